@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What a caster robot is made of: geometry, masses and friction as plain numbers.
+
+Frames and angles are the papers': the platform frame is ``base_link``; the steering angle θ_s is
+relative to the platform; at θ_s = 0 the wheel rolls along +Y of the platform and its axle points
+along +X. A caster trails: its contact point lies `caster_offset` behind the pivot when the wheel
+rolls forward.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+
+class ModelError(ValueError):
+    """A robot description that cannot be; the text names the field, the value and the remedy."""
+
+
+def _per_caster(name: str, value: ArrayLike, count: int) -> Array:
+    """Return `value` as `count` read-only floats; one number stands for all casters."""
+    array = np.array(np.broadcast_to(np.asarray(value, float), (count,)))
+    array.setflags(write=False)
+    if not np.all(np.isfinite(array)):
+        raise ModelError(f'{name} = {array.tolist()}: every value must be a finite number')
+    return array
+
+
+@dataclass(frozen=True)
+class Friction:
+    """
+    Losses of the casters, one value per caster (or one for all).
+
+    Torques are ``viscous·rate + coulomb·tanh(rate/smoothing)`` against the motion: of the steering
+    pivot against θ̇_s, of the wheel bearing and tyre (rolling) against θ̇_x, and of the tyre turning
+    on the spot (scrub) against θ̇_c.
+
+    Attributes
+    ----------
+    pivot_viscous, rolling_viscous : array_like, N·m·s/rad
+    pivot_coulomb, rolling_coulomb, scrub_coulomb : array_like, N·m
+    smoothing : float, rad/s
+        Rate over which the sign of the dry friction changes.
+    """
+
+    pivot_viscous: ArrayLike = 0.0
+    pivot_coulomb: ArrayLike = 0.0
+    rolling_viscous: ArrayLike = 0.0
+    rolling_coulomb: ArrayLike = 0.0
+    scrub_coulomb: ArrayLike = 0.0
+    smoothing: float = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class CasterRobot:
+    """
+    A platform on n ≥ 2 casters, each driven in rolling or not at all, all steering passively.
+
+    Masses count once: `platform_mass` is everything that does not turn with a caster, `link_*` the
+    fork with what is bolted to it, `wheel_*` what spins. Inertias are about the part's own centre
+    of mass; `platform_com` is measured from the origin of ``base_link``, `link_com` is the trailing
+    distance of the link's centre of mass from the pivot. Per-caster values may be given as one
+    number for all.
+
+    Attributes
+    ----------
+    name : str
+    hip_position : (n, 2) array, m
+        Steering pivots in ``base_link``.
+    caster_offset, wheel_radius : (n,) array, m
+        d > 0 and r > 0.
+    platform_mass, platform_inertia : float, kg and kg·m²
+    platform_com : (2,) array, m
+    link_mass, link_com, link_inertia : (n,) array, kg, m, kg·m²
+    wheel_mass, wheel_spin_inertia, wheel_yaw_inertia : (n,) array, kg, kg·m², kg·m²
+    friction : Friction
+    driven : (n,) bool array
+        True where a motor turns the wheel.
+    torque_limit : (n,) array, N·m
+        What the motor may give at the wheel.
+    steering_joints, wheel_joints : tuple of str
+        Joint names, in the order of the casters.
+    steering_sign, steering_zero, wheel_sign : (n,) array
+        ``θ_s = steering_sign·(joint position) + steering_zero``, ``θ_x = wheel_sign·(joint position)``.
+
+    Raises
+    ------
+    ModelError
+        A length, mass or inertia that cannot be, named with its value and the remedy.
+    """
+
+    name: str
+    hip_position: ArrayLike
+    caster_offset: ArrayLike
+    wheel_radius: ArrayLike
+    platform_mass: float
+    platform_inertia: float
+    platform_com: ArrayLike
+    link_mass: ArrayLike
+    link_com: ArrayLike
+    link_inertia: ArrayLike
+    wheel_mass: ArrayLike
+    wheel_spin_inertia: ArrayLike
+    wheel_yaw_inertia: ArrayLike
+    friction: Friction = field(default_factory=Friction)
+    driven: ArrayLike = True
+    torque_limit: ArrayLike = np.inf
+    steering_joints: tuple[str, ...] = ()
+    wheel_joints: tuple[str, ...] = ()
+    steering_sign: ArrayLike = 1.0
+    steering_zero: ArrayLike = 0.0
+    wheel_sign: ArrayLike = 1.0
+
+    def __post_init__(self) -> None:
+        """Check every number and freeze it."""
+        hips = np.array(self.hip_position, float)
+        if hips.ndim != 2 or hips.shape[1] != 2 or len(hips) < 2:
+            raise ModelError(f'hip_position has shape {hips.shape}: a caster robot needs two or '
+                             'more pivots, each (x, y) in base_link')
+        if not np.all(np.isfinite(hips)):
+            raise ModelError(f'hip_position = {hips.tolist()}: every value must be finite')
+        apart = np.ptp(hips, axis=0).max()
+        if apart < 1e-6:
+            raise ModelError('hip_position: all casters share one pivot, so the yaw rate of the '
+                             'platform is unobservable; move the casters apart')
+        count = len(hips)
+        hips.setflags(write=False)
+        self._set('hip_position', hips)
+        for name in ('caster_offset', 'wheel_radius', 'link_mass', 'link_com', 'link_inertia',
+                     'wheel_mass', 'wheel_spin_inertia', 'wheel_yaw_inertia', 'steering_sign',
+                     'steering_zero', 'wheel_sign'):
+            self._set(name, _per_caster(name, getattr(self, name), count))
+        self._set('driven', np.array(np.broadcast_to(self.driven, (count,)), dtype=bool))
+        self._set('torque_limit', np.array(np.broadcast_to(self.torque_limit, (count,)), float))
+        self._set('platform_com', _per_caster('platform_com', self.platform_com, 2))
+        self._set('platform_mass', float(self.platform_mass))
+        self._set('platform_inertia', float(self.platform_inertia))
+        for kind in ('steering', 'wheel'):
+            names = tuple(getattr(self, f'{kind}_joints')) or tuple(
+                f'{kind}_joint_{i + 1}' for i in range(count))
+            if len(names) != count or len(set(names)) != count:
+                raise ModelError(f'{kind}_joints = {names}: one distinct name per caster '
+                                 f'is needed, and there are {count} casters')
+            self._set(f'{kind}_joints', names)
+        self._check_signs()
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check_signs(self) -> None:
+        positive = ('caster_offset', 'wheel_radius', 'platform_mass', 'platform_inertia')
+        not_negative = ('link_mass', 'link_inertia', 'wheel_mass', 'wheel_spin_inertia',
+                        'wheel_yaw_inertia')
+        for name in positive:
+            if not np.all(np.asarray(getattr(self, name)) > 0):
+                raise ModelError(f'{name} = {getattr(self, name)}: must be greater than zero'
+                                 + ('; a caster without offset cannot steer passively'
+                                    if name == 'caster_offset' else ''))
+        for name in not_negative:
+            if not np.all(np.asarray(getattr(self, name)) >= 0):
+                raise ModelError(f'{name} = {getattr(self, name)}: must not be negative')
+        for name in ('steering_sign', 'wheel_sign'):
+            if not np.all(np.abs(getattr(self, name)) == 1):
+                raise ModelError(f'{name} = {getattr(self, name)}: each must be +1 or -1')
+        if not np.all(self.torque_limit > 0):
+            raise ModelError(f'torque_limit = {self.torque_limit}: must be greater than zero; '
+                             '.inf means no limit')
+        if not np.any(self.driven):
+            raise ModelError('driven: no caster is driven, so the robot cannot move')
+
+    @classmethod
+    def regular(cls, hip_radius: float, hip_angles: ArrayLike, caster_offset: float,
+                wheel_radius: float, platform_mass: float, platform_inertia: float,
+                platform_com: ArrayLike = (0.0, 0.0), link_mass: float = 0.0,
+                link_com: float = 0.0, link_inertia: float = 0.0, wheel_mass: float = 0.0,
+                wheel_spin_inertia: float = 0.0, wheel_yaw_inertia: float = 0.0,
+                **more: Any) -> CasterRobot:
+        """
+        Return a robot whose equal casters stand on a circle.
+
+        Parameters
+        ----------
+        hip_radius : float, m
+            h, distance of the pivots from the origin of ``base_link``.
+        hip_angles : (n,) array_like, rad
+            α, direction of each pivot from +X.
+        caster_offset, wheel_radius, platform_mass, platform_inertia, platform_com, link_mass, \
+link_com, link_inertia, wheel_mass, wheel_spin_inertia, wheel_yaw_inertia
+            As in the class, one value for all casters.
+        **more
+            Any other field of the class.
+
+        Examples
+        --------
+        >>> robot = CasterRobot.regular(0.343, [0.5236, 2.618, 4.7124], 0.04, 0.04, 30.0, 3.51)
+        >>> robot.count
+        3
+        """
+        angles = np.asarray(hip_angles, float)
+        hips = hip_radius * np.column_stack([np.cos(angles), np.sin(angles)])
+        return cls(name=more.pop('name', 'caster_robot'), hip_position=hips,
+                   caster_offset=caster_offset, wheel_radius=wheel_radius,
+                   platform_mass=platform_mass, platform_inertia=platform_inertia,
+                   platform_com=platform_com, link_mass=link_mass, link_com=link_com,
+                   link_inertia=link_inertia, wheel_mass=wheel_mass,
+                   wheel_spin_inertia=wheel_spin_inertia, wheel_yaw_inertia=wheel_yaw_inertia,
+                   **more)
+
+    @property
+    def count(self) -> int:
+        """Number of casters n."""
+        return len(self.hip_position)
+
+    @property
+    def total_mass(self) -> float:
+        """Mass of the whole robot, kg."""
+        return self.platform_mass + float(np.sum(self.link_mass + self.wheel_mass))
+
+    @cached_property
+    def geometry(self) -> Array:
+        """Rows ``[hip x, hip y, d, r]`` (n, 4), the form in which compiled kernels take them."""
+        return np.ascontiguousarray(
+            np.column_stack([self.hip_position, self.caster_offset, self.wheel_radius]))
+
+    @cached_property
+    def caster_inertia(self) -> Array:
+        """
+        Rows ``[μ_e, μ_a, κ]`` (n, 3): what a caster weighs along its rolling line and its axle.
+
+        ``μ_e = m_l + m_w + I_wx/r²``, ``μ_a = m_l k² + (I_l + I_wz)/d²``, ``κ = m_l k/d`` with
+        ``k = 1 − c_l/d``. The link's centre of mass moves with ``s e + k u a`` when the pivot moves
+        with ``s e + u a``; the wheel's with ``s e``.
+        """
+        k = 1.0 - self.link_com / self.caster_offset
+        rolling = self.link_mass + self.wheel_mass + self.wheel_spin_inertia / self.wheel_radius**2
+        axle = (self.link_mass * k**2
+                + (self.link_inertia + self.wheel_yaw_inertia) / self.caster_offset**2)
+        return np.ascontiguousarray(
+            np.column_stack([rolling, axle, self.link_mass * k / self.caster_offset]))
+
+    @cached_property
+    def platform(self) -> Array:
+        """``[mass, inertia about the centre of mass, com x, com y]`` (4,)."""
+        return np.array([self.platform_mass, self.platform_inertia, *self.platform_com])
+
+    @cached_property
+    def losses(self) -> Array:
+        """
+        Friction, packed (n, 6).
+
+        Rows ``[pivot viscous, pivot Coulomb, rolling viscous, rolling Coulomb, scrub Coulomb,
+        smoothing]``.
+        """
+        names = ('pivot_viscous', 'pivot_coulomb', 'rolling_viscous', 'rolling_coulomb',
+                 'scrub_coulomb', 'smoothing')
+        columns = [_per_caster(f'friction.{n}', getattr(self.friction, n), self.count)
+                   for n in names]
+        for name, column in zip(names, columns, strict=True):
+            if np.any(column < 0) or (name == 'smoothing' and np.any(column <= 0)):
+                raise ModelError(f'friction.{name} = {column.tolist()}: must not be negative '
+                                 '(smoothing: greater than zero)')
+        return np.ascontiguousarray(np.column_stack(columns))

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Caster kinematics, sensed forward solution, singularity measures, slip and odometry."""

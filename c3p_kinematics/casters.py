@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Kinematics of a platform on offset casters: inverse, accelerations, sensed forward solution.
+
+Everything holds for any number of casters at any place. With e = (−sin θ_s, cos θ_s) the rolling
+direction and a = (cos θ_s, sin θ_s) the axle of a caster whose pivot is at m, the pivot moves with
+
+    s = e·(v + ω ẑ×m) = Rx ν        u = a·(v + ω ẑ×m) = Ra ν
+
+and rolling without slip makes ``θ̇_x = s/r``, ``θ̇_c = −u/d`` and ``θ̇_s = θ̇_c − ω``. The twist
+ν = (vx, vy, ω) is in ``base_link``. Paper I, eqs (2)-(7), derived again: the printed (4) has sine and
+cosine exchanged (docs/papers/el_shenawy.md).
+
+Leading dimensions broadcast: ``steering`` (…, n) with ``twist`` (…, 3).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_description.model import Array, CasterRobot
+from c3p_kinematics import _caster_kernels as kernels
+
+
+class SensedForward(NamedTuple):
+    """
+    What wheels and steering axes say together about the motion of the platform.
+
+    Attributes
+    ----------
+    twist : (…, 3) array
+        ν = (vx, vy, ω), m/s and rad/s, ``base_link``.
+    residual : (…, n, 2) array, m/s
+        Measured minus fitted velocity of each contact point, [along, across] its wheel. Zero when
+        nothing slips.
+    information : (…, 3, 3) array
+        ``Σ wᵢ JᵢᵀJᵢ`` of the fit; its inverse is the twist's covariance when the weights are
+        inverse variances.
+    """
+
+    twist: Array
+    residual: Array
+    information: Array
+
+
+def batched(count: int, **arrays: tuple[ArrayLike, int]) -> tuple[tuple[int, ...], list[Array]]:
+    """
+    Bring named vectors to one batch: ``name=(value, last dimension)`` to contiguous (B, last).
+
+    Returns
+    -------
+    batch, vectors
+        The common leading shape, and the vectors flattened to two dimensions.
+
+    Raises
+    ------
+    ValueError
+        A vector with the wrong last dimension; the text names it, its shape and the casters.
+    """
+    vectors = []
+    for name, (value, last) in arrays.items():
+        vector = np.asarray(value, float)
+        if vector.ndim == 0 or vector.shape[-1] != last:
+            raise ValueError(f'{name} has shape {vector.shape}: the last dimension must be {last} '
+                             f'for a robot with {count} casters')
+        vectors.append(vector)
+    batch = vectors[0].shape[:-1]
+    if any(v.shape[:-1] != batch for v in vectors):
+        batch = np.broadcast_shapes(*(v.shape[:-1] for v in vectors))
+        vectors = [np.broadcast_to(v, batch + v.shape[-1:]) for v in vectors]
+    return batch, [np.ascontiguousarray(v.reshape(-1, v.shape[-1])) for v in vectors]
+
+
+def _jacobians(robot: CasterRobot, steering: ArrayLike) -> list[Array]:
+    n = robot.count
+    batch, (angles,) = batched(n, steering=(steering, n))
+    out = np.empty((3, len(angles), n, 3))
+    kernels.jacobians(robot.geometry, angles, out[0], out[1], out[2])
+    return [part.reshape(*batch, n, 3) for part in out]
+
+
+def wheel_jacobian(robot: CasterRobot, steering: ArrayLike) -> Array:
+    """
+    Return ``J_x = Rx/r``: wheel rates of a body twist, ``θ̇_x = J_x ν``.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    steering : (…, n) array_like, rad
+        θ_s, relative to the platform.
+
+    Returns
+    -------
+    (…, n, 3) array, 1/m and 1
+        Loses rank when the rolling lines are parallel or meet in one point: see singularity.py.
+
+    Raises
+    ------
+    ValueError
+        `steering` does not have one angle per caster.
+
+    Notes
+    -----
+    Paper I, eq. (2), for the twist in the platform frame.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from c3p_description.model import CasterRobot
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> np.round(wheel_jacobian(robot, [0, 0, 0]) @ [0, 0.3, 0], 3)  # all along +Y: 0.3/0.04
+    array([7.5, 7.5, 7.5])
+    """
+    return _jacobians(robot, steering)[0]
+
+
+def steering_jacobian(robot: CasterRobot, steering: ArrayLike) -> Array:
+    """
+    Return ``J_s = −Ra/d − [0 0 1]``: steering rates of a body twist, ``θ̇_s = J_s ν``.
+
+    Shapes, frames and errors as `wheel_jacobian`. Paper I, eq. (3).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from c3p_description.model import CasterRobot
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> np.round(steering_jacobian(robot, [0, 0, 0]) @ [0.1, 0, 0], 3)  # dragged sideways
+    array([-2.5, -2.5, -2.5])
+    """
+    return _jacobians(robot, steering)[1]
+
+
+def contact_jacobian(robot: CasterRobot, steering: ArrayLike) -> Array:
+    """
+    Return ``J_c = −Ra/d``: rates at which the wheels turn about their contacts, ``θ̇_c = J_c ν``.
+
+    θ̇_c = φ̇ + θ̇_s is the yaw rate of the wheel over ground. Shapes, frames and errors as
+    `wheel_jacobian`. Paper I, eq. (4), corrected.
+    """
+    return _jacobians(robot, steering)[2]
+
+
+def inverse(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike) -> tuple[Array, Array, Array]:
+    """
+    Return the rates of all wheels when the platform moves with `twist` and nothing slips.
+
+    ``θ̇_x = Rx ν/r``, ``θ̇_s = −Ra ν/d − ω``, ``θ̇_c = −Ra ν/d``.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    steering : (…, n) array_like, rad
+    twist : (…, 3) array_like
+        ν = (vx, vy, ω), m/s and rad/s, ``base_link``.
+
+    Returns
+    -------
+    wheel_rate, steering_rate, contact_rate : (…, n) arrays, rad/s
+
+    Raises
+    ------
+    ValueError
+        A vector of the wrong size, named with its shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from c3p_description.model import CasterRobot
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> wheel, steer, contact = inverse(robot, [0.1, -0.4, 2.0], [0.3, -0.1, 0.5])
+    >>> bool(np.allclose(contact, steer + 0.5))
+    True
+    """
+    n = robot.count
+    batch, (angles, nu) = batched(n, steering=(steering, n), twist=(twist, 3))
+    out = np.empty((3, len(angles), n))
+    kernels.rates(robot.geometry, angles, nu, out[0], out[1], out[2])
+    wheel, steer, contact = (part.reshape(*batch, n) for part in out)
+    return wheel, steer, contact
+
+
+def inverse_acceleration(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
+                         accel: ArrayLike) -> tuple[Array, Array]:
+    """
+    Return wheel and steering accelerations of a rigid motion without slip.
+
+    ``θ̈_x = J_x ν̇ − θ̇_s u/r`` and ``θ̈_s = J_s ν̇ − θ̇_s s/d`` because ``dRx/dθ = −Ra`` and
+    ``dRa/dθ = Rx``: the velocity term that paper I, eq. (7), calls g_cs and does not print.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    steering : (…, n) array_like, rad
+    twist : (…, 3) array_like
+        ν, ``base_link``.
+    accel : (…, 3) array_like
+        ν̇, the derivative of ν's components (not the inertial acceleration, which is
+        ν̇ + [−ω vy, ω vx, 0]), m/s² and rad/s².
+
+    Returns
+    -------
+    wheel_accel, steering_accel : (…, n) arrays, rad/s²
+
+    Raises
+    ------
+    ValueError
+        A vector of the wrong size, named with its shape.
+    """
+    n = robot.count
+    batch, (angles, nu, nudot) = batched(n, steering=(steering, n), twist=(twist, 3),
+                                         accel=(accel, 3))
+    out = np.empty((2, len(angles), n))
+    kernels.accelerations(robot.geometry, angles, nu, nudot, out[0], out[1])
+    return out[0].reshape(*batch, n), out[1].reshape(*batch, n)
+
+
+def sensed_forward(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
+                   steering_rate: ArrayLike, weight: ArrayLike = 1.0) -> SensedForward:
+    """
+    Return the twist that fits all wheel and steering rates best, and what does not fit.
+
+    Minimises ``Σ w_x (r θ̇_x − Rx ν)² + w_a (−d θ̇_s − (Ra + d[0 0 1]) ν)²``: the velocities of the
+    n platform points over the contacts. It has full rank as long as two contact points differ, so
+    it never meets the singularities of the wheel Jacobian. Without slip it equals paper I, eq. (5),
+    and Muir and Neuman's closed form.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    steering : (…, n) array_like, rad
+    wheel_rate, steering_rate : (…, n) array_like, rad/s
+    weight : array_like, broadcast to (…, n, 2)
+        w_x (along) and w_a (across) of each caster, ≥ 0; inverse variances in s²/m² where they are
+        known. A caster with weight 0 is left out.
+
+    Returns
+    -------
+    SensedForward
+
+    Raises
+    ------
+    ValueError
+        A vector of the wrong size, named with its shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from c3p_description.model import CasterRobot
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> wheel, steer, _ = inverse(robot, [0, 0, 0], [0.3, -0.1, 0.5])  # singular for J_x alone
+    >>> np.round(sensed_forward(robot, [0, 0, 0], wheel, steer).twist, 12)
+    array([ 0.3, -0.1,  0.5])
+    """
+    n = robot.count
+    batch, (angles, wheel, steer) = batched(n, steering=(steering, n), wheel_rate=(wheel_rate, n),
+                                            steering_rate=(steering_rate, n))
+    weights = np.ascontiguousarray(
+        np.broadcast_to(np.asarray(weight, float), (*batch, n, 2)).reshape(-1, n, 2))
+    twist, residual = np.empty((len(angles), 3)), np.empty((len(angles), n, 2))
+    information = np.empty((len(angles), 3, 3))
+    kernels.least_squares(robot.geometry, angles, wheel, steer, weights, twist, residual,
+                          information)
+    return SensedForward(twist.reshape(*batch, 3), residual.reshape(*batch, n, 2),
+                         information.reshape(*batch, 3, 3))

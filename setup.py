@@ -1,0 +1,101 @@
+"""One tree, two builds: ``pip install .[jazzy]`` and ``colcon build`` (see docs/architecture.md)."""
+
+import os
+
+from setuptools import find_packages, setup
+
+PACKAGE = 'c3p'
+NODES = {
+    'sensed_kinematics_node': 'c3p_kinematics.sensed_kinematics_node:main',
+    'inverse_dynamics_node': 'c3p_dynamics.inverse_dynamics_node:main',
+    'velocity_controller_node': 'c3p_controller.velocity_controller_node:main',
+    'position_controller_node': 'c3p_controller.position_controller_node:main',
+    'simulation_node': 'c3p_simulation.simulation_node:main',
+    'recorder_node': 'c3p_simulation.recorder_node:main',
+    'robot_nodes': 'c3p_simulation.robot_nodes:main',
+    'c3p': 'c3p_simulation.cli:main',
+}
+
+# the versions of the two distributions whose wheels are on the package registry; the meta-packages
+# pin nothing, so the distribution's own rclpy decides which message packages fit
+MESSAGES = ('builtin-interfaces', 'diagnostic-msgs', 'geometry-msgs', 'nav-msgs',
+            'rcl-interfaces', 'rosgraph-msgs', 'sensor-msgs', 'std-msgs', 'std-srvs',
+            'trajectory-msgs', 'visualization-msgs')
+VERSIONS = {
+    'jazzy': {'rclpy[fastrtps]': '7.1.6', 'common': '5.3.6', 'interfaces': '2.0.3'},
+    'kilted': {'rclpy[fastrtps]': '9.1.2', 'common': '5.5.1', 'interfaces': '2.3.0'},
+}
+CORE_INTERFACES = ('builtin-interfaces', 'rcl-interfaces', 'rosgraph-msgs')
+
+
+def distribution(name):
+    """Wheels of one ROS 2 distribution (an extra, so that a ROS 2 installation is never shadowed)."""
+    pins = VERSIONS[name]
+    wheels = [f'ros-rclpy[fastrtps]=={pins["rclpy[fastrtps]"]}']
+    for message in MESSAGES:
+        version = pins['interfaces' if message in CORE_INTERFACES else 'common']
+        wheels.append(f'ros-{message}=={version}')
+    return wheels + ['transforms3d>=0.4.2', 'xacro>=2']
+
+
+def tree(source, target=None):
+    """Return data_files entries that keep the folders below `source`."""
+    entries = []
+    for folder, subfolders, files in os.walk(source):
+        subfolders[:] = sorted(s for s in subfolders if s != '__pycache__')
+        wanted = [os.path.join(folder, f) for f in sorted(files) if not f.endswith(('.py', '.pyc'))
+                  or source == 'launch']
+        if wanted:
+            place = os.path.relpath(folder, source)
+            entries.append((os.path.normpath(os.path.join(target or source, place)), wanted))
+    return entries
+
+
+share = f'share/{PACKAGE}'
+data_files = [
+    ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
+    (share, ['package.xml']),
+    # `ros2 run` and launch look here; pip puts its own scripts into bin/
+    (f'lib/{PACKAGE}', [f'scripts/{node}' for node in sorted(NODES)]),
+]
+for room in ('launch', 'config'):
+    data_files += tree(room, f'{share}/{room}')
+# mesh URIs are package://c3p/c3p_description/..., so the share tree repeats that folder
+for room in ('robots', 'urdf', 'meshes', 'rviz'):
+    data_files += tree(f'c3p_description/{room}', f'{share}/c3p_description/{room}')
+
+sim = ['mujoco>=3.2']
+view = ['yourdfpy>=0.0.56']
+test = ['pytest>=8.2,<9', 'pytest-timeout', 'hypothesis', 'sympy', 'pin>=3', 'mujoco>=3.2',
+        'yourdfpy>=0.0.56', 'ruff']
+
+setup(
+    name=PACKAGE,
+    version='0.1.0',
+    description='Kinematics, odometry, dynamics and control of passively steered caster robots',
+    long_description='See README.md.',
+    author='The C3P authors',
+    maintainer='The C3P authors',
+    maintainer_email='c3p@example.org',
+    license='Apache-2.0',
+    packages=find_packages(include=['c3p_*', 'c3p_*.*']),
+    package_data={
+        '': ['*.yaml'],
+        'c3p_description': ['robots/*.yaml', 'urdf/*', 'meshes/*.stl', 'rviz/*'],
+    },
+    data_files=data_files,
+    python_requires='>=3.10',
+    install_requires=['setuptools', 'numpy>=1.26', 'scipy>=1.11', 'numba>=0.59', 'PyYAML>=6',
+                      'matplotlib>=3.7', 'tqdm>=4.60', 'rosbags>=0.10.4'],
+    extras_require={
+        'jazzy': distribution('jazzy'),
+        'kilted': distribution('kilted'),
+        'sim': sim,
+        'hardware': ['canopen>=2.3', 'python-can>=4.3'],
+        'view': view,
+        'test': test,
+        'all': distribution('jazzy') + sim + view,
+    },
+    entry_points={'console_scripts': [f'{name} = {target}' for name, target in NODES.items()]},
+    zip_safe=False,
+)
