@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Closed-chain dynamics of a caster robot, reduced to the three freedoms of its platform.
+
+Seven bodies (for three casters) are tied by the rolling constraints; with the twist ν = (vx, vy, ω)
+in ``base_link`` as speeds, Euler-Lagrange projected on the constraints gives
+
+    M(θ_s) ν̇ + G(θ_s, ν) = J_xᵀ (τ + τ_rolling) + J_sᵀ τ_pivot + J_cᵀ τ_scrub
+
+    M = M_platform + Σ μ_e RxᵀRx + μ_a RaᵀRa
+    G = G_platform + Σ Rxᵀ(−μ_e θ̇_s u − κ u²) + Raᵀ(μ_a θ̇_s s + κ s u)
+
+with s = Rx ν, u = Ra ν, θ̇_s = −u/d − ω, and μ_e, μ_a, κ as CasterRobot.caster_inertia. Papers I and
+II, eqs (8)-(18), with the three dependent coordinates removed: the papers treat wheel and steering
+angles as independent, which they are not (docs/papers/el_shenawy.md).
+
+Leading dimensions broadcast: ``steering`` (…, n) with ``twist`` (…, 3).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_description.model import Array, CasterRobot
+from c3p_dynamics import _caster_dynamics_kernels as kernels
+from c3p_kinematics.casters import batched
+
+# weight w_s of the virtual steering motors: 1 is the papers' reading and realises about half of an
+# acceleration asked across parallel casters' own directions; 0.01 realises at least 98 %
+VIRTUAL_STEERING_WEIGHT = 0.01
+
+# singular values of J_x below this fraction of the largest count as zero in the least-norm share
+RANK_TOLERANCE = 1e-9
+
+
+def _mass_and_bias(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike
+                   ) -> tuple[Array, Array]:
+    batch, (angles, nu) = batched(robot.count, steering=(steering, robot.count), twist=(twist, 3))
+    mass, bias = np.empty((len(angles), 3, 3)), np.empty((len(angles), 3))
+    for row in range(len(angles)):
+        kernels.mass_and_bias(robot.geometry, robot.caster_inertia, robot.platform, angles[row],
+                              nu[row], mass[row], bias[row])
+    return mass.reshape(*batch, 3, 3), bias.reshape(*batch, 3)
+
+
+def mass_matrix(robot: CasterRobot, steering: ArrayLike) -> Array:
+    """
+    Return M(θ_s), the inertia that the platform's twist feels.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    steering : (…, n) array_like, rad
+
+    Returns
+    -------
+    (…, 3, 3) array, kg, kg·m and kg·m²
+        Symmetric and positive definite.
+
+    Raises
+    ------
+    ValueError
+        `steering` does not have one angle per caster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from c3p_description.model import CasterRobot
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51,
+    ...                             wheel_mass=0.5)
+    >>> round(float(mass_matrix(robot, [0, 0, 0])[1, 1]), 3)  # wheels roll along Y: 30 + 3·0.5
+    31.5
+    """
+    return _mass_and_bias(robot, steering, np.zeros(3))[0]
+
+
+def bias(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike) -> Array:
+    """
+    Return G(θ_s, ν), the centripetal and Coriolis forces.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    steering : (…, n) array_like, rad
+    twist : (…, 3) array_like
+        ν, ``base_link``.
+
+    Returns
+    -------
+    (…, 3) array, N, N, N·m
+        Does no work beyond the change of M: ``νᵀ(G − ½ Ṁ ν) = 0``.
+
+    Raises
+    ------
+    ValueError
+        A vector of the wrong size, named with its shape.
+    """
+    return _mass_and_bias(robot, steering, twist)[1]
+
+
+def inverse_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, accel: ArrayLike,
+                     virtual_steering_weight: float = VIRTUAL_STEERING_WEIGHT) -> Array:
+    """
+    Return the wheel torques for an acceleration of the platform, friction left out.
+
+    The force ``F = M ν̇ + G`` is shared over the wheel motors and as many *virtual* motors in the
+    steering axes, ``min |τ_x|² + |τ_s|²/w_s`` subject to ``J_xᵀτ_x + J_sᵀτ_s = F``, and the virtual
+    torques are dropped; each motor carries its own rolling mass first:
+
+        τ = r²μ_e θ̈_x + J_x A⁻¹ (F − J_xᵀ r²μ_e θ̈_x),   A = J_xᵀJ_x + w_s J_sᵀJ_s
+
+    That is papers I (10)-(12) and II (16)-(18) read consistently for w_s = 1. Away from
+    singularities, w_s → 0 gives the exact inverse. At a singularity no torque accelerates the
+    robot in the un-actuated direction; with w_s > 0 a force asked there becomes a yaw moment of
+    about −d F, which turns the casters and so leaves the singularity, while w_s = 0 (the
+    pseudo-inverse) asks for nothing and stays there for ever.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    steering : (…, n) array_like, rad
+    twist, accel : (…, 3) array_like
+        ν and ν̇ (component derivative), ``base_link``.
+    virtual_steering_weight : float, ≥ 0
+        w_s; smaller is more exact and takes more torque close to singularities.
+
+    Returns
+    -------
+    (…, n) array, N·m
+        Zero for casters that are not driven. `unreached_acceleration` tells what it cannot give.
+
+    Raises
+    ------
+    ValueError
+        A vector of the wrong size, or a negative weight.
+    """
+    if not virtual_steering_weight >= 0:
+        raise ValueError(f'virtual_steering_weight = {virtual_steering_weight}: must be 0 '
+                         '(pseudo-inverse) or greater')
+    n = robot.count
+    batch, (angles, nu, nudot) = batched(n, steering=(steering, n), twist=(twist, 3),
+                                         accel=(accel, 3))
+    torque = np.empty((len(angles), n))
+    for row in range(len(angles)):
+        kernels.inverse(robot.geometry, robot.caster_inertia, robot.platform, robot.driven,
+                        angles[row], nu[row], nudot[row], float(virtual_steering_weight),
+                        RANK_TOLERANCE, torque[row])
+    return torque.reshape(*batch, n)
+
+
+def forward_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
+                     wheel_torque: ArrayLike) -> Array:
+    """
+    Return ν̇ that the wheel torques cause, with the friction of ``robot.friction``.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    steering : (…, n) array_like, rad
+    twist : (…, 3) array_like
+        ν, ``base_link``.
+    wheel_torque : (…, n) array_like, N·m
+        τ; a torque on a caster that is not driven is an outside push on its wheel.
+
+    Returns
+    -------
+    (…, 3) array, m/s², rad/s²
+        The component derivative ν̇ in ``base_link``.
+
+    Raises
+    ------
+    ValueError
+        A vector of the wrong size, named with its shape.
+    """
+    n = robot.count
+    batch, (angles, nu, torque) = batched(n, steering=(steering, n), twist=(twist, 3),
+                                          wheel_torque=(wheel_torque, n))
+    accel = np.empty((len(angles), 3))
+    for row in range(len(angles)):
+        kernels.forward(robot.geometry, robot.caster_inertia, robot.platform, robot.losses,
+                        angles[row], nu[row], torque[row], accel[row])
+    return accel.reshape(*batch, 3)
+
+
+def unreached_acceleration(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
+                           accel: ArrayLike, wheel_torque: ArrayLike) -> Array:
+    """
+    Return the part of `accel` that `wheel_torque` does not give, friction included.
+
+    ``ν̇_asked − forward_dynamics(τ)``: shapes, units and errors as `forward_dynamics`.
+    """
+    return np.asarray(accel, float) - forward_dynamics(robot, steering, twist, wheel_torque)
+
+
+def kinetic_energy(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike) -> Array:
+    """
+    Return ½ νᵀ M(θ_s) ν of the whole robot, wheels spinning included, (…) array in joule.
+
+    Raises
+    ------
+    ValueError
+        A vector of the wrong size, named with its shape.
+    """
+    nu = np.asarray(twist, float)
+    return 0.5 * np.einsum('...i,...ij,...j->...', nu, mass_matrix(robot, steering), nu)
