@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a node knows about its own health, on /diagnostics (REP 107)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.node import Node
+
+OK, WARN, ERROR, STALE = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR,
+                          DiagnosticStatus.STALE)
+
+# how long a refused message stays a warning, s; the count stays for ever
+REFUSAL_SHOWN = 5.0
+
+
+class Diagnostics:
+    """
+    One DiagnosticStatus per node, once a second and at once when its level changes.
+
+    Parameters
+    ----------
+    node : Node
+    hardware_id : str
+        Name of the robot.
+    values : callable, optional
+        Returns figures to show; called once a second.
+    """
+
+    def __init__(self, node: Node, hardware_id: str,
+                 values: Callable[[], Mapping[str, Any]] = dict) -> None:
+        """Create publisher and timer."""
+        self._node = node
+        self._hardware_id = hardware_id
+        self._values = values
+        self._conditions: dict[str, tuple[bytes, str]] = {}
+        self._refused: dict[str, tuple[int, float, str]] = {}
+        self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
+        self._timer = node.create_timer(1.0, self.publish)
+
+    def condition(self, name: str, level: bytes, message: str) -> None:
+        """Set the state of `name`; OK clears it. A change is logged and published at once."""
+        before = self._conditions.get(name, (OK, ''))
+        if level == OK:
+            self._conditions.pop(name, None)
+        else:
+            self._conditions[name] = (level, message)
+        if before[0] == level:
+            return
+        logger = self._node.get_logger()
+        # rclpy ties each call site to one severity, hence three lines
+        if level == ERROR:
+            logger.error(f'{name}: {message}')
+        elif level == OK:
+            logger.info(f'{name}: {message or "well again"}')
+        else:
+            logger.warning(f'{name}: {message}')
+        self.publish()
+
+    def refuse(self, topic: str, reason: object) -> None:
+        """Count a message that was not used and show why."""
+        count, last, _ = self._refused.get(topic, (0, -REFUSAL_SHOWN, ''))
+        now = time.monotonic()
+        self._refused[topic] = (count + 1, now, f'{reason}')
+        if now - last >= REFUSAL_SHOWN:
+            self._node.get_logger().warning(f'{topic} refused: {reason}')
+            self.publish()
+
+    def refused(self, topic: str) -> int:
+        """Return how many messages of `topic` were not used."""
+        return self._refused.get(topic, (0, 0.0, ''))[0]
+
+    def status(self) -> DiagnosticStatus:
+        """Return the present state as a message."""
+        now = time.monotonic()
+        reasons = [(level, f'{name}: {text}') for name, (level, text) in self._conditions.items()]
+        reasons += [(WARN, f'{topic} refused: {reason}')
+                    for topic, (_, last, reason) in self._refused.items()
+                    if now - last < REFUSAL_SHOWN]
+        reasons.sort(key=lambda r: r[0], reverse=True)
+        status = DiagnosticStatus(
+            level=reasons[0][0] if reasons else OK,
+            name=f'{self._node.get_fully_qualified_name().lstrip("/")}: state',
+            message='; '.join(text for _, text in reasons) or 'OK', hardware_id=self._hardware_id)
+        values = dict(self._values())
+        values.update({f'{topic} refused': count
+                       for topic, (count, _, _) in self._refused.items()})
+        status.values = [KeyValue(key=str(k), value=str(v)) for k, v in values.items()]
+        return status
+
+    def publish(self) -> None:
+        """Publish the present state."""
+        message = DiagnosticArray(status=[self.status()])
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._publisher.publish(message)

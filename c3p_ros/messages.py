@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Messages to numbers and back; whatever cannot be used is refused with its reason."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Quaternion, Twist
+from sensor_msgs.msg import JointState
+
+from c3p_description.model import Array, CasterRobot
+
+try:
+    from tf_transformations import euler_from_quaternion as _euler
+    from tf_transformations import quaternion_from_euler as _quaternion
+except ImportError:  # the library that tf_transformations wraps, with w first
+    from transforms3d.euler import euler2quat, quat2euler
+
+    def _euler(quaternion: list[float]) -> tuple[float, float, float]:
+        x, y, z, w = quaternion
+        return quat2euler((w, x, y, z))
+
+    def _quaternion(roll: float, pitch: float, yaw: float) -> list[float]:
+        w, x, y, z = euler2quat(roll, pitch, yaw)
+        return [x, y, z, w]
+
+# a quaternion whose length differs from one by more than this was not meant to be a rotation
+QUATERNION_TOLERANCE = 0.01
+
+
+class MessageError(ValueError):
+    """A message that must not be used; the text says what is wrong with it and where."""
+
+
+def stamp_to_ns(stamp: Time) -> int:
+    """Return a message stamp in nanoseconds."""
+    return stamp.sec * 1_000_000_000 + stamp.nanosec
+
+
+def ns_to_stamp(nanoseconds: int) -> Time:
+    """Return nanoseconds as a message stamp."""
+    return Time(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
+
+
+def check_age(stamp_ns: int, now_ns: int, max_age: float, max_ahead: float = 0.1) -> None:
+    """
+    Refuse what is older than `max_age` or further ahead than `max_ahead` seconds.
+
+    Raises
+    ------
+    MessageError
+        With the age and the limit in seconds.
+    """
+    age = (now_ns - stamp_ns) * 1e-9
+    if age > max_age:
+        raise MessageError(f'stale: {age:.3f} s old, at most {max_age:.3f} s')
+    if age < -max_ahead:
+        raise MessageError(f'from the future: {-age:.3f} s ahead, at most {max_ahead:.3f} s; '
+                           'are the clocks synchronised?')
+
+
+def yaw_of(orientation: Quaternion, where: str) -> float:
+    """
+    Return the yaw of a quaternion, rad.
+
+    Raises
+    ------
+    MessageError
+        Not finite or not of unit length; an all-zero one means that the field was never filled.
+    """
+    parts = [orientation.x, orientation.y, orientation.z, orientation.w]
+    length = math.sqrt(sum(p * p for p in parts))
+    if not abs(length - 1.0) <= QUATERNION_TOLERANCE:
+        raise MessageError(f'{where} = {parts}: not a rotation (its length is {length:.3g}); '
+                           'for no rotation send w = 1')
+    return float(_euler(parts)[2])
+
+
+def quaternion_of(yaw: float) -> Quaternion:
+    """Return the rotation by `yaw` about z."""
+    x, y, z, w = _quaternion(0.0, 0.0, yaw)
+    return Quaternion(x=float(x), y=float(y), z=float(z), w=float(w))
+
+
+def twist_of(message: Twist, where: str) -> Array:
+    """
+    Return (vx, vy, ω) of a Twist; the parts that a planar robot cannot follow must be finite too.
+
+    Raises
+    ------
+    MessageError
+        A component that is not finite, named with its value.
+    """
+    linear, angular = message.linear, message.angular
+    for name, value in (('linear.x', linear.x), ('linear.y', linear.y), ('linear.z', linear.z),
+                        ('angular.x', angular.x), ('angular.y', angular.y),
+                        ('angular.z', angular.z)):
+        if not math.isfinite(value):
+            raise MessageError(f'{where}.{name} = {value}: must be finite')
+    return np.array([linear.x, linear.y, angular.z])
+
+
+def fill_twist(message: Twist, twist: Array) -> Twist:
+    """Write (vx, vy, ω) into `message` and return it."""
+    message.linear.x, message.linear.y = float(twist[0]), float(twist[1])
+    message.angular.z = float(twist[2])
+    return message
+
+
+class _Fields:
+    """Picks the values of wanted joints out of JointState messages, in whatever order they come."""
+
+    def __init__(self, wanted: list[str]) -> None:
+        self._wanted = wanted
+        self._names: list[str] = []
+        self._order = np.zeros(0, int)
+
+    def __call__(self, message: JointState, *fields: str) -> list[Array]:
+        names = message.name
+        if names != self._names:
+            self._learn(names)
+        picked = []
+        for field in fields:
+            values = np.asarray(getattr(message, field), float)
+            if len(values) != len(names):
+                raise MessageError(f'{field} has {len(values)} values for {len(names)} names')
+            values = values[self._order]
+            finite = np.isfinite(values)
+            if not finite.all():
+                bad = int(np.argmin(finite))
+                raise MessageError(f'{field} of {self._wanted[bad]} is {values[bad]}: must be '
+                                   'finite')
+            picked.append(values)
+        return picked
+
+    def _learn(self, names: list[str]) -> None:
+        missing = [name for name in self._wanted if name not in names]
+        if missing:
+            raise MessageError(f'joints {missing} are missing; the message names {names[:12]}')
+        doubled = sorted({name for name in self._wanted if names.count(name) > 1})
+        if doubled:
+            raise MessageError(f'joints {doubled} are named more than once')
+        self._names = list(names)
+        self._order = np.array([names.index(name) for name in self._wanted])
+
+
+class JointCoding:
+    """
+    Between JointState messages and the angles of the model.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+        Gives joint names, signs and zero angles.
+    """
+
+    def __init__(self, robot: CasterRobot) -> None:
+        """Remember names and signs."""
+        self.robot = robot
+        self.names = [*robot.steering_joints, *robot.wheel_joints]
+        self._sign = np.concatenate([robot.steering_sign, robot.wheel_sign])
+        self._zero = np.concatenate([robot.steering_zero, np.zeros(robot.count)])
+        self._fields = _Fields(self.names)
+
+    def read(self, message: JointState) -> tuple[Array, Array, Array, Array]:
+        """
+        Return ``steering, steering_rate, wheel_angle, wheel_rate`` of the model, rad and rad/s.
+
+        Raises
+        ------
+        MessageError
+            Missing or doubled joints, wrong sizes, values that are not finite: each named.
+        """
+        position, velocity = self._fields(message, 'position', 'velocity')
+        position = self._sign * position + self._zero
+        velocity = self._sign * velocity
+        n = self.robot.count
+        return position[:n], velocity[:n], position[n:], velocity[n:]
+
+    def write(self, message: JointState, steering: Array, steering_rate: Array,
+              wheel_angle: Array, wheel_rate: Array, wheel_torque: Array) -> JointState:
+        """Fill `message` with all joints of the robot and return it; steering carries no effort."""
+        n = self.robot.count
+        message.name = self.names
+        message.position = ((np.concatenate([steering, wheel_angle]) - self._zero)
+                            * self._sign).tolist()
+        message.velocity = (np.concatenate([steering_rate, wheel_rate]) * self._sign).tolist()
+        message.effort = [0.0] * n + (wheel_torque * self.robot.wheel_sign).tolist()
+        return message
+
+
+class EffortCoding:
+    """
+    Between JointState messages that carry the wheels' efforts and torques of the model, N·m.
+
+    A message from ros2_control's topic bridge names all joints and gives efforts for the wheels
+    alone; it is refused, because which effort belongs to which joint would be a guess.
+    """
+
+    def __init__(self, robot: CasterRobot) -> None:
+        """Remember names and signs."""
+        self._names = list(robot.wheel_joints)
+        self._sign = robot.wheel_sign
+        self._fields = _Fields(self._names)
+
+    def read(self, message: JointState) -> Array:
+        """
+        Return the torque of each wheel, N·m.
+
+        Raises
+        ------
+        MessageError
+            As `JointCoding.read`.
+        """
+        return self._fields(message, 'effort')[0] * self._sign
+
+    def write(self, message: JointState, torque: Array) -> JointState:
+        """Fill `message` with the wheels' torques and return it."""
+        message.name = self._names
+        message.effort = (torque * self._sign).tolist()
+        return message
+
+
+def header(message: Any, stamp: Time, frame: str) -> Any:
+    """Stamp `message`, name its frame and return it."""
+    message.header.stamp = stamp
+    message.header.frame_id = frame
+    return message

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The base of every node: robot, parameters, diagnostics and the clock of the watchdogs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, qos_profile_sensor_data
+
+from c3p_description.loader import load
+from c3p_description.model import CasterRobot
+from c3p_description.urdf import from_urdf
+from c3p_ros.diagnostics import Diagnostics
+from c3p_ros.messages import MessageError, check_age, stamp_to_ns
+from c3p_ros.parameters import Parameters
+
+COMMON = Path(__file__).with_name('common_parameters.yaml')
+
+# a command is of use only while it is the newest; states may queue behind a slow callback
+LATEST = QoSProfile(depth=1)
+RELIABLE = QoSProfile(depth=10)
+SENSOR_DATA = qos_profile_sensor_data
+
+# how often the watchdogs look, s
+WATCH_PERIOD = 0.02
+
+
+class SuiteNode(Node):
+    """
+    A node with checked parameters, the robot, diagnostics and a watch.
+
+    Parameters
+    ----------
+    name : str
+    schema : Path
+        Parameter schema of the node.
+    **options
+        Passed to rclpy's Node.
+
+    Raises
+    ------
+    ValueError
+        A parameter or a robot description that cannot be used.
+    """
+
+    def __init__(self, name: str, schema: Path, **options: Any) -> None:
+        """Declare the parameters and load the robot."""
+        super().__init__(name, **options)
+        self.parameters = Parameters(self, COMMON, schema)
+        self.robot = self._load_robot()
+        self.diagnostics = Diagnostics(self, self.robot.name, self.figures)
+
+    def _load_robot(self) -> CasterRobot:
+        values = self.parameters.value
+        if values.robot_description:
+            return from_urdf(values.robot_description)
+        return load(values.robot)
+
+    def figures(self) -> Mapping[str, Any]:
+        """Return what the diagnostics show once a second; nodes add theirs."""
+        return {}
+
+    @property
+    def simulated_time(self) -> bool:
+        """True where the node follows /clock."""
+        return bool(self.get_parameter('use_sim_time').value)
+
+    def watch_time(self) -> float:
+        """
+        Return the time that watchdogs measure with, s.
+
+        The monotonic clock, so that a step of the system clock trips nothing; with ``use_sim_time``
+        the simulation's, so that a paused or slow simulation trips nothing either.
+        """
+        if self.simulated_time:
+            return self.get_clock().now().nanoseconds * 1e-9
+        return time.monotonic()
+
+    def check_fresh(self, stamp: Any, max_age: float) -> int:
+        """
+        Return the stamp in nanoseconds when it is neither stale nor ahead; a zero stamp means now.
+
+        Raises
+        ------
+        MessageError
+            With age and limit.
+        """
+        stamp_ns = stamp_to_ns(stamp)
+        now = self.get_clock().now().nanoseconds
+        if stamp_ns == 0:
+            return now
+        # simulated time reaches the node by a topic of its own, after the message it belongs to
+        check_age(stamp_ns, now, max_age, 1.0 if self.simulated_time else 0.1)
+        return stamp_ns
+
+
+__all__ = ['LATEST', 'RELIABLE', 'SENSOR_DATA', 'WATCH_PERIOD', 'MessageError', 'SuiteNode']
