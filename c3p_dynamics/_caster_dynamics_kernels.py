@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
 """
 Compiled caster dynamics: plain arrays in, plain arrays out, no checks (see caster_dynamics.py).
 
 `geometry` (n, 4), `inertia` (n, 3), `platform` (4,) and `losses` (n, 6) are packed as the
-properties of CasterRobot of these names (`inertia` is `caster_inertia`) say.
+properties of CasterRobot of these names (`inertia` is `caster_inertia`) say. `rolling` and `axle`
+(n, 3) are the rows ``Rx`` and ``Ra`` at the steering angles in question; who calls provides the
+work memory, so that a sweep or an integration allocates once.
 """
 
 from __future__ import annotations
@@ -12,12 +15,12 @@ import math
 
 import numpy as np
 
-from c3p_kinematics._caster_kernels import solve3
+from c3p_kinematics._caster_kernels import rows, solve3
 from c3p_kinematics.compiled import kernel
 
 
 @kernel
-def mass_and_bias(geometry, inertia, platform, steering, twist, mass, bias):  # noqa: ANN001, ANN201
+def mass_and_bias(geometry, inertia, platform, rolling, axle, twist, mass, bias):
     """Write M (3, 3) and G (3,) of ``M ν̇ + G = F``."""
     vx, vy, w = twist[0], twist[1], twist[2]
     m, cx, cy = platform[0], platform[2], platform[3]
@@ -28,14 +31,12 @@ def mass_and_bias(geometry, inertia, platform, steering, twist, mass, bias):  # 
     bias[0] = m * (-w * vy - w * w * cx)
     bias[1] = m * (w * vx - w * w * cy)
     bias[2] = m * w * (cx * vx + cy * vy)
-    for i in range(len(steering)):
-        c, s = math.cos(steering[i]), math.sin(steering[i])
-        x, y, d = geometry[i, 0], geometry[i, 1], geometry[i, 2]
-        ex, ey, ez = -s, c, s * y + c * x
-        ax, ay, az = c, s, s * x - c * y
+    for i in range(len(geometry)):
+        ex, ey, ez = rolling[i, 0], rolling[i, 1], rolling[i, 2]
+        ax, ay, az = axle[i, 0], axle[i, 1], axle[i, 2]
         along = ex * vx + ey * vy + ez * w
         across = ax * vx + ay * vy + az * w
-        rate = -across / d - w
+        rate = -across / geometry[i, 2] - w
         me, ma, kappa = inertia[i, 0], inertia[i, 1], inertia[i, 2]
         mass[0, 0] += me * ex * ex + ma * ax * ax
         mass[0, 1] += me * ex * ey + ma * ax * ay
@@ -52,48 +53,76 @@ def mass_and_bias(geometry, inertia, platform, steering, twist, mass, bias):  # 
 
 
 @kernel
-def wheel_losses(geometry, losses, i, along, across, yaw_rate):  # noqa: ANN001, ANN201
-    """Return the torques of rolling, pivot and scrub friction on caster `i`, N·m."""
-    smoothing = losses[i, 5]
-    wheel_rate, contact_rate = along / geometry[i, 3], -across / geometry[i, 2]
-    steering_rate = contact_rate - yaw_rate
-    rolling = -losses[i, 2] * wheel_rate - losses[i, 3] * math.tanh(wheel_rate / smoothing)
-    pivot = -losses[i, 0] * steering_rate - losses[i, 1] * math.tanh(steering_rate / smoothing)
-    scrub = -losses[i, 4] * math.tanh(contact_rate / smoothing)
-    return rolling, pivot, scrub
+def masses_and_biases(geometry, inertia, platform, steering, twist, mass, bias):
+    """Write M (B, 3, 3) and G (B, 3) of a batch of `steering` (B, n) and `twist` (B, 3)."""
+    n = len(geometry)
+    rolling, axle = np.empty((n, 3)), np.empty((n, 3))
+    for b in range(len(steering)):
+        rows(geometry, steering[b], rolling, axle)
+        mass_and_bias(geometry, inertia, platform, rolling, axle, twist[b], mass[b], bias[b])
 
 
 @kernel
-def applied_force(geometry, losses, steering, twist, torque, force):  # noqa: ANN001, ANN201
-    """Write ``J_xᵀ(τ + τ_rolling) + J_sᵀ τ_pivot + J_cᵀ τ_scrub`` into `force` (3,)."""
-    force[:] = 0.0
-    for i in range(len(steering)):
-        c, s = math.cos(steering[i]), math.sin(steering[i])
-        x, y, d, r = geometry[i, 0], geometry[i, 1], geometry[i, 2], geometry[i, 3]
-        ez, az = s * y + c * x, s * x - c * y
-        along = -s * twist[0] + c * twist[1] + ez * twist[2]
-        across = c * twist[0] + s * twist[1] + az * twist[2]
-        rolling, pivot, scrub = wheel_losses(geometry, losses, i, along, across, twist[2])
-        push, side = (torque[i] + rolling) / r, -(pivot + scrub) / d
-        force[0] += -s * push + c * side
-        force[1] += c * push + s * side
-        force[2] += ez * push + az * side - pivot
+def dry(coulomb, rate, smoothing):
+    """Return the smoothed dry friction against `rate`; tanh is dear, so not for nothing."""
+    return -coulomb * math.tanh(rate / smoothing) if coulomb > 0.0 else 0.0
 
 
 @kernel
-def forward(geometry, inertia, platform, losses, steering, twist, torque, accel):  # noqa: ANN001, ANN201
-    """Write ν̇ = M⁻¹(F − G) into `accel` (3,)."""
-    mass, bias, force = np.empty((3, 3)), np.empty(3), np.empty(3)
-    mass_and_bias(geometry, inertia, platform, steering, twist, mass, bias)
-    applied_force(geometry, losses, steering, twist, torque, force)
+def applied_force(geometry, losses, rolling, axle, twist, torque, wrench, force):
+    """
+    Write ``W + J_xᵀ(τ + τ_rolling) + J_sᵀ τ_pivot + J_cᵀ τ_scrub`` into `force` (3,).
+
+    Returns the power of `torque` and `wrench` together and the power that friction takes, W.
+    """
+    vx, vy, w = twist[0], twist[1], twist[2]
+    force[0], force[1], force[2] = wrench[0], wrench[1], wrench[2]
+    power, loss = wrench[0] * vx + wrench[1] * vy + wrench[2] * w, 0.0
+    for i in range(len(geometry)):
+        d, r, smoothing = geometry[i, 2], geometry[i, 3], losses[i, 5]
+        wheel_rate = (rolling[i, 0] * vx + rolling[i, 1] * vy + rolling[i, 2] * w) / r
+        contact_rate = -(axle[i, 0] * vx + axle[i, 1] * vy + axle[i, 2] * w) / d
+        steering_rate = contact_rate - w
+        roll = dry(losses[i, 3], wheel_rate, smoothing) - losses[i, 2] * wheel_rate
+        pivot = dry(losses[i, 1], steering_rate, smoothing) - losses[i, 0] * steering_rate
+        scrub = dry(losses[i, 4], contact_rate, smoothing)
+        power += torque[i] * wheel_rate
+        loss -= roll * wheel_rate + pivot * steering_rate + scrub * contact_rate
+        push, side = (torque[i] + roll) / r, -(pivot + scrub) / d
+        force[0] += rolling[i, 0] * push + axle[i, 0] * side
+        force[1] += rolling[i, 1] * push + axle[i, 1] * side
+        force[2] += rolling[i, 2] * push + axle[i, 2] * side - pivot
+    return power, loss
+
+
+@kernel
+def forward(geometry, inertia, platform, losses, rolling, axle, twist, torque, wrench,
+            mass, bias, force, accel):
+    """Write ν̇ = M⁻¹(F − G) into `accel` (3,); return the powers of `applied_force`."""
+    mass_and_bias(geometry, inertia, platform, rolling, axle, twist, mass, bias)
+    power, loss = applied_force(geometry, losses, rolling, axle, twist, torque, wrench, force)
     for j in range(3):
         force[j] -= bias[j]
     solve3(mass, force, accel)
+    return power, loss
 
 
 @kernel
-def share_damped(wheel, steer, driven, force, weight, torque):  # noqa: ANN001, ANN201
-    """Share F over wheel motors and virtual steering motors of weight 1/w; keep the wheels' part."""
+def forwards(geometry, inertia, platform, losses, steering, twist, torque, wrench,
+             accel):
+    """Write ν̇ of a batch: `steering`, `torque` (B, n), `twist`, `wrench`, `accel` (B, 3)."""
+    n = len(geometry)
+    rolling, axle = np.empty((n, 3)), np.empty((n, 3))
+    mass, bias, force = np.empty((3, 3)), np.empty(3), np.empty(3)
+    for b in range(len(steering)):
+        rows(geometry, steering[b], rolling, axle)
+        forward(geometry, inertia, platform, losses, rolling, axle, twist[b], torque[b], wrench[b],
+                mass, bias, force, accel[b])
+
+
+@kernel
+def share_damped(wheel, steer, driven, force, weight, torque):
+    """Share F over wheel motors and virtual steering motors of weight 1/w; keep the former."""
     normal, z = np.zeros((3, 3)), np.empty(3)
     for i in range(len(torque)):
         for j in range(3):
@@ -108,7 +137,7 @@ def share_damped(wheel, steer, driven, force, weight, torque):  # noqa: ANN001, 
 
 
 @kernel
-def share_least_norm(wheel, driven, force, tolerance, torque):  # noqa: ANN001, ANN201
+def share_least_norm(wheel, driven, force, tolerance, torque):
     """Share F over the wheel motors by the pseudo-inverse; what they cannot give is dropped."""
     normal = np.zeros((3, 3))
     for i in range(len(torque)):
@@ -129,70 +158,90 @@ def share_least_norm(wheel, driven, force, tolerance, torque):  # noqa: ANN001, 
 
 
 @kernel
-def inverse(geometry, inertia, platform, driven, steering, twist, accel, weight,  # noqa: ANN001, ANN201
+def inverse(geometry, inertia, platform, driven, steering, twist, accel, weight,
             tolerance, torque):
     """Write the wheel torques of caster_dynamics.inverse_dynamics into `torque` (n,)."""
-    n = len(steering)
+    n = len(geometry)
     mass, force = np.empty((3, 3)), np.empty(3)
-    mass_and_bias(geometry, inertia, platform, steering, twist, mass, force)
+    rolling, axle = np.empty((n, 3)), np.empty((n, 3))
+    rows(geometry, steering, rolling, axle)
+    mass_and_bias(geometry, inertia, platform, rolling, axle, twist, mass, force)
     for j in range(3):
         for k in range(3):
             force[j] += mass[j, k] * accel[k]
-    wheel, steer = np.empty((n, 3)), np.empty((n, 3))
     for i in range(n):
-        c, s = math.cos(steering[i]), math.sin(steering[i])
-        x, y, d, r = geometry[i, 0], geometry[i, 1], geometry[i, 2], geometry[i, 3]
-        ex, ey, ez = -s, c, s * y + c * x
-        wheel[i, 0], wheel[i, 1], wheel[i, 2] = ex / r, ey / r, ez / r
-        steer[i, 0], steer[i, 1], steer[i, 2] = -c / d, -s / d, (c * y - s * x) / d - 1.0
-        across = c * twist[0] + s * twist[1] + (s * x - c * y) * twist[2]
+        d, r = geometry[i, 2], geometry[i, 3]
+        across, along_accel = 0.0, 0.0
+        for j in range(3):
+            across += axle[i, j] * twist[j]
+            along_accel += rolling[i, j] * accel[j]
+        # from here on the rows are J_x and J_s
+        for j in range(3):
+            rolling[i, j] /= r
+            axle[i, j] /= -d
+        axle[i, 2] -= 1.0
         # what a motor spends on its own rolling mass is its own: τ = r² μ_e θ̈_x
         torque[i] = 0.0
         if driven[i]:
-            along_accel = (ex * accel[0] + ey * accel[1] + ez * accel[2]
-                           + (across / d + twist[2]) * across)
-            torque[i] = r * inertia[i, 0] * along_accel
+            torque[i] = r * inertia[i, 0] * (along_accel + (across / d + twist[2]) * across)
             for j in range(3):
-                force[j] -= wheel[i, j] * torque[i]
+                force[j] -= rolling[i, j] * torque[i]
     if weight > 0.0:
-        share_damped(wheel, steer, driven, force, weight, torque)
+        share_damped(rolling, axle, driven, force, weight, torque)
     else:
-        share_least_norm(wheel, driven, force, tolerance, torque)
+        share_least_norm(rolling, driven, force, tolerance, torque)
 
 
 @kernel
-def derivative(geometry, inertia, platform, losses, state, torque, rate):  # noqa: ANN001, ANN201
-    """Write d/dt of ``[X, Y, φ, vx, vy, ω, θ_s…, θ_x…]`` into `rate`."""
-    n = len(torque)
-    twist, steering = state[3:6], state[6:6 + n]
+def inverses(geometry, inertia, platform, driven, steering, twist, accel, weight,
+             tolerance, torque):
+    """Write the wheel torques of a batch: `steering`, `torque` (B, n), `twist`, `accel` (B, 3)."""
+    for b in range(len(steering)):
+        inverse(geometry, inertia, platform, driven, steering[b], twist[b], accel[b], weight,
+                tolerance, torque[b])
+
+
+@kernel
+def derivative(geometry, inertia, platform, losses, state, torque, wrench, work, rate):
+    """
+    Write d/dt of ``[X, Y, φ, vx, vy, ω, θ_s…, θ_x…, work, dissipated]`` into `rate`.
+
+    `work` is the memory of `forward`: (rolling, axle, mass, bias, force).
+    """
+    n = len(geometry)
+    rolling, axle, mass, bias, force = work
+    twist = state[3:6]
+    vx, vy, w = state[3], state[4], state[5]
     c, s = math.cos(state[2]), math.sin(state[2])
-    rate[0] = c * twist[0] - s * twist[1]
-    rate[1] = s * twist[0] + c * twist[1]
-    rate[2] = twist[2]
-    forward(geometry, inertia, platform, losses, steering, twist, torque, rate[3:6])
+    rate[0], rate[1], rate[2] = c * vx - s * vy, s * vx + c * vy, w
+    rows(geometry, state[6:6 + n], rolling, axle)
+    power, loss = forward(geometry, inertia, platform, losses, rolling, axle, twist, torque,
+                          wrench, mass, bias, force, rate[3:6])
     for i in range(n):
-        c, s = math.cos(steering[i]), math.sin(steering[i])
-        px, py = twist[0] - twist[2] * geometry[i, 1], twist[1] + twist[2] * geometry[i, 0]
-        rate[6 + i] = -(c * px + s * py) / geometry[i, 2] - twist[2]
-        rate[6 + n + i] = (c * py - s * px) / geometry[i, 3]
+        across = axle[i, 0] * vx + axle[i, 1] * vy + axle[i, 2] * w
+        along = rolling[i, 0] * vx + rolling[i, 1] * vy + rolling[i, 2] * w
+        rate[6 + i] = -across / geometry[i, 2] - w
+        rate[6 + n + i] = along / geometry[i, 3]
+    rate[6 + 2 * n], rate[7 + 2 * n] = power, loss
 
 
 @kernel
-def runge_kutta(geometry, inertia, platform, losses, state, torque, dt, steps):  # noqa: ANN001, ANN201
-    """Advance `state` in place by `steps` classical fourth-order steps of `dt` at constant torque."""
-    size = len(state)
+def runge_kutta(geometry, inertia, platform, losses, state, torque, wrench, dt, steps):
+    """Advance `state` in place by `steps` classical steps of `dt` at constant inputs."""
+    n, size = len(geometry), len(state)
+    work = (np.empty((n, 3)), np.empty((n, 3)), np.empty((3, 3)), np.empty(3), np.empty(3))
     k1, k2, k3, k4 = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
     probe = np.empty(size)
     for _ in range(steps):
-        derivative(geometry, inertia, platform, losses, state, torque, k1)
+        derivative(geometry, inertia, platform, losses, state, torque, wrench, work, k1)
         for j in range(size):
             probe[j] = state[j] + 0.5 * dt * k1[j]
-        derivative(geometry, inertia, platform, losses, probe, torque, k2)
+        derivative(geometry, inertia, platform, losses, probe, torque, wrench, work, k2)
         for j in range(size):
             probe[j] = state[j] + 0.5 * dt * k2[j]
-        derivative(geometry, inertia, platform, losses, probe, torque, k3)
+        derivative(geometry, inertia, platform, losses, probe, torque, wrench, work, k3)
         for j in range(size):
             probe[j] = state[j] + dt * k3[j]
-        derivative(geometry, inertia, platform, losses, probe, torque, k4)
+        derivative(geometry, inertia, platform, losses, probe, torque, wrench, work, k4)
         for j in range(size):
             state[j] += dt / 6.0 * (k1[j] + 2.0 * k2[j] + 2.0 * k3[j] + k4[j])

@@ -2,17 +2,17 @@
 """
 Closed-chain dynamics of a caster robot, reduced to the three freedoms of its platform.
 
-Seven bodies (for three casters) are tied by the rolling constraints; with the twist ν = (vx, vy, ω)
-in ``base_link`` as speeds, Euler-Lagrange projected on the constraints gives
+Seven bodies (for three casters) are tied by the rolling constraints; with the twist
+ν = (vx, vy, ω) in ``base_link`` as speeds, Euler-Lagrange projected on the constraints gives
 
     M(θ_s) ν̇ + G(θ_s, ν) = J_xᵀ (τ + τ_rolling) + J_sᵀ τ_pivot + J_cᵀ τ_scrub
 
     M = M_platform + Σ μ_e RxᵀRx + μ_a RaᵀRa
     G = G_platform + Σ Rxᵀ(−μ_e θ̇_s u − κ u²) + Raᵀ(μ_a θ̇_s s + κ s u)
 
-with s = Rx ν, u = Ra ν, θ̇_s = −u/d − ω, and μ_e, μ_a, κ as CasterRobot.caster_inertia. Papers I and
-II, eqs (8)-(18), with the three dependent coordinates removed: the papers treat wheel and steering
-angles as independent, which they are not (docs/papers/el_shenawy.md).
+with s = Rx ν, u = Ra ν, θ̇_s = −u/d − ω, and μ_e, μ_a, κ as CasterRobot.caster_inertia. Papers I
+and II, eqs (8)-(18), with the three dependent coordinates removed: the papers treat wheel and
+steering angles as independent, which they are not (docs/papers/el_shenawy.md).
 
 Leading dimensions broadcast: ``steering`` (…, n) with ``twist`` (…, 3).
 """
@@ -38,9 +38,8 @@ def _mass_and_bias(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike
                    ) -> tuple[Array, Array]:
     batch, (angles, nu) = batched(robot.count, steering=(steering, robot.count), twist=(twist, 3))
     mass, bias = np.empty((len(angles), 3, 3)), np.empty((len(angles), 3))
-    for row in range(len(angles)):
-        kernels.mass_and_bias(robot.geometry, robot.caster_inertia, robot.platform, angles[row],
-                              nu[row], mass[row], bias[row])
+    kernels.masses_and_biases(robot.geometry, robot.caster_inertia, robot.platform, angles, nu,
+                              mass, bias)
     return mass.reshape(*batch, 3, 3), bias.reshape(*batch, 3)
 
 
@@ -105,8 +104,8 @@ def inverse_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, 
     Return the wheel torques for an acceleration of the platform, friction left out.
 
     The force ``F = M ν̇ + G`` is shared over the wheel motors and as many *virtual* motors in the
-    steering axes, ``min |τ_x|² + |τ_s|²/w_s`` subject to ``J_xᵀτ_x + J_sᵀτ_s = F``, and the virtual
-    torques are dropped; each motor carries its own rolling mass first:
+    steering axes, ``min |τ_x|² + |τ_s|²/w_s`` subject to ``J_xᵀτ_x + J_sᵀτ_s = F``, and the
+    virtual torques are dropped; each motor carries its own rolling mass first:
 
         τ = r²μ_e θ̈_x + J_x A⁻¹ (F − J_xᵀ r²μ_e θ̈_x),   A = J_xᵀJ_x + w_s J_sᵀJ_s
 
@@ -142,10 +141,8 @@ def inverse_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, 
     batch, (angles, nu, nudot) = batched(n, steering=(steering, n), twist=(twist, 3),
                                          accel=(accel, 3))
     torque = np.empty((len(angles), n))
-    for row in range(len(angles)):
-        kernels.inverse(robot.geometry, robot.caster_inertia, robot.platform, robot.driven,
-                        angles[row], nu[row], nudot[row], float(virtual_steering_weight),
-                        RANK_TOLERANCE, torque[row])
+    kernels.inverses(robot.geometry, robot.caster_inertia, robot.platform, robot.driven, angles,
+                     nu, nudot, float(virtual_steering_weight), RANK_TOLERANCE, torque)
     return torque.reshape(*batch, n)
 
 
@@ -177,9 +174,8 @@ def forward_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
     batch, (angles, nu, torque) = batched(n, steering=(steering, n), twist=(twist, 3),
                                           wheel_torque=(wheel_torque, n))
     accel = np.empty((len(angles), 3))
-    for row in range(len(angles)):
-        kernels.forward(robot.geometry, robot.caster_inertia, robot.platform, robot.losses,
-                        angles[row], nu[row], torque[row], accel[row])
+    kernels.forwards(robot.geometry, robot.caster_inertia, robot.platform, robot.losses, angles,
+                     nu, torque, np.zeros_like(nu), accel)
     return accel.reshape(*batch, 3)
 
 
