@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from c3p_kinematics._caster_kernels import rows, solve3
-from c3p_kinematics.compiled import kernel
+from c3p_kinematics.compiled import inlined, kernel
 
 
 @kernel
@@ -201,7 +201,7 @@ def inverses(geometry, inertia, platform, driven, steering, twist, accel, weight
                 tolerance, torque[b])
 
 
-@kernel
+@inlined
 def derivative(geometry, inertia, platform, losses, state, torque, wrench, work, rate):
     """
     Write d/dt of ``[X, Y, φ, vx, vy, ω, θ_s…, θ_x…, work, dissipated]`` into `rate`.

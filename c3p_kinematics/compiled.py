@@ -24,3 +24,15 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     if _njit is None:
         return function
     return _njit(cache=True, error_model='numpy', nogil=True)(function)
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """
+    Compile as `kernel`, and into whoever calls.
+
+    For the one function in the middle of a hot loop: handing over a dozen arrays costs there more
+    than the arithmetic.
+    """
+    if _njit is None:
+        return function
+    return _njit(cache=True, error_model='numpy', nogil=True, forceinline=True)(function)
