@@ -65,9 +65,9 @@ class CasterRobot:
 
     Masses count once: `platform_mass` is everything that does not turn with a caster, `link_*` the
     fork with what is bolted to it, `wheel_*` what spins. Inertias are about the part's own centre
-    of mass; `platform_com` is measured from the origin of ``base_link``, `link_com` is the trailing
-    distance of the link's centre of mass from the pivot. Per-caster values may be given as one
-    number for all.
+    of mass; `platform_com` is measured from the origin of ``base_link``, `link_com` is the
+    trailing distance of the link's centre of mass from the pivot. Per-caster values may be given
+    as one number for all.
 
     Attributes
     ----------
@@ -88,7 +88,8 @@ class CasterRobot:
     steering_joints, wheel_joints : tuple of str
         Joint names, in the order of the casters.
     steering_sign, steering_zero, wheel_sign : (n,) array
-        ``θ_s = steering_sign·(joint position) + steering_zero``, ``θ_x = wheel_sign·(joint position)``.
+        ``θ_s = steering_sign·(joint position) + steering_zero``,
+        ``θ_x = wheel_sign·(joint position)``.
 
     Raises
     ------
@@ -235,8 +236,8 @@ link_com, link_inertia, wheel_mass, wheel_spin_inertia, wheel_yaw_inertia
         Rows ``[μ_e, μ_a, κ]`` (n, 3): what a caster weighs along its rolling line and its axle.
 
         ``μ_e = m_l + m_w + I_wx/r²``, ``μ_a = m_l k² + (I_l + I_wz)/d²``, ``κ = m_l k/d`` with
-        ``k = 1 − c_l/d``. The link's centre of mass moves with ``s e + k u a`` when the pivot moves
-        with ``s e + u a``; the wheel's with ``s e``.
+        ``k = 1 − c_l/d``. The link's centre of mass moves with ``s e + k u a`` when the pivot
+        moves with ``s e + u a``; the wheel's with ``s e``.
         """
         k = 1.0 - self.link_com / self.caster_offset
         rolling = self.link_mass + self.wheel_mass + self.wheel_spin_inertia / self.wheel_radius**2

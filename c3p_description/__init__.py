@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The robots: parameters, URDF, meshes and layouts, and how they become numbers.
+
+``load('c3p')`` reads ``robots/c3p.yaml``, the one source of every parameter; it also takes the
+path of a YAML, URDF or xacro file. ``robot_description('c3p')`` is the URDF of that robot.
+
+Examples
+--------
+>>> from c3p_description import load
+>>> load('c3p').total_mass
+34.8
+"""
+
+from c3p_description.loader import load, robot_description
+from c3p_description.model import CasterRobot, ModelError
+
+__all__ = ['CasterRobot', 'ModelError', 'load', 'robot_description']

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Parameter files of robots: read, completed from the file they extend, and checked key by key.
+
+A file has sections of keys and nothing deeper, so that xacro completes it in the same way
+(``urdf/parameters.xacro``).
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from c3p_description.files import share_file
+from c3p_description.model import ModelError
+
+Parameters = dict[str, Any]
+
+# what each key of a caster robot must be; see _CHECKS
+CASTER_ROBOT: dict[str, dict[str, str]] = {
+    'casters': {
+        'hip_radius': 'number', 'hip_angles': 'numbers', 'hip_position': 'points',
+        'caster_offset': 'per caster', 'wheel_radius': 'per caster', 'driven': 'flags',
+        'torque_limit': 'limit per caster',
+    },
+    'platform': {'mass': 'number', 'inertia': 'number', 'com': 'number pair',
+                 'com_height': 'number', 'tilt_inertia': 'number'},
+    'link': {name: 'per caster'
+             for name in ('mass', 'com', 'inertia', 'com_height', 'tilt_inertia')},
+    'wheel': {name: 'per caster'
+              for name in ('mass', 'width', 'spin_inertia', 'yaw_inertia', 'rate_limit')},
+    'friction': {
+        **{name: 'per caster' for name in ('pivot_viscous', 'pivot_coulomb', 'rolling_viscous',
+                                           'rolling_coulomb', 'scrub_coulomb')},
+        'smoothing': 'number'},
+    'visual': {
+        'platform_mesh': 'text', 'electronics': 'number triple',
+        **{name: 'number' for name in (
+            'platform_thickness', 'ground_clearance', 'crown_clearance', 'fork_gap',
+            'fork_thickness', 'fork_breadth', 'pivot_radius', 'encoder_height', 'tyre_thickness',
+            'motor_radius', 'motor_length')}},
+}
+SCHEMAS = {'caster_robot': CASTER_ROBOT}
+# the pivots are given in one of two ways
+OPTIONAL = ('hip_radius', 'hip_angles', 'hip_position')
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML with xacro's angle tags, and without keys given twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
+        """Refuse what YAML allows and nobody means: the last of two equal keys wins."""
+        keys = [key.value for key, _ in node.value]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise ModelError(f'{key} is given {keys.count(key)} times in one section; '
+                                 'keep one of them')
+        return super().construct_mapping(node, deep)
+
+
+_Loader.add_constructor('!degrees', lambda loader, node: math.radians(
+    float(loader.construct_scalar(node))))
+_Loader.add_constructor('!radians', lambda loader, node: float(loader.construct_scalar(node)))
+
+
+def parameter_file(name_or_path: str | Path) -> Path:
+    """
+    Return the parameter file of a robot: ``c3p`` is a file in robots/, ``x/y.yaml`` a path.
+
+    Raises
+    ------
+    ModelError
+        With the names there are.
+    """
+    path = Path(name_or_path)
+    if path.suffix in ('.yaml', '.yml') or path.name != str(name_or_path):
+        if not path.is_file():
+            raise ModelError(f'{path}: no such file')
+        return path.resolve()
+    folder = share_file('c3p_description/robots')
+    found = folder / f'{name_or_path}.yaml'
+    if not found.is_file():
+        names = ', '.join(sorted(p.stem for p in folder.glob('*.yaml')))
+        raise ModelError(f'robot {str(name_or_path)!r} is unknown: give one of {names}, or the '
+                         'path of a .yaml, .urdf or .xacro file')
+    return found
+
+
+def read_parameters(path: Path) -> Parameters:
+    """
+    Return the checked content of a parameter file, completed from the files it extends.
+
+    Parameters
+    ----------
+    path : Path
+        As from `parameter_file`.
+
+    Returns
+    -------
+    dict
+        ``kind``, ``name`` and one dict per section; numbers are floats.
+
+    Raises
+    ------
+    ModelError
+        Malformed YAML, an unknown kind, an unknown or missing key, a value which is no finite
+        number or of wrong size; the text names file, key, value and remedy.
+    """
+    try:
+        content = _merged(path, ())
+        kind = content.get('kind')
+        if kind not in SCHEMAS:
+            raise ModelError(f'kind = {kind!r}: expected one of {", ".join(SCHEMAS)}')
+        _check(content, SCHEMAS[kind])
+    except ModelError as error:
+        raise ModelError(f'{path}: {error}') from None
+    return content
+
+
+def _merged(path: Path, above: tuple[Path, ...]) -> Parameters:
+    """Return the content of `path` laid over what it extends."""
+    if path in above:
+        raise ModelError(f'extends: {" extends ".join(p.name for p in (*above, path))}; '
+                         'a file cannot extend itself')
+    try:
+        content = yaml.load(path.read_text(encoding='utf-8'), _Loader)  # noqa: S506, a SafeLoader
+    except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
+        raise ModelError(f'not readable as YAML: {error}') from None
+    if not isinstance(content, dict):
+        raise ModelError(f'content = {content!r}: expected sections such as casters: and wheel:')
+    base = content.pop('extends', None)
+    if base is None:
+        return content
+    # a path is relative to the file that names it
+    name = path.parent / str(base) if str(base).endswith(('.yaml', '.yml')) else base
+    return _overridden(_merged(parameter_file(name), (*above, path)), content)
+
+
+def _overridden(base: Parameters, over: Parameters) -> Parameters:
+    """Return `base` with the sections of `over` laid over its own."""
+    result = {**base, **over}
+    for key, value in over.items():
+        if isinstance(value, dict) and isinstance(base.get(key), dict):
+            result[key] = {**base[key], **value}
+    return result
+
+
+def _check(content: Parameters, schema: dict[str, dict[str, str]]) -> None:
+    """Check all keys of a file and turn its numbers into floats."""
+    _check_keys('', content, [*schema, 'kind', 'name'])
+    if not isinstance(content['name'], str) or not content['name']:
+        raise ModelError(f'name = {content["name"]!r}: expected a text')
+    for section, keys in schema.items():
+        values = content[section]
+        if not isinstance(values, dict):
+            raise ModelError(f'{section} = {values!r}: expected the keys {", ".join(keys)}')
+        _check_keys(f'{section}.', values, keys)
+    count = _caster_count(content['casters'])
+    for section, keys in schema.items():
+        for key, value in content[section].items():
+            content[section][key] = _checked(f'{section}.{key}', value, keys[key], count)
+
+
+def _check_keys(prefix: str, values: Parameters, keys: list[str] | dict[str, str]) -> None:
+    for key in values:
+        if key not in keys:
+            raise ModelError(f'{prefix}{key} = {values[key]!r}: unknown key; expected one of '
+                             f'{", ".join(keys)}')
+    for key in keys:
+        if key not in values and key not in OPTIONAL:
+            raise ModelError(f'{prefix}{key} is missing: add it, or start the file with '
+                             '`extends: c3p` to take what is not given from there')
+
+
+def _caster_count(casters: Parameters) -> int:
+    """Return the number of pivots; positions count more than radius and angles."""
+    for key in ('hip_position', 'hip_angles'):
+        if key in casters:
+            if not isinstance(casters[key], list) or not casters[key]:
+                raise ModelError(f'casters.{key} = {casters[key]!r}: expected a list with one '
+                                 'entry per caster')
+            if key == 'hip_angles' and 'hip_radius' not in casters:
+                break
+            return len(casters[key])
+    raise ModelError('casters.hip_position is missing: give it, or hip_radius and hip_angles')
+
+
+def _checked(name: str, value: Any, kind: str, count: int) -> Any:
+    """Return `value` with floats for numbers when it is what `kind` says."""
+    if kind == 'text':
+        if isinstance(value, str):
+            return value
+        raise ModelError(f'{name} = {value!r}: expected a text')
+    if kind == 'number':
+        return _number(name, value)
+    if kind == 'flags':
+        entries = _sized(name, value, count) if isinstance(value, list) else [value]
+        if all(isinstance(entry, bool) for entry in entries):
+            return value
+        raise ModelError(f'{name} = {value!r}: expected true or false, or a list of them')
+    if kind in ('per caster', 'limit per caster'):
+        if not isinstance(value, list):
+            return _number(name, value, kind.startswith('limit'))
+        return [_number(f'{name}[{i}]', entry, kind.startswith('limit'))
+                for i, entry in enumerate(_sized(name, value, count))]
+    if kind == 'points':
+        return [_checked(f'{name}[{i}]', entry, 'number pair', count)
+                for i, entry in enumerate(value)]
+    sizes = {'number pair': 2, 'number triple': 3}
+    return [_number(f'{name}[{i}]', entry)
+            for i, entry in enumerate(_sized(name, value, sizes.get(kind)))]
+
+
+def _sized(name: str, value: Any, size: int | None) -> list:
+    if not isinstance(value, list) or (size is not None and len(value) != size):
+        raise ModelError(f'{name} = {value!r}: expected a list of {size or "one or more"} values')
+    return value
+
+
+def _number(name: str, value: Any, infinite: bool = False) -> float:
+    """Return a finite float; an integer is one, a text and a truth value are not."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ModelError(f'{name} = {value!r}: expected a number, such as 0.04 or 1.0e-3 (YAML '
+                         'reads 1e-3, without a point, as text)')
+    if not (math.isfinite(value) or (infinite and value == math.inf)):
+        raise ModelError(f'{name} = {value!r}: expected a finite number'
+                         + (' or .inf for no limit' if infinite else ''))
+    return float(value)
