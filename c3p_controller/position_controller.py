@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Exponential position control, paper I, eqs (14)-(16), made to drive a straight line.
+
+The paper gives each floor axis a speed of its own, ``K (1 − e^(−μ|e|))``. Far from the goal every
+axis saturates at K, so that the robot leaves a line that is not along an axis or a diagonal (14 cm
+on the third leg of the paper's triangle, with an ideal robot). Here the same law acts along the
+line from start to goal and across it:
+
+    v = K (1 − e^(−μ|e_∥|)) sign(e_∥) t + K (1 − e^(−μ_⊥|e_⊥|)) sign(e_⊥) n,   |v| ≤ K
+    ω = K_Φ Φ_e + K_er δ_er
+
+with t along the line, n across, and δ_er the angle from the line to the remaining error. The error
+is on the floor; the twist is given in ``base_link``, for which the rotation that the paper omits is
+needed (docs/papers/el_shenawy.md). `axis_velocity` is the paper's own form.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from c3p_description.model import Array
+from c3p_kinematics.se2 import wrap
+
+# a start closer to the goal than this gives no line, m
+SHORTEST_LINE = 0.05
+
+
+@dataclass(frozen=True)
+class PositionGains:
+    """
+    Gains of the exponential law and what counts as arrived.
+
+    Attributes
+    ----------
+    speed : float, m/s
+        K, the speed far from the goal.
+    approach : float, 1/m
+        μ, how late the robot slows down: the time constant at the goal is 1/(K μ).
+    line_approach : float, 1/m
+        μ_⊥, the same across the line; 0 leaves the line alone.
+    yaw_gain, line_yaw_gain : float, 1/s
+        K_Φ and K_er. Slack on purpose: while the casters turn, the platform must be free to yaw.
+    yaw_rate : float, rad/s
+        Limit of ω.
+    goal_tolerance, yaw_tolerance : float, m and rad
+        The goal zone.
+    stop_distance, stop_yaw : float, m and rad
+        Inside the zone the robot closes in to here and then stands, until pushed out of the zone.
+    """
+
+    speed: float = 0.5
+    approach: float = 1.2
+    line_approach: float = 1.0
+    yaw_gain: float = 0.2
+    line_yaw_gain: float = 0.0
+    yaw_rate: float = 0.5
+    goal_tolerance: float = 0.05
+    yaw_tolerance: float = 0.15
+    stop_distance: float = 0.02
+    stop_yaw: float = 0.05
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work."""
+        for name in ('speed', 'approach', 'yaw_rate', 'goal_tolerance', 'yaw_tolerance'):
+            if not getattr(self, name) > 0:
+                raise ValueError(f'{name} = {getattr(self, name)}: must be greater than zero')
+        for inner, outer in (('stop_distance', 'goal_tolerance'), ('stop_yaw', 'yaw_tolerance')):
+            if not 0 < getattr(self, inner) <= getattr(self, outer):
+                raise ValueError(f'{inner} = {getattr(self, inner)}: must be greater than zero '
+                                 f'and at most {outer} = {getattr(self, outer)}')
+
+
+class PositionCommand(NamedTuple):
+    """
+    What the position controller asks for, and how far it is.
+
+    Attributes
+    ----------
+    twist : (3,) array
+        In ``base_link``, m/s and rad/s.
+    distance : float, m
+    yaw_error : float, rad
+        Goal minus present yaw, wrapped.
+    reached : bool
+        Inside the goal zone, position and yaw.
+    """
+
+    twist: Array
+    distance: float
+    yaw_error: float
+    reached: bool
+
+
+def exponential(error: float, gain: float, rate: float) -> float:
+    """
+    Return ``sign(e) K (1 − e^(−μ|e|))``, the papers' smooth saturation.
+
+    Examples
+    --------
+    >>> round(exponential(-4.0, 0.5, 1.2), 4)
+    -0.4959
+    """
+    return math.copysign(-gain * math.expm1(-rate * abs(error)), error)
+
+
+def axis_velocity(error: Array, gain: tuple[float, float], rate: tuple[float, float]) -> Array:
+    """Return the floor velocity of eqs (14), (15) as printed: each floor axis by itself, m/s."""
+    return np.array([exponential(error[0], gain[0], rate[0]),
+                     exponential(error[1], gain[1], rate[1])])
+
+
+def line_velocity(error: Array, direction: Array, gains: PositionGains) -> Array:
+    """
+    Return the floor velocity that drives along the line to the goal and back to it, m/s.
+
+    Parameters
+    ----------
+    error : (2,) array, m
+        Goal minus position, floor.
+    direction : (2,) array
+        Unit vector of the line.
+    gains : PositionGains
+    """
+    along = error @ direction
+    across = direction[0] * error[1] - direction[1] * error[0]
+    v_along = exponential(along, gains.speed, gains.approach)
+    v_across = exponential(across, gains.speed, gains.line_approach)
+    velocity = np.array([v_along * direction[0] - v_across * direction[1],
+                         v_along * direction[1] + v_across * direction[0]])
+    return velocity * min(1.0, gains.speed / max(math.hypot(*velocity), 1e-12))
+
+
+class PositionController:
+    """
+    Drives to a goal pose; the memory is the goal, the line to it and whether the robot has stopped.
+
+    Parameters
+    ----------
+    gains : PositionGains
+    """
+
+    def __init__(self, gains: PositionGains) -> None:
+        """Start without a goal."""
+        self.gains = gains
+        self.goal: Array | None = None
+        self._direction: Array | None = None
+        self._standing = False
+
+    def set_goal(self, goal: Array, pose: Array) -> None:
+        """
+        Drive from `pose` to `goal` from now on, both (x, y, yaw) in the odometry frame.
+
+        Raises
+        ------
+        ValueError
+            A goal that is not three finite numbers.
+        """
+        goal = np.asarray(goal, float)
+        if goal.shape != (3,) or not np.all(np.isfinite(goal)):
+            raise ValueError(f'goal = {goal.tolist()}: must be three finite numbers, x, y and yaw')
+        self.goal = goal
+        line = goal[:2] - pose[:2]
+        length = math.hypot(*line)
+        self._direction = line / length if length > SHORTEST_LINE else None
+        self._standing = False
+
+    def cancel(self) -> None:
+        """Forget the goal."""
+        self.goal = None
+
+    def step(self, pose: Array) -> PositionCommand | None:
+        """
+        Return the command at `pose` (x, y, yaw in the odometry frame), None without a goal.
+
+        Parameters
+        ----------
+        pose : (3,) array, m and rad
+        """
+        if self.goal is None:
+            return None
+        gains = self.gains
+        error = self.goal[:2] - pose[:2]
+        distance, yaw_error = math.hypot(*error), float(wrap(self.goal[2] - pose[2]))
+        reached = distance <= gains.goal_tolerance and abs(yaw_error) <= gains.yaw_tolerance
+        arrived = distance <= gains.stop_distance and abs(yaw_error) <= gains.stop_yaw
+        self._standing = reached and (self._standing or arrived)
+        if self._standing:
+            return PositionCommand(np.zeros(3), distance, yaw_error, True)
+        if distance <= gains.stop_distance:
+            velocity, off_line = np.zeros(2), 0.0
+        else:
+            direction = error / distance if self._direction is None else self._direction
+            velocity = line_velocity(error, direction, gains)
+            off_line = (0.0 if distance <= gains.goal_tolerance else math.atan2(
+                direction[0] * error[1] - direction[1] * error[0], error @ direction))
+        turn = gains.yaw_gain * yaw_error + gains.line_yaw_gain * off_line
+        turn = min(max(turn, -gains.yaw_rate), gains.yaw_rate)
+        c, s = math.cos(pose[2]), math.sin(pose[2])
+        twist = np.array([c * velocity[0] + s * velocity[1], c * velocity[1] - s * velocity[0],
+                          turn])
+        return PositionCommand(twist, distance, yaw_error, reached)

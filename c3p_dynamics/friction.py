@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wheel torques that make up for the friction of wheels, pivots and tyres."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_description.model import Array, CasterRobot
+from c3p_dynamics._caster_dynamics_kernels import share_damped
+from c3p_dynamics.caster_dynamics import VIRTUAL_STEERING_WEIGHT
+from c3p_kinematics._caster_kernels import rows
+from c3p_kinematics.casters import batched
+from c3p_kinematics.compiled import kernel
+
+
+@kernel
+def _compensate(geometry, losses, driven, steering, twist, weight, smoothing, torque):  # noqa: ANN001, ANN202
+    """Write into `torque` what cancels the friction at `twist`; leading axis is the batch."""
+    n = len(geometry)
+    wheel, steer, force = np.empty((n, 3)), np.empty((n, 3)), np.empty(3)
+    for b in range(len(steering)):
+        vx, vy, w = twist[b, 0], twist[b, 1], twist[b, 2]
+        rows(geometry, steering[b], wheel, steer)
+        force[:] = 0.0
+        for i in range(n):
+            d, r = geometry[i, 2], geometry[i, 3]
+            contact_rate = -(steer[i, 0] * vx + steer[i, 1] * vy + steer[i, 2] * w) / d
+            wheel_rate = (wheel[i, 0] * vx + wheel[i, 1] * vy + wheel[i, 2] * w) / r
+            steering_rate = contact_rate - w
+            for j in range(3):
+                wheel[i, j] /= r
+                steer[i, j] /= -d
+            # pivot friction acts through J_s = J_c − [0 0 1], scrub through J_c
+            pivot = (losses[i, 0] * steering_rate
+                     + losses[i, 1] * math.tanh(steering_rate / smoothing))
+            scrub = losses[i, 4] * math.tanh(contact_rate / smoothing)
+            for j in range(3):
+                force[j] += steer[i, j] * (pivot + scrub)
+            force[2] -= pivot
+            steer[i, 2] -= 1.0
+            # rolling friction is the wheel's own affair
+            torque[b, i] = 0.0
+            if driven[i]:
+                torque[b, i] = (losses[i, 2] * wheel_rate
+                                + losses[i, 3] * math.tanh(wheel_rate / smoothing))
+        share_damped(wheel, steer, driven, force, weight, torque[b])
+
+
+def friction_compensation(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
+                          virtual_steering_weight: float = VIRTUAL_STEERING_WEIGHT,
+                          smoothing: float = 0.5) -> Array:
+    """
+    Return the wheel torques that cancel ``robot.friction`` when the robot moves with `twist`.
+
+    Rolling friction is cancelled wheel by wheel; the forces of pivot and scrub friction,
+    ``J_sᵀ τ_pivot + J_cᵀ τ_scrub``, are shared over the wheels as the inverse dynamics shares a
+    force (``caster_dynamics.inverse_dynamics``).
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    steering : (…, n) array_like, rad
+    twist : (…, 3) array_like
+        ν, ``base_link``; the reference rather than a noisy measurement.
+    virtual_steering_weight : float, > 0
+        w_s of the sharing.
+    smoothing : float, rad/s
+        Rate over which dry friction changes its sign; wider than the model's to avoid chatter.
+
+    Returns
+    -------
+    (…, n) array, N·m
+
+    Raises
+    ------
+    ValueError
+        A vector of the wrong size, or a weight or smoothing that is not greater than zero.
+    """
+    for name, value in (('virtual_steering_weight', virtual_steering_weight),
+                        ('smoothing', smoothing)):
+        if not value > 0:
+            raise ValueError(f'{name} = {value}: must be greater than zero')
+    n = robot.count
+    batch, (angles, nu) = batched(n, steering=(steering, n), twist=(twist, 3))
+    torque = np.empty((len(angles), n))
+    _compensate(robot.geometry, robot.losses, robot.driven, angles, nu,
+                float(virtual_steering_weight), float(smoothing), torque)
+    return torque.reshape(*batch, n)
