@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+One run of a caster robot as arrays.
+
+Times are seconds since the first ``joint_states``, by the stamps of the messages: a control cycle
+is one ``joint_states`` message, and whatever it causes carries its stamp. What has no stamp (goals
+as they arrive, diagnostics, the goal flags) is placed by when it was recorded, on the same axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from c3p_description.model import Array
+
+
+class Joints(NamedTuple):
+    """Joint states in the model's convention: time (k,), the others (k, n); rad, rad/s, N·m."""
+
+    time: Array
+    steering: Array
+    steering_rate: Array
+    wheel_angle: Array
+    wheel_rate: Array
+    wheel_torque: Array
+
+
+class Motion(NamedTuple):
+    """
+    Odometry: time (k,), pose (k, 3) in `frame`, twist (k, 3) in `child_frame`.
+
+    Pose is x, y [m] and yaw [rad], continuous over ±π; twist is vx, vy [m/s] and ω [rad/s]; the
+    covariances (k, 3, 3) are of these.
+    """
+
+    time: Array
+    pose: Array
+    twist: Array
+    pose_covariance: Array
+    twist_covariance: Array
+    frame: str
+    child_frame: str
+
+
+class Series(NamedTuple):
+    """Vectors or numbers over time: time (k,), value (k, …)."""
+
+    time: Array
+    value: Array
+
+
+class Slip(NamedTuple):
+    """What the odometry says of each wheel: residual (k, n, 2) along and across [m/s]."""
+
+    time: Array
+    residual: Array
+    suspect: Array
+    confidence: Array
+
+
+class Goal(NamedTuple):
+    """A goal as it arrived: time [s], pose (x, y, yaw) and the frame it is in."""
+
+    time: float
+    pose: tuple[float, float, float]
+    frame: str
+
+
+class Health(NamedTuple):
+    """One status of one node: level 0 OK, 1 WARN, 2 ERROR, 3 STALE."""
+
+    time: float
+    name: str
+    level: int
+    message: str
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class RunLog:
+    """
+    One run as arrays; what the bag does not have is None (or empty).
+
+    Attributes
+    ----------
+    path : Path
+    start_ns : int
+        Stamp of the first joint states, time zero.
+    joints : Joints
+    odom, ground_truth : Motion, optional
+    cmd_vel, reference_acceleration : Series of (k, 3), optional
+        In ``base_link``, m/s, rad/s, m/s², rad/s².
+    dynamics_effort, wheel_effort : Series of (k, n), optional, N·m
+    goals : tuple of Goal
+    slip : Slip, optional
+    goal_reached, distance_to_goal : Series of (k,), optional
+    diagnostics : tuple of Health
+    messages : dict
+        Topic → number of messages, of every topic in the bag.
+    """
+
+    path: Path
+    start_ns: int
+    joints: Joints
+    odom: Motion | None = None
+    ground_truth: Motion | None = None
+    cmd_vel: Series | None = None
+    reference_acceleration: Series | None = None
+    dynamics_effort: Series | None = None
+    wheel_effort: Series | None = None
+    goals: tuple[Goal, ...] = ()
+    slip: Slip | None = None
+    goal_reached: Series | None = None
+    distance_to_goal: Series | None = None
+    diagnostics: tuple[Health, ...] = ()
+    messages: Mapping[str, int] = field(default_factory=dict)
