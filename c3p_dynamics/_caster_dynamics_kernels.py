@@ -95,7 +95,7 @@ def applied_force(geometry, losses, rolling, axle, twist, torque, wrench, force)
     return power, loss
 
 
-@kernel
+@inlined
 def forward(geometry, inertia, platform, losses, rolling, axle, twist, torque, wrench,
             mass, bias, force, accel):
     """Write ν̇ = M⁻¹(F − G) into `accel` (3,); return the powers of `applied_force`."""

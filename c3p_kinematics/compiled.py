@@ -28,11 +28,11 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """
-    Compile as `kernel`, and into whoever calls.
+    Compile as `kernel`, but into each caller, and keep no machine code of its own.
 
-    For the one function in the middle of a hot loop: handing over a dozen arrays costs there more
-    than the arithmetic.
+    For what stands in the middle of a hot loop: handing over a dozen arrays costs more there than
+    the arithmetic.
     """
     if _njit is None:
         return function
-    return _njit(cache=True, error_model='numpy', nogil=True, forceinline=True)(function)
+    return _njit(error_model='numpy', nogil=True, forceinline=True)(function)
