@@ -15,9 +15,13 @@ import numpy as np
 
 from c3p_kinematics.compiled import kernel
 
+# share of its diagonal below which a Cholesky pivot is rounding: two contact points nearer to each
+# other than 1e-7 of their distance from the origin count as one
+RANK_TOLERANCE = 1e-14
+
 
 @kernel
-def rows(geometry, steering, rolling, axle):  # noqa: ANN001, ANN201
+def rows(geometry, steering, rolling, axle):  # noqa: ANN001, ANN201, ANN202
     """Write the rows ``Rx`` into `rolling` and ``Ra`` into `axle`, both (n, 3)."""
     for i in range(len(steering)):
         c, s = math.cos(steering[i]), math.sin(steering[i])
@@ -28,7 +32,7 @@ def rows(geometry, steering, rolling, axle):  # noqa: ANN001, ANN201
 
 
 @kernel
-def jacobians(geometry, steering, wheel, steer, contact):  # noqa: ANN001, ANN201
+def jacobians(geometry, steering, wheel, steer, contact):  # noqa: ANN001, ANN201, ANN202
     """Write ``Rx/r``, ``−Ra/d − [0 0 1]`` and ``−Ra/d``; leading axis is the batch."""
     for b in range(len(steering)):
         rows(geometry, steering[b], wheel[b], contact[b])
@@ -41,7 +45,7 @@ def jacobians(geometry, steering, wheel, steer, contact):  # noqa: ANN001, ANN20
 
 
 @kernel
-def rates(geometry, steering, twist, wheel_rate, steering_rate, contact_rate):  # noqa: ANN001, ANN201
+def rates(geometry, steering, twist, wheel_rate, steering_rate, contact_rate):  # noqa: ANN001, ANN201, ANN202
     """Write θ̇_x, θ̇_s, θ̇_c of a rigid motion without slip; leading axis is the batch."""
     for b in range(len(steering)):
         vx, vy, w = twist[b, 0], twist[b, 1], twist[b, 2]
@@ -54,7 +58,7 @@ def rates(geometry, steering, twist, wheel_rate, steering_rate, contact_rate):  
 
 
 @kernel
-def accelerations(geometry, steering, twist, accel, wheel_accel, steering_accel):  # noqa: ANN001, ANN201
+def accelerations(geometry, steering, twist, accel, wheel_accel, steering_accel):  # noqa: ANN001, ANN201, ANN202
     """Write θ̈_x = J_x ν̇ − θ̇_s u/r and θ̈_s = J_s ν̇ − θ̇_s s/d; leading axis is the batch."""
     for b in range(len(steering)):
         vx, vy, w = twist[b, 0], twist[b, 1], twist[b, 2]
@@ -72,25 +76,35 @@ def accelerations(geometry, steering, twist, accel, wheel_accel, steering_accel)
 
 
 @kernel
-def solve3(a, b, x):  # noqa: ANN001, ANN201
-    """Solve the symmetric positive definite ``a x = b`` (3, 3) by Cholesky; return the last pivot."""
-    l00 = math.sqrt(a[0, 0])
-    l10, l20 = a[1, 0] / l00, a[2, 0] / l00
-    l11 = math.sqrt(a[1, 1] - l10 * l10)
-    l21 = (a[2, 1] - l20 * l10) / l11
-    l22 = math.sqrt(a[2, 2] - l20 * l20 - l21 * l21)
-    y0 = b[0] / l00
-    y1 = (b[1] - l10 * y0) / l11
-    y2 = (b[2] - l20 * y0 - l21 * y1) / l22
-    x[2] = y2 / l22
-    x[1] = (y1 - l21 * x[2]) / l11
-    x[0] = (y0 - l10 * x[1] - l20 * x[2]) / l00
-    return l22
+def solve3(a, b, x):  # noqa: ANN001, ANN201, ANN202
+    """
+    Solve the symmetric positive definite ``a x = b`` (3, 3) by Cholesky; return the last pivot.
+
+    A matrix without full rank (a pivot below RANK_TOLERANCE of its diagonal) gives nan and 0.
+    """
+    p00 = a[0, 0]
+    if p00 > 0.0:
+        l10, l20 = a[1, 0] / p00, a[2, 0] / p00
+        p11 = a[1, 1] - l10 * a[1, 0]
+        if p11 > RANK_TOLERANCE * a[1, 1]:
+            r21 = a[2, 1] - l20 * a[1, 0]
+            l21 = r21 / p11
+            p22 = a[2, 2] - l20 * a[2, 0] - l21 * r21
+            if p22 > RANK_TOLERANCE * a[2, 2]:
+                y0 = b[0]
+                y1 = b[1] - l10 * y0
+                y2 = b[2] - l20 * y0 - l21 * y1
+                x[2] = y2 / p22
+                x[1] = y1 / p11 - l21 * x[2]
+                x[0] = y0 / p00 - l10 * x[1] - l20 * x[2]
+                return math.sqrt(p22)
+    x[:] = np.nan
+    return 0.0
 
 
 @kernel
-def least_squares(geometry, steering, wheel_rate, steering_rate, weight,  # noqa: ANN001, ANN201
-                  twist, residual, information):
+def least_squares(geometry, steering, wheel_rate, steering_rate, weight,  # noqa: ANN001, ANN201, ANN202
+                  twist, residual, information):  # noqa: ANN001
     """
     Fit one rigid twist to the measured velocities of the contact points.
 

@@ -8,8 +8,8 @@ direction and a = (cos θ_s, sin θ_s) the axle of a caster whose pivot is at m,
     s = e·(v + ω ẑ×m) = Rx ν        u = a·(v + ω ẑ×m) = Ra ν
 
 and rolling without slip makes ``θ̇_x = s/r``, ``θ̇_c = −u/d`` and ``θ̇_s = θ̇_c − ω``. The twist
-ν = (vx, vy, ω) is in ``base_link``. Paper I, eqs (2)-(7), derived again: the printed (4) has sine and
-cosine exchanged (docs/papers/el_shenawy.md).
+ν = (vx, vy, ω) is in ``base_link``. Paper I, eqs (2)-(7), derived again: the printed (4) has sine
+and cosine exchanged (docs/papers/el_shenawy.md).
 
 Leading dimensions broadcast: ``steering`` (…, n) with ``twist`` (…, 3).
 """
@@ -144,7 +144,8 @@ def contact_jacobian(robot: CasterRobot, steering: ArrayLike) -> Array:
     return _jacobians(robot, steering)[2]
 
 
-def inverse(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike) -> tuple[Array, Array, Array]:
+def inverse(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike
+            ) -> tuple[Array, Array, Array]:
     """
     Return the rates of all wheels when the platform moves with `twist` and nothing slips.
 
@@ -224,9 +225,9 @@ def sensed_forward(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLik
     Return the twist that fits all wheel and steering rates best, and what does not fit.
 
     Minimises ``Σ w_x (r θ̇_x − Rx ν)² + w_a (−d θ̇_s − (Ra + d[0 0 1]) ν)²``: the velocities of the
-    n platform points over the contacts. It has full rank as long as two contact points differ, so
-    it never meets the singularities of the wheel Jacobian. Without slip it equals paper I, eq. (5),
-    and Muir and Neuman's closed form.
+    n platform points over the contacts. It has full rank as long as two contact points differ (if
+    all coincide the twist is nan), so it never meets the singularities of the wheel Jacobian.
+    Without slip it equals paper I, eq. (5), and Muir and Neuman's closed form.
 
     Parameters
     ----------

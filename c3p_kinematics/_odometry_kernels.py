@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled odometry: plain arrays in, plain arrays out, no checks (see odometry.py)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from c3p_kinematics._caster_kernels import solve3
+from c3p_kinematics._se2_kernels import integrate_row, wrap_angle
+from c3p_kinematics._slip_kernels import fit, measured
+from c3p_kinematics.compiled import kernel
+
+
+@kernel
+def increments(latch, steering, wheel, dt, middle, wheel_rate, steering_rate):  # noqa: ANN001, ANN201, ANN202
+    """Write the steering halfway and the mean rates since `latch` (2, n); renew the latch."""
+    for i in range(len(steering)):
+        turned = wrap_angle(steering[i] - latch[0, i])
+        rolled = wrap_angle(wheel[i] - latch[1, i])
+        middle[i] = latch[0, i] + 0.5 * turned
+        steering_rate[i], wheel_rate[i] = turned / dt, rolled / dt
+        latch[0, i], latch[1, i] = steering[i], wheel[i]
+
+
+@kernel
+def solve(geometry, steering, wheel_rate, steering_rate, weight,  # noqa: ANN001, ANN201, ANN202
+          twist, residual, covariance):  # noqa: ANN001
+    """
+    Fit a twist; write its covariance for unit variance (3, 3); return variance, mean square speed.
+
+    The variance is ``Σ w|residual|²/(2n − 3)``, m²/s²; the mean square is of the contact speeds.
+    """
+    n = len(steering)
+    contact, information, column = np.empty((n, 2)), np.empty((3, 3)), np.zeros(3)
+    measured(geometry, wheel_rate, steering_rate, contact)
+    fit(geometry, steering, contact, weight, twist, residual, information)
+    for j in range(3):
+        column[:] = 0.0
+        column[j] = 1.0
+        solve3(information, column, covariance[j])
+    for j in range(3):
+        for k in range(j):
+            covariance[j, k] = covariance[k, j] = 0.5 * (covariance[j, k] + covariance[k, j])
+    variance, power = 0.0, 0.0
+    for i in range(n):
+        variance += weight[i] * (residual[i, 0] ** 2 + residual[i, 1] ** 2) / (2 * n - 3)
+        power += (contact[i, 0] ** 2 + contact[i, 1] ** 2) / n
+    return variance, power
+
+
+@kernel
+def advance(pose, twist, dt):  # noqa: ANN001, ANN201, ANN202
+    """Move `pose` by exp(twist dt)."""
+    step = np.empty(3)
+    for j in range(3):
+        step[j] = twist[j] * dt
+    integrate_row(pose, step, pose)
+
+
+@kernel
+def add_slip(covariance, yaw, unit, amount):  # noqa: ANN001, ANN201, ANN202
+    """Add `amount` times the body-frame covariance `unit` to the floor-frame `covariance`."""
+    c, s = math.cos(yaw), math.sin(yaw)
+    xx, xy, yy = unit[0, 0], unit[0, 1], unit[1, 1]
+    xz, yz = c * unit[0, 2] - s * unit[1, 2], s * unit[0, 2] + c * unit[1, 2]
+    covariance[0, 0] += amount * (c * c * xx - 2.0 * c * s * xy + s * s * yy)
+    covariance[1, 1] += amount * (s * s * xx + 2.0 * c * s * xy + c * c * yy)
+    covariance[2, 2] += amount * unit[2, 2]
+    covariance[0, 1] += amount * (c * s * (xx - yy) + (c * c - s * s) * xy)
+    covariance[0, 2] += amount * xz
+    covariance[1, 2] += amount * yz
+    covariance[1, 0] = covariance[0, 1]
+    covariance[2, 0], covariance[2, 1] = covariance[0, 2], covariance[1, 2]
+
+
+@kernel
+def grow(covariance, anchor, pose, growth, lever, least):  # noqa: ANN001, ANN201, ANN202
+    """
+    Transport `covariance` from `anchor` to `pose` and add what the way cost; return its length.
+
+    ``P ← F P Fᵀ + Q`` with F = [[1, 0, −Δy], [0, 1, Δx], [0, 0, 1]], the first order of the
+    adjoint of SE(2) for errors along floor axes. `growth` holds the variances of position per
+    metre and per radian, of yaw per metre and per radian. Nearer than `least` [m] (`lever` makes
+    metres of the angle) nothing happens, the anchor stays and −1 is returned: encoders that
+    flicker at standstill add nothing.
+    """
+    dx, dy, turned = pose[0] - anchor[0], pose[1] - anchor[1], wrap_angle(pose[2] - anchor[2])
+    length, angle = math.hypot(dx, dy), abs(turned)
+    if length + lever * angle < least:
+        return -1.0
+    p02, p12, p22 = covariance[0, 2], covariance[1, 2], covariance[2, 2]
+    covariance[0, 0] += dy * (dy * p22 - 2.0 * p02)
+    covariance[1, 1] += dx * (dx * p22 + 2.0 * p12)
+    covariance[0, 1] += dx * p02 - dy * p12 - dx * dy * p22
+    covariance[0, 2] -= dy * p22
+    covariance[1, 2] += dx * p22
+    place = growth[0] * length + growth[1] * angle
+    covariance[0, 0] += place
+    covariance[1, 1] += place
+    covariance[2, 2] += growth[2] * length + growth[3] * angle
+    covariance[1, 0] = covariance[0, 1]
+    covariance[2, 0], covariance[2, 1] = covariance[0, 2], covariance[1, 2]
+    anchor[:] = pose
+    return length

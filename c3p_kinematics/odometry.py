@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Pose and twist of a caster robot from its wheels and steering axes.
+
+The pose comes from *positions*: increments of all 2n angles, fitted by one rigid step (the sensed
+forward solution at the steering halfway) and applied with the exact exponential of SE(2). A rate
+signal is used for the twist only. The error of a step is of third order in its length; a slipping
+wheel that slip.py names loses its weight.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_description.model import Array, CasterRobot
+from c3p_kinematics import _odometry_kernels as kernels
+from c3p_kinematics._slip_kernels import LEAST_TRUST
+from c3p_kinematics.odometry_data import OdometryEstimate, OdometrySettings
+from c3p_kinematics.se2 import wrap
+from c3p_kinematics.slip import SlipReport, vectors
+from c3p_kinematics.slip_monitor import SlipMonitor, SlipSettings
+
+__all__ = ['Odometry', 'OdometryEstimate', 'OdometrySettings']
+
+# shortest step [s]: a shorter one is rounding of a time stamp in seconds since 1970
+SHORTEST_STEP = 1e-6
+
+# largest angle [rad] and rate [rad/s] believed: beyond, float64 resolves less than an encoder, and
+# no motor turns that fast
+LARGEST_ANGLE, LARGEST_RATE = 1e8, 1e6
+
+
+class Odometry:
+    """
+    Dead reckoning with covariance, slip isolation and a guard at the door.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    settings : OdometrySettings, optional
+
+    Examples
+    --------
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> odometry = Odometry(robot)
+    >>> for k in range(101):  # one metre along +Y; the encoders start anywhere
+    ...     estimate = odometry.step(0.05 * k, [0, 0, 0], 2.0 + 0.01 / 0.04 * k * np.ones(3))
+    >>> (estimate.pose.round(9) + 0.0).tolist(), round(estimate.distance, 9)
+    ([0.0, 1.0, 0.0], 1.0)
+    """
+
+    def __init__(self, robot: CasterRobot, settings: OdometrySettings | None = None) -> None:
+        self.robot = robot
+        self.settings = s = settings or OdometrySettings()
+        n = robot.count
+        step = np.hypot(robot.wheel_radius * s.wheel_resolution,
+                        robot.caster_offset * s.steering_resolution).max()
+        # uniform rounding has deviation Δ/√12: behind a low-pass τ, and in a difference of two
+        noise = math.hypot(s.slip.noise_std, step / math.sqrt(12.0) / s.slip.time_constant)
+        self._difference_noise = step / math.sqrt(6.0)
+        self._monitor = SlipMonitor(robot, SlipSettings(**{**vars(s.slip), 'noise_std': noise}))
+        self._growth = np.array([s.position_variance_per_metre, s.position_variance_per_radian,
+                                 s.yaw_variance_per_metre, s.yaw_variance_per_radian])
+        centred = robot.hip_position - robot.hip_position.mean(axis=0)
+        self._lever = float(np.sqrt(np.mean(np.sum(centred**2, axis=1))))
+        self._latch, self._ones = np.empty((2, n)), np.ones(n)
+        self._middle, self._wheel, self._steer = np.empty(n), np.empty(n), np.empty(n)
+        self._step, self._unit, self._spare = np.empty(3), np.empty((3, 3)), np.empty((n, 2))
+        self.reset()
+
+    @property
+    def pose(self) -> Array:
+        """Pose (x, y, yaw) on the floor: m and rad."""
+        return self._pose.copy()
+
+    def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0)) -> None:
+        """
+        Start again at `pose` (3,); the next sample only latches.
+
+        Raises
+        ------
+        ValueError
+            `pose` is not three finite numbers.
+        """
+        pose = np.array(pose, float)
+        if pose.shape != (3,) or not np.all(np.isfinite(pose)):
+            raise ValueError(f'pose = {pose.tolist()}: expected three finite numbers, x, y, yaw')
+        s, n = self.settings, self.robot.count
+        pose[2] = float(wrap(pose[2]))
+        self._pose, self._anchor = pose, pose.copy()
+        variance = np.array([s.initial_position_std, s.initial_position_std, s.initial_yaw_std])**2
+        self._covariance = np.diag(variance)
+        self._peak = np.diag(np.full(3, s.rate_noise_std**2))
+        self._time = self._moved = self._peaked = -math.inf
+        self._distance, self._skipped, self._rejected = 0.0, 0, 0
+        self._monitor.reset()
+        slip = self._monitor.step(0.0, np.zeros(n), np.zeros(n), np.zeros(n))
+        self._last = OdometryEstimate(0.0, pose.copy(), np.zeros(3), np.diag(variance),
+                                      self._peak.copy(), np.zeros((n, 2)), slip, 0.0, True,
+                                      'no sample yet', 0, 0)
+
+    def step(self, time: float, steering: ArrayLike, wheel_angle: ArrayLike,
+             wheel_rate: ArrayLike | None = None, steering_rate: ArrayLike | None = None
+             ) -> OdometryEstimate:
+        """
+        Take one sample of all encoders; return what is known now.
+
+        Parameters
+        ----------
+        time : float, s
+            Stamp of the sample.
+        steering, wheel_angle : (n,) array_like, rad
+            θ_s relative to the platform and θ_x, at any turn: increments count modulo 2π.
+        wheel_rate, steering_rate : (n,) array_like, rad/s, optional
+            For the twist, if all are finite; otherwise increments / time.
+
+        Returns
+        -------
+        OdometryEstimate
+            A first sample, one that is not later than the last, or one after a gap only latches;
+            one with a number that cannot be is refused. `reason` says so.
+
+        Raises
+        ------
+        ValueError
+            A vector without one value per caster.
+        """
+        n = self.robot.count
+        steering, wheel = vectors(n, steering=steering, wheel_angle=wheel_angle)
+        rates = None
+        if wheel_rate is not None and steering_rate is not None:
+            rates = vectors(n, wheel_rate=wheel_rate, steering_rate=steering_rate)
+            if not all(_within(rate, LARGEST_RATE) for rate in rates):
+                rates = None
+        if not abs(time) < math.inf:
+            return self._reject(f'time = {time}: not a finite number')
+        for name, angle in (('steering', steering), ('wheel_angle', wheel)):
+            if not _within(angle, LARGEST_ANGLE):
+                return self._reject(f'{name} = {angle.tolist()}: not finite, or beyond '
+                                    f'{LARGEST_ANGLE:g} rad')
+        dt, self._time = float(time) - self._time, float(time)
+        reason = self._why_not(dt)
+        if not reason:
+            reason = self._move(dt, steering, wheel, rates)
+        if reason:
+            self._latch_only(dt, steering, wheel, rates)
+        self._last = self._last._replace(
+            time=self._time, pose=self._pose.copy(), pose_covariance=self._covariance.copy(),
+            distance=self._distance, accepted=True, reason=reason, skipped=self._skipped)
+        return self._last
+
+    def _why_not(self, dt: float) -> str:
+        if dt == math.inf:
+            return 'first sample'
+        if dt < SHORTEST_STEP:
+            return f'the stamp is {dt:g} s after the last: time must advance'
+        if dt > self.settings.max_gap:
+            return f'gap of {dt:g} s: longer than max_gap = {self.settings.max_gap:g} s'
+        return ''
+
+    def _reject(self, reason: str) -> OdometryEstimate:
+        self._rejected += 1
+        self._last = self._last._replace(accepted=False, reason=reason, rejected=self._rejected)
+        return self._last
+
+    def _latch_only(self, dt: float, steering: Array, wheel: Array,
+                    rates: list[Array] | None) -> None:
+        self._latch[0], self._latch[1] = steering, wheel
+        self._skipped += dt != math.inf
+        # a clock that was set back must not prolong the hold
+        self._moved, self._peaked = min(self._moved, self._time), min(self._peaked, self._time)
+        self._twist(steering, rates or [np.zeros_like(wheel)] * 2, self._ones,
+                    self.settings.rate_noise_std, self._last.slip)
+
+    def _move(self, dt: float, steering: Array, wheel: Array, rates: list[Array] | None) -> str:
+        s, geometry = self.settings, self.robot.geometry
+        kernels.increments(self._latch, steering, wheel, dt, self._middle, self._wheel,
+                           self._steer)
+        slip = self._monitor.advance(dt, self._middle, self._wheel, self._steer)
+        # χ² that remains when each caster is left out as far as it is suspected
+        weight, left = self._ones, slip.statistic
+        if s.robust and slip.slipping and slip.suspect >= 0:
+            weight = np.maximum(1.0 - slip.likelihood, LEAST_TRUST)
+            left += float(slip.likelihood @ (self._monitor.without - slip.statistic))
+        kernels.solve(geometry, self._middle, self._wheel, self._steer, weight, self._step,
+                      self._spare, self._unit)
+        if not math.isfinite(self._step.sum()):
+            return 'all contact points coincide: yaw is not observable'
+        kernels.advance(self._pose, self._step, dt)
+        # unexplained slip lasts about the filter's time: a velocity error σ adds 2 τ σ² dt
+        excess = left / (2 * self.robot.count - 3) - 1.0
+        if excess > 0.0:
+            variance = excess * float(self._monitor.variance.mean())
+            amount = 2.0 * s.slip.time_constant * dt * variance
+            kernels.add_slip(self._covariance, self._pose[2], self._unit, amount)
+        length = kernels.grow(self._covariance, self._anchor, self._pose, self._growth,
+                              self._lever, s.standing_distance)
+        if length >= 0.0:
+            self._distance += length
+            self._moved = self._time
+        if rates is not None:
+            self._twist(steering, rates, weight, s.rate_noise_std, slip)
+        else:
+            self._twist(self._middle, [self._wheel, self._steer], weight,
+                        math.hypot(s.rate_noise_std, self._difference_noise / dt), slip)
+        return ''
+
+    def _twist(self, steering: Array, rates: list[Array], weight: Array, noise: float,
+               slip: SlipReport) -> None:
+        s, twist, residual = self.settings, np.empty(3), np.empty((self.robot.count, 2))
+        variance, power = kernels.solve(self.robot.geometry, steering, *rates, weight, twist,
+                                        residual, self._unit)
+        if not math.isfinite(variance):
+            return
+        covariance = self._unit * max(noise**2 + s.slip.speed_fraction**2 * power, variance)
+        # the largest of the last `hold` seconds of motion counts, until `hold` after the stop
+        since = self._peaked if self._moved == self._time else self._moved
+        if self._time - since > s.hold or covariance.trace() >= self._peak.trace():
+            self._peak, self._peaked = covariance, self._time
+        self._last = self._last._replace(twist=twist, twist_covariance=self._peak.copy(),
+                                         residual=residual, slip=slip)
+
+
+def _within(values: Array, limit: float) -> bool:
+    # a comparison with nan is false
+    return bool(np.abs(values).max() <= limit)
