@@ -151,6 +151,8 @@ class CasterRobot:
                                  f'is needed, and there are {count} casters')
             self._set(f'{kind}_joints', names)
         self._check_signs()
+        # packing the friction checks it
+        _ = self.losses
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)

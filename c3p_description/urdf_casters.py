@@ -68,8 +68,8 @@ def geometry(tree: Tree, caster: Caster, platform: dict[str, Array], tolerance: 
     if abs(lateral) > tolerance:
         raise ModelError(f'joint {caster.wheel.name}: the wheel stands {abs(lateral):.6g} m '
                          f'beside its pivot {caster.steering.name}, along the axle; the '
-                         'model has no lateral offset: move the wheel into the plane of the pivot, or pass a '
-                         'greater tolerance to neglect it')
+                         'model has no lateral offset: move the wheel into the plane of the '
+                         'pivot, or pass a greater tolerance to neglect it')
     trail = (offset - lateral * spin)[:2]
     d = math.hypot(*trail)
     if d <= LENGTH_TOLERANCE:
