@@ -122,7 +122,12 @@ def forwards(geometry, inertia, platform, losses, steering, twist, torque, wrenc
 
 @kernel
 def share_damped(wheel, steer, driven, force, weight, torque):
-    """Share F over wheel motors and virtual steering motors of weight 1/w; keep the former."""
+    """
+    Share F over wheel motors and virtual steering motors of weight 1/w; keep the former.
+
+    Returns False, and leaves `torque`, when all motors together do not span the three freedoms
+    (one wheel driven of two, a weight close to rounding).
+    """
     normal, z = np.zeros((3, 3)), np.empty(3)
     for i in range(len(torque)):
         for j in range(3):
@@ -130,31 +135,32 @@ def share_damped(wheel, steer, driven, force, weight, torque):
                 normal[j, k] += weight * steer[i, j] * steer[i, k]
                 if driven[i]:
                     normal[j, k] += wheel[i, j] * wheel[i, k]
-    solve3(normal, force, z)
+    if not solve3(normal, force, z) > 0.0:
+        return False
     for i in range(len(torque)):
         if driven[i]:
             torque[i] += wheel[i, 0] * z[0] + wheel[i, 1] * z[1] + wheel[i, 2] * z[2]
+    return True
 
 
 @kernel
-def share_least_norm(wheel, driven, force, tolerance, torque):
-    """Share F over the wheel motors by the pseudo-inverse; what they cannot give is dropped."""
-    normal = np.zeros((3, 3))
-    for i in range(len(torque)):
-        if driven[i]:
-            for j in range(3):
-                for k in range(3):
-                    normal[j, k] += wheel[i, j] * wheel[i, k]
-    value, vector = np.linalg.eigh(normal)
+def share_least_norm(wheel, steer, driven, force, weight, tolerance, torque):
+    """Share as `share_damped`, by singular values; what the motors cannot give is dropped."""
+    n = len(torque)
+    # not by normal equations: they lose sight of the rank long before `tolerance`
+    stack = np.zeros((2 * n, 3))
+    for i in range(n):
+        for j in range(3):
+            stack[n + i, j] = math.sqrt(weight) * steer[i, j]
+            if driven[i]:
+                stack[i, j] = wheel[i, j]
+    left, value, right = np.linalg.svd(stack, False)
     for k in range(3):
-        if value[k] > tolerance * tolerance * value[2]:
-            part = 0.0
-            for j in range(3):
-                part += vector[j, k] * force[j]
-            for i in range(len(torque)):
+        if value[k] > tolerance * value[0]:
+            part = (right[k, 0] * force[0] + right[k, 1] * force[1] + right[k, 2] * force[2])
+            for i in range(n):
                 if driven[i]:
-                    for j in range(3):
-                        torque[i] += wheel[i, j] * vector[j, k] * part / value[k]
+                    torque[i] += left[i, k] * part / value[k]
 
 
 @kernel
@@ -186,10 +192,10 @@ def inverse(geometry, inertia, platform, driven, steering, twist, accel, weight,
             torque[i] = r * inertia[i, 0] * (along_accel + (across / d + twist[2]) * across)
             for j in range(3):
                 force[j] -= rolling[i, j] * torque[i]
-    if weight > 0.0:
-        share_damped(rolling, axle, driven, force, weight, torque)
-    else:
-        share_least_norm(rolling, driven, force, tolerance, torque)
+    # below `tolerance` the normal equations of the damped share would meet rounding
+    if weight > tolerance and share_damped(rolling, axle, driven, force, weight, torque):
+        return
+    share_least_norm(rolling, axle, driven, force, weight, tolerance, torque)
 
 
 @kernel
