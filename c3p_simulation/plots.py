@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The picture of a drive: path, casters, velocities, torques, errors and slip on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from c3p_description.model import Array, CasterRobot
+from c3p_kinematics.se2 import to_floor, wrap
+from c3p_simulation import plot_style as style
+from c3p_simulation.metrics import (
+    ALIGNED,
+    ASKED_SPEED,
+    distance_to_segment,
+    goal_time,
+    held,
+    hip_velocity,
+    pose_at,
+    truth_in_odom,
+)
+from c3p_simulation.plot_path import draw_path
+from c3p_simulation.run_log import RunLog
+
+TIME = 'time since the goal [s]'
+
+# what is smaller than this is drawn at the bottom of the logarithmic panel, m
+LEAST_DISTANCE = 1e-4
+
+# casters whose asked directions differ by less share one band, rad
+SAME_DIRECTION = np.radians(1.0)
+
+
+def drive_figure(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],
+                 path: str | Path) -> list[Path]:
+    """
+    Draw a drive on one page and write it as PNG (300 dpi) and PDF.
+
+    Parameters
+    ----------
+    log : RunLog
+    robot : CasterRobot
+    metrics : mapping
+        Of `drive_metrics`.
+    path : str or Path
+        With or without suffix.
+
+    Returns
+    -------
+    list of Path
+        The two files.
+    """
+    page = style.figure(12.0, 8.6)
+    grid = page.add_gridspec(3, 3, left=0.055, right=0.985, top=0.885, bottom=0.055,
+                             hspace=0.36, wspace=0.22)
+    start = goal_time(log)
+    draw_path(page.add_subplot(grid[0, :2]), log, robot, metrics)
+    panels = [page.add_subplot(grid[0, 2])]
+    for row in (1, 2):
+        panels += [page.add_subplot(grid[row, column], sharex=panels[0]) for column in range(3)]
+    _steering(panels[0], log, robot, metrics, start)
+    _velocities(panels[1:4], log, start)
+    _torques(panels[4], log, robot, start)
+    _errors(panels[5], log, metrics, start)
+    _slip(panels[6], log, start)
+    panels[0].set_xlim(log.joints.time[0] - start, log.joints.time[-1] - start)
+    _headline(page, log, robot, metrics)
+    return style.save(page, path)
+
+
+def _value(metrics: Mapping[str, Any], key: str, form: str, scale: float = 1.0) -> str:
+    value = metrics.get(key)
+    return 'n/a' if value is None else format(value * scale, form)
+
+
+def _headline(page: Figure, log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any]) -> None:
+    x, y, yaw = metrics['goal_pose']
+    end = (f'reached in {metrics["time_s"]:.1f} s' if metrics['reached'] else 'goal NOT reached')
+    page.text(0.055, 0.965, f'{robot.name}: drive to ({x:g} m, {y:g} m, {np.degrees(yaw):.3g}°), '
+              f'{end}', fontsize=13, fontweight='bold', va='center')
+    parts = [f'casters aligned after {_value(metrics, "align_time_s", ".2f")} s',
+             f'path error max {_value(metrics, "path_error_max_m", ".1f", 100)} cm, '
+             f'rms {_value(metrics, "path_error_rms_m", ".1f", 100)} cm',
+             f'final error {_value(metrics, "final_error_m", ".1f", 100)} cm, '
+             f'{_value(metrics, "final_yaw_error_rad", ".2f", 180 / np.pi)}°']
+    if metrics.get('odometry_error_final_m') is not None:
+        parts.append(f'odometry off by {_value(metrics, "odometry_error_final_m", ".1f", 100)} cm')
+    if metrics['latency_ms']['p99'] is not None:
+        parts.append('command latency p50 {p50:.2g} / p99 {p99:.2g} / max {max:.2g} ms'.format(
+            **metrics['latency_ms']))
+    page.text(0.055, 0.932, '   |   '.join(parts), fontsize=8.5, va='center', color='#333333')
+
+
+def asked_steering(log: RunLog, robot: CasterRobot) -> Array:
+    """
+    Return the steering angles (k, n) [rad] at which wheels roll where their hips are asked to go.
+
+    On the branch (modulo 180°) nearest to the steering angle when last asked; nan while the asked
+    speed is too small to have a direction.
+    """
+    asked = hip_velocity(robot, held(log.cmd_vel, log.joints.time))
+    angle = np.arctan2(asked[..., 1], asked[..., 0]) - 0.5 * np.pi
+    angle[~(np.hypot(asked[..., 0], asked[..., 1]) > ASKED_SPEED)] = np.nan
+    steering = np.unwrap(log.joints.steering, axis=0)
+    for i in range(robot.count):
+        known = np.flatnonzero(np.isfinite(angle[:, i]))
+        if len(known):
+            smooth = np.unwrap(angle[known, i], period=np.pi)
+            angle[known, i] = smooth + np.pi * np.rint((steering[known[-1], i] - smooth[-1])
+                                                       / np.pi)
+    return angle
+
+
+def _steering(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],
+              start: float) -> None:
+    style.dress(axes, '(b) steering angles', TIME, r'$\theta_s$ [deg]')
+    time, steering = style.thin(log.joints.time - start,
+                                np.degrees(np.unwrap(log.joints.steering, axis=0)))
+    if log.cmd_vel is not None:
+        (asked,) = style.thin(asked_steering(log, robot))
+        spread = np.ptp(asked, axis=1)
+        shared = not np.any(spread[np.isfinite(spread)] > SAME_DIRECTION)
+        for i in range(1 if shared else robot.count):
+            middle = np.degrees(asked[:, i])
+            band = np.degrees(ALIGNED)
+            axes.fill_between(time, middle - band, middle + band, linewidth=0, alpha=0.25,
+                              color=style.GREY if shared else style.caster_colour(i),
+                              label='asked travel ±10°' if i == 0 else None)
+    for i in range(robot.count):
+        axes.plot(time, steering[:, i], color=style.caster_colour(i), linewidth=style.LINE,
+                  linestyle=('-', '--', '-.')[i % 3], label=f'caster {i + 1}')
+    aligned = metrics.get('align_time_s')
+    if aligned:
+        axes.axvline(aligned, color=style.REFERENCE, linewidth=0.8, linestyle=':')
+        axes.annotate(f'aligned {aligned:.2f} s', (aligned, 0.97), xytext=(4, 0),
+                      xycoords=('data', 'axes fraction'), textcoords='offset points',
+                      fontsize=style.SMALL, va='top')
+    style.legend(axes, loc='upper right' if not aligned else 'right')
+
+
+def _velocities(panels: list[Axes], log: RunLog, start: float) -> None:
+    """Draw the twist in the floor's frame, as the papers do."""
+    lines = []
+    if log.cmd_vel is not None and log.odom is not None:
+        yaw = np.interp(log.cmd_vel.time, log.odom.time, log.odom.pose[:, 2])
+        lines.append(('reference', log.cmd_vel.time, to_floor(yaw, log.cmd_vel.value),
+                      style.REFERENCE, '--', 3))
+    if log.odom is not None:
+        lines.append(('sensed', log.odom.time, to_floor(log.odom.pose[:, 2], log.odom.twist),
+                      style.SENSED, '-', 1))
+    truth = truth_in_odom(log)
+    if truth is not None:
+        lines.append(('true', truth.time, to_floor(truth.pose[:, 2], truth.twist), style.TRUE,
+                      '-', 2))
+    names = (('(c) velocity along X, floor frame', r'$\dot X$ [m/s]'),
+             ('(d) velocity along Y, floor frame', r'$\dot Y$ [m/s]'),
+             ('(e) yaw rate', r'$\omega$ [rad/s]'))
+    for i, (axes, (title, label)) in enumerate(zip(panels, names, strict=True)):
+        style.dress(axes, title, TIME, label)
+        for name, time, value, colour, dash, order in lines:
+            axes.plot(*style.thin(time - start, value[:, i]), color=colour, linestyle=dash,
+                      linewidth=style.LINE, label=name, zorder=order)
+        # a component that stays at zero shall look like zero, not like amplified noise
+        low, high = axes.get_ylim()
+        middle, half = 0.5 * (low + high), max(0.5 * (high - low), 0.05)
+        axes.set_ylim(middle - half, middle + half)
+    style.legend(panels[0])
+
+
+def _torques(axes: Axes, log: RunLog, robot: CasterRobot, start: float) -> None:
+    style.dress(axes, '(f) wheel torques', TIME, r'$\tau$ [N m]')
+    if log.wheel_effort is not None:
+        time, torque = log.wheel_effort
+    else:
+        time, torque = log.joints.time, log.joints.wheel_torque
+    for i in range(robot.count):
+        axes.plot(*style.thin(time - start, torque[:, i]), color=style.caster_colour(i),
+                  linewidth=0.9, label=f'wheel {i + 1}')
+    limits = np.unique(robot.torque_limit[robot.driven & np.isfinite(robot.torque_limit)])
+    for limit in limits:
+        for sign in (1, -1):
+            axes.axhline(sign * limit, color=style.REFERENCE, linewidth=0.8, linestyle='--',
+                         label='limit' if sign > 0 and limit == limits[0] else None)
+    style.legend(axes, ncols=4, loc='upper right', bbox_to_anchor=(1.0, 0.93))
+
+
+def _errors(axes: Axes, log: RunLog, metrics: Mapping[str, Any], start: float) -> None:
+    axes.set_yscale('log')
+    goal = np.array(metrics['goal_pose'])
+    turning = False
+    for motion, name, colour in ((log.odom, 'odometry', style.SENSED),
+                                 (truth_in_odom(log), 'true', style.TRUE)):
+        if motion is None:
+            continue
+        after = motion.time >= start
+        begin = pose_at(motion, start)
+        turning |= bool(abs(wrap(goal[2] - begin[2])) > (metrics['yaw_tolerance_rad'] or np.pi))
+        curves = [('distance to goal', np.hypot(*(motion.pose[after, :2] - goal[:2]).T), '-'),
+                  ('path error', distance_to_segment(motion.pose[after, :2], begin[:2],
+                                                     goal[:2]), ':')]
+        if turning:
+            curves.append(('yaw error', np.abs(wrap(motion.pose[after, 2] - goal[2])), '--'))
+        for label, value, dash in curves:
+            axes.plot(*style.thin(motion.time[after] - start, np.maximum(value, LEAST_DISTANCE)),
+                      color=colour, linestyle=dash, linewidth=style.LINE, label=f'{label}, {name}')
+    axes.axhline(metrics['goal_tolerance_m'], color=style.GOAL, linewidth=0.9, label='goal zone')
+    if metrics['reached']:
+        axes.axvline(metrics['time_s'], color=style.GOAL, linewidth=0.9, linestyle=':')
+    style.dress(axes, '(g) distance to the goal and from the line' + (', yaw' if turning else ''),
+                TIME, 'error [m]' + (', yaw [rad]' if turning else ''))
+    style.legend(axes, loc='lower left', ncols=2)
+
+
+def _slip(axes: Axes, log: RunLog, start: float) -> None:
+    style.dress(axes, '(h) slip residual of the wheels', TIME, 'residual [mm/s]')
+    if log.slip is None:
+        style.absent(axes, 'wheel slip')
+        return
+    size = 1000.0 * np.hypot(log.slip.residual[..., 0], log.slip.residual[..., 1])
+    time = log.slip.time - start
+    for i in range(size.shape[1]):
+        axes.plot(*style.thin(time, size[:, i]), color=style.caster_colour(i), linewidth=0.7,
+                  label=f'wheel {i + 1}')
+        axes.fill_between(time, 0, 1, where=log.slip.suspect[:, i], color=style.caster_colour(i),
+                          alpha=0.2, linewidth=0, transform=axes.get_xaxis_transform(),
+                          label=f'wheel {i + 1} suspect' if log.slip.suspect[:, i].any() else None)
+    axes.set_ylim(bottom=0)
+    style.legend(axes)
