@@ -55,8 +55,8 @@ class PositionGains:
 
     speed: float = 0.5
     approach: float = 1.2
-    line_approach: float = 1.0
-    yaw_gain: float = 0.2
+    line_approach: float = 0.7
+    yaw_gain: float = 0.45
     line_yaw_gain: float = 0.0
     yaw_rate: float = 0.5
     goal_tolerance: float = 0.05

@@ -50,15 +50,15 @@ class VelocityGains:
         Below these, and with no motion asked for, the torques are zero.
     """
 
-    linear_gain: float = 16.0
-    yaw_gain: float = 0.1
-    integral_gain: float = 1.8
+    linear_gain: float = 20.0
+    yaw_gain: float = 0.15
+    integral_gain: float = 5.0
     integral_limit: float = 0.2
-    wheel_gain: float = 0.01
+    wheel_gain: float = 0.012
     lambda_1: float = 0.0
     lambda_2: float = 0.0
-    friction_compensation: float = 1.0
-    friction_smoothing: float = 0.9
+    friction_compensation: float = 0.55
+    friction_smoothing: float = 0.13
     standstill_speed: float = 0.005
     standstill_yaw_rate: float = 0.01
 

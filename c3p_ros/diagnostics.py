@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 OK, WARN, ERROR, STALE = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR,
@@ -39,7 +40,8 @@ class Diagnostics:
         self._conditions: dict[str, tuple[bytes, str]] = {}
         self._refused: dict[str, tuple[int, float, str]] = {}
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        self._timer = node.create_timer(1.0, self.publish)
+        self._timer = node.create_timer(1.0, self.publish,
+                                        clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def condition(self, name: str, level: bytes, message: str) -> None:
         """Set the state of `name`; OK clears it. A change is logged and published at once."""

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, qos_profile_sensor_data
 
@@ -80,6 +81,10 @@ class SuiteNode(Node):
             return self.get_clock().now().nanoseconds * 1e-9
         return time.monotonic()
 
+    def watch(self, look: Callable[[], None]) -> None:
+        """Call `look` every WATCH_PERIOD of real time, whatever the simulated time does."""
+        self.create_timer(WATCH_PERIOD, look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
     def check_fresh(self, stamp: Any, max_age: float) -> int:
         """
         Return the stamp in nanoseconds when it is neither stale nor ahead; a zero stamp means now.
@@ -96,6 +101,19 @@ class SuiteNode(Node):
         # simulated time reaches the node by a topic of its own, after the message it belongs to
         check_age(stamp_ns, now, max_age, 1.0 if self.simulated_time else 0.1)
         return stamp_ns
+
+    def cycle_stamp(self, stamp: Any, max_age: float) -> int:
+        """
+        Return the stamp of a control cycle in nanoseconds.
+
+        Raises
+        ------
+        MessageError
+            Stale, ahead, or zero: a cycle is known by its stamp.
+        """
+        if stamp.sec == 0 and stamp.nanosec == 0 and not self.simulated_time:
+            raise MessageError('the stamp is zero; a control cycle is known by its stamp')
+        return self.check_fresh(stamp, max_age)
 
 
 __all__ = ['LATEST', 'RELIABLE', 'SENSOR_DATA', 'WATCH_PERIOD', 'MessageError', 'SuiteNode']

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Whether the robot may follow a command now: what is lost, and what it takes to move again.
+
+After a start or a fault nothing moves by itself: the guard stays locked until the chain is whole
+and a zero command, or silence, has been seen.
+"""
+
+from __future__ import annotations
+
+from c3p_description.model import Array
+
+# commands smaller than this, m/s and rad/s, are a request to stand
+ZERO_COMMAND = 1e-6
+
+
+class CommandGuard:
+    """
+    Keeps the newest command and says whether it counts.
+
+    Parameters
+    ----------
+    command_timeout : float, s
+        Age at which a command is no longer followed.
+
+    Attributes
+    ----------
+    lock : str
+        Why no command is followed; empty when one may be.
+    """
+
+    def __init__(self, command_timeout: float) -> None:
+        """Start locked, without a command."""
+        self.command_timeout = command_timeout
+        self.lock = 'starting'
+        self._command: Array | None = None
+        self._before: Array | None = None
+        self._stamp = 0
+        self._received = 0.0
+        self._silent_since: float | None = None
+
+    def command(self, twist: Array, now: float, stamp: int = 0) -> None:
+        """Take a command (3,) with its stamp in ns (0 for none) at time `now`, s."""
+        self._before, self._command = self._command, twist
+        self._stamp, self._received = stamp, now
+        self._silent_since = None
+
+    def fault(self, reason: str) -> None:
+        """Lock because of `reason`; the first reason stays."""
+        if not self.lock:
+            self.lock = reason
+        self._silent_since = None
+
+    def stale(self, now: float) -> bool:
+        """True when there is a command and it is too old."""
+        return self._command is not None and now - self._received > self.command_timeout
+
+    def age(self, now: float) -> float:
+        """Return the age of the newest command, s."""
+        return now - self._received
+
+    def healthy(self, now: float) -> None:
+        """Say that the chain is whole at `now`: unlocks when a zero command or silence allows it."""
+        if not self.lock:
+            return
+        if self._command is None or self.stale(now):
+            # silence counts once it has lasted as long as a command stays valid
+            if self._silent_since is None:
+                self._silent_since = now
+            quiet = now - self._silent_since >= self.command_timeout
+        else:
+            quiet = bool((abs(self._command) <= ZERO_COMMAND).all())
+        if quiet:
+            self.lock = ''
+
+    def wanted(self, now: float, cycle: int = 0) -> Array | None:
+        """
+        Return the command to follow at `now`, None for "come to rest".
+
+        A command that carries the stamp of the present `cycle` (ns) counts from the next one on:
+        whether it or the cycle's own messages arrive first is chance, and must not matter.
+        """
+        if self.lock or self._command is None or self.stale(now):
+            return None
+        return self._before if cycle and self._stamp == cycle else self._command

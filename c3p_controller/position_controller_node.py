@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Node: drives to ``goal_pose`` by the exponential law (position_controller.PositionController).
+
+Subscribes ``goal_pose``, ``odom``; publishes ``cmd_vel`` while it has a goal and nothing otherwise,
+so that a joystick or Nav2 can command the robot, and ``~/goal_reached``, ``~/distance_to_goal``.
+The first command towards a goal is zero: the velocity controller takes a command only after that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
+from nav_msgs.msg import Odometry
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import Bool, Float64
+from std_srvs.srv import Trigger
+
+from c3p_controller.position_controller import PositionController, PositionGains
+from c3p_ros.cycle import CycleClock, Lifeline
+from c3p_ros.diagnostics import OK, WARN
+from c3p_ros.executor import run
+from c3p_ros.frames import GoalFrames, pose_of
+from c3p_ros.messages import MessageError, fill_twist
+from c3p_ros.node import LATEST, RELIABLE, SuiteNode
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+# how old a goal may be when it arrives, s; a goal replayed from a bag is not driven to
+GOAL_AGE = 10.0
+
+
+class PositionControllerNode(SuiteNode):
+    """Adapter between topics and PositionController."""
+
+    def __init__(self, **options: Any) -> None:
+        """Create the law, publishers, subscriptions and the watch."""
+        super().__init__('position_controller', Path(__file__).with_name(
+            'position_controller_parameters.yaml'), **options)
+        self._controller = PositionController(self._gains())
+        self.parameters.changed = self._retune
+        self._frames = GoalFrames(self)
+        self._line = CycleClock()
+        self._odom_seen = Lifeline(self.parameters.value.odom_timeout)
+        self._pose: np.ndarray | None = None
+        self._begin = False
+        self._reached: bool | None = None
+        self._stamped = self.parameters.value.use_stamped_vel
+        self._command = self.create_publisher(TwistStamped if self._stamped else Twist, 'cmd_vel',
+                                              LATEST)
+        self._reached_pub = self.create_publisher(Bool, '~/goal_reached', LATCHED)
+        self._distance_pub = self.create_publisher(Float64, '~/distance_to_goal', RELIABLE)
+        self.create_subscription(PoseStamped, 'goal_pose', self._on_goal, LATEST)
+        self.create_subscription(Odometry, 'odom', self._on_odom, RELIABLE)
+        self.create_service(Trigger, '~/cancel', self._on_cancel)
+        self.watch(self._on_watch)
+
+    def figures(self) -> Mapping[str, Any]:
+        """Return the figures for the diagnostics."""
+        goal = self._controller.goal
+        return {'goal': 'none' if goal is None else np.round(goal, 4).tolist(),
+                'goal reached': bool(self._reached)}
+
+    def _gains(self) -> PositionGains:
+        values = self.parameters.value
+        return PositionGains(**{f.name: getattr(values, f.name) for f in fields(PositionGains)})
+
+    def _retune(self) -> None:
+        self._controller.gains = self._gains()
+        self._odom_seen.timeout = self.parameters.value.odom_timeout
+
+    def _on_goal(self, message: PoseStamped) -> None:
+        try:
+            if self._pose is None:
+                raise MessageError('no odometry yet, so no line to the goal; send it again later')
+            self.check_fresh(message.header.stamp, GOAL_AGE)
+            goal = self._frames.resolve(message, self._pose)
+        except MessageError as error:
+            self.diagnostics.refuse('goal_pose', error)
+            return
+        self._begin = self._controller.goal is None
+        self._controller.set_goal(goal, self._pose)
+        self._publish_reached(False)
+        self.diagnostics.condition('goal', OK, 'accepted')
+        self.get_logger().info(f'goal {np.round(goal, 3).tolist()} in {self._frames.odom_frame}')
+
+    def _on_odom(self, message: Odometry) -> None:
+        try:
+            pose = pose_of(message.pose.pose, 'pose')
+            self._line.accept(self.cycle_stamp(message.header.stamp, self._odom_seen.timeout))
+            self._frames.odometry(message)
+        except MessageError as error:
+            self.diagnostics.refuse('odom', error)
+            return
+        self._odom_seen.beat(self.watch_time())
+        self._pose = pose
+        if self._line.restarted:
+            self._give_up('time went back; the goal belongs to the time before')
+            return
+        command = self._controller.step(pose)
+        if command is None:
+            return
+        twist = np.zeros(3) if self._begin else command.twist
+        self._begin = False
+        self._send(twist, message.header.stamp)
+        self._distance_pub.publish(Float64(data=command.distance))
+        self._publish_reached(command.reached)
+
+    def _send(self, twist: np.ndarray, stamp: Any) -> None:
+        if not self._stamped:
+            self._command.publish(fill_twist(Twist(), twist))
+            return
+        message = TwistStamped()
+        message.header.stamp = stamp
+        message.header.frame_id = self._frames.base_frame
+        fill_twist(message.twist, twist)
+        self._command.publish(message)
+
+    def _publish_reached(self, reached: bool) -> None:
+        if reached != self._reached:
+            self._reached = reached
+            self._reached_pub.publish(Bool(data=reached))
+
+    def _give_up(self, reason: str) -> None:
+        if self._controller.goal is None:
+            return
+        self._controller.cancel()
+        self._send(np.zeros(3), self.get_clock().now().to_msg())
+        self._publish_reached(False)
+        self.diagnostics.condition('goal', WARN, f'given up: {reason}')
+
+    def _on_watch(self) -> None:
+        now = self.watch_time()
+        if self._odom_seen.lost(now):
+            self._give_up(f'no odometry for {self._odom_seen.age(now):.2f} s (odom_timeout)')
+
+    def _on_cancel(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success = self._controller.goal is not None
+        response.message = 'cancelled' if response.success else 'there is no goal'
+        self._give_up('cancelled')
+        return response
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node until Ctrl-C."""
+    return run(PositionControllerNode, args=args)
+
+
+if __name__ == '__main__':
+    raise SystemExit(main())

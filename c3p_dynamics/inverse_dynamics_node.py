@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Node: wheel torques for the acceleration that the velocity controller asks for.
+
+Subscribes ``joint_states``, ``odom``, ``reference_acceleration``; publishes ``dynamics_effort`` with
+the stamp of the cycle (papers I (10)-(12), II (16)-(18); caster_dynamics.inverse_dynamics).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import AccelStamped
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState
+
+from c3p_dynamics.caster_dynamics import inverse_dynamics
+from c3p_ros.executor import run
+from c3p_ros.messages import (
+    EffortCoding,
+    JointCoding,
+    MessageError,
+    stamp_to_ns,
+    twist_of,
+)
+from c3p_ros.node import RELIABLE, SENSOR_DATA, SuiteNode
+from c3p_ros.stamp_join import StampJoin
+
+
+class InverseDynamicsNode(SuiteNode):
+    """Adapter between topics and `inverse_dynamics`; no memory of its own."""
+
+    def __init__(self, **options: Any) -> None:
+        """Create publisher and subscriptions, and compile the kernel before the first message."""
+        super().__init__('inverse_dynamics', Path(__file__).with_name(
+            'inverse_dynamics_parameters.yaml'), **options)
+        self._joints = JointCoding(self.robot)
+        self._efforts = EffortCoding(self.robot)
+        self._join = StampJoin('joints', 'twist', 'accel')
+        self._cycles = 0
+        self._largest = 0.0
+        inverse_dynamics(self.robot, np.zeros(self.robot.count), np.zeros(3), np.zeros(3))
+        self._effort = self.create_publisher(JointState, 'dynamics_effort', RELIABLE)
+        self.create_subscription(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
+        self.create_subscription(Odometry, 'odom', self._on_odom, RELIABLE)
+        self.create_subscription(AccelStamped, 'reference_acceleration', self._on_accel, RELIABLE)
+
+    def figures(self) -> Mapping[str, Any]:
+        """Return the figures for the diagnostics."""
+        largest, self._largest = self._largest, 0.0
+        return {'cycles': self._cycles, 'largest torque [N·m]': f'{largest:.3f}'}
+
+    def _on_joints(self, message: JointState) -> None:
+        try:
+            steering, _, _, _ = self._joints.read(message)
+        except MessageError as error:
+            self.diagnostics.refuse('joint_states', error)
+            return
+        self._put('joints', message, steering)
+
+    def _on_odom(self, message: Odometry) -> None:
+        try:
+            twist = twist_of(message.twist.twist, 'twist')
+        except MessageError as error:
+            self.diagnostics.refuse('odom', error)
+            return
+        self._put('twist', message, twist)
+
+    def _on_accel(self, message: AccelStamped) -> None:
+        try:
+            accel = twist_of(message.accel, 'accel')
+            limit = self.parameters.value.acceleration_limit
+            if np.max(np.abs(accel)) > limit:
+                raise MessageError(f'accel = {accel.tolist()}: at most {limit} (acceleration_limit)')
+        except MessageError as error:
+            self.diagnostics.refuse('reference_acceleration', error)
+            return
+        self._put('accel', message, accel)
+
+    def _put(self, part: str, message: Any, value: Any) -> None:
+        cycle = self._join.put(part, stamp_to_ns(message.header.stamp), value)
+        if cycle is None:
+            return
+        steering, twist, accel = cycle
+        torque = inverse_dynamics(self.robot, steering, twist, accel,
+                                  self.parameters.value.virtual_steering_weight)
+        self._cycles += 1
+        self._largest = max(self._largest, float(np.max(np.abs(torque))))
+        effort = JointState()
+        effort.header.stamp = message.header.stamp
+        self._effort.publish(self._efforts.write(effort, torque))
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node until Ctrl-C."""
+    return run(InverseDynamicsNode, args=args)
+
+
+if __name__ == '__main__':
+    raise SystemExit(main())

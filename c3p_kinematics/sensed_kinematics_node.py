@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Node: where the robot is, how it moves and which wheel slips, from its joints alone.
+
+Subscribes ``joint_states``; publishes ``odom`` with the stamp of each message, ``/tf`` where tf2 is
+installed, and ``~/wheel_slip``: one DiagnosticStatus per wheel, WARN while it slips. The pose is set
+by ``~/reset_odometry`` (Trigger), by ``~/set_pose`` (a pose in the odometry frame) and, where
+control_msgs is installed, by ``~/set_odometry`` (control_msgs/SetOdometry).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from geometry_msgs.msg import PoseWithCovarianceStamped
+from nav_msgs.msg import Odometry as OdometryMessage
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from c3p_kinematics.odometry import Odometry, OdometryEstimate, OdometrySettings
+from c3p_kinematics.singularity import singularity
+from c3p_ros.cycle import CycleClock, Lifeline
+from c3p_ros.diagnostics import ERROR, OK, WARN
+from c3p_ros.executor import run
+from c3p_ros.frames import TransformPublisher, fill_pose, pose_of
+from c3p_ros.messages import JointCoding, MessageError, fill_twist, quaternion_of
+from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
+
+try:
+    from control_msgs.srv import SetOdometry
+except ImportError:  # comes with a ROS 2 installation, not from the package registries
+    SetOdometry = None
+
+# variance of z, roll and pitch, which wheels do not observe, m² and rad²: large but finite,
+# because filters and RViz break on more
+UNOBSERVED = 1e6
+
+
+def planar_covariance(covariance: np.ndarray) -> np.ndarray:
+    """Return the 36 numbers of a message from the covariance of (x, y, yaw)."""
+    full = np.diag([0.0, 0.0, UNOBSERVED, UNOBSERVED, UNOBSERVED, 0.0])
+    full[np.ix_((0, 1, 5), (0, 1, 5))] = covariance
+    return full.reshape(-1)
+
+
+class SensedKinematicsNode(SuiteNode):
+    """Adapter between topics and Odometry."""
+
+    def __init__(self, **options: Any) -> None:
+        """Create the estimator, publishers, subscriptions, services and the watch."""
+        super().__init__('sensed_kinematics', Path(__file__).with_name(
+            'sensed_kinematics_parameters.yaml'), **options)
+        values = self.parameters.value
+        self._joints = JointCoding(self.robot)
+        self._odometry = Odometry(self.robot, OdometrySettings(
+            max_gap=values.max_gap, robust=values.robust,
+            wheel_resolution=2 * math.pi / values.wheel_counts,
+            steering_resolution=2 * math.pi / values.steering_counts,
+            **{name: getattr(values, name) for name in (
+                'rate_noise_std', 'position_variance_per_metre', 'position_variance_per_radian',
+                'yaw_variance_per_metre', 'yaw_variance_per_radian')}))
+        self._line, self._alive = CycleClock(), Lifeline(values.joint_state_timeout)
+        self.parameters.changed = self._retune
+        self._time, self._slip_due, self._slipping = 0.0, 0.0, False
+        self._estimate: OdometryEstimate | None = None
+        self._steering = np.zeros(self.robot.count)
+        self._warm_up()
+        self._odom = self.create_publisher(OdometryMessage, 'odom', RELIABLE)
+        self._slip = self.create_publisher(DiagnosticArray, '~/wheel_slip', RELIABLE)
+        self._transforms = TransformPublisher(self) if values.publish_tf else None
+        self.create_subscription(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
+        self.create_subscription(PoseWithCovarianceStamped, '~/set_pose', self._on_set_pose, LATEST)
+        self.create_service(Trigger, '~/reset_odometry', self._on_reset)
+        if SetOdometry is not None:
+            self.create_service(SetOdometry, '~/set_odometry', self._on_set_odometry)
+        self.watch(self._on_watch)
+
+    def figures(self) -> Mapping[str, Any]:
+        """Return the figures for the diagnostics."""
+        shown = singularity(self.robot, self._steering)
+        values = {'sigma_min of the wheel Jacobian': f'{float(shown.sigma_min):.4f}',
+                  'condition of the wheel Jacobian': f'{float(shown.condition):.3g}'}
+        if self._estimate is not None:
+            values |= {'distance driven [m]': f'{self._estimate.distance:.3f}',
+                       'samples only latched': self._estimate.skipped}
+        return values
+
+    def _retune(self) -> None:
+        self._alive.timeout = self.parameters.value.joint_state_timeout
+
+    def _warm_up(self) -> None:
+        """Compile the kernels before the first message, and forget the made-up samples."""
+        n = self.robot.count
+        for k in range(3):
+            self._odometry.step(0.01 * k, np.zeros(n), np.full(n, 0.01 * k), np.ones(n),
+                                np.zeros(n))
+        self._odometry.reset()
+        self.figures()
+
+    def _on_joints(self, message: JointState) -> None:
+        try:
+            stamp = self.cycle_stamp(message.header.stamp, self._alive.timeout)
+            steering, steering_rate, angle, rate = self._joints.read(message)
+            step = self._line.accept(stamp)
+        except MessageError as error:
+            self.diagnostics.refuse('joint_states', error)
+            return
+        self._alive.beat(self.watch_time())
+        self._steering = steering
+        # time of the estimator in seconds since its first sample: no digits lost to the epoch
+        self._time += step or 0.0
+        if self._line.restarted:
+            self._odometry.reset(self._odometry.pose)
+        estimate = self._odometry.step(self._time, steering, angle, rate, steering_rate)
+        self._estimate = estimate
+        if not estimate.accepted:
+            self.diagnostics.refuse('joint_states', estimate.reason)
+            return
+        self._publish(estimate, message.header.stamp)
+
+    def _publish(self, estimate: OdometryEstimate, stamp: Any) -> None:
+        values = self.parameters.value
+        message = OdometryMessage(child_frame_id=values.base_frame)
+        message.header.stamp, message.header.frame_id = stamp, values.odom_frame
+        fill_pose(message.pose.pose, estimate.pose)
+        fill_twist(message.twist.twist, estimate.twist)
+        message.pose.covariance = planar_covariance(estimate.pose_covariance)
+        message.twist.covariance = planar_covariance(estimate.twist_covariance)
+        self._odom.publish(message)
+        if self._transforms is not None:
+            self._transforms.send(message, values.tf_child_frame)
+        changed, self._slipping = estimate.slip.slipping != self._slipping, estimate.slip.slipping
+        if changed or self._time >= self._slip_due:
+            self._slip_due = self._time + 1.0 / values.slip_rate
+            self._publish_slip(estimate, stamp)
+        if changed:
+            self._report_slip(estimate)
+
+    def _publish_slip(self, estimate: OdometryEstimate, stamp: Any) -> None:
+        slip, message = estimate.slip, DiagnosticArray()
+        message.header.stamp = stamp
+        for i, joint in enumerate(self.robot.wheel_joints):
+            suspect = slip.slipping and slip.suspect == i
+            message.status.append(DiagnosticStatus(
+                level=WARN if suspect else OK, name=joint, hardware_id=self.robot.name,
+                message='slips' if suspect else 'rolls', values=[
+                    KeyValue(key='along', value=f'{estimate.residual[i, 0]:.5f}'),
+                    KeyValue(key='across', value=f'{estimate.residual[i, 1]:.5f}'),
+                    KeyValue(key='suspect', value=str(bool(suspect)).lower()),
+                    KeyValue(key='confidence', value=f'{slip.likelihood[i]:.3f}')]))
+        self._slip.publish(message)
+
+    def _report_slip(self, estimate: OdometryEstimate) -> None:
+        slip = estimate.slip
+        if not slip.slipping:
+            self.diagnostics.condition('slip', OK, 'all wheels roll')
+        elif slip.suspect < 0:
+            self.diagnostics.condition('slip', WARN, 'more than one wheel slips')
+        else:
+            self.diagnostics.condition('slip', WARN, (
+                f'{self.robot.wheel_joints[slip.suspect]} slips at '
+                f'{slip.residual[slip.suspect]:.3f} m/s, confidence {slip.confidence:.2f}'))
+
+    def _on_set_pose(self, message: PoseWithCovarianceStamped) -> None:
+        try:
+            pose = pose_of(message.pose.pose, 'pose')
+            if message.header.frame_id not in ('', self.parameters.value.odom_frame):
+                raise MessageError(f'frame {message.header.frame_id!r}: must be '
+                                   f'{self.parameters.value.odom_frame!r}')
+        except MessageError as error:
+            self.diagnostics.refuse('set_pose', error)
+            return
+        self._odometry.reset(pose)
+
+    def _on_reset(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self._odometry.reset()
+        response.success, response.message = True, 'pose is (0, 0, 0); slip is forgotten'
+        return response
+
+    def _on_set_odometry(self, request: Any, response: Any) -> Any:
+        try:
+            asked = PoseWithCovarianceStamped().pose.pose
+            asked.position.x, asked.position.y = float(request.x), float(request.y)
+            asked.orientation = quaternion_of(float(request.yaw))
+            self._odometry.reset(pose_of(asked, 'request'))
+            response.success, response.message = True, 'pose set; slip is forgotten'
+        except ValueError as error:
+            response.success, response.message = False, str(error)
+        return response
+
+    def _on_watch(self) -> None:
+        now = self.watch_time()
+        if self._alive.lost(now):
+            self.diagnostics.condition('joint_states', ERROR,
+                                       f'none for {self._alive.timeout} s: the pose stands still')
+        else:
+            self.diagnostics.condition('joint_states', OK, 'coming again')
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node until Ctrl-C."""
+    return run(SensedKinematicsNode, args=args)
+
+
+if __name__ == '__main__':
+    raise SystemExit(main())

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Poses on the floor and the frames they are given in; /tf where tf2 is installed."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import Pose, PoseStamped, TransformStamped
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+
+from c3p_description.model import Array
+from c3p_kinematics.se2 import compose
+from c3p_ros.messages import MessageError, quaternion_of, yaw_of
+
+try:
+    from tf2_msgs.msg import TFMessage
+except ImportError:  # tf2 comes with a ROS 2 installation, not from the package registries
+    TFMessage = None
+
+try:
+    import tf2_ros
+except ImportError:
+    tf2_ros = None
+
+
+def pose_of(pose: Pose, where: str) -> Array:
+    """
+    Return (x, y, yaw) of a pose.
+
+    Raises
+    ------
+    MessageError
+        A coordinate that is not finite, or an orientation that is no rotation.
+    """
+    x, y = pose.position.x, pose.position.y
+    if not (math.isfinite(x) and math.isfinite(y)):
+        raise MessageError(f'{where}.position = ({x}, {y}): must be finite')
+    return np.array([x, y, yaw_of(pose.orientation, f'{where}.orientation')])
+
+
+def fill_pose(pose: Pose, values: Array) -> Pose:
+    """Write (x, y, yaw) into `pose` and return it."""
+    pose.position.x, pose.position.y = float(values[0]), float(values[1])
+    pose.orientation = quaternion_of(float(values[2]))
+    return pose
+
+
+class TransformPublisher:
+    """
+    Publishes one transform on /tf where tf2_msgs is installed; says once that it cannot where not.
+
+    Parameters
+    ----------
+    node : Node
+    """
+
+    def __init__(self, node: Node) -> None:
+        """Create the publisher."""
+        self.works = TFMessage is not None
+        if self.works:
+            self._publisher = node.create_publisher(TFMessage, '/tf', 100)
+        else:
+            node.get_logger().info('/tf is off: tf2_msgs is not installed (it comes with a ROS 2 '
+                                   'installation); odom carries the same pose')
+
+    def send(self, odometry: Odometry, child: str) -> None:
+        """Publish the pose of an odometry message as the transform to frame `child`."""
+        if not self.works:
+            return
+        transform = TransformStamped(header=odometry.header, child_frame_id=child)
+        pose = odometry.pose.pose
+        transform.transform.translation.x = pose.position.x
+        transform.transform.translation.y = pose.position.y
+        transform.transform.rotation = pose.orientation
+        self._publisher.publish(TFMessage(transforms=[transform]))
+
+
+class GoalFrames:
+    """
+    Brings goals to the frame of the odometry.
+
+    Known without tf2: the frames of the odometry itself, so "two metres ahead" is a goal in
+    ``base_link``; an empty frame is the odometry's. With tf2_ros any frame that /tf connects.
+
+    Parameters
+    ----------
+    node : Node
+    """
+
+    def __init__(self, node: Node) -> None:
+        """Listen to /tf where tf2_ros is installed."""
+        self.odom_frame, self.base_frame = 'odom', 'base_link'
+        self._buffer: Any = None
+        if tf2_ros is not None:
+            self._buffer = tf2_ros.Buffer()
+            self._listener = tf2_ros.TransformListener(self._buffer, node)
+
+    def odometry(self, message: Odometry) -> None:
+        """Take the frames' names from the odometry."""
+        self.odom_frame = message.header.frame_id
+        self.base_frame = message.child_frame_id
+
+    def resolve(self, goal: PoseStamped, pose: Array) -> Array:
+        """
+        Return the goal (x, y, yaw) in the odometry frame.
+
+        Parameters
+        ----------
+        goal : PoseStamped
+        pose : (3,) array
+            The robot in the odometry frame now.
+
+        Raises
+        ------
+        MessageError
+            A goal that is not finite, or a frame that nothing connects to the odometry.
+        """
+        wanted = pose_of(goal.pose, 'pose')
+        frame = goal.header.frame_id
+        if frame in ('', self.odom_frame):
+            return wanted
+        if frame == self.base_frame:
+            return compose(pose, wanted)
+        return compose(self._look_up(frame), wanted)
+
+    def _look_up(self, frame: str) -> Array:
+        known = f'known are {self.odom_frame!r} and {self.base_frame!r}'
+        if self._buffer is None:
+            raise MessageError(f'frame {frame!r}: {known}; other frames need tf2_ros, which is not '
+                               'installed')
+        try:
+            found = self._buffer.lookup_transform(self.odom_frame, frame, tf2_ros.Time())
+        except Exception as error:
+            raise MessageError(f'frame {frame!r}: {error}; {known}') from error
+        move = found.transform
+        return np.array([move.translation.x, move.translation.y,
+                         yaw_of(move.rotation, f'transform to {frame}')])

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Node: a simulated robot in the place of the hardware interface.
+
+Publishes ``joint_states`` at a fixed rate, ``ground_truth/odom`` and, when asked, ``/clock``;
+subscribes ``wheel_effort``, which passes the same gate as on the robot. In real time a thread with
+an absolute deadline keeps the rate; in lockstep each cycle waits for its answer.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+
+from c3p_hardware.wheel_gate import GateSettings, WheelGate
+from c3p_ros.diagnostics import OK, WARN
+from c3p_ros.executor import run
+from c3p_ros.frames import fill_pose
+from c3p_ros.messages import (
+    EffortCoding,
+    JointCoding,
+    MessageError,
+    fill_twist,
+    ns_to_stamp,
+    stamp_to_ns,
+)
+from c3p_ros.node import LATEST, RELIABLE, SuiteNode
+from c3p_ros.parameters import ParameterError
+from c3p_simulation.latency import LatencyHistogram
+from c3p_simulation.plant import AnalyticPlant, Plant
+
+# simulated time starts here, because a stamp of zero means "not set", ns
+SIMULATED_START = 1_000_000_000
+
+# how long lockstep waits for an answer before it goes on without, s
+PATIENCE = 1.0
+
+PLANTS = {'analytic': AnalyticPlant}
+
+
+class SimulationNode(SuiteNode):
+    """Adapter between topics, a plant and the wheel gate; owns the rate."""
+
+    def __init__(self, **options: Any) -> None:
+        """Create plant, gate, publishers and subscriptions; `start` begins to move time."""
+        super().__init__('simulation', Path(__file__).with_name('simulation_parameters.yaml'),
+                         **options)
+        values = self.parameters.value
+        self._simulated = values.publish_clock
+        if (values.lockstep or values.realtime_factor != 1.0) and not self._simulated:
+            raise ParameterError('simulation: lockstep and a realtime_factor other than 1 need '
+                                 'publish_clock: true, and use_sim_time in the other nodes')
+        steering = values.start_steering
+        if len(steering) not in (1, self.robot.count):
+            raise ParameterError(f'simulation: start_steering has {len(steering)} values; must '
+                                 f'have 1 or {self.robot.count}')
+        self.plant: Plant = PLANTS[values.plant](self.robot)
+        self._sample = self.plant.reset(pose=values.start_pose,
+                                        steering=steering[0] if len(steering) == 1 else steering)
+        self._gate = WheelGate(self.robot, GateSettings(values.command_timeout,
+                                                        values.stop_damping))
+        self._joints, self._efforts = JointCoding(self.robot), EffortCoding(self.robot)
+        self.latency = LatencyHistogram()
+        self.cycles, self.overruns, self.answered = 0, 0, 0
+        self._period = 1.0 / values.rate
+        self._period_ns = round(1e9 * self._period)
+        self._stamp = 0
+        self._sent: dict[int, float] = {}
+        self._waiting_since = 0.0
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._joint_pub = self.create_publisher(JointState, 'joint_states', RELIABLE)
+        self._truth_pub = (self.create_publisher(Odometry, 'ground_truth/odom', RELIABLE)
+                           if values.ground_truth else None)
+        self._clock_pub = (self.create_publisher(Clock, '/clock', RELIABLE)
+                           if self._simulated else None)
+        self.create_subscription(JointState, 'wheel_effort', self._on_effort, LATEST)
+        self.watch(self._on_watch)
+        self.start()
+
+    def figures(self) -> Mapping[str, Any]:
+        """Return the figures for the diagnostics; times from joint_states to wheel_effort."""
+        shown = {f'latency_{name}_ms': f'{1e3 * value:.4f}' for name, value in (
+            ('p50', self.latency.quantile(0.5)), ('p99', self.latency.quantile(0.99)),
+            ('max', self.latency.largest))}
+        return {'cycles': self.cycles, 'answered': self.answered, 'overruns': self.overruns,
+                **shown, 'plant': self.parameters.value.plant,
+                'wheels': self._gate.reason or 'driven'}
+
+    def start(self) -> None:
+        """Compile the plant's kernels and begin to move time."""
+        spare = PLANTS[self.parameters.value.plant](self.robot)
+        spare.step(np.zeros(self.robot.count), self._period)
+        self._stamp = (SIMULATED_START if self._simulated
+                       else self.get_clock().now().nanoseconds)
+        if self.parameters.value.lockstep:
+            self._waiting_since = time.monotonic()
+        else:
+            self._thread = threading.Thread(target=self._keep_rate, name='simulation', daemon=True)
+            self._thread.start()
+
+    def destroy_node(self) -> None:
+        """Stop the thread, then the node."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(timeout=2.0)
+        super().destroy_node()
+
+    def _keep_rate(self) -> None:
+        """Advance on an absolute deadline; after a delay the plant catches up in one go."""
+        wall = self._period / self.parameters.value.realtime_factor
+        deadline = time.monotonic()
+        while not self._stop.is_set() and self.context.ok():
+            steps = 1
+            late = time.monotonic() - deadline
+            if late > wall:
+                steps += int(late / wall)
+                self.overruns += steps - 1
+            self._advance(steps)
+            deadline += steps * wall
+            time.sleep(max(0.0, deadline - time.monotonic()))
+
+    def _gate_time(self) -> float:
+        return self.plant.time if self._simulated else time.monotonic()
+
+    def _advance(self, steps: int = 1) -> None:
+        """Hold the torque of the gate for `steps` periods and publish the joints afterwards."""
+        with self._lock:
+            for _ in range(steps):
+                torque = self._gate.torque_at(self._gate_time(), self._sample.wheel_rate)
+                self._sample = self.plant.step(torque, self._period)
+            self._stamp += steps * self._period_ns
+            self.cycles += 1
+            stamp, sample, truth = self._stamp, self._sample, self.plant.truth()
+            self._sent[stamp] = time.monotonic()
+            if len(self._sent) > 64:
+                del self._sent[next(iter(self._sent))]
+        try:
+            self._publish(ns_to_stamp(stamp), sample, truth)
+        except Exception:
+            if self.context.ok():  # publishing fails once the context has been shut down
+                raise
+
+    def _publish(self, stamp: Any, sample: Any, truth: Any) -> None:
+        if self._clock_pub is not None:
+            self._clock_pub.publish(Clock(clock=stamp))
+        if self._truth_pub is not None:
+            message = Odometry(child_frame_id='base_link')
+            message.header.stamp, message.header.frame_id = stamp, 'odom'
+            fill_pose(message.pose.pose, truth.pose)
+            fill_twist(message.twist.twist, truth.twist)
+            self._truth_pub.publish(message)
+        joints = JointState()
+        joints.header.stamp = stamp
+        self._joint_pub.publish(self._joints.write(joints, *sample[1:]))
+
+    def _on_effort(self, message: JointState) -> None:
+        try:
+            torque = self._efforts.read(message)
+            stamp = stamp_to_ns(message.header.stamp)
+            self.check_fresh(message.header.stamp, self._gate.settings.command_timeout)
+        except MessageError as error:
+            self.diagnostics.refuse('wheel_effort', error)
+            return
+        with self._lock:
+            sent = self._sent.pop(stamp, None)
+            if sent is not None:
+                self.answered += 1
+                self.latency.add(time.monotonic() - sent)
+            self._gate.command(torque, self._gate_time())
+        if self.parameters.value.lockstep and stamp == self._stamp:
+            self._waiting_since = time.monotonic()
+            self._advance()
+
+    def _on_watch(self) -> None:
+        if self.parameters.value.lockstep and time.monotonic() - self._waiting_since > (
+                PATIENCE if self.cycles else 0.0):
+            self._waiting_since = time.monotonic()
+            self._advance()
+        reason = self._gate.reason
+        self.diagnostics.condition('wheels', WARN if reason else OK,
+                                   f'{reason}: they brake' if reason else 'driven')
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node until Ctrl-C."""
+    return run(SimulationNode, args=args)
+
+
+if __name__ == '__main__':
+    raise SystemExit(main())
