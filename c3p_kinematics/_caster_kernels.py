@@ -15,8 +15,8 @@ import numpy as np
 
 from c3p_kinematics.compiled import kernel
 
-# share of its diagonal below which a Cholesky pivot is rounding: two contact points nearer to each
-# other than 1e-7 of their distance from the origin count as one
+# share of its diagonal below which a Cholesky pivot is rounding: contact points nearer to each
+# other than 1e-7 of their distance from the origin, or of the caster offset, count as one
 RANK_TOLERANCE = 1e-14
 
 
@@ -123,8 +123,10 @@ def least_squares(geometry, steering, wheel_rate, steering_rate, weight,  # noqa
         normal = information[b]
         normal[:] = 0.0
         right[:] = 0.0
+        lever = 0.0
         for i in range(n):
             axle[i, 2] += geometry[i, 2]
+            lever += (weight[b, i, 0] + weight[b, i, 1]) * geometry[i, 2] ** 2
             along = geometry[i, 3] * wheel_rate[b, i]
             across = -geometry[i, 2] * steering_rate[b, i]
             for j in range(3):
@@ -132,7 +134,8 @@ def least_squares(geometry, steering, wheel_rate, steering_rate, weight,  # noqa
                 right[j] += wx * along + wa * across
                 for k in range(3):
                     normal[j, k] += wx * rolling[i, k] + wa * axle[i, k]
-        solve3(normal, right, twist[b])
+        if solve3(normal, right, twist[b]) ** 2 <= RANK_TOLERANCE * lever:
+            twist[b, :] = np.nan
         for i in range(n):
             residual[b, i, 0] = geometry[i, 3] * wheel_rate[b, i]
             residual[b, i, 1] = -geometry[i, 2] * steering_rate[b, i]

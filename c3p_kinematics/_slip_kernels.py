@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from c3p_kinematics._caster_kernels import rows, solve3
+from c3p_kinematics._caster_kernels import RANK_TOLERANCE, rows, solve3
 from c3p_kinematics.compiled import kernel
 
 # eigenvalue of the share of a caster's velocity that the others can check, below which it is
@@ -76,13 +76,16 @@ def fit(geometry, steering, contact, weight, twist, residual, information):  # n
     rolling, axle, right = np.empty((n, 3)), np.empty((n, 3)), np.zeros(3)
     contact_rows(geometry, steering, rolling, axle)
     information[:] = 0.0
+    lever = 0.0
     for i in range(n):
+        lever += weight[i] * geometry[i, 2] ** 2
         for j in range(3):
             right[j] += weight[i] * (rolling[i, j] * contact[i, 0] + axle[i, j] * contact[i, 1])
             for k in range(3):
                 information[j, k] += weight[i] * (rolling[i, j] * rolling[i, k]
                                                   + axle[i, j] * axle[i, k])
-    solve3(information, right, twist)
+    if solve3(information, right, twist) ** 2 <= RANK_TOLERANCE * lever:
+        twist[:] = np.nan
     for i in range(n):
         residual[i, 0], residual[i, 1] = contact[i, 0], contact[i, 1]
         for j in range(3):
