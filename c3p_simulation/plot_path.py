@@ -19,6 +19,9 @@ from c3p_simulation.run_log import Motion, RunLog
 # robots are drawn so far apart, in robot widths or radians of turn
 APART_WIDTHS, APART_TURN = 1.35, 0.8
 
+# a path is shown in a wide panel when it is so many times wider than high
+WIDE = 1.6
+
 
 def _on_floor(pose: Array, points: Array) -> Array:
     """Return body points (k, 2) in the floor's frame."""
@@ -27,7 +30,7 @@ def _on_floor(pose: Array, points: Array) -> Array:
 
 
 def outline(robot: CasterRobot) -> Array:
-    """Return the convex hull of the hips (k, 2), m, or the two hips of a bicycle."""
+    """Return the hips (n, 2) in `base_link` in the order around their middle, m."""
     middle = robot.hip_position.mean(axis=0)
     angle = np.arctan2(*(robot.hip_position - middle).T[::-1])
     return robot.hip_position[np.argsort(angle)]
@@ -37,12 +40,11 @@ def instants(motion: Motion, start: float, width: float) -> Array:
     """Return times at which the robot has moved on by a good part of its size, s."""
     after = motion.time >= start
     pose = motion.pose[after]
-    moved = np.abs(np.diff(pose, axis=0))
     # noise of standing still must not add up to a way
     way = np.hypot(*(pose[:, :2] - pose[0, :2]).T) if len(pose) else np.zeros(0)
     steps = np.maximum(np.maximum.accumulate(way) / (APART_WIDTHS * width),
                        np.maximum.accumulate(np.abs(pose[:, 2] - pose[0, 2])) / APART_TURN)
-    if not len(moved) or steps[-1] < 0.5:
+    if len(steps) < 2 or steps[-1] < 0.5:
         return motion.time[after][:1]
     count = max(1, round(float(steps[-1])))
     wanted = np.linspace(0.0, steps[-1], count + 1)
@@ -69,9 +71,18 @@ def draw_robot(axes: Axes, robot: CasterRobot, pose: Array, steering: Array,
                   solid_capstyle='butt', zorder=5)
 
 
-def draw_path(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any]) -> None:
+def is_wide(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any]) -> bool:
+    """Return whether the path with the robot on it is wider than high."""
+    places = [np.array(metrics['goal_pose'])[None, :2]]
+    places += [m.pose[:, :2] for m in (log.odom, truth_in_odom(log)) if m is not None]
+    size = np.ptp(np.vstack(places), axis=0) + 2.0 * np.abs(robot.hip_position).max()
+    return bool(size[0] > WIDE * size[1])
+
+
+def draw_path(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],
+              wide: bool) -> None:
     """Draw the path panel; what the run does not have is left out."""
-    style.dress(axes, '(a) path in the frame of the odometry; the robot on its way', 'x [m]',
+    style.dress(axes, '(a) path in the odometry frame', 'x [m]',
                 'y [m]')
     axes.set_aspect('equal', adjustable='datalim')
     truth = truth_in_odom(log)
@@ -88,11 +99,12 @@ def draw_path(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[str,
         draw_robot(axes, robot, pose_at(shown, time), np.array(angles))
     axes.plot(*np.array([begin[:2], goal[:2]]).T, color=style.REFERENCE, linestyle='--',
               linewidth=0.9, label='reference line', zorder=6)
-    for motion, name, colour in ((log.odom, 'odometry', style.SENSED),
-                                 (truth, 'ground truth', style.TRUE)):
+    # the truth broad below, so that both are seen where they agree
+    for motion, name, colour, width_pt in ((truth, 'ground truth', style.TRUE, 2.6),
+                                           (log.odom, 'odometry', style.SENSED, 1.0)):
         if motion is not None:
             axes.plot(*style.thin(motion.pose[:, 0], motion.pose[:, 1]), color=colour,
-                      linewidth=1.4, label=name, zorder=7)
+                      linewidth=width_pt, label=name, zorder=7)
     axes.add_patch(Circle(goal[:2], metrics['goal_tolerance_m'], facecolor='none',
                           edgecolor=style.GOAL, linewidth=1.6, label='goal zone', zorder=8))
     axes.plot(*begin[:2], marker='o', color=style.REFERENCE, markersize=4, linestyle='none',
@@ -101,8 +113,8 @@ def draw_path(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[str,
         tip = goal[:2] + 0.3 * width * np.array([np.cos(goal[2]), np.sin(goal[2])])
         axes.annotate('', tip, goal[:2], zorder=8,
                       arrowprops={'arrowstyle': '->', 'color': style.GOAL, 'linewidth': 1.4})
-    style.legend(axes, ncols=5, loc='upper center')
-    # room for the legend above the robots
-    axes.relim()
-    low, high = axes.get_ylim()
-    axes.set_ylim(low, high + 0.12 * (high - low))
+    style.legend(axes, ncols=5 if wide else 3, loc='upper center')
+    # room for the legend; limits cannot be set where the aspect is
+    low, high = axes.dataLim.intervaly
+    axes.update_datalim([(begin[0], high + 0.15 * (high - low))])
+    axes.autoscale_view()

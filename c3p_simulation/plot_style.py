@@ -50,7 +50,14 @@ def dress(axes: Axes, title: str, x: str, y: str) -> None:
     for side in ('top', 'right'):
         axes.spines[side].set_visible(False)
     if axes.get_yscale() == 'linear':
-        axes.yaxis.set_major_locator(MaxNLocator(5))
+        axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+
+
+def headroom(axes: Axes, above: float = 0.0, below: float = 0.0) -> None:
+    """Widen the y range by parts of itself, so that a legend fits above or below the lines."""
+    low, high = axes.transScale.transform([(1.0, y) for y in axes.get_ylim()])[:, 1]
+    ends = [(0.0, low - below * (high - low)), (0.0, high + above * (high - low))]
+    axes.set_ylim(*axes.transScale.inverted().transform(ends)[:, 1])
 
 
 def thin(*arrays: ArrayLike) -> list[Array]:

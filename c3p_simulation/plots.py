@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MultipleLocator
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.se2 import to_floor, wrap
@@ -24,13 +25,16 @@ from c3p_simulation.metrics import (
     pose_at,
     truth_in_odom,
 )
-from c3p_simulation.plot_path import draw_path
+from c3p_simulation.plot_path import draw_path, is_wide
 from c3p_simulation.run_log import RunLog
 
 TIME = 'time since the goal [s]'
 
-# what is smaller than this is drawn at the bottom of the logarithmic panel, m
-LEAST_DISTANCE = 1e-4
+# lower end of the logarithmic panel, m: below it is the noise of encoders, not an error
+LEAST_DISTANCE = 1e-3
+
+# grid of the steering angles, deg
+EIGHTH_TURN = 45.0
 
 # casters whose asked directions differ by less share one band, rad
 SAME_DIRECTION = np.radians(1.0)
@@ -59,17 +63,20 @@ def drive_figure(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],
     grid = page.add_gridspec(3, 3, left=0.055, right=0.985, top=0.885, bottom=0.055,
                              hspace=0.36, wspace=0.22)
     start = goal_time(log)
-    draw_path(page.add_subplot(grid[0, :2]), log, robot, metrics)
-    panels = [page.add_subplot(grid[0, 2])]
-    for row in (1, 2):
-        panels += [page.add_subplot(grid[row, column], sharex=panels[0]) for column in range(3)]
+    # the path takes two cells, side by side or one above the other
+    wide = is_wide(log, robot, metrics)
+    draw_path(page.add_subplot(grid[0, :2] if wide else grid[:2, 0]), log, robot, metrics, wide)
+    cells = [(0, 2), (1, 0), (1, 1), (1, 2)] if wide else [(0, 1), (0, 2), (1, 1), (1, 2)]
+    panels: list[Axes] = []
+    for cell in (*cells, (2, 0), (2, 1), (2, 2)):
+        panels.append(page.add_subplot(grid[cell], sharex=panels[0] if panels else None))
     _steering(panels[0], log, robot, metrics, start)
     _velocities(panels[1:4], log, start)
     _torques(panels[4], log, robot, start)
     _errors(panels[5], log, metrics, start)
     _slip(panels[6], log, start)
     panels[0].set_xlim(log.joints.time[0] - start, log.joints.time[-1] - start)
-    _headline(page, log, robot, metrics)
+    _headline(page, robot, metrics)
     return style.save(page, path)
 
 
@@ -78,11 +85,12 @@ def _value(metrics: Mapping[str, Any], key: str, form: str, scale: float = 1.0) 
     return 'n/a' if value is None else format(value * scale, form)
 
 
-def _headline(page: Figure, log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any]) -> None:
+def _headline(page: Figure, robot: CasterRobot, metrics: Mapping[str, Any]) -> None:
     x, y, yaw = metrics['goal_pose']
     end = (f'reached in {metrics["time_s"]:.1f} s' if metrics['reached'] else 'goal NOT reached')
+    colour = style.REFERENCE if metrics['reached'] else style.ALERT
     page.text(0.055, 0.965, f'{robot.name}: drive to ({x:g} m, {y:g} m, {np.degrees(yaw):.3g}°), '
-              f'{end}', fontsize=13, fontweight='bold', va='center')
+              f'{end}', fontsize=13, fontweight='bold', va='center', color=colour)
     parts = [f'casters aligned after {_value(metrics, "align_time_s", ".2f")} s',
              f'path error max {_value(metrics, "path_error_max_m", ".1f", 100)} cm, '
              f'rms {_value(metrics, "path_error_rms_m", ".1f", 100)} cm',
@@ -130,7 +138,7 @@ def _steering(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[str,
             band = np.degrees(ALIGNED)
             axes.fill_between(time, middle - band, middle + band, linewidth=0, alpha=0.25,
                               color=style.GREY if shared else style.caster_colour(i),
-                              label='asked travel ±10°' if i == 0 else None)
+                              label='asked ±10°' if i == 0 else None)
     for i in range(robot.count):
         axes.plot(time, steering[:, i], color=style.caster_colour(i), linewidth=style.LINE,
                   linestyle=('-', '--', '-.')[i % 3], label=f'caster {i + 1}')
@@ -140,7 +148,10 @@ def _steering(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[str,
         axes.annotate(f'aligned {aligned:.2f} s', (aligned, 0.97), xytext=(4, 0),
                       xycoords=('data', 'axes fraction'), textcoords='offset points',
                       fontsize=style.SMALL, va='top')
-    style.legend(axes, loc='upper right' if not aligned else 'right')
+    if np.ptp(axes.get_ylim()) < 8 * EIGHTH_TURN:
+        axes.yaxis.set_major_locator(MultipleLocator(EIGHTH_TURN))
+    style.headroom(axes, above=0.08, below=0.22)
+    style.legend(axes, ncols=4, loc='lower right')
 
 
 def _velocities(panels: list[Axes], log: RunLog, start: float) -> None:
@@ -164,7 +175,8 @@ def _velocities(panels: list[Axes], log: RunLog, start: float) -> None:
         style.dress(axes, title, TIME, label)
         for name, time, value, colour, dash, order in lines:
             axes.plot(*style.thin(time - start, value[:, i]), color=colour, linestyle=dash,
-                      linewidth=style.LINE, label=name, zorder=order)
+                      linewidth=0.8 if name == 'sensed' else style.LINE, label=name,
+                      zorder=order)
         # a component that stays at zero shall look like zero, not like amplified noise
         low, high = axes.get_ylim()
         middle, half = 0.5 * (low + high), max(0.5 * (high - low), 0.05)
@@ -186,7 +198,8 @@ def _torques(axes: Axes, log: RunLog, robot: CasterRobot, start: float) -> None:
         for sign in (1, -1):
             axes.axhline(sign * limit, color=style.REFERENCE, linewidth=0.8, linestyle='--',
                          label='limit' if sign > 0 and limit == limits[0] else None)
-    style.legend(axes, ncols=4, loc='upper right', bbox_to_anchor=(1.0, 0.93))
+    style.headroom(axes, above=0.14)
+    style.legend(axes, ncols=4, loc='upper right')
 
 
 def _errors(axes: Axes, log: RunLog, metrics: Mapping[str, Any], start: float) -> None:
@@ -206,14 +219,16 @@ def _errors(axes: Axes, log: RunLog, metrics: Mapping[str, Any], start: float) -
         if turning:
             curves.append(('yaw error', np.abs(wrap(motion.pose[after, 2] - goal[2])), '--'))
         for label, value, dash in curves:
-            axes.plot(*style.thin(motion.time[after] - start, np.maximum(value, LEAST_DISTANCE)),
+            axes.plot(*style.thin(motion.time[after] - start, np.maximum(value, 1e-9)),
                       color=colour, linestyle=dash, linewidth=style.LINE, label=f'{label}, {name}')
     axes.axhline(metrics['goal_tolerance_m'], color=style.GOAL, linewidth=0.9, label='goal zone')
     if metrics['reached']:
         axes.axvline(metrics['time_s'], color=style.GOAL, linewidth=0.9, linestyle=':')
-    style.dress(axes, '(g) distance to the goal and from the line' + (', yaw' if turning else ''),
-                TIME, 'error [m]' + (', yaw [rad]' if turning else ''))
-    style.legend(axes, loc='lower left', ncols=2)
+    style.dress(axes, '(g) distance to the goal and from the line', TIME,
+                'error [m], [rad]' if turning else 'error [m]')
+    axes.set_ylim(LEAST_DISTANCE, max(axes.get_ylim()[1], 10 * LEAST_DISTANCE))
+    style.headroom(axes, above=0.3)
+    style.legend(axes, loc='upper right', ncols=2)
 
 
 def _slip(axes: Axes, log: RunLog, start: float) -> None:
