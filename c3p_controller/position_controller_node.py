@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
 from nav_msgs.msg import Odometry
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Bool, Float64
 from std_srvs.srv import Trigger
 
@@ -27,9 +26,7 @@ from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.executor import run
 from c3p_ros.frames import GoalFrames, pose_of
 from c3p_ros.messages import MessageError, fill_twist
-from c3p_ros.node import LATEST, RELIABLE, SuiteNode
-
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
 
 # how old a goal may be when it arrives, s; a goal replayed from a bag is not driven to
 GOAL_AGE = 10.0

@@ -10,7 +10,7 @@ from typing import Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from rclpy.qos import QoSProfile, qos_profile_sensor_data
+from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 
 from c3p_description.loader import load
 from c3p_description.model import CasterRobot
@@ -24,6 +24,8 @@ COMMON = Path(__file__).with_name('common_parameters.yaml')
 # a command is of use only while it is the newest; states may queue behind a slow callback
 LATEST = QoSProfile(depth=1)
 RELIABLE = QoSProfile(depth=10)
+# a state that a late subscriber must get, too
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SENSOR_DATA = qos_profile_sensor_data
 
 # how often the watchdogs look, s
@@ -116,4 +118,4 @@ class SuiteNode(Node):
         return self.check_fresh(stamp, max_age)
 
 
-__all__ = ['LATEST', 'RELIABLE', 'SENSOR_DATA', 'WATCH_PERIOD', 'MessageError', 'SuiteNode']
+__all__ = ['LATCHED', 'LATEST', 'RELIABLE', 'SENSOR_DATA', 'WATCH_PERIOD', 'MessageError', 'SuiteNode']

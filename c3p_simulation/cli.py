@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``c3p``: everything of the suite that a user starts by hand."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+# exit codes: the goal was missed; the command could not be carried out
+MISSED, FAILED = 1, 2
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f'{text}: must be a finite number')
+    return value
+
+
+def _not_negative(text: str) -> float:
+    value = _finite(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f'{text}: must not be negative')
+    return value
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    top = argparse.ArgumentParser(prog='c3p', description='Caster robots on ROS 2.')
+    commands = top.add_subparsers(dest='command', required=True, metavar='COMMAND')
+    _add_drive(commands)
+    _add_report(commands)
+    return top
+
+
+def _add_results(command: argparse.ArgumentParser, out: str) -> None:
+    command.add_argument('--out', type=Path, default=Path(out), metavar='DIR',
+                         help='where pictures and the bag go (default: %(default)s)')
+    command.add_argument('--json', type=Path, metavar='FILE',
+                         help='write the figures there as JSON, SI units; - is standard output')
+
+
+def _add_drive(commands: Any) -> None:
+    drive = commands.add_parser(
+        'drive', help='drive the simulated robot to a pose, through real nodes and topics',
+        description='Drive the simulated robot from (0, 0, 0) to X Y YAW in the odometry frame, '
+                    'through real nodes and topics. Exit code 1 when the goal is missed.')
+    drive.add_argument('x', type=_finite, metavar='X', help='m')
+    drive.add_argument('y', type=_finite, metavar='Y', help='m')
+    drive.add_argument('yaw', type=_finite, metavar='YAW', help='rad')
+    drive.add_argument('--robot', default='c3p',
+                       help='name, or path of a YAML, URDF or xacro file (default: %(default)s)')
+    drive.add_argument('--start-steering', type=_finite, nargs='+', default=[0.0], metavar='DEG',
+                       help='steering angles at the start, one for all or one per caster '
+                            '(default: 0, where the X direction is not actuated)')
+    drive.add_argument('--plant', choices=['analytic'], default='analytic',
+                       help='what moves the robot (default: %(default)s)')
+    drive.add_argument('--nodes', choices=['one-process', 'processes'], default='one-process',
+                       help='all nodes in this process, or each in its own (default: %(default)s)')
+    drive.add_argument('--realtime-factor', type=_not_negative, default=1.0, metavar='F',
+                       help='robot time per real time; 0 is lockstep, as fast as the computer can '
+                            'and the same bits every time (default: %(default)s)')
+    drive.add_argument('--rate', type=_not_negative, default=200.0, metavar='HZ',
+                       help='control cycles per second of robot time (default: %(default)s)')
+    drive.add_argument('--timeout', type=_not_negative, default=60.0, metavar='S',
+                       help='robot time after which the goal is missed (default: %(default)s)')
+    drive.add_argument('--params-file', type=Path, action='append', default=[], metavar='FILE',
+                       help='ROS 2 parameter file for the nodes; may be repeated')
+    drive.add_argument('--bag', action='store_true', help='keep the recorded bag in DIR/bag')
+    _add_results(drive, 'out/drive')
+    drive.set_defaults(run=_drive)
+
+
+def _add_report(commands: Any) -> None:
+    report = commands.add_parser(
+        'report', help='figures and picture of a recorded drive',
+        description='Compute the figures and the picture of a drive from a bag, simulated or not.')
+    report.add_argument('bag', type=Path, metavar='BAG', help='directory of the bag')
+    report.add_argument('--robot', default='c3p',
+                        help='name, or path of a YAML, URDF or xacro file (default: %(default)s)')
+    report.add_argument('--goal-tolerance', type=_not_negative, default=0.05, metavar='M',
+                        help='radius of the goal zone (default: %(default)s)')
+    _add_results(report, 'out/report')
+    report.set_defaults(run=_report)
+
+
+class _Bar:
+    """A progress bar over the distance to the goal."""
+
+    def __init__(self) -> None:
+        self._bar: tqdm | None = None
+
+    def __call__(self, seconds: float, distance: float) -> None:
+        if self._bar is None:
+            self._bar = tqdm(total=max(distance, 1e-3), unit='m', leave=True, file=sys.stderr, disable=None,
+                             bar_format='{desc}|{bar:40}|{postfix}')
+        self._bar.n = min(max(self._bar.total - distance, 0.0), self._bar.total)
+        self._bar.set_description(f'{seconds:5.1f} s', refresh=False)
+        self._bar.set_postfix_str(f'{distance:.3f} m to go')
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+def _write(figures: dict[str, Any], path: Path | None) -> None:
+    if path is None:
+        return
+    text = json.dumps(figures, indent=2, allow_nan=False) + '\n'
+    if str(path) == '-':
+        sys.stdout.write(text)
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding='utf-8')
+
+
+def _summary(figures: dict[str, Any]) -> str:
+    def number(key: str, unit: str, scale: float = 1.0, digits: int = 2) -> str:
+        value = figures.get(key)
+        return '-' if value is None else f'{scale * value:.{digits}f} {unit}'
+
+    latency = figures.get('latency_ms') or {}
+    shown = [
+        ('goal', 'reached' if figures['reached'] else 'MISSED'),
+        ('time to the goal zone', number('time_s', 's')),
+        ('casters aligned after', number('align_time_s', 's')),
+        ('path error, largest / rms', f'{number("path_error_max_m", "cm", 100)} / '
+                                      f'{number("path_error_rms_m", "cm", 100)}'),
+        ('final error, position / yaw', f'{number("final_error_m", "cm", 100)} / '
+                                        f'{number("final_yaw_error_rad", "rad", 1, 3)}'),
+        ('final error, true position', number('ground_truth_final_error_m', 'cm', 100)),
+        ('largest wheel torque', number('max_wheel_torque_nm', 'N·m')),
+        ('latency p50 / p99 / max', ' / '.join(
+            '-' if latency.get(k) is None else f'{latency[k]:.2f}' for k in ('p50', 'p99', 'max'))
+         + ' ms'),
+        ('cycles / overruns', f'{figures.get("cycles")} / {figures.get("overruns")}'),
+    ]
+    return '\n'.join(f'  {name:30} {value}' for name, value in shown)
+
+
+def _finish(figures: dict[str, Any], arguments: argparse.Namespace) -> int:
+    _write(figures, arguments.json)
+    stream = sys.stderr if str(arguments.json) == '-' else sys.stdout
+    print(_summary(figures), file=stream)
+    for failure in figures.get('failures', []):
+        print(f'  failure: {failure}', file=stream)
+    for kind, path in figures['files'].items():
+        print(f'  {kind:30} {path}', file=stream)
+    return 0 if figures['reached'] else MISSED
+
+
+def _drive(arguments: argparse.Namespace) -> int:
+    from c3p_simulation.drive import DriveError, DriveOptions, drive
+
+    bar = _Bar()
+    try:
+        figures = drive(DriveOptions(
+            goal=(arguments.x, arguments.y, arguments.yaw), out=arguments.out,
+            robot=arguments.robot, plant=arguments.plant, nodes=arguments.nodes,
+            start_steering=[math.radians(a) for a in arguments.start_steering],
+            realtime_factor=arguments.realtime_factor, rate=arguments.rate,
+            keep_bag=arguments.bag, timeout=arguments.timeout, parameters=arguments.params_file),
+            say=lambda line: print(line, file=sys.stderr), progress=bar)
+    except DriveError as error:
+        print(f'c3p drive: {error}', file=sys.stderr)
+        return FAILED
+    finally:
+        bar.close()
+    return _finish(figures, arguments)
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from c3p_simulation.bag_report import bag_report
+
+    figures = bag_report(arguments.bag, arguments.robot, arguments.goal_tolerance, arguments.out)
+    return _finish(figures, arguments)
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code."""
+    arguments = parser().parse_args(args)
+    try:
+        return arguments.run(arguments)
+    except (ValueError, OSError) as error:
+        print(f'c3p {arguments.command}: {error}', file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes in processes of their own: started, watched, ended."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+# how long a process may take to end after SIGINT, s
+PATIENCE = 5.0
+
+
+class NodeProcess:
+    """
+    ``python -m module --ros-args …`` with its output in a file.
+
+    Parameters
+    ----------
+    name : str
+        Node name, for messages.
+    module : str
+        Module with the node's ``main``.
+    arguments : sequence of str
+        ROS arguments.
+    log : Path
+        File for the output.
+    """
+
+    def __init__(self, name: str, module: str, arguments: Sequence[str], log: Path) -> None:
+        """Start the process in a session of its own, so that Ctrl-C reaches it through us only."""
+        self.name, self.log = name, log
+        with open(log, 'wb') as output:
+            self._process = subprocess.Popen(
+                [sys.executable, '-m', module, '--ros-args', *arguments], stdout=output,
+                stderr=subprocess.STDOUT, start_new_session=True, env=os.environ.copy())
+
+    @property
+    def pid(self) -> int:
+        """Process number."""
+        return self._process.pid
+
+    def ended(self) -> str:
+        """Return how the process ended, an empty string while it runs."""
+        code = self._process.poll()
+        if code is None:
+            return ''
+        last = self.log.read_text(errors='replace').strip().splitlines()[-1:]
+        how = f'killed by {signal.Signals(-code).name}' if code < 0 else f'exit code {code}'
+        return f'{self.name} ended ({how})' + (f': {last[0]}' if last else '')
+
+    def stop(self) -> None:
+        """End the process: SIGINT, and SIGKILL when it does not listen."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+            try:
+                self._process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
