@@ -2,7 +2,6 @@
 """Robots with unequal casters and states for them, shared by the tests of the dynamics."""
 
 import numpy as np
-from hypothesis import strategies as st
 
 from c3p_description.model import CasterRobot, Friction
 
@@ -42,11 +41,3 @@ def random_state(rng, robot):
     """Return steering angles, a brisk twist and an acceleration."""
     return (rng.uniform(-np.pi, np.pi, robot.count), rng.uniform(-1.5, 1.5, 3),
             rng.uniform(-2, 2, 3))
-
-
-@st.composite
-def robots_with_states(draw, **more):
-    """Draw ``(robot, steering, twist, accel)`` with 2 to 6 unequal casters."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    robot = random_robot(rng, draw(st.integers(2, 6)), **more)
-    return robot, *random_state(rng, robot)
