@@ -56,7 +56,10 @@ class RecorderNode(Node):
         self._frames: RecordedFrames | None = None
         self._computed: dict[str, Any] = {}
         for topic in self._kinds:
-            self._subscribe(topic, wanted_profile(topic in self._latched))
+            self._adapt(topic)
+            # subscribed early, so that the first message of a publisher to come is not missed
+            if topic not in self._subscribed:
+                self._subscribe(topic, wanted_profile(topic in self._latched))
         if values.frames == 'always' or (values.frames == 'auto' and message_class(
                 TF) is None):
             self._compute_frames('odom', 'joint_states')
@@ -143,13 +146,16 @@ class RecorderNode(Node):
             return
         kind, profile = matching(publishers, self._kinds[topic], topic in self._latched)
         before = self._subscribed.get(topic)
-        if before is None or kind != self._kinds[topic] or (
-                before.qos_profile.reliability, before.qos_profile.durability) != (
-                profile.reliability, profile.durability):
-            self._kinds[topic] = kind
+        if message_class(kind) is None or (
+                before is not None and kind == self._kinds[topic]
+                and before.qos_profile.reliability == profile.reliability
+                and before.qos_profile.durability == profile.durability):
+            return
+        if before is not None or kind != self._kinds[topic]:
             self.get_logger().info(f'{topic}: recorded as it is published, {kind}, '
                                    f'{profile.reliability.name.lower()}')
-            self._subscribe(topic, profile)
+        self._kinds[topic] = kind
+        self._subscribe(topic, profile)
 
     def figures(self) -> Mapping[str, Any]:
         """Return the messages recorded so far, in total and of each topic."""

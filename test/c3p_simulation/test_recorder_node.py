@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recorder against real publishers, in this process and in its own."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import yaml
+
+rclpy = pytest.importorskip('rclpy')
+
+from geometry_msgs.msg import Twist, TwistStamped  # noqa: E402
+from nav_msgs.msg import Odometry  # noqa: E402
+from rclpy.parameter import Parameter  # noqa: E402
+from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data  # noqa: E402
+from rosbags.highlevel import AnyReader  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from std_msgs.msg import Float64, String  # noqa: E402
+
+from c3p_ros.executor import make_executor  # noqa: E402
+from c3p_ros.parameters import ParameterError  # noqa: E402
+from c3p_simulation.bags import BagError, read_topics, topics_of  # noqa: E402
+from c3p_simulation.recorded_topics import message_class  # noqa: E402
+from c3p_simulation.recorder_node import RecorderNode  # noqa: E402
+
+JOINTS = [f'{k}_joint_{i}' for k in ('steering', 'wheel') for i in (1, 2, 3)]
+LIMIT = 10.0
+
+
+class Bench:
+    """A recorder and a publishing node with one executor, in a ROS context of their own."""
+
+    def __init__(self, bag):
+        self.bag = bag
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context)
+        self.node = rclpy.create_node('talker', context=self.context, namespace='/bench')
+        # an executor belongs to one context, and the suite's helper uses the default one
+        self.executor = rclpy.executors.SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.recorder = None
+
+    def start(self, **parameters):
+        parameters = {'bag': str(self.bag), **parameters}
+        self.recorder = RecorderNode(
+            context=self.context, namespace='/bench',
+            parameter_overrides=[Parameter(k, value=v) for k, v in parameters.items()])
+        self.executor.add_node(self.recorder)
+        return self.recorder
+
+    def spin(self, until, what):
+        end = time.monotonic() + LIMIT
+        while not until():
+            assert time.monotonic() < end, f'{what} did not happen within {LIMIT} s'
+            self.executor.spin_once(timeout_sec=0.02)
+
+    def publisher(self, kind, topic, profile=10):
+        publisher = self.node.create_publisher(kind, topic, profile)
+        self.spin(publisher.get_subscription_count, f'a subscription to {topic}')
+        return publisher
+
+    def recorded(self, topic):
+        return self.recorder.writer.counts[self.node.resolve_topic_name(topic)]
+
+    def close(self):
+        if self.recorder is not None:
+            self.recorder.destroy_node()
+        self.node.destroy_node()
+        self.executor.shutdown()
+        self.context.try_shutdown()
+
+
+@pytest.fixture
+def bench(tmp_path):
+    bench = Bench(tmp_path / 'bag')
+    yield bench
+    bench.close()
+
+
+def joint_state(k):
+    message = JointState(name=JOINTS, position=[float(k)] * 6, velocity=[0.0] * 6)
+    message.header.stamp.sec = 1000 + k
+    return message
+
+
+def test_a_thousand_messages_and_none_is_lost(bench):
+    bench.start()
+    publisher = bench.publisher(JointState, 'joint_states')
+    for k in range(1000):
+        publisher.publish(joint_state(k))
+        # bursts, so that the queue is used
+        if k % 50 == 49:
+            bench.spin(lambda k=k: bench.recorded('joint_states') == k + 1, 'recording')
+    bench.recorder.destroy_node()
+    found = [m.message.position[0] for m in read_topics(bench.bag, ['/bench/joint_states'])]
+    assert found == list(range(1000))
+    info = yaml.safe_load((bench.bag / 'metadata.yaml').read_text())
+    assert info['rosbag2_bagfile_information']['storage_identifier'] == 'mcap'
+    with AnyReader([bench.bag]) as reader:
+        assert reader.topics['/bench/joint_states'].msgcount == 1000
+    bench.recorder = None
+
+
+def test_recorded_bytes_are_the_published_message(bench):
+    bench.start(compression='zstd')
+    publisher = bench.publisher(TwistStamped, 'cmd_vel', 1)
+    message = TwistStamped()
+    message.twist.linear.x, message.header.frame_id = 0.1 + 0.2, 'base_link'
+    publisher.publish(message)
+    bench.spin(lambda: bench.recorded('cmd_vel'), 'recording')
+    bench.recorder.close()
+    (entry,) = read_topics(bench.bag, ['/bench/cmd_vel'])
+    assert entry.message.twist.linear.x == 0.1 + 0.2
+    assert entry.message.header.frame_id == 'base_link'
+
+
+@pytest.mark.skipif(message_class('tf2_msgs/msg/TFMessage') is not None,
+                    reason='tf2_msgs is installed, so frames are published, not computed')
+def test_frames_that_nobody_can_publish_are_computed(bench):
+    bench.start()
+    joints = bench.publisher(JointState, 'joint_states')
+    odom = bench.publisher(Odometry, 'odom')
+    message = Odometry(child_frame_id='base_link')
+    message.header.frame_id, message.pose.pose.position.x = 'odom', 2.5
+    message.pose.pose.orientation.w = 1.0
+    joints.publish(joint_state(1))
+    odom.publish(message)
+    bench.spin(lambda: bench.recorder.writer.counts['/tf'] == 2, 'computing frames')
+    bench.recorder.close()
+    frames = {t.child_frame_id: t for m in read_topics(bench.bag, ['/tf'])
+              for t in m.message.transforms}
+    assert frames['base_footprint'].header.frame_id == 'odom'
+    assert frames['base_footprint'].transform.translation.x == 2.5
+    assert frames['wheel_link_3'].header.stamp.sec == 1001
+    assert {'/tf_static', '/bench/robot_description'} <= set(topics_of(bench.bag))
+
+
+def test_published_descriptions_are_taken_with_late_durability(bench):
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    early = bench.node.create_publisher(String, 'robot_description', latched)
+    early.publish(String(data='<robot/>'))
+    bench.start(frames='never')
+    bench.spin(lambda: bench.recorded('robot_description'), 'recording')
+    bench.recorder.close()
+    (entry,) = read_topics(bench.bag, ['/bench/robot_description'])
+    assert entry.message.data == '<robot/>'
+
+
+@pytest.mark.parametrize('early', [True, False])
+def test_another_type_and_best_effort_are_recorded_too(bench, early):
+    # as from another process: within one, a topic has one type
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    other = rclpy.create_node('other', context=context, namespace='/bench')
+    if not early:
+        bench.start()
+    plain = other.create_publisher(Twist, 'cmd_vel', 10)
+    weak = other.create_publisher(JointState, 'joint_states', qos_profile_sensor_data)
+    if early:
+        bench.spin(lambda: bench.node.count_publishers('cmd_vel'), 'discovery')
+        bench.start()
+
+    def talk():
+        plain.publish(Twist())
+        weak.publish(joint_state(1))
+        return bench.recorded('cmd_vel') and bench.recorded('joint_states')
+
+    try:
+        bench.spin(talk, 'adapting')
+    finally:
+        other.destroy_node()
+        context.try_shutdown()
+    bench.recorder.close()
+    assert topics_of(bench.bag)['/bench/cmd_vel'][0] == 'geometry_msgs/msg/Twist'
+
+
+def test_a_topics_file_of_ones_own(bench, tmp_path):
+    file = tmp_path / 'topics.yaml'
+    file.write_text('topics: {mine: std_msgs/msg/Float64, other: no_such_msgs/msg/Thing}')
+    recorder = bench.start(topics_file=str(file), frames='never')
+    bench.publisher(Float64, 'mine').publish(Float64(data=1.0))
+    bench.spin(lambda: bench.recorded('mine'), 'recording')
+    status = recorder.diagnostics.status()
+    assert 'no_such_msgs/msg/Thing is not installed' in status.message
+    assert {v.key: v.value for v in status.values}['/bench/mine'] == '1'
+
+
+@pytest.mark.parametrize('content', ['', 'topics: 3', 'topics: {a: b}', '{', None])
+def test_a_topics_file_that_is_none_is_refused(bench, tmp_path, content):
+    file = tmp_path / 'topics.yaml'
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(ParameterError, match='topics.yaml'):
+        bench.start(topics_file=str(file))
+
+
+def test_an_existing_bag_is_refused(bench):
+    bench.bag.mkdir()
+    with pytest.raises(BagError, match='exists already'):
+        bench.start()
+
+
+def test_a_full_disk_ends_the_recording_and_not_the_process(bench, monkeypatch):
+    recorder = bench.start(frames='never')
+
+    def full(*_):
+        raise OSError(28, 'No space left on device')
+
+    monkeypatch.setattr(recorder.writer, 'write', full)
+    publisher = bench.publisher(JointState, 'joint_states')
+    publisher.publish(joint_state(0))
+    bench.spin(lambda: recorder.writer is None, 'the end of the recording')
+    publisher.publish(joint_state(1))
+    assert 'No space left' in recorder.diagnostics.status().message
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_stopping_the_process_leaves_a_complete_bag(tmp_path, number):
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node('talker', context=context)
+    publisher = node.create_publisher(JointState, 'joint_states', 10)
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'c3p_simulation.recorder_node', '--ros-args', '-p',
+         f'bag:={tmp_path / "bag"}'], env=dict(os.environ), stderr=subprocess.DEVNULL)
+    try:
+        end = time.monotonic() + LIMIT
+        while not publisher.get_subscription_count():
+            assert process.poll() is None and time.monotonic() < end, 'no recorder'
+            time.sleep(0.01)
+        # its diagnostics tell that messages arrive
+        heard = []
+        node.create_subscription(message_class('diagnostic_msgs/msg/DiagnosticArray'),
+                                 '/diagnostics', heard.append, 10)
+        executor = rclpy.executors.SingleThreadedExecutor(context=context)
+        executor.add_node(node)
+        sent = 0
+        while not any(v.key == '/joint_states' for m in heard for s in m.status
+                      for v in s.values):
+            assert time.monotonic() < end, 'the recorder reports no joint states'
+            publisher.publish(joint_state(sent))
+            sent += 1
+            executor.spin_once(timeout_sec=0.005)
+        process.send_signal(number)
+        assert process.wait(LIMIT) == 0
+        executor.shutdown()
+    finally:
+        process.kill()
+        process.wait()
+        node.destroy_node()
+        context.try_shutdown()
+    found = np.array([m.message.position[0] for m in read_topics(tmp_path / 'bag',
+                                                                 ['/joint_states'])])
+    assert len(found) > 0
+    # discovery may cost the first ones; after that every message is there
+    assert np.array_equal(found, np.arange(found[0], found[0] + len(found)))
+
+
+def test_the_executor_of_the_suite_delivers_raw_messages():
+    """EventsExecutor passes raw bytes; with message info it would fail."""
+    rclpy.init()
+    try:
+        node, executor, got = rclpy.create_node('raw'), make_executor(), []
+        executor.add_node(node)
+        node.create_subscription(Float64, 'raw_number', got.append, 10, raw=True)
+        publisher = node.create_publisher(Float64, 'raw_number', 10)
+        end = time.monotonic() + LIMIT
+        while not got and time.monotonic() < end:
+            publisher.publish(Float64(data=1.0))
+            executor.spin_once(timeout_sec=0.05)
+        assert isinstance(got[0], bytes)
+        executor.shutdown()
+        node.destroy_node()
+    finally:
+        rclpy.try_shutdown()
