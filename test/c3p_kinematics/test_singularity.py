@@ -48,9 +48,9 @@ def lines_meet(robot, steering):
     """
     Return how far three lines are from parallel or concurrent, as a determinant.
 
-    A line through the contact point p along e is a·x = a·p with the axle a; three such equations in
-    homogeneous coordinates have a common solution (a point, or a direction at infinity) exactly
-    when their determinant is zero.
+    A line through the contact point p along e is a·x = a·p with the axle a; three such equations
+    in homogeneous coordinates have a common solution (a point, or a direction at infinity)
+    exactly when their determinant is zero.
     """
     axle = np.column_stack([np.cos(steering), np.sin(steering)])
     along = np.column_stack([-np.sin(steering), np.cos(steering)])

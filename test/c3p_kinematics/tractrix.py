@@ -37,7 +37,7 @@ class Path:
         return np.array([c * vx + s * vy, c * vy - s * vx, w])
 
 
-def drive(robot, path, times, steering0):
+def drive(robot, path, times, steering0, tolerance=1e-11):
     """Return steering (T, n), wheel angle (T, n), poses (T, 3), and contact points (T, n, 2)."""
     n, d = robot.count, robot.caster_offset
 
@@ -62,7 +62,8 @@ def drive(robot, path, times, steering0):
     heading = np.asarray(steering0) + yaw0
     towards = np.column_stack([-np.sin(heading), np.cos(heading)])
     start = np.concatenate([(pivots(times[0])[0] - d[:, None] * towards).ravel(), np.zeros(n)])
-    out = solve_ivp(flow, (times[0], times[-1]), start, 'DOP853', times, rtol=1e-11, atol=1e-12)
+    out = solve_ivp(flow, (times[0], times[-1]), start, 'DOP853', times, rtol=tolerance,
+                    atol=0.1 * tolerance)
     contact = out.y[:2 * n].T.reshape(-1, n, 2)
     poses = np.array([path.pose(t) for t in times])
     rod = np.array([pivots(t)[0] for t in times]) - contact
