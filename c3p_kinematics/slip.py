@@ -49,7 +49,8 @@ class SlipReport(NamedTuple):
     edge_rate : (n(n−1)/2,) array, m/s
         Stretch of the edges between contact points, in the order of `edges`.
     suspect : int
-        Most likely slipping wheel; −1 for none or if no single wheel explains the residuals.
+        Index (from 0) of the wheel that most likely slips; −1 for none, or if no single wheel
+        explains the residuals.
     confidence : float
         Probability in [0, 1] that it is this wheel, given slip. Act on 0.9 or more; 0.5 means that
         two wheels explain it equally well.
