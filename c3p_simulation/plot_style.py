@@ -20,6 +20,9 @@ CASTERS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#56B4E9', '#E69F00')
 REFERENCE, SENSED, TRUE = '#000000', '#0072B2', '#E69F00'
 GREY, GOAL, ALERT = '#7f7f7f', '#009E73', '#D55E00'
 
+# label of every axis of time
+TIME = 'time since the goal [s]'
+
 TITLE, LABEL, SMALL = 9.0, 8.0, 7.0
 LINE = 1.1
 

@@ -10,34 +10,28 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MultipleLocator
 
-from c3p_description.model import Array, CasterRobot
+from c3p_description.model import CasterRobot
 from c3p_kinematics.se2 import to_floor, wrap
 from c3p_simulation import plot_style as style
 from c3p_simulation.metrics import (
-    ALIGNED,
-    ASKED_SPEED,
     distance_to_segment,
     goal_time,
-    held,
-    hip_velocity,
     pose_at,
     truth_in_odom,
 )
 from c3p_simulation.plot_path import draw_path, is_wide
+from c3p_simulation.plot_steering import draw_steering
 from c3p_simulation.run_log import RunLog
-
-TIME = 'time since the goal [s]'
 
 # lower end of the logarithmic panel, m: below it is the noise of encoders, not an error
 LEAST_DISTANCE = 1e-3
 
-# grid of the steering angles, deg
-EIGHTH_TURN = 45.0
+# the slip panel shows at least so much, mm/s
+LEAST_RESIDUAL = 10.0
 
-# casters whose asked directions differ by less share one band, rad
-SAME_DIRECTION = np.radians(1.0)
+# a yaw error that never exceeds this is not drawn, rad
+YAW_SHOWN = 0.05
 
 
 def drive_figure(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],
@@ -70,7 +64,7 @@ def drive_figure(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],
     panels: list[Axes] = []
     for cell in (*cells, (2, 0), (2, 1), (2, 2)):
         panels.append(page.add_subplot(grid[cell], sharex=panels[0] if panels else None))
-    _steering(panels[0], log, robot, metrics, start)
+    draw_steering(panels[0], log, robot, metrics, start)
     _velocities(panels[1:4], log, start)
     _torques(panels[4], log, robot, start)
     _errors(panels[5], log, metrics, start)
@@ -104,79 +98,28 @@ def _headline(page: Figure, robot: CasterRobot, metrics: Mapping[str, Any]) -> N
     page.text(0.055, 0.932, '   |   '.join(parts), fontsize=8.5, va='center', color='#333333')
 
 
-def asked_steering(log: RunLog, robot: CasterRobot) -> Array:
-    """
-    Return the steering angles (k, n) [rad] at which wheels roll where their hips are asked to go.
-
-    On the branch (modulo 180°) nearest to the steering angle when last asked; nan while the asked
-    speed is too small to have a direction.
-    """
-    asked = hip_velocity(robot, held(log.cmd_vel, log.joints.time))
-    angle = np.arctan2(asked[..., 1], asked[..., 0]) - 0.5 * np.pi
-    angle[~(np.hypot(asked[..., 0], asked[..., 1]) > ASKED_SPEED)] = np.nan
-    steering = np.unwrap(log.joints.steering, axis=0)
-    for i in range(robot.count):
-        known = np.flatnonzero(np.isfinite(angle[:, i]))
-        if len(known):
-            smooth = np.unwrap(angle[known, i], period=np.pi)
-            angle[known, i] = smooth + np.pi * np.rint((steering[known[-1], i] - smooth[-1])
-                                                       / np.pi)
-    return angle
-
-
-def _steering(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],
-              start: float) -> None:
-    style.dress(axes, '(b) steering angles', TIME, r'$\theta_s$ [deg]')
-    time, steering = style.thin(log.joints.time - start,
-                                np.degrees(np.unwrap(log.joints.steering, axis=0)))
-    if log.cmd_vel is not None:
-        (asked,) = style.thin(asked_steering(log, robot))
-        spread = np.ptp(asked, axis=1)
-        shared = not np.any(spread[np.isfinite(spread)] > SAME_DIRECTION)
-        for i in range(1 if shared else robot.count):
-            middle = np.degrees(asked[:, i])
-            band = np.degrees(ALIGNED)
-            axes.fill_between(time, middle - band, middle + band, linewidth=0, alpha=0.25,
-                              color=style.GREY if shared else style.caster_colour(i),
-                              label='asked ±10°' if i == 0 else None)
-    for i in range(robot.count):
-        axes.plot(time, steering[:, i], color=style.caster_colour(i), linewidth=style.LINE,
-                  linestyle=('-', '--', '-.')[i % 3], label=f'caster {i + 1}')
-    aligned = metrics.get('align_time_s')
-    if aligned:
-        axes.axvline(aligned, color=style.REFERENCE, linewidth=0.8, linestyle=':')
-        axes.annotate(f'aligned {aligned:.2f} s', (aligned, 0.97), xytext=(4, 0),
-                      xycoords=('data', 'axes fraction'), textcoords='offset points',
-                      fontsize=style.SMALL, va='top')
-    if np.ptp(axes.get_ylim()) < 8 * EIGHTH_TURN:
-        axes.yaxis.set_major_locator(MultipleLocator(EIGHTH_TURN))
-    style.headroom(axes, above=0.08, below=0.22)
-    style.legend(axes, ncols=4, loc='lower right')
-
-
 def _velocities(panels: list[Axes], log: RunLog, start: float) -> None:
     """Draw the twist in the floor's frame, as the papers do."""
     lines = []
     if log.cmd_vel is not None and log.odom is not None:
         yaw = np.interp(log.cmd_vel.time, log.odom.time, log.odom.pose[:, 2])
         lines.append(('reference', log.cmd_vel.time, to_floor(yaw, log.cmd_vel.value),
-                      style.REFERENCE, '--', 3))
+                      style.REFERENCE, '--', 0.9))
     if log.odom is not None:
         lines.append(('sensed', log.odom.time, to_floor(log.odom.pose[:, 2], log.odom.twist),
-                      style.SENSED, '-', 1))
+                      style.SENSED, '-', 1.4))
     truth = truth_in_odom(log)
     if truth is not None:
         lines.append(('true', truth.time, to_floor(truth.pose[:, 2], truth.twist), style.TRUE,
-                      '-', 2))
+                      (0, (3, 1.5)), 1.4))
     names = (('(c) velocity along X, floor frame', r'$\dot X$ [m/s]'),
              ('(d) velocity along Y, floor frame', r'$\dot Y$ [m/s]'),
              ('(e) yaw rate', r'$\omega$ [rad/s]'))
     for i, (axes, (title, label)) in enumerate(zip(panels, names, strict=True)):
-        style.dress(axes, title, TIME, label)
-        for name, time, value, colour, dash, order in lines:
+        style.dress(axes, title, style.TIME, label)
+        for name, time, value, colour, dash, width in lines:
             axes.plot(*style.thin(time - start, value[:, i]), color=colour, linestyle=dash,
-                      linewidth=0.8 if name == 'sensed' else style.LINE, label=name,
-                      zorder=order)
+                      linewidth=width, label=name, zorder=3 if name == 'reference' else 2)
         # a component that stays at zero shall look like zero, not like amplified noise
         low, high = axes.get_ylim()
         middle, half = 0.5 * (low + high), max(0.5 * (high - low), 0.05)
@@ -185,7 +128,7 @@ def _velocities(panels: list[Axes], log: RunLog, start: float) -> None:
 
 
 def _torques(axes: Axes, log: RunLog, robot: CasterRobot, start: float) -> None:
-    style.dress(axes, '(f) wheel torques', TIME, r'$\tau$ [N m]')
+    style.dress(axes, '(f) wheel torques', style.TIME, r'$\tau$ [N m]')
     if log.wheel_effort is not None:
         time, torque = log.wheel_effort
     else:
@@ -206,25 +149,30 @@ def _errors(axes: Axes, log: RunLog, metrics: Mapping[str, Any], start: float) -
     axes.set_yscale('log')
     goal = np.array(metrics['goal_pose'])
     turning = False
-    for motion, name, colour in ((log.odom, 'odometry', style.SENSED),
-                                 (truth_in_odom(log), 'true', style.TRUE)):
+    # the truth broad below, so that both are seen where they agree
+    for motion, colour, width in ((truth_in_odom(log), style.TRUE, 2.4),
+                                  (log.odom, style.SENSED, style.LINE)):
         if motion is None:
             continue
         after = motion.time >= start
-        begin = pose_at(motion, start)
-        turning |= bool(abs(wrap(goal[2] - begin[2])) > (metrics['yaw_tolerance_rad'] or np.pi))
-        curves = [('distance to goal', np.hypot(*(motion.pose[after, :2] - goal[:2]).T), '-'),
-                  ('path error', distance_to_segment(motion.pose[after, :2], begin[:2],
-                                                     goal[:2]), ':')]
+        begin, pose = pose_at(motion, start), motion.pose[after]
+        yaw_error = np.abs(wrap(pose[:, 2] - goal[2]))
+        turning |= bool(np.any(yaw_error > YAW_SHOWN))
+        curves = [('distance to goal', np.hypot(*(pose[:, :2] - goal[:2]).T), '-'),
+                  ('path error', distance_to_segment(pose[:, :2], begin[:2], goal[:2]), ':')]
         if turning:
-            curves.append(('yaw error', np.abs(wrap(motion.pose[after, 2] - goal[2])), '--'))
+            curves.append(('yaw error [rad]', yaw_error, '--'))
         for label, value, dash in curves:
             axes.plot(*style.thin(motion.time[after] - start, np.maximum(value, 1e-9)),
-                      color=colour, linestyle=dash, linewidth=style.LINE, label=f'{label}, {name}')
+                      color=colour, linestyle=dash, linewidth=width,
+                      label=label if motion is (log.odom or motion) else None)
     axes.axhline(metrics['goal_tolerance_m'], color=style.GOAL, linewidth=0.9, label='goal zone')
+    if turning and metrics['yaw_tolerance_rad']:
+        axes.axhline(metrics['yaw_tolerance_rad'], color=style.GOAL, linewidth=0.9,
+                     linestyle='--', label='yaw tolerance [rad]')
     if metrics['reached']:
         axes.axvline(metrics['time_s'], color=style.GOAL, linewidth=0.9, linestyle=':')
-    style.dress(axes, '(g) distance to the goal and from the line', TIME,
+    style.dress(axes, '(g) distance to the goal and from the line', style.TIME,
                 'error [m], [rad]' if turning else 'error [m]')
     axes.set_ylim(LEAST_DISTANCE, max(axes.get_ylim()[1], 10 * LEAST_DISTANCE))
     style.headroom(axes, above=0.3)
@@ -232,7 +180,7 @@ def _errors(axes: Axes, log: RunLog, metrics: Mapping[str, Any], start: float) -
 
 
 def _slip(axes: Axes, log: RunLog, start: float) -> None:
-    style.dress(axes, '(h) slip residual of the wheels', TIME, 'residual [mm/s]')
+    style.dress(axes, '(h) slip residual of the wheels', style.TIME, 'residual [mm/s]')
     if log.slip is None:
         style.absent(axes, 'wheel slip')
         return
@@ -244,5 +192,7 @@ def _slip(axes: Axes, log: RunLog, start: float) -> None:
         axes.fill_between(time, 0, 1, where=log.slip.suspect[:, i], color=style.caster_colour(i),
                           alpha=0.2, linewidth=0, transform=axes.get_xaxis_transform(),
                           label=f'wheel {i + 1} suspect' if log.slip.suspect[:, i].any() else None)
-    axes.set_ylim(bottom=0)
-    style.legend(axes)
+    # rolling wheels shall look like rolling wheels, not like amplified noise
+    axes.set_ylim(0.0, max(axes.get_ylim()[1], LEAST_RESIDUAL))
+    style.headroom(axes, above=0.15, below=0.03)
+    style.legend(axes, loc='upper right', ncols=2)
