@@ -2,8 +2,8 @@
 """
 The robots: parameters, URDF, meshes and layouts, and how they become numbers.
 
-``load('c3p')`` reads ``robots/c3p.yaml``, the one source of every parameter; it also takes the
-path of a YAML, URDF or xacro file. ``robot_description('c3p')`` is the URDF of that robot.
+``load('c3p')`` reads ``robots/c3p.yaml``, the one source of every parameter; it also takes the path
+of a YAML, URDF or xacro file. ``robot_description('c3p')`` is the URDF text of the same robot.
 
 Examples
 --------
@@ -12,7 +12,16 @@ Examples
 34.8
 """
 
-from c3p_description.loader import load, robot_description
+from typing import Any
+
 from c3p_description.model import CasterRobot, ModelError
 
 __all__ = ['CasterRobot', 'ModelError', 'load', 'robot_description']
+
+
+def __getattr__(name: str) -> Any:
+    """Import what opens files only when it is asked for: the equations need `model` alone."""
+    if name in ('load', 'robot_description'):
+        from c3p_description import loader
+        return getattr(loader, name)
+    raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

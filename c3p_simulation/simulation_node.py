@@ -28,6 +28,7 @@ from c3p_ros.messages import (
     EffortCoding,
     JointCoding,
     MessageError,
+    check_age,
     fill_twist,
     ns_to_stamp,
     stamp_to_ns,
@@ -167,7 +168,8 @@ class SimulationNode(SuiteNode):
         try:
             torque = self._efforts.read(message)
             stamp = stamp_to_ns(message.header.stamp)
-            self.check_fresh(message.header.stamp, self._gate.settings.command_timeout)
+            now = self._stamp if self._simulated else self.get_clock().now().nanoseconds
+            check_age(stamp, now, self._gate.settings.command_timeout)
         except MessageError as error:
             self.diagnostics.refuse('wheel_effort', error)
             return
