@@ -41,7 +41,8 @@ class CommandGuard:
 
     def command(self, twist: Array, now: float, stamp: int = 0) -> None:
         """Take a command (3,) with its stamp in ns (0 for none) at time `now`, s."""
-        self._before, self._command = self._command, twist
+        # what had gone stale must not come back for a cycle
+        self._before, self._command = None if self.stale(now) else self._command, twist
         self._stamp, self._received = stamp, now
         self._silent_since = None
 

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When a command counts: after a start, a fault, silence and within a cycle."""
+
+import numpy as np
+import pytest
+
+from c3p_controller.command_guard import CommandGuard
+
+MOVE, ZERO, TIMEOUT = np.array([0.3, 0.0, 0.1]), np.zeros(3), 0.5
+
+
+@pytest.fixture
+def guard():
+    return CommandGuard(TIMEOUT)
+
+
+@pytest.fixture
+def unlocked(guard):
+    guard.command(ZERO, 0.0)
+    guard.healthy(0.0)
+    return guard
+
+
+def test_it_starts_locked_and_follows_nothing(guard):
+    assert guard.lock == 'starting' and guard.wanted(0.0) is None
+    guard.command(MOVE, 0.0)
+    guard.healthy(0.0)
+    assert guard.lock and guard.wanted(0.0) is None
+
+
+def test_commands_that_never_pause_do_not_unlock(guard):
+    for k in range(200):
+        guard.command(MOVE, 0.02 * k)
+        guard.healthy(0.02 * k)
+    assert guard.lock == 'starting'
+
+
+def test_a_zero_command_unlocks_once_the_chain_is_whole(guard):
+    guard.command(ZERO, 0.0)
+    assert guard.lock
+    guard.healthy(0.0)
+    assert not guard.lock
+    guard.command(MOVE, 0.1)
+    assert guard.wanted(0.1) is MOVE
+
+
+def test_silence_as_long_as_a_command_is_valid_unlocks(guard):
+    guard.healthy(10.0)
+    guard.healthy(10.0 + 0.99 * TIMEOUT)
+    assert guard.lock
+    guard.healthy(10.0 + TIMEOUT)
+    assert not guard.lock
+
+
+def test_a_command_interrupts_the_silence(guard):
+    guard.healthy(0.0)
+    guard.command(MOVE, 0.4)
+    guard.healthy(0.45)
+    # the command stales at 0.9; silence counts from when that is seen
+    guard.healthy(1.0)
+    assert guard.lock
+    guard.healthy(1.0 + TIMEOUT)
+    assert not guard.lock
+
+
+def test_a_fault_locks_and_the_first_reason_stays(unlocked):
+    unlocked.command(MOVE, 1.0)
+    unlocked.fault('no odom')
+    unlocked.fault('no joint_states')
+    assert unlocked.lock == 'no odom' and unlocked.wanted(1.0) is None
+    for k in range(100):  # whoever commanded goes on: no motion
+        unlocked.command(MOVE, 1.0 + 0.02 * k)
+        unlocked.healthy(1.0 + 0.02 * k)
+        assert unlocked.wanted(1.0 + 0.02 * k) is None
+    unlocked.command(ZERO, 4.0)
+    unlocked.healthy(4.0)
+    unlocked.command(MOVE, 4.1)
+    assert unlocked.wanted(4.1) is MOVE
+
+
+def test_a_fault_begins_the_silence_anew(guard):
+    guard.healthy(0.0)
+    guard.fault('no odom')
+    guard.healthy(0.9 * TIMEOUT)
+    guard.healthy(1.1 * TIMEOUT)
+    assert guard.lock
+
+
+def test_an_old_command_is_not_followed_and_a_new_one_is_at_once(unlocked):
+    unlocked.command(MOVE, 1.0)
+    assert not unlocked.stale(1.0 + TIMEOUT) and unlocked.wanted(1.0 + TIMEOUT) is MOVE
+    assert unlocked.stale(1.01 + TIMEOUT) and unlocked.wanted(1.01 + TIMEOUT) is None
+    assert unlocked.age(1.75) == pytest.approx(0.75)
+    unlocked.command(MOVE, 3.0)
+    assert unlocked.wanted(3.0) is MOVE
+
+
+def test_a_command_of_the_present_cycle_counts_from_the_next(unlocked):
+    earlier = np.array([0.1, 0.0, 0.0])
+    unlocked.command(earlier, 1.0, stamp=10)
+    unlocked.command(MOVE, 1.005, stamp=15)
+    assert unlocked.wanted(1.005, cycle=15) is earlier
+    assert unlocked.wanted(1.010, cycle=20) is MOVE
+    # without stamps there is nothing to tell apart
+    assert unlocked.wanted(1.005) is MOVE
+
+
+def test_arrival_before_or_after_the_cycle_gives_the_same(unlocked):
+    first, second = np.array([0.1, 0.0, 0.0]), np.array([0.2, 0.0, 0.0])
+    unlocked.command(first, 1.0, stamp=10)
+    after = unlocked.wanted(1.0, cycle=15)
+    unlocked.command(second, 1.0, stamp=15)
+    before = unlocked.wanted(1.0, cycle=15)
+    assert after is before is first
+
+
+def test_the_first_command_after_a_pause_does_not_bring_back_the_one_before(unlocked):
+    unlocked.command(MOVE, 1.0, stamp=10)
+    unlocked.command(ZERO, 9.0, stamp=15)
+    assert unlocked.wanted(9.0, cycle=15) is None
+    assert unlocked.wanted(9.005, cycle=20) is ZERO
