@@ -1,8 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared test set-up: its place puts this folder, with robots.py, on the path of every test."""
 
+import fcntl
+import os
+import socket
+import tempfile
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
 
 # the first call of a kernel compiles it, which no deadline should count
 settings.register_profile('suite', deadline=None, max_examples=60)
 settings.load_profile('suite')
+
+# kept open, and with it locked, until the test process ends
+_domain_locks = []
+
+
+def _free_domain():
+    """Return a ROS domain that no other test process and no running node of this machine uses."""
+    for k in range(101):
+        domain = 1 + (os.getpid() + k) % 101
+        lock = open(Path(tempfile.gettempdir()) / f'c3p_test_domain_{domain}.lock', 'w')
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+                # where DDS puts the first participant of a domain
+                probe.bind(('', 7410 + 250 * domain))
+        except OSError:
+            lock.close()
+            continue
+        _domain_locks.append(lock)
+        return domain
+    raise RuntimeError('no free ROS domain from 1 to 101')
+
+
+def pytest_configure():
+    """Keep the tests' topics on this machine and away from every other robot and test run."""
+    os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
+    os.environ['ROS_DOMAIN_ID'] = str(_free_domain())
+
+
+@pytest.fixture
+def bench():
+    """Nodes of the suite in this process, with a node that talks to them (ros_bench.Bench)."""
+    pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+    from ros_bench import Bench
+
+    bench = Bench()
+    yield bench
+    bench.close()
+
+
+@pytest.fixture
+def in_process_robot(bench):
+    """The whole robot, simulation included, running in this process; unlocked and at rest."""
+    bench.add_robot()
+    bench.wait_until_unlocked()
+    return bench

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A place where nodes of the suite run inside a test, and a node that talks to them."""
+
+import threading
+import time
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import PoseStamped, TwistStamped
+from nav_msgs.msg import Odometry
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
+
+from c3p_controller.position_controller_node import PositionControllerNode
+from c3p_controller.velocity_controller_node import VelocityControllerNode
+from c3p_dynamics.inverse_dynamics_node import InverseDynamicsNode
+from c3p_kinematics.sensed_kinematics_node import SensedKinematicsNode
+from c3p_ros.frames import fill_pose, pose_of
+from c3p_ros.messages import fill_twist
+from c3p_simulation.simulation_node import SimulationNode
+
+try:
+    from rclpy.experimental import EventsExecutor as BenchExecutor
+except ImportError:
+    from rclpy.executors import SingleThreadedExecutor as BenchExecutor
+
+CHAIN = (SensedKinematicsNode, PositionControllerNode, VelocityControllerNode,
+         InverseDynamicsNode)
+
+# nothing on a bench takes longer unless it is broken, s
+PATIENCE = 15.0
+
+
+class Bench:
+    """Nodes, one executor and a talker in a ROS context of their own."""
+
+    def __init__(self):
+        self.threads = set(threading.enumerate())
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context)
+        self.executor = BenchExecutor(context=self.context)
+        self.talker = rclpy.create_node('talker', context=self.context)
+        self.executor.add_node(self.talker)
+        self.nodes, self._publishers = {}, {}
+        self.health = {}
+        self.said = {}
+        self.talker.create_subscription(DiagnosticArray, '/diagnostics', self._on_health, 100)
+
+    def _on_health(self, message):
+        for status in message.status:
+            name = status.name.split(':')[0]
+            self.health[name] = status
+            self.said.setdefault(name, []).append(status.message)
+
+    def add(self, factory, **parameters):
+        """Start a node with these parameters."""
+        node = factory(context=self.context, parameter_overrides=[
+            Parameter(name, value=value) for name, value in parameters.items()])
+        self.nodes[node.get_name()] = node
+        self.executor.add_node(node)
+        return node
+
+    def add_robot(self, **parameters):
+        """Start chain and simulation; parameters as {node: {name: value}}."""
+        self.truth = self.collect(Odometry, 'ground_truth/odom', 10, keep=1)
+        self.odom = self.collect(Odometry, 'odom', 10, keep=1)
+        self.effort = self.collect(JointState, 'wheel_effort', 10)
+        for factory in (*CHAIN, SimulationNode):
+            name = factory.__module__.split('.')[-1].removesuffix('_node')
+            self.add(factory, **parameters.get(name, {}))
+
+    def remove(self, name):
+        """End one node."""
+        node = self.nodes.pop(name)
+        self.executor.remove_node(node)
+        node.destroy_node()
+
+    def wait_for(self, condition, what, timeout=PATIENCE):
+        """Spin until `condition` is true; fail with `what` did not happen after `timeout` s."""
+        end = time.monotonic() + timeout
+        while not (result := condition()):
+            if time.monotonic() > end:
+                states = {name: s.message for name, s in self.health.items()}
+                raise AssertionError(f'{what}: not within {timeout} s; nodes say {states}')
+            self.executor.spin_once(timeout_sec=0.002)
+        return result
+
+    def wait_until_unlocked(self):
+        """Spin until the velocity controller would follow a command."""
+        self.wait_for(lambda: self.value('velocity_controller', 'locked') == 'no', 'unlocking')
+
+    def run(self, seconds):
+        """Let the robot run for `seconds` of real time."""
+        end = time.monotonic() + seconds
+        self.wait_for(lambda: time.monotonic() > end, 'time', seconds + 1.0)
+
+    def value(self, node, key):
+        """Return a figure of the last diagnostics of `node`."""
+        status = self.health.get(node)
+        return None if status is None else next(
+            (v.value for v in status.values if v.key == key), None)
+
+    def collect(self, kind, topic, profile=10, keep=None):
+        """Return the list into which messages of `topic` go; only the last `keep` stay."""
+        heard = []
+
+        def take(message):
+            heard.append(message)
+            if keep:
+                del heard[:-keep]
+
+        self.talker.create_subscription(kind, topic, take, profile)
+        return heard
+
+    def publisher(self, kind, topic, profile=10):
+        """Return a publisher that somebody listens to."""
+        if topic not in self._publishers:
+            publisher = self.talker.create_publisher(kind, topic, profile)
+            self._publishers[topic] = publisher
+            self.wait_for(publisher.get_subscription_count, f'somebody who takes {topic}')
+        return self._publishers[topic]
+
+    def now(self, shift=0.0):
+        """Return the time now, or `shift` seconds later, as a message."""
+        return (self.talker.get_clock().now()
+                + rclpy.duration.Duration(nanoseconds=int(1e9 * shift))).to_msg()
+
+    def command(self, *twist, stamp=None):
+        """Publish one stamped cmd_vel."""
+        message = TwistStamped()
+        message.header.stamp = stamp or self.now()
+        message.header.frame_id = 'base_link'
+        fill_twist(message.twist, twist)
+        self.publisher(TwistStamped, 'cmd_vel').publish(message)
+
+    def command_until(self, condition, what, *twist, timeout=PATIENCE):
+        """Publish `twist` at 50 Hz until `condition` is true."""
+        due = [0.0]
+
+        def step():
+            if time.monotonic() >= due[0]:
+                due[0] = time.monotonic() + 0.02
+                self.command(*twist)
+            return condition()
+
+        return self.wait_for(step, what, timeout)
+
+    def goal(self, *pose, frame='odom', stamp=None):
+        """Publish one goal."""
+        message = PoseStamped()
+        message.header.stamp = stamp or self.now()
+        message.header.frame_id = frame
+        fill_pose(message.pose, pose)
+        self.publisher(PoseStamped, 'goal_pose').publish(message)
+
+    def call(self, kind, service, request=None):
+        """Call a service and return its answer."""
+        client = self.talker.create_client(kind, service)
+        try:
+            self.wait_for(client.service_is_ready, f'service {service}')
+            answer = client.call_async(request or kind.Request())
+            self.wait_for(answer.done, f'the answer of {service}')
+            return answer.result()
+        finally:
+            self.talker.destroy_client(client)
+
+    def set_parameter(self, node, name, value):
+        """Set a parameter as another process would; return the SetParametersResult."""
+        request = SetParameters.Request(parameters=[Parameter(name, value=value)
+                                                    .to_parameter_msg()])
+        return self.call(SetParameters, f'{node}/set_parameters', request).results[0]
+
+    def speed(self):
+        """Return the true speed that no point of the simulated robot exceeds, m/s."""
+        twist = self.truth[-1].twist.twist
+        # casters stand about 0.35 m from the centre
+        return (twist.linear.x**2 + twist.linear.y**2)**0.5 + 0.35 * abs(twist.angular.z)
+
+    def pose(self):
+        """Return the true (x, y, yaw) of the simulated robot."""
+        return pose_of(self.truth[-1].pose.pose, 'truth')
+
+    def close(self):
+        """End everything; fails if a thread stays."""
+        for name in list(self.nodes):
+            self.remove(name)
+        self.executor.remove_node(self.talker)
+        self.talker.destroy_node()
+        self.executor.shutdown(timeout_sec=1.0)
+        self.context.try_shutdown()
+        end = time.monotonic() + 2.0
+        while left := set(threading.enumerate()) - self.threads:
+            assert time.monotonic() < end, f'threads are left: {left}'
+            left.pop().join(0.1)
