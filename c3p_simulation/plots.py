@@ -85,7 +85,9 @@ def _headline(page: Figure, robot: CasterRobot, metrics: Mapping[str, Any]) -> N
     colour = style.REFERENCE if metrics['reached'] else style.ALERT
     page.text(0.055, 0.965, f'{robot.name}: drive to ({x:g} m, {y:g} m, {np.degrees(yaw):.3g}°), '
               f'{end}', fontsize=13, fontweight='bold', va='center', color=colour)
-    parts = [f'casters aligned after {_value(metrics, "align_time_s", ".2f")} s',
+    aligned = ('casters not aligned' if metrics['align_time_s'] is None else
+               f'casters aligned after {metrics["align_time_s"]:.2f} s')
+    parts = [aligned,
              f'path error max {_value(metrics, "path_error_max_m", ".1f", 100)} cm, '
              f'rms {_value(metrics, "path_error_rms_m", ".1f", 100)} cm',
              f'final error {_value(metrics, "final_error_m", ".1f", 100)} cm, '
@@ -93,8 +95,9 @@ def _headline(page: Figure, robot: CasterRobot, metrics: Mapping[str, Any]) -> N
     if metrics.get('odometry_error_final_m') is not None:
         parts.append(f'odometry off by {_value(metrics, "odometry_error_final_m", ".1f", 100)} cm')
     if metrics['latency_ms']['p99'] is not None:
-        parts.append('command latency p50 {p50:.2g} / p99 {p99:.2g} / max {max:.2g} ms'.format(
-            **metrics['latency_ms']))
+        parts.append('command latency ' + ' / '.join(
+            f'{name} {value:.3g}' for name, value in metrics['latency_ms'].items()
+            if value is not None) + ' ms')
     page.text(0.055, 0.932, '   |   '.join(parts), fontsize=8.5, va='center', color='#333333')
 
 
