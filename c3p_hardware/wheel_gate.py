@@ -77,7 +77,7 @@ class WheelGate:
         ValueError
             A torque of the wrong size or not finite: the gate keeps what it had.
         """
-        torque = np.asarray(torque, float)
+        torque = np.array(torque, float)  # a copy: what was checked is what is used
         if torque.shape != (self.robot.count,) or not np.all(np.isfinite(torque)):
             raise ValueError(f'wheel torque = {torque.tolist()}: must be {self.robot.count} '
                              'finite numbers')
