@@ -54,7 +54,10 @@ def read_schema(path: str | Path) -> dict[str, dict[str, Any]]:
     content = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
     if not isinstance(content, dict) or len(content) != 1:
         raise ParameterError(f'{path}: must have one top key, the name of the node')
-    entries = dict(_flatten(next(iter(content.values())), ''))
+    try:
+        entries = dict(_flatten(next(iter(content.values())), ''))
+    except ParameterError as error:
+        raise ParameterError(f'{path}: {error}') from error
     for name, entry in entries.items():
         if entry['type'] not in TYPES:
             raise ParameterError(f'{path}: {name} has type {entry["type"]!r}; known are '
@@ -63,7 +66,12 @@ def read_schema(path: str | Path) -> dict[str, dict[str, Any]]:
 
 
 def _flatten(node: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    if not isinstance(node, dict):
+        raise ParameterError(f'{prefix or "the top key"} holds {node!r}; must hold parameters')
     for key, value in node.items():
+        # YAML reads on, off, yes and no as truth values
+        if not isinstance(key, str) or not isinstance(value, dict):
+            raise ParameterError(f'{prefix}{key}: {value!r}: must be a name with a type')
         if 'type' in value and not isinstance(value['type'], dict):
             yield prefix + key, value
         else:
