@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tree as pip and colcon install it, and the metadata of both."""
+
+import ast
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+ROOMS = sorted(path.parent for path in ROOT.glob('c3p_*/__init__.py'))
+
+# import name → keys of package.xml that bring it
+PROVIDED = {
+    'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'numba': 'python3-numba',
+    'yaml': 'python3-yaml', 'matplotlib': 'python3-matplotlib', 'tqdm': 'python3-tqdm',
+    'rosbags': 'python3-rosbags-pip', 'tf2_ros': 'tf2_ros',
+    # the part of tf_transformations that is used where it is not installed
+    'transforms3d': 'tf_transformations',
+}
+
+# imported only where installed; extras of setup.py bring them
+OPTIONAL = {'mujoco', 'can', 'canopen', 'serial', 'rerun', 'foxglove', 'yourdfpy', 'trimesh',
+            'pinocchio', 'casadi', 'cv2', 'PIL', 'mcap', 'dask', 'joblib', 'setuptools',
+            'llvmlite', 'optuna', 'h5py', 'pandas'}
+
+
+def setup_arguments():
+    """Return what setup.py hands to setuptools."""
+    from setuptools import Distribution  # noqa: F401, brings distutils along
+    core = pytest.importorskip('distutils.core', reason='pip install setuptools')
+    before = Path.cwd()
+    os.chdir(ROOT)
+    try:
+        return core.run_setup('setup.py', stop_after='init')
+    finally:
+        os.chdir(before)
+
+
+@pytest.fixture(scope='session')
+def copied(tmp_path_factory):
+    """Return a copy of the tree, for builds leave traces."""
+    place = tmp_path_factory.mktemp('source') / 'c3p'
+    shutil.copytree(ROOT, place, ignore=shutil.ignore_patterns(
+        '.*', '__pycache__', 'build', 'install', 'log', 'out', '*.egg-info', '*.nbi', '*.nbc'))
+    return place
+
+
+@pytest.fixture(scope='session')
+def pip_prefix(copied, tmp_path_factory):
+    """Return the prefix into which pip has installed the package."""
+    pytest.importorskip('setuptools', reason='pip install "setuptools<80" wheel')
+    place = tmp_path_factory.mktemp('pip')
+    done = subprocess.run(
+        [sys.executable, '-m', 'pip', 'install', '--no-deps', '--no-build-isolation', '--quiet',
+         '--ignore-installed', '--prefix', str(place), str(copied)],
+        capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+@pytest.fixture(scope='session')
+def colcon_prefix(copied, tmp_path_factory):
+    """Return the prefix into which colcon has installed the package."""
+    pytest.importorskip('colcon_core', reason='pip install colcon-common-extensions')
+    pytest.importorskip('colcon_ros', reason='pip install colcon-common-extensions')
+    place = tmp_path_factory.mktemp('workspace')
+    shutil.copytree(copied, place / 'src/c3p')
+    done = subprocess.run([sys.executable, '-m', 'colcon', 'build'], cwd=place, text=True,
+                          capture_output=True, timeout=300, env=colcon_environment())
+    assert done.returncode == 0, done.stdout + done.stderr
+    return place / 'install/c3p'
+
+
+def colcon_environment():
+    """Return an environment in which colcon builds with this Python."""
+    path = f'{Path(sys.executable).parent}{os.pathsep}{os.environ["PATH"]}'
+    return {**os.environ, 'PATH': path, 'COLCON_LOG_PATH': os.devnull,
+            'COLCON_DEFAULTS_FILE': os.devnull}
+
+
+@pytest.fixture(params=['pip_prefix', 'colcon_prefix'])
+def prefix(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_every_file_of_the_share_tree_is_installed(prefix):
+    share = prefix / 'share/c3p'
+    wanted = [ROOT / 'package.xml', *(ROOT / 'launch').glob('*.launch.py'),
+              *(ROOT / 'config').rglob('*.yaml')]
+    for room in ('robots', 'urdf', 'meshes', 'rviz'):
+        wanted += [path for path in (ROOT / 'c3p_description' / room).iterdir()
+                   if path.is_file() and path.suffix != '.py']
+    assert len(wanted) > 15
+    for path in wanted:
+        assert (share / path.relative_to(ROOT)).is_file(), path
+    assert (prefix / 'share/ament_index/resource_index/packages/c3p').is_file()
+
+
+def test_every_mesh_of_the_description_is_installed(prefix):
+    # the parameter file and the xacro of the installation, not of the tree
+    xacro = pytest.importorskip('xacro', reason='pip install xacro')
+    share = prefix / 'share/c3p'
+    text = xacro.process_file(str(share / 'c3p_description/urdf/c3p.urdf.xacro')).toxml()
+    uris = set(re.findall(r'filename="package://c3p/([^"]+)"', text))
+    assert len(uris) >= 3
+    for uri in uris:
+        assert (share / uri).is_file(), uri
+
+
+def test_every_program_is_where_ros2_run_looks(prefix):
+    programs = prefix / 'lib/c3p'
+    names = {path.name for path in (ROOT / 'scripts').iterdir() if path.suffix == ''}
+    assert names == {entry.split(' =')[0]
+                     for entry in setup_arguments().entry_points['console_scripts']}
+    for name in names:
+        assert os.access(programs / name, os.X_OK), name
+
+
+def test_parameter_schemas_are_installed_beside_their_nodes(prefix):
+    schemas = [path for room in ROOMS for path in room.rglob('*_parameters.yaml')]
+    assert len(schemas) >= 6
+    for path in schemas:
+        assert list(prefix.glob(f'l*/**/{path.relative_to(ROOT)}')), path
+
+
+def test_program_of_the_installation_starts(pip_prefix):
+    pytest.importorskip('rclpy', reason='pip install c3p[jazzy]')
+    module = next(pip_prefix.glob('l*/**/c3p_ros')).parent
+    done = subprocess.run(
+        [sys.executable, str(pip_prefix / 'lib/c3p/robot_nodes'), '--help'], text=True,
+        cwd=pip_prefix, env={**os.environ, 'PYTHONPATH': os.pathsep.join(
+            [str(module), *filter(None, [os.environ.get('PYTHONPATH')])])},
+        capture_output=True, timeout=60)
+    assert done.returncode == 0 and '--sim' in done.stdout, done.stderr
+
+
+def test_scripts_call_the_function_of_their_entry_point():
+    for entry in setup_arguments().entry_points['console_scripts']:
+        name, module, function = re.match(r'(\S+) = ([\w.]+):(\w+)', entry).groups()
+        text = (ROOT / 'scripts' / name).read_text()
+        assert text.startswith('#!/usr/bin/env python3\n# SPDX')
+        assert f'from {module} import {function}\n' in text
+        assert (ROOT / f'{module.replace(".", "/")}.py').is_file(), module
+
+
+def imports(path):
+    """Yield the top-level modules that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split('.')[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module.split('.')[0]
+
+
+@pytest.fixture(scope='module')
+def manifest():
+    return ET.parse(ROOT / 'package.xml').getroot()
+
+
+def test_manifest_names_what_the_code_imports(manifest):
+    declared = {element.text for element in manifest if element.tag.endswith('depend')}
+    files = [path for room in ROOMS for path in room.rglob('*.py')] + list(
+        (ROOT / 'launch').glob('*.py'))
+    used = {name for path in files for name in imports(path)}
+    used -= set(sys.stdlib_module_names) | OPTIONAL | {room.name for room in ROOMS}
+    missing = {name for name in used if PROVIDED.get(name, name) not in declared}
+    assert not missing, f'add an exec_depend, or a row in this test: {sorted(missing)}'
+
+
+def test_manifest_is_format_3_and_agrees_with_setup(manifest):
+    setup = setup_arguments().metadata
+    assert manifest.tag == 'package' and manifest.get('format') == '3'
+    assert manifest.findtext('name') == setup.name == 'c3p'
+    assert manifest.findtext('version') == setup.version
+    assert manifest.findtext('license') == setup.license == 'Apache-2.0'
+    assert manifest.find('maintainer').get('email') == setup.maintainer_email
+    assert manifest.findtext('export/build_type') == 'ament_python'
+    # launch files start these
+    text = ''.join(p.read_text() for p in [*(ROOT / 'launch').glob('*.py'),
+                                           ROOT / 'c3p_ros/launch_actions.py'])
+    started = set(re.findall(r"package='(\w+)'", text)) - {'c3p'}
+    assert started and started <= {e.text for e in manifest.findall('exec_depend')}
+
+
+def test_catkin_pkg_accepts_the_manifest():
+    package = pytest.importorskip('catkin_pkg.package', reason='pip install catkin_pkg')
+    assert package.parse_package(str(ROOT / 'package.xml')).get_build_type() == 'ament_python'
+
+
+def test_ros_wheels_stay_in_extras():
+    # as requirements they would shadow the rclpy of a ROS 2 installation
+    setup = setup_arguments()
+    assert not [name for name in setup.install_requires if name.startswith('ros-')]
+    for name in ('jazzy', 'kilted', 'test'):
+        assert setup.extras_require[name]
+
+
+@pytest.mark.skipif(importlib.util.find_spec('colcon_core') is None,
+                    reason='pip install colcon-common-extensions')
+def test_colcon_test_runs_tests(colcon_prefix):
+    workspace = colcon_prefix.parents[1]
+    done = subprocess.run(
+        [sys.executable, '-m', 'colcon', 'test', '--pytest-args', '-k', 'share_file or se2',
+         'c3p_description/files.py', 'c3p_kinematics/se2.py'],
+        cwd=workspace, capture_output=True, text=True, timeout=110, env=colcon_environment())
+    assert done.returncode == 0, done.stdout + done.stderr
+    suite = ET.parse(workspace / 'build/c3p/pytest.xml').getroot().find('testsuite')
+    assert int(suite.get('tests')) > 0 and suite.get('failures') == suite.get('errors') == '0'
