@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the launch files declare and which processes they would start."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+NEEDS = 'needs launch and launch_ros, which come with a ROS 2 installation'
+# `launch` alone would find the folder of that name
+pytest.importorskip('launch.actions', reason=NEEDS)
+pytest.importorskip('launch_ros.actions', reason=NEEDS)
+
+from launch.actions import DeclareLaunchArgument, OpaqueFunction  # noqa: E402
+from launch.launch_description_sources import PythonLaunchDescriptionSource  # noqa: E402
+from launch.utilities import perform_substitutions  # noqa: E402
+from launch_ros.actions import Node  # noqa: E402
+
+from c3p_simulation.robot_nodes import CHAIN  # noqa: E402
+from launch import LaunchContext  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted(path.name for path in (ROOT / 'launch').glob('*.launch.py'))
+CHAIN_NODES = ['sensed_kinematics_node', 'position_controller_node', 'velocity_controller_node',
+               'inverse_dynamics_node']
+
+
+def describe(file, context=None):
+    return PythonLaunchDescriptionSource(str(ROOT / 'launch' / file)).get_launch_description(
+        context or LaunchContext())
+
+
+def nodes_of(file, **given):
+    """Return {executable: command line} of the processes that would be started."""
+    context = LaunchContext()
+    context.launch_configurations.update(given)
+    pending, found = list(describe(file, context).entities), {}
+    while pending:
+        entity = pending.pop(0)
+        if entity.condition is not None and not entity.condition.evaluate(context):
+            continue
+        if isinstance(entity, Node):
+            entity._perform_substitutions(context)
+            # what launch_ros itself says when it starts the process
+            context.extend_locals({'ros_specific_arguments': {
+                'ns': f'__ns:={entity.expanded_node_namespace}',
+                'remaps': [':='.join(rule) for rule in entity.expanded_remapping_rules]}})
+            found[entity.node_executable] = [
+                perform_substitutions(context, part) for part in entity.cmd[1:]]
+        elif isinstance(entity, (DeclareLaunchArgument, OpaqueFunction)):
+            pending += entity.execute(context) or []
+    return found
+
+
+def parameters_of(words):
+    """Return the contents of the parameter files of a command line, later ones over earlier."""
+    merged = {}
+    for word in words:
+        if word.startswith('/') and Path(word).is_file():
+            for node, entry in (yaml.safe_load(Path(word).read_text()) or {}).items():
+                merged.setdefault(node, {}).update(entry['ros__parameters'])
+    return merged
+
+
+@pytest.mark.parametrize('file', FILES)
+def test_every_argument_has_a_description(file, prefix):
+    arguments = describe(file).get_launch_arguments()
+    assert arguments
+    for argument in arguments:
+        assert len(argument.description) > 10 and argument.default_value is not None
+        values = argument.choices
+        default = perform_substitutions(LaunchContext(), argument.default_value)
+        assert values is None or default in values
+        # whatever can only be yes or no says so
+        if default in ('true', 'false'):
+            assert set(values) == {'true', 'false'}
+
+
+def test_a_value_that_is_no_choice_is_refused(prefix):
+    with pytest.raises(RuntimeError, match="nodes.*'one-process', 'processes'"):
+        nodes_of('bringup.launch.py', nodes='two')
+
+
+def test_launch_file_and_process_have_the_same_chain():
+    assert [c.__module__.rsplit('.', 1)[-1] for c in CHAIN] == CHAIN_NODES
+
+
+@pytest.mark.parametrize('sim', ['none', 'analytic'])
+def test_one_process_holds_all_nodes(sim, prefix):
+    nodes = nodes_of('bringup.launch.py', sim=sim, namespace='robot1')
+    assert list(nodes) == ['robot_nodes']
+    assert {'__ns:=/robot1', '/tf:=tf', '/tf_static:=tf_static'} < set(nodes['robot_nodes'])
+    assert ('--sim' in nodes['robot_nodes']) == (sim == 'analytic')
+    # several nodes must not be given one name
+    assert not any('__node:=' in word for word in nodes['robot_nodes'])
+
+
+@pytest.mark.parametrize('sim', ['none', 'analytic'])
+def test_one_process_per_node(sim, prefix):
+    nodes = nodes_of('bringup.launch.py', sim=sim, nodes='processes')
+    assert list(nodes) == CHAIN_NODES + (['simulation_node'] if sim == 'analytic' else [])
+
+
+@pytest.mark.parametrize('form', ['one-process', 'processes'])
+def test_arguments_reach_the_nodes(form, prefix):
+    nodes = nodes_of('bringup.launch.py', sim='analytic', nodes=form, robot='c3p_25kg',
+                     use_sim_time='true', start_steering='[0.1, 0.2, 0.3]', start_pose='[1,2,3]',
+                     log_level='warn')
+    for words in nodes.values():
+        parameters = parameters_of(words)
+        assert parameters['/**'] == {'robot': 'c3p_25kg', 'use_sim_time': True}
+        assert parameters['/**/sensed_kinematics']['wheel_counts'] == 2000
+        assert words[words.index('--log-level') + 1] == 'warn'
+    simulation = parameters_of(nodes.get('simulation_node') or nodes['robot_nodes'])
+    assert simulation['/**/simulation'] == {
+        'plant': 'analytic', 'publish_clock': True, 'start_pose': [1.0, 2.0, 3.0],
+        'start_steering': [0.1, 0.2, 0.3]}
+
+
+@pytest.mark.parametrize('text, value', [('0.5', [0.5]), ('0', [0.0]), ('[-1e-3]', [-0.001])])
+def test_one_angle_serves_all_casters(text, value, prefix):
+    words = nodes_of('bringup.launch.py', sim='analytic', start_steering=text)['robot_nodes']
+    assert parameters_of(words)['/**/simulation']['start_steering'] == value
+
+
+def test_arguments_that_are_not_given_leave_the_parameter_file_alone(prefix):
+    words = nodes_of('bringup.launch.py', sim='analytic')['robot_nodes']
+    assert parameters_of(words)['/**/simulation'] == {'plant': 'analytic'}
+
+
+@pytest.mark.parametrize('text', ['left', '[a]', '{x: 1}', '[1'])
+def test_steering_that_is_no_number_is_refused(text, prefix):
+    with pytest.raises(ValueError, match='start_steering:=.*number'):
+        nodes_of('bringup.launch.py', sim='analytic', start_steering=text)
+
+
+def test_recorder_gets_the_path_of_its_bag(prefix):
+    nodes = nodes_of('bringup.launch.py', record='true', bag_path='/somewhere/bag')
+    assert set(nodes) == {'recorder_node', 'robot_nodes'}
+    assert parameters_of(nodes['recorder_node'])['/**']['bag'] == '/somewhere/bag'
+
+
+def test_programs_of_others_are_started_where_they_are_installed(others):
+    nodes = nodes_of('bringup.launch.py', rviz='true', rviz_config='my.rviz')
+    assert set(nodes) == {'rviz2', 'robot_state_publisher', 'robot_nodes'}
+    assert nodes['rviz2'][:2] == ['-d', 'my.rviz']
+    description = parameters_of(nodes['robot_state_publisher'])['/**']['robot_description']
+    assert '<robot ' in description and 'steering_joint_3' in description
+
+
+def test_display_places_the_model_without_odometry(others):
+    nodes = nodes_of('display.launch.py')
+    assert set(nodes) == {'rviz2', 'robot_state_publisher', 'joint_state_publisher_gui'}
+    assert nodes['rviz2'][2:4] == ['-f', 'base_footprint']
+    nodes = nodes_of('display.launch.py', gui='false')
+    assert set(nodes) == {'rviz2', 'robot_state_publisher'}
+    assert '-f' not in nodes['rviz2']
+
+
+@pytest.mark.parametrize('file, given', [('bringup.launch.py', {'rviz': 'true'}),
+                                         ('display.launch.py', {})])
+def test_what_is_not_installed_is_named_with_its_package(file, given, prefix, monkeypatch):
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(prefix))
+    monkeypatch.setenv('ROS_DISTRO', 'jazzy')
+    with pytest.raises(RuntimeError, match='apt install .*ros-jazzy-rviz2'):
+        nodes_of(file, **given)
+
+
+def table(file):
+    """Return the table of docs/launch.md for a launch file."""
+    lines = ['| argument | default | choices | meaning |', '|---|---|---|---|']
+    for argument in describe(file).get_launch_arguments():
+        default = perform_substitutions(LaunchContext(), argument.default_value)
+        if '/share/c3p/' in default:
+            default = 'share/c3p/' + default.split('/share/c3p/')[1]
+        choices = ', '.join(f'`{choice}`' for choice in argument.choices or ())
+        meaning = argument.description.split(' Valid choices are')[0]
+        lines.append(f'| `{argument.name}` | {f"`{default}`" if default else ""} | {choices} '
+                     f'| {meaning} |')
+    return '\n'.join(lines)
+
+
+@pytest.mark.parametrize('file', FILES)
+def test_the_docs_have_every_argument(file, prefix):
+    wanted = table(file)
+    assert wanted in (ROOT / 'docs/launch.md').read_text(), f'the table must be:\n{wanted}'

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The launch files, started, used and stopped."""
+
+import os
+import time
+
+import pytest
+
+NEEDS = 'needs launch and launch_ros, which come with a ROS 2 installation'
+pytest.importorskip('launch.actions', reason=NEEDS)
+pytest.importorskip('launch_ros.actions', reason=NEEDS)
+rclpy = pytest.importorskip('rclpy', reason='needs rclpy: pip install c3p[jazzy]')
+
+from geometry_msgs.msg import PoseStamped  # noqa: E402
+from nav_msgs.msg import Odometry  # noqa: E402
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+
+# the first start compiles the kernels
+START, DRIVE = 60.0, 40.0
+
+# launch loses patience with its children after this long, s
+PATIENCE = 5.0
+
+
+class Driver:
+    """Sends a goal and sees where the robot truly is."""
+
+    def __init__(self, namespace):
+        """Listen to the simulated robot in `namespace`."""
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context, domain_id=int(os.environ['ROS_DOMAIN_ID']))
+        self.node = rclpy.create_node('driver', context=self.context, namespace=namespace)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.truth, self.efforts = None, 0
+        self.goal = self.node.create_publisher(PoseStamped, 'goal_pose', 1)
+        self.node.create_subscription(Odometry, 'ground_truth/odom', self.on_truth, 10)
+        self.node.create_subscription(JointState, 'wheel_effort', self.on_effort, 1)
+
+    def on_truth(self, message):
+        self.truth = message.pose.pose.position
+
+    def on_effort(self, _):
+        self.efforts += 1
+
+    def wait(self, condition, timeout):
+        """Return whether `condition` came true in time."""
+        end = time.monotonic() + timeout
+        while not condition() and time.monotonic() < end:
+            self.executor.spin_once(timeout_sec=0.1)
+        return condition()
+
+    def drive(self, y):
+        """Drive `y` ahead; return the distance that is left."""
+        assert self.wait(lambda: self.efforts > 100 and self.goal.get_subscription_count(), START)
+        message = PoseStamped()
+        message.pose.position.y, message.pose.orientation.w = y, 1.0
+        self.goal.publish(message)
+        self.wait(lambda: abs(self.truth.y - y) < 0.05, DRIVE)
+        return abs(self.truth.y - y)
+
+    def close(self):
+        """Leave the network."""
+        self.executor.shutdown()
+        self.node.destroy_node()
+        rclpy.shutdown(context=self.context)
+
+
+@pytest.fixture
+def driver(prefix):
+    drivers = []
+
+    def make(namespace=''):
+        drivers.append(Driver(namespace))
+        return drivers[-1]
+    yield make
+    for one in drivers:
+        one.close()
+
+
+@pytest.mark.parametrize('form, namespace', [('one-process', ''), ('one-process', 'robot1'),
+                                             ('processes', 'robot1')])
+def test_simulated_robot_reaches_its_goal(form, namespace, launch_file, driver):
+    running = launch_file('bringup.launch.py', 'sim:=analytic', f'nodes:={form}',
+                          f'namespace:={namespace}')
+    assert driver(namespace).drive(0.3) < 0.05
+    code, output, took = running.interrupt()
+    assert code == 0, output
+    assert took < PATIENCE and 'SIGTERM' not in output, output
+    assert 'Traceback' not in output and 'FATAL' not in output, output
+
+
+def test_start_steering_reaches_the_simulated_robot(launch_file, driver):
+    running = launch_file('bringup.launch.py', 'sim:=analytic', 'start_steering:=[0.1, 0.2, 0.3]')
+    one, seen = driver(), {}
+    one.node.create_subscription(
+        JointState, 'joint_states',
+        lambda m: seen.update(zip(m.name, m.position, strict=True)), 10)
+    assert one.wait(lambda: seen, START)
+    assert [round(seen[f'steering_joint_{i}'], 2) for i in (1, 2, 3)] == [0.1, 0.2, 0.3]
+    running.interrupt()
+
+
+def test_recording_leaves_a_bag(launch_file, driver, tmp_path):
+    highlevel = pytest.importorskip('rosbags.highlevel')
+    running = launch_file('bringup.launch.py', 'sim:=analytic', 'record:=true',
+                          f'bag_path:={tmp_path}/bag')
+    one = driver()
+    # recorder and robot start at the same time, in processes of their own
+    assert one.wait(lambda: 'recorder' in {
+        end.node_name for end in one.node.get_subscriptions_info_by_topic('odom')}, START)
+    seen = one.efforts
+    assert one.wait(lambda: one.efforts > seen + 200, START)
+    code, output, _ = running.interrupt()
+    assert code == 0, output
+    with highlevel.AnyReader([tmp_path / 'bag']) as bag:
+        assert {'/joint_states', '/odom', '/wheel_effort', '/tf'} <= {
+            topic for topic, info in bag.topics.items() if info.msgcount}
+
+
+def test_ctrl_c_while_starting_is_clean(launch_file):
+    running = launch_file('bringup.launch.py', 'sim:=analytic')
+    while 'process started' not in running.process.stdout.readline():
+        assert running.process.poll() is None
+    time.sleep(0.6)  # the interpreter has begun to import or to compile
+    code, output, took = running.interrupt()
+    assert code == 0 and took < PATIENCE, output
+
+
+@pytest.mark.parametrize('given, reason', [
+    ('robot:=nonsense', "robot 'nonsense' is unknown"),
+    ('start_steering:=[0.1, 0.2]', 'start_steering has 2 values; must have 1 or 3')])
+@pytest.mark.parametrize('form', ['one-process', 'processes'])
+def test_node_that_cannot_start_ends_everything_with_its_reason(form, given, reason, launch_file):
+    code, output = launch_file('bringup.launch.py', 'sim:=analytic', f'nodes:={form}', given).end()
+    assert code == 1
+    assert reason in output
+    assert 'everything else is stopped' in output
+
+
+def test_display_starts_and_stops(others, launch_file):
+    running = launch_file('display.launch.py', 'namespace:=robot1')
+    lines = []
+    while sum('stand-in' in line for line in lines) < 3:
+        lines.append(running.process.stdout.readline())
+        assert running.process.poll() is None, lines
+    assert all('__ns:=/robot1' in line for line in lines if 'stand-in' in line)
+    code, output, took = running.interrupt()
+    assert code == 0 and took < PATIENCE, output
