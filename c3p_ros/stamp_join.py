@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from c3p_ros.cycle import RESTART
+
 # cycles that may be under way at once; older ones are given up
 DEPTH = 16
 
@@ -13,8 +15,8 @@ class StampJoin:
     """
     Collects one value per part and stamp; a cycle is complete once, when its last part arrives.
 
-    Every message that one ``joint_states`` message causes carries that message's stamp, and between
-    processes they may arrive in any order.
+    Every message that one ``joint_states`` message causes carries that message's stamp, and
+    between processes they may arrive in any order.
 
     Parameters
     ----------
@@ -38,12 +40,16 @@ class StampJoin:
     def put(self, part: str, stamp: int, value: Any) -> tuple[Any, ...] | None:
         """Add a value; return all parts in order when the cycle is complete, else None."""
         if stamp <= self._done:
-            return None
+            if (self._done - stamp) * 1e-9 <= RESTART:
+                return None
+            # time was set back, or a stamp far ahead was believed: a new time line
+            self.clear()
         cycle = self._waiting.setdefault(stamp, {})
         cycle[part] = value
         if len(cycle) < len(self._parts):
+            # the one that waits longest, whatever its stamp: one far ahead would stay for ever
             if len(self._waiting) > DEPTH:
-                del self._waiting[min(self._waiting)]
+                del self._waiting[next(iter(self._waiting))]
             return None
         # a newer cycle makes the older ones useless
         self._done = stamp
