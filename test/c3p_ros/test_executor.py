@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How processes of the suite end: on signals, and when they cannot start."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+
+from rclpy.node import Node  # noqa: E402
+from ros_bench import PATIENCE  # noqa: E402
+
+from c3p_ros.executor import make_executor, spin  # noqa: E402
+
+MODULES = {
+    'sensed_kinematics': 'c3p_kinematics.sensed_kinematics_node',
+    'position_controller': 'c3p_controller.position_controller_node',
+    'velocity_controller': 'c3p_controller.velocity_controller_node',
+    'inverse_dynamics': 'c3p_dynamics.inverse_dynamics_node',
+    'simulation': 'c3p_simulation.simulation_node',
+    'recorder': 'c3p_simulation.recorder_node',
+}
+
+# after a signal every process must be gone within this, s
+ENDS_WITHIN = 2.0
+
+
+def start(module, *arguments):
+    return subprocess.Popen([sys.executable, '-m', module, *arguments], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, env=os.environ.copy())
+
+
+@pytest.fixture
+def processes():
+    started = []
+    yield started
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def ended_after(process):
+    """Return the exit code; fails when the process does not end in time."""
+    try:
+        process.wait(ENDS_WITHIN)
+    except subprocess.TimeoutExpired:
+        pytest.fail(f'{process.args} still runs {ENDS_WITHIN} s after the signal')
+    return process.returncode
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_every_node_ends_cleanly_on_a_signal(bench, processes, tmp_path, number):
+    running = {}
+    for name, module in MODULES.items():
+        extra = ['-p', f'bag:={tmp_path / "bag"}'] if name == 'recorder' else []
+        running[name] = start(module, '--ros-args', '-r', '__ns:=/signals', *extra)
+        processes.append(running[name])
+    bench.wait_for(lambda: {f'signals/{name}' for name in MODULES} <= set(bench.health),
+                   'diagnostics of every node', 2 * PATIENCE)
+    for name, process in running.items():
+        process.send_signal(number)
+        assert ended_after(process) == 0, f'{name}: {process.communicate()}'
+        assert 'Traceback' not in process.communicate()[1]
+
+
+def test_the_robot_in_one_process_ends_cleanly_too(bench, processes):
+    process = start('c3p_simulation.robot_nodes', '--sim', '--ros-args', '-r', '__ns:=/signals')
+    processes.append(process)
+    bench.wait_for(lambda: 'signals/simulation' in bench.health, 'diagnostics', 2 * PATIENCE)
+    process.send_signal(signal.SIGINT)
+    assert ended_after(process) == 0
+    assert 'Traceback' not in process.communicate()[1]
+
+
+@pytest.mark.parametrize('name, parameter, words', [
+    ('velocity_controller', 'linear_gain:=-3.0', 'linear_gain = -3.0'),
+    ('velocity_controller', 'linaer_gain:=3.0', "unknown parameter 'linaer_gain'"),
+    ('position_controller', 'stop_distance:=0.5', 'stop_distance = 0.5'),
+    ('sensed_kinematics', 'robot:=no_such_robot', 'no_such_robot'),
+    ('inverse_dynamics', 'acceleration_limit:=fast', "'fast' is a string"),
+    ('simulation', 'start_steering:=[0.1, 0.2]', 'start_steering has 2 values'),
+    ('simulation', 'lockstep:=true', 'publish_clock'),
+])
+def test_what_cannot_start_ends_with_code_1_and_one_clear_line(name, parameter, words):
+    process = start(MODULES[name], '--ros-args', '-p', parameter)
+    _, text = process.communicate(timeout=2 * PATIENCE)
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith('[INFO]')]
+    assert process.returncode == 1, text
+    assert len(lines) == 1 and words in lines[0], text
+
+
+def test_both_executors_deliver_and_an_unknown_one_is_refused():
+    with pytest.raises(ValueError, match="'events' or 'single'"):
+        make_executor('multi')
+    for kind in ('events', 'single'):
+        rclpy.init()
+        executor, node, ticks = make_executor(kind), Node('ticker'), []
+        executor.add_node(node)
+        node.create_timer(0.005, lambda ticks=ticks: ticks.append(time.monotonic()))
+        spin(executor, lambda ticks=ticks: len(ticks) >= 5, period=0.02)
+        assert len(ticks) >= 5
+        executor.shutdown()
+        node.destroy_node()
+        rclpy.try_shutdown()

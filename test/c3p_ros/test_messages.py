@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Messages to numbers and back; every refusal names what is wrong, and where."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from robots import C3P, vectors
+
+pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+
+from geometry_msgs.msg import Quaternion, Twist  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+
+from c3p_ros.messages import (  # noqa: E402
+    EffortCoding,
+    JointCoding,
+    MessageError,
+    check_age,
+    fill_twist,
+    ns_to_stamp,
+    quaternion_of,
+    stamp_to_ns,
+    twist_of,
+    yaw_of,
+)
+
+ROBOT = replace(C3P, steering_sign=[1, -1, 1], steering_zero=[0.1, -0.2, 3.0],
+                wheel_sign=[-1, 1, -1],
+                steering_joints=('s_a', 's_b', 's_c'), wheel_joints=('w_a', 'w_b', 'w_c'))
+BAD = [math.nan, math.inf, -math.inf]
+
+
+def joint_state():
+    """Return a message with all joints and an effort of the wheels."""
+    return JointCoding(ROBOT).write(JointState(), np.array([0.1, 0.2, 0.3]), np.ones(3),
+                                    np.array([4.0, 5.0, 6.0]), np.full(3, 2.0),
+                                    np.array([0.7, 0.8, 0.9]))
+
+
+def shuffled(message, order):
+    """Return the message with its joints in another order."""
+    for field in ('name', 'position', 'velocity', 'effort'):
+        values = list(getattr(message, field))
+        setattr(message, field, [values[i] for i in order])
+    return message
+
+
+@given(vectors(3, 1e3), vectors(3, 50.0), vectors(3, 1e4), vectors(3, 50.0), vectors(3, 2.0),
+       st.permutations(range(6)))
+def test_round_trip_whatever_the_order_the_signs_and_the_zeros(steering, steering_rate, angle,
+                                                              rate, torque, order):
+    coding = JointCoding(ROBOT)
+    message = shuffled(coding.write(JointState(), steering, steering_rate, angle, rate, torque),
+                       order)
+    back = coding.read(message)
+    for wanted, found in zip((steering, steering_rate, angle, rate), back, strict=True):
+        # the zero angle is subtracted and added: rounding of 1e3 rad
+        assert found == pytest.approx(wanted, abs=1e-12, rel=1e-15)
+    assert EffortCoding(ROBOT).read(message) == pytest.approx(torque, abs=0)
+
+
+def test_signs_and_zeros_are_what_the_robot_says():
+    message = joint_state()
+    assert message.name == ['s_a', 's_b', 's_c', 'w_a', 'w_b', 'w_c']
+    # model angle = sign · joint angle + zero
+    assert list(message.position) == pytest.approx([0.0, -0.4, -2.7, -4.0, 5.0, -6.0])
+    assert list(message.velocity) == [1.0, -1.0, 1.0, -2.0, 2.0, -2.0]
+    assert list(message.effort) == [0.0, 0.0, 0.0, -0.7, 0.8, -0.9]
+
+
+def test_one_coding_reads_messages_in_changing_orders():
+    coding = JointCoding(ROBOT)
+    for order in ([0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [0, 1, 2, 3, 4, 5], [3, 0, 4, 1, 5, 2]):
+        steering, _, angle, _ = coding.read(shuffled(joint_state(), order))
+        assert steering == pytest.approx([0.1, 0.2, 0.3])
+        assert angle == pytest.approx([4.0, 5.0, 6.0])
+
+
+def test_foreign_joints_are_left_out():
+    message = joint_state()
+    message.name = ['arm', *message.name]
+    message.position = [math.nan, *message.position]
+    message.velocity = [math.inf, *message.velocity]
+    steering, _, _, _ = JointCoding(ROBOT).read(message)
+    assert steering == pytest.approx([0.1, 0.2, 0.3])
+
+
+@pytest.mark.parametrize('value', BAD)
+@pytest.mark.parametrize('field', ['position', 'velocity'])
+@pytest.mark.parametrize('joint', range(6))
+def test_a_number_that_is_not_finite_is_refused_by_joint_and_value(joint, field, value):
+    message = joint_state()
+    values = list(getattr(message, field))
+    values[joint] = value
+    setattr(message, field, values)
+    with pytest.raises(MessageError) as refused:
+        JointCoding(ROBOT).read(message)
+    text = str(refused.value)
+    assert field in text and message.name[joint] in text and str(value) in text
+
+
+@pytest.mark.parametrize('value', BAD)
+@pytest.mark.parametrize('wheel', range(3))
+def test_an_effort_that_is_not_finite_is_refused_by_joint_and_value(wheel, value):
+    message = JointState(name=['w_c', 'w_a', 'w_b'], effort=[0.1, 0.2, 0.3])
+    message.effort[wheel] = value
+    with pytest.raises(MessageError) as refused:
+        EffortCoding(ROBOT).read(message)
+    assert message.name[wheel] in str(refused.value) and str(value) in str(refused.value)
+
+
+def test_opposite_infinities_do_not_cancel():
+    message = JointState(name=['w_a', 'w_b', 'w_c'], effort=[math.inf, -math.inf, 0.0])
+    with pytest.raises(MessageError, match='effort of w_a is inf'):
+        EffortCoding(ROBOT).read(message)
+
+
+@pytest.mark.parametrize('coding', [JointCoding, EffortCoding])
+def test_a_missing_joint_is_named_with_what_came(coding):
+    message = joint_state()
+    for field in ('name', 'position', 'velocity', 'effort'):
+        setattr(message, field, list(getattr(message, field))[:-1])
+    with pytest.raises(MessageError, match=r"\['w_c'\] are missing.*w_b"):
+        coding(ROBOT).read(message)
+
+
+@pytest.mark.parametrize('coding', [JointCoding, EffortCoding])
+def test_a_doubled_joint_is_named(coding):
+    message = joint_state()
+    message.name[4] = 'w_a'
+    message.name = [*message.name, 'w_b']
+    with pytest.raises(MessageError, match=r"\['w_a'\] are named more than once"):
+        coding(ROBOT).read(message)
+
+
+@pytest.mark.parametrize('field, coding', [('position', JointCoding), ('velocity', JointCoding),
+                                           ('effort', EffortCoding)])
+@pytest.mark.parametrize('length', [0, 3, 5, 7])
+def test_a_wrong_size_is_refused_with_both_sizes(field, coding, length):
+    message = joint_state()
+    setattr(message, field, [0.0] * length)
+    with pytest.raises(MessageError, match=f'{field} has {length} values for 6 names'):
+        coding(ROBOT).read(message)
+
+
+@pytest.mark.parametrize('coding', [JointCoding, EffortCoding])
+def test_a_refused_message_does_not_spoil_the_next(coding):
+    reader = coding(ROBOT)
+    for spoil in (lambda m: m.name.pop(), lambda m: m.name.append('w_a'),
+                  lambda m: setattr(m, 'name', [])):
+        message = joint_state()
+        spoil(message)
+        with pytest.raises(MessageError):
+            reader.read(message)
+        reader.read(joint_state())
+
+
+@given(vectors(3, 1e6))
+def test_twists_go_there_and_back(twist):
+    assert np.array_equal(twist_of(fill_twist(Twist(), twist), 'twist'), twist)
+
+
+@pytest.mark.parametrize('value', BAD)
+@pytest.mark.parametrize('part', ['linear', 'angular'])
+@pytest.mark.parametrize('axis', 'xyz')
+def test_a_twist_that_is_not_finite_is_refused_by_component(part, axis, value):
+    message = Twist()
+    setattr(getattr(message, part), axis, value)
+    with pytest.raises(MessageError, match=rf'twist\.{part}\.{axis} = {value}'):
+        twist_of(message, 'twist')
+
+
+@given(st.floats(-math.pi, math.pi), st.floats(0.9905, 1.0095))
+def test_yaw_goes_there_and_back_also_when_its_length_is_a_little_off(yaw, length):
+    q = quaternion_of(yaw)
+    scaled = Quaternion(x=q.x * length, y=q.y * length, z=q.z * length, w=q.w * length)
+    found = yaw_of(scaled, 'orientation')
+    assert math.cos(found - yaw) == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize('parts', [(0, 0, 0, 0), (0, 0, 0, 2), (0, 0, 0, 1.02),
+                                   (0, 0, math.nan, 1), (math.inf, 0, 0, 0), (0, 0, 1e200, 0)])
+def test_what_is_no_rotation_is_refused_by_its_place(parts):
+    x, y, z, w = (float(p) for p in parts)
+    with pytest.raises(MessageError, match='pose.orientation = .*not a rotation'):
+        yaw_of(Quaternion(x=x, y=y, z=z, w=w), 'pose.orientation')
+
+
+@given(st.integers(0, 2**31 * 10**9 - 1))
+def test_stamps_go_there_and_back(nanoseconds):
+    assert stamp_to_ns(ns_to_stamp(nanoseconds)) == nanoseconds
+
+
+def test_age_is_refused_with_age_and_limit():
+    now = 1_000_000_000_000
+    check_age(now - 200_000_000, now, 0.2)
+    check_age(now + 100_000_000, now, 0.2)
+    with pytest.raises(MessageError, match='stale: 0.300 s old, at most 0.200 s'):
+        check_age(now - 300_000_000, now, 0.2)
+    with pytest.raises(MessageError, match='from the future: 0.200 s ahead, at most 0.100 s'):
+        check_age(now + 200_000_000, now, 0.2)
