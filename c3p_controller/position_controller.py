@@ -29,6 +29,9 @@ from c3p_kinematics.se2 import wrap
 # a start closer to the goal than this gives no line, m
 SHORTEST_LINE = 0.05
 
+# what counts as coming closer to the goal, m and rad
+PROGRESS_DISTANCE, PROGRESS_YAW = 0.01, 0.02
+
 
 @dataclass(frozen=True)
 class PositionGains:
@@ -50,13 +53,14 @@ class PositionGains:
     goal_tolerance, yaw_tolerance : float, m and rad
         The goal zone.
     stop_distance, stop_yaw : float, m and rad
-        Inside the zone the robot closes in to here and then stands, until pushed out of the zone.
+        Inside the zone the robot closes in to here and then stands, until it is out of the zone
+        again: position first, then yaw.
     """
 
     speed: float = 0.5
     approach: float = 1.2
-    line_approach: float = 0.7
-    yaw_gain: float = 0.45
+    line_approach: float = 0.95
+    yaw_gain: float = 0.36
     line_yaw_gain: float = 0.0
     yaw_rate: float = 0.5
     goal_tolerance: float = 0.05
@@ -149,7 +153,7 @@ class PositionController:
         self.gains = gains
         self.goal: Array | None = None
         self._direction: Array | None = None
-        self._standing = False
+        self._there, self._turned = False, False
 
     def set_goal(self, goal: Array, pose: Array) -> None:
         """
@@ -167,7 +171,7 @@ class PositionController:
         line = goal[:2] - pose[:2]
         length = math.hypot(*line)
         self._direction = line / length if length > SHORTEST_LINE else None
-        self._standing = False
+        self._there, self._turned = False, False
 
     def cancel(self) -> None:
         """Forget the goal."""
@@ -186,21 +190,45 @@ class PositionController:
         gains = self.gains
         error = self.goal[:2] - pose[:2]
         distance, yaw_error = math.hypot(*error), float(wrap(self.goal[2] - pose[2]))
-        reached = distance <= gains.goal_tolerance and abs(yaw_error) <= gains.yaw_tolerance
-        arrived = distance <= gains.stop_distance and abs(yaw_error) <= gains.stop_yaw
-        self._standing = reached and (self._standing or arrived)
-        if self._standing:
-            return PositionCommand(np.zeros(3), distance, yaw_error, True)
-        if distance <= gains.stop_distance:
-            velocity, off_line = np.zeros(2), 0.0
-        else:
+        # arrived is a narrower thing than being in the zone, so that noise does not toggle it
+        in_zone, turned = distance <= gains.goal_tolerance, abs(yaw_error) <= gains.yaw_tolerance
+        self._there = in_zone and (self._there or distance <= gains.stop_distance)
+        self._turned = turned and self._there and (
+            self._turned or abs(yaw_error) <= gains.stop_yaw)
+        velocity, off_line = np.zeros(2), 0.0
+        if not self._there:
             direction = error / distance if self._direction is None else self._direction
             velocity = line_velocity(error, direction, gains)
-            off_line = (0.0 if distance <= gains.goal_tolerance else math.atan2(
-                direction[0] * error[1] - direction[1] * error[0], error @ direction))
-        turn = gains.yaw_gain * yaw_error + gains.line_yaw_gain * off_line
+            off_line = 0.0 if in_zone else math.atan2(
+                direction[0] * error[1] - direction[1] * error[0], error @ direction)
+        turn = 0.0 if self._turned else (gains.yaw_gain * yaw_error
+                                         + gains.line_yaw_gain * off_line)
         turn = min(max(turn, -gains.yaw_rate), gains.yaw_rate)
         c, s = math.cos(pose[2]), math.sin(pose[2])
         twist = np.array([c * velocity[0] + s * velocity[1], c * velocity[1] - s * velocity[0],
                           turn])
-        return PositionCommand(twist, distance, yaw_error, reached)
+        return PositionCommand(twist, distance, yaw_error, in_zone and turned)
+
+
+class Progress:
+    """
+    Tells when a robot no longer comes closer to its goal.
+
+    Coming closer is a new smallest distance, by PROGRESS_DISTANCE, or yaw error, by PROGRESS_YAW.
+    """
+
+    def __init__(self) -> None:
+        """Start with everything ahead."""
+        self._distance, self._yaw = math.inf, math.inf
+        self._since = -math.inf
+
+    def step(self, time: float, command: PositionCommand, timeout: float) -> bool:
+        """Return False when nothing came closer for `timeout` s (0: always True)."""
+        closer = False
+        if command.distance < self._distance - PROGRESS_DISTANCE:
+            self._distance, closer = command.distance, True
+        if abs(command.yaw_error) < self._yaw - PROGRESS_YAW:
+            self._yaw, closer = abs(command.yaw_error), True
+        if closer or command.reached:
+            self._since = time
+        return timeout == 0.0 or time - self._since <= timeout

@@ -20,16 +20,19 @@ from nav_msgs.msg import Odometry
 from std_msgs.msg import Bool, Float64
 from std_srvs.srv import Trigger
 
-from c3p_controller.position_controller import PositionController, PositionGains
+from c3p_controller.position_controller import PositionController, PositionGains, Progress
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.executor import run
 from c3p_ros.frames import GoalFrames, pose_of
-from c3p_ros.messages import MessageError, fill_twist
+from c3p_ros.messages import MessageError, fill_twist, stamp_to_ns
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
 
 # how old a goal may be when it arrives, s; a goal replayed from a bag is not driven to
 GOAL_AGE = 10.0
+
+# ~/distance_to_goal is for people and comes ten times a second
+DISTANCE_PERIOD_NS = 100_000_000
 
 
 class PositionControllerNode(SuiteNode):
@@ -44,8 +47,9 @@ class PositionControllerNode(SuiteNode):
         self._frames = GoalFrames(self)
         self._line = CycleClock()
         self._odom_seen = Lifeline(self.parameters.value.odom_timeout)
+        self._progress = Progress()
         self._pose: np.ndarray | None = None
-        self._begin = False
+        self._begin, self._distance_due = False, 0
         self._reached: bool | None = None
         self._stamped = self.parameters.value.use_stamped_vel
         self._command = self.create_publisher(TwistStamped if self._stamped else Twist, 'cmd_vel',
@@ -82,6 +86,7 @@ class PositionControllerNode(SuiteNode):
             return
         self._begin = self._controller.goal is None
         self._controller.set_goal(goal, self._pose)
+        self._progress = Progress()
         self._publish_reached(False)
         self.diagnostics.condition('goal', OK, 'accepted')
         self.get_logger().info(f'goal {np.round(goal, 3).tolist()} in {self._frames.odom_frame}')
@@ -97,16 +102,24 @@ class PositionControllerNode(SuiteNode):
         self._odom_seen.beat(self.watch_time())
         self._pose = pose
         if self._line.restarted:
+            self._distance_due = 0
             self._give_up('time went back; the goal belongs to the time before')
             return
         command = self._controller.step(pose)
         if command is None:
             return
+        stamp = stamp_to_ns(message.header.stamp)
+        if not self._progress.step(stamp * 1e-9, command, self.parameters.value.progress_timeout):
+            self._give_up('no progress for '
+                          f'{self.parameters.value.progress_timeout} s (progress_timeout)')
+            return
         twist = np.zeros(3) if self._begin else command.twist
         self._begin = False
         self._send(twist, message.header.stamp)
-        self._distance_pub.publish(Float64(data=command.distance))
-        self._publish_reached(command.reached)
+        changed = self._publish_reached(command.reached)
+        if changed or stamp >= self._distance_due:
+            self._distance_due = stamp + DISTANCE_PERIOD_NS
+            self._distance_pub.publish(Float64(data=command.distance))
 
     def _send(self, twist: np.ndarray, stamp: Any) -> None:
         if not self._stamped:
@@ -118,10 +131,12 @@ class PositionControllerNode(SuiteNode):
         fill_twist(message.twist, twist)
         self._command.publish(message)
 
-    def _publish_reached(self, reached: bool) -> None:
-        if reached != self._reached:
-            self._reached = reached
+    def _publish_reached(self, reached: bool) -> bool:
+        """Publish `reached` when it has changed; return whether it has."""
+        changed, self._reached = reached != self._reached, reached
+        if changed:
             self._reached_pub.publish(Bool(data=reached))
+        return changed
 
     def _give_up(self, reason: str) -> None:
         if self._controller.goal is None:

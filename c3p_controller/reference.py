@@ -26,8 +26,8 @@ class ReferenceLimits:
 
     speed: float = 0.6
     yaw_rate: float = 1.0
-    acceleration: float = 0.14
-    yaw_acceleration: float = 0.33
+    acceleration: float = 0.125
+    yaw_acceleration: float = 0.55
 
     def __post_init__(self) -> None:
         """Refuse limits that are not greater than zero; inf means no limit."""

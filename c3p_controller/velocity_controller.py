@@ -12,6 +12,7 @@ Between the two the inverse dynamics turns the acceleration into τ_D. Everythin
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,9 +34,14 @@ class VelocityGains:
     linear_gain, yaw_gain : float, 1/s
         K_v of (vx, vy) and of ω. The yaw loop is slack on purpose: casters that stand across the
         travel turn only when the platform may yaw.
+    turn_gain : float, 1/s
+    turn_integral_gain : float, 1/s²
+    turn_speed : float, m/s
+        What is added to K_v and K_i of ω when the robot turns on the spot; it fades out until the
+        reference travels with `turn_speed`.
     integral_gain : float, 1/s²
         K_i of (vx, vy).
-    integral_limit : float, m
+    integral_limit : float, m and rad
         Limit of the integral of the velocity error, each axis.
     wheel_gain : float, N·m·s/rad
         K_w of the wheel-axis loop.
@@ -46,21 +52,36 @@ class VelocityGains:
     friction_smoothing : float, rad/s
         Rate over which the fed-forward dry friction changes its sign; wider than the model's, so
         that it never chatters.
+    escape_jerk : float, m/s³
+        Growth of an acceleration along X that is asked when the robot has stood for longer than
+        ESCAPE_AFTER although it is asked to move: where the rolling lines meet in one point no
+        torque turns the platform, and nothing but a push moves the casters. 0 is off.
     standstill_speed, standstill_yaw_rate : float, m/s and rad/s
         Below these, and with no motion asked for, the torques are zero.
     """
 
     linear_gain: float = 20.0
     yaw_gain: float = 0.15
-    integral_gain: float = 5.0
+    turn_gain: float = 0.75
+    turn_integral_gain: float = 5.0
+    turn_speed: float = 0.04
+    integral_gain: float = 4.7
     integral_limit: float = 0.2
-    wheel_gain: float = 0.012
+    wheel_gain: float = 0.01
     lambda_1: float = 0.0
     lambda_2: float = 0.0
-    friction_compensation: float = 0.55
-    friction_smoothing: float = 0.13
+    friction_compensation: float = 0.65
+    friction_smoothing: float = 0.19
+    escape_jerk: float = 2.0
     standstill_speed: float = 0.005
     standstill_yaw_rate: float = 0.01
+
+
+# a twist below this is standing still, m/s and rad/s
+STANDING = np.array([0.01, 0.01, 0.02])
+
+# a robot that stands although it is asked to move is stuck after this time, s
+ESCAPE_AFTER = 1.0
 
 
 def limit_torque(torque: Array, limit: Array) -> Array:
@@ -98,8 +119,8 @@ class VelocityController:
         self.gains = gains
         self.virtual_steering_weight = virtual_steering_weight
         self.shaper = ReferenceShaper(limits)
-        self._integral = np.zeros(2)
-        self._asked = False
+        self._integral = np.zeros(3)
+        self._asked, self._saturated, self._stuck = False, False, 0.0
 
     @property
     def reference(self) -> Array:
@@ -110,6 +131,7 @@ class VelocityController:
         """Forget the past; the reference starts from `twist` (rest when left out)."""
         self.shaper.reset(twist)
         self._integral[:] = 0.0
+        self._asked, self._saturated, self._stuck = False, False, 0.0
 
     def ask(self, command: Array, sensed: Array, dt: float) -> Array:
         """
@@ -124,16 +146,24 @@ class VelocityController:
         """
         gains = self.gains
         reference, accel = self.shaper.step(command, float(sensed[2]), dt)
-        error = reference - sensed
-        self._asked = bool(np.any(reference != 0.0)) or not self._still(sensed)
+        self._asked = bool(reference.any()) or not self._still(sensed)
         if not self._asked:
             self._integral[:] = 0.0
             return np.zeros(3)
-        self._integral = np.clip(self._integral + error[:2] * dt, -gains.integral_limit,
-                                 gains.integral_limit)
-        accel = accel.copy()
-        accel[:2] += gains.linear_gain * error[:2] + gains.integral_gain * self._integral
-        accel[2] += gains.yaw_gain * error[2]
+        # the loops of (vx, vy) and ω; the latter stiffens as the robot turns on the spot
+        spot = max(0.0, 1.0 - math.hypot(reference[0], reference[1]) / gains.turn_speed)
+        proportional = np.array([gains.linear_gain, gains.linear_gain,
+                                 gains.yaw_gain + spot * gains.turn_gain])
+        integral = np.array([gains.integral_gain, gains.integral_gain,
+                             spot * gains.turn_integral_gain])
+        error = reference - sensed
+        if not self._saturated:
+            limit = gains.integral_limit
+            self._integral = np.clip(self._integral + error * dt, -limit, limit)
+        if spot == 0.0:
+            self._integral[2] = 0.0
+        accel = accel + proportional * error + integral * self._integral
+        accel[0] += self._escape(sensed, dt)
         return accel
 
     def fuse(self, steering: Array, wheel_rate: Array, sensed: Array, dynamics: Array) -> Array:
@@ -156,9 +186,17 @@ class VelocityController:
                       gains.lambda_1, gains.lambda_2)
         torque = torque + gains.friction_compensation * friction_compensation(
             robot, steering, reference, self.virtual_steering_weight, gains.friction_smoothing)
-        return limit_torque(np.where(robot.driven, torque, 0.0), robot.torque_limit)
+        torque = np.where(robot.driven, torque, 0.0)
+        self._saturated = bool((abs(torque) > robot.torque_limit).any())
+        return limit_torque(torque, robot.torque_limit)
+
+    def _escape(self, sensed: Array, dt: float) -> float:
+        """Return the push that leaves a singularity which keeps its own symmetry, m/s²."""
+        stuck = (abs(self.reference) > STANDING).any() and (abs(sensed) < STANDING).all()
+        self._stuck = min(max(0.0, self._stuck + (dt if stuck else -dt)), 2.0 * ESCAPE_AFTER)
+        return self.gains.escape_jerk * max(0.0, self._stuck - ESCAPE_AFTER)
 
     def _still(self, sensed: Array) -> bool:
         gains = self.gains
-        return (float(np.hypot(sensed[0], sensed[1])) < gains.standstill_speed
+        return (math.hypot(sensed[0], sensed[1]) < gains.standstill_speed
                 and abs(float(sensed[2])) < gains.standstill_yaw_rate)

@@ -175,9 +175,11 @@ class VelocityControllerNode(SuiteNode):
 
     def _broken(self) -> str:
         """Return what has stopped coming, or an empty string."""
-        now = self.watch_time()
-        lost = [part for part, lifeline in self._alive.items() if lifeline.lost(now)]
-        return ', '.join(lost)
+        joints = self._alive['joint_states']
+        if joints.lost(self.watch_time()):
+            return 'joint_states'
+        # the others answer to joint states; after a pause of everything they are not to blame
+        return ', '.join(part for part in CHAIN[1:] if self._alive[part].lost(joints.heard))
 
     def _brake(self, wheel_rate: np.ndarray, stamp: Any) -> None:
         torque = -self.parameters.value.stop_damping * wheel_rate
@@ -202,7 +204,7 @@ class VelocityControllerNode(SuiteNode):
                              for part in broken.split(', '))
             self.diagnostics.condition('chain', ERROR, f'no {broken} ({ages}): the wheels brake')
             if 'joint_states' in broken:
-                self._send(np.zeros(self.robot.count), self.get_clock().now().nanoseconds)
+                self._send(np.zeros(self.robot.count), self.now_ns())
         else:
             self.diagnostics.condition('chain', OK, 'whole again')
         if self._guard.stale(now):

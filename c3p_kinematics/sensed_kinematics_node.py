@@ -40,12 +40,16 @@ except ImportError:  # comes with a ROS 2 installation, not from the package reg
 # because filters and RViz break on more
 UNOBSERVED = 1e6
 
+# where x, y and yaw stand among the 36 numbers of a covariance, and the others' part of it
+PLANAR = np.array([0, 1, 5, 6, 7, 11, 30, 31, 35])
+TEMPLATE = np.diag([0.0, 0.0, UNOBSERVED, UNOBSERVED, UNOBSERVED, 0.0]).reshape(-1)
+
 
 def planar_covariance(covariance: np.ndarray) -> np.ndarray:
     """Return the 36 numbers of a message from the covariance of (x, y, yaw)."""
-    full = np.diag([0.0, 0.0, UNOBSERVED, UNOBSERVED, UNOBSERVED, 0.0])
-    full[np.ix_((0, 1, 5), (0, 1, 5))] = covariance
-    return full.reshape(-1)
+    full = TEMPLATE.copy()
+    full[PLANAR] = covariance.reshape(-1)
+    return full
 
 
 class SensedKinematicsNode(SuiteNode):
@@ -70,6 +74,8 @@ class SensedKinematicsNode(SuiteNode):
         self._estimate: OdometryEstimate | None = None
         self._steering = np.zeros(self.robot.count)
         self._warm_up()
+        self._message = OdometryMessage(child_frame_id=values.base_frame)
+        self._message.header.frame_id = values.odom_frame
         self._odom = self.create_publisher(OdometryMessage, 'odom', RELIABLE)
         self._slip = self.create_publisher(DiagnosticArray, '~/wheel_slip', RELIABLE)
         self._transforms = TransformPublisher(self) if values.publish_tf else None
@@ -124,9 +130,8 @@ class SensedKinematicsNode(SuiteNode):
         self._publish(estimate, message.header.stamp)
 
     def _publish(self, estimate: OdometryEstimate, stamp: Any) -> None:
-        values = self.parameters.value
-        message = OdometryMessage(child_frame_id=values.base_frame)
-        message.header.stamp, message.header.frame_id = stamp, values.odom_frame
+        values, message = self.parameters.value, self._message
+        message.header.stamp = stamp
         fill_pose(message.pose.pose, estimate.pose)
         fill_twist(message.twist.twist, estimate.twist)
         message.pose.covariance = planar_covariance(estimate.pose_covariance)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 from c3p_ros.messages import MessageError
 
 # time going back by more than this is a restart (a bag that loops, a simulation that was reset)
@@ -54,21 +56,26 @@ class Lifeline:
     Parameters
     ----------
     timeout : float, s
+
+    Attributes
+    ----------
+    heard : float
+        Time of the last sign of life, s; -inf before the first.
     """
 
     def __init__(self, timeout: float) -> None:
         """Start unheard."""
         self.timeout = timeout
-        self._heard: float | None = None
+        self.heard = -math.inf
 
     def beat(self, now: float) -> None:
         """Take note that it is alive."""
-        self._heard = now
+        self.heard = now
 
     def age(self, now: float) -> float:
         """Return the seconds since it was heard, inf when never."""
-        return float('inf') if self._heard is None else now - self._heard
+        return now - self.heard
 
     def lost(self, now: float) -> bool:
         """True when it was heard once and is silent for longer than the timeout."""
-        return self._heard is not None and self.age(now) > self.timeout
+        return self.heard > -math.inf and self.age(now) > self.timeout

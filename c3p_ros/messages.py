@@ -30,6 +30,9 @@ except ImportError:  # the library that tf_transformations wraps, with w first
 # a quaternion whose length differs from one by more than this was not meant to be a rotation
 QUATERNION_TOLERANCE = 0.01
 
+# no angle, rate or torque of a joint is larger; beyond, sums overflow
+LARGEST_VALUE = 1e100
+
 
 class MessageError(ValueError):
     """A message that must not be used; the text says what is wrong with it and where."""
@@ -116,25 +119,25 @@ class _Fields:
     def __init__(self, wanted: list[str]) -> None:
         self._wanted = wanted
         self._names: list[str] = []
-        self._order = np.zeros(0, int)
+        self._order: list[int] = []
 
-    def __call__(self, message: JointState, *fields: str) -> list[Array]:
-        names = message.name
+    def __call__(self, message: JointState, field: str) -> Array:
+        # plain lists: for a handful of joints they are several times faster than arrays
+        names, values = message.name, getattr(message, field)
         if names != self._names:
             self._learn(names)
-        picked = []
-        for field in fields:
-            values = np.asarray(getattr(message, field), float)
-            if len(values) != len(names):
-                raise MessageError(f'{field} has {len(values)} values for {len(names)} names')
-            values = values[self._order]
-            finite = np.isfinite(values)
-            if not finite.all():
-                bad = int(np.argmin(finite))
-                raise MessageError(f'{field} of {self._wanted[bad]} is {values[bad]}: must be '
-                                   'finite')
-            picked.append(values)
-        return picked
+        if len(values) != len(names):
+            raise MessageError(f'{field} has {len(values)} values for {len(names)} names')
+        picked = [values[i] for i in self._order]
+        if not math.isfinite(sum(picked)):
+            self._name_culprit(field, picked)
+        return np.array(picked)
+
+    def _name_culprit(self, field: str, picked: list[float]) -> None:
+        for joint, value in zip(self._wanted, picked, strict=True):
+            if not abs(value) <= LARGEST_VALUE:
+                raise MessageError(f'{field} of {joint} is {value}: must be finite and of a '
+                                   'size that a robot can have')
 
     def _learn(self, names: list[str]) -> None:
         missing = [name for name in self._wanted if name not in names]
@@ -144,7 +147,7 @@ class _Fields:
         if doubled:
             raise MessageError(f'joints {doubled} are named more than once')
         self._names = list(names)
-        self._order = np.array([names.index(name) for name in self._wanted])
+        self._order = [names.index(name) for name in self._wanted]
 
 
 class JointCoding:
@@ -174,9 +177,8 @@ class JointCoding:
         MessageError
             Missing or doubled joints, wrong sizes, values that are not finite: each named.
         """
-        position, velocity = self._fields(message, 'position', 'velocity')
-        position = self._sign * position + self._zero
-        velocity = self._sign * velocity
+        position = self._sign * self._fields(message, 'position') + self._zero
+        velocity = self._sign * self._fields(message, 'velocity')
         n = self.robot.count
         return position[:n], velocity[:n], position[n:], velocity[n:]
 
@@ -215,7 +217,7 @@ class EffortCoding:
         MessageError
             As `JointCoding.read`.
         """
-        return self._fields(message, 'effort')[0] * self._sign
+        return self._fields(message, 'effort') * self._sign
 
     def write(self, message: JointState, torque: Array) -> JointState:
         """Fill `message` with the wheels' torques and return it."""

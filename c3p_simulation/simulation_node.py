@@ -55,8 +55,8 @@ class SimulationNode(SuiteNode):
         super().__init__('simulation', Path(__file__).with_name('simulation_parameters.yaml'),
                          **options)
         values = self.parameters.value
-        self._simulated = values.publish_clock
-        if (values.lockstep or values.realtime_factor != 1.0) and not self._simulated:
+        self._own_clock = values.publish_clock
+        if (values.lockstep or values.realtime_factor != 1.0) and not self._own_clock:
             raise ParameterError('simulation: lockstep and a realtime_factor other than 1 need '
                                  'publish_clock: true, and use_sim_time in the other nodes')
         steering = values.start_steering
@@ -79,11 +79,14 @@ class SimulationNode(SuiteNode):
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._joint_message, self._truth_message = JointState(), Odometry()
+        self._truth_message.header.frame_id = 'odom'
+        self._truth_message.child_frame_id = 'base_link'
         self._joint_pub = self.create_publisher(JointState, 'joint_states', RELIABLE)
         self._truth_pub = (self.create_publisher(Odometry, 'ground_truth/odom', RELIABLE)
                            if values.ground_truth else None)
         self._clock_pub = (self.create_publisher(Clock, '/clock', RELIABLE)
-                           if self._simulated else None)
+                           if self._own_clock else None)
         self.create_subscription(JointState, 'wheel_effort', self._on_effort, LATEST)
         self.watch(self._on_watch)
         self.start()
@@ -101,8 +104,8 @@ class SimulationNode(SuiteNode):
         """Compile the plant's kernels and begin to move time."""
         spare = PLANTS[self.parameters.value.plant](self.robot)
         spare.step(np.zeros(self.robot.count), self._period)
-        self._stamp = (SIMULATED_START if self._simulated
-                       else self.get_clock().now().nanoseconds)
+        self._stamp = (SIMULATED_START if self._own_clock
+                       else self.now_ns())
         if self.parameters.value.lockstep:
             self._waiting_since = time.monotonic()
         else:
@@ -131,7 +134,7 @@ class SimulationNode(SuiteNode):
             time.sleep(max(0.0, deadline - time.monotonic()))
 
     def _gate_time(self) -> float:
-        return self.plant.time if self._simulated else time.monotonic()
+        return self.plant.time if self._own_clock else time.monotonic()
 
     def _advance(self, steps: int = 1) -> None:
         """Hold the torque of the gate for `steps` periods and publish the joints afterwards."""
@@ -152,23 +155,23 @@ class SimulationNode(SuiteNode):
                 raise
 
     def _publish(self, stamp: Any, sample: Any, truth: Any) -> None:
+        # the joints first: everything else may wait while the chain works
         if self._clock_pub is not None:
             self._clock_pub.publish(Clock(clock=stamp))
+        self._joint_message.header.stamp = stamp
+        self._joint_pub.publish(self._joints.write(self._joint_message, *sample[1:]))
         if self._truth_pub is not None:
-            message = Odometry(child_frame_id='base_link')
-            message.header.stamp, message.header.frame_id = stamp, 'odom'
+            message = self._truth_message
+            message.header.stamp = stamp
             fill_pose(message.pose.pose, truth.pose)
             fill_twist(message.twist.twist, truth.twist)
             self._truth_pub.publish(message)
-        joints = JointState()
-        joints.header.stamp = stamp
-        self._joint_pub.publish(self._joints.write(joints, *sample[1:]))
 
     def _on_effort(self, message: JointState) -> None:
         try:
             torque = self._efforts.read(message)
             stamp = stamp_to_ns(message.header.stamp)
-            now = self._stamp if self._simulated else self.get_clock().now().nanoseconds
+            now = self._stamp if self._own_clock else self.now_ns()
             check_age(stamp, now, self._gate.settings.command_timeout)
         except MessageError as error:
             self.diagnostics.refuse('wheel_effort', error)
