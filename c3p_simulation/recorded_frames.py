@@ -24,13 +24,14 @@ class RecordedFrames:
     Parameters
     ----------
     writer : BagWriter
-        With the topics ``/tf``, ``/tf_static`` and `description_topic` announced.
+        With `tf_topic`, `static_topic` and `description_topic` announced.
     urdf : str
         Description of the robot; empty when there is none, then only the odometry's frame is
         written.
     rate : float, Hz
         At most so many /tf messages from each source.
-    description_topic : str
+    description_topic, tf_topic, static_topic : str
+        Names as the robot's nodes would use them: in a namespace they may be remapped.
 
     Raises
     ------
@@ -39,7 +40,8 @@ class RecordedFrames:
     """
 
     def __init__(self, writer: BagWriter, urdf: str, rate: float,
-                 description_topic: str = '/robot_description') -> None:
+                 description_topic: str = '/robot_description', tf_topic: str = '/tf',
+                 static_topic: str = '/tf_static') -> None:
         """Read the tree of frames."""
         self._writer = writer
         self._types = writer.types.types
@@ -47,6 +49,7 @@ class RecordedFrames:
         self._tree = FrameTree(urdf) if urdf else None
         self._period = _period(rate)
         self._description_topic = description_topic
+        self._tf_topic, self._static_topic = tf_topic, static_topic
         self._next = {'odom': 0, 'joints': 0}
 
     def start(self, time: int) -> None:
@@ -54,7 +57,7 @@ class RecordedFrames:
         if self._tree is None:
             return
         stamp = self._types['builtin_interfaces/msg/Time'](*divmod(time, 1_000_000_000))
-        self._write('/tf_static', time, stamp, self._tree.fixed())
+        self._write(self._static_topic, time, stamp, self._tree.fixed())
         self._writer.write_message(self._description_topic, time,
                                    self._types['std_msgs/msg/String'](self._urdf))
 
@@ -64,7 +67,7 @@ class RecordedFrames:
             return
         message = self._writer.types.deserialize_cdr(data, 'sensor_msgs/msg/JointState')
         positions = dict(zip(message.name, message.position.tolist(), strict=False))
-        self._write('/tf', time, message.header.stamp, self._tree.movable(positions))
+        self._write(self._tf_topic, time, message.header.stamp, self._tree.movable(positions))
 
     def odometry(self, time: int, data: bytes) -> None:
         """
@@ -81,7 +84,7 @@ class RecordedFrames:
         from_root = self._tree.from_root(child) if self._tree else None
         if from_root is not None:
             pose, child = compose(pose, inverse(from_root)), self._tree.root
-        self._write('/tf', time, message.header.stamp,
+        self._write(self._tf_topic, time, message.header.stamp,
                     [Frame(message.header.frame_id, child, pose)])
 
     def _due(self, source: str, time: int) -> bool:

@@ -111,13 +111,14 @@ class RecorderNode(Node):
             urdf = values.robot_description or robot_description(values.robot)
         except ValueError as error:
             self.diagnostics.condition('robot_description', WARN, f'{error}')
-        description = self.resolve_topic_name('robot_description')
-        self._latched |= {'/tf_static', description}
-        for topic, kind in (('/tf', TF), ('/tf_static', TF),
-                            (description, 'std_msgs/msg/String')):
+        description, moving, fixed = (self.resolve_topic_name(topic) for topic in (
+            'robot_description', '/tf', '/tf_static'))
+        self._latched |= {fixed, description}
+        for topic, kind in ((moving, TF), (fixed, TF), (description, 'std_msgs/msg/String')):
             self._kinds.setdefault(topic, kind)
             self._announce(topic)
-        self._frames = RecordedFrames(self.writer, urdf, values.frame_rate, description)
+        self._frames = RecordedFrames(self.writer, urdf, values.frame_rate, description, moving,
+                                      fixed)
         if 'joint_states' in sources:
             self._frames.start(self._now())
             self._computed[self.resolve_topic_name('joint_states')] = self._frames.joint_states
@@ -136,7 +137,8 @@ class RecorderNode(Node):
             self._undecided = False
             missing = [source for source, topic in (('odom', '/tf'),
                                                     ('joint_states', 'robot_description'))
-                       if not self.count_publishers(topic)]
+                       # count_publishers itself knows no remappings
+                       if not self.count_publishers(self.resolve_topic_name(topic))]
             if missing:
                 self._compute_frames(*missing)
 

@@ -102,11 +102,12 @@ def test_start_steering_reaches_the_simulated_robot(launch_file, driver):
     running.interrupt()
 
 
-def test_recording_leaves_a_bag(launch_file, driver, tmp_path):
+@pytest.mark.parametrize('namespace', ['', 'robot1'])
+def test_recording_leaves_a_bag_with_one_tree_of_frames(namespace, launch_file, driver, tmp_path):
     highlevel = pytest.importorskip('rosbags.highlevel')
     running = launch_file('bringup.launch.py', 'sim:=analytic', 'record:=true',
-                          f'bag_path:={tmp_path}/bag')
-    one = driver()
+                          f'bag_path:={tmp_path}/bag', f'namespace:={namespace}')
+    one = driver(namespace)
     # recorder and robot start at the same time, in processes of their own
     assert one.wait(lambda: 'recorder' in {
         end.node_name for end in one.node.get_subscriptions_info_by_topic('odom')}, START)
@@ -115,8 +116,17 @@ def test_recording_leaves_a_bag(launch_file, driver, tmp_path):
     code, output, _ = running.interrupt()
     assert code == 0, output
     with highlevel.AnyReader([tmp_path / 'bag']) as bag:
-        assert {'/joint_states', '/odom', '/wheel_effort', '/tf'} <= {
-            topic for topic, info in bag.topics.items() if info.msgcount}
+        counts = {topic: info.msgcount for topic, info in bag.topics.items() if info.msgcount}
+        prefix = f'/{namespace}' if namespace else ''
+        assert {f'{prefix}/{name}' for name in ('joint_states', 'odom', 'wheel_effort', 'tf',
+                                                'tf_static')} <= set(counts)
+        assert {topic for topic in counts if '/tf' in topic} == {f'{prefix}/tf',
+                                                                 f'{prefix}/tf_static'}
+        children = {frame.child_frame_id for connection, _, data in bag.messages()
+                    if connection.topic == f'{prefix}/tf'
+                    for frame in bag.deserialize(data, connection.msgtype).transforms}
+    # published or computed
+    assert {'base_footprint', 'steering_link_1', 'wheel_link_3'} <= children
 
 
 def test_ctrl_c_while_starting_is_clean(launch_file):
