@@ -1,4 +1,7 @@
-"""One tree, two builds: ``pip install .[jazzy]`` and ``colcon build`` (see docs/architecture.md)."""
+# SPDX-License-Identifier: Apache-2.0
+"""One tree, two builds: ``pip install .[jazzy]`` and ``colcon build`` (docs/architecture.md)."""
+
+from __future__ import annotations
 
 import os
 
@@ -28,8 +31,8 @@ VERSIONS = {
 CORE_INTERFACES = ('builtin-interfaces', 'rcl-interfaces', 'rosgraph-msgs')
 
 
-def distribution(name):
-    """Wheels of one ROS 2 distribution (an extra, so that a ROS 2 installation is never shadowed)."""
+def distribution(name: str) -> list[str]:
+    """Return the wheels of a distribution, for an extra: an installed ROS 2 is never shadowed."""
     pins = VERSIONS[name]
     wheels = [f'ros-rclpy[fastrtps]=={pins["rclpy[fastrtps]"]}']
     for message in MESSAGES:
@@ -38,7 +41,7 @@ def distribution(name):
     return wheels + ['transforms3d>=0.4.2', 'xacro>=2']
 
 
-def tree(source, target=None):
+def tree(source: str, target: str | None = None) -> list[tuple[str, list[str]]]:
     """Return data_files entries that keep the folders below `source`."""
     entries = []
     for folder, subfolders, files in os.walk(source):

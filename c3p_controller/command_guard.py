@@ -53,7 +53,7 @@ class CommandGuard:
         self._silent_since = None
 
     def stale(self, now: float) -> bool:
-        """True when there is a command and it is too old."""
+        """Return whether there is a command and it is too old."""
         return self._command is not None and now - self._received > self.command_timeout
 
     def age(self, now: float) -> float:
@@ -61,7 +61,7 @@ class CommandGuard:
         return now - self._received
 
     def healthy(self, now: float) -> None:
-        """Say that the chain is whole at `now`: unlocks when a zero command or silence allows it."""
+        """Unlock, with the chain whole at `now`, when a zero command or silence allows it."""
         if not self.lock:
             return
         if self._command is None or self.stale(now):

@@ -6,8 +6,8 @@ Fusion of inverse dynamics and inverse kinematics, paper I, eq. (13).
 
 with δ the direction in which the platform moves and β the one in which it is asked to move. The
 paper calls Ψ = 90° "pure un-actuation" and 0° and 180° alike "full ability of motion", which asks
-for |cos Ψ|: with the cosine as printed, odd powers would reverse τ_K beyond 90° and fractional ones
-be complex. Direction differences need no minus signs in the arctangents: they cancel.
+for |cos Ψ|: with the cosine as printed, odd powers would reverse τ_K beyond 90° and fractional
+ones be complex. Direction differences need no minus signs in the arctangents: they cancel.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ line from start to goal and across it:
     ω = K_Φ Φ_e + K_er δ_er
 
 with t along the line, n across, and δ_er the angle from the line to the remaining error. The error
-is on the floor; the twist is given in ``base_link``, for which the rotation that the paper omits is
-needed (docs/papers/el_shenawy.md). `axis_velocity` is the paper's own form.
+is on the floor; the twist is given in ``base_link``, for which the rotation that the paper omits
+is needed (docs/papers/el_shenawy.md). `axis_velocity` is the paper's own form.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def line_velocity(error: Array, direction: Array, gains: PositionGains) -> Array
 
 class PositionController:
     """
-    Drives to a goal pose; the memory is the goal, the line to it and whether the robot has stopped.
+    Drives to a goal pose; the memory is the goal, the line to it and what has been reached.
 
     Parameters
     ----------

@@ -2,8 +2,9 @@
 """
 Node: drives to ``goal_pose`` by the exponential law (position_controller.PositionController).
 
-Subscribes ``goal_pose``, ``odom``; publishes ``cmd_vel`` while it has a goal and nothing otherwise,
-so that a joystick or Nav2 can command the robot, and ``~/goal_reached``, ``~/distance_to_goal``.
+Subscribes ``goal_pose``, ``odom``; publishes ``cmd_vel`` while it has a goal and nothing
+otherwise, so that a joystick or Nav2 can command the robot, and ``~/goal_reached``,
+``~/distance_to_goal``.
 The first command towards a goal is zero: the velocity controller takes a command only after that.
 """
 

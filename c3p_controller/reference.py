@@ -58,9 +58,9 @@ class ReferenceShaper:
     """
     Follows the commanded twist with limited acceleration; the memory is the present reference.
 
-    The linear part is limited as a vector over the floor: between two steps the reference is turned
-    with the body first, so that a robot that yaws while it travels straight over the floor uses
-    none of its acceleration for that.
+    The linear part is limited as a vector over the floor: between two steps the reference is
+    turned with the body first, so that a robot that yaws while it travels straight over the floor
+    uses none of its acceleration for that.
     """
 
     def __init__(self, limits: ReferenceLimits) -> None:

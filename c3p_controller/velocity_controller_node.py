@@ -3,9 +3,10 @@
 Node: makes the robot follow ``cmd_vel`` (velocity_controller.VelocityController).
 
 Each cycle begins with a ``joint_states`` message and carries its stamp: with the ``odom`` of that
-stamp the node publishes ``reference_acceleration``; the ``dynamics_effort`` that answers it is fused
-into ``wheel_effort``. When commands stop coming the robot makes a controlled stop; when the chain
-breaks the wheels brake; after both it waits for a zero command, or silence, before it moves again.
+stamp the node publishes ``reference_acceleration``; the ``dynamics_effort`` that answers it is
+fused into ``wheel_effort``. When commands stop coming the robot makes a controlled stop; when the
+chain breaks the wheels brake, and the robot waits for a zero command, or silence, before it moves
+again.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 """
 Node: wheel torques for the acceleration that the velocity controller asks for.
 
-Subscribes ``joint_states``, ``odom``, ``reference_acceleration``; publishes ``dynamics_effort`` with
-the stamp of the cycle (papers I (10)-(12), II (16)-(18); caster_dynamics.inverse_dynamics).
+Subscribes ``joint_states``, ``odom``, ``reference_acceleration``; publishes ``dynamics_effort``
+with the stamp of the cycle (papers I (10)-(12), II (16)-(18); caster_dynamics.inverse_dynamics).
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ class InverseDynamicsNode(SuiteNode):
             accel = twist_of(message.accel, 'accel')
             limit = self.parameters.value.acceleration_limit
             if np.max(np.abs(accel)) > limit:
-                raise MessageError(f'accel = {accel.tolist()}: at most {limit} (acceleration_limit)')
+                raise MessageError(f'accel = {accel.tolist()}: at most {limit} '
+                                   '(acceleration_limit)')
         except MessageError as error:
             self.diagnostics.refuse('reference_acceleration', error)
             return

@@ -2,10 +2,10 @@
 """
 Node: where the robot is, how it moves and which wheel slips, from its joints alone.
 
-Subscribes ``joint_states``; publishes ``odom`` with the stamp of each message, ``/tf`` where tf2 is
-installed, and ``~/wheel_slip``: one DiagnosticStatus per wheel, WARN while it slips. The pose is set
-by ``~/reset_odometry`` (Trigger), by ``~/set_pose`` (a pose in the odometry frame) and, where
-control_msgs is installed, by ``~/set_odometry`` (control_msgs/SetOdometry).
+Subscribes ``joint_states``; publishes ``odom`` with the stamp of each message, ``/tf`` where tf2
+is installed, and ``~/wheel_slip``: one DiagnosticStatus per wheel, WARN while it slips. The pose
+is set by ``~/reset_odometry`` (Trigger), by ``~/set_pose`` (a pose in the odometry frame) and,
+where control_msgs is installed, by ``~/set_odometry`` (control_msgs/SetOdometry).
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ class SensedKinematicsNode(SuiteNode):
         self._slip = self.create_publisher(DiagnosticArray, '~/wheel_slip', RELIABLE)
         self._transforms = TransformPublisher(self) if values.publish_tf else None
         self.create_subscription(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
-        self.create_subscription(PoseWithCovarianceStamped, '~/set_pose', self._on_set_pose, LATEST)
+        self.create_subscription(PoseWithCovarianceStamped, '~/set_pose', self._on_set_pose,
+                                 LATEST)
         self.create_service(Trigger, '~/reset_odometry', self._on_reset)
         if SetOdometry is not None:
             self.create_service(SetOdometry, '~/set_odometry', self._on_set_odometry)

@@ -77,5 +77,5 @@ class Lifeline:
         return now - self.heard
 
     def lost(self, now: float) -> bool:
-        """True when it was heard once and is silent for longer than the timeout."""
+        """Return whether it was heard once and is silent for longer than the timeout."""
         return self.heard > -math.inf and self.age(now) > self.timeout

@@ -2,8 +2,9 @@
 """
 The one place that spins.
 
-rclpy's EventsExecutor costs a third of the SingleThreadedExecutor's latency and a fifth of its CPU,
-but a call without a timeout hangs and ignores signals; MultiThreadedExecutor starves callbacks.
+rclpy's EventsExecutor costs a third of the SingleThreadedExecutor's latency and a fifth of its
+CPU, but a call without a timeout hangs and ignores signals; MultiThreadedExecutor starves
+callbacks.
 """
 
 from __future__ import annotations

@@ -129,8 +129,8 @@ class GoalFrames:
     def _look_up(self, frame: str) -> Array:
         known = f'known are {self.odom_frame!r} and {self.base_frame!r}'
         if self._buffer is None:
-            raise MessageError(f'frame {frame!r}: {known}; other frames need tf2_ros, which is not '
-                               'installed')
+            raise MessageError(f'frame {frame!r}: {known}; other frames need tf2_ros, which is '
+                               'not installed')
         try:
             found = self._buffer.lookup_transform(self.odom_frame, frame, tf2_ros.Time())
         except Exception as error:

@@ -114,7 +114,7 @@ def fill_twist(message: Twist, twist: Array) -> Twist:
 
 
 class _Fields:
-    """Picks the values of wanted joints out of JointState messages, in whatever order they come."""
+    """Picks the values of wanted joints out of JointState messages, in any order of theirs."""
 
     def __init__(self, wanted: list[str]) -> None:
         self._wanted = wanted
@@ -184,7 +184,7 @@ class JointCoding:
 
     def write(self, message: JointState, steering: Array, steering_rate: Array,
               wheel_angle: Array, wheel_rate: Array, wheel_torque: Array) -> JointState:
-        """Fill `message` with all joints of the robot and return it; steering carries no effort."""
+        """Fill `message` with all joints and return it; steering carries no effort."""
         n = self.robot.count
         message.name = self.names
         message.position = ((np.concatenate([steering, wheel_angle]) - self._zero)

@@ -78,8 +78,8 @@ class SuiteNode(Node):
         """
         Return the time that watchdogs measure with, s.
 
-        The monotonic clock, so that a step of the system clock trips nothing; with ``use_sim_time``
-        the simulation's, so that a paused or slow simulation trips nothing either.
+        The monotonic clock, so that a step of the system clock trips nothing; with
+        ``use_sim_time`` the simulation's, so that a paused or slow one trips nothing either.
         """
         return self.now_ns() * 1e-9 if self._simulated else time.monotonic()
 
@@ -136,5 +136,3 @@ class SuiteNode(Node):
             raise MessageError('the stamp is zero; a control cycle is known by its stamp')
         return self.check_fresh(stamp, max_age)
 
-
-__all__ = ['LATCHED', 'LATEST', 'RELIABLE', 'SENSOR_DATA', 'WATCH_PERIOD', 'MessageError', 'SuiteNode']

@@ -168,7 +168,8 @@ class Parameters:
                          or name in known]
                 raise ParameterError(
                     f'{self._node.get_name()}: unknown parameter {name!r}; '
-                    + (f'did you mean {close}?' if close else f'known are {sorted(self._entries)}'))
+                    + (f'did you mean {close}?' if close
+                       else f'known are {sorted(self._entries)}'))
 
     def _declare(self, name: str, entry: dict[str, Any]) -> None:
         default = entry.get('default_value')

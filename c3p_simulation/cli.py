@@ -99,7 +99,8 @@ class _Bar:
 
     def __call__(self, seconds: float, distance: float) -> None:
         if self._bar is None:
-            self._bar = tqdm(total=max(distance, 1e-3), unit='m', leave=True, file=sys.stderr, disable=None,
+            self._bar = tqdm(total=max(distance, 1e-3), unit='m', leave=True, file=sys.stderr,
+                             disable=None,
                              bar_format='{desc}|{bar:40}|{postfix}')
         self._bar.n = min(max(self._bar.total - distance, 0.0), self._bar.total)
         self._bar.set_description(f'{seconds:5.1f} s', refresh=False)
