@@ -11,6 +11,7 @@ pytest.importorskip('launch.actions', reason=NEEDS)
 pytest.importorskip('launch_ros.actions', reason=NEEDS)
 rclpy = pytest.importorskip('rclpy', reason='needs rclpy: pip install c3p[jazzy]')
 
+from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from geometry_msgs.msg import PoseStamped  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
@@ -107,17 +108,18 @@ def test_recording_leaves_a_bag_with_one_tree_of_frames(namespace, launch_file, 
     highlevel = pytest.importorskip('rosbags.highlevel')
     running = launch_file('bringup.launch.py', 'sim:=analytic', 'record:=true',
                           f'bag_path:={tmp_path}/bag', f'namespace:={namespace}')
+    prefix, counted = f'/{namespace}' if namespace else '', {}
     one = driver(namespace)
-    # recorder and robot start at the same time, in processes of their own
-    assert one.wait(lambda: 'recorder' in {
-        end.node_name for end in one.node.get_subscriptions_info_by_topic('odom')}, START)
-    seen = one.efforts
-    assert one.wait(lambda: one.efforts > seen + 200, START)
+    # the recorder says in its diagnostics what it has, and finds the publishers when it does
+    one.node.create_subscription(DiagnosticArray, '/diagnostics', lambda message: counted.update(
+        (value.key, value.value) for status in message.status if 'recorder' in status.name
+        for value in status.values), 10)
+    assert one.wait(lambda: int(counted.get(f'{prefix}/odom', 0)) > 100 and int(
+        counted.get(f'{prefix}/tf_static', 0)), START), counted
     code, output, _ = running.interrupt()
     assert code == 0, output
     with highlevel.AnyReader([tmp_path / 'bag']) as bag:
         counts = {topic: info.msgcount for topic, info in bag.topics.items() if info.msgcount}
-        prefix = f'/{namespace}' if namespace else ''
         assert {f'{prefix}/{name}' for name in ('joint_states', 'odom', 'wheel_effort', 'tf',
                                                 'tf_static')} <= set(counts)
         assert {topic for topic in counts if '/tf' in topic} == {f'{prefix}/tf',
