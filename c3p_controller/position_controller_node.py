@@ -26,7 +26,7 @@ from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.executor import run
 from c3p_ros.frames import GoalFrames, pose_of
-from c3p_ros.messages import MessageError, fill_twist, stamp_to_ns
+from c3p_ros.messages import MessageError, fill_twist
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
 
 # how old a goal may be when it arrives, s; a goal replayed from a bag is not driven to
@@ -34,6 +34,9 @@ GOAL_AGE = 10.0
 
 # ~/distance_to_goal is for people and comes ten times a second
 DISTANCE_PERIOD_NS = 100_000_000
+
+# commands may be this much early, ns: rounding of stamps must not cost a whole cycle
+GRACE_NS = 100_000
 
 
 class PositionControllerNode(SuiteNode):
@@ -50,7 +53,7 @@ class PositionControllerNode(SuiteNode):
         self._odom_seen = Lifeline(self.parameters.value.odom_timeout)
         self._progress = Progress()
         self._pose: np.ndarray | None = None
-        self._begin, self._distance_due = False, 0
+        self._begin, self._distance_due, self._command_due = False, 0, 0
         self._reached: bool | None = None
         self._stamped = self.parameters.value.use_stamped_vel
         self._command = self.create_publisher(TwistStamped if self._stamped else Twist, 'cmd_vel',
@@ -94,14 +97,19 @@ class PositionControllerNode(SuiteNode):
 
     def _on_odom(self, message: Odometry) -> None:
         try:
+            stamp = self.cycle_stamp(message.header.stamp, self._odom_seen.timeout)
+            self._line.accept(stamp)
+            if not (self._line.restarted or stamp >= self._command_due):
+                self._odom_seen.beat(self.watch_time())
+                return
             pose = pose_of(message.pose.pose, 'pose')
-            self._line.accept(self.cycle_stamp(message.header.stamp, self._odom_seen.timeout))
             self._frames.odometry(message)
         except MessageError as error:
             self.diagnostics.refuse('odom', error)
             return
         self._odom_seen.beat(self.watch_time())
         self._pose = pose
+        self._command_due = stamp + int(1e9 / self.parameters.value.command_rate) - GRACE_NS
         if self._line.restarted:
             self._distance_due = 0
             self._give_up('time went back; the goal belongs to the time before')
@@ -109,7 +117,6 @@ class PositionControllerNode(SuiteNode):
         command = self._controller.step(pose)
         if command is None:
             return
-        stamp = stamp_to_ns(message.header.stamp)
         if not self._progress.step(stamp * 1e-9, command, self.parameters.value.progress_timeout):
             self._give_up('no progress for '
                           f'{self.parameters.value.progress_timeout} s (progress_timeout)')

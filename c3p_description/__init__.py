@@ -3,7 +3,7 @@
 The robots: parameters, URDF, meshes and layouts, and how they become numbers.
 
 ``load('c3p')`` reads ``robots/c3p.yaml``, the one source of every parameter; it also takes the
-path of a YAML, URDF or xacro file. ``robot_description('c3p')`` is the URDF text of the same robot.
+path of a YAML, URDF or xacro file. ``robot_description('c3p')`` is the URDF of the same robot.
 
 Examples
 --------

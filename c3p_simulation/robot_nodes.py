@@ -22,9 +22,9 @@ from c3p_dynamics.inverse_dynamics_node import InverseDynamicsNode
 from c3p_kinematics.sensed_kinematics_node import SensedKinematicsNode
 from c3p_ros.executor import run
 
-# in the order in which a cycle passes them
-CHAIN: tuple[type[Node], ...] = (SensedKinematicsNode, PositionControllerNode,
-                                 VelocityControllerNode, InverseDynamicsNode)
+# in the order in which a cycle needs them
+CHAIN: tuple[type[Node], ...] = (SensedKinematicsNode, VelocityControllerNode,
+                                 InverseDynamicsNode, PositionControllerNode)
 
 
 def main(args: Sequence[str] | None = None) -> int:

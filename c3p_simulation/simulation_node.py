@@ -69,7 +69,7 @@ class SimulationNode(SuiteNode):
         self._gate = WheelGate(self.robot, GateSettings(values.command_timeout,
                                                         values.stop_damping))
         self._joints, self._efforts = JointCoding(self.robot), EffortCoding(self.robot)
-        self.latency = LatencyHistogram()
+        self.latency, self.lateness = LatencyHistogram(), LatencyHistogram()
         self.cycles, self.overruns, self.answered = 0, 0, 0
         self._period = 1.0 / values.rate
         self._period_ns = round(1e9 * self._period)
@@ -92,10 +92,11 @@ class SimulationNode(SuiteNode):
         self.start()
 
     def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics; times from joint_states to wheel_effort."""
+        """Return the figures for the diagnostics: latency is from joint_states to wheel_effort."""
         shown = {f'latency_{name}_ms': f'{1e3 * value:.4f}' for name, value in (
             ('p50', self.latency.quantile(0.5)), ('p99', self.latency.quantile(0.99)),
             ('max', self.latency.largest))}
+        shown['late_p99_ms'] = f'{1e3 * self.lateness.quantile(0.99):.4f}'
         return {'cycles': self.cycles, 'answered': self.answered, 'overruns': self.overruns,
                 **shown, 'plant': self.parameters.value.plant,
                 'wheels': self._gate.reason or 'driven'}
@@ -126,46 +127,58 @@ class SimulationNode(SuiteNode):
         while not self._stop.is_set() and self.context.ok():
             steps = 1
             late = time.monotonic() - deadline
+            self.lateness.add(late)
             if late > wall:
                 steps += int(late / wall)
                 self.overruns += steps - 1
-            self._advance(steps)
+            truth = self._advance(steps)
             deadline += steps * wall
+            # the truth waits until the chain has done its work: it must not take its time
+            time.sleep(max(0.0, deadline - wall / 2 - time.monotonic()))
+            self._publish_truth(*truth)
             time.sleep(max(0.0, deadline - time.monotonic()))
 
     def _gate_time(self) -> float:
         return self.plant.time if self._own_clock else time.monotonic()
 
-    def _advance(self, steps: int = 1) -> None:
-        """Hold the torque of the gate for `steps` periods and publish the joints afterwards."""
+    def _advance(self, steps: int = 1) -> tuple[Any, Any]:
+        """
+        Hold the torque of the gate for `steps` periods and publish the joints afterwards.
+
+        Returns the stamp and the truth that belong to them.
+        """
         with self._lock:
             for _ in range(steps):
                 torque = self._gate.torque_at(self._gate_time(), self._sample.wheel_rate)
                 self._sample = self.plant.step(torque, self._period)
             self._stamp += steps * self._period_ns
             self.cycles += 1
-            stamp, sample, truth = self._stamp, self._sample, self.plant.truth()
-            self._sent[stamp] = time.monotonic()
+            stamp, sample, truth = ns_to_stamp(self._stamp), self._sample, self.plant.truth()
+            self._sent[self._stamp] = time.monotonic()
             if len(self._sent) > 64:
                 del self._sent[next(iter(self._sent))]
-        try:
-            self._publish(ns_to_stamp(stamp), sample, truth)
-        except Exception:
-            if self.context.ok():  # publishing fails once the context has been shut down
-                raise
-
-    def _publish(self, stamp: Any, sample: Any, truth: Any) -> None:
-        # the joints first: everything else may wait while the chain works
+        joints = self._joint_message
+        joints.header.stamp = stamp
+        self._joints.write(joints, *sample[1:])
         if self._clock_pub is not None:
-            self._clock_pub.publish(Clock(clock=stamp))
-        self._joint_message.header.stamp = stamp
-        self._joint_pub.publish(self._joints.write(self._joint_message, *sample[1:]))
+            self._send(self._clock_pub, Clock(clock=stamp))
+        self._send(self._joint_pub, joints)
+        return stamp, truth
+
+    def _publish_truth(self, stamp: Any, truth: Any) -> None:
         if self._truth_pub is not None:
             message = self._truth_message
             message.header.stamp = stamp
             fill_pose(message.pose.pose, truth.pose)
             fill_twist(message.twist.twist, truth.twist)
-            self._truth_pub.publish(message)
+            self._send(self._truth_pub, message)
+
+    def _send(self, publisher: Any, message: Any) -> None:
+        try:
+            publisher.publish(message)
+        except Exception:
+            if self.context.ok():  # publishing fails once the context has been shut down
+                raise
 
     def _on_effort(self, message: JointState) -> None:
         try:
@@ -183,14 +196,17 @@ class SimulationNode(SuiteNode):
                 self.latency.add(time.monotonic() - sent)
             self._gate.command(torque, self._gate_time())
         if self.parameters.value.lockstep and stamp == self._stamp:
-            self._waiting_since = time.monotonic()
-            self._advance()
+            self._step_on()
+
+    def _step_on(self) -> None:
+        """Begin the next cycle of the lockstep."""
+        self._waiting_since = time.monotonic()
+        self._publish_truth(*self._advance())
 
     def _on_watch(self) -> None:
         if self.parameters.value.lockstep and time.monotonic() - self._waiting_since > (
                 PATIENCE if self.cycles else 0.0):
-            self._waiting_since = time.monotonic()
-            self._advance()
+            self._step_on()
         reason = self._gate.reason
         self.diagnostics.condition('wheels', WARN if reason else OK,
                                    f'{reason}: they brake' if reason else 'driven')
