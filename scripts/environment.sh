@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by quick_start.sh and run_tests.sh: a virtual environment in .venv with ROS 2 from wheels.
+# Nothing outside this folder changes, except that Debian's or Ubuntu's python3-venv is installed
+# where it is missing and we may do so.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# a sourced ROS 2 installation and its Python packages must not mix with the wheels
+unset PYTHONPATH AMENT_PREFIX_PATH COLCON_PREFIX_PATH CMAKE_PREFIX_PATH LD_LIBRARY_PATH ROS_DISTRO
+
+find_python() {
+    local name
+    for name in "${PYTHON:-}" python3 python3.13 python3.12 python3.11 python3.10; do
+        if [ -n "$name" ] && command -v "$name" > /dev/null 2>&1 &&
+            "$name" -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2> /dev/null; then
+            echo "$name"
+            return
+        fi
+    done
+    echo "Python 3.10 to 3.13 is needed and was not found (PYTHON=/path/to/python chooses one)" >&2
+    return 1
+}
+
+install_venv_package() {
+    local apt='apt-get'
+    if [ "$(id -u)" != 0 ]; then
+        apt='sudo apt-get'
+    fi
+    if ! command -v apt-get > /dev/null 2>&1; then
+        echo "python3's venv module is missing; install it with your package manager" >&2
+        return 1
+    fi
+    echo 'installing python3-venv'
+    $apt update -qq && $apt install -y -qq python3-venv > /dev/null
+}
+
+# set_up EXTRAS: make .venv, or bring it up to date, with the project and these extras
+set_up() {
+    local python stamp
+    python=$(find_python)
+    if [ ! -x .venv/bin/python ]; then
+        "$python" -m venv .venv 2> /dev/null || {
+            rm -rf .venv
+            install_venv_package
+            "$python" -m venv .venv
+        }
+    fi
+    # install again only when what is installed may have changed
+    stamp=$(cat setup.py pyproject.toml | cksum)-$1
+    if [ "$(cat .venv/c3p_stamp 2> /dev/null)" != "$stamp" ]; then
+        echo 'installing into .venv (about a minute)'
+        .venv/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[$1]"
+        echo "$stamp" > .venv/c3p_stamp
+    fi
+    export PATH="$PWD/.venv/bin:$PATH"
+    export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST
+}
