@@ -26,7 +26,7 @@ from c3p_ros.launch_actions import (
 )
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
-# in the order in which a cycle passes them
+# what robot_nodes holds in one process
 CHAIN = ('sensed_kinematics_node', 'position_controller_node', 'velocity_controller_node',
          'inverse_dynamics_node')
 

@@ -66,8 +66,12 @@ def installed(tmp_path_factory):
 
 
 @pytest.fixture
-def prefix(installed, monkeypatch):
+def prefix(installed, tmp_path_factory, monkeypatch):
     """Put the installation on the path of this process and of those that it starts."""
+    # launch_ros leaves its parameter files behind
+    scratch = str(tmp_path_factory.mktemp('scratch'))
+    monkeypatch.setenv('TMPDIR', scratch)
+    monkeypatch.setattr('tempfile.tempdir', scratch)
     monkeypatch.setenv('AMENT_PREFIX_PATH', os.pathsep.join(
         [str(installed), *filter(None, [os.environ.get('AMENT_PREFIX_PATH')])]))
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
