@@ -81,10 +81,14 @@ class Bench:
         end = time.monotonic() + timeout
         while not (result := condition()):
             if time.monotonic() > end:
-                states = {name: s.message for name, s in self.health.items()}
-                raise AssertionError(f'{what}: not within {timeout} s; nodes say {states}')
+                raise AssertionError(f'{what}: not within {timeout} s; nodes said {self.story()}')
             self.executor.spin_once(timeout_sec=0.002)
         return result
+
+    def story(self):
+        """Return what each node has said, without repetitions, newest last."""
+        return {name: [m for k, m in enumerate(said) if k == 0 or said[k - 1] != m][-8:]
+                for name, said in self.said.items()}
 
     def wait_until_unlocked(self):
         """Spin until the velocity controller would follow a command."""
@@ -133,15 +137,28 @@ class Bench:
         message.header.frame_id = 'base_link'
         fill_twist(message.twist, twist)
         self.publisher(TwistStamped, 'cmd_vel').publish(message)
+        self.commanded = time.monotonic()
 
     def command_until(self, condition, what, *twist, timeout=PATIENCE):
         """Publish `twist` at 50 Hz until `condition` is true."""
+        return self._repeat(lambda: self.command(*twist), condition, what, timeout)
+
+    def publish_until(self, publisher, message, condition, what, stamp=None):
+        """Publish `message` until `condition`: a queue of one may drop it for a newer one."""
+        def publish():
+            if stamp is not None:
+                message.header.stamp = stamp()
+            publisher.publish(message)
+
+        return self._repeat(publish, condition, what, 3.0)
+
+    def _repeat(self, act, condition, what, timeout):
         due = [0.0]
 
         def step():
             if time.monotonic() >= due[0]:
                 due[0] = time.monotonic() + 0.02
-                self.command(*twist)
+                act()
             return condition()
 
         return self.wait_for(step, what, timeout)
