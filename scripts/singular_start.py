@@ -34,7 +34,8 @@ from c3p_dynamics.caster_dynamics import inverse_dynamics
 from c3p_kinematics.odometry import Odometry
 from c3p_simulation.plant import AnalyticPlant
 
-DT = 0.005
+# control period and period of the position law, s: the nodes' defaults
+DT, COMMAND_PERIOD = 0.005, 0.02
 
 # goal and steering angles of the two starts
 ACROSS = (np.array([4.0, 0.0, 0.0]), np.zeros(3))
@@ -191,7 +192,8 @@ def run(law: Law, goal: Array, steering: Array, seconds: float = 20.0) -> Start:
                                  sample.wheel_rate, sample.steering_rate)
         # a command counts from the cycle after the one whose odometry it answers
         accel = controller.ask(command, estimate.twist, DT)
-        command = position(estimate.pose)
+        if len(torques) % round(COMMAND_PERIOD / DT) == 0:
+            command = position(estimate.pose)
         dynamics = inverse_dynamics(robot, sample.steering, estimate.twist, accel, law.weight)
         torques.append(controller.fuse(sample.steering, sample.wheel_rate, estimate.twist,
                                        dynamics))
@@ -256,13 +258,14 @@ def radial_laws() -> list[Law]:
     ]
 
 
-def row(law: Law, found: Start) -> str:
-    """Return a line of the table."""
+def row(law: Law, found: Start, turn: bool) -> str:
+    """Return a line of the table; a turn on the spot has no line to be aligned with."""
     def seconds(value: float | None) -> str:
         return 'never' if value is None else f'{value:.2f}'
 
+    aligned = '-' if turn else seconds(found.aligned)
     return (f'| {law.name} | {"yes" if law.friction else "no"} | {seconds(found.left)} '
-            f'| {seconds(found.aligned)} | {100 * found.pose[EARLY, 0]:.1f} '
+            f'| {aligned} | {round(100 * found.pose[EARLY, 0], 1) + 0.0} '
             f'| {100 * found.path_error:.1f} | {seconds(found.arrived)} '
             f'| {np.abs(found.torque).max():.2f} |')
 
@@ -278,7 +281,7 @@ def main() -> None:
             ('Steering -60°, 60°, 180°, goal: turn by 1 rad', RADIAL, radial_laws())):
         print(f'{title}\n\n{HEAD}')
         for law in laws:
-            print(row(law, run(law, goal, steering, 40.0)), flush=True)
+            print(row(law, run(law, goal, steering, 40.0), not goal[:2].any()), flush=True)
         print()
 
 
