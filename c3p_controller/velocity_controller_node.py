@@ -39,6 +39,10 @@ from c3p_ros.messages import (
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.stamp_join import StampJoin
 
+# cycles that may wait for the inverse dynamics at once: on a busy computer the next cycle begins
+# before the answer to the last has come, and that answer still is the newest there is
+UNANSWERED = 8
+
 CHAIN = ('joint_states', 'odom', 'dynamics_effort')
 
 
@@ -59,7 +63,7 @@ class VelocityControllerNode(SuiteNode):
         self._retune()
         self._warm_up()
         self._sensed = StampJoin('joints', 'odom')
-        self._answer: tuple[int, Any, Any, Any] | None = None
+        self._asked: dict[int, tuple[Any, Any, Any]] = {}
         self._cycles, self._largest = 0, 0.0
         self._accel = self.create_publisher(AccelStamped, 'reference_acceleration', RELIABLE)
         self._effort = self.create_publisher(JointState, 'wheel_effort', LATEST)
@@ -143,6 +147,7 @@ class VelocityControllerNode(SuiteNode):
             return
         if self._line.restarted:
             self._guard.fault('time went back')
+            self._asked.clear()
         command = self._guard.wanted(self.watch_time(), stamp_to_ns(stamp))
         controller = self._controller
         controller.shaper.limits = self._stopping if command is None else self._driving
@@ -151,7 +156,9 @@ class VelocityControllerNode(SuiteNode):
             accel = np.zeros(3)
         else:
             accel = controller.ask(np.zeros(3) if command is None else command, sensed, dt)
-        self._answer = (stamp_to_ns(stamp), steering, wheel_rate, sensed)
+        self._asked[stamp_to_ns(stamp)] = (steering, wheel_rate, sensed)
+        if len(self._asked) > UNANSWERED:
+            del self._asked[next(iter(self._asked))]
         message = AccelStamped()
         message.header.stamp = stamp
         message.header.frame_id = 'base_link'
@@ -160,7 +167,7 @@ class VelocityControllerNode(SuiteNode):
 
     def _on_dynamics(self, message: JointState) -> None:
         stamp = stamp_to_ns(message.header.stamp)
-        if self._answer is None or self._answer[0] != stamp:
+        if stamp not in self._asked:
             return
         try:
             torque = self._efforts.read(message)
@@ -168,8 +175,10 @@ class VelocityControllerNode(SuiteNode):
             self.diagnostics.refuse('dynamics_effort', error)
             return
         self._alive['dynamics_effort'].beat(self.watch_time())
-        _, steering, wheel_rate, sensed = self._answer
-        self._answer = None
+        steering, wheel_rate, sensed = self._asked.pop(stamp)
+        # a newer answer makes the older ones useless
+        for old in [s for s in self._asked if s < stamp]:
+            del self._asked[old]
         if not self._broken():
             self._guard.healthy(self.watch_time())
             self._send(self._controller.fuse(steering, wheel_rate, sensed, torque), stamp)
