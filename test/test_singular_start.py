@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What docs/papers/el_shenawy.md says of singular starts, by scripts/singular_start.py."""
 
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,16 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'scripts'))
-from singular_start import ACROSS, RADIAL, WEIGHT, our_law, printed_law, run  # noqa: E402
+from singular_start import (  # noqa: E402
+    ACROSS,
+    RADIAL,
+    WEIGHT,
+    across_laws,
+    our_law,
+    printed_law,
+    radial_laws,
+    run,
+)
 
 from c3p_description import load  # noqa: E402
 from c3p_dynamics.caster_dynamics import inverse_dynamics, mass_matrix  # noqa: E402
@@ -106,3 +116,14 @@ def test_yaw_moment_of_a_side_force_tends_to_minus_d_times_the_force(weight):
     np.testing.assert_allclose(moment[:2], 0.0, atol=1e-12)
     # what is missing is w_s times as large as what is there: half of the limit at w_s = 1
     assert moment[2] == pytest.approx(limit / (1.0 + weight), rel=5e-4)
+
+
+def test_papers_page_names_tests_that_exist_and_shows_the_table_as_it_is_printed():
+    root = Path(__file__).parents[1]
+    page = (root / 'docs/papers/el_shenawy.md').read_text(encoding='utf-8')
+    tests = '\n'.join(path.read_text() for path in root.glob('test/**/test_*.py'))
+    for name in re.findall(r'`(test_\w+)`', page):
+        assert f'def {name}(' in tests, f'docs/papers/el_shenawy.md names {name}'
+    # the laws in their order; the figures have bounds above
+    for law in (*across_laws(), *radial_laws()):
+        assert f'| {law.name} | {"yes" if law.friction else "no"} |' in page
