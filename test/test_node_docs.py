@@ -113,3 +113,12 @@ def test_topics_and_services_are_those_of_the_node(name, bench):
     # what needs another package may be missing here
     always = {place for place, (_, _, when) in written.items() if 'installed' not in when}
     assert always <= set(offered), f'docs/nodes.md says more than {name} has'
+
+
+def test_links_between_pages_lead_somewhere():
+    pages = [*ROOT.glob('*.md'), *ROOT.glob('docs/**/*.md')]
+    for page in pages:
+        for target in re.findall(r'\]\(([^)#:]+)(?:#[^)]*)?\)', page.read_text(encoding='utf-8')):
+            # pictures are made by the quick start
+            if not target.endswith(('.png', '.svg')):
+                assert (page.parent / target).exists(), f'{page.name} links to {target}'
