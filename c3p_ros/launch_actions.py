@@ -79,7 +79,8 @@ def suite_node(executable: str, *parameters: Any, package: str = 'c3p', **option
     """
     Return a node in the launch file's namespace with its log level and clock.
 
-    It gets no name, because one process may hold several nodes.
+    It gets no name, because one process may hold several nodes. `executable` is one of `package`;
+    `parameters` are files and dictionaries in order, `options` go to launch_ros's Node.
     """
     clock = {'use_sim_time': ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool)}
     options = {'remappings': FRAME_TOPICS, **options}

@@ -52,6 +52,12 @@ def check_age(stamp_ns: int, now_ns: int, max_age: float, max_ahead: float = 0.1
     """
     Refuse what is older than `max_age` or further ahead than `max_ahead` seconds.
 
+    Parameters
+    ----------
+    stamp_ns, now_ns : int, ns
+        Of the message, and now by the same clock.
+    max_age, max_ahead : float, s
+
     Raises
     ------
     MessageError
@@ -184,7 +190,16 @@ class JointCoding:
 
     def write(self, message: JointState, steering: Array, steering_rate: Array,
               wheel_angle: Array, wheel_rate: Array, wheel_torque: Array) -> JointState:
-        """Fill `message` with all joints and return it; steering carries no effort."""
+        """
+        Fill `message` with all joints and return it; steering carries no effort.
+
+        Parameters
+        ----------
+        message : JointState
+        steering, steering_rate : (n,) array, rad and rad/s
+        wheel_angle, wheel_rate : (n,) array, rad and rad/s
+        wheel_torque : (n,) array, N·m
+        """
         n = self.robot.count
         message.name = self.names
         message.position = ((np.concatenate([steering, wheel_angle]) - self._zero)
