@@ -103,18 +103,25 @@ class StopRequest:
             raise KeyboardInterrupt
 
 
+def _init(args: Sequence[str] | None) -> None:
+    try:
+        rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    except RuntimeError as error:  # arguments or a parameter file that ROS cannot read
+        raise ValueError(' '.join(f'{error}'.split())) from error
+
+
 def run(*factories: Callable[[], Node], args: Sequence[str] | None = None) -> int:
     """
     Run nodes in this process until Ctrl-C or SIGTERM; return the exit code.
 
-    A node that cannot start (bad parameter, unknown robot) ends the process with its one-line
+    A node that cannot start (bad parameter or file, unknown robot) ends the process with its one-line
     reason and code 1, so that a launch file or a service manager sees it.
     """
     stop = StopRequest()
     executor: Executor | None = None
     nodes: list[Node] = []
     try:
-        rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+        _init(args)
         executor = make_executor()
         for factory in factories:
             nodes.append(factory())
