@@ -166,7 +166,10 @@ def _run(options: DriveOptions, bag: Path, place: Path, say: Callable[[str], Non
     files = [*options.parameters, parameter_file(options, bag, place)]
     arguments = [part for path in files for part in ('--params-file', str(path))]
     with ExitStack() as stack:
-        rclpy.init(args=['--ros-args', *arguments])
+        try:
+            rclpy.init(args=['--ros-args', *arguments])
+        except RuntimeError as error:  # a parameter file that ROS cannot read
+            raise DriveError(f'{error}'.replace('\n', ' ')) from error
         stack.callback(rclpy.try_shutdown)
         executor = make_executor()
         stack.callback(executor.shutdown, timeout_sec=1.0)

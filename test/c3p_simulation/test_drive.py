@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``c3p drive`` as a user starts it: figures, picture, exit codes, the same drive twice."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+
+from ros_bench import Bench  # noqa: E402
+
+from c3p_simulation.bags import read_topics  # noqa: E402
+from c3p_simulation.simulation_node import SimulationNode  # noqa: E402
+
+ERRORS = ['path_error_max_m', 'path_error_rms_m', 'final_error_m', 'final_yaw_error_rad']
+KEYS = {'reached', 'time_s', 'align_time_s', 'max_wheel_torque_nm', 'latency_ms', 'cycles',
+        'overruns', *ERRORS, *(f'ground_truth_{name}' for name in ERRORS)}
+
+
+def c3p(*arguments, timeout=110):
+    """Run the command line; return the finished process."""
+    return subprocess.run([sys.executable, '-m', 'c3p_simulation', *map(str, arguments)],
+                          capture_output=True, text=True, timeout=timeout, env=os.environ.copy())
+
+
+def check_figures(figures):
+    """What the goal 4 0 0 from steering 0 must come to."""
+    assert KEYS <= set(figures), KEYS - set(figures)
+    assert set(figures['latency_ms']) == {'p50', 'p99', 'max'}
+    assert figures['reached'] is True and figures['failures'] == []
+    assert 0.0 < figures['align_time_s'] < figures['time_s'] <= 20.0
+    for prefix in ('', 'ground_truth_'):
+        assert 0.0 < figures[f'{prefix}path_error_rms_m'] < figures[f'{prefix}path_error_max_m']
+        assert figures[f'{prefix}path_error_max_m'] <= 0.10
+        assert figures[f'{prefix}final_error_m'] <= 0.05
+        assert abs(figures[f'{prefix}final_yaw_error_rad']) <= 0.15
+    assert figures['max_wheel_torque_nm'] <= 1.2
+    assert figures['cycles'] >= 200 * figures['time_s']
+
+
+@pytest.fixture(scope='module')
+def lockstep(tmp_path_factory):
+    """Two runs of the same drive in lockstep: (process, figures, directory) of each."""
+    runs = []
+    for _ in range(2):
+        out = tmp_path_factory.mktemp('drive')
+        done = c3p('drive', 4, 0, 0, '--realtime-factor', 0, '--bag', '--out', out, '--json',
+                   out / 'figures.json')
+        assert done.returncode == 0, done.stderr + done.stdout
+        runs.append((done, json.loads((out / 'figures.json').read_text()), out))
+    return runs
+
+
+@pytest.mark.slow
+def test_lockstep_drive_reaches_its_goal_and_says_all_figures(lockstep):
+    done, figures, out = lockstep[0]
+    check_figures(figures)
+    assert figures['overruns'] == 0
+    assert 'reached' in done.stdout and 'Traceback' not in done.stderr
+    for kind, start in (('picture', b'\x89PNG'), ('picture_pdf', b'%PDF')):
+        with open(figures['files'][kind], 'rb') as file:
+            assert file.read(4) == start
+    assert (out / 'bag' / 'metadata.yaml').is_file()
+
+
+def recorded(directory, topic, part):
+    """Return {stamp in ns: numbers} of a topic of a kept bag."""
+    return {m.message.header.stamp.sec * 10**9 + m.message.header.stamp.nanosec: part(m.message)
+            for m in read_topics(directory / 'bag', [topic])}
+
+
+def pose_and_twist(message):
+    pose, twist = message.pose.pose, message.twist.twist
+    return [pose.position.x, pose.position.y, pose.orientation.z, pose.orientation.w,
+            twist.linear.x, twist.linear.y, twist.angular.z]
+
+
+def from_first_command(directory, topic, part):
+    """Return the numbers of each cycle, counted from the first command towards the goal."""
+    begin = min(recorded(directory, '/cmd_vel', lambda m: None))
+    return np.array([numbers for stamp, numbers in sorted(recorded(
+        directory, topic, part).items()) if stamp >= begin])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('topic, part', [
+    ('/odom', pose_and_twist), ('/ground_truth/odom', pose_and_twist),
+    ('/wheel_effort', lambda m: list(m.effort))])
+def test_two_lockstep_drives_are_the_same(lockstep, topic, part):
+    """
+    From the first command on: the goal comes from outside, in whatever cycle runs then.
+
+    The odometry's time is a sum since its start, so that its steps differ in the last digit; a
+    closed loop that is stable does not make more of that.
+    """
+    one, other = (from_first_command(out, topic, part) for _, _, out in lockstep)
+    count = min(len(one), len(other))
+    assert count > 2000
+    assert np.abs(one[:count] - other[:count]).max() <= 1e-9
+
+
+@pytest.mark.slow
+def test_the_same_figures_come_from_the_bag_alone(lockstep, tmp_path):
+    _, figures, out = lockstep[0]
+    done = c3p('report', out / 'bag', '--out', tmp_path, '--json', tmp_path / 'again.json')
+    assert done.returncode == 0, done.stderr
+    again = json.loads((tmp_path / 'again.json').read_text())
+    assert {k: again[k] for k in KEYS} == {k: figures[k] for k in KEYS}
+
+
+@pytest.mark.slow
+def test_real_time_drive_reaches_its_goal(tmp_path):
+    done = c3p('drive', 4, 0, 0, '--out', tmp_path, '--json', '-')
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)
+    check_figures(figures)
+    assert figures['latency_ms']['p50'] < 5.0
+    # a cycle that is late is made up for; a machine that runs other tests may be late
+    assert figures['overruns'] <= 0.05 * figures['cycles']
+
+
+@pytest.mark.slow
+def test_a_goal_that_cannot_be_reached_in_time_ends_with_code_1(tmp_path):
+    done = c3p('drive', 50, 0, 0, '--realtime-factor', 0, '--timeout', 2, '--out', tmp_path,
+               '--json', tmp_path / 'f.json')
+    assert done.returncode == 1, done.stderr
+    assert json.loads((tmp_path / 'f.json').read_text())['reached'] is False
+    assert 'MISSED' in done.stdout and 'Traceback' not in done.stderr
+
+
+@pytest.mark.parametrize('arguments, words', [
+    (['drive', 'nan', 0, 0], 'finite'), (['drive', 4, 0], 'YAW'), (['drive', 'x', 0, 0], "'x'"),
+    (['drive', 4, 0, 0, '--realtime-factor', -1], 'negative'), (['fly'], 'fly'), ([], 'COMMAND'),
+    (['drive', 4, 0, 0, '--robot', 'no_such_robot'], 'no_such_robot'),
+    (['drive', 4, 0, 0, '--start-steering', 10, 20], 'start_steering'),
+    (['report', 'no_such_bag'], 'no_such_bag'),
+    (['drive', 4, 0, 0, '--params-file', 'no_such_file.yaml'], 'no_such_file.yaml'),
+])
+def test_arguments_that_cannot_be_end_with_code_2_and_a_clear_text(tmp_path, arguments, words):
+    out = ['--out', tmp_path] if arguments and arguments[0] != 'fly' else []
+    done = c3p(*arguments, *out)
+    assert done.returncode == 2, done.stderr
+    assert words in done.stderr and 'Traceback' not in done.stderr, done.stderr
+
+
+def test_a_second_robot_on_the_same_topics_is_refused(tmp_path):
+    bench = Bench()
+    try:
+        bench.add(SimulationNode)
+        done = c3p('drive', 4, 0, 0, '--out', tmp_path)
+    finally:
+        bench.close()
+    assert done.returncode == 2
+    assert 'another robot' in done.stderr and '/simulation' in done.stderr
+    assert 'ROS_DOMAIN_ID' in done.stderr
