@@ -114,8 +114,8 @@ def run(*factories: Callable[[], Node], args: Sequence[str] | None = None) -> in
     """
     Run nodes in this process until Ctrl-C or SIGTERM; return the exit code.
 
-    A node that cannot start (bad parameter or file, unknown robot) ends the process with its one-line
-    reason and code 1, so that a launch file or a service manager sees it.
+    A node that cannot start (bad parameter or file, unknown robot) ends the process with its
+    one-line reason and code 1, so that a launch file or a service manager sees it.
     """
     stop = StopRequest()
     executor: Executor | None = None

@@ -12,7 +12,6 @@ from robots import vectors
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
 from geometry_msgs.msg import Pose, PoseStamped, Quaternion  # noqa: E402
-from nav_msgs.msg import Odometry  # noqa: E402
 
 from c3p_ros import frames  # noqa: E402
 from c3p_ros.frames import GoalFrames, fill_pose, pose_of  # noqa: E402
@@ -22,10 +21,7 @@ from c3p_ros.messages import MessageError  # noqa: E402
 @pytest.fixture
 def goals(bench):
     known = GoalFrames(bench.talker)
-    known.odometry(Odometry(child_frame_id='c3p/base_link'))
-    message = Odometry(child_frame_id='c3p/base_link')
-    message.header.frame_id = 'c3p/odom'
-    known.odometry(message)
+    known.odom_frame, known.base_frame = 'c3p/odom', 'c3p/base_link'
     return known
 
 
