@@ -25,9 +25,10 @@ from c3p_controller.position_controller import PositionController, PositionGains
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.executor import run
-from c3p_ros.frames import GoalFrames, pose_of
-from c3p_ros.messages import MessageError, fill_twist
+from c3p_ros.frames import GoalFrames, planar_pose
+from c3p_ros.messages import MessageError, fill_twist, ns_to_stamp, stamp_to_ns
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
+from c3p_ros.wire import OdometryRead
 
 # how old a goal may be when it arrives, s; a goal replayed from a bag is not driven to
 GOAL_AGE = 10.0
@@ -61,7 +62,7 @@ class PositionControllerNode(SuiteNode):
         self._reached_pub = self.create_publisher(Bool, '~/goal_reached', LATCHED)
         self._distance_pub = self.create_publisher(Float64, '~/distance_to_goal', RELIABLE)
         self.create_subscription(PoseStamped, 'goal_pose', self._on_goal, LATEST)
-        self.create_subscription(Odometry, 'odom', self._on_odom, RELIABLE)
+        self.listen(Odometry, 'odom', self._on_odom, RELIABLE)
         self.create_service(Trigger, '~/cancel', self._on_cancel)
         self.watch(self._on_watch)
 
@@ -83,27 +84,27 @@ class PositionControllerNode(SuiteNode):
         try:
             if self._pose is None:
                 raise MessageError('no odometry yet, so no line to the goal; send it again later')
-            self.check_fresh(message.header.stamp, GOAL_AGE)
+            self.check_fresh(stamp_to_ns(message.header.stamp), GOAL_AGE)
             goal = self._frames.resolve(message, self._pose)
         except MessageError as error:
             self.diagnostics.refuse('goal_pose', error)
             return
         self._begin = self._controller.goal is None
         self._controller.set_goal(goal, self._pose)
-        self._progress = Progress()
+        self._progress, self._command_due = Progress(), 0
         self._publish_reached(False)
         self.diagnostics.condition('goal', OK, 'accepted')
         self.get_logger().info(f'goal {np.round(goal, 3).tolist()} in {self._frames.odom_frame}')
 
-    def _on_odom(self, message: Odometry) -> None:
+    def _on_odom(self, message: OdometryRead) -> None:
         try:
-            stamp = self.cycle_stamp(message.header.stamp, self._odom_seen.timeout)
+            stamp = self.cycle_stamp(message.stamp, self._odom_seen.timeout)
             self._line.accept(stamp)
             if not (self._line.restarted or stamp >= self._command_due):
                 self._odom_seen.beat(self.watch_time())
                 return
-            pose = pose_of(message.pose.pose, 'pose')
-            self._frames.odometry(message)
+            pose = planar_pose(message.pose, 'pose')
+            self._frames.odometry(message.frame_id, message.child_frame_id)
         except MessageError as error:
             self.diagnostics.refuse('odom', error)
             return
@@ -123,7 +124,7 @@ class PositionControllerNode(SuiteNode):
             return
         twist = np.zeros(3) if self._begin else command.twist
         self._begin = False
-        self._send(twist, message.header.stamp)
+        self._send(twist, ns_to_stamp(stamp))
         changed = self._publish_reached(command.reached)
         if changed or stamp >= self._distance_due:
             self._distance_due = stamp + DISTANCE_PERIOD_NS

@@ -24,8 +24,8 @@ class ReferenceLimits:
         Largest change of the velocity as seen from the floor.
     """
 
-    speed: float = 0.6
-    yaw_rate: float = 1.0
+    speed: float = 0.8
+    yaw_rate: float = 2.0
     acceleration: float = 0.125
     yaw_acceleration: float = 0.55
 

@@ -47,7 +47,7 @@ class VelocityGains:
         K_w of the wheel-axis loop.
     lambda_1, lambda_2 : float
         Fusion exponents.
-    friction_compensation : float, 0 to 1
+    friction_compensation : float, 0 to 1.5
         Part of the modelled friction that is fed forward.
     friction_smoothing : float, rad/s
         Rate over which the fed-forward dry friction changes its sign; wider than the model's, so

@@ -33,11 +33,13 @@ from c3p_ros.messages import (
     MessageError,
     fill_twist,
     ns_to_stamp,
+    planar,
     stamp_to_ns,
     twist_of,
 )
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.stamp_join import StampJoin
+from c3p_ros.wire import JointStateRead, OdometryRead
 
 # cycles that may wait for the inverse dynamics at once: on a busy computer the next cycle begins
 # before the answer to the last has come, and that answer still is the newest there is
@@ -65,13 +67,15 @@ class VelocityControllerNode(SuiteNode):
         self._sensed = StampJoin('joints', 'odom')
         self._asked: dict[int, tuple[Any, Any, Any]] = {}
         self._cycles, self._largest = 0, 0.0
+        self._accel_message, self._effort_message = AccelStamped(), JointState()
+        self._accel_message.header.frame_id = 'base_link'
         self._accel = self.create_publisher(AccelStamped, 'reference_acceleration', RELIABLE)
         self._effort = self.create_publisher(JointState, 'wheel_effort', LATEST)
         command = TwistStamped if values.use_stamped_vel else Twist
         self.create_subscription(command, 'cmd_vel', self._on_command, LATEST)
-        self.create_subscription(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
-        self.create_subscription(Odometry, 'odom', self._on_odom, RELIABLE)
-        self.create_subscription(JointState, 'dynamics_effort', self._on_dynamics, RELIABLE)
+        self.listen(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
+        self.listen(Odometry, 'odom', self._on_odom, RELIABLE)
+        self.listen(JointState, 'dynamics_effort', self._on_dynamics, RELIABLE)
         self.watch(self._on_watch)
 
     def figures(self) -> Mapping[str, Any]:
@@ -105,50 +109,49 @@ class VelocityControllerNode(SuiteNode):
         try:
             stamped = isinstance(message, TwistStamped)
             twist = twist_of(message.twist if stamped else message, 'twist')
-            stamp = (self.check_fresh(message.header.stamp, self._guard.command_timeout)
-                     if stamped else 0)
+            stamp = (self.check_fresh(stamp_to_ns(message.header.stamp),
+                                      self._guard.command_timeout) if stamped else 0)
         except MessageError as error:
             self.diagnostics.refuse('cmd_vel', error)
             return
         self._guard.command(twist, self.watch_time(), stamp)
 
-    def _on_joints(self, message: JointState) -> None:
+    def _on_joints(self, message: JointStateRead) -> None:
         try:
-            self.cycle_stamp(message.header.stamp, self._alive['joint_states'].timeout)
+            self.cycle_stamp(message.stamp, self._alive['joint_states'].timeout)
             steering, _, _, wheel_rate = self._joints.read(message)
         except MessageError as error:
             self.diagnostics.refuse('joint_states', error)
             return
         self._alive['joint_states'].beat(self.watch_time())
         if self._broken():
-            self._brake(wheel_rate, message.header.stamp)
-        self._begin(self._sensed.put('joints', stamp_to_ns(message.header.stamp),
-                                     (steering, wheel_rate)), message.header.stamp)
+            self._brake(wheel_rate, message.stamp)
+        self._begin(self._sensed.put('joints', message.stamp, (steering, wheel_rate)),
+                    message.stamp)
 
-    def _on_odom(self, message: Odometry) -> None:
+    def _on_odom(self, message: OdometryRead) -> None:
         try:
-            twist = twist_of(message.twist.twist, 'twist')
+            twist = planar(message.twist, 'twist')
         except MessageError as error:
             self.diagnostics.refuse('odom', error)
             return
         self._alive['odom'].beat(self.watch_time())
-        self._begin(self._sensed.put('odom', stamp_to_ns(message.header.stamp), twist),
-                    message.header.stamp)
+        self._begin(self._sensed.put('odom', message.stamp, twist), message.stamp)
 
-    def _begin(self, cycle: tuple[Any, ...] | None, stamp: Any) -> None:
+    def _begin(self, cycle: tuple[Any, ...] | None, stamp: int) -> None:
         """Ask the inverse dynamics for the acceleration of this cycle."""
         if cycle is None:
             return
         (steering, wheel_rate), sensed = cycle
         try:
-            dt = self._line.accept(stamp_to_ns(stamp))
+            dt = self._line.accept(stamp)
         except MessageError as error:
             self.diagnostics.refuse('joint_states', error)
             return
         if self._line.restarted:
             self._guard.fault('time went back')
             self._asked.clear()
-        command = self._guard.wanted(self.watch_time(), stamp_to_ns(stamp))
+        command = self._guard.wanted(self.watch_time(), stamp)
         controller = self._controller
         controller.shaper.limits = self._stopping if command is None else self._driving
         if dt is None or dt > self.parameters.value.chain_timeout or self._broken():
@@ -156,17 +159,16 @@ class VelocityControllerNode(SuiteNode):
             accel = np.zeros(3)
         else:
             accel = controller.ask(np.zeros(3) if command is None else command, sensed, dt)
-        self._asked[stamp_to_ns(stamp)] = (steering, wheel_rate, sensed)
+        self._asked[stamp] = (steering, wheel_rate, sensed)
         if len(self._asked) > UNANSWERED:
             del self._asked[next(iter(self._asked))]
-        message = AccelStamped()
-        message.header.stamp = stamp
-        message.header.frame_id = 'base_link'
+        message = self._accel_message
+        message.header.stamp = ns_to_stamp(stamp)
         fill_twist(message.accel, accel)
         self._accel.publish(message)
 
-    def _on_dynamics(self, message: JointState) -> None:
-        stamp = stamp_to_ns(message.header.stamp)
+    def _on_dynamics(self, message: JointStateRead) -> None:
+        stamp = message.stamp
         if stamp not in self._asked:
             return
         try:
@@ -191,19 +193,19 @@ class VelocityControllerNode(SuiteNode):
         # the others answer to joint states; after a pause of everything they are not to blame
         return ', '.join(part for part in CHAIN[1:] if self._alive[part].lost(joints.heard))
 
-    def _brake(self, wheel_rate: np.ndarray, stamp: Any) -> None:
+    def _brake(self, wheel_rate: np.ndarray, stamp: int) -> None:
         torque = -self.parameters.value.stop_damping * wheel_rate
         # at rest exactly zero, so that the drives' gate may open again
         torque[np.abs(wheel_rate) < self.parameters.value.standstill_speed
                / self.robot.wheel_radius] = 0.0
         self._send(limit_torque(np.where(self.robot.driven, torque, 0.0),
-                                self.robot.torque_limit), stamp_to_ns(stamp))
+                                self.robot.torque_limit), stamp)
 
-    def _send(self, torque: np.ndarray, stamp_ns: int) -> None:
+    def _send(self, torque: np.ndarray, stamp: int) -> None:
         self._cycles += 1
-        self._largest = max(self._largest, float(np.max(np.abs(torque))))
-        message = JointState()
-        message.header.stamp = ns_to_stamp(stamp_ns)
+        self._largest = max(self._largest, float(abs(torque).max()))
+        message = self._effort_message
+        message.header.stamp = ns_to_stamp(stamp)
         self._effort.publish(self._efforts.write(message, torque))
 
     def _on_watch(self) -> None:

@@ -28,7 +28,7 @@ from c3p_kinematics.casters import batched
 
 # weight w_s of the virtual steering motors: 1 is the papers' reading and realises 54 % of a yaw
 # acceleration asked with parallel casters of the papers' robot; 0.1 gives 92 %, 0.01 gives 99 %
-VIRTUAL_STEERING_WEIGHT = 0.01
+VIRTUAL_STEERING_WEIGHT = 0.023
 
 # singular values of J_x below this fraction of the largest count as zero in the least-norm share
 RANK_TOLERANCE = 1e-9

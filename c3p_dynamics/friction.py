@@ -51,7 +51,7 @@ def _compensate(geometry, losses, driven, steering, twist, weight, smoothing, to
 
 def friction_compensation(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
                           virtual_steering_weight: float = VIRTUAL_STEERING_WEIGHT,
-                          smoothing: float = 0.5) -> Array:
+                          smoothing: float = 0.19) -> Array:
     """
     Return the wheel torques that cancel ``robot.friction`` when the robot moves with `twist`.
 

@@ -23,11 +23,12 @@ from c3p_ros.messages import (
     EffortCoding,
     JointCoding,
     MessageError,
-    stamp_to_ns,
-    twist_of,
+    ns_to_stamp,
+    planar,
 )
 from c3p_ros.node import RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.stamp_join import StampJoin
+from c3p_ros.wire import AccelRead, JointStateRead, OdometryRead
 
 
 class InverseDynamicsNode(SuiteNode):
@@ -40,20 +41,21 @@ class InverseDynamicsNode(SuiteNode):
         self._joints = JointCoding(self.robot)
         self._efforts = EffortCoding(self.robot)
         self._join = StampJoin('joints', 'twist', 'accel')
+        self._message = JointState()
         self._cycles = 0
         self._largest = 0.0
         inverse_dynamics(self.robot, np.zeros(self.robot.count), np.zeros(3), np.zeros(3))
         self._effort = self.create_publisher(JointState, 'dynamics_effort', RELIABLE)
-        self.create_subscription(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
-        self.create_subscription(Odometry, 'odom', self._on_odom, RELIABLE)
-        self.create_subscription(AccelStamped, 'reference_acceleration', self._on_accel, RELIABLE)
+        self.listen(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
+        self.listen(Odometry, 'odom', self._on_odom, RELIABLE)
+        self.listen(AccelStamped, 'reference_acceleration', self._on_accel, RELIABLE)
 
     def figures(self) -> Mapping[str, Any]:
         """Return the figures for the diagnostics."""
         largest, self._largest = self._largest, 0.0
         return {'cycles': self._cycles, 'largest torque [N·m]': f'{largest:.3f}'}
 
-    def _on_joints(self, message: JointState) -> None:
+    def _on_joints(self, message: JointStateRead) -> None:
         try:
             steering, _, _, _ = self._joints.read(message)
         except MessageError as error:
@@ -61,19 +63,19 @@ class InverseDynamicsNode(SuiteNode):
             return
         self._put('joints', message, steering)
 
-    def _on_odom(self, message: Odometry) -> None:
+    def _on_odom(self, message: OdometryRead) -> None:
         try:
-            twist = twist_of(message.twist.twist, 'twist')
+            twist = planar(message.twist, 'twist')
         except MessageError as error:
             self.diagnostics.refuse('odom', error)
             return
         self._put('twist', message, twist)
 
-    def _on_accel(self, message: AccelStamped) -> None:
+    def _on_accel(self, message: AccelRead) -> None:
         try:
-            accel = twist_of(message.accel, 'accel')
+            accel = planar(message.accel, 'accel')
             limit = self.parameters.value.acceleration_limit
-            if np.max(np.abs(accel)) > limit:
+            if abs(accel).max() > limit:
                 raise MessageError(f'accel = {accel.tolist()}: at most {limit} '
                                    '(acceleration_limit)')
         except MessageError as error:
@@ -82,17 +84,16 @@ class InverseDynamicsNode(SuiteNode):
         self._put('accel', message, accel)
 
     def _put(self, part: str, message: Any, value: Any) -> None:
-        cycle = self._join.put(part, stamp_to_ns(message.header.stamp), value)
+        cycle = self._join.put(part, message.stamp, value)
         if cycle is None:
             return
         steering, twist, accel = cycle
         torque = inverse_dynamics(self.robot, steering, twist, accel,
                                   self.parameters.value.virtual_steering_weight)
         self._cycles += 1
-        self._largest = max(self._largest, float(np.max(np.abs(torque))))
-        effort = JointState()
-        effort.header.stamp = message.header.stamp
-        self._effort.publish(self._efforts.write(effort, torque))
+        self._largest = max(self._largest, float(abs(torque).max()))
+        self._message.header.stamp = ns_to_stamp(message.stamp)
+        self._effort.publish(self._efforts.write(self._message, torque))
 
 
 def main(args: list[str] | None = None) -> int:

@@ -28,8 +28,15 @@ from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.executor import run
 from c3p_ros.frames import TransformPublisher, fill_pose, pose_of
-from c3p_ros.messages import JointCoding, MessageError, fill_twist, quaternion_of
+from c3p_ros.messages import (
+    JointCoding,
+    MessageError,
+    fill_twist,
+    ns_to_stamp,
+    quaternion_of,
+)
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
+from c3p_ros.wire import JointStateRead
 
 try:
     from control_msgs.srv import SetOdometry
@@ -79,7 +86,7 @@ class SensedKinematicsNode(SuiteNode):
         self._odom = self.create_publisher(OdometryMessage, 'odom', RELIABLE)
         self._slip = self.create_publisher(DiagnosticArray, '~/wheel_slip', RELIABLE)
         self._transforms = TransformPublisher(self) if values.publish_tf else None
-        self.create_subscription(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
+        self.listen(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
         self.create_subscription(PoseWithCovarianceStamped, '~/set_pose', self._on_set_pose,
                                  LATEST)
         self.create_service(Trigger, '~/reset_odometry', self._on_reset)
@@ -109,9 +116,9 @@ class SensedKinematicsNode(SuiteNode):
         self._odometry.reset()
         self.figures()
 
-    def _on_joints(self, message: JointState) -> None:
+    def _on_joints(self, message: JointStateRead) -> None:
         try:
-            stamp = self.cycle_stamp(message.header.stamp, self._alive.timeout)
+            stamp = self.cycle_stamp(message.stamp, self._alive.timeout)
             steering, steering_rate, angle, rate = self._joints.read(message)
             step = self._line.accept(stamp)
         except MessageError as error:
@@ -128,7 +135,7 @@ class SensedKinematicsNode(SuiteNode):
         if not estimate.accepted:
             self.diagnostics.refuse('joint_states', estimate.reason)
             return
-        self._publish(estimate, message.header.stamp)
+        self._publish(estimate, ns_to_stamp(stamp))
 
     def _publish(self, estimate: OdometryEstimate, stamp: Any) -> None:
         values, message = self.parameters.value, self._message

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from rclpy.node import Node
 
 from c3p_description.model import Array
 from c3p_kinematics.se2 import compose
-from c3p_ros.messages import MessageError, quaternion_of, yaw_of
+from c3p_ros.messages import MessageError, quaternion_of, yaw_of, yaw_of_parts
 
 try:
     from tf2_msgs.msg import TFMessage
@@ -39,6 +40,13 @@ def pose_of(pose: Pose, where: str) -> Array:
     if not (math.isfinite(x) and math.isfinite(y)):
         raise MessageError(f'{where}.position = ({x}, {y}): must be finite')
     return np.array([x, y, yaw_of(pose.orientation, f'{where}.orientation')])
+
+
+def planar_pose(parts: Sequence[float], where: str) -> Array:
+    """Return (x, y, yaw) of seven numbers, position and quaternion; errors as `pose_of`."""
+    if not (math.isfinite(parts[0]) and math.isfinite(parts[1])):
+        raise MessageError(f'{where}.position = ({parts[0]}, {parts[1]}): must be finite')
+    return np.array([parts[0], parts[1], yaw_of_parts(parts[3:], f'{where}.orientation')])
 
 
 def fill_pose(pose: Pose, values: Array) -> Pose:
@@ -98,10 +106,9 @@ class GoalFrames:
             self._buffer = tf2_ros.Buffer()
             self._listener = tf2_ros.TransformListener(self._buffer, node)
 
-    def odometry(self, message: Odometry) -> None:
+    def odometry(self, frame: str, child: str) -> None:
         """Take the frames' names from the odometry."""
-        self.odom_frame = message.header.frame_id
-        self.base_frame = message.child_frame_id
+        self.odom_frame, self.base_frame = frame, child
 
     def resolve(self, goal: PoseStamped, pose: Array) -> Array:
         """

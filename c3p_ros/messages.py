@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,8 +31,8 @@ except ImportError:  # the library that tf_transformations wraps, with w first
 # a quaternion whose length differs from one by more than this was not meant to be a rotation
 QUATERNION_TOLERANCE = 0.01
 
-# no angle, rate or torque of a joint is larger; beyond, sums overflow
-LARGEST_VALUE = 1e100
+# no angle, rate, torque or acceleration of a robot is larger, in SI units
+LARGEST_VALUE = 1e9
 
 
 class MessageError(ValueError):
@@ -80,11 +81,15 @@ def yaw_of(orientation: Quaternion, where: str) -> float:
     MessageError
         Not finite or not of unit length; an all-zero one means that the field was never filled.
     """
-    parts = [orientation.x, orientation.y, orientation.z, orientation.w]
+    return yaw_of_parts((orientation.x, orientation.y, orientation.z, orientation.w), where)
+
+
+def yaw_of_parts(parts: Sequence[float], where: str) -> float:
+    """Return the yaw of a quaternion (x, y, z, w); errors as `yaw_of`."""
     length = math.sqrt(sum(p * p for p in parts))
     if not abs(length - 1.0) <= QUATERNION_TOLERANCE:
-        raise MessageError(f'{where} = {parts}: not a rotation (its length is {length:.3g}); '
-                           'for no rotation send w = 1')
+        raise MessageError(f'{where} = {list(parts)}: not a rotation (its length is '
+                           f'{length:.3g}); for no rotation send w = 1')
     return float(_euler(parts)[2])
 
 
@@ -104,12 +109,25 @@ def twist_of(message: Twist, where: str) -> Array:
         A component that is not finite, named with its value.
     """
     linear, angular = message.linear, message.angular
-    for name, value in (('linear.x', linear.x), ('linear.y', linear.y), ('linear.z', linear.z),
-                        ('angular.x', angular.x), ('angular.y', angular.y),
-                        ('angular.z', angular.z)):
-        if not math.isfinite(value):
-            raise MessageError(f'{where}.{name} = {value}: must be finite')
-    return np.array([linear.x, linear.y, angular.z])
+    return planar((linear.x, linear.y, linear.z, angular.x, angular.y, angular.z), where)
+
+
+def planar(parts: Sequence[float], where: str) -> Array:
+    """
+    Return (vx, vy, ω) of six numbers, linear and angular; all must be finite.
+
+    Raises
+    ------
+    MessageError
+        A component that is not finite, named with its value.
+    """
+    if not sum(map(abs, parts)) <= LARGEST_VALUE:
+        for i, value in enumerate(parts):
+            if not abs(value) <= LARGEST_VALUE:
+                name = f'{("linear", "angular")[i // 3]}.{"xyz"[i % 3]}'
+                raise MessageError(f'{where}.{name} = {value}: must be finite and of a size that '
+                                   'a robot can have')
+    return np.array([parts[0], parts[1], parts[5]])
 
 
 def fill_twist(message: Twist, twist: Array) -> Twist:
@@ -135,7 +153,7 @@ class _Fields:
         if len(values) != len(names):
             raise MessageError(f'{field} has {len(values)} values for {len(names)} names')
         picked = [values[i] for i in self._order]
-        if not math.isfinite(sum(picked)):
+        if not sum(map(abs, picked)) <= LARGEST_VALUE:
             self._name_culprit(field, picked)
         return np.array(picked)
 

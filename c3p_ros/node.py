@@ -16,8 +16,9 @@ from c3p_description.loader import load
 from c3p_description.model import CasterRobot
 from c3p_description.urdf import from_urdf
 from c3p_ros.diagnostics import Diagnostics
-from c3p_ros.messages import MessageError, check_age, stamp_to_ns
+from c3p_ros.messages import MessageError, check_age
 from c3p_ros.parameters import Parameters
+from c3p_ros.wire import READERS
 
 COMMON = Path(__file__).with_name('common_parameters.yaml')
 
@@ -106,33 +107,47 @@ class SuiteNode(Node):
 
         self.create_timer(WATCH_PERIOD, tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
-    def check_fresh(self, stamp: Any, max_age: float) -> int:
+    def listen(self, kind: type, topic: str, callback: Callable[[Any], None],
+               profile: QoSProfile) -> None:
+        """Subscribe to a message type of the control chain; `callback` gets what wire.py reads."""
+        read = READERS[kind]()
+
+        def received(data: bytes) -> None:
+            try:
+                message = read(data)
+            except MessageError as error:
+                self.diagnostics.refuse(topic, error)
+                return
+            callback(message)
+
+        self.create_subscription(kind, topic, received, profile, raw=True)
+
+    def check_fresh(self, stamp: int, max_age: float) -> int:
         """
-        Return the stamp in nanoseconds when it is neither stale nor ahead; a zero stamp means now.
+        Return the stamp (ns) when it is neither stale nor ahead; a zero stamp means now.
 
         Raises
         ------
         MessageError
             With age and limit.
         """
-        stamp_ns = stamp_to_ns(stamp)
         now = self.now_ns()
-        if stamp_ns == 0:
+        if stamp == 0:
             return now
         # simulated time reaches the node by a topic of its own, after the message it belongs to
-        check_age(stamp_ns, now, max_age, 1.0 if self._simulated else 0.1)
-        return stamp_ns
+        check_age(stamp, now, max_age, 1.0 if self._simulated else 0.1)
+        return stamp
 
-    def cycle_stamp(self, stamp: Any, max_age: float) -> int:
+    def cycle_stamp(self, stamp: int, max_age: float) -> int:
         """
-        Return the stamp of a control cycle in nanoseconds.
+        Return the stamp (ns) of a control cycle when it may be used.
 
         Raises
         ------
         MessageError
             Stale, ahead, or zero: a cycle is known by its stamp.
         """
-        if stamp.sec == 0 and stamp.nanosec == 0 and not self._simulated:
+        if stamp == 0 and not self._simulated:
             raise MessageError('the stamp is zero; a control cycle is known by its stamp')
         return self.check_fresh(stamp, max_age)
 

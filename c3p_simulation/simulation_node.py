@@ -31,10 +31,10 @@ from c3p_ros.messages import (
     check_age,
     fill_twist,
     ns_to_stamp,
-    stamp_to_ns,
 )
 from c3p_ros.node import LATEST, RELIABLE, SuiteNode
 from c3p_ros.parameters import ParameterError
+from c3p_ros.wire import JointStateRead
 from c3p_simulation.latency import LatencyHistogram
 from c3p_simulation.plant import AnalyticPlant, Plant
 
@@ -87,7 +87,7 @@ class SimulationNode(SuiteNode):
                            if values.ground_truth else None)
         self._clock_pub = (self.create_publisher(Clock, '/clock', RELIABLE)
                            if self._own_clock else None)
-        self.create_subscription(JointState, 'wheel_effort', self._on_effort, LATEST)
+        self.listen(JointState, 'wheel_effort', self._on_effort, LATEST)
         self.watch(self._on_watch)
         self.start()
 
@@ -180,10 +180,10 @@ class SimulationNode(SuiteNode):
             if self.context.ok():  # publishing fails once the context has been shut down
                 raise
 
-    def _on_effort(self, message: JointState) -> None:
+    def _on_effort(self, message: JointStateRead) -> None:
+        stamp = message.stamp
         try:
             torque = self._efforts.read(message)
-            stamp = stamp_to_ns(message.header.stamp)
             now = self._stamp if self._own_clock else self.now_ns()
             check_age(stamp, now, self._gate.settings.command_timeout)
         except MessageError as error:

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is read from the wire is what rclpy writes there."""
+
+import struct
+
+import pytest
+
+rclpy_serialization = pytest.importorskip(
+    'rclpy.serialization', reason='needs rclpy: pip install ".[jazzy]" or a ROS 2 installation')
+
+from geometry_msgs.msg import AccelStamped  # noqa: E402
+from hypothesis import given, settings  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+from nav_msgs.msg import Odometry  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+
+from c3p_ros.messages import MessageError, planar  # noqa: E402
+from c3p_ros.wire import JointStateReader, read_accel, read_odometry  # noqa: E402
+
+serialize = rclpy_serialization.serialize_message
+
+TEXT = st.text(st.characters(codec='utf-8', exclude_characters='\0'), max_size=12)
+# nan is compared through its bytes
+NUMBER = st.floats(allow_nan=True)
+NUMBERS = st.lists(NUMBER, max_size=9)
+STAMP = st.tuples(st.integers(-2**31, 2**31 - 1), st.integers(0, 999_999_999))
+
+
+def stamped(message, stamp, frame):
+    message.header.stamp.sec, message.header.stamp.nanosec = stamp
+    message.header.frame_id = frame
+    return message
+
+
+def same(read, written):
+    return struct.pack(f'{len(read)}d', *read) == struct.pack(f'{len(written)}d', *written)
+
+
+@settings(max_examples=200, deadline=None)
+@given(STAMP, TEXT, st.lists(TEXT, max_size=7), NUMBERS, NUMBERS, NUMBERS)
+def test_joint_states_of_any_size_are_read_as_written(stamp, frame, names, position, velocity,
+                                                      effort):
+    message = stamped(JointState(name=names, position=position, velocity=velocity,
+                                 effort=effort), stamp, frame)
+    reader = JointStateReader()
+    for _ in range(2):  # the second time from the remembered names
+        read = reader(serialize(message))
+        assert read.stamp == stamp[0] * 1_000_000_000 + stamp[1]
+        assert list(read.name) == names
+        assert same(read.position, position)
+        assert same(read.velocity, velocity)
+        assert same(read.effort, effort)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(TEXT, st.lists(TEXT, max_size=4)), min_size=2, max_size=5))
+def test_remembered_names_never_outlive_a_change_of_names_or_frame(messages):
+    reader = JointStateReader()
+    for frame, names in messages:
+        message = stamped(JointState(name=names, position=[1.5] * len(names)), (1, 2), frame)
+        read = reader(serialize(message))
+        assert list(read.name) == names
+        assert list(read.position) == [1.5] * len(names)
+
+
+@settings(max_examples=200, deadline=None)
+@given(STAMP, TEXT, TEXT, st.lists(NUMBER, min_size=13, max_size=13))
+def test_odometry_is_read_as_written(stamp, frame, child, values):
+    message = stamped(Odometry(child_frame_id=child), stamp, frame)
+    place, turn = message.pose.pose.position, message.pose.pose.orientation
+    place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = values[:7]
+    linear, angular = message.twist.twist.linear, message.twist.twist.angular
+    linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = values[7:]
+    message.pose.covariance[3] = 7.0
+    message.twist.covariance[35] = 9.0
+    read = read_odometry(serialize(message))
+    assert read.stamp == stamp[0] * 1_000_000_000 + stamp[1]
+    assert (read.frame_id, read.child_frame_id) == (frame, child)
+    assert same(read.pose, values[:7])
+    assert same(read.twist, values[7:])
+
+
+@settings(max_examples=100, deadline=None)
+@given(STAMP, TEXT, st.lists(NUMBER, min_size=6, max_size=6))
+def test_accelerations_are_read_as_written(stamp, frame, values):
+    message = stamped(AccelStamped(), stamp, frame)
+    linear, angular = message.accel.linear, message.accel.angular
+    linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = values
+    read = read_accel(serialize(message))
+    assert (read.stamp, read.frame_id) == (stamp[0] * 1_000_000_000 + stamp[1], frame)
+    assert same(read.accel, values)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.sampled_from(['joints', 'odometry', 'accel']), st.data())
+def test_bytes_that_are_cut_off_or_garbled_are_refused_and_nothing_else_is_raised(kind, data):
+    message, read = {
+        'joints': (JointState(name=['a', 'bc'], position=[1.0, 2.0]), JointStateReader()),
+        'odometry': (Odometry(), read_odometry), 'accel': (AccelStamped(), read_accel)}[kind]
+    whole = serialize(message)
+    garbled = bytearray(whole[:data.draw(st.integers(0, len(whole)))])
+    for _ in range(data.draw(st.integers(0, 3))):
+        if garbled:
+            garbled[data.draw(st.integers(0, len(garbled) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        read(bytes(garbled))
+    except MessageError:
+        pass
+
+
+def test_big_endian_messages_are_read_too():
+    body = struct.pack('>iI', 5, 6) + struct.pack('>I', 1) + b'\0' + b'\0' * 3
+    data = b'\0\0\0\0' + body + struct.pack('>6d', *range(6))
+    read = read_accel(data)
+    assert read.stamp == 5_000_000_006
+    assert read.accel == (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
+
+
+@pytest.mark.parametrize('place, name', [(0, 'linear.x'), (4, 'angular.y'), (5, 'angular.z')])
+def test_a_component_that_is_not_finite_is_named(place, name):
+    parts = [0.0] * 6
+    parts[place] = float('nan')
+    with pytest.raises(MessageError, match=rf'twist\.{name} = nan'):
+        planar(parts, 'twist')
