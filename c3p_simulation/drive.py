@@ -40,6 +40,10 @@ MODULES = {
 # real time that the nodes may take to get ready; the first run ever compiles all kernels, s
 READY_WITHIN = 120.0
 
+# cycle at which lockstep waits for the goal: the nodes are ready by then, and every drive begins
+# there, so that two drives are the same bit for bit
+HOLD_AT = 300
+
 # how long other robots on the network are looked for, s
 LOOK_AROUND = 0.5
 
@@ -109,6 +113,7 @@ def parameter_file(options: DriveOptions, bag: Path, place: Path) -> Path:
     content = {
         '/**': {'ros__parameters': {'use_sim_time': simulated, 'robot': options.robot}},
         'simulation': {'ros__parameters': {
+            'hold_at_cycle': HOLD_AT if options.lockstep else 0,
             'plant': options.plant, 'rate': float(options.rate), 'lockstep': options.lockstep,
             'realtime_factor': 1.0 if options.lockstep else float(options.realtime_factor),
             'publish_clock': simulated,
@@ -177,8 +182,11 @@ def _run(options: DriveOptions, bag: Path, place: Path, say: Callable[[str], Non
         _refuse_company(executor, client)
         processes = _start(options, arguments, place, stack, executor)
         _wait_until_ready(executor, client, processes, say)
+        # who was not found at once has been by now: discovery may take seconds
+        if client.count_publishers('joint_states') > 1:
+            raise _company(client)
         steady_process()
-        client.send(np.asarray(options.goal, float))
+        _send_goal(options, executor, client)
         ended = _follow(options, executor, client, processes, progress)
         failures = client.errors + ended
         # one more second of diagnostics, so that the bag ends with the figures of the whole run
@@ -195,10 +203,13 @@ def _add(stack: ExitStack, executor: Executor, factory: type[Node]) -> Any:
 
 def _refuse_company(executor: Executor, client: DriveClient) -> None:
     _spin_for(executor, LOOK_AROUND)
-    others = client.others_on_the_air()
-    if others:
-        raise DriveError(f'another robot is on these topics: {others}. Stop it, or choose another '
-                         'ROS_DOMAIN_ID, so that two robots do not follow one goal')
+    if client.others_on_the_air():
+        raise _company(client)
+
+
+def _company(client: DriveClient) -> DriveError:
+    return DriveError(f'another robot is on these topics: {client.others_on_the_air()}. Stop it, '
+                      'or choose another ROS_DOMAIN_ID, so that two robots do not follow one goal')
 
 
 def _spin_for(executor: Executor, seconds: float) -> None:
@@ -245,6 +256,20 @@ def _wait_until_ready(executor: Executor, client: DriveClient, processes: Sequen
             say('waiting for the nodes; the first run compiles the kernels ...')
             told = True
         _spin_for(executor, 0.1)
+
+
+def _send_goal(options: DriveOptions, executor: Executor, client: DriveClient) -> None:
+    """Send the goal; in lockstep the simulation goes on once it has been taken."""
+    end = time.monotonic() + READY_WITHIN
+    if options.lockstep:
+        spin(executor, lambda: client.held() or time.monotonic() > end, period=0.05)
+    client.send(np.asarray(options.goal, float))
+    spin(executor, lambda: client.accepted or time.monotonic() > end, period=0.02)
+    if not client.accepted:
+        raise DriveError('the position controller did not take the goal: '
+                         + '; '.join(f'{s.name} {s.message}' for s in client.health.values()))
+    if options.lockstep:
+        client.resume()
 
 
 def _follow(options: DriveOptions, executor: Executor, client: DriveClient,
