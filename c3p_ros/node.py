@@ -109,7 +109,18 @@ class SuiteNode(Node):
 
     def listen(self, kind: type, topic: str, callback: Callable[[Any], None],
                profile: QoSProfile) -> None:
-        """Subscribe to a message type of the control chain; `callback` gets what wire.py reads."""
+        """
+        Subscribe to a message type of the control chain; `callback` gets what wire.py reads.
+
+        Parameters
+        ----------
+        kind : type
+            JointState, Odometry or AccelStamped.
+        topic : str
+        callback : callable
+            Gets a JointStateRead, OdometryRead or AccelRead.
+        profile : QoSProfile
+        """
         read = READERS[kind]()
 
         def received(data: bytes) -> None:
