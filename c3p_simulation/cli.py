@@ -66,7 +66,7 @@ def _add_drive(commands: Any) -> None:
                        help='all nodes in this process, or each in its own (default: %(default)s)')
     drive.add_argument('--realtime-factor', type=_not_negative, default=1.0, metavar='F',
                        help='robot time per real time; 0 is lockstep, as fast as the computer can '
-                            'and the same bits every time (default: %(default)s)')
+                            'and the same result every time (default: %(default)s)')
     drive.add_argument('--rate', type=_not_negative, default=200.0, metavar='HZ',
                        help='control cycles per second of robot time (default: %(default)s)')
     drive.add_argument('--timeout', type=_not_negative, default=60.0, metavar='S',

@@ -8,7 +8,9 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
+from rclpy.task import Future
 from std_msgs.msg import Bool, Float64
+from std_srvs.srv import Trigger
 
 from c3p_description.model import Array
 from c3p_ros.diagnostics import ERROR
@@ -26,6 +28,8 @@ class DriveClient(Node):
         Last distance to the goal, m.
     reached_since : float or None
         Robot time at which the goal zone was entered to stay, s.
+    accepted : bool
+        The position controller has taken the goal.
     health : dict
         Last DiagnosticStatus of each node, by the node's name.
     errors : list of str
@@ -37,8 +41,10 @@ class DriveClient(Node):
         super().__init__('drive_client', **options)
         self.distance: float | None = None
         self.reached_since: float | None = None
+        self.accepted = False
         self.health: dict[str, Any] = {}
         self.errors: list[str] = []
+        self._resume = self.create_client(Trigger, 'simulation/resume')
         self._goal = self.create_publisher(PoseStamped, 'goal_pose', LATEST)
         self.create_subscription(Float64, 'position_controller/distance_to_goal',
                                  self._on_distance, RELIABLE)
@@ -76,13 +82,21 @@ class DriveClient(Node):
             lacking.append('goal_pose')
         return lacking
 
+    def held(self) -> bool:
+        """Return whether the simulation waits to be resumed."""
+        return self._value('simulation', 'held') == 'True'
+
+    def resume(self) -> Future:
+        """Ask the simulation to go on."""
+        return self._resume.call_async(Trigger.Request())
+
     def send(self, goal: Array) -> None:
         """Publish the goal (x, y, yaw) in the odometry frame."""
         message = PoseStamped()
         message.header.stamp = self.get_clock().now().to_msg()
         message.header.frame_id = 'odom'
         fill_pose(message.pose, goal)
-        self.reached_since, self.errors = None, []
+        self.reached_since, self.accepted, self.errors = None, False, []
         self._goal.publish(message)
 
     def _value(self, node: str, key: str) -> str | None:
@@ -94,6 +108,7 @@ class DriveClient(Node):
         self.distance = message.data
 
     def _on_reached(self, message: Bool) -> None:
+        self.accepted = True
         if not message.data:
             self.reached_since = None
         elif self.reached_since is None:

@@ -140,13 +140,20 @@ def entry_time(motion: Motion, goal: ArrayLike, start: float, tolerance: float,
     return float(motion.time[after][outside[-1] + 1 if len(outside) else 0])
 
 
-def _errors(motion: Motion | None, goal: Array, start: float, prefix: str) -> dict[str, Any]:
-    """Return the errors of a motion from `start` to its end, under keys with `prefix`."""
+def _errors(motion: Motion | None, goal: Array, start: float, end: float, prefix: str
+            ) -> dict[str, Any]:
+    """
+    Return the errors of a motion from `start`, under keys with `prefix`.
+
+    The path counts until `end`, so that standing at the goal does not dilute it; the final errors
+    are those of the last sample.
+    """
     names = ('path_error_max_m', 'path_error_rms_m', 'final_error_m', 'final_yaw_error_rad')
     values: list[float | None] = [None] * len(names)
-    if motion is not None and motion.time[-1] >= start:
+    if motion is not None and np.any((motion.time >= start) & (motion.time <= end)):
         points = motion.pose[motion.time >= start]
-        path = distance_to_segment(points[:, :2], pose_at(motion, start)[:2], goal[:2])
+        driven = motion.pose[(motion.time >= start) & (motion.time <= end)]
+        path = distance_to_segment(driven[:, :2], pose_at(motion, start)[:2], goal[:2])
         last = points[-1] - goal
         values = [float(path.max()), float(np.sqrt(np.mean(path**2))),
                   float(np.hypot(last[0], last[1])), float(abs(wrap(last[2])))]
@@ -208,13 +215,15 @@ def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike, goal_to
         The goal and its tolerances; ``reached``: the run ends inside the zone by odometry;
         ``time_s``: from the goal's arrival until the zone is entered to stay; ``align_time_s``:
         until all casters are within 10° of their asked travel and stay so until the zone (0
-        always, None never); ``path_error_*``: distance from the straight line to the goal; the
+        always, None never); ``path_error_*``: distance from the straight line to the goal, until the
+        zone is entered to stay; the
         same four errors with ``ground_truth_``;
         the others as they are named. None: not in this run.
     """
     goal, start = np.asarray(goal_pose, float), goal_time(log)
     entry = (None if log.odom is None else
              entry_time(log.odom, goal, start, goal_tolerance, yaw_tolerance))
+    end = np.inf if entry is None else entry
     truth = truth_in_odom(log)
     drift = None
     if truth is not None and log.odom is not None:
@@ -227,9 +236,9 @@ def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike, goal_to
         'yaw_tolerance_rad': float(yaw_tolerance) if np.isfinite(yaw_tolerance) else None,
         'reached': entry is not None,
         'time_s': None if entry is None else entry - start,
-        'align_time_s': align_time(log, robot, start, np.inf if entry is None else entry),
-        **_errors(log.odom, goal, start, ''),
-        **_errors(truth, goal, start, 'ground_truth_'),
+        'align_time_s': align_time(log, robot, start, end),
+        **_errors(log.odom, goal, start, end, ''),
+        **_errors(truth, goal, start, end, 'ground_truth_'),
         'odometry_error_final_m': drift,
         'max_wheel_torque_nm': _largest(torque),
         'max_speed_mps': None if log.odom is None else _largest(

@@ -19,6 +19,7 @@ import numpy as np
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
 
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
 from c3p_ros.diagnostics import OK, WARN
@@ -76,6 +77,7 @@ class SimulationNode(SuiteNode):
         self._stamp = 0
         self._sent: dict[int, float] = {}
         self._waiting_since = 0.0
+        self._hold_at = values.hold_at_cycle
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -88,6 +90,7 @@ class SimulationNode(SuiteNode):
         self._clock_pub = (self.create_publisher(Clock, '/clock', RELIABLE)
                            if self._own_clock else None)
         self.listen(JointState, 'wheel_effort', self._on_effort, LATEST)
+        self.create_service(Trigger, '~/resume', self._on_resume)
         self.watch(self._on_watch)
         self.start()
 
@@ -98,6 +101,7 @@ class SimulationNode(SuiteNode):
             ('max', self.latency.largest))}
         shown['late_p99_ms'] = f'{1e3 * self.lateness.quantile(0.99):.4f}'
         return {'cycles': self.cycles, 'answered': self.answered, 'overruns': self.overruns,
+                'held': self.cycles + 1 == self._hold_at,
                 **shown, 'plant': self.parameters.value.plant,
                 'wheels': self._gate.reason or 'driven'}
 
@@ -199,9 +203,19 @@ class SimulationNode(SuiteNode):
             self._step_on()
 
     def _step_on(self) -> None:
-        """Begin the next cycle of the lockstep."""
+        """Begin the next cycle of the lockstep, unless it is held."""
         self._waiting_since = time.monotonic()
+        if self.cycles + 1 == self._hold_at:
+            return
         self._publish_truth(*self._advance())
+
+    def _on_resume(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success = self.cycles + 1 == self._hold_at
+        response.message = 'resumed' if response.success else 'nothing is held'
+        if response.success:
+            self._hold_at = 0
+            self._step_on()
+        return response
 
     def _on_watch(self) -> None:
         if self.parameters.value.lockstep and time.monotonic() - self._waiting_since > (
