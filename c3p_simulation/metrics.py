@@ -215,10 +215,9 @@ def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike, goal_to
         The goal and its tolerances; ``reached``: the run ends inside the zone by odometry;
         ``time_s``: from the goal's arrival until the zone is entered to stay; ``align_time_s``:
         until all casters are within 10° of their asked travel and stay so until the zone (0
-        always, None never); ``path_error_*``: distance from the straight line to the goal, until the
-        zone is entered to stay; the
-        same four errors with ``ground_truth_``;
-        the others as they are named. None: not in this run.
+        always, None never); ``path_error_*``: distance from the straight line to the goal, until
+        the zone is entered to stay; the same four errors with ``ground_truth_``; the others as
+        they are named. None: not in this run.
     """
     goal, start = np.asarray(goal_pose, float), goal_time(log)
     entry = (None if log.odom is None else
