@@ -10,6 +10,9 @@ import numpy as np
 
 from c3p_description.model import Array
 
+# a filtered command this close to the command is the command, m/s and rad/s
+ARRIVED = 1e-4
+
 
 @dataclass(frozen=True)
 class ReferenceLimits:
@@ -22,15 +25,21 @@ class ReferenceLimits:
         Largest norm of (vx, vy) and of ω.
     acceleration, yaw_acceleration : float, m/s² and rad/s²
         Largest change of the velocity as seen from the floor.
+    smoothing : float, s
+        Time constant of a filter before the limits: commands come in steps, 20 to 50 times a
+        second, and their derivative is fed forward. 0 is off.
     """
 
     speed: float = 0.8
     yaw_rate: float = 2.0
     acceleration: float = 0.125
     yaw_acceleration: float = 0.55
+    smoothing: float = 0.04
 
     def __post_init__(self) -> None:
         """Refuse limits that are not greater than zero; inf means no limit."""
+        if not 0.0 <= self.smoothing < math.inf:
+            raise ValueError(f'smoothing = {self.smoothing}: must be 0 or more seconds')
         for name in ('speed', 'yaw_rate', 'acceleration', 'yaw_acceleration'):
             if not getattr(self, name) > 0:
                 raise ValueError(f'{name} = {getattr(self, name)}: must be greater than zero; '
@@ -66,11 +75,12 @@ class ReferenceShaper:
     def __init__(self, limits: ReferenceLimits) -> None:
         """Start from rest."""
         self.limits = limits
-        self.twist = np.zeros(3)
+        self.reset()
 
     def reset(self, twist: Array | None = None) -> None:
         """Start again from `twist` (rest when left out)."""
         self.twist = np.zeros(3) if twist is None else np.array(twist, float)
+        self._target = self.twist
 
     def step(self, command: Array, yaw_rate: float, dt: float) -> tuple[Array, Array]:
         """
@@ -91,8 +101,8 @@ class ReferenceShaper:
             Reference ν_r and the derivative ν̇_r of its components, ``base_link``.
         """
         limits, before = self.limits, self.twist
-        target = limit_twist(command, limits)
         c, s = math.cos(yaw_rate * dt), math.sin(yaw_rate * dt)
+        target = self._smooth(limit_twist(command, limits), dt)
         x, y = c * before[0] + s * before[1], -s * before[0] + c * before[1]
         dx, dy = target[0] - x, target[1] - y
         step = math.hypot(dx, dy)
@@ -101,3 +111,12 @@ class ReferenceShaper:
         turn = min(max(target[2] - before[2], -most), most)
         self.twist = np.array([x + part * dx, y + part * dy, before[2] + turn])
         return self.twist, (self.twist - before) / dt
+
+    def _smooth(self, command: Array, dt: float) -> Array:
+        """Return the filtered command; filtered in body axes, where commands are constant."""
+        smoothing = self.limits.smoothing
+        left = math.exp(-dt / smoothing) if smoothing > 0.0 else 0.0
+        target = command + left * (self._target - command)
+        # the end is reached, not approached for ever
+        self._target = command if (abs(target - command) < ARRIVED).all() else target
+        return self._target

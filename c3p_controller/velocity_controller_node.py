@@ -12,7 +12,7 @@ again.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -90,10 +90,10 @@ class VelocityControllerNode(SuiteNode):
         controller.gains = VelocityGains(**{f.name: getattr(values, f.name)
                                             for f in fields(VelocityGains)})
         controller.virtual_steering_weight = values.virtual_steering_weight
-        self._driving = ReferenceLimits(values.speed_limit, values.yaw_rate_limit,
-                                        values.acceleration_limit, values.yaw_acceleration_limit)
-        self._stopping = ReferenceLimits(values.speed_limit, values.yaw_rate_limit,
-                                         values.stop_acceleration, values.yaw_acceleration_limit)
+        self._driving = ReferenceLimits(
+            values.speed_limit, values.yaw_rate_limit, values.acceleration_limit,
+            values.yaw_acceleration_limit, values.command_smoothing)
+        self._stopping = replace(self._driving, acceleration=values.stop_acceleration)
         self._guard.command_timeout = values.cmd_vel_timeout
         for lifeline in self._alive.values():
             lifeline.timeout = values.chain_timeout
