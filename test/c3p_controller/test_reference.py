@@ -125,7 +125,7 @@ def test_reset_starts_from_rest_or_from_what_is_given():
 
 
 def test_infinite_limits_follow_at_once():
-    free = ReferenceLimits(*[math.inf] * 4)
+    free = ReferenceLimits(*[math.inf] * 4, smoothing=0.0)
     twist, _ = ReferenceShaper(free).step(np.array([3.0, -4.0, 5.0]), 0.7, DT)
     assert twist == pytest.approx([3.0, -4.0, 5.0])
 
