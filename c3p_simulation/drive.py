@@ -263,6 +263,8 @@ def _send_goal(options: DriveOptions, executor: Executor, client: DriveClient) -
     end = time.monotonic() + READY_WITHIN
     if options.lockstep:
         spin(executor, lambda: client.held() or time.monotonic() > end, period=0.05)
+    counting = client.count_afresh()
+    spin(executor, lambda: counting.done() or time.monotonic() > end, period=0.02)
     client.send(np.asarray(options.goal, float))
     spin(executor, lambda: client.accepted or time.monotonic() > end, period=0.02)
     if not client.accepted:

@@ -45,6 +45,7 @@ class DriveClient(Node):
         self.health: dict[str, Any] = {}
         self.errors: list[str] = []
         self._resume = self.create_client(Trigger, 'simulation/resume')
+        self._count_afresh = self.create_client(Trigger, 'simulation/reset_statistics')
         self._goal = self.create_publisher(PoseStamped, 'goal_pose', LATEST)
         self.create_subscription(Float64, 'position_controller/distance_to_goal',
                                  self._on_distance, RELIABLE)
@@ -89,6 +90,10 @@ class DriveClient(Node):
     def resume(self) -> Future:
         """Ask the simulation to go on."""
         return self._resume.call_async(Trigger.Request())
+
+    def count_afresh(self) -> Future:
+        """Ask the simulation to begin its statistics here: what starting up took is no latency."""
+        return self._count_afresh.call_async(Trigger.Request())
 
     def send(self, goal: Array) -> None:
         """Publish the goal (x, y, yaw) in the odometry frame."""

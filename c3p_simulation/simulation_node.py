@@ -70,8 +70,8 @@ class SimulationNode(SuiteNode):
         self._gate = WheelGate(self.robot, GateSettings(values.command_timeout,
                                                         values.stop_damping))
         self._joints, self._efforts = JointCoding(self.robot), EffortCoding(self.robot)
-        self.latency, self.lateness = LatencyHistogram(), LatencyHistogram()
-        self.cycles, self.overruns, self.answered = 0, 0, 0
+        self.cycles = 0
+        self._count_afresh()
         self._period = 1.0 / values.rate
         self._period_ns = round(1e9 * self._period)
         self._stamp = 0
@@ -91,6 +91,7 @@ class SimulationNode(SuiteNode):
                            if self._own_clock else None)
         self.listen(JointState, 'wheel_effort', self._on_effort, LATEST)
         self.create_service(Trigger, '~/resume', self._on_resume)
+        self.create_service(Trigger, '~/reset_statistics', self._on_reset_statistics)
         self.watch(self._on_watch)
         self.start()
 
@@ -100,8 +101,8 @@ class SimulationNode(SuiteNode):
             ('p50', self.latency.quantile(0.5)), ('p99', self.latency.quantile(0.99)),
             ('max', self.latency.largest))}
         shown['late_p99_ms'] = f'{1e3 * self.lateness.quantile(0.99):.4f}'
-        return {'cycles': self.cycles, 'answered': self.answered, 'overruns': self.overruns,
-                'held': self.cycles + 1 == self._hold_at,
+        return {'cycles': self.cycles - self._counted_from, 'answered': self.answered,
+                'overruns': self.overruns, 'held': self.cycles + 1 == self._hold_at,
                 **shown, 'plant': self.parameters.value.plant,
                 'wheels': self._gate.reason or 'driven'}
 
@@ -208,6 +209,18 @@ class SimulationNode(SuiteNode):
         if self.cycles + 1 == self._hold_at:
             return
         self._publish_truth(*self._advance())
+
+    def _count_afresh(self) -> None:
+        """Begin the statistics of the diagnostics again."""
+        self.latency, self.lateness = LatencyHistogram(), LatencyHistogram()
+        self.overruns, self.answered, self._counted_from = 0, 0, self.cycles
+
+    def _on_reset_statistics(self, _: Trigger.Request, response: Trigger.Response
+                             ) -> Trigger.Response:
+        with self._lock:
+            self._count_afresh()
+        response.success, response.message = True, 'latencies, cycles and overruns from now on'
+        return response
 
     def _on_resume(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success = self.cycles + 1 == self._hold_at
