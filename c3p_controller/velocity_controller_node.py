@@ -31,8 +31,6 @@ from c3p_ros.messages import (
     EffortCoding,
     JointCoding,
     MessageError,
-    fill_twist,
-    ns_to_stamp,
     planar,
     stamp_to_ns,
     twist_of,
@@ -40,6 +38,7 @@ from c3p_ros.messages import (
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.stamp_join import StampJoin
 from c3p_ros.wire import JointStateRead, OdometryRead
+from c3p_ros.wire_writers import AccelWriter, JointStateWriter
 
 # cycles that may wait for the inverse dynamics at once: on a busy computer the next cycle begins
 # before the answer to the last has come, and that answer still is the newest there is
@@ -67,8 +66,8 @@ class VelocityControllerNode(SuiteNode):
         self._sensed = StampJoin('joints', 'odom')
         self._asked: dict[int, tuple[Any, Any, Any]] = {}
         self._cycles, self._largest = 0, 0.0
-        self._accel_message, self._effort_message = AccelStamped(), JointState()
-        self._accel_message.header.frame_id = 'base_link'
+        self._write_accel = AccelWriter('base_link')
+        self._write_effort = JointStateWriter(self._efforts.names, ['effort'])
         self._accel = self.create_publisher(AccelStamped, 'reference_acceleration', RELIABLE)
         self._effort = self.create_publisher(JointState, 'wheel_effort', LATEST)
         command = TwistStamped if values.use_stamped_vel else Twist
@@ -162,10 +161,7 @@ class VelocityControllerNode(SuiteNode):
         self._asked[stamp] = (steering, wheel_rate, sensed)
         if len(self._asked) > UNANSWERED:
             del self._asked[next(iter(self._asked))]
-        message = self._accel_message
-        message.header.stamp = ns_to_stamp(stamp)
-        fill_twist(message.accel, accel)
-        self._accel.publish(message)
+        self._accel.publish(self._write_accel(stamp, accel))
 
     def _on_dynamics(self, message: JointStateRead) -> None:
         stamp = message.stamp
@@ -204,9 +200,7 @@ class VelocityControllerNode(SuiteNode):
     def _send(self, torque: np.ndarray, stamp: int) -> None:
         self._cycles += 1
         self._largest = max(self._largest, float(abs(torque).max()))
-        message = self._effort_message
-        message.header.stamp = ns_to_stamp(stamp)
-        self._effort.publish(self._efforts.write(message, torque))
+        self._effort.publish(self._write_effort(stamp, effort=self._efforts.encode(torque)))
 
     def _on_watch(self) -> None:
         now, broken = self.watch_time(), self._broken()

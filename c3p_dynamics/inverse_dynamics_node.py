@@ -23,12 +23,12 @@ from c3p_ros.messages import (
     EffortCoding,
     JointCoding,
     MessageError,
-    ns_to_stamp,
     planar,
 )
 from c3p_ros.node import RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.stamp_join import StampJoin
 from c3p_ros.wire import AccelRead, JointStateRead, OdometryRead
+from c3p_ros.wire_writers import JointStateWriter
 
 
 class InverseDynamicsNode(SuiteNode):
@@ -41,7 +41,7 @@ class InverseDynamicsNode(SuiteNode):
         self._joints = JointCoding(self.robot)
         self._efforts = EffortCoding(self.robot)
         self._join = StampJoin('joints', 'twist', 'accel')
-        self._message = JointState()
+        self._write = JointStateWriter(self._efforts.names, ['effort'])
         self._cycles = 0
         self._largest = 0.0
         inverse_dynamics(self.robot, np.zeros(self.robot.count), np.zeros(3), np.zeros(3))
@@ -92,8 +92,7 @@ class InverseDynamicsNode(SuiteNode):
                                   self.parameters.value.virtual_steering_weight)
         self._cycles += 1
         self._largest = max(self._largest, float(abs(torque).max()))
-        self._message.header.stamp = ns_to_stamp(message.stamp)
-        self._effort.publish(self._efforts.write(self._message, torque))
+        self._effort.publish(self._write(message.stamp, effort=self._efforts.encode(torque)))
 
 
 def main(args: list[str] | None = None) -> int:

@@ -27,16 +27,18 @@ from c3p_kinematics.singularity import singularity
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.executor import run
-from c3p_ros.frames import TransformPublisher, fill_pose, pose_of
+from c3p_ros.frames import TransformPublisher, pose_of
 from c3p_ros.messages import (
     JointCoding,
     MessageError,
-    fill_twist,
     ns_to_stamp,
+    pose_numbers,
     quaternion_of,
+    twist_numbers,
 )
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.wire import JointStateRead
+from c3p_ros.wire_writers import OdometryWriter
 
 try:
     from control_msgs.srv import SetOdometry
@@ -81,8 +83,7 @@ class SensedKinematicsNode(SuiteNode):
         self._estimate: OdometryEstimate | None = None
         self._steering = np.zeros(self.robot.count)
         self._warm_up()
-        self._message = OdometryMessage(child_frame_id=values.base_frame)
-        self._message.header.frame_id = values.odom_frame
+        self._write = OdometryWriter(values.odom_frame, values.base_frame)
         self._odom = self.create_publisher(OdometryMessage, 'odom', RELIABLE)
         self._slip = self.create_publisher(DiagnosticArray, '~/wheel_slip', RELIABLE)
         self._transforms = TransformPublisher(self) if values.publish_tf else None
@@ -135,18 +136,16 @@ class SensedKinematicsNode(SuiteNode):
         if not estimate.accepted:
             self.diagnostics.refuse('joint_states', estimate.reason)
             return
-        self._publish(estimate, ns_to_stamp(stamp))
+        self._publish(estimate, stamp)
 
-    def _publish(self, estimate: OdometryEstimate, stamp: Any) -> None:
-        values, message = self.parameters.value, self._message
-        message.header.stamp = stamp
-        fill_pose(message.pose.pose, estimate.pose)
-        fill_twist(message.twist.twist, estimate.twist)
-        message.pose.covariance = planar_covariance(estimate.pose_covariance)
-        message.twist.covariance = planar_covariance(estimate.twist_covariance)
-        self._odom.publish(message)
+    def _publish(self, estimate: OdometryEstimate, stamp: int) -> None:
+        values = self.parameters.value
+        self._odom.publish(self._write(
+            stamp, pose_numbers(estimate.pose), twist_numbers(estimate.twist),
+            planar_covariance(estimate.pose_covariance),
+            planar_covariance(estimate.twist_covariance)))
         if self._transforms is not None:
-            self._transforms.send(message, values.tf_child_frame)
+            self._transforms.send(stamp, estimate.pose, values.odom_frame, values.tf_child_frame)
         changed, self._slipping = estimate.slip.slipping != self._slipping, estimate.slip.slipping
         if changed or self._time >= self._slip_due:
             self._slip_due = self._time + 1.0 / values.slip_rate
@@ -154,9 +153,9 @@ class SensedKinematicsNode(SuiteNode):
         if changed:
             self._report_slip(estimate)
 
-    def _publish_slip(self, estimate: OdometryEstimate, stamp: Any) -> None:
+    def _publish_slip(self, estimate: OdometryEstimate, stamp: int) -> None:
         slip, message = estimate.slip, DiagnosticArray()
-        message.header.stamp = stamp
+        message.header.stamp = ns_to_stamp(stamp)
         for i, joint in enumerate(self.robot.wheel_joints):
             suspect = slip.slipping and slip.suspect == i
             message.status.append(DiagnosticStatus(

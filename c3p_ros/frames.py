@@ -9,12 +9,17 @@ from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Pose, PoseStamped, TransformStamped
-from nav_msgs.msg import Odometry
 from rclpy.node import Node
 
 from c3p_description.model import Array
 from c3p_kinematics.se2 import compose
-from c3p_ros.messages import MessageError, quaternion_of, yaw_of, yaw_of_parts
+from c3p_ros.messages import (
+    MessageError,
+    ns_to_stamp,
+    quaternion_of,
+    yaw_of,
+    yaw_of_parts,
+)
 
 try:
     from tf2_msgs.msg import TFMessage
@@ -74,15 +79,15 @@ class TransformPublisher:
             node.get_logger().info('/tf is off: tf2_msgs is not installed (it comes with a ROS 2 '
                                    'installation); odom carries the same pose')
 
-    def send(self, odometry: Odometry, child: str) -> None:
-        """Publish the pose of an odometry message as the transform to frame `child`."""
+    def send(self, stamp: int, pose: Array, frame: str, child: str) -> None:
+        """Publish pose (x, y, yaw) of frame `child` in `frame`; the stamp is in ns."""
         if not self.works:
             return
-        transform = TransformStamped(header=odometry.header, child_frame_id=child)
-        pose = odometry.pose.pose
-        transform.transform.translation.x = pose.position.x
-        transform.transform.translation.y = pose.position.y
-        transform.transform.rotation = pose.orientation
+        transform = TransformStamped(child_frame_id=child)
+        transform.header.stamp, transform.header.frame_id = ns_to_stamp(stamp), frame
+        transform.transform.translation.x = float(pose[0])
+        transform.transform.translation.y = float(pose[1])
+        transform.transform.rotation = quaternion_of(float(pose[2]))
         self._publisher.publish(TFMessage(transforms=[transform]))
 
 

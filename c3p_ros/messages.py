@@ -99,6 +99,16 @@ def quaternion_of(yaw: float) -> Quaternion:
     return Quaternion(x=float(x), y=float(y), z=float(z), w=float(w))
 
 
+def pose_numbers(pose: Array) -> list[float]:
+    """Return position and quaternion (x, y, z, w) of (x, y, yaw): seven numbers."""
+    return [pose[0], pose[1], 0.0, *_quaternion(0.0, 0.0, pose[2])]
+
+
+def twist_numbers(twist: Array) -> list[float]:
+    """Return linear and angular of (vx, vy, ω): six numbers."""
+    return [twist[0], twist[1], 0.0, 0.0, 0.0, twist[2]]
+
+
 def twist_of(message: Twist, where: str) -> Array:
     """
     Return (vx, vy, ω) of a Twist; the parts that a planar robot cannot follow must be finite too.
@@ -218,13 +228,21 @@ class JointCoding:
         wheel_angle, wheel_rate : (n,) array, rad and rad/s
         wheel_torque : (n,) array, N·m
         """
-        n = self.robot.count
+        position, velocity, effort = self.encode(steering, steering_rate, wheel_angle,
+                                                 wheel_rate, wheel_torque)
         message.name = self.names
-        message.position = ((np.concatenate([steering, wheel_angle]) - self._zero)
-                            * self._sign).tolist()
-        message.velocity = (np.concatenate([steering_rate, wheel_rate]) * self._sign).tolist()
-        message.effort = [0.0] * n + (wheel_torque * self.robot.wheel_sign).tolist()
+        message.position, message.velocity = position.tolist(), velocity.tolist()
+        message.effort = effort.tolist()
         return message
+
+    def encode(self, steering: Array, steering_rate: Array, wheel_angle: Array,
+               wheel_rate: Array, wheel_torque: Array) -> tuple[Array, Array, Array]:
+        """Return position, velocity and effort of `names`; parameters as `write`."""
+        position = (np.concatenate([steering, wheel_angle]) - self._zero) * self._sign
+        velocity = np.concatenate([steering_rate, wheel_rate]) * self._sign
+        effort = np.concatenate([np.zeros(self.robot.count),
+                                 wheel_torque * self.robot.wheel_sign])
+        return position, velocity, effort
 
 
 class EffortCoding:
@@ -237,9 +255,9 @@ class EffortCoding:
 
     def __init__(self, robot: CasterRobot) -> None:
         """Remember names and signs."""
-        self._names = list(robot.wheel_joints)
+        self.names = list(robot.wheel_joints)
         self._sign = robot.wheel_sign
-        self._fields = _Fields(self._names)
+        self._fields = _Fields(self.names)
 
     def read(self, message: JointState) -> Array:
         """
@@ -254,9 +272,13 @@ class EffortCoding:
 
     def write(self, message: JointState, torque: Array) -> JointState:
         """Fill `message` with the wheels' torques and return it."""
-        message.name = self._names
-        message.effort = (torque * self._sign).tolist()
+        message.name = self.names
+        message.effort = self.encode(torque).tolist()
         return message
+
+    def encode(self, torque: Array) -> Array:
+        """Return the efforts of `names` for the wheels' torques, N·m."""
+        return torque * self._sign
 
 
 def header(message: Any, stamp: Time, frame: str) -> Any:

@@ -24,26 +24,29 @@ from std_srvs.srv import Trigger
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.executor import run
-from c3p_ros.frames import fill_pose
 from c3p_ros.messages import (
     EffortCoding,
     JointCoding,
     MessageError,
     check_age,
-    fill_twist,
     ns_to_stamp,
+    pose_numbers,
+    twist_numbers,
 )
 from c3p_ros.node import LATEST, RELIABLE, SuiteNode
 from c3p_ros.parameters import ParameterError
 from c3p_ros.wire import JointStateRead
+from c3p_ros.wire_writers import JointStateWriter, OdometryWriter
 from c3p_simulation.latency import LatencyHistogram
-from c3p_simulation.plant import AnalyticPlant, Plant
+from c3p_simulation.plant import AnalyticPlant, GroundTruth, Plant
 
 # simulated time starts here, because a stamp of zero means "not set", ns
 SIMULATED_START = 1_000_000_000
 
 # how long lockstep waits for an answer before it goes on without, s
 PATIENCE = 1.0
+
+JOINT_FIELDS = ('position', 'velocity', 'effort')
 
 PLANTS = {'analytic': AnalyticPlant}
 
@@ -81,9 +84,8 @@ class SimulationNode(SuiteNode):
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
-        self._joint_message, self._truth_message = JointState(), Odometry()
-        self._truth_message.header.frame_id = 'odom'
-        self._truth_message.child_frame_id = 'base_link'
+        self._write_joints = JointStateWriter(self._joints.names, JOINT_FIELDS)
+        self._write_truth = OdometryWriter('odom', 'base_link')
         self._joint_pub = self.create_publisher(JointState, 'joint_states', RELIABLE)
         self._truth_pub = (self.create_publisher(Odometry, 'ground_truth/odom', RELIABLE)
                            if values.ground_truth else None)
@@ -146,11 +148,11 @@ class SimulationNode(SuiteNode):
     def _gate_time(self) -> float:
         return self.plant.time if self._own_clock else time.monotonic()
 
-    def _advance(self, steps: int = 1) -> tuple[Any, Any]:
+    def _advance(self, steps: int = 1) -> tuple[int, GroundTruth]:
         """
         Hold the torque of the gate for `steps` periods and publish the joints afterwards.
 
-        Returns the stamp and the truth that belong to them.
+        Returns the stamp (ns) and the truth that belong to them.
         """
         with self._lock:
             for _ in range(steps):
@@ -158,25 +160,20 @@ class SimulationNode(SuiteNode):
                 self._sample = self.plant.step(torque, self._period)
             self._stamp += steps * self._period_ns
             self.cycles += 1
-            stamp, sample, truth = ns_to_stamp(self._stamp), self._sample, self.plant.truth()
+            stamp, sample, truth = self._stamp, self._sample, self.plant.truth()
             self._sent[self._stamp] = time.monotonic()
             if len(self._sent) > 64:
                 del self._sent[next(iter(self._sent))]
-        joints = self._joint_message
-        joints.header.stamp = stamp
-        self._joints.write(joints, *sample[1:])
+        values = dict(zip(JOINT_FIELDS, self._joints.encode(*sample[1:]), strict=True))
         if self._clock_pub is not None:
-            self._send(self._clock_pub, Clock(clock=stamp))
-        self._send(self._joint_pub, joints)
+            self._send(self._clock_pub, Clock(clock=ns_to_stamp(stamp)))
+        self._send(self._joint_pub, self._write_joints(stamp, **values))
         return stamp, truth
 
-    def _publish_truth(self, stamp: Any, truth: Any) -> None:
+    def _publish_truth(self, stamp: int, truth: GroundTruth) -> None:
         if self._truth_pub is not None:
-            message = self._truth_message
-            message.header.stamp = stamp
-            fill_pose(message.pose.pose, truth.pose)
-            fill_twist(message.twist.twist, truth.twist)
-            self._send(self._truth_pub, message)
+            self._send(self._truth_pub, self._write_truth(
+                stamp, pose_numbers(truth.pose), twist_numbers(truth.twist)))
 
     def _send(self, publisher: Any, message: Any) -> None:
         try:

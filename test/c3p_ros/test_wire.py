@@ -16,8 +16,10 @@ from sensor_msgs.msg import JointState  # noqa: E402
 
 from c3p_ros.messages import MessageError, planar  # noqa: E402
 from c3p_ros.wire import JointStateReader, read_accel, read_odometry  # noqa: E402
+from c3p_ros.wire_writers import AccelWriter, JointStateWriter, OdometryWriter  # noqa: E402
 
 serialize = rclpy_serialization.serialize_message
+deserialize = rclpy_serialization.deserialize_message
 
 TEXT = st.text(st.characters(codec='utf-8', exclude_characters='\0'), max_size=12)
 # nan is compared through its bytes
@@ -122,3 +124,50 @@ def test_a_component_that_is_not_finite_is_named(place, name):
     parts[place] = float('nan')
     with pytest.raises(MessageError, match=rf'twist\.{name} = nan'):
         planar(parts, 'twist')
+
+
+def lists(count):
+    return st.lists(NUMBER, min_size=count, max_size=count)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(TEXT, min_size=1, max_size=5), st.data())
+def test_written_joint_states_are_what_rclpy_would_write(names, data):
+    fields = data.draw(st.lists(st.sampled_from(['position', 'velocity', 'effort']), unique=True))
+    write = JointStateWriter(names, fields)
+    for _ in range(2):
+        stamp = data.draw(STAMP)
+        values = {field: data.draw(lists(len(names))) for field in fields}
+        written = write(stamp[0] * 1_000_000_000 + stamp[1], **values)
+        assert written == serialize(stamped(JointState(name=names, **values), stamp, ''))
+
+
+@settings(max_examples=100, deadline=None)
+@given(TEXT, TEXT, STAMP, lists(7), lists(6), lists(36), lists(36))
+def test_written_odometry_is_what_rclpy_would_write(frame, child, stamp, pose, twist, first,
+                                                    second):
+    message = stamped(Odometry(child_frame_id=child), stamp, frame)
+    place, turn = message.pose.pose.position, message.pose.pose.orientation
+    place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = pose
+    linear, angular = message.twist.twist.linear, message.twist.twist.angular
+    linear.x, linear.y, linear.z, angular.x, angular.y, angular.z = twist
+    message.pose.covariance, message.twist.covariance = first, second
+    written = OdometryWriter(frame, child)(stamp[0] * 1_000_000_000 + stamp[1], pose, twist,
+                                           first, second)
+    assert written == serialize(message)
+
+
+@settings(max_examples=100, deadline=None)
+@given(TEXT, STAMP, lists(3))
+def test_written_accelerations_are_what_rclpy_would_write(frame, stamp, accel):
+    message = stamped(AccelStamped(), stamp, frame)
+    message.accel.linear.x, message.accel.linear.y, message.accel.angular.z = accel
+    written = AccelWriter(frame)(stamp[0] * 1_000_000_000 + stamp[1], accel)
+    assert written == serialize(message)
+
+
+def test_bytes_once_given_away_do_not_change_with_the_next_message():
+    write = AccelWriter('base_link')
+    first = write(1, [1.0, 2.0, 3.0])
+    write(2, [4.0, 5.0, 6.0])
+    assert deserialize(first, AccelStamped).accel.angular.z == 3.0

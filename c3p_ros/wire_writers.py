@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The messages of the control chain, written straight to the wire; the counterpart of wire.py.
+
+In a control loop a message never changes its shape: names, frames and sizes stay, numbers change.
+So rclpy serializes it once, as the pattern, and each cycle writes its numbers into the places that
+wire.py reads them from; the publisher takes the bytes.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+import numpy as np
+from geometry_msgs.msg import AccelStamped
+from nav_msgs.msg import Odometry
+from numpy.typing import ArrayLike
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import JointState
+
+from c3p_ros.wire import COVARIANCE, HEADER, POSE, TWIST, aligned, byte_order, text
+
+
+class Pattern:
+    """
+    A serialized message whose stamp and numbers can be changed.
+
+    Parameters
+    ----------
+    message : ROS message
+        With a header, and in its final shape.
+    """
+
+    def __init__(self, message: object) -> None:
+        """Serialize the message and find the end of its frame."""
+        self._data = bytearray(serialize_message(message))
+        self._order = byte_order(self._data)
+        _, self.place = text(self._data, HEADER + 8, self._order)
+
+    def numbers(self, count: int) -> np.ndarray:
+        """Return the next `count` doubles as an array that writes into the message."""
+        begin = aligned(self.place, 8)
+        self.place = begin + 8 * count
+        return np.frombuffer(self._data, f'{self._order}f8', count, begin)
+
+    def skip_text(self) -> None:
+        """Go past a string."""
+        _, self.place = text(self._data, self.place, self._order)
+
+    def skip_count(self) -> int:
+        """Go past the length of a sequence and return it."""
+        self.place = aligned(self.place, 4) + 4
+        return struct.unpack_from(self._order + 'I', self._data, self.place - 4)[0]
+
+    def stamped(self, stamp: int) -> bytes:
+        """Return the message as it stands, with this stamp in nanoseconds."""
+        struct.pack_into(self._order + 'iI', self._data, HEADER, stamp // 1_000_000_000,
+                         stamp % 1_000_000_000)
+        return bytes(self._data)
+
+
+class JointStateWriter:
+    """
+    Writes JointState messages of always the same joints.
+
+    Parameters
+    ----------
+    names : sequence of str
+    fields : sequence of str
+        Which of ``position``, ``velocity``, ``effort`` have a number for each joint.
+    """
+
+    def __init__(self, names: Sequence[str], fields: Sequence[str]) -> None:
+        """Make the pattern."""
+        zeros = {field: [0.0] * len(names) for field in fields}
+        self._pattern = Pattern(JointState(name=list(names), **zeros))
+        for _ in range(self._pattern.skip_count()):
+            self._pattern.skip_text()
+        self._values = {}
+        for field in ('position', 'velocity', 'effort'):
+            count = self._pattern.skip_count()
+            if field in zeros:
+                self._values[field] = self._pattern.numbers(count)
+
+    def __call__(self, stamp: int, **values: ArrayLike) -> bytes:
+        """Return the message with this stamp (ns) and values, one array per field."""
+        for field, numbers in values.items():
+            self._values[field][:] = numbers
+        return self._pattern.stamped(stamp)
+
+
+class OdometryWriter:
+    """
+    Writes Odometry messages between always the same frames.
+
+    Parameters
+    ----------
+    frame_id, child_frame_id : str
+    """
+
+    def __init__(self, frame_id: str, child_frame_id: str) -> None:
+        """Make the pattern."""
+        message = Odometry(child_frame_id=child_frame_id)
+        message.header.frame_id = frame_id
+        self._pattern = Pattern(message)
+        self._pattern.skip_text()
+        self._pose = self._pattern.numbers(POSE)
+        self._pose_covariance = self._pattern.numbers(COVARIANCE)
+        self._twist = self._pattern.numbers(TWIST)
+        self._twist_covariance = self._pattern.numbers(COVARIANCE)
+
+    def __call__(self, stamp: int, pose: ArrayLike, twist: ArrayLike,
+                 pose_covariance: ArrayLike | None = None,
+                 twist_covariance: ArrayLike | None = None) -> bytes:
+        """
+        Return the message.
+
+        Parameters
+        ----------
+        stamp : int, ns
+        pose : (7,) array_like
+            Position and quaternion (x, y, z, w).
+        twist : (6,) array_like
+            Linear and angular.
+        pose_covariance, twist_covariance : (36,) array_like, optional
+            Zero when never given.
+        """
+        self._pose[:], self._twist[:] = pose, twist
+        if pose_covariance is not None:
+            self._pose_covariance[:] = pose_covariance
+        if twist_covariance is not None:
+            self._twist_covariance[:] = twist_covariance
+        return self._pattern.stamped(stamp)
+
+
+class AccelWriter:
+    """
+    Writes AccelStamped messages in always the same frame.
+
+    Parameters
+    ----------
+    frame_id : str
+    """
+
+    def __init__(self, frame_id: str) -> None:
+        """Make the pattern."""
+        message = AccelStamped()
+        message.header.frame_id = frame_id
+        self._pattern = Pattern(message)
+        self._values = self._pattern.numbers(TWIST)
+
+    def __call__(self, stamp: int, accel: ArrayLike) -> bytes:
+        """Return the message with this stamp (ns) and acceleration (x, y, yaw)."""
+        self._values[[0, 1, 5]] = accel
+        return self._pattern.stamped(stamp)
