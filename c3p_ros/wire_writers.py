@@ -54,10 +54,11 @@ class Pattern:
         return struct.unpack_from(self._order + 'I', self._data, self.place - 4)[0]
 
     def stamped(self, stamp: int) -> bytes:
-        """Return the message as it stands, with this stamp in nanoseconds."""
+        """Return the message up to the place reached, with this stamp in nanoseconds."""
         struct.pack_into(self._order + 'iI', self._data, HEADER, stamp // 1_000_000_000,
                          stamp % 1_000_000_000)
-        return bytes(self._data)
+        # rclpy serializes into a larger buffer and returns all of it
+        return bytes(memoryview(self._data)[:self.place])
 
 
 class JointStateWriter:
