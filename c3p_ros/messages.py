@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -216,28 +215,17 @@ class JointCoding:
         n = self.robot.count
         return position[:n], velocity[:n], position[n:], velocity[n:]
 
-    def write(self, message: JointState, steering: Array, steering_rate: Array,
-              wheel_angle: Array, wheel_rate: Array, wheel_torque: Array) -> JointState:
+    def encode(self, steering: Array, steering_rate: Array, wheel_angle: Array,
+               wheel_rate: Array, wheel_torque: Array) -> tuple[Array, Array, Array]:
         """
-        Fill `message` with all joints and return it; steering carries no effort.
+        Return position, velocity and effort of `names`; steering carries no effort.
 
         Parameters
         ----------
-        message : JointState
         steering, steering_rate : (n,) array, rad and rad/s
         wheel_angle, wheel_rate : (n,) array, rad and rad/s
         wheel_torque : (n,) array, N·m
         """
-        position, velocity, effort = self.encode(steering, steering_rate, wheel_angle,
-                                                 wheel_rate, wheel_torque)
-        message.name = self.names
-        message.position, message.velocity = position.tolist(), velocity.tolist()
-        message.effort = effort.tolist()
-        return message
-
-    def encode(self, steering: Array, steering_rate: Array, wheel_angle: Array,
-               wheel_rate: Array, wheel_torque: Array) -> tuple[Array, Array, Array]:
-        """Return position, velocity and effort of `names`; parameters as `write`."""
         position = (np.concatenate([steering, wheel_angle]) - self._zero) * self._sign
         velocity = np.concatenate([steering_rate, wheel_rate]) * self._sign
         effort = np.concatenate([np.zeros(self.robot.count),
@@ -270,19 +258,6 @@ class EffortCoding:
         """
         return self._fields(message, 'effort') * self._sign
 
-    def write(self, message: JointState, torque: Array) -> JointState:
-        """Fill `message` with the wheels' torques and return it."""
-        message.name = self.names
-        message.effort = self.encode(torque).tolist()
-        return message
-
     def encode(self, torque: Array) -> Array:
         """Return the efforts of `names` for the wheels' torques, N·m."""
         return torque * self._sign
-
-
-def header(message: Any, stamp: Time, frame: str) -> Any:
-    """Stamp `message`, name its frame and return it."""
-    message.header.stamp = stamp
-    message.header.frame_id = frame
-    return message
