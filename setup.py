@@ -70,7 +70,7 @@ for room in ('robots', 'urdf', 'meshes', 'rviz'):
 sim = ['mujoco>=3.2']
 view = ['yourdfpy>=0.0.56']
 test = ['pytest>=8.2,<9', 'pytest-timeout', 'hypothesis', 'sympy', 'pin>=3', 'mujoco>=3.2',
-        'yourdfpy>=0.0.56', 'ruff']
+        'yourdfpy>=0.0.56', 'ruff', 'setuptools>=64,<80', 'wheel', 'colcon-common-extensions']
 
 setup(
     name=PACKAGE,

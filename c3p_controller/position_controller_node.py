@@ -84,6 +84,9 @@ class PositionControllerNode(SuiteNode):
         try:
             if self._pose is None:
                 raise MessageError('no odometry yet, so no line to the goal; send it again later')
+            if self._odom_seen.lost(self.watch_time()):
+                raise MessageError(f'no odometry for {self._odom_seen.age(self.watch_time()):.2f} '
+                                   's; send it again when it comes')
             self.check_fresh(stamp_to_ns(message.header.stamp), GOAL_AGE)
             goal = self._frames.resolve(message, self._pose)
         except MessageError as error:

@@ -132,6 +132,8 @@ def run(*factories: Callable[[], Node], args: Sequence[str] | None = None) -> in
     except KeyboardInterrupt:
         pass
     except ValueError as error:
+        if not stop.starting:  # a fault of the program, which wants its traceback
+            raise
         print(f'{error}', file=sys.stderr)
         return 1
     finally:

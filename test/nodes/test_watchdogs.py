@@ -142,6 +142,10 @@ def test_lost_odometry_gives_up_the_goal_and_a_new_one_is_driven_to(in_process_r
     bench.wait_for(lambda: bench.speed() < AT_REST, 'rest', BRAKED_STOP)
     bench.wait_for(says(bench, 'position_controller', DiagnosticStatus.WARN, 'no odometry'),
                    'giving up', 1.0)
+    # there is no line to a goal from where the robot was before
+    bench.goal(0.0, 0.5, 0.0)
+    bench.wait_for(says(bench, 'position_controller', DiagnosticStatus.WARN,
+                        'goal_pose refused: no odometry for'), 'the refusal', 2.0)
     bench.add(SensedKinematicsNode)
     bench.run(1.0)
     assert bench.speed() < AT_REST
