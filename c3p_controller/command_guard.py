@@ -13,6 +13,9 @@ from c3p_description.model import Array
 # commands smaller than this, m/s and rad/s, are a request to stand
 ZERO_COMMAND = 1e-6
 
+# the lock that every guard begins with
+STARTING = 'starting'
+
 
 class CommandGuard:
     """
@@ -21,7 +24,11 @@ class CommandGuard:
     Parameters
     ----------
     command_timeout : float, s
-        Age at which a command is no longer followed.
+        Age at which a command is no longer followed, and silence that unlocks after a fault.
+    start_silence : float, s
+        Silence that unlocks after the start. Longer, because whoever sends commands may not have
+        been discovered yet: a controller that is started again in the middle of a motion would
+        take that for silence.
 
     Attributes
     ----------
@@ -29,10 +36,10 @@ class CommandGuard:
         Why no command is followed; empty when one may be.
     """
 
-    def __init__(self, command_timeout: float) -> None:
+    def __init__(self, command_timeout: float, start_silence: float) -> None:
         """Start locked, without a command."""
-        self.command_timeout = command_timeout
-        self.lock = 'starting'
+        self.command_timeout, self.start_silence = command_timeout, start_silence
+        self.lock = STARTING
         self._command: Array | None = None
         self._before: Array | None = None
         self._stamp = 0
@@ -65,10 +72,10 @@ class CommandGuard:
         if not self.lock:
             return
         if self._command is None or self.stale(now):
-            # silence counts once it has lasted as long as a command stays valid
+            needed = self.start_silence if self.lock == STARTING else self.command_timeout
             if self._silent_since is None:
                 self._silent_since = now
-            quiet = now - self._silent_since >= self.command_timeout
+            quiet = now - self._silent_since >= needed
         else:
             quiet = bool((abs(self._command) <= ZERO_COMMAND).all())
         if quiet:

@@ -58,7 +58,7 @@ class VelocityControllerNode(SuiteNode):
         self._joints, self._efforts = JointCoding(self.robot), EffortCoding(self.robot)
         self._controller = VelocityController(self.robot, VelocityGains(), ReferenceLimits(),
                                               values.virtual_steering_weight)
-        self._guard = CommandGuard(values.cmd_vel_timeout)
+        self._guard = CommandGuard(values.cmd_vel_timeout, values.start_silence)
         self._line, self._alive = CycleClock(), {part: Lifeline(1.0) for part in CHAIN}
         self.parameters.changed = self._retune
         self._retune()
@@ -94,6 +94,7 @@ class VelocityControllerNode(SuiteNode):
             values.yaw_acceleration_limit, values.command_smoothing)
         self._stopping = replace(self._driving, acceleration=values.stop_acceleration)
         self._guard.command_timeout = values.cmd_vel_timeout
+        self._guard.start_silence = values.start_silence
         for lifeline in self._alive.values():
             lifeline.timeout = values.chain_timeout
 

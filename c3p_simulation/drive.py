@@ -120,6 +120,8 @@ def parameter_file(options: DriveOptions, bag: Path, place: Path) -> Path:
             'start_steering': [float(s) for s in options.start_steering],
             # the simulation makes the clock and must not wait for it
             'use_sim_time': False}},
+        # who commands here is started here, so nobody has to be waited for
+        'velocity_controller': {'ros__parameters': {'start_silence': 0.5}},
         'recorder': {'ros__parameters': {'bag': str(bag)}},
     }
     path = place / 'parameters.yaml'

@@ -11,7 +11,7 @@ MOVE, ZERO, TIMEOUT = np.array([0.3, 0.0, 0.1]), np.zeros(3), 0.5
 
 @pytest.fixture
 def guard():
-    return CommandGuard(TIMEOUT)
+    return CommandGuard(TIMEOUT, TIMEOUT)
 
 
 @pytest.fixture
@@ -119,3 +119,22 @@ def test_the_first_command_after_a_pause_does_not_bring_back_the_one_before(unlo
     unlocked.command(ZERO, 9.0, stamp=15)
     assert unlocked.wanted(9.0, cycle=15) is None
     assert unlocked.wanted(9.005, cycle=20) is ZERO
+
+
+def test_after_the_start_silence_must_last_longer_than_discovery():
+    guard = CommandGuard(0.5, 3.0)
+    for now in (10.0, 10.6, 12.9):
+        guard.healthy(now)
+        assert guard.lock
+    # who commands is discovered just in time, and has to send zero first
+    guard.command(np.array([0.3, 0.0, 0.0]), 12.95)
+    guard.healthy(13.1)
+    assert guard.lock and guard.wanted(13.1) is None
+    guard.command(np.zeros(3), 13.2)
+    guard.healthy(13.2)
+    assert not guard.lock
+    # after a fault everybody is known, and the shorter silence does
+    guard.fault('test')
+    guard.healthy(13.8)
+    guard.healthy(14.4)
+    assert not guard.lock

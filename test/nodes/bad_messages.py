@@ -96,7 +96,7 @@ def bad_pose_odom(now):
 
 def bad_accel(now):
     """Yield accelerations that no robot is asked for."""
-    for value in [*BAD, 21.0, -1e300]:
+    for value in [*BAD, 101.0, -1e300]:
         yield put(stamped(AccelStamped, now()), 'accel.linear.y', value), 'accel'
 
 
