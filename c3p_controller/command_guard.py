@@ -45,6 +45,7 @@ class CommandGuard:
         self._stamp = 0
         self._received = 0.0
         self._silent_since: float | None = None
+        self._released = False
 
     def command(self, twist: Array, now: float, stamp: int = 0) -> None:
         """Take a command (3,) with its stamp in ns (0 for none) at time `now`, s."""
@@ -52,12 +53,14 @@ class CommandGuard:
         self._before, self._command = None if self.stale(now) else self._command, twist
         self._stamp, self._received = stamp, now
         self._silent_since = None
+        # whoever commands has let go since the lock, also while the chain was not whole yet
+        self._released |= bool((abs(twist) <= ZERO_COMMAND).all())
 
     def fault(self, reason: str) -> None:
         """Lock because of `reason`; the first reason stays."""
         if not self.lock:
             self.lock = reason
-        self._silent_since = None
+        self._silent_since, self._released = None, False
 
     def stale(self, now: float) -> bool:
         """Return whether there is a command and it is too old."""
@@ -77,7 +80,7 @@ class CommandGuard:
                 self._silent_since = now
             quiet = now - self._silent_since >= needed
         else:
-            quiet = bool((abs(self._command) <= ZERO_COMMAND).all())
+            quiet = self._released
         if quiet:
             self.lock = ''
 

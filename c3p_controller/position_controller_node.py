@@ -5,7 +5,7 @@ Node: drives to ``goal_pose`` by the exponential law (position_controller.Positi
 Subscribes ``goal_pose``, ``odom``; publishes ``cmd_vel`` while it has a goal and nothing
 otherwise, so that a joystick or Nav2 can command the robot, and ``~/goal_reached``,
 ``~/distance_to_goal``.
-The first command towards a goal is zero: the velocity controller takes a command only after that.
+A drive begins with zero commands: the velocity controller takes others only after that.
 """
 
 from __future__ import annotations
@@ -36,6 +36,9 @@ GOAL_AGE = 10.0
 # ~/distance_to_goal is for people and comes ten times a second
 DISTANCE_PERIOD_NS = 100_000_000
 
+# a drive begins with zero commands for this long, ns: one alone might get lost
+ZERO_PERIOD_NS = 100_000_000
+
 # commands may be this much early, ns: rounding of stamps must not cost a whole cycle
 GRACE_NS = 100_000
 
@@ -54,7 +57,7 @@ class PositionControllerNode(SuiteNode):
         self._odom_seen = Lifeline(self.parameters.value.odom_timeout)
         self._progress = Progress()
         self._pose: np.ndarray | None = None
-        self._begin, self._distance_due, self._command_due = False, 0, 0
+        self._begin, self._drive_from, self._distance_due, self._command_due = False, 0, 0, 0
         self._reached: bool | None = None
         self._stamped = self.parameters.value.use_stamped_vel
         self._command = self.create_publisher(TwistStamped if self._stamped else Twist, 'cmd_vel',
@@ -125,8 +128,9 @@ class PositionControllerNode(SuiteNode):
             self._give_up('no progress for '
                           f'{self.parameters.value.progress_timeout} s (progress_timeout)')
             return
-        twist = np.zeros(3) if self._begin else command.twist
-        self._begin = False
+        if self._begin:
+            self._drive_from, self._begin = stamp + ZERO_PERIOD_NS, False
+        twist = np.zeros(3) if stamp < self._drive_from else command.twist
         self._send(twist, ns_to_stamp(stamp))
         changed = self._publish_reached(command.reached)
         if changed or stamp >= self._distance_due:
