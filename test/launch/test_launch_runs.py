@@ -54,7 +54,8 @@ class Driver:
 
     def drive(self, y):
         """Drive `y` ahead; return the distance that is left."""
-        assert self.wait(lambda: self.efforts > 100 and self.goal.get_subscription_count(), START)
+        assert self.wait(lambda: self.truth is not None and self.efforts > 100
+                         and self.goal.get_subscription_count(), START)
         message = PoseStamped()
         message.pose.position.y, message.pose.orientation.w = y, 1.0
         self.goal.publish(message)
