@@ -11,6 +11,7 @@ the four bytes of the header, strings with their length and a final zero.
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -62,6 +63,17 @@ def byte_order(data: bytes) -> str:
     return '<' if data[1] else '>'
 
 
+def _whole(read: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a reader refuse a message that ends before its last field."""
+    @functools.wraps(read)
+    def checked(*arguments: Any) -> Any:
+        try:
+            return read(*arguments)
+        except struct.error as error:
+            raise MessageError(f'cut off: {error}') from error
+    return checked
+
+
 def _stamp(data: bytes, order: str) -> int:
     seconds, nanoseconds = struct.unpack_from(order + 'iI', data, HEADER)
     return seconds * 1_000_000_000 + nanoseconds
@@ -108,6 +120,7 @@ class JointStateReader:
         self._begin = self._end = 0
         self._names: list[str] = []
 
+    @_whole
     def __call__(self, data: bytes) -> JointStateRead:
         """
         Return what `data` says.
@@ -118,17 +131,14 @@ class JointStateReader:
             It is no serialized JointState.
         """
         order = byte_order(data)
-        try:
-            _, place = text(data, HEADER + 8, order)
-            # one comparison instead of as many strings as there are joints
-            if place != self._begin or data[place:self._end] != self._bytes or not self._bytes:
-                self._read_names(data, place, order)
-            position, place = _sequence(data, self._end, order)
-            velocity, place = _sequence(data, place, order)
-            effort, _ = _sequence(data, place, order)
-            return JointStateRead(_stamp(data, order), self._names, position, velocity, effort)
-        except struct.error as error:
-            raise MessageError(f'cut off: {error}') from error
+        _, place = text(data, HEADER + 8, order)
+        # one comparison instead of as many strings as there are joints
+        if place != self._begin or data[place:self._end] != self._bytes or not self._bytes:
+            self._read_names(data, place, order)
+        position, place = _sequence(data, self._end, order)
+        velocity, place = _sequence(data, place, order)
+        effort, _ = _sequence(data, place, order)
+        return JointStateRead(_stamp(data, order), self._names, position, velocity, effort)
 
     def _read_names(self, data: bytes, begin: int, order: str) -> None:
         place = aligned(begin, 4)
@@ -141,6 +151,7 @@ class JointStateReader:
         self._bytes = data[begin:place]
 
 
+@_whole
 def read_odometry(data: bytes) -> OdometryRead:
     """
     Return what a serialized Odometry says, without its covariances.
@@ -151,16 +162,14 @@ def read_odometry(data: bytes) -> OdometryRead:
         It is no serialized Odometry.
     """
     order = byte_order(data)
-    try:
-        frame, place = text(data, HEADER + 8, order)
-        child, place = text(data, place, order)
-        pose, place = _doubles(data, place, order, POSE)
-        twist, _ = _doubles(data, place + 8 * COVARIANCE, order, TWIST)
-        return OdometryRead(_stamp(data, order), frame, child, pose, twist)
-    except struct.error as error:
-        raise MessageError(f'cut off: {error}') from error
+    frame, place = text(data, HEADER + 8, order)
+    child, place = text(data, place, order)
+    pose, place = _doubles(data, place, order, POSE)
+    twist, _ = _doubles(data, place + 8 * COVARIANCE, order, TWIST)
+    return OdometryRead(_stamp(data, order), frame, child, pose, twist)
 
 
+@_whole
 def read_accel(data: bytes) -> AccelRead:
     """
     Return what a serialized AccelStamped says.
@@ -171,12 +180,9 @@ def read_accel(data: bytes) -> AccelRead:
         It is no serialized AccelStamped.
     """
     order = byte_order(data)
-    try:
-        frame, place = text(data, HEADER + 8, order)
-        accel, _ = _doubles(data, place, order, TWIST)
-        return AccelRead(_stamp(data, order), frame, accel)
-    except struct.error as error:
-        raise MessageError(f'cut off: {error}') from error
+    frame, place = text(data, HEADER + 8, order)
+    accel, _ = _doubles(data, place, order, TWIST)
+    return AccelRead(_stamp(data, order), frame, accel)
 
 
 # how to read a message type of the chain; a factory, because a reader may remember
