@@ -34,13 +34,12 @@ VIRTUAL_STEERING_WEIGHT = 0.023
 RANK_TOLERANCE = 1e-9
 
 
-def _mass_and_bias(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike
-                   ) -> tuple[Array, Array]:
-    batch, (angles, nu) = batched(robot.count, steering=(steering, robot.count), twist=(twist, 3))
+def _mass_and_bias(robot: CasterRobot, angles: Array, nu: Array) -> tuple[Array, Array]:
+    """Return M (B, 3, 3) and G (B, 3) of vectors that `batched` has checked."""
     mass, bias = np.empty((len(angles), 3, 3)), np.empty((len(angles), 3))
     kernels.masses_and_biases(robot.geometry, robot.caster_inertia, robot.platform, angles, nu,
                               mass, bias)
-    return mass.reshape(*batch, 3, 3), bias.reshape(*batch, 3)
+    return mass, bias
 
 
 def mass_matrix(robot: CasterRobot, steering: ArrayLike) -> Array:
@@ -60,7 +59,7 @@ def mass_matrix(robot: CasterRobot, steering: ArrayLike) -> Array:
     Raises
     ------
     ValueError
-        `steering` does not have one angle per caster.
+        `steering` does not have one finite angle per caster.
 
     Examples
     --------
@@ -71,7 +70,8 @@ def mass_matrix(robot: CasterRobot, steering: ArrayLike) -> Array:
     >>> round(float(mass_matrix(robot, [0, 0, 0])[1, 1]), 3)  # wheels roll along Y: 30 + 3·0.5
     31.5
     """
-    return _mass_and_bias(robot, steering, np.zeros(3))[0]
+    batch, (angles,) = batched(robot.count, steering=(steering, robot.count))
+    return _mass_and_bias(robot, angles, np.zeros((len(angles), 3)))[0].reshape(*batch, 3, 3)
 
 
 def bias(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike) -> Array:
@@ -93,9 +93,10 @@ def bias(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike) -> Array:
     Raises
     ------
     ValueError
-        A vector of the wrong size, named with its shape.
+        A vector of the wrong size, or a number that is not finite; the text names it.
     """
-    return _mass_and_bias(robot, steering, twist)[1]
+    batch, (angles, nu) = batched(robot.count, steering=(steering, robot.count), twist=(twist, 3))
+    return _mass_and_bias(robot, angles, nu)[1].reshape(*batch, 3)
 
 
 def inverse_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, accel: ArrayLike,
@@ -124,7 +125,7 @@ def inverse_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, 
     steering : (…, n) array_like, rad
     twist, accel : (…, 3) array_like
         ν and ν̇ (component derivative), ``base_link``.
-    virtual_steering_weight : float, ≥ 0
+    virtual_steering_weight : float, ≥ 0 and finite
         w_s; smaller is more exact and takes more torque close to singularities.
 
     Returns
@@ -135,11 +136,9 @@ def inverse_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, 
     Raises
     ------
     ValueError
-        A vector of the wrong size, or a negative weight.
+        A vector of the wrong size, a number that is not finite, or a negative weight.
     """
-    if not virtual_steering_weight >= 0:
-        raise ValueError(f'virtual_steering_weight = {virtual_steering_weight}: must be 0 '
-                         '(pseudo-inverse) or greater')
+    check_virtual_steering_weight(virtual_steering_weight)
     n = robot.count
     batch, (angles, nu, nudot) = batched(n, steering=(steering, n), twist=(twist, 3),
                                          accel=(accel, 3))
@@ -147,6 +146,20 @@ def inverse_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, 
     kernels.inverses(robot.geometry, robot.caster_inertia, robot.platform, robot.driven, angles,
                      nu, nudot, float(virtual_steering_weight), RANK_TOLERANCE, torque)
     return torque.reshape(*batch, n)
+
+
+def check_virtual_steering_weight(weight: float) -> None:
+    """
+    Refuse a w_s that no share can be made with.
+
+    Raises
+    ------
+    ValueError
+        Unless it is finite and not negative.
+    """
+    if not 0 <= weight < np.inf:
+        raise ValueError(f'virtual_steering_weight = {weight}: must be 0 (pseudo-inverse) or '
+                         'greater, and finite')
 
 
 def forward_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
@@ -171,7 +184,7 @@ def forward_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
     Raises
     ------
     ValueError
-        A vector of the wrong size, named with its shape.
+        A vector of the wrong size, or a number that is not finite; the text names it.
     """
     n = robot.count
     batch, (angles, nu, torque) = batched(n, steering=(steering, n), twist=(twist, 3),
@@ -189,7 +202,8 @@ def unreached_acceleration(robot: CasterRobot, steering: ArrayLike, twist: Array
 
     ``ν̇_asked − forward_dynamics(τ)``: shapes, units and errors as `forward_dynamics`.
     """
-    return np.asarray(accel, float) - forward_dynamics(robot, steering, twist, wheel_torque)
+    batch, (asked,) = batched(robot.count, accel=(accel, 3))
+    return asked.reshape(*batch, 3) - forward_dynamics(robot, steering, twist, wheel_torque)
 
 
 def kinetic_energy(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike) -> Array:
@@ -199,7 +213,8 @@ def kinetic_energy(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike) ->
     Raises
     ------
     ValueError
-        A vector of the wrong size, named with its shape.
+        A vector of the wrong size, or a number that is not finite; the text names it.
     """
-    nu = np.asarray(twist, float)
-    return 0.5 * np.einsum('...i,...ij,...j->...', nu, mass_matrix(robot, steering), nu)
+    batch, (angles, nu) = batched(robot.count, steering=(steering, robot.count), twist=(twist, 3))
+    mass, _ = _mass_and_bias(robot, angles, nu)
+    return 0.5 * np.einsum('bi,bij,bj->b', nu, mass, nu).reshape(batch)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics._caster_dynamics_kernels import share_damped
-from c3p_dynamics.caster_dynamics import VIRTUAL_STEERING_WEIGHT
+from c3p_dynamics._caster_dynamics_kernels import share_damped, share_least_norm
+from c3p_dynamics.caster_dynamics import RANK_TOLERANCE, VIRTUAL_STEERING_WEIGHT
 from c3p_kinematics._caster_kernels import rows
 from c3p_kinematics.casters import batched
 from c3p_kinematics.compiled import kernel
@@ -41,12 +41,16 @@ def _compensate(geometry, losses, driven, steering, twist, weight, smoothing, to
                 force[j] += steer[i, j] * (pivot + scrub)
             force[2] -= pivot
             steer[i, 2] -= 1.0
-            # rolling friction is the wheel's own affair
-            torque[b, i] = 0.0
-            if driven[i]:
-                torque[b, i] = (losses[i, 2] * wheel_rate
-                                + losses[i, 3] * math.tanh(wheel_rate / smoothing))
-        share_damped(wheel, steer, driven, force, weight, torque[b])
+            # rolling friction is the affair of the wheel's own motor, if it has one
+            roll = (losses[i, 2] * wheel_rate
+                    + losses[i, 3] * math.tanh(wheel_rate / smoothing))
+            torque[b, i] = roll if driven[i] else 0.0
+            if not driven[i]:
+                for j in range(3):
+                    force[j] += wheel[i, j] * roll
+        # too few motors for three freedoms: as far as they go, as in the inverse dynamics
+        if not share_damped(wheel, steer, driven, force, weight, torque[b]):
+            share_least_norm(wheel, steer, driven, force, weight, RANK_TOLERANCE, torque[b])
 
 
 def friction_compensation(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
@@ -55,9 +59,10 @@ def friction_compensation(robot: CasterRobot, steering: ArrayLike, twist: ArrayL
     """
     Return the wheel torques that cancel ``robot.friction`` when the robot moves with `twist`.
 
-    Rolling friction is cancelled wheel by wheel; the forces of pivot and scrub friction,
-    ``J_sᵀ τ_pivot + J_cᵀ τ_scrub``, are shared over the wheels as the inverse dynamics shares a
-    force (``caster_dynamics.inverse_dynamics``).
+    Rolling friction of a driven wheel is cancelled by its own motor; the forces of pivot and scrub
+    friction, ``J_sᵀ τ_pivot + J_cᵀ τ_scrub``, and of the rolling of wheels without a motor are
+    shared over the wheels as the inverse dynamics shares a force
+    (``caster_dynamics.inverse_dynamics``).
 
     Parameters
     ----------
@@ -73,16 +78,18 @@ def friction_compensation(robot: CasterRobot, steering: ArrayLike, twist: ArrayL
     Returns
     -------
     (…, n) array, N·m
+        Zero for casters that are not driven.
 
     Raises
     ------
     ValueError
-        A vector of the wrong size, or a weight or smoothing that is not greater than zero.
+        A vector of the wrong size, a number that is not finite, or a weight or smoothing that is
+        not greater than zero.
     """
     for name, value in (('virtual_steering_weight', virtual_steering_weight),
                         ('smoothing', smoothing)):
-        if not value > 0:
-            raise ValueError(f'{name} = {value}: must be greater than zero')
+        if not 0 < value < np.inf:
+            raise ValueError(f'{name} = {value}: must be finite and greater than zero')
     n = robot.count
     batch, (angles, nu) = batched(n, steering=(steering, n), twist=(twist, 3))
     torque = np.empty((len(angles), n))

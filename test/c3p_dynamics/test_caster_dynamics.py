@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from robots import robots_in_motion
+from robots import robots_in_motion, vectors
 from unequal_casters import FRICTION, papers_robot, random_robot, random_state
 
+from c3p_description.model import Friction
 from c3p_dynamics.caster_dynamics import (
     bias,
     forward_dynamics,
@@ -152,6 +153,26 @@ def test_three_driven_of_four_casters_reach_every_acceleration():
 
 
 @given(robots_in_motion())
+def test_casters_without_mass_leave_the_platform_alone(drawn):
+    robot, steering, nu, accel = drawn
+    light = replace(robot, **dict.fromkeys(('link_mass', 'link_inertia', 'wheel_mass',
+                                            'wheel_spin_inertia', 'wheel_yaw_inertia'), 0.0))
+    # Newton and Euler for the platform's centre of mass, and the moment moved to the origin
+    m, c, w = robot.platform_mass, robot.platform_com, nu[2]
+    at_com = accel[:2] + w * np.array([-nu[1], nu[0]]) + accel[2] * np.array([-c[1], c[0]]) - (
+        w**2 * c)
+    force = np.array([*(m * at_com), robot.platform_inertia * accel[2]
+                      + m * (c[0] * at_com[1] - c[1] * at_com[0])])
+    got = mass_matrix(light, steering) @ accel + bias(light, steering, nu)
+    np.testing.assert_allclose(got, force, rtol=0, atol=1e-12 * (1 + np.abs(force).max()))
+    torque = inverse_dynamics(light, steering, nu, accel)
+    back = mass_matrix(light, steering) @ forward_dynamics(light, steering, nu, torque)
+    pushed = wheel_jacobian(light, steering).T @ torque
+    np.testing.assert_allclose(back + bias(light, steering, nu), pushed, rtol=0,
+                               atol=1e-10 * (1 + np.abs(pushed).max()))
+
+
+@given(robots_in_motion())
 def test_friction_always_takes_power(drawn):
     free, steering, nu, _ = drawn
     robot = replace(free, friction=FRICTION)
@@ -228,7 +249,39 @@ def test_sweep_equals_loop():
     (lambda r: forward_dynamics(r, [0, 0, 0], [0, 0, 0], [1, 1, 1, 1]), 'wheel_torque'),
     (lambda r: inverse_dynamics(r, [0] * 3, [0] * 3, [0] * 3, -1), 'virtual_steering_weight'),
     (lambda r: inverse_dynamics(r, [0] * 3, [0] * 3, [0] * 3, np.nan), 'virtual_steering_weight'),
+    (lambda r: inverse_dynamics(r, [0] * 3, [0] * 3, [0] * 3, np.inf), 'virtual_steering_weight'),
+    (lambda r: mass_matrix(r, [0, np.nan, 0]), 'steering = .*must be finite'),
+    (lambda r: bias(r, [0, 0, 0], [0, 0, -np.inf]), 'twist = .*must be finite'),
+    (lambda r: inverse_dynamics(r, [0] * 3, [0] * 3, [np.nan, 0, 0]), 'accel = .*must be finite'),
+    (lambda r: forward_dynamics(r, [0] * 3, [0] * 3, [[0] * 3, [0, 0, np.inf]]),
+     r'wheel_torque\[1\] = .*must be finite'),
+    (lambda r: kinetic_energy(r, [0] * 3, [0, 0]), 'twist has shape'),
+    (lambda r: unreached_acceleration(r, [0] * 3, [0] * 3, [0, 0], [0] * 3), 'accel has shape'),
 ])
 def test_wrong_input_is_refused_by_name(call, name):
     with pytest.raises(ValueError, match=name):
         call(papers_robot())
+
+
+# --- friction, by virtual power -------------------------------------------------------------
+
+@given(robots_in_motion(), vectors(3, 1.0), st.integers(0, 4))
+def test_power_of_each_friction_in_a_virtual_motion_is_torque_times_rate(drawn, virtual, kind):
+    free, steering, nu, _ = drawn
+    fields = ('pivot_viscous', 'pivot_coulomb', 'rolling_viscous', 'rolling_coulomb',
+              'scrub_coulomb')
+    value = np.linspace(0.01, 0.05, free.count)
+    robot = replace(free, friction=Friction(**{fields[kind]: value}, smoothing=0.1))
+    idle = np.zeros(free.count)
+    gain = forward_dynamics(robot, steering, nu, idle) - forward_dynamics(free, steering, nu, idle)
+    # what each rate is in the motion, and what it would be in the virtual one
+    wheel, steer, contact = ((rate, virtual_rate) for rate, virtual_rate in zip(
+        inverse(robot, steering, nu), inverse(robot, steering, virtual), strict=True))
+    rate, virtual_rate = (steer, steer, wheel, wheel, contact)[kind]
+    level = rate if 'viscous' in fields[kind] else np.tanh(rate / 0.1)
+    expected = -np.sum(value * level * virtual_rate)
+    mass = mass_matrix(robot, steering)
+    # 1e-300: products of the smallest numbers have few digits left
+    slack = 1e-300 + 1e-11 * (np.abs(virtual) @ np.abs(mass) @ (1 + np.abs(gain))
+                     + np.abs(value * level * virtual_rate).sum())
+    assert virtual @ mass @ gain == pytest.approx(expected, abs=slack)

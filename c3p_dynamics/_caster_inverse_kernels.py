@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
+"""
+Compiled inverse dynamics on one packed array: `share_packed`, and batches of it.
+
+Calling compiled code from Python costs some 50 ns for each array that is handed over, more than
+the arithmetic. So the robot, the weight, the work memory, the state and the torques are one array
+of floats, made by `packed_model`:
+
+    [m, m cx, m cy, inertia about the origin, w_s, tolerance, constant part of A · 5]
+    [x, y, 1/d, r, μ_e, μ_a, κ, driven/r, driven/r² − w_s/d², w_s/d, cos θ, sin θ] · n casters
+    [θ_s · n, vx, vy, ω, v̇x, v̇y, ω̇]                                              state
+    [τ · n]                                                                       result
+
+With eᵀe + aᵀa = 1, what a caster adds to A = J_xᵀJ_x + w_s J_sᵀJ_s is constant but for its ninth
+column times eᵀe, and for what the turning of the platform adds to its steering rate.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from c3p_dynamics._elementary import circle
+from c3p_dynamics._sharing_kernels import share_least_norm
+from c3p_kinematics._caster_kernels import RANK_TOLERANCE
+from c3p_kinematics.compiled import inlined, kernel
+
+HEAD, ROW = 11, 12
+
+# determinant of A over the product of its diagonal, from which on cofactors are as good as pivots:
+# they lose this factor of a double's digits, and need one division instead of four in a row
+WELL_SPANNED = 1e-3
+
+
+@inlined
+def count_of(pack):
+    """Return the number of casters that a packed array is for."""
+    return (len(pack) - HEAD - 6) // (ROW + 2)
+
+
+@kernel
+def packed_model(geometry, inertia, platform, driven, weight, tolerance):
+    """Return the packed array of a robot, at rest with all steering angles 0."""
+    n = len(geometry)
+    pack = np.zeros(HEAD + 6 + (ROW + 2) * n)
+    m, cx, cy = platform[0], platform[2], platform[3]
+    pack[0], pack[1], pack[2] = m, m * cx, m * cy
+    pack[3], pack[4], pack[5] = platform[1] + m * (cx * cx + cy * cy), weight, tolerance
+    pack[10] = n * weight
+    for i in range(n):
+        at, x, y, d = HEAD + ROW * i, geometry[i, 0], geometry[i, 1], geometry[i, 2]
+        gain = 1.0 / geometry[i, 3] if driven[i] else 0.0
+        wheel, steer = gain * gain, weight / (d * d)
+        pack[at], pack[at + 1], pack[at + 2], pack[at + 3] = x, y, 1.0 / d, geometry[i, 3]
+        pack[at + 4], pack[at + 5], pack[at + 6] = inertia[i, 0], inertia[i, 1], inertia[i, 2]
+        pack[at + 7], pack[at + 8], pack[at + 9] = gain, wheel - steer, weight / d
+        # [[w_s/d², 0], [0, 1/r²]] at the pivot
+        pack[6] += steer
+        pack[7] -= steer * y
+        pack[8] += wheel
+        pack[9] += wheel * x
+        pack[10] += steer * y * y + wheel * x * x
+    return pack
+
+
+@kernel
+def _share_dropped(pack, f0, f1, f2):
+    """Add the least-norm share of a force to the torques; what no motor can give is dropped."""
+    n = count_of(pack)
+    wheel, steer = np.empty((n, 3)), np.empty((n, 3))
+    driven, force = np.empty(n, np.bool_), np.empty(3)
+    force[0], force[1], force[2] = f0, f1, f2
+    known = f0 + f1 + f2
+    for i in range(n):
+        at = HEAD + ROW * i
+        known += pack[at + 10]
+        x, y, per_offset, gain = pack[at], pack[at + 1], pack[at + 2], pack[at + 7]
+        c, s = pack[at + 10], pack[at + 11]
+        driven[i] = gain > 0.0
+        wheel[i, 0], wheel[i, 1], wheel[i, 2] = -s * gain, c * gain, (c * x + s * y) * gain
+        steer[i, 0], steer[i, 1] = -c * per_offset, -s * per_offset
+        steer[i, 2] = -(s * x - c * y) * per_offset - 1.0
+    # a state that is no number ends here, too; LAPACK would raise, and a loop must not meet that
+    if math.isfinite(known):
+        share_least_norm(wheel, steer, driven, force, pack[4], pack[5], pack[len(pack) - n:])
+    else:
+        pack[len(pack) - n:] = np.nan
+
+
+@inlined
+def _add_share(pack, n, z0, z1, z2):
+    """Add ``J_x z`` to the torques of the driven wheels."""
+    for i in range(n):
+        at = HEAD + ROW * i
+        px, py = z0 - z2 * pack[at + 1], z1 + z2 * pack[at]
+        pack[len(pack) - n + i] += pack[at + 7] * (pack[at + 10] * py - pack[at + 11] * px)
+
+
+@inlined
+def share_inline(pack):
+    """Write the torques of caster_dynamics.inverse_dynamics at the state in `pack` into it."""
+    n = count_of(pack)
+    out, at = len(pack) - n, HEAD + (ROW + 1) * n
+    m, mx, my = pack[0], pack[1], pack[2]
+    vx, vy, w = pack[at], pack[at + 1], pack[at + 2]
+    ax, ay, aw = pack[at + 3], pack[at + 4], pack[at + 5]
+    # what the platform asks for: M ν̇ + G without casters
+    qx, qy = ax - w * vy, ay + w * vx
+    f0, f1 = m * qx - my * aw - mx * w * w, m * qy + mx * aw - my * w * w
+    f2 = mx * qy - my * qx + pack[3] * aw
+    a00, a01, a02, a11, a12, a22 = pack[6], 0.0, pack[7], pack[8], pack[9], pack[10]
+    for i in range(n):
+        at = HEAD + ROW * i
+        x, y, kappa = pack[at], pack[at + 1], pack[at + 6]
+        c, s = circle(pack[HEAD + ROW * n + i])
+        pack[at + 10], pack[at + 11] = c, s
+        px, py, qx, qy = vx - w * y, vy + w * x, ax - aw * y, ay + aw * x
+        along, across = c * py - s * px, c * px + s * py
+        rate = -pack[at + 2] * across - w
+        own = pack[at + 4] * (c * qy - s * qx - rate * across)
+        side = pack[at + 5] * (c * qx + s * qy + rate * along) + kappa * along * across
+        push = -kappa * across * across
+        # what a motor spends on its own rolling mass is its own: τ = r² μ_e θ̈_x
+        if pack[at + 7] > 0.0:
+            pack[out + i] = pack[at + 3] * own
+        else:
+            pack[out + i] = 0.0
+            push += own
+        fx, fy = c * side - s * push, c * push + s * side
+        f0 += fx
+        f1 += fy
+        f2 += x * fy - y * fx
+        # the part of A that turns: [[q, t], [t, −q]] at the pivot, and w_s/d a with the yaw
+        part = pack[at + 8] * s
+        q, t = part * s, -part * c
+        across_x, across_y = pack[at + 9] * c, pack[at + 9] * s
+        a, b = x * t - y * q, x * q + y * t
+        a00 += q
+        a01 += t
+        a11 -= q
+        a02 += a + across_x
+        a12 += across_y - b
+        a22 += 2.0 * (x * across_y - y * across_x) - (y * a + x * b)
+    # below `tolerance` the normal equations would meet rounding
+    if pack[4] > pack[5]:
+        c00, c01, c02 = a11 * a22 - a12 * a12, a12 * a02 - a01 * a22, a01 * a12 - a11 * a02
+        volume = a00 * c00 + a01 * c01 + a02 * c02
+        if volume > WELL_SPANNED * a00 * a11 * a22:
+            c11, c12, c22 = a00 * a22 - a02 * a02, a01 * a02 - a00 * a12, a00 * a11 - a01 * a01
+            by = 1.0 / volume
+            _add_share(pack, n, by * (c00 * f0 + c01 * f1 + c02 * f2),
+                       by * (c01 * f0 + c11 * f1 + c12 * f2),
+                       by * (c02 * f0 + c12 * f1 + c22 * f2))
+            return
+        l1, l2 = a01 / a00, a02 / a00
+        p1, r2 = a11 - l1 * a01, a12 - l2 * a01
+        l3 = r2 / p1
+        p2 = a22 - l2 * a02 - l3 * r2
+        # false for a number that is none, too
+        if a00 > 0.0 and p1 > RANK_TOLERANCE * a11 and p2 > RANK_TOLERANCE * a22:
+            y1 = f1 - l1 * f0
+            z2 = (f2 - l2 * f0 - l3 * y1) / p2
+            z1 = y1 / p1 - l3 * z2
+            _add_share(pack, n, f0 / a00 - l1 * z1 - l2 * z2, z1, z2)
+            return
+    _share_dropped(pack, f0, f1, f2)
+
+
+@kernel
+def share_packed(pack):
+    """Compiled `share_inline`: the torques at the state in `pack` become its last n numbers."""
+    share_inline(pack)
+
+
+@kernel
+def share_at(pack, state):
+    """Take `state` (n + 6,) into `pack`, then do as `share_packed`."""
+    n = count_of(pack)
+    for i in range(n + 6):
+        pack[HEAD + ROW * n + i] = state[i]
+    share_inline(pack)
+
+
+@kernel
+def inverses(geometry, inertia, platform, driven, steering, twist, accel, weight,
+             tolerance, torque):
+    """Write the wheel torques of a batch: `steering`, `torque` (B, n), `twist`, `accel` (B, 3)."""
+    n = len(geometry)
+    pack = packed_model(geometry, inertia, platform, driven, weight, tolerance)
+    at, out = HEAD + ROW * n, len(pack) - n
+    for b in range(len(steering)):
+        for i in range(n):
+            pack[at + i] = steering[b, i]
+        for j in range(3):
+            pack[at + n + j], pack[at + n + 3 + j] = twist[b, j], accel[b, j]
+        share_inline(pack)
+        for i in range(n):
+            torque[b, i] = pack[out + i]
+
+
+@kernel
+def inverse(geometry, inertia, platform, driven, steering, twist, accel, weight,
+            tolerance, torque):
+    """Write the wheel torques of caster_dynamics.inverse_dynamics into `torque` (n,)."""
+    n = len(geometry)
+    pack = packed_model(geometry, inertia, platform, driven, weight, tolerance)
+    at, out = HEAD + ROW * n, len(pack) - n
+    for i in range(n):
+        pack[at + i] = steering[i]
+    for j in range(3):
+        pack[at + n + j], pack[at + n + 3 + j] = twist[j], accel[j]
+    share_inline(pack)
+    for i in range(n):
+        torque[i] = pack[out + i]

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inverse dynamics prepared for one robot, for loops that call it from Python at each cycle."""
+
+from __future__ import annotations
+
+from c3p_description.model import Array, CasterRobot
+from c3p_dynamics._caster_inverse_kernels import packed_model, share_at, share_packed
+from c3p_dynamics.caster_dynamics import (
+    RANK_TOLERANCE,
+    VIRTUAL_STEERING_WEIGHT,
+    check_virtual_steering_weight,
+)
+
+
+class InverseDynamics:
+    """
+    `caster_dynamics.inverse_dynamics` of one robot and one state, without checks and allocations.
+
+    A call takes some 0.3 µs; `inverse_dynamics` checks, broadcasts and packs, which is most of its
+    6 µs. State, torques and the work memory are one array of the object: use one per thread.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    virtual_steering_weight : float, ≥ 0 and finite
+        w_s of `inverse_dynamics`.
+
+    Attributes
+    ----------
+    pack : (17 + 14 n,) array
+        What compiled loops hand to ``_caster_inverse_kernels.share_packed``.
+    state : (n + 6,) array
+        ``[θ_s …, vx, vy, ω, v̇x, v̇y, ω̇]``, a view into `pack`: what `solve` reads.
+    torque : (n,) array, N·m
+        The last result, a view into `pack`: every call writes into the same memory.
+
+    Raises
+    ------
+    ValueError
+        A weight that is negative or not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from c3p_description.model import CasterRobot
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> prepared = InverseDynamics(robot)
+    >>> state = np.zeros(9)  # θ_s, ν, ν̇: all wheels along +Y, at rest
+    >>> state[7] = 0.5  # 15 N on three wheels of 4 cm
+    >>> np.round(prepared(state), 3)
+    array([0.2, 0.2, 0.2])
+    >>> prepared.state[7] = 1.0  # the same in place, without handing over anything
+    >>> np.round(prepared.solve(), 3)
+    array([0.4, 0.4, 0.4])
+    """
+
+    __slots__ = ('pack', 'state', 'torque')
+
+    def __init__(self, robot: CasterRobot,
+                 virtual_steering_weight: float = VIRTUAL_STEERING_WEIGHT) -> None:
+        """Pack the robot, and compile or load the kernel, so that no call later has to."""
+        check_virtual_steering_weight(virtual_steering_weight)
+        self.pack: Array = packed_model(robot.geometry, robot.caster_inertia, robot.platform,
+                                        robot.driven, float(virtual_steering_weight),
+                                        RANK_TOLERANCE)
+        n = robot.count
+        self.state: Array = self.pack[len(self.pack) - 2 * n - 6:len(self.pack) - n]
+        self.torque: Array = self.pack[len(self.pack) - n:]
+        self(self.state.copy())
+        self.solve()
+
+    def __call__(self, state: Array) -> Array:
+        """
+        Return the wheel torques (n,) at `state`.
+
+        Parameters
+        ----------
+        state : (n + 6,) array of float, contiguous
+            As the attribute, which it is copied to. Neither size nor values are checked: a shorter
+            array is read beyond its end; what is not finite gives torques that are nan (without
+            Numba, ValueError).
+
+        Returns
+        -------
+        (n,) array, N·m
+            `torque`, overwritten by the next call.
+        """
+        share_at(self.pack, state)
+        return self.torque
+
+    def solve(self) -> Array:
+        """Return the wheel torques (n,) at the attribute `state`; they stay as long as it does."""
+        share_packed(self.pack)
+        return self.torque

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernels of the dynamics give the same numbers compiled and as plain Python."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[2]
+
+PROGRAM = """
+import json
+import numpy as np
+from c3p_description.model import CasterRobot, Friction
+from c3p_dynamics import _caster_dynamics_kernels as kernels
+from c3p_dynamics._caster_derivative_kernels import forward_derivatives
+from c3p_dynamics.allocation import METHODS, allocate
+from c3p_dynamics.caster_dynamics import bias, forward_dynamics, inverse_dynamics, mass_matrix
+from c3p_dynamics.friction import friction_compensation
+from c3p_dynamics.prepared import InverseDynamics
+out = []
+for friction in (Friction(), Friction(0.002, 0.01, 0.001, 0.05, 0.05)):
+    robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51,
+                                (0.01, -0.02), 1.2, 0.02, 1.5e-3, 0.4, 3.2e-4, 2e-4,
+                                friction=friction, torque_limit=1.2)
+    rng = np.random.default_rng(0)
+    steering, twist, accel = rng.uniform(-4, 4, 3), rng.normal(size=3), rng.normal(size=3)
+    torque, packed = rng.normal(size=3), (robot.geometry, robot.caster_inertia, robot.platform)
+    out += [mass_matrix(robot, steering), bias(robot, steering, twist)]
+    out += [forward_dynamics(robot, steering, twist, torque),
+            friction_compensation(robot, steering, twist)]
+    out += [inverse_dynamics(robot, steering, twist, accel, w) for w in (0.0, 0.023)]
+    out += [allocate(robot, steering, twist, accel, m).torque for m in METHODS]
+    out += [InverseDynamics(robot)(np.concatenate([steering, twist, accel]))]
+    parts = np.empty(3), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    forward_derivatives(*packed, robot.losses, steering, twist, torque, accel, *parts)
+    state = np.concatenate([accel, twist, steering, np.zeros(5)])
+    kernels.runge_kutta(*packed, robot.losses, state, torque, accel, 1e-3, 40)
+    out += [*parts, state]
+print(json.dumps([np.ravel(part).tolist() for part in out]))
+"""
+
+
+def numbers(**environment):
+    done = subprocess.run([sys.executable, '-c', PROGRAM], cwd=ROOT, check=True, text=True,
+                          capture_output=True, env={**os.environ, 'PYTHONPATH': str(ROOT),
+                                                    **environment})
+    return [np.array(part) for part in json.loads(done.stdout)]
+
+
+def test_plain_python_gives_the_numbers_of_the_compiled_kernels():
+    compiled, plain = numbers(NUMBA_DISABLE_JIT='0'), numbers(NUMBA_DISABLE_JIT='1')
+    # a compiler may fuse a multiplication with an addition: one rounding less per operation
+    for got, expected in zip(plain, compiled, strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-11)
