@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Velocity and position control of caster robots: the papers' cascade, consistent and limited."""
+"""Laws of wheel torques and of position: predictive, closed form, and the papers' cascade."""

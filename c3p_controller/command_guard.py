@@ -3,15 +3,21 @@
 Whether the robot may follow a command now: what is lost, and what it takes to move again.
 
 After a start or a fault nothing moves by itself: the guard stays locked until the chain is whole
-and a zero command, or silence, has been seen.
+and a zero command, or silence, has been seen. What moves then begins with torques of zero, because
+the drives may have lost the commands, too, and wait for a zero of their own.
 """
 
 from __future__ import annotations
+
+import math
 
 from c3p_description.model import Array
 
 # commands smaller than this, m/s and rad/s, are a request to stand
 ZERO_COMMAND = 1e-6
+
+# torques of zero after an unlock: some cycles, since a queue of one may lose one, s
+OPENING = 0.05
 
 # the lock that every guard begins with
 STARTING = 'starting'
@@ -34,6 +40,8 @@ class CommandGuard:
     ----------
     lock : str
         Why no command is followed; empty when one may be.
+    stamp : int, ns
+        Of the command that `wanted` returned last, 0 for none.
     """
 
     def __init__(self, command_timeout: float, start_silence: float) -> None:
@@ -42,16 +50,16 @@ class CommandGuard:
         self.lock = STARTING
         self._command: Array | None = None
         self._before: Array | None = None
-        self._stamp = 0
+        self._stamp, self._stamp_before, self.stamp = 0, 0, 0
         self._received = 0.0
         self._silent_since: float | None = None
-        self._released = False
+        self._released, self._unlocked = False, -math.inf
 
     def command(self, twist: Array, now: float, stamp: int = 0) -> None:
         """Take a command (3,) with its stamp in ns (0 for none) at time `now`, s."""
         # what had gone stale must not come back for a cycle
         self._before, self._command = None if self.stale(now) else self._command, twist
-        self._stamp, self._received = stamp, now
+        self._stamp_before, self._stamp, self._received = self._stamp, stamp, now
         self._silent_since = None
         # whoever commands has let go since the lock, also while the chain was not whole yet
         self._released |= bool((abs(twist) <= ZERO_COMMAND).all())
@@ -82,7 +90,11 @@ class CommandGuard:
         else:
             quiet = self._released
         if quiet:
-            self.lock = ''
+            self.lock, self._unlocked = '', now
+
+    def opening(self, now: float) -> bool:
+        """Return whether the torques shall be zero, so that the drives follow again."""
+        return not self.lock and 0.0 <= now - self._unlocked < OPENING
 
     def wanted(self, now: float, cycle: int = 0) -> Array | None:
         """
@@ -91,6 +103,9 @@ class CommandGuard:
         A command that carries the stamp of the present `cycle` (ns) counts from the next one on:
         whether it or the cycle's own messages arrive first is chance, and must not matter.
         """
+        self.stamp = 0
         if self.lock or self._command is None or self.stale(now):
             return None
-        return self._before if cycle and self._stamp == cycle else self._command
+        early = bool(cycle) and self._stamp == cycle
+        self.stamp = self._stamp_before if early else self._stamp
+        return self._before if early else self._command

@@ -1,36 +1,111 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Fusion of inverse dynamics and inverse kinematics, paper I, eq. (13).
+Fusion of inverse dynamics and inverse kinematics, paper I, eq. (13), in all its readings.
 
     τ = (1 − c)^λ1 τ_D + c^λ2 τ_K,   c = |cos Ψ|,   Ψ = δ − β
 
 with δ the direction in which the platform moves and β the one in which it is asked to move. The
 paper calls Ψ = 90° "pure un-actuation" and 0° and 180° alike "full ability of motion", which asks
 for |cos Ψ|: with the cosine as printed, odd powers would reverse τ_K beyond 90° and fractional
-ones be complex. Direction differences need no minus signs in the arctangents: they cancel.
+ones be complex. `FusionOptions` names what the print leaves open; its defaults are what the text
+asks for, and docs/papers/el_shenawy.md shows what the others do.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
+from c3p_controller.paper_angles import ARCTANGENTS, SENSES, check_choices, direction_angle
 from c3p_description.model import Array
+from c3p_kinematics.se2 import wrap
 
 # below this speed a direction means nothing, m/s
 DIRECTION_SPEED = 0.02
 
+CHOICES = {'cosine': ('absolute', 'as_printed'),
+           'at_rest': ('missing_direction', 'zero', 'hold_last', 'computed'),
+           'arctangent': ARCTANGENTS, 'sense': SENSES, 'yaw': ('ignored', 'included'),
+           'complex_power': ('stop', 'real_part')}
 
-def singularity_indicator(sensed: Array, reference: Array) -> float:
+
+@dataclass(frozen=True)
+class FusionOptions:
+    """
+    How to read eq. (13); the exponents are `VelocityGains.lambda_1` and `lambda_2`.
+
+    With λ = 0, 0 (Table I) both weights are one and no option has any effect.
+
+    Attributes
+    ----------
+    cosine : {'absolute', 'as_printed'}
+        Absolute: |cos Ψ|, as the text on 0° and 180° asks. As printed: cos|Ψ|, negative beyond
+        90°: odd λ2 reverses τ_K, fractional λ2 is complex, and 1 − cos Ψ reaches 2.
+    at_rest : {'missing_direction', 'zero', 'hold_last', 'computed'}
+        Ψ where a direction is undefined, because the robot or the reference is slower than
+        DIRECTION_SPEED. Missing direction: π/2 where the robot is asked to travel and does not, 0
+        where no travel is asked. Zero: 0; with λ1 > 0 the robot never starts. Hold last: the last
+        that was defined, π/2 before there was any. Computed: whatever the arctangents return, at
+        any speed: at exact rest the angle of +X, or NaN with one argument.
+    arctangent : {'two_argument', 'one_argument'}
+        See `direction_angle`. One argument takes opposite directions for the same, which |cos|
+        does anyway; with the cosine as printed it also takes some directions for opposite that
+        are not.
+    sense : {'clockwise', 'counter_clockwise'}
+        The minus sign in the arctangents. It cancels: Ψ only changes its sign.
+    yaw : {'ignored', 'included'}
+        Ignored: as printed, Ψ knows of vx and vy only, and where only a turn is asked no direction
+        is missing. Included: Ψ is the angle between (vx, vy, L ω) of both twists.
+    yaw_length : float, m
+        L; the default is about the platform's radius of gyration and the hip radius of Table I.
+    complex_power : {'stop', 'real_part'}
+        What a weight that is no real number does. Stop: the weight is NaN, as C's pow() has it,
+        and the controller sends zero torque. Real part: of the principal value, |c|^λ cos(πλ).
+    """
+
+    cosine: str = 'absolute'
+    at_rest: str = 'missing_direction'
+    arctangent: str = 'two_argument'
+    sense: str = 'counter_clockwise'
+    yaw: str = 'ignored'
+    yaw_length: float = 0.343
+    complex_power: str = 'stop'
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be read."""
+        check_choices(self, CHOICES)
+        if not 0.0 < self.yaw_length < math.inf:
+            raise ValueError(f'yaw_length = {self.yaw_length}: must be greater than zero')
+        if self.yaw == 'included' and self.arctangent == 'one_argument':
+            raise ValueError("yaw = 'included' has an angle between vectors, no arctangent of one "
+                             "argument: choose arctangent = 'two_argument'")
+
+
+# what the text of the paper asks for
+OUR_READING = FusionOptions()
+
+
+def singularity_indicator(sensed: Array, reference: Array, options: FusionOptions = OUR_READING,
+                          held: float = math.pi / 2) -> float:
     """
     Return |Ψ| in [0, π], the angle between actual and asked direction of travel.
 
     Where the robot is asked to move and does not, the asked direction is not actuated: π/2. Where
-    nothing is asked, or what is asked is only a turn, no direction is missing: 0.
+    nothing is asked, or what is asked is only a turn, no direction is missing: 0. Other readings:
+    `FusionOptions`.
 
     Parameters
     ----------
     sensed, reference : (3,) array
         Twists in the same frame, m/s and rad/s.
+    options : FusionOptions
+    held : float, rad
+        The last |Ψ| that was defined, for 'hold_last'.
+
+    Returns
+    -------
+    float, rad
+        NaN where the arctangent of one argument divides zero by zero.
 
     Examples
     --------
@@ -38,18 +113,74 @@ def singularity_indicator(sensed: Array, reference: Array) -> float:
     >>> singularity_indicator(np.array([0.0, 0.3, 0.0]), np.array([0.3, 0.0, 0.0])) == np.pi / 2
     True
     """
-    asked = math.hypot(reference[0], reference[1])
-    actual = math.hypot(sensed[0], sensed[1])
-    if asked < DIRECTION_SPEED:
-        return 0.0
-    if actual < DIRECTION_SPEED:
-        return math.pi / 2
-    cosine = (sensed[0] * reference[0] + sensed[1] * reference[1]) / (asked * actual)
-    return math.acos(min(1.0, max(-1.0, cosine)))
+    if options.at_rest != 'computed':
+        asked, actual = _speed(reference, options), _speed(sensed, options)
+        if asked < DIRECTION_SPEED or actual < DIRECTION_SPEED:
+            if options.at_rest == 'hold_last':
+                return held
+            missing = options.at_rest == 'missing_direction' and asked >= DIRECTION_SPEED
+            return math.pi / 2 if missing else 0.0
+    if options.yaw == 'included':
+        return _angle_between(sensed, reference, options.yaw_length)
+    delta, beta = (direction_angle(float(twist[0]), float(twist[1]), options.arctangent,
+                                   options.sense) for twist in (sensed, reference))
+    return abs(float(wrap(delta - beta)))
+
+
+def _speed(twist: Array, options: FusionOptions) -> float:
+    turn = options.yaw_length * twist[2] if options.yaw == 'included' else 0.0
+    return math.hypot(twist[0], twist[1], turn)
+
+
+def _angle_between(one: Array, other: Array, length: float) -> float:
+    """Return the angle between (vx, vy, L ω) of two twists; 0 with a twist that is zero."""
+    a, b = ((twist[0], twist[1], length * twist[2]) for twist in (one, other))
+    cross = math.hypot(a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2],
+                       a[0] * b[1] - a[1] * b[0])
+    return math.atan2(cross, a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
+
+
+def fusion_weights(indicator: float, lambda_1: float, lambda_2: float,
+                   options: FusionOptions = OUR_READING) -> tuple[float, float]:
+    """
+    Return the weights of τ_D and τ_K in eq. (13).
+
+    Parameters
+    ----------
+    indicator : float, rad
+        |Ψ|.
+    lambda_1, lambda_2 : float, ≥ 0
+    options : FusionOptions
+
+    Returns
+    -------
+    dynamics, kinematics : float
+        NaN where the weight is no real number; but 1 for λ = 0, whatever Ψ is.
+
+    Examples
+    --------
+    >>> as_printed = FusionOptions(cosine='as_printed')
+    >>> fusion_weights(math.pi, 1.0, 1.0, as_printed)
+    (2.0, -1.0)
+    >>> fusion_weights(math.pi, 1.0, 0.5, as_printed)
+    (2.0, nan)
+    """
+    c = math.cos(indicator)
+    if options.cosine == 'absolute':
+        c = abs(c)
+    return (1.0 - c) ** lambda_1, _power(c, lambda_2, options.complex_power)
+
+
+def _power(base: float, exponent: float, complex_power: str) -> float:
+    if base >= 0.0 or math.isnan(base) or exponent == int(exponent):
+        return base ** exponent
+    if complex_power == 'stop':
+        return math.nan
+    return abs(base) ** exponent * math.cos(math.pi * exponent)
 
 
 def fuse(dynamics: Array, kinematics: Array, indicator: float, lambda_1: float,
-         lambda_2: float) -> Array:
+         lambda_2: float, options: FusionOptions = OUR_READING) -> Array:
     """
     Return the fused wheel torques.
 
@@ -61,6 +192,12 @@ def fuse(dynamics: Array, kinematics: Array, indicator: float, lambda_1: float,
         |Ψ|.
     lambda_1, lambda_2 : float, ≥ 0
         0, 0 is the paper's Table I: both weights are one and the fusion is a plain sum.
+    options : FusionOptions
+
+    Returns
+    -------
+    (n,) array, N·m
+        NaN with a weight that is NaN: whoever sends torques to motors must check.
 
     Examples
     --------
@@ -68,5 +205,5 @@ def fuse(dynamics: Array, kinematics: Array, indicator: float, lambda_1: float,
     >>> fuse(np.ones(3), 2 * np.ones(3), 1.0, 0.0, 0.0)
     array([3., 3., 3.])
     """
-    c = abs(math.cos(indicator))
-    return (1.0 - c) ** lambda_1 * dynamics + c ** lambda_2 * kinematics
+    first, second = fusion_weights(indicator, lambda_1, lambda_2, options)
+    return first * dynamics + second * kinematics

@@ -177,13 +177,15 @@ class PositionController:
         """Forget the goal."""
         self.goal = None
 
-    def step(self, pose: Array) -> PositionCommand | None:
+    def step(self, pose: Array, twist: Array | None = None) -> PositionCommand | None:
         """
         Return the command at `pose` (x, y, yaw in the odometry frame), None without a goal.
 
         Parameters
         ----------
         pose : (3,) array, m and rad
+        twist : (3,) array, optional
+            Sensed; this law has no use for it.
         """
         if self.goal is None:
             return None

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Node: drives to ``goal_pose`` by the exponential law (position_controller.PositionController).
+Node: drives to ``goal_pose``, by the papers' exponential law or along a path with a look ahead.
 
 Subscribes ``goal_pose``, ``odom``; publishes ``cmd_vel`` while it has a goal and nothing
 otherwise, so that a joystick or Nav2 can command the robot, and ``~/goal_reached``,
-``~/distance_to_goal``.
+``~/distance_to_goal``. On a path each command is preceded by the ``reference_trajectory`` of the
+same stamp: a twist does not tell where the line is.
 A drive begins with zero commands: the velocity controller takes others only after that.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +21,20 @@ from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from std_msgs.msg import Bool, Float64
 from std_srvs.srv import Trigger
+from trajectory_msgs.msg import MultiDOFJointTrajectory
 
-from c3p_controller.position_controller import PositionController, PositionGains, Progress
+from c3p_controller.path_controller import PathController
+from c3p_controller.position_controller import Progress
+from c3p_controller.position_laws import make_position, retune
+from c3p_kinematics.se2 import compose
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.executor import run
 from c3p_ros.frames import GoalFrames, planar_pose
-from c3p_ros.messages import MessageError, fill_twist, ns_to_stamp, stamp_to_ns
+from c3p_ros.messages import MessageError, fill_twist, ns_to_stamp, planar, stamp_to_ns
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
 from c3p_ros.wire import OdometryRead
+from c3p_ros.wire_writers import TrajectoryWriter
 
 # how old a goal may be when it arrives, s; a goal replayed from a bag is not driven to
 GOAL_AGE = 10.0
@@ -39,8 +45,14 @@ DISTANCE_PERIOD_NS = 100_000_000
 # a drive begins with zero commands for this long, ns: one alone might get lost
 ZERO_PERIOD_NS = 100_000_000
 
+# slower than this, m/s and rad/s, a robot stands, and whoever sends it a goal asks anew
+STANDS = np.array([0.05, 0.05, 0.1])
+
 # commands may be this much early, ns: rounding of stamps must not cost a whole cycle
 GRACE_NS = 100_000
+
+# keys of the diagnostics: what counts as arrived
+GOAL_TOLERANCE, YAW_TOLERANCE = 'goal tolerance [m]', 'yaw tolerance [rad]'
 
 
 class PositionControllerNode(SuiteNode):
@@ -50,16 +62,23 @@ class PositionControllerNode(SuiteNode):
         """Create the law, publishers, subscriptions and the watch."""
         super().__init__('position_controller', Path(__file__).with_name(
             'position_controller_parameters.yaml'), **options)
-        self._controller = PositionController(self._gains())
+        self._controller = make_position(self.parameters.value)
         self.parameters.changed = self._retune
         self._frames = GoalFrames(self)
         self._line = CycleClock()
         self._odom_seen = Lifeline(self.parameters.value.odom_timeout)
         self._progress = Progress()
         self._pose: np.ndarray | None = None
+        self._twist = np.zeros(3)
+        # compiled before the first goal, which would hold up every node of its process
+        compose(np.zeros(3), np.zeros(3))
         self._begin, self._drive_from, self._distance_due, self._command_due = False, 0, 0, 0
         self._reached: bool | None = None
         self._stamped = self.parameters.value.use_stamped_vel
+        self._ahead = self.create_publisher(
+            MultiDOFJointTrajectory, 'reference_trajectory', LATEST) if isinstance(
+                self._controller, PathController) else None
+        self._write_ahead: TrajectoryWriter | None = None
         self._command = self.create_publisher(TwistStamped if self._stamped else Twist, 'cmd_vel',
                                               LATEST)
         self._reached_pub = self.create_publisher(Bool, '~/goal_reached', LATCHED)
@@ -71,16 +90,17 @@ class PositionControllerNode(SuiteNode):
 
     def figures(self) -> Mapping[str, Any]:
         """Return the figures for the diagnostics."""
-        goal = self._controller.goal
-        return {'goal': 'none' if goal is None else np.round(goal, 4).tolist(),
-                'goal reached': bool(self._reached)}
-
-    def _gains(self) -> PositionGains:
-        values = self.parameters.value
-        return PositionGains(**{f.name: getattr(values, f.name) for f in fields(PositionGains)})
+        goal, gains = self._controller.goal, self._controller.gains
+        # the papers' zone to the letter says nothing of yaw
+        zone = (gains.goal_zone, math.inf) if hasattr(gains, 'goal_zone') else (
+            gains.goal_tolerance, gains.yaw_tolerance)
+        return {'controller': self.parameters.value.controller,
+                'goal': 'none' if goal is None else np.round(goal, 4).tolist(),
+                'goal reached': bool(self._reached), GOAL_TOLERANCE: zone[0],
+                YAW_TOLERANCE: zone[1]}
 
     def _retune(self) -> None:
-        self._controller.gains = self._gains()
+        retune(self._controller, self.parameters.value)
         self._odom_seen.timeout = self.parameters.value.odom_timeout
 
     def _on_goal(self, message: PoseStamped) -> None:
@@ -95,7 +115,8 @@ class PositionControllerNode(SuiteNode):
         except MessageError as error:
             self.diagnostics.refuse('goal_pose', error)
             return
-        self._begin = self._controller.goal is None
+        # also with a goal that was there: what stands may be locked and wait for a zero command
+        self._begin = self._controller.goal is None or bool((abs(self._twist) < STANDS).all())
         self._controller.set_goal(goal, self._pose)
         self._progress, self._command_due = Progress(), 0
         self._publish_reached(False)
@@ -109,19 +130,19 @@ class PositionControllerNode(SuiteNode):
             if not (self._line.restarted or stamp >= self._command_due):
                 self._odom_seen.beat(self.watch_time())
                 return
-            pose = planar_pose(message.pose, 'pose')
+            pose, speed = planar_pose(message.pose, 'pose'), planar(message.twist, 'twist')
             self._frames.odometry(message.frame_id, message.child_frame_id)
         except MessageError as error:
             self.diagnostics.refuse('odom', error)
             return
         self._odom_seen.beat(self.watch_time())
-        self._pose = pose
+        self._pose, self._twist = pose, speed
         self._command_due = stamp + int(1e9 / self.parameters.value.command_rate) - GRACE_NS
         if self._line.restarted:
             self._distance_due = 0
             self._give_up('time went back; the goal belongs to the time before')
             return
-        command = self._controller.step(pose)
+        command = self._controller.step(pose, speed)
         if command is None:
             return
         if not self._progress.step(stamp * 1e-9, command, self.parameters.value.progress_timeout):
@@ -130,12 +151,22 @@ class PositionControllerNode(SuiteNode):
             return
         if self._begin:
             self._drive_from, self._begin = stamp + ZERO_PERIOD_NS, False
-        twist = np.zeros(3) if stamp < self._drive_from else command.twist
+        beginning = stamp < self._drive_from
+        if self._ahead is not None and not beginning:
+            self._send_ahead(stamp)
+        twist = np.zeros(3) if beginning else command.twist
         self._send(twist, ns_to_stamp(stamp))
         changed = self._publish_reached(command.reached)
         if changed or stamp >= self._distance_due:
             self._distance_due = stamp + DISTANCE_PERIOD_NS
             self._distance_pub.publish(Float64(data=command.distance))
+
+    def _send_ahead(self, stamp: int) -> None:
+        ahead = self._controller.ahead
+        frames = self._frames.odom_frame, self._frames.base_frame
+        if self._write_ahead is None or self._ahead_frames != frames:
+            self._write_ahead, self._ahead_frames = TrajectoryWriter(*frames, ahead.time), frames
+        self._ahead.publish(self._write_ahead(stamp, ahead.pose, ahead.velocity))
 
     def _send(self, twist: np.ndarray, stamp: Any) -> None:
         if not self._stamped:

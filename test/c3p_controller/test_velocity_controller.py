@@ -11,7 +11,7 @@ from robots import vectors
 
 from c3p_controller.velocity_controller import limit_torque
 from c3p_dynamics.caster_dynamics import inverse_dynamics
-from c3p_simulation.plant import AnalyticPlant
+from c3p_simulation.plants.plant import AnalyticPlant
 
 DT, STILL = 0.005, np.zeros(3)
 

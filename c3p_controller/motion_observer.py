@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Observer of pose, twist and disturbance of a caster robot, from its odometry and its torques.
+
+The model predicts the motion under the torques that act; the odometry's pose corrects it so that
+errors die out with the poles β, β, β_w = e^(−ω₀ dt), e^(−ω₀ dt), e^(−ω_w dt):
+
+    e = Rᵀ(pose − p̂)       p̂ ← p̂ + l₁ R e       ν̂ ← ν̂ + l₂ e/dt       ŵ ← ŵ + M l₃ e/dt²
+    l₁ = 1 − β²β_w,   l₃ = (1 − β)²(1 − β_w),   l₂ = 3 − 2β − β_w − l₁ − l₃/2
+
+The disturbance ŵ (a wrench in ``base_link``) is what the model does not explain: slopes, pushes,
+wrong masses, friction.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from c3p_controller._predictive_kernels import advance
+from c3p_description.model import Array, CasterRobot
+from c3p_dynamics.caster_dynamics import mass_matrix
+from c3p_kinematics.se2 import wrap
+
+# an odometry this far from the prediction was set by somebody: start afresh, m and rad
+JUMP = 0.05
+
+# longest prediction step, s
+SUBSTEP = 0.0101
+
+
+class MotionObserver:
+    """
+    Estimates (pose, twist) and the disturbance; the memory is the estimate.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    losses : (n, 6) array
+        Friction of the prediction, as ``CasterRobot.losses``.
+    bandwidth, disturbance_bandwidth : float, rad/s
+        ω₀ of pose and twist, ω_w of the disturbance.
+    wrench_limit : (3,) array, N, N, N·m
+        The largest disturbance believed.
+    """
+
+    def __init__(self, robot: CasterRobot, losses: Array, bandwidth: float,
+                 disturbance_bandwidth: float, wrench_limit: Array) -> None:
+        """Start at rest."""
+        self.robot = robot
+        self.model = (robot.geometry, robot.caster_inertia, robot.platform, losses)
+        self.bandwidth, self.disturbance_bandwidth = bandwidth, disturbance_bandwidth
+        self.wrench_limit = np.asarray(wrench_limit, float)
+        n = robot.count
+        self._work = (np.empty((n, 3)), np.empty((n, 3)), np.empty((3, 3)), np.empty(3),
+                      np.empty(3))
+        self._rate, self._after = np.empty(6 + n), np.empty(6 + n)
+        self.state = np.zeros(6 + n)
+        self.wrench = np.zeros(3)
+
+    def reset(self, pose: Array, twist: Array, steering: Array) -> None:
+        """Start again from what is sensed, with no disturbance."""
+        self.state[:3], self.state[3:6], self.state[6:] = pose, twist, steering
+        self.wrench[:] = 0.0
+
+    def predict(self, state: Array, torque: Array, duration: float) -> Array:
+        """Return the state `duration` later under `torque` and the disturbance."""
+        steps = max(1, math.ceil(duration / SUBSTEP))
+        state = state.copy()
+        for _ in range(steps):
+            advance(self.model, state, torque, self.wrench, duration / steps, self._work,
+                    self._rate, self._after)
+            state[:] = self._after
+        return state
+
+    def step(self, pose: Array, twist: Array, steering: Array, torques: list[tuple[float, Array]],
+             dt: float) -> Array:
+        """
+        Take one sample; return the estimated state [pose, twist, steering].
+
+        Parameters
+        ----------
+        pose, twist : (3,) array
+            Odometry.
+        steering : (n,) array, rad
+        torques : list of (duration, torque)
+            What acted since the last sample; the durations add up to `dt`.
+        dt : float, s
+        """
+        state = self.state
+        for duration, torque in torques:
+            state = self.predict(state, torque, duration)
+        ex, ey = pose[0] - state[0], pose[1] - state[1]
+        turn = float(wrap(pose[2] - state[2]))
+        if math.hypot(ex, ey) > JUMP or abs(turn) > JUMP:
+            self.reset(pose, twist, steering)
+            return self.state
+        c, s = math.cos(state[2]), math.sin(state[2])
+        error = np.array([c * ex + s * ey, c * ey - s * ex, turn])
+        beta, slow = math.exp(-self.bandwidth * dt), math.exp(-self.disturbance_bandwidth * dt)
+        first, third = 1.0 - beta**2 * slow, (1.0 - beta)**2 * (1.0 - slow)
+        second = 3.0 - 2.0 * beta - slow - first - 0.5 * third
+        state[0] += first * ex
+        state[1] += first * ey
+        state[2] += first * turn
+        state[3:6] += second / dt * error
+        state[6:] = steering
+        self.wrench += mass_matrix(self.robot, steering) @ (third / dt**2 * error)
+        np.clip(self.wrench, -self.wrench_limit, self.wrench_limit, out=self.wrench)
+        self.state = state
+        return state

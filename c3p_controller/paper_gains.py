@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Table I of paper I, as printed."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class TableOne(NamedTuple):
+    """
+    The numbers of paper I, Table I, and the goal zone of its section IV-B.
+
+    Attributes
+    ----------
+    hip_radius, caster_offset, wheel_radius : float, m
+        h, d, r.
+    platform_mass : float, kg
+        M_p; paper II has 25 kg.
+    platform_inertia : float, kg·m²
+        I_p.
+    axis_gain : (float, float), m/s
+        K_x, K_y.
+    yaw_gain, line_yaw_gain : float, 1/s
+        K_Φ, K_er.
+    axis_rate : (float, float), 1/m
+        μ_x, μ_y.
+    lambda_1, lambda_2 : float
+    steering : float, rad
+        θ_si at the start.
+    goal_zone : float, m
+        Radius of the circle in which "the robot velocities will be zero".
+    """
+
+    hip_radius: float = 0.343
+    caster_offset: float = 0.04
+    wheel_radius: float = 0.04
+    platform_mass: float = 30.0
+    platform_inertia: float = 3.51
+    axis_gain: tuple[float, float] = (0.5, 0.0)
+    yaw_gain: float = 0.2
+    line_yaw_gain: float = -0.3
+    axis_rate: tuple[float, float] = (1.2, 1.2)
+    lambda_1: float = 0.0
+    lambda_2: float = 0.0
+    steering: float = 0.0
+    goal_zone: float = 0.05
+
+
+TABLE_I = TableOne()
+
+# both axes as strong as X: with K_y = 0 nothing drives along Y, and the triangle of Fig. 10 cannot
+# be driven; the −225° of its third leg are what both axes, saturated, give
+BOTH_AXES = (TABLE_I.axis_gain[0], TABLE_I.axis_gain[0])

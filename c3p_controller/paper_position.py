@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The exponential position controller of paper I, eqs (14)-(16), literally, in all its readings.
+
+    Ẋ = sign(X_e) K_x (1 − e^(−μ_x |X_e|))      Ẏ = sign(Y_e) K_y (1 − e^(−μ_y |Y_e|))
+    Φ̇ = K_Φ Φ_e + K_er δ_er,     δ_er = ϑ − δ_g,   ϑ = arctan(−Y_g/X_g),   δ_g = arctan(−Y_e/X_e)
+
+and inside a zone of 5 cm "the robot velocities will be zero". `PaperPositionOptions` names what is
+misprinted or left open; its defaults are the print with what it cannot do without.
+`position_controller.PositionController` is the form for practical use.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from c3p_controller.paper_angles import ARCTANGENTS, SENSES, check_choices, direction_angle
+from c3p_controller.paper_gains import TABLE_I
+from c3p_controller.position_controller import PositionCommand, axis_velocity
+from c3p_description.model import Array
+from c3p_kinematics.se2 import wrap
+
+CHOICES = {'frame': ('rotated', 'as_printed'), 'line': ('from_start', 'as_printed'),
+           'arctangent': ARCTANGENTS, 'sense': SENSES, 'angles': ('wrapped', 'as_printed'),
+           'zone': ('every_cycle', 'latched'), 'undefined': ('leave_out', 'stop')}
+
+
+@dataclass(frozen=True)
+class PaperPositionGains:
+    """
+    Gains of eqs (14)-(16); the defaults are Table I as printed.
+
+    Attributes
+    ----------
+    axis_gain : (float, float), m/s, ≥ 0
+        K_x, K_y. `paper_gains.BOTH_AXES` is what the triangle needs.
+    axis_rate : (float, float), 1/m, > 0
+        μ_x, μ_y.
+    yaw_gain, line_yaw_gain : float, 1/s
+        K_Φ, K_er.
+    goal_zone : float, m
+        0 is no zone. With a zone, a goal that is only a turn is reached at once, without turning.
+    """
+
+    axis_gain: tuple[float, float] = TABLE_I.axis_gain
+    axis_rate: tuple[float, float] = TABLE_I.axis_rate
+    yaw_gain: float = TABLE_I.yaw_gain
+    line_yaw_gain: float = TABLE_I.line_yaw_gain
+    goal_zone: float = TABLE_I.goal_zone
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work."""
+        for name, least in (('axis_gain', 'zero or more'), ('axis_rate', 'greater than zero')):
+            pair = getattr(self, name)
+            if len(pair) != 2 or not all(
+                    0 <= value < math.inf and (value > 0 or name == 'axis_gain')
+                    for value in pair):
+                raise ValueError(f'{name} = {pair}: must be two finite numbers, {least}')
+        for name in ('yaw_gain', 'line_yaw_gain'):
+            if not math.isfinite(getattr(self, name)):
+                raise ValueError(f'{name} = {getattr(self, name)}: must be finite')
+        if not 0 <= self.goal_zone < math.inf:
+            raise ValueError(f'goal_zone = {self.goal_zone}: must be zero or more')
+
+
+@dataclass(frozen=True)
+class PaperPositionOptions:
+    """
+    How to read eqs (14)-(16).
+
+    Attributes
+    ----------
+    frame : {'rotated', 'as_printed'}
+        Rotated: (14), (15) are velocities over the floor, and the twist in ``base_link`` is R(φ)ᵀ
+        of them. As printed: without R, as if the platform never yawed.
+    line : {'from_start', 'as_printed'}
+        The direction ϑ of the line. From start: of goal minus start. As printed: of the goal's
+        coordinates, which is the same only from the origin; 0/0 with the origin as goal.
+    arctangent : {'two_argument', 'one_argument'}
+        In ϑ and δ_g; printed with one. See `direction_angle`.
+    sense : {'clockwise', 'counter_clockwise'}
+        Clockwise, as printed: K_er = −0.3 turns the platform away from the line.
+    angles : {'wrapped', 'as_printed'}
+        Wrapped: Φ_e and δ_er in (−π, π]. As printed: plain differences, which may turn the long
+        way round.
+    zone : {'every_cycle', 'latched'}
+        Every cycle: zero inside the zone, and driving again when pushed out of it. Latched: zero
+        for good once it has been entered.
+    undefined : {'leave_out', 'stop'}
+        Where δ_er is no number (0/0). Leave out: K_er δ_er is left out. Stop: zero twist, which is
+        what a guard makes of NaN.
+    """
+
+    frame: str = 'rotated'
+    line: str = 'from_start'
+    arctangent: str = 'two_argument'
+    sense: str = 'clockwise'
+    angles: str = 'wrapped'
+    zone: str = 'every_cycle'
+    undefined: str = 'leave_out'
+
+    def __post_init__(self) -> None:
+        """Refuse what is no choice."""
+        check_choices(self, CHOICES)
+
+
+# every letter of the print
+AS_PRINTED = PaperPositionOptions('as_printed', 'as_printed', 'one_argument', 'clockwise',
+                                  'as_printed', 'every_cycle', 'stop')
+
+# what the print must mean for a platform that yaws and goals all around
+CORRECTED = PaperPositionOptions(sense='counter_clockwise')
+
+
+def line_error(line: Array, error: Array, options: PaperPositionOptions) -> float:
+    """
+    Return δ_er = ϑ − δ_g, rad.
+
+    Parameters
+    ----------
+    line : (2,) array, m
+        X_g, Y_g: any vector along the line.
+    error : (2,) array, m
+        X_e, Y_e: what is left to the goal.
+    options : PaperPositionOptions
+
+    Returns
+    -------
+    float, rad
+        NaN where one of the angles is 0/0.
+
+    Examples
+    --------
+    Right of a line along X, the goal lies to the left: clockwise that is negative, so ϑ − δ_g is
+    positive, and K_er = −0.3 turns to the right, away from the line.
+
+    >>> options = PaperPositionOptions()
+    >>> line_error(np.array([4.0, 0.0]), np.array([1.0, 1.0]), options) == math.pi / 4
+    True
+    """
+    theta, delta = (direction_angle(float(v[0]), float(v[1]), options.arctangent, options.sense)
+                    for v in (line, error))
+    return float(wrap(theta - delta)) if options.angles == 'wrapped' else theta - delta
+
+
+class PaperPositionController:
+    """
+    Drives to a goal pose as paper I prints it; the memory is goal, line and zone.
+
+    Takes the place of `PositionController`: the same calls, the same answer.
+
+    Parameters
+    ----------
+    gains : PaperPositionGains or None
+        None: Table I as printed.
+    options : PaperPositionOptions or None
+        None: the defaults.
+
+    Attributes
+    ----------
+    gains, options
+        As above; may be changed between steps.
+    goal : (3,) array or None
+
+    Examples
+    --------
+    >>> controller = PaperPositionController()
+    >>> controller.set_goal(np.array([4.0, 0.0, 0.0]), np.zeros(3))
+    >>> bool(np.array_equal(controller.step(np.zeros(3)).twist.round(4), [0.4959, 0.0, 0.0]))
+    True
+    """
+
+    def __init__(self, gains: PaperPositionGains | None = None,
+                 options: PaperPositionOptions | None = None) -> None:
+        """Start without a goal."""
+        self.gains = gains or PaperPositionGains()
+        self.options = options or PaperPositionOptions()
+        self.goal: Array | None = None
+        self._start, self._there = np.zeros(2), False
+
+    def set_goal(self, goal: Array, pose: Array) -> None:
+        """
+        Drive from `pose` to `goal` from now on, both (x, y, yaw) in the odometry frame.
+
+        Raises
+        ------
+        ValueError
+            A goal that is not three finite numbers.
+        """
+        goal = np.asarray(goal, float)
+        if goal.shape != (3,) or not np.all(np.isfinite(goal)):
+            raise ValueError(f'goal = {goal.tolist()}: must be three finite numbers, x, y and yaw')
+        self.goal, self._start, self._there = goal, np.array(pose[:2], float), False
+
+    def cancel(self) -> None:
+        """Forget the goal."""
+        self.goal = None
+
+    def step(self, pose: Array, twist: Array | None = None) -> PositionCommand | None:
+        """
+        Return the command at `pose` (x, y, yaw in the odometry frame), None without a goal.
+
+        Always finite; `reached` tells of the position alone, as the paper's zone does.
+
+        Parameters
+        ----------
+        pose : (3,) array, m and rad
+        twist : (3,) array, optional
+            Sensed; this law has no use for it.
+        """
+        if self.goal is None:
+            return None
+        gains, options = self.gains, self.options
+        error = self.goal[:2] - pose[:2]
+        distance, yaw_error = math.hypot(*error), float(wrap(self.goal[2] - pose[2]))
+        in_zone = 0.0 < gains.goal_zone >= distance
+        self._there = in_zone or (self._there and options.zone == 'latched')
+        if self._there:
+            return PositionCommand(np.zeros(3), distance, yaw_error, in_zone)
+        velocity = axis_velocity(error, gains.axis_gain, gains.axis_rate)
+        if options.frame == 'rotated':
+            c, s = math.cos(pose[2]), math.sin(pose[2])
+            velocity = np.array([c * velocity[0] + s * velocity[1],
+                                 c * velocity[1] - s * velocity[0]])
+        twist = np.array([*velocity, self._turn(error, float(pose[2]))])
+        if not np.isfinite(twist).all():
+            twist = np.zeros(3)
+        return PositionCommand(twist, distance, yaw_error, in_zone)
+
+    def _turn(self, error: Array, yaw: float) -> float:
+        """Return Φ̇ of eq. (16); NaN only when an undefined angle is to stop the robot."""
+        gains, options = self.gains, self.options
+        yaw_error = float(self.goal[2]) - yaw
+        if options.angles == 'wrapped':
+            yaw_error = float(wrap(yaw_error))
+        turn = gains.yaw_gain * yaw_error
+        if gains.line_yaw_gain == 0.0:
+            return turn
+        line = self.goal[:2] if options.line == 'as_printed' else self.goal[:2] - self._start
+        off_line = line_error(line, error, options)
+        if math.isnan(off_line) and options.undefined == 'leave_out':
+            return turn
+        return turn + gains.line_yaw_gain * off_line

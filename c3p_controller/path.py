@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Paths of a platform that may look anywhere while it travels.
+
+A path is a curve in (X, Y, φ) with a parameter σ in metres from 0 to `length`; where the platform
+only turns, σ counts `TURN_LENGTH` metres for a radian, so that a path is never without length.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from c3p_description.model import Array
+from c3p_kinematics.se2 import wrap
+
+# what a radian of turning counts in a distance between poses, m
+TURN_LENGTH = 0.2
+
+# how far from the last place the closest one is looked for, m
+SEARCH = 0.3
+
+
+class Path(Protocol):
+    """A curve in (X, Y, φ)."""
+
+    @property
+    def length(self) -> float:
+        """Largest σ, m."""
+
+    def at(self, sigma: Array) -> tuple[Array, Array]:
+        """Return poses (k, 3) and their derivatives by σ (k, 3) at σ (k,) within the length."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """
+    A straight line from one pose to another, the yaw changing evenly with the way.
+
+    Attributes
+    ----------
+    start, goal : (3,) array
+        X, Y, φ; the shorter way of turning is taken.
+    """
+
+    start: Array
+    goal: Array
+    step: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Work out the way from one to the other."""
+        start, goal = np.array(self.start, float), np.array(self.goal, float)
+        step = goal - start
+        step[2] = float(wrap(step[2]))
+        object.__setattr__(self, 'start', start)
+        object.__setattr__(self, 'goal', goal)
+        object.__setattr__(self, 'step', step)
+
+    @property
+    def length(self) -> float:
+        """Distance, or the turn's length where that is more, m."""
+        return max(math.hypot(self.step[0], self.step[1]), TURN_LENGTH * abs(self.step[2]))
+
+    def at(self, sigma: Array) -> tuple[Array, Array]:
+        """Return poses and derivatives; see `Path`."""
+        sigma = np.asarray(sigma, float)
+        rate = self.step / max(self.length, 1e-9)
+        return self.start + sigma[:, None] * rate, np.broadcast_to(rate, (len(sigma), 3))
+
+
+@dataclass(frozen=True)
+class Arcs:
+    """
+    Circular arcs that follow each other smoothly, the platform looking the same way along them.
+
+    Attributes
+    ----------
+    start : (3,) array
+        X, Y, φ at the begin.
+    travel : float, rad
+        Direction of travel in ``base_link``; π/2 is along +Y, as in the papers' figure eight.
+    pieces : tuple of (length, curvature)
+        m and 1/m; positive curvature turns left.
+
+    Examples
+    --------
+    >>> ring = Arcs(np.zeros(3), 0.0, ((2.0 * np.pi, 1.0),))
+    >>> (ring.at(np.array([np.pi]))[0][0].round(9) + 0.0).tolist()
+    [0.0, 2.0, 3.141592654]
+    """
+
+    start: Array
+    travel: float
+    pieces: tuple[tuple[float, float], ...]
+
+    @property
+    def length(self) -> float:
+        """Of all arcs, m."""
+        return sum(length for length, _ in self.pieces)
+
+    def at(self, sigma: Array) -> tuple[Array, Array]:
+        """Return poses and derivatives; see `Path`."""
+        sigma = np.asarray(sigma, float)
+        pose, rate = np.empty((len(sigma), 3)), np.empty((len(sigma), 3))
+        x, y, heading = float(self.start[0]), float(self.start[1]), self.start[2] + self.travel
+        begin = 0.0
+        for number, (length, curvature) in enumerate(self.pieces):
+            last = number == len(self.pieces) - 1
+            here = (sigma >= begin) & ((sigma < begin + length) | last)
+            s = np.clip(sigma[here] - begin, 0.0, length)
+            pose[here], rate[here] = _arc(x, y, heading, self.travel, s, curvature)
+            end, _ = _arc(x, y, heading, self.travel, np.array([length]), curvature)
+            x, y, heading = end[0, 0], end[0, 1], end[0, 2] + self.travel
+            begin += length
+        return pose, rate
+
+
+def _arc(x: float, y: float, heading: float, travel: float, s: Array, curvature: float
+         ) -> tuple[Array, Array]:
+    angle, half = heading + curvature * s, 0.5 * curvature * s
+    # the chord, s sin(half)/half long, points half the turn aside: good for any curvature
+    chord = s * np.sinc(half / math.pi)
+    px, py = x + chord * np.cos(heading + half), y + chord * np.sin(heading + half)
+    pose = np.column_stack([px, py, angle - travel])
+    rate = np.column_stack([np.cos(angle), np.sin(angle), np.full(len(s), curvature)])
+    return pose, rate
+
+
+def figure_eight(start: Array, radius: float, travel: float = math.pi / 2) -> Arcs:
+    """Return a ring to the left and one to the right from `start`; paper I, Fig. 11."""
+    ring = 2.0 * math.pi * radius
+    return Arcs(np.array(start, float), travel, ((ring, 1.0 / radius), (ring, -1.0 / radius)))
+
+
+def closest(path: Path, pose: Array, near: float) -> float:
+    """
+    Return the σ of the place on `path` closest to `pose`, looked for around `near`.
+
+    Distance counts ``|Δp|² + (TURN_LENGTH Δφ)²``; a few Newton steps, each no longer than SEARCH.
+    """
+    sigma = near
+    weight = np.array([1.0, 1.0, TURN_LENGTH**2])
+    for _ in range(4):
+        here, rate = path.at(np.array([sigma]))
+        gap = pose - here[0]
+        gap[2] = float(wrap(gap[2]))
+        step = float((weight * rate[0]) @ gap / ((weight * rate[0]) @ rate[0]))
+        after = min(max(sigma + min(max(step, -SEARCH), SEARCH), 0.0), path.length)
+        if abs(after - sigma) < 1e-6:
+            return after
+        sigma = after
+    return sigma

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The predictive controller's solver against enumeration, differences and a general solver."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from robots import caster_robots
+from scipy.optimize import minimize
+
+from c3p_controller import _box_ddp as ddp
+from c3p_controller import _predictive_cost as cost
+from c3p_controller import _predictive_kernels as motion
+from c3p_description.loader import load
+
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def model_of(robot):
+    losses = robot.losses.copy()
+    losses[:, 5] = 0.2
+    return robot.geometry, robot.caster_inertia, robot.platform, losses
+
+
+def states(rng, count):
+    return np.concatenate([rng.normal(size=3), rng.normal(size=3) * 0.5,
+                           rng.uniform(-np.pi, np.pi, count)])
+
+
+def best_in_box(hessian, gradient, lower, upper):
+    """Return the minimum by trying every set of bounds: the problem is convex, so one is it."""
+    n, best, where = len(gradient), np.inf, None
+    for choice in itertools.product((-1, 0, 1), repeat=n):
+        free = [i for i in range(n) if choice[i] == 0]
+        p = np.where(np.array(choice) < 0, lower, upper).astype(float)
+        if free:
+            fixed = [i for i in range(n) if i not in free]
+            right = -gradient[free] - hessian[np.ix_(free, fixed)] @ p[fixed]
+            p[free] = np.linalg.solve(hessian[np.ix_(free, free)], right)
+        if (p >= lower - 1e-12).all() and (p <= upper + 1e-12).all():
+            value = 0.5 * p @ hessian @ p + gradient @ p
+            if value < best:
+                best, where = value, p
+    return where
+
+
+@settings(max_examples=200, deadline=None)
+@given(SEEDS, st.integers(1, 4), st.floats(0.01, 10.0))
+def test_box_step_finds_the_minimum_that_enumeration_finds(seed, n, scale):
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(n, n))
+    hessian, gradient = root @ root.T + 0.05 * np.eye(n), scale * rng.normal(size=n)
+    lower, upper = -rng.uniform(0.0, 1.0, n), rng.uniform(0.0, 1.0, n)
+    step, free, factor = np.empty(n), np.empty(n, bool), np.zeros((n, n))
+    assert ddp.box_step(hessian, gradient, lower, upper, step, free, factor)
+    # eigenvalues reach down to 0.05 and the active set ends exactly: rounding alone is left
+    np.testing.assert_allclose(step, best_in_box(hessian, gradient, lower, upper), atol=1e-9)
+
+
+def test_box_step_tells_of_a_hessian_that_is_not_positive_definite():
+    n = 2
+    assert not ddp.box_step(np.diag([1.0, -1.0]), np.ones(n), -np.ones(n), np.ones(n),
+                            np.empty(n), np.empty(n, bool), np.zeros((n, n)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(caster_robots(), SEEDS)
+def test_linearisation_is_that_of_finite_differences(robot, seed):
+    rng, n = np.random.default_rng(seed), robot.count
+    model, dt = model_of(robot), 0.02
+    x, torque, wrench = states(rng, n), rng.normal(size=n), rng.normal(size=3)
+    work = ddp.workspace(1, n)
+    a, b, after = np.empty((6 + n, 6 + n)), np.empty((6 + n, n)), np.empty(6 + n)
+    motion.linearise(model, x, torque, wrench, dt, work[1], a, b)
+
+    def step(x, torque):
+        motion.advance(model, x, torque, wrench, dt, work[0], work[5], after)
+        return after.copy()
+
+    h = 1e-6
+    for j in range(6 + n):
+        e = h * np.eye(6 + n)[j]
+        slope = (step(x + e, torque) - step(x - e, torque)) / (2 * h)
+        # central differences: rounding/h = 1e-10, truncation h² times a third derivative
+        np.testing.assert_allclose(a[:, j], slope, atol=1e-5 * (1 + abs(slope).max()))
+    for j in range(n):
+        e = h * np.eye(n)[j]
+        slope = (step(x, torque + e) - step(x, torque - e)) / (2 * h)
+        np.testing.assert_allclose(b[:, j], slope, atol=1e-6 * (1 + abs(slope).max()))
+
+
+@settings(max_examples=60, deadline=None)
+@given(caster_robots(), SEEDS)
+def test_gradient_of_the_cost_is_that_of_finite_differences(robot, seed):
+    rng, n = np.random.default_rng(seed), robot.count
+    x, reference = states(rng, n), rng.normal(size=7)
+    weight = rng.uniform(0.1, 3.0, cost.WEIGHTS)
+    gradient, hessian = np.empty(6 + n), np.empty((6 + n, 6 + n))
+    jac, r = np.empty((6, 6)), np.empty(6)
+    cost.expand(robot.geometry, x, reference, weight, 0.7, jac, r, gradient, hessian)
+
+    def value(x):
+        both = np.array([x, x])
+        rows = np.array([reference, reference])
+        weights = np.array([weight, 0.7 * weight])
+        return cost.cost_of(robot.geometry, both, np.zeros((1, n)), rows, weights, np.ones(1), r)
+
+    h = 1e-6
+    slope = [(value(x + h * e) - value(x - h * e)) / (2 * h) for e in np.eye(6 + n)]
+    np.testing.assert_allclose(gradient, slope, atol=1e-6 * (1 + abs(gradient).max()))
+    # Gauss-Newton: symmetric and never negative
+    np.testing.assert_allclose(hessian, hessian.T, atol=1e-12 * abs(hessian).max())
+    assert np.linalg.eigvalsh(hessian).min() >= -1e-9 * abs(hessian).max()
+
+
+def problem(steps=8):
+    robot = load('c3p')
+    reference = np.zeros((steps + 1, 7))
+    times = 0.03 * np.arange(steps + 1)
+    reference[:, 1], reference[:, 4], reference[:, 6] = 0.4 * times, 0.4, np.pi / 2
+    weights = np.tile([400.0, 20.0, 5.0, 5.0, 10.0, 1.0, 0.02, 0.0], (steps + 1, 1))
+    start = np.array([0.01, -0.02, 0.05, 0.05, 0.2, -0.1, 0.3, -0.2, 0.1])
+    return robot, reference, weights, start, np.full(steps, 0.03)
+
+
+def test_the_solution_is_that_of_a_general_solver():
+    robot, reference, weights, start, dt = problem()
+    steps, n = len(dt), robot.count
+    model, work = model_of(robot), ddp.workspace(len(dt), robot.count)
+    found, gains = np.zeros((steps + 1, 6 + n)), np.zeros((steps, n, 6 + n))
+    torques, r = np.zeros((steps, n)), np.empty(6)
+    limit = np.full(n, 1.2)
+    reached, _ = ddp.improve(model, start, torques, reference, weights, np.zeros(3), dt, limit,
+                             200, 0.0, work, found, gains)
+
+    def value(flat):
+        motion.roll_out(model, start, flat.reshape(steps, n), np.zeros(3), dt, work[0], work[5],
+                        found)
+        return cost.cost_of(robot.geometry, found, flat.reshape(steps, n), reference, weights, dt,
+                            r)
+
+    # from elsewhere, by quasi-Newton steps in a box and numeric derivatives
+    other = minimize(value, np.full(steps * n, 0.1), method='L-BFGS-B', bounds=[(-1.2, 1.2)] * 24,
+                     options={'maxiter': 3000, 'maxfun': 200_000, 'ftol': 1e-14, 'gtol': 1e-9})
+    assert value(torques.ravel()) == pytest.approx(reached, rel=1e-12)
+    # L-BFGS with differences stops within some 1e-5 of a cost near 1
+    assert reached <= other.fun * (1 + 1e-6)
+    assert reached == pytest.approx(other.fun, rel=1e-3)
+    assert (abs(torques) <= 1.2).all() and (abs(torques) == 1.2).any()
+
+
+def test_every_iteration_lowers_the_cost_and_keeps_the_limits():
+    robot, reference, weights, start, dt = problem(24)
+    steps, n = len(dt), robot.count
+    model, work = model_of(robot), ddp.workspace(steps, n)
+    found, gains = np.zeros((steps + 1, 6 + n)), np.zeros((steps, n, 6 + n))
+    torques, costs = np.zeros((steps, n)), []
+    for _ in range(12):
+        value, _ = ddp.improve(model, start, torques, reference, weights, np.zeros(3), dt,
+                               np.full(n, 0.3), 1, 0.0, work, found, gains)
+        costs.append(value)
+        assert (abs(torques) <= 0.3).all()
+    assert (np.diff(costs) <= 0.0).all() and costs[-1] < costs[0]
