@@ -85,6 +85,10 @@ class WheelGate:
             self.open, self.reason = True, ''
         self._torque, self._received = torque, now
 
+    def newest(self, now: float) -> tuple[Array, float]:
+        """Return the newest command (n,) N·m and its age at `now`, s (inf before the first)."""
+        return self._torque, now - self._received
+
     def close(self, reason: str) -> None:
         """Brake from now on, until a zero command comes."""
         if self.open:

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+All motor cards and encoders of a robot on one bus, and the robot behind them.
+
+One thread: it reads frames, lets time pass, and lets the devices act. `run` follows the clock;
+`advance` lets a given time pass, and then the same frames give the same bits.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field, replace
+
+import can
+import numpy as np
+
+from c3p_hardware.emulator.absolute_encoder import EncoderCard
+from c3p_hardware.emulator.faults import Fault, FaultSchedule, befallen, parse_faults
+from c3p_hardware.emulator.motor_drive import DriveCard
+from c3p_hardware.emulator.profiles import DriveDevice, EmulatedDevice, EncoderDevice
+from c3p_hardware.emulator.robot_behind import RobotBehind, TrueJoints
+from c3p_hardware.process_data import NMT_ID, SYNC_ID
+
+# longest step of the robot and of the timers of the devices, s
+TICK = 1e-3
+# a shorter time than this is left for the next step, s: ten frames come in half of a millisecond
+SHORTEST_STEP = 1e-4
+# shorter remainders of a given time are rounding, s
+INSTANT = 1e-9
+
+# after a pause of the process this much is caught up; what is longer has not happened, s
+LONGEST_CATCH_UP = 0.05
+# how long to wait before a bus that fails is asked again, s
+BUS_PATIENCE = 0.01
+
+
+@dataclass(frozen=True)
+class CardSettings:
+    """
+    Which devices there are.
+
+    Attributes
+    ----------
+    drive : DriveCard
+    encoder : EncoderCard
+    drive_ids, encoder_ids : tuple of int
+        One per caster; empty for 1, 2, 3 … and 11, 12, 13 ….
+    drive_serials, encoder_serials : tuple of int
+        Empty for 1001 … and 2001 ….
+    wheel_direction, steering_direction : tuple of int
+        1 or -1, one for all or one per caster: how motors and encoders are mounted.
+    steering_zero_counts : tuple of int
+        What an encoder tells when its caster's steering angle is 0.
+    """
+
+    drive: DriveCard = field(default_factory=DriveCard)
+    encoder: EncoderCard = field(default_factory=EncoderCard)
+    drive_ids: tuple[int, ...] = ()
+    encoder_ids: tuple[int, ...] = ()
+    drive_serials: tuple[int, ...] = ()
+    encoder_serials: tuple[int, ...] = ()
+    wheel_direction: tuple[int, ...] = (1,)
+    steering_direction: tuple[int, ...] = (1,)
+    steering_zero_counts: tuple[int, ...] = (0,)
+
+    def of(self, name: str, count: int, first: int = 0) -> tuple[int, ...]:
+        """
+        Return an attribute with one value per caster.
+
+        Parameters
+        ----------
+        name : str
+        count : int
+            Number of casters.
+        first : int
+            Where the numbers begin when there are none.
+
+        Raises
+        ------
+        ValueError
+            Neither none, nor one, nor `count` values; ids that are not different.
+        """
+        values = tuple(getattr(self, name))
+        numbered = name.endswith(('ids', 'serials'))
+        if not values and numbered:
+            values = tuple(range(first, first + count))
+        if len(values) == 1 and not numbered:
+            values *= count
+        if len(values) != count:
+            raise ValueError(f'{name} = {list(values)}: must have {count} values, one per caster')
+        return values
+
+
+class EmulatedCards:
+    """
+    The devices of a robot on `bus`, with `plant` behind them.
+
+    Parameters
+    ----------
+    bus : can.BusABC
+    plant : RobotBehind
+        With ideal sensors: the cards do the counting and the delaying.
+    settings : CardSettings, optional
+    faults : str
+        Script, see `faults.py`.
+
+    Attributes
+    ----------
+    devices : dict of str to EmulatedDevice
+        ``drive1`` … and ``encoder1`` ….
+    time : float, s
+        Of the cards and the robot, since the start.
+    truth : GroundTruth
+    sample : TrueJoints
+    syncs, missed_syncs : int
+        SYNC frames answered, and those that another one had overtaken.
+    dropped : int
+        Frames that the bus did not take.
+    pauses, lost_time : int and float, s
+        How often, and how long together, the process did not run.
+
+    Raises
+    ------
+    ValueError
+        Node ids that are not different, or settings for another number of casters.
+    """
+
+    def __init__(self, bus: can.BusABC, plant: RobotBehind, settings: CardSettings | None = None,
+                 faults: str = '') -> None:
+        """Switch the devices on; they tell that they have booted."""
+        settings = settings or CardSettings()
+        self._bus, self.plant = bus, plant
+        count = plant.robot.count
+        drives, encoders = _cards(settings, count)
+        self.drives = [DriveDevice(f'drive{i + 1}', node, card, serial, self._send)
+                       for i, (node, serial, card) in enumerate(drives)]
+        self.encoders = [EncoderDevice(f'encoder{i + 1}', node, card, serial, self._send)
+                         for i, (node, serial, card) in enumerate(encoders)]
+        # who has the smaller identifier comes first on the bus
+        self._all: list[EmulatedDevice] = sorted([*self.drives, *self.encoders],
+                                                 key=lambda d: d.id)
+        self.devices = {device.name: device for device in (*self.drives, *self.encoders)}
+        if len({device.id for device in self._all}) != 2 * count:
+            raise ValueError(f'node ids {[device.id for device in self._all]}: must be different')
+        self.time = 0.0
+        self.syncs = self.missed_syncs = self.dropped = self.pauses = 0
+        self.lost_time = 0.0
+        self._injected: deque[Fault] = deque()
+        self._schedule = FaultSchedule(
+            tuple(self.devices), lambda f, name: self.devices[name].begin(f, self.time),
+            lambda f, name: self.devices[name].end(f, self.time))
+        self.inject(faults)
+        self._see(plant.sense())
+        for device in self._all:
+            device.boot(0.0)
+
+    @property
+    def present_faults(self) -> tuple[str, ...]:
+        """The injected faults that last now, as ``kind:device``."""
+        return self._schedule.present
+
+    def inject(self, faults: str | Fault) -> None:
+        """
+        Let faults happen; from any thread. Times that have passed are now.
+
+        Raises
+        ------
+        FaultError
+            A script that cannot be read, or a device that cannot have the fault.
+        """
+        given = parse_faults(faults) if isinstance(faults, str) else (faults,)
+        for fault in given:
+            befallen(fault, tuple(self.devices))
+        self._injected.extend(given)
+
+    def advance(self, seconds: float) -> None:
+        """Take the frames that are there, and let a given time pass in steps of 1 ms."""
+        end = self.time + seconds
+        while end - self.time > INSTANT:
+            self._take(self._waiting(0.0))
+            self._step(min(TICK, end - self.time))
+
+    def run(self, stop: threading.Event) -> None:
+        """Follow the clock until `stop` is set; a bus that fails is tried again."""
+        zero = time.monotonic() - self.time
+        while not stop.is_set():
+            try:
+                frames = self._waiting(max(0.0, self.time + TICK - (time.monotonic() - zero)))
+            except can.CanError:
+                frames = []
+                stop.wait(BUS_PATIENCE)
+            ahead = time.monotonic() - zero - self.time
+            if ahead > LONGEST_CATCH_UP:
+                # the robot has not moved on while nobody could command it
+                self.pauses += 1
+                self.lost_time += ahead - LONGEST_CATCH_UP
+                zero += ahead - LONGEST_CATCH_UP
+                ahead = LONGEST_CATCH_UP
+            if ahead >= SHORTEST_STEP:
+                steps = int(np.ceil(ahead / TICK - INSTANT))
+                for _ in range(steps):
+                    self._step(ahead / steps)
+            self._take(frames, live=True)
+
+    def _waiting(self, patience: float) -> list[can.Message]:
+        """Return all frames that wait, after at most `patience` seconds for the first."""
+        frames = []
+        message = self._bus.recv(patience)
+        while message is not None:
+            frames.append(message)
+            message = self._bus.recv(0)
+        return frames
+
+    def _take(self, frames: list[can.Message], live: bool = False) -> None:
+        """
+        Let the devices have the frames; of several SYNCs the newest is answered.
+
+        A device latches what it senses when SYNC is on the bus; a process of an ordinary computer
+        comes to read it later. What was sensed then is told when it is `live`.
+        """
+        syncs = [i for i, frame in enumerate(frames) if frame.arbitration_id == SYNC_ID]
+        self.missed_syncs += max(0, len(syncs) - 1)
+        for i, frame in enumerate(frames):
+            if frame.is_extended_id or frame.is_remote_frame or frame.is_error_frame:
+                continue
+            number, data = frame.arbitration_id, bytes(frame.data)
+            hearing = [d for d in self._all if d.heard and d.alive]
+            if number == SYNC_ID:
+                if i == syncs[-1]:
+                    self.syncs += 1
+                    self._turn(min(max(0.0, time.time() - frame.timestamp), LONGEST_CATCH_UP)
+                               if live else 0.0)
+                    for device in hearing:
+                        device.sync(self.time)
+                    self._turn(0.0)
+            elif number == NMT_ID:
+                if len(data) == 2:
+                    for device in hearing:
+                        if data[1] in (0, device.id):
+                            device.command(data[0], self.time)
+            else:
+                for device in hearing:
+                    device.receive(number, data, self.time)
+
+    def _step(self, dt: float) -> None:
+        """Let motors and robot run for `dt`, then let the devices see and do what is due."""
+        sample = self.sample
+        torque = [drive.torque(dt, float(angle), float(rate)) for drive, angle, rate in zip(
+            self.drives, sample.wheel_angle, sample.wheel_rate, strict=True)]
+        self._see(self.plant.step(torque, dt))
+        self.time += dt
+        while self._injected:
+            self._schedule.add(self._injected.popleft(), self.time)
+        self._schedule.step(self.time)
+        for device in self._all:
+            device.step(self.time)
+
+    def _see(self, sample: TrueJoints) -> None:
+        """Turn the encoders as the robot has turned them."""
+        self.sample, self.truth = sample, self.plant.truth()
+        self._turn(0.0)
+
+    def _turn(self, ago: float) -> None:
+        """Turn the encoders to where they stood `ago` seconds before the last sample."""
+        sample = self.sample
+        wheels = sample.wheel_angle - ago * sample.wheel_rate
+        for drive, angle in zip(self.drives, wheels, strict=True):
+            drive.sense(float(angle))
+        for encoder, angle in zip(self.encoders, sample.steering - ago * sample.steering_rate,
+                                  strict=True):
+            encoder.sense(float(angle))
+
+    def _send(self, can_id: int, data: bytes) -> None:
+        try:
+            self._bus.send(can.Message(arbitration_id=can_id, data=data, is_extended_id=False))
+        except can.CanError:  # nobody reads: a real device would not know either
+            self.dropped += 1
+
+
+Parts = list[tuple[int, int, DriveCard]], list[tuple[int, int, EncoderCard]]
+
+
+def _cards(settings: CardSettings, count: int) -> Parts:
+    """Return (node id, serial number, card) of the drives and of the encoders."""
+    drives = [replace(settings.drive, direction=direction)
+              for direction in settings.of('wheel_direction', count)]
+    encoders = [replace(settings.encoder, direction=direction, zero_counts=zero)
+                for direction, zero in zip(settings.of('steering_direction', count),
+                                           settings.of('steering_zero_counts', count),
+                                           strict=True)]
+    return (list(zip(settings.of('drive_ids', count, 1),
+                     settings.of('drive_serials', count, 1001), drives, strict=True)),
+            list(zip(settings.of('encoder_ids', count, 11),
+                     settings.of('encoder_serials', count, 2001), encoders, strict=True)))

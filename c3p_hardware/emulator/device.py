@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What every emulated device does on the bus, whatever it is: CiA 301.
+
+Boot-up, network management, heartbeats and their consumer, emergencies, SDO server, process data.
+The SDO server is canopen's. What has a time is done here, by `step`, and not by threads:
+a device does nothing unless it is told what time it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import canopen
+from canopen.sdo import SdoAbortedError
+
+from c3p_hardware.cia301 import ErrorBehaviour, NmtCommand, NmtState
+from c3p_hardware.emulator.pdo import BAD_VALUE, ReceivePdo, TransmitPdo
+from c3p_hardware.process_data import heartbeat_id, sdo_request_id
+
+EDS = Path(__file__).parents[1] / 'eds'
+
+# from a reset to the boot-up message, s
+BOOT_TIME = 0.1
+
+TOO_LOW, TOO_HIGH = 0x06090032, 0x06090031
+# error codes of communication, and bit 4 of the error register
+NETWORK_LEFT, HEARTBEAT_LOST, BUS_OFF_LEFT = 0x8100, 0x8130, 0x8140
+PDO_TOO_SHORT, PDO_TIMEOUT = 0x8210, 0x8250
+COMMUNICATION, GENERIC = 1 << 4, 1 << 0
+
+_COMMANDED = {NmtCommand.START: NmtState.OPERATIONAL, NmtCommand.STOP: NmtState.STOPPED,
+              NmtCommand.ENTER_PRE_OPERATIONAL: NmtState.PRE_OPERATIONAL}
+_AFTER_LOSS = {ErrorBehaviour.PRE_OPERATIONAL: NmtState.PRE_OPERATIONAL,
+               ErrorBehaviour.STOPPED: NmtState.STOPPED}
+
+
+class _Outlet(canopen.Network):
+    """The network as canopen's node sees it: sends through the device, starts no threads."""
+
+    def __init__(self, send: Callable[[int, bytes], None]) -> None:
+        super().__init__()
+        self._send = send
+
+    def send_message(self, can_id: int, data: Any, remote: bool = False) -> None:
+        self._send(can_id, bytes(data))
+
+    def send_periodic(self, can_id: int, data: Any, period: float, remote: bool = False) -> Any:
+        return _NoTask()
+
+
+class _NoTask:
+    """Stands for a thread that canopen would start; the device sends its heartbeats itself."""
+
+    def stop(self) -> None:
+        pass
+
+    def update(self, data: Any) -> None:
+        pass
+
+
+class Device:
+    """
+    A device on the bus; drives and encoders add their profiles.
+
+    Parameters
+    ----------
+    name : str
+    node_id : int
+    eds : str
+        Name of its file, without suffix.
+    serial : int
+        1018h:4.
+    send : callable
+        Gets identifier and bytes of each frame.
+
+    Attributes
+    ----------
+    state : NmtState
+    live : dict of (index, subindex) to callable
+        Objects whose value is asked for at each reading.
+    writers : dict of (index, subindex) to callable
+        Called with what is written; ValueError refuses it.
+    present, heard : bool
+        Faults: whether it is switched on, and whether its cable is whole.
+    doubled : bool
+        A fault: a second device with the same node id is on the bus.
+    """
+
+    def __init__(self, name: str, node_id: int, eds: str, serial: int,
+                 send: Callable[[int, bytes], None]) -> None:
+        """Take the device out of its box; `boot` switches it on."""
+        self.name, self.id, self._send = name, node_id, send
+        self.state = NmtState.INITIALISING
+        self.present, self.heard, self.doubled = True, True, False
+        self.serial, self.wrong_serial = serial, None
+        self.node = canopen.LocalNode(node_id, canopen.import_od(str(EDS / f'{eds}.eds'), node_id))
+        self.node.associate_network(_Outlet(self.transmit))
+        self.node.add_read_callback(self._on_read)
+        self.node.add_write_callback(self._on_write)
+        objects = self.node.object_dictionary
+        self.received = [ReceivePdo(self.node, i, i + 0x200) for i in (0x1400, 0x1401)
+                         if i in objects]
+        self.sent = [TransmitPdo(self.node, i, i + 0x200) for i in (0x1800, 0x1801)]
+        self._pdos = {i: pdo for pdo in (*self.received, *self.sent)
+                      for i in (pdo.communication, pdo.mapping)}
+        self.live: dict[tuple[int, int], Callable[[], int]] = {
+            (0x1001, 0): lambda: self.register,
+            (0x1003, 0): lambda: len(self._errors),
+            **{(0x1003, k): lambda k=k: self._errors[k - 1] if k <= len(self._errors) else 0
+               for k in range(1, 5)},
+            (0x1018, 4): lambda: self.serial if self.wrong_serial is None else self.wrong_serial}
+        self.writers: dict[tuple[int, int], Callable[[int], None]] = {
+            (0x1003, 0): lambda _: self._errors.clear(),
+            (0x1016, 1): self._consume, (0x1017, 0): self._produce}
+        self._boot_at: float | None = None
+        self._now = 0.0
+        self._clear()
+
+    def _clear(self) -> None:
+        """Forget everything that is not burnt in."""
+        self.node.data_store.clear()
+        for pdo in (*self.received, *self.sent):
+            pdo.restart()
+        self._period, self._beat_at = 0.0, 0.0
+        self._master, self._patience, self._beaten = 0, 0.0, -1.0
+        self._master_lost = False
+        self._errors: list[int] = []
+        self._active: dict[int, int] = {}
+        self.on_restart()
+
+    # --- what profiles add
+
+    def on_restart(self) -> None:
+        """Return to the state after switching on."""
+
+    def on_connection_lost(self, code: int) -> None:
+        """Do what is to be done when the master is lost, with the error `code` of it."""
+
+    def on_connection_found(self) -> None:
+        """Do what is to be done when the master is heard again."""
+
+    # --- life
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs, heard or not."""
+        return self.present and self.state is not NmtState.INITIALISING
+
+    @property
+    def register(self) -> int:
+        """1001h."""
+        register = 0
+        for bits in self._active.values():
+            register |= bits | GENERIC
+        return register
+
+    def boot(self, now: float) -> None:
+        """Be ready at `now`: tell so, and wait in PRE-OPERATIONAL."""
+        self._now, self._boot_at = now, None
+        self._clear()
+        self.state = NmtState.PRE_OPERATIONAL
+        self.transmit(heartbeat_id(self.id), bytes([NmtState.INITIALISING]))
+
+    def reboot(self, now: float) -> None:
+        """Start again: be ready after BOOT_TIME."""
+        self.off()
+        self.present, self._boot_at = True, now + BOOT_TIME
+
+    def off(self) -> None:
+        """Be switched off."""
+        self.present, self.state, self._boot_at = False, NmtState.INITIALISING, None
+        self.on_restart()
+
+    def transmit(self, can_id: int, data: bytes) -> None:
+        """Send a frame, when the device is on and its cable whole."""
+        if self.present and self.heard:
+            self._send(can_id, data)
+
+    def step(self, now: float) -> None:
+        """Do what is due at `now`, s: booting, heartbeats, time-outs, event-driven PDOs."""
+        self._now = now
+        if self._boot_at is not None and now >= self._boot_at:
+            self.boot(now)
+        if not self.alive:
+            return
+        if self._period and now >= self._beat_at:
+            self._beat_at = max(self._beat_at + self._period, now)
+            self._beat()
+        if self._patience and self._beaten >= 0 and now - self._beaten > self._patience:
+            self._beaten, self._master_lost = -1.0, True
+            self.communication_error(HEARTBEAT_LOST)
+        if self.state is NmtState.OPERATIONAL:
+            self._events(now)
+
+    def _beat(self) -> None:
+        for _ in range(2 if self.doubled else 1):
+            self.transmit(heartbeat_id(self.id), bytes([self.state]))
+
+    def _events(self, now: float) -> None:
+        for pdo in self.received:
+            if pdo.overdue(now):
+                pdo.moved = -1e9
+                self.communication_error(PDO_TIMEOUT)
+        for pdo in self.sent:
+            if pdo.enabled and pdo.on_event and pdo.due(data := pdo.data(self.value), now):
+                pdo.last, pdo.moved = data, now
+                self.transmit(pdo.cob_id, data)
+
+    # --- frames
+
+    def receive(self, can_id: int, data: bytes, now: float) -> None:
+        """
+        Take a frame that is neither SYNC nor NMT.
+
+        Parameters
+        ----------
+        can_id : int
+        data : bytes
+        now : float, s
+        """
+        self._now = now
+        if can_id == sdo_request_id(self.id):
+            # fewer than eight bytes are no request
+            if self.state is not NmtState.STOPPED and len(data) == 8:
+                # canopen's server cannot abort what has not begun
+                with contextlib.suppress(struct.error):
+                    self.node.sdo.on_request(can_id, bytearray(data), now)
+        elif self._patience and can_id == heartbeat_id(self._master):
+            self._beaten = now
+            if self._master_lost:
+                self._master_lost = False
+                self.recovered(HEARTBEAT_LOST)
+                self.on_connection_found()
+        elif self.state is NmtState.OPERATIONAL:
+            for pdo in self.received:
+                if pdo.cob_id == can_id and pdo.enabled and not pdo.take(data, now, self.write):
+                    self.emergency(PDO_TOO_SHORT, COMMUNICATION)
+
+    def sync(self, now: float) -> None:
+        """Answer a SYNC at `now`."""
+        self._now = now
+        if self.state is not NmtState.OPERATIONAL:
+            return
+        for pdo in self.received:
+            if pdo.waiting is not None:
+                pdo.act(pdo.waiting, self.write)
+                pdo.waiting = None
+        for pdo in self.sent:
+            if pdo.enabled and pdo.synchronous():
+                data = pdo.data(self.value)
+                if pdo.kind or data != pdo.last:
+                    pdo.last = data
+                    self.transmit(pdo.cob_id, data)
+                    if self.doubled:  # the other one has just been switched on
+                        self.transmit(pdo.cob_id, bytes(len(data)))
+
+    def command(self, command: int, now: float) -> None:
+        """Obey a command of network management at `now`."""
+        self._now = now
+        if command in (NmtCommand.RESET_NODE, NmtCommand.RESET_COMMUNICATION):
+            self.reboot(now)
+        elif command in _COMMANDED:
+            self._enter(_COMMANDED[command])
+
+    def _enter(self, state: NmtState) -> None:
+        left = self.state is NmtState.OPERATIONAL and state is not NmtState.OPERATIONAL
+        if state is NmtState.OPERATIONAL and self.state is not state:
+            for pdo in (*self.received, *self.sent):
+                pdo.clear()
+        self.state = state
+        if left:  # commands cannot come any more
+            self.on_connection_lost(NETWORK_LEFT)
+
+    # --- errors
+
+    def communication_error(self, code: int) -> None:
+        """Tell a communication error and do as 1029h:1 and the profile say."""
+        self.emergency(code, COMMUNICATION)
+        self.on_connection_lost(code)
+        behaviour = self.value(0x1029, 1)
+        if behaviour in _AFTER_LOSS and self.state is NmtState.OPERATIONAL:
+            self.state = _AFTER_LOSS[behaviour]
+
+    def emergency(self, code: int, register: int = 0) -> None:
+        """Tell an error by EMCY, and keep it in 1003h; `register` are its bits in 1001h."""
+        self._active[code] = register
+        self._errors[:] = [code, *self._errors[:3]]
+        if self.state is not NmtState.STOPPED:
+            self.node.emcy.send(code, self.register, bytes(5))
+
+    def recovered(self, code: int) -> None:
+        """Tell that an error is gone."""
+        if self._active.pop(code, None) is not None and self.state is not NmtState.STOPPED:
+            self.node.emcy.reset(self.register, bytes(5))
+
+    # --- objects
+
+    def value(self, index: int, subindex: int) -> int:
+        """Return the value of an object now."""
+        getter = self.live.get((index, subindex))
+        if getter is not None:
+            return getter()
+        found = self.node.object_dictionary.get_variable(index, subindex)
+        return found.decode_raw(self.node.get_data(index, subindex))
+
+    def write(self, index: int, subindex: int, value: int) -> None:
+        """Write an object from a PDO; what cannot be is left out, as nobody can be told."""
+        writer = self.writers.get((index, subindex))
+        try:
+            if writer is not None:
+                writer(value)
+            else:
+                found = self.node.object_dictionary.get_variable(index, subindex)
+                self.node.set_data(index, subindex, found.encode_raw(value))
+        except (ValueError, SdoAbortedError):
+            self.emergency(PDO_TOO_SHORT, COMMUNICATION)
+
+    def _on_read(self, index: int, subindex: int, od: Any) -> int | None:
+        getter = self.live.get((index, subindex))
+        return None if getter is None else getter()
+
+    def _on_write(self, index: int, subindex: int, od: Any, data: bytes) -> None:
+        if od.data_type not in canopen.objectdictionary.INTEGER_TYPES:
+            return
+        value = od.decode_raw(data)
+        if od.min is not None and value < od.min:
+            raise SdoAbortedError(TOO_LOW)
+        if od.max is not None and value > od.max:
+            raise SdoAbortedError(TOO_HIGH)
+        if index in self._pdos:
+            self._pdos[index].write(index, subindex, value)
+        elif (writer := self.writers.get((index, subindex))) is not None:
+            try:
+                writer(value)
+            except ValueError:
+                raise SdoAbortedError(BAD_VALUE) from None
+
+    def _produce(self, milliseconds: int) -> None:
+        """Beat with this period from now on; 1017h."""
+        self._period, self._beat_at = 1e-3 * milliseconds, self._now
+
+    def _consume(self, value: int) -> None:
+        """Watch a master from its next heartbeat on; 1016h."""
+        self._master, self._patience = value >> 16 & 0x7F, 1e-3 * (value & 0xFFFF)
+        self._beaten, self._master_lost = -1.0, False
+        if value and not (self._master and self._patience) and value & 0xFFFF:
+            raise ValueError('a consumer time needs the node it is for')
+

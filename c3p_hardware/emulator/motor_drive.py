@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A torque drive as CiA 402 describes it, with motor, gear and encoder.
+
+Numbers in, numbers out: controlword and objects on one side, the angle of the wheel and the torque
+at it on the other. What comes over the bus is `device.py`'s. CiA 402-2: state machine of the power
+drive system, cyclic synchronous torque mode.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from c3p_hardware.cia402 import (
+    INTERNAL_LIMIT,
+    MODE_CST,
+    REMOTE,
+    TARGET_FOLLOWED,
+    VOLTAGE_ENABLED,
+    WARNING,
+    AbortOption,
+    DriveState,
+    FaultReactionOption,
+    QuickStopOption,
+    state_bits,
+)
+
+NO_MODE = 0
+FAULT_RESET_BIT = 1 << 7
+
+# a wheel below this rate stands, as far as the end of a ramp goes, rad/s
+STANDSTILL = 0.05
+# how hard a ramp is followed, at the wheel, N·m per rad/s: with the 0.016 kg·m² that a third of
+# 30 kg is for a wheel of 4 cm, in 50 ms
+RAMP_GAIN = 0.3
+
+_POWERED = (DriveState.OPERATION_ENABLED, DriveState.QUICK_STOP_ACTIVE,
+            DriveState.FAULT_REACTION_ACTIVE)
+_OFF = DriveState.SWITCH_ON_DISABLED
+_STAY = QuickStopOption.QUICK_STOP_RAMP_AND_STAY
+_RAMP = FaultReactionOption.QUICK_STOP_RAMP
+
+
+@dataclass(frozen=True)
+class DriveCard:
+    """
+    What a motor, its gear, its encoder and its card are.
+
+    Attributes
+    ----------
+    rated_torque : float, N·m
+        Of the motor, 6076h.
+    gear_ratio : float
+        Turns of the motor per turn of the wheel.
+    efficiency : float
+        Of the gear; the torque at the wheel is ``rated_torque·gear_ratio·efficiency`` times the
+        share of the rated torque.
+    counts : int
+        Of the encoder per turn of the motor.
+    direction : int
+        1 or -1: how the motor is mounted.
+    bandwidth : float, Hz
+        Of the current loop, a first-order lag.
+    max_permille : int
+        Peak torque of the card, permille of the rated torque.
+    voltage : float, V
+        Of the supply.
+    """
+
+    rated_torque: float = 0.11
+    gear_ratio: float = 14.0
+    efficiency: float = 0.8
+    counts: int = 2000
+    direction: int = 1
+    bandwidth: float = 500.0
+    max_permille: int = 3000
+    voltage: float = 24.0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        for name in ('rated_torque', 'gear_ratio', 'efficiency', 'bandwidth', 'voltage', 'counts',
+                     'max_permille'):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0):
+                raise ValueError(f'{name} = {value}: must be a number greater than zero')
+        if self.direction not in (1, -1):
+            raise ValueError(f'direction = {self.direction}: must be 1 or -1')
+
+    @property
+    def permille_torque(self) -> float:
+        """Torque at the wheel for one permille, N·m, with its sign."""
+        return self.direction * self.rated_torque * self.gear_ratio * self.efficiency / 1000
+
+    @property
+    def counts_per_radian(self) -> float:
+        """Counts per radian of the wheel, with their sign."""
+        return self.direction * self.counts * self.gear_ratio / (2 * math.pi)
+
+
+class MotorDrive:
+    """
+    State machine, torque mode and current loop of one drive.
+
+    The torque that the motor gives follows the target by ``ẋ = 2πf (x* − x)``, discretised
+    exactly; `step` returns its mean over the step, so that the impulse is exact, too. It starts
+    without torque and is enabled by nothing but controlwords 6, 7, 15 one after the other.
+
+    Parameters
+    ----------
+    card : DriveCard
+
+    Attributes
+    ----------
+    state : DriveState
+    mode, mode_display : int
+        6060h and 6061h; torque is given in mode 10 only.
+    target : int
+        6071h, permille.
+    max_torque, max_current : int
+        6072h and 6073h, permille: the smaller one limits.
+    quick_stop_option, fault_option, abort_option : int
+        605Ah, 605Eh and 6007h.
+    ramp : int
+        6085h, deceleration in counts/s².
+    error_code : int
+        603Fh.
+    position, torque_actual : int
+        6064h and 6077h.
+    warning, safe_torque_off : bool
+        Conditions from outside.
+    """
+
+    def __init__(self, card: DriveCard) -> None:
+        """Switch on."""
+        self.card = card
+        self.restart()
+
+    def restart(self, wheel_angle: float = 0.0) -> None:
+        """Begin again as after switching on: position 0 here, everything at its default."""
+        self.state = _OFF
+        self.mode, self.mode_display = NO_MODE, NO_MODE
+        self.target = 0
+        self.max_torque = self.max_current = 1000
+        self.quick_stop_option = int(QuickStopOption.QUICK_STOP_RAMP)
+        self.fault_option = int(FaultReactionOption.QUICK_STOP_RAMP)
+        self.abort_option = int(AbortOption.FAULT)
+        # 50 rad/s² at the wheel: 2 m/s² on wheels of 4 cm
+        self.ramp = round(50.0 * abs(self.card.counts_per_radian))
+        self.error_code = 0
+        self.warning = self.safe_torque_off = False
+        self.mode_override: int | None = None
+        self._word, self._lost = 0, False
+        self._permille, self._limited = 0.0, False
+        self._reference = 0.0
+        self._origin, self._counts = wheel_angle, 0
+
+    @property
+    def controlword(self) -> int:
+        """6040h as it was last written."""
+        return self._word
+
+    @property
+    def position(self) -> int:
+        """6064h, counts of the motor since switching on, a signed number of 32 bits."""
+        return (self._counts + (1 << 31)) % (1 << 32) - (1 << 31)
+
+    @property
+    def torque_actual(self) -> int:
+        """6077h, permille of the rated torque."""
+        return max(-32768, min(32767, round(self._permille)))
+
+    @property
+    def statusword(self) -> int:
+        """6041h."""
+        word = state_bits(self.state) | REMOTE
+        if not self.safe_torque_off:
+            word |= VOLTAGE_ENABLED
+        if self.warning:
+            word |= WARNING
+        if self._limited:
+            word |= INTERNAL_LIMIT
+        if self._following:
+            word |= TARGET_FOLLOWED
+        return word
+
+    @property
+    def link_voltage(self) -> int:
+        """6079h, mV."""
+        return round(1000 * self.card.voltage)
+
+    @property
+    def _following(self) -> bool:
+        return (self.state is DriveState.OPERATION_ENABLED and self.mode_display == MODE_CST)
+
+    def command(self, word: int) -> None:
+        """
+        Take a controlword: at most one transition of the state machine.
+
+        The numbers in the table below are those of CiA 402. Stopping needs nothing; going up needs
+        the states one by one, voltage, and bit 7 low. A fault is left by the rising edge of bit 7.
+        """
+        edge = bool(word & ~self._word & FAULT_RESET_BIT)
+        self._word = word
+        state = self.state
+        if state is DriveState.FAULT:
+            if edge and not self.safe_torque_off:
+                self.state, self.error_code = _OFF, 0  # 15
+        elif state is DriveState.FAULT_REACTION_ACTIVE or state is _OFF and word & 0x07 != 0x06:
+            pass
+        elif not word & 0x02:  # disable voltage: 7, 9, 10, 12
+            self.state = _OFF
+        elif not word & 0x04:  # quick stop: 7, 10, 11
+            if state is DriveState.OPERATION_ENABLED:
+                self._quick_stop(lost=False)
+            elif state is not DriveState.QUICK_STOP_ACTIVE:
+                self.state = _OFF
+        elif not word & FAULT_RESET_BIT:
+            self.state = self._ordinary(state, word & 0x0F)
+
+    def _ordinary(self, state: DriveState, word: int) -> DriveState:
+        """Return the state after shutdown (6), switch on (7) or enable operation (15)."""
+        if state is _OFF:  # 2, with voltage only
+            return _OFF if self.safe_torque_off else DriveState.READY_TO_SWITCH_ON
+        if state is DriveState.QUICK_STOP_ACTIVE:  # 16; not after a loss, nobody has asked then
+            again = word == 0x0F and self.quick_stop_option == _STAY and not self._lost
+            return DriveState.OPERATION_ENABLED if again else state
+        if not word & 0x01:  # 6, 8
+            return DriveState.READY_TO_SWITCH_ON
+        if state is DriveState.READY_TO_SWITCH_ON or not word & 0x08:  # 3, 5
+            return DriveState.SWITCHED_ON
+        return DriveState.OPERATION_ENABLED  # 4
+
+    def fail(self, code: int) -> None:
+        """React to an error `code` (603Fh) as 605Eh says, and stay in FAULT; 13 and 14."""
+        if self.state in (DriveState.FAULT, DriveState.FAULT_REACTION_ACTIVE):
+            return
+        self.error_code = code
+        powered = self.state in _POWERED
+        self.state = (DriveState.FAULT_REACTION_ACTIVE if powered and self.fault_option == _RAMP
+                      else DriveState.FAULT)
+
+    def connection_lost(self, code: int) -> None:
+        """Do as 6007h says when the master is lost; 603Fh tells `code`."""
+        if self.abort_option == AbortOption.NO_ACTION:
+            return
+        if self.abort_option == AbortOption.FAULT:
+            self.fail(code)
+            return
+        if self.state in (DriveState.FAULT, DriveState.FAULT_REACTION_ACTIVE):
+            return
+        if self.state in _POWERED:
+            self.error_code = code
+        ramp = self.abort_option == AbortOption.QUICK_STOP
+        if self.state is DriveState.OPERATION_ENABLED and ramp:
+            self._quick_stop(lost=True)
+        elif self.state is DriveState.QUICK_STOP_ACTIVE and ramp:
+            self._lost = True
+        else:
+            self.state = _OFF
+
+    def connection_found(self) -> None:
+        """Forget the error code of a lost master; the state stays as it is."""
+        if self.state is not DriveState.FAULT:
+            self.error_code = 0
+
+    def _quick_stop(self, lost: bool) -> None:
+        self._lost = lost
+        coast = self.quick_stop_option == QuickStopOption.COAST
+        self.state = _OFF if coast else DriveState.QUICK_STOP_ACTIVE
+
+    def step(self, dt: float, wheel_angle: float, wheel_rate: float) -> float:
+        """
+        Let `dt` pass and return the mean torque at the wheel over it, N·m.
+
+        Parameters
+        ----------
+        dt : float, s
+        wheel_angle : float, rad
+            At the beginning of the step.
+        wheel_rate : float, rad/s
+        """
+        self.sense(wheel_angle)
+        self.mode_display = self.mode if self.mode_override is None else self.mode_override
+        if self.safe_torque_off and self.state not in (DriveState.FAULT, _OFF):
+            self.state = _OFF
+        wanted = self._wanted(dt, wheel_rate)
+        if self.state not in _POWERED:
+            # the power stage is open: no current, at once
+            self._permille = 0.0
+            return 0.0
+        span = 2 * math.pi * self.card.bandwidth * dt
+        decayed = math.exp(-span)
+        mean = wanted + (self._permille - wanted) * (1 - decayed) / span
+        self._permille = wanted + (self._permille - wanted) * decayed
+        return mean * self.card.permille_torque
+
+    def sense(self, wheel_angle: float) -> None:
+        """Read the encoder, which begins at 0 in the middle of a count."""
+        self._counts = math.floor((wheel_angle - self._origin) * self.card.counts_per_radian + 0.5)
+
+    def _wanted(self, dt: float, wheel_rate: float) -> float:
+        """Return the torque that the current loop follows, permille; end ramps that are done."""
+        limit = min(self.max_torque, self.max_current, self.card.max_permille)
+        rate = self.card.direction * wheel_rate
+        if self.state in (DriveState.QUICK_STOP_ACTIVE, DriveState.FAULT_REACTION_ACTIVE):
+            wanted = self._braking(dt, rate)
+        else:
+            wanted = float(self.target) if self._following else 0.0
+            self._reference = rate
+        self._limited = self._following and abs(wanted) > limit
+        return max(-limit, min(limit, wanted))
+
+    def _braking(self, dt: float, rate: float) -> float:
+        """Follow the ramp of 6085h down to zero; leave the state when the wheel stands."""
+        down = self.ramp / abs(self.card.counts_per_radian) * dt
+        self._reference = math.copysign(max(0.0, abs(self._reference) - down), self._reference)
+        if self._reference == 0.0 and abs(rate) < STANDSTILL:
+            if self.state is DriveState.FAULT_REACTION_ACTIVE:
+                self.state = DriveState.FAULT  # 14
+            elif self.quick_stop_option != _STAY or self._lost:
+                self.state = _OFF  # 12
+        return RAMP_GAIN * (self._reference - rate) / abs(self.card.permille_torque)

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Node: between the suite's ``wheel_effort`` and ros2_control, in the one or the other direction.
+
+``to_ros2_control`` gives ``wheel_effort`` to a group effort controller, which keeps its last
+command for ever: so this node keeps the watch for it, brakes the wheels when commands stop coming,
+and leaves zeros behind. ``from_ros2_control`` gives the joint commands of JointStateTopicSystem to
+hardware of the suite. Either way the torques pass the gate that every motor of the suite has.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from c3p_description.model import Array
+from c3p_hardware.joint_commands import (
+    FrozenCommand,
+    GroupCommand,
+    JointCommandError,
+    TopicCommand,
+)
+from c3p_hardware.wheel_gate import GateSettings, WheelGate
+from c3p_ros.diagnostics import OK, WARN
+from c3p_ros.executor import run
+from c3p_ros.latency import LatencyHistogram
+from c3p_ros.messages import EffortCoding, JointCoding, MessageError
+from c3p_ros.node import LATEST, SENSOR_DATA, WATCH_PERIOD, SuiteNode
+from c3p_ros.parameters import ParameterError
+from c3p_ros.wire import JointStateRead
+from c3p_ros.wire_writers import JointStateWriter
+
+# how long the last zeros may take to arrive before the node ends, s
+FAREWELL = 0.05
+
+
+class Ros2ControlBridgeNode(SuiteNode):
+    """Adapter between two topics, a wheel gate and the wheel rates that it brakes by."""
+
+    def __init__(self, **options: Any) -> None:
+        """Create gate, publisher and subscriptions."""
+        super().__init__('ros2_control_bridge',
+                         Path(__file__).with_name('ros2_control_bridge_parameters.yaml'),
+                         **options)
+        values = self.parameters.value
+        self._gate = WheelGate(self.robot, GateSettings(values.command_timeout,
+                                                        values.stop_damping))
+        self._joints, self._efforts = JointCoding(self.robot), EffortCoding(self.robot)
+        self._wheel_rate, self._rates_at = np.zeros(self.robot.count), -np.inf
+        self._published_at, self.forwarded, self.age = -np.inf, 0, LatencyHistogram()
+        self._heard = False
+        if values.direction == 'to_ros2_control':
+            self._to_ros2_control()
+        else:
+            self._from_ros2_control()
+        self.listen(JointState, 'joint_states', self._on_joint_states, SENSOR_DATA)
+        self.watch(self._on_watch)
+
+    def _to_ros2_control(self) -> None:
+        values = self.parameters.value
+        try:
+            # rclpy cannot declare an empty list of strings
+            self._group = GroupCommand(self.robot, [name for name in values.joints if name])
+        except JointCommandError as error:
+            raise ParameterError(f'ros2_control_bridge: {error}') from error
+        self._source, self._take = 'wheel_effort', self._efforts_of
+        self._message = self._group_message
+        self._publisher = self.create_publisher(Float64MultiArray, values.commands_topic, LATEST)
+        self.listen(JointState, 'wheel_effort', self._on_command, LATEST)
+
+    def _from_ros2_control(self) -> None:
+        values = self.parameters.value
+        self._topic, self._frozen = TopicCommand(self.robot), FrozenCommand(values.frozen_timeout)
+        self._write = JointStateWriter(self._efforts.names, ['effort'])
+        self._source, self._take = values.joint_commands_topic, self._topic_efforts_of
+        self._message = self._effort_message
+        self._publisher = self.create_publisher(JointState, 'wheel_effort', LATEST)
+        self.listen(JointState, values.joint_commands_topic, self._on_command, LATEST)
+
+    def figures(self) -> Mapping[str, Any]:
+        """Return the figures for the diagnostics; the age is that of a command when it is used."""
+        ages = {} if self.age.count == 0 else {
+            f'age_{name}_ms': f'{1e3 * value:.4f}' for name, value in (
+                ('p50', self.age.quantile(0.5)), ('p99', self.age.quantile(0.99)),
+                ('max', self.age.largest))}
+        return {'direction': self.parameters.value.direction, 'forwarded': self.forwarded, **ages,
+                'wheels': self._gate.reason or 'driven'}
+
+    def destroy_node(self) -> None:
+        """Leave zeros behind: nobody else would tell a forward controller to stop."""
+        if self.context.ok():
+            self._publish(np.zeros(self.robot.count))
+            # not wait_for_all_acked: a listener that ends at the same time would never answer
+            time.sleep(FAREWELL)
+        super().destroy_node()
+
+    def _efforts_of(self, message: JointStateRead) -> Array:
+        return self._efforts.read(message)
+
+    def _topic_efforts_of(self, message: JointStateRead) -> Array | None:
+        """Return the torques; None when no controller writes, or nobody commands it."""
+        torque = self._topic.read(message.name, message.effort)
+        if torque is None:
+            self._stop('no controller writes the effort interfaces (they are NaN)')
+        elif age := self._frozen.age(torque, self.watch_time()):
+            self._stop(f'the torques have been the same for {age:.3f} s (frozen_timeout): who '
+                       'commands the controller is lost')
+            return None
+        else:
+            self.diagnostics.condition('commands', OK, '')
+        return torque
+
+    def _stop(self, reason: str) -> None:
+        self._gate.close(reason)
+        self.diagnostics.condition('commands', WARN, reason)
+
+    def _group_message(self, torque: Array) -> Float64MultiArray:
+        return Float64MultiArray(data=self._group.encode(torque))
+
+    def _effort_message(self, torque: Array) -> bytes:
+        # now, by our clock: the age that the hardware checks is that of this message
+        return self._write(self.now_ns(), effort=self._efforts.encode(torque))
+
+    def _on_command(self, message: JointStateRead) -> None:
+        try:
+            stamp = self.check_fresh(message.stamp, self._gate.settings.command_timeout)
+            torque = self._take(message)
+        except (MessageError, JointCommandError) as error:
+            self.diagnostics.refuse(self._source, error)
+            return
+        now = self.watch_time()
+        # a zero that nobody hears must not open: who listens later would begin with a torque
+        if torque is not None and self._heard:
+            self._gate.command(torque, now)
+            self.forwarded += 1
+            self.age.add((self.now_ns() - stamp) * 1e-9)
+        # a closed gate brakes by the newest rates, whoever goes on commanding
+        if self._gate.open:
+            self._publish(self._gate.torque_at(now, self._wheel_rate))
+
+    def _on_joint_states(self, message: JointStateRead) -> None:
+        try:
+            self._wheel_rate = self._joints.read(message)[3]
+        except MessageError as error:
+            self.diagnostics.refuse('joint_states', error)
+            return
+        self._rates_at = self.watch_time()
+        # an open gate is closed by the watch alone, which knows whether this process slept
+        if not self._gate.open:
+            self._publish(self._gate.torque_at(self._rates_at, self._wheel_rate))
+
+    def _on_watch(self) -> None:
+        self._look_for_listener()
+        now = self.watch_time()
+        blind = now - self._rates_at > self._gate.settings.command_timeout
+        if blind:
+            # braking by a rate that was measured long ago would drive the wheel
+            self._wheel_rate = np.zeros(self.robot.count)
+        torque = self._gate.torque_at(now, self._wheel_rate)
+        # without joint states this is the only beat
+        if not self._gate.open and time.monotonic() - self._published_at > WATCH_PERIOD / 2:
+            self._publish(torque)
+        stop = 'no joint_states, so they coast' if blind else 'they brake'
+        self.diagnostics.condition('wheels', OK if self._gate.open else WARN,
+                                   'driven' if self._gate.open else f'{self._gate.reason}: {stop}')
+
+    def _look_for_listener(self) -> None:
+        self._heard = self._publisher.get_subscription_count() > 0
+        reason = f'nobody takes {self._publisher.topic_name}'
+        if not self._heard:
+            self._gate.close(reason)
+        self.diagnostics.condition(
+            'listener', OK if self._heard else WARN, '' if self._heard else
+            f'{reason}: is the controller, or the hardware, running, and is that its topic?')
+
+    def _publish(self, torque: Array) -> None:
+        self._published_at = time.monotonic()
+        try:
+            self._publisher.publish(self._message(torque))
+        except Exception:
+            if self.context.ok():  # publishing fails once the context has been shut down
+                raise
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node until Ctrl-C."""
+    return run(Ros2ControlBridgeNode, args=args)
+
+
+if __name__ == '__main__':
+    raise SystemExit(main())

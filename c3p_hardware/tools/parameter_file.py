@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Parameters of the hardware interface without ROS: read as the node would, written without a loss.
+
+A file is matched by the name of the node; namespaces before it are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import yaml
+
+from c3p_hardware.settings import SettingsError
+from c3p_ros.groups import grouped
+from c3p_ros.schema import read_schema
+
+NODE = 'hardware_interface'
+SCHEMA = Path(__file__).parents[1] / f'{NODE}_parameters.yaml'
+PARAMETERS = 'ros__parameters'
+
+# what stands in a file for any node
+ANY = ('*', '**')
+
+# parameters that are not the schema's: of every node of the suite, and of rclpy
+COMMON = ('robot', 'robot_description', 'use_sim_time', 'qos_overrides',
+          'start_type_description_service')
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    'int': (int,), 'double': (int, float), 'string': (str,), 'bool': (bool,)}
+
+
+def schema() -> dict[str, dict[str, Any]]:
+    """Return ``{dotted name: entry}`` of the hardware interface's schema."""
+    return read_schema(SCHEMA)
+
+
+def hardware_values(files: Sequence[Path] = (), **given: Any) -> SimpleNamespace:
+    """
+    Return the parameters that a hardware interface with these files would have.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        Later ones win.
+    **given
+        By dotted name, as ``bus.channel``; None is not given. Wins over files.
+
+    Raises
+    ------
+    SettingsError
+        A file that is no parameter file, an unknown parameter, or a value of another type.
+    """
+    entries = schema()
+    values = {name: entry['default_value'] for name, entry in entries.items()}
+    values['robot'] = 'c3p'
+    for path in files:
+        values |= _of_file(path, entries)
+    values |= {name: value for name, value in given.items() if value is not None}
+    return grouped(values)
+
+
+def blocks(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """
+    Yield (node or wildcard, parameters by dotted name) of a ROS 2 parameter file.
+
+    Raises
+    ------
+    SettingsError
+        No YAML, or no names of nodes.
+    """
+    for name, parameters in _blocks(_load(path), ''):
+        yield name, dict(_flat(parameters, ''))
+
+
+def _of_file(path: Path, entries: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, parameters in blocks(path):
+        if name != NODE and name not in ANY:
+            continue
+        for key, value in parameters.items():
+            if key in entries:
+                _check(path, key, entries[key], value)
+                found[key] = value
+            elif key.split('.')[0] in COMMON:
+                found[key] = value
+            elif name == NODE:
+                close = get_close_matches(key, entries)
+                raise SettingsError(f'{path}: {NODE} has no parameter {key!r}; did you mean '
+                                    f'{close or sorted(entries)}?')
+    return found
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding='utf-8'))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise SettingsError(f'{path}: cannot be read as YAML: {error}') from error
+    if content is not None and not isinstance(content, dict):
+        raise SettingsError(f'{path}: must have names of nodes with {PARAMETERS} under them')
+    return content or {}
+
+
+def _blocks(content: Mapping[str, Any], name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield (node or wildcard, its parameters)."""
+    for key, value in content.items():
+        if not isinstance(value, dict):
+            continue
+        if key == PARAMETERS:
+            yield name, value
+        else:
+            yield from _blocks(value, f'{key}'.rstrip('/').split('/')[-1])
+
+
+def _flat(parameters: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in parameters.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f'{prefix}{key}.')
+        else:
+            yield f'{prefix}{key}', value
+
+
+def _check(path: Path, name: str, entry: Mapping[str, Any], value: Any) -> None:
+    """Refuse a value of another type or out of its bounds."""
+    kind, array = entry['type'].removesuffix('_array'), entry['type'].endswith('_array')
+    items = value if array and isinstance(value, list) else [value]
+    fits = array == isinstance(value, list) and all(
+        isinstance(v, _TYPES[kind]) and isinstance(v, bool) == (kind == 'bool') for v in items)
+    if not fits:
+        raise SettingsError(f'{path}: {name} = {value!r}: must be a {entry["type"]}')
+    rules = entry.get('validation', {})
+    low, high = rules.get('bounds<>', (None, None))
+    if low is not None and not all(low <= v <= high for v in items):
+        raise SettingsError(f'{path}: {name} = {value!r}: must be {low} to {high}')
+    if 'one_of<>' in rules and not all(v in rules['one_of<>'][0] for v in items):
+        raise SettingsError(f'{path}: {name} = {value!r}: must be one of {rules["one_of<>"][0]}')
+
+
+def merged(text: str, values: Mapping[str, Any]) -> str:
+    r"""
+    Return a parameter file with `values` for the hardware interface; everything else stays.
+
+    Comments stay, too: only the text of the values changes, or lines are added.
+
+    Parameters
+    ----------
+    text : str
+        The file; may be empty.
+    values : mapping
+        By dotted name, lists of whole numbers or what YAML writes in one line.
+
+    Raises
+    ------
+    SettingsError
+        Not a parameter file, or one whose block stands in braces in one line.
+
+    Examples
+    --------
+    >>> print(merged('hardware_interface:  # left\n  ros__parameters:\n    rate: 400.0\n',
+    ...              {'encoders.zeros': [1, 2, 3]}), end='')
+    hardware_interface:  # left
+      ros__parameters:
+        encoders.zeros: [1, 2, 3]
+        rate: 400.0
+    """
+    for name, value in values.items():
+        text = _with_value(text, name, yaml.safe_dump(value, default_flow_style=True,
+                                                      width=10**6).strip())
+    return text
+
+
+def _with_value(text: str, name: str, value: str) -> str:
+    try:
+        root = yaml.compose(text)
+    except yaml.YAMLError as error:
+        raise SettingsError(f'the parameter file cannot be read as YAML: {error}') from error
+    if root is not None and not isinstance(root, yaml.MappingNode):
+        raise SettingsError(f'the parameter file must have names of nodes with {PARAMETERS}')
+    block = None if root is None else _find_block(root, '')
+    if block is None:
+        start = '' if not text or text.endswith('\n') else '\n'
+        return f'{text}{start}{NODE}:\n  {PARAMETERS}:\n    {name}: {value}\n'
+    # as one dotted name, or group by group
+    while True:
+        for key, node in block.value:
+            if key.value == name:
+                return text[:node.start_mark.index] + value + _after(text, node)
+            if name.startswith(f'{key.value}.') and isinstance(node, yaml.MappingNode):
+                block, name = node, name[len(key.value) + 1:]
+                break
+        else:
+            break
+    if block.flow_style or not block.value:
+        raise SettingsError(f'{NODE} stands in braces or is empty in the parameter file: write '
+                            'one parameter in a line')
+    first = block.value[0][0].start_mark
+    return f'{text[:first.index]}{name}: {value}\n{" " * first.column}{text[first.index:]}'
+
+
+def _after(text: str, node: yaml.Node) -> str:
+    """Return the text behind a value; a block sequence ends with the line of its last item."""
+    end = node.end_mark.index
+    if isinstance(node, yaml.SequenceNode) and not node.flow_style and node.value:
+        return text[node.value[-1].end_mark.index:]
+    return text[end:]
+
+
+def _find_block(node: yaml.MappingNode, name: str) -> yaml.MappingNode | None:
+    for key, value in node.value:
+        if not isinstance(value, yaml.MappingNode):
+            continue
+        if key.value == PARAMETERS and name == NODE:
+            return value
+        if key.value != PARAMETERS and (
+                found := _find_block(value, key.value.rstrip('/').split('/')[-1])) is not None:
+            return found
+    return None

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The zeros of the steering encoders, measured where every steering angle is 0.
+
+At θ_s = 0 a wheel rolls along +Y of the platform with its contact behind the pivot. Pushed along
++Y for some caster offsets, every caster comes there by itself: the error shrinks by e for each
+caster offset that the robot rolls. The cards' own preset (6003h) is never written.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import can
+
+from c3p_hardware.cia301 import PROFILE_ENCODER
+from c3p_hardware.cia406 import EncoderObject, alarm_texts
+from c3p_hardware.settings import CardSettings, EncoderSettings
+from c3p_hardware.transport.can_bus import conversation, remote
+from c3p_hardware.transport.configure import ConfigurationError, Objects, check_counts, identify
+
+SAMPLES, PAUSE = 25, 0.02
+
+# what a caster that is held may move: an encoder between two counts, and a tenth of a degree
+STILL_COUNTS, STILL_ANGLE = 2, math.radians(0.1)
+
+HOW = """\
+The steering zero is the angle at which every wheel rolls along +Y of the platform, with its
+contact point behind its steering axis.
+  1. Switch the motors off (release the emergency stop's power, or press it).
+  2. Push the robot by hand straight along its +Y for about a metre, against a straight edge.
+     The casters trail and align by themselves; do not roll back.
+  3. Let it stand. Check with a ruler that all wheels are parallel to +Y."""
+
+
+class Moved(ValueError):
+    """A caster that did not stand still."""
+
+
+@dataclass(frozen=True)
+class Zero:
+    """
+    What was measured at one encoder.
+
+    Attributes
+    ----------
+    name : str
+    joint : str
+    node_id : int
+    counts : int
+        Its position, the middle of all samples.
+    spread : int
+        Counts between the smallest and the largest.
+    serial : int
+        Of the encoder, to which the zero belongs.
+    change_deg : float
+        By how much the zero in the parameters was off, °.
+    """
+
+    name: str
+    joint: str
+    node_id: int
+    counts: int
+    spread: int
+    serial: int
+    change_deg: float
+
+
+def measure_zeros(bus: can.BusABC, settings: CardSettings, samples: int = SAMPLES,
+                  pause: float = PAUSE) -> list[Zero]:
+    """
+    Read every encoder some times by SDO and return where it stands.
+
+    Parameters
+    ----------
+    bus : can.BusABC
+        Open; stays open.
+    settings : CardSettings
+    samples : int
+        Of each encoder.
+    pause : float, s
+        Between two rounds.
+
+    Raises
+    ------
+    Moved
+        The named casters did not stand still.
+    ConfigurationError
+        No answer, another kind of device, other counts than the parameters say, or an alarm.
+    """
+    encoders = settings.encoders
+    with conversation(bus) as network:
+        objects = [Objects(remote(network, e.node_id), e.name) for e in encoders]
+        serials = [identify(o, PROFILE_ENCODER).serial for o in objects]
+        for device, encoder in zip(objects, encoders, strict=True):
+            _check(device, encoder)
+        taken: list[list[int]] = [[] for _ in encoders]
+        for _ in range(samples):
+            for device, positions in zip(objects, taken, strict=True):
+                positions.append(device.read(EncoderObject.POSITION, 0, 'I', 'position'))
+            time.sleep(pause)
+    zeros = [zero_of(encoder, positions, serial) for encoder, positions, serial in zip(
+        encoders, taken, serials, strict=True)]
+    moved = [f'{z.name} moved by {z.spread} counts' for z, e in zip(zeros, encoders, strict=True)
+             if z.spread > max(STILL_COUNTS, STILL_ANGLE * e.counts / (2 * math.pi))]
+    if moved:
+        raise Moved(f'{"; ".join(moved)}: hold the casters still and measure again')
+    return zeros
+
+
+def _check(device: Objects, encoder: EncoderSettings) -> None:
+    """Refuse an encoder whose counts mean something else than the parameters say."""
+    check_counts(device, encoder, 'correct that first')
+    alarms = alarm_texts(device.optional(EncoderObject.ALARMS, 0, 'H') or 0)
+    if alarms:
+        raise ConfigurationError(f'{device.name}: {"; ".join(alarms)}; its position cannot be '
+                                 'used: see its manual, or replace it')
+
+
+def zero_of(encoder: EncoderSettings, positions: Sequence[int], serial: int = 0) -> Zero:
+    """
+    Return the middle of some positions, across the end of the range too.
+
+    >>> zero_of(EncoderSettings(11, 'steering_joint_1'), [4095, 0, 1]).counts
+    0
+
+    Parameters
+    ----------
+    encoder : EncoderSettings
+    positions : sequence of int
+        Counts, at least one.
+    serial : int
+        Of the encoder.
+    """
+    span, first = encoder.range, positions[0]
+    away = [(p - first + span // 2) % span - span // 2 for p in positions]
+    middle = (first + (min(away) + max(away)) // 2) % span
+    change = (middle - encoder.zero + encoder.counts // 2) % encoder.counts - encoder.counts // 2
+    return Zero(encoder.name, encoder.joint, encoder.node_id, middle, max(away) - min(away),
+                serial, 360.0 * change / encoder.counts)
+
+
+def parameters(zeros: Sequence[Zero]) -> dict[str, Any]:
+    """Return the parameters that hold what was measured."""
+    return {'encoders.zeros': [z.counts for z in zeros],
+            'encoders.serial_numbers': [z.serial for z in zeros]}

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Makes devices send and do what the cycle needs, and believes none of it before it is read back.
+
+A drive that keeps its last torque when its master falls silent defeats every watchdog above it.
+What it does then is therefore written, read back, and a condition of arming. The preset of an
+encoder (6003h) is never written: its zero is kept in software.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+
+import canopen
+
+from c3p_hardware.cia301 import (
+    PROFILE_DRIVE,
+    PROFILE_ENCODER,
+    DeviceType,
+    ErrorBehaviour,
+    NmtCommand,
+    NmtState,
+    heartbeat_consumer,
+    nmt_message,
+)
+from c3p_hardware.cia402 import (
+    MODE_CST,
+    SUPPORTED_CST,
+    AbortOption,
+    FaultReactionOption,
+    QuickStopOption,
+    mode_name,
+    supported_modes,
+)
+from c3p_hardware.cia406 import EncoderObject
+from c3p_hardware.process_data import (
+    DRIVE_COMMAND,
+    DRIVE_SAMPLE,
+    ENCODER_SAMPLE,
+    EVERY_SYNC,
+    NMT_ID,
+    ON_EVENT,
+    PDO_DISABLED,
+    PdoLayout,
+    drive_health,
+    heartbeat_id,
+    rpdo,
+    tpdo,
+)
+from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings
+from c3p_hardware.transport.can_bus import remote
+from c3p_hardware.transport.objects import MANUAL, ConfigurationError, Objects
+
+# the slow PDO of a drive comes this often besides every change, ms
+HEALTH_PERIOD = 100
+
+# rated torque of the card and of the parameters may differ by rounding
+TORQUE_TOLERANCE = 0.01
+
+# how long devices may take to become OPERATIONAL, s
+START_WITHIN = 1.0
+
+# how long a drive may take to show the mode that it was given, s
+MODE_WITHIN = 0.2
+
+
+
+@dataclass(frozen=True)
+class Identity:
+    """
+    What a device says of itself: 1000h and 1018h.
+
+    Attributes
+    ----------
+    name : str
+        As messages call it.
+    kind : str
+        In words.
+    vendor, product, revision, serial : int
+    """
+
+    name: str
+    kind: str
+    vendor: int
+    product: int
+    revision: int
+    serial: int
+
+
+def configure(network: canopen.Network, settings: CardSettings) -> list[Identity]:
+    """
+    Configure every device of a robot; they end PRE-OPERATIONAL and wait for `start`.
+
+    Parameters
+    ----------
+    network : canopen.Network
+        From `can_bus.conversation`.
+    settings : CardSettings
+
+    Returns
+    -------
+    list of Identity
+        Drives first.
+
+    Raises
+    ------
+    ConfigurationError
+        The first thing that is not as it must be, with device, object, value and remedy.
+    """
+    found = []
+    for drive in settings.drives:
+        objects = _begin(network, drive.node_id, drive.name)
+        found.append(identify(objects, PROFILE_DRIVE, drive.serial, 'drives.serial_numbers'))
+        _configure_drive(objects, drive, settings)
+    for encoder in settings.encoders:
+        objects = _begin(network, encoder.node_id, encoder.name)
+        found.append(identify(objects, PROFILE_ENCODER, encoder.serial,
+                              'encoders.serial_numbers'))
+        _configure_encoder(objects, encoder, settings)
+    return found
+
+
+def start(network: canopen.Network, settings: CardSettings) -> None:
+    """
+    Let the devices exchange process data, and wait until each has said that it is OPERATIONAL.
+
+    Raises
+    ------
+    ConfigurationError
+        One does not say so in time.
+    """
+    waiting = {heartbeat_id(d.node_id): d for d in (*settings.drives, *settings.encoders)}
+    done = threading.Event()
+
+    def heard(identifier: int, data: bytes, _: float) -> None:
+        if data and data[0] & 0x7F == NmtState.OPERATIONAL:
+            waiting.pop(identifier, None)
+            if not waiting:
+                done.set()
+
+    for identifier in list(waiting):
+        network.subscribe(identifier, heard)
+    for device in (*settings.drives, *settings.encoders):
+        network.send_message(NMT_ID, nmt_message(NmtCommand.START, device.node_id))
+    if not done.wait(START_WITHIN + 2 * settings.heartbeat_period):
+        names = ', '.join(d.name for d in waiting.values())
+        raise ConfigurationError(f'{names}: no heartbeat that says OPERATIONAL; check that only '
+                                 'one master starts and stops the network')
+
+
+def identify(objects: Objects, profile: int | None = None, serial: int = 0, parameter: str = ''
+             ) -> Identity:
+    """
+    Return who a device is.
+
+    Parameters
+    ----------
+    objects : Objects
+    profile : int, optional
+        That it must have.
+    serial : int
+        That it must have; 0 is not checked.
+    parameter : str
+        The parameter that says so, for the error.
+
+    Raises
+    ------
+    ConfigurationError
+        Another profile or another serial number.
+    """
+    kind = DeviceType.decode(objects.read(0x1000, 0, 'I', 'device type'))
+    if profile is not None and kind.profile != profile:
+        raise ConfigurationError(f'{objects.name}: it is {kind} (1000h:0); there must be a device '
+                                 f'of CiA {profile}: check the node ids')
+    numbers = [objects.optional(0x1018, sub, 'I') or 0 for sub in (1, 2, 3, 4)]
+    if serial and numbers[3] != serial:
+        raise ConfigurationError(
+            f'{objects.name}: its serial number (1018h:4) is {numbers[3]}, not {serial}: it has '
+            f'been replaced; calibrate it (c3p can zero), then correct {parameter}')
+    return Identity(objects.name, f'{kind}', *numbers)
+
+
+def check_counts(card: Objects, encoder: EncoderSettings,
+                 remedy: str = 'correct whichever is wrong') -> None:
+    """
+    Refuse an encoder whose counts mean something else than the parameters say.
+
+    Parameters
+    ----------
+    card : Objects
+    encoder : EncoderSettings
+    remedy : str
+        For the error.
+
+    Raises
+    ------
+    ConfigurationError
+        With what it has and what the parameters say.
+    """
+    for index, wanted, parameter in ((EncoderObject.COUNTS_PER_TURN, encoder.counts, 'counts'),
+                                     (EncoderObject.TOTAL_RANGE, encoder.range, 'range')):
+        found = card.read(index, 0, 'I', parameter)
+        if found != wanted:
+            raise ConfigurationError(f'{card.name}: it has {found} in {index:04X}h, '
+                                     f'encoders.{parameter} says {wanted}: {remedy}')
+
+
+def _begin(network: canopen.Network, node_id: int, name: str) -> Objects:
+    network.send_message(NMT_ID, nmt_message(NmtCommand.ENTER_PRE_OPERATIONAL, node_id))
+    return Objects(remote(network, node_id), name)
+
+
+def _configure_drive(card: Objects, drive: DriveSettings, settings: CardSettings) -> None:
+    supported = card.read(0x6502, 0, 'I', 'supported drive modes')
+    if not supported & SUPPORTED_CST:
+        raise ConfigurationError(
+            f'{card.name}: it has no cyclic synchronous torque mode (6502h:0 = {supported:X}h), '
+            f'only {", ".join(supported_modes(supported)) or "none"}; use a drive, or a firmware, '
+            'that has it')
+    rated = 1e-3 * card.read(0x6076, 0, 'I', 'motor rated torque')
+    if abs(rated - drive.units.rated_torque) > TORQUE_TOLERANCE * drive.units.rated_torque:
+        raise ConfigurationError(
+            f'{card.name}: its rated torque (6076h) is {rated:.4f} N·m, drives.rated_torque says '
+            f'{drive.units.rated_torque:.4f} N·m: correct whichever is wrong, torques are told in '
+            'parts of it')
+    increments = card.optional(0x608F, 1, 'I')
+    turns = card.optional(0x608F, 2, 'I') or 1
+    if increments and increments != drive.units.counts * turns:
+        raise ConfigurationError(f'{card.name}: its encoder has {increments / turns:g} counts a '
+                                 f'turn (608Fh), drives.encoder_counts says {drive.units.counts}')
+    _configure_safety(card, settings)
+    most = drive.units.max_permille(drive.torque_limit)
+    card.settle(0x6072, 0, 'H', most, 'max torque')
+    if card.optional(0x6073, 0, 'H') is not None:
+        card.settle(0x6073, 0, 'H', most, 'max current')
+    card.settle(0x6071, 0, 'h', 0, 'target torque')
+    card.settle(0x6060, 0, 'b', MODE_CST, 'mode of operation')
+    _check_mode(card)
+    node = drive.node_id
+    _transmit(card, 1, node, DRIVE_SAMPLE, EVERY_SYNC)
+    _transmit(card, 2, node, drive_health(drive.temperature_index, drive.temperature_subindex),
+              ON_EVENT, HEALTH_PERIOD)
+    _map(card, 0x1400, 0x1600, rpdo(1, node), DRIVE_COMMAND, ON_EVENT)
+    for number in (3, 4):
+        _silence(card, 0x1800 + number - 1, tpdo(number, node))
+    for number in (2, 3, 4):
+        _silence(card, 0x1400 + number - 1, rpdo(number, node))
+
+
+def _check_mode(card: Objects) -> None:
+    """Wait until the drive shows the mode that it was given; it changes at a cycle of its own."""
+    end = time.monotonic() + MODE_WITHIN
+    while (mode := card.read(0x6061, 0, 'b', 'mode of operation display')) != MODE_CST:
+        if time.monotonic() > end:
+            raise ConfigurationError(f'{card.name}: its mode (6061h:0) is {mode_name(mode)} after '
+                                     f'cyclic synchronous torque was asked for; {MANUAL}')
+
+
+def _configure_safety(card: Objects, settings: CardSettings) -> None:
+    """Set what the drive does when this computer falls silent, and when it has a fault."""
+    consumer = heartbeat_consumer(settings.master_id, round(1e3 * settings.heartbeat_timeout))
+    card.settle(0x1016, 1, 'I', consumer, 'consumer heartbeat time')
+    card.settle(0x1017, 0, 'H', round(1e3 * settings.heartbeat_period), 'producer heartbeat time')
+    card.settle(0x1029, 1, 'B', ErrorBehaviour.PRE_OPERATIONAL, 'error behaviour')
+    abort = AbortOption.QUICK_STOP if settings.quick_stop else AbortOption.DISABLE_VOLTAGE
+    card.settle(0x6007, 0, 'h', abort, 'abort connection option')
+    card.settle(0x605A, 0, 'h', QuickStopOption.QUICK_STOP_RAMP, 'quick stop option')
+    card.settle(0x605E, 0, 'h', FaultReactionOption.COAST, 'fault reaction option')
+
+
+def _configure_encoder(card: Objects, encoder: EncoderSettings, settings: CardSettings) -> None:
+    check_counts(card, encoder)
+    card.settle(0x1017, 0, 'H', round(1e3 * settings.heartbeat_period), 'producer heartbeat time')
+    _transmit(card, 1, encoder.node_id, ENCODER_SAMPLE, EVERY_SYNC)
+    for number in (2, 3, 4):
+        _silence(card, 0x1800 + number - 1, tpdo(number, encoder.node_id))
+
+
+def _transmit(card: Objects, number: int, node_id: int, layout: PdoLayout, kind: int,
+              event_timer: int = 0) -> None:
+    _map(card, 0x1800 + number - 1, 0x1A00 + number - 1, tpdo(number, node_id), layout, kind,
+         event_timer)
+
+
+def _map(card: Objects, communication: int, mapping: int, identifier: int, layout: PdoLayout,
+         kind: int, event_timer: int = 0) -> None:
+    """Map a PDO in the order that CiA 301 asks for: off, empty, entries, count, type, on."""
+    what = f'mapping of {layout.name}'
+    card.write(communication, 1, 'I', identifier | PDO_DISABLED, what)
+    card.write(mapping, 0, 'B', 0, what)
+    for subindex, entry in enumerate(layout.mappings, 1):
+        card.settle(mapping, subindex, 'I', entry, what)
+    card.settle(mapping, 0, 'B', len(layout.mappings), what)
+    card.settle(communication, 2, 'B', kind, f'transmission type of {layout.name}')
+    if event_timer:
+        card.settle(communication, 5, 'H', event_timer, f'event timer of {layout.name}')
+    card.settle(communication, 1, 'I', identifier, f'identifier of {layout.name}')
+
+
+def _silence(card: Objects, communication: int, identifier: int) -> None:
+    """Switch off a PDO that is not used, where the device has it."""
+    if card.optional(communication, 1, 'I') is not None:
+        card.write(communication, 1, 'I', identifier | PDO_DISABLED, 'unused PDO')
