@@ -19,6 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
+# standard gravity, m/s²
+GRAVITY = 9.80665
+
 
 class ModelError(ValueError):
     """A robot description that cannot be; the text names the field, the value and the remedy."""

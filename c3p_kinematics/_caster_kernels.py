@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
 """
 Compiled caster kinematics: plain arrays in, plain arrays out, no checks (see casters.py).
 
@@ -21,7 +22,17 @@ RANK_TOLERANCE = 1e-14
 
 
 @kernel
-def rows(geometry, steering, rolling, axle):  # noqa: ANN001, ANN201, ANN202
+def first_not_finite(vectors):
+    """Return the first row of `vectors` (B, k) with a number that is not finite, or −1."""
+    for b in range(len(vectors)):
+        for value in vectors[b]:
+            if not math.isfinite(value):
+                return b
+    return -1
+
+
+@kernel
+def rows(geometry, steering, rolling, axle):
     """Write the rows ``Rx`` into `rolling` and ``Ra`` into `axle`, both (n, 3)."""
     for i in range(len(steering)):
         c, s = math.cos(steering[i]), math.sin(steering[i])
@@ -32,7 +43,7 @@ def rows(geometry, steering, rolling, axle):  # noqa: ANN001, ANN201, ANN202
 
 
 @kernel
-def jacobians(geometry, steering, wheel, steer, contact):  # noqa: ANN001, ANN201, ANN202
+def jacobians(geometry, steering, wheel, steer, contact):
     """Write ``Rx/r``, ``−Ra/d − [0 0 1]`` and ``−Ra/d``; leading axis is the batch."""
     for b in range(len(steering)):
         rows(geometry, steering[b], wheel[b], contact[b])
@@ -45,7 +56,7 @@ def jacobians(geometry, steering, wheel, steer, contact):  # noqa: ANN001, ANN20
 
 
 @kernel
-def rates(geometry, steering, twist, wheel_rate, steering_rate, contact_rate):  # noqa: ANN001, ANN201, ANN202
+def rates(geometry, steering, twist, wheel_rate, steering_rate, contact_rate):
     """Write θ̇_x, θ̇_s, θ̇_c of a rigid motion without slip; leading axis is the batch."""
     for b in range(len(steering)):
         vx, vy, w = twist[b, 0], twist[b, 1], twist[b, 2]
@@ -58,7 +69,7 @@ def rates(geometry, steering, twist, wheel_rate, steering_rate, contact_rate):  
 
 
 @kernel
-def accelerations(geometry, steering, twist, accel, wheel_accel, steering_accel):  # noqa: ANN001, ANN201, ANN202
+def accelerations(geometry, steering, twist, accel, wheel_accel, steering_accel):
     """Write θ̈_x = J_x ν̇ − θ̇_s u/r and θ̈_s = J_s ν̇ − θ̇_s s/d; leading axis is the batch."""
     for b in range(len(steering)):
         vx, vy, w = twist[b, 0], twist[b, 1], twist[b, 2]
@@ -76,7 +87,7 @@ def accelerations(geometry, steering, twist, accel, wheel_accel, steering_accel)
 
 
 @kernel
-def solve3(a, b, x):  # noqa: ANN001, ANN201, ANN202
+def solve3(a, b, x):
     """
     Solve the symmetric positive definite ``a x = b`` (3, 3) by Cholesky; return the last pivot.
 
@@ -103,8 +114,8 @@ def solve3(a, b, x):  # noqa: ANN001, ANN201, ANN202
 
 
 @kernel
-def least_squares(geometry, steering, wheel_rate, steering_rate, weight,  # noqa: ANN001, ANN201, ANN202
-                  twist, residual, information):  # noqa: ANN001
+def least_squares(geometry, steering, wheel_rate, steering_rate, weight,
+                  twist, residual, information):
     """
     Fit one rigid twist to the measured velocities of the contact points.
 

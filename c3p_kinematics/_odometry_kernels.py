@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
 """Compiled odometry: plain arrays in, plain arrays out, no checks (see odometry.py)."""
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from c3p_kinematics.compiled import kernel
 
 
 @kernel
-def increments(latch, steering, wheel, dt, middle, wheel_rate, steering_rate):  # noqa: ANN001, ANN201, ANN202
+def increments(latch, steering, wheel, dt, middle, wheel_rate, steering_rate):
     """Write the steering halfway and the mean rates since `latch` (2, n); renew the latch."""
     for i in range(len(steering)):
         turned = wrap_angle(steering[i] - latch[0, i])
@@ -25,8 +26,8 @@ def increments(latch, steering, wheel, dt, middle, wheel_rate, steering_rate):  
 
 
 @kernel
-def solve(geometry, steering, wheel_rate, steering_rate, weight,  # noqa: ANN001, ANN201, ANN202
-          twist, residual, covariance):  # noqa: ANN001
+def solve(geometry, steering, wheel_rate, steering_rate, weight,
+          twist, residual, covariance):
     """
     Fit a twist; write its covariance for unit variance (3, 3); return variance, mean square speed.
 
@@ -51,7 +52,7 @@ def solve(geometry, steering, wheel_rate, steering_rate, weight,  # noqa: ANN001
 
 
 @kernel
-def advance(pose, twist, dt):  # noqa: ANN001, ANN201, ANN202
+def advance(pose, twist, dt):
     """Move `pose` by exp(twist dt)."""
     step = np.empty(3)
     for j in range(3):
@@ -60,7 +61,7 @@ def advance(pose, twist, dt):  # noqa: ANN001, ANN201, ANN202
 
 
 @kernel
-def add_slip(covariance, yaw, unit, amount):  # noqa: ANN001, ANN201, ANN202
+def add_slip(covariance, yaw, unit, amount):
     """Add `amount` times the body-frame covariance `unit` to the floor-frame `covariance`."""
     c, s = math.cos(yaw), math.sin(yaw)
     xx, xy, yy = unit[0, 0], unit[0, 1], unit[1, 1]
@@ -76,7 +77,7 @@ def add_slip(covariance, yaw, unit, amount):  # noqa: ANN001, ANN201, ANN202
 
 
 @kernel
-def grow(covariance, anchor, pose, growth, lever, least):  # noqa: ANN001, ANN201, ANN202
+def grow(covariance, anchor, pose, growth, lever, least):
     """
     Transport `covariance` from `anchor` to `pose` and add what the way cost; return its length.
 

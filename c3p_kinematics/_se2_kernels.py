@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
 """
 Compiled planar rigid motion: plain arrays in, plain arrays out, no checks (see se2.py).
 
@@ -19,7 +20,7 @@ TURN = 2.0 * math.pi
 SMALL_ANGLE = 1e-2
 
 
-def wrap(angle):  # noqa: ANN001, ANN201, ANN202
+def wrap(angle):
     """Return `angle`, a number or an array, in (−π, π]."""
     rest = angle - TURN * np.rint(angle / TURN)
     # rounding may leave the half-open interval by one unit in the last place
@@ -31,7 +32,7 @@ wrap_angle = kernel(wrap)
 
 
 @kernel
-def arc(angle):  # noqa: ANN001, ANN201, ANN202
+def arc(angle):
     """Return (sin φ/φ, (1 − cos φ)/φ) without cancellation."""
     if abs(angle) < SMALL_ANGLE:
         q = angle * angle
@@ -42,7 +43,7 @@ def arc(angle):  # noqa: ANN001, ANN201, ANN202
 
 
 @kernel
-def half_cotangent(angle):  # noqa: ANN001, ANN201, ANN202
+def half_cotangent(angle):
     """Return (φ/2) cot(φ/2) for |φ| ≤ π."""
     if abs(angle) < SMALL_ANGLE:
         q = angle * angle
@@ -51,7 +52,7 @@ def half_cotangent(angle):  # noqa: ANN001, ANN201, ANN202
 
 
 @kernel
-def exp_row(step, out):  # noqa: ANN001, ANN201, ANN202
+def exp_row(step, out):
     """Write exp of one step (3,) into `out`."""
     s, c = arc(step[2])
     x, y = s * step[0] - c * step[1], c * step[0] + s * step[1]
@@ -59,7 +60,7 @@ def exp_row(step, out):  # noqa: ANN001, ANN201, ANN202
 
 
 @kernel
-def log_row(pose, out):  # noqa: ANN001, ANN201, ANN202
+def log_row(pose, out):
     """Write the logarithm of one pose (3,) into `out`."""
     yaw = wrap_angle(pose[2])
     g, h = half_cotangent(yaw), 0.5 * yaw
@@ -68,7 +69,7 @@ def log_row(pose, out):  # noqa: ANN001, ANN201, ANN202
 
 
 @kernel
-def compose_row(a, b, out):  # noqa: ANN001, ANN201, ANN202
+def compose_row(a, b, out):
     """Write the product of two poses (3,) into `out`, which may be `a` or `b`."""
     c, s = math.cos(a[2]), math.sin(a[2])
     x, y = a[0] + c * b[0] - s * b[1], a[1] + s * b[0] + c * b[1]
@@ -76,7 +77,7 @@ def compose_row(a, b, out):  # noqa: ANN001, ANN201, ANN202
 
 
 @kernel
-def integrate_row(pose, step, out):  # noqa: ANN001, ANN201, ANN202
+def integrate_row(pose, step, out):
     """Write pose · exp(step) into `out`, which may be `pose`."""
     moved = np.empty(3)
     exp_row(step, moved)
@@ -84,28 +85,28 @@ def integrate_row(pose, step, out):  # noqa: ANN001, ANN201, ANN202
 
 
 @kernel
-def exp_each(step, out):  # noqa: ANN001, ANN201, ANN202
+def exp_each(step, out):
     """Apply `exp_row` to each row."""
     for b in range(len(out)):
         exp_row(step[b], out[b])
 
 
 @kernel
-def log_each(pose, out):  # noqa: ANN001, ANN201, ANN202
+def log_each(pose, out):
     """Apply `log_row` to each row."""
     for b in range(len(out)):
         log_row(pose[b], out[b])
 
 
 @kernel
-def compose_each(first, second, out):  # noqa: ANN001, ANN201, ANN202
+def compose_each(first, second, out):
     """Apply `compose_row` to each row."""
     for b in range(len(out)):
         compose_row(first[b], second[b], out[b])
 
 
 @kernel
-def integrate_each(pose, step, out):  # noqa: ANN001, ANN201, ANN202
+def integrate_each(pose, step, out):
     """Apply `integrate_row` to each row."""
     for b in range(len(out)):
         integrate_row(pose[b], step[b], out[b])

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
 """
 Compiled slip tests: plain arrays in, plain arrays out, no checks (see slip.py).
 
@@ -24,7 +25,7 @@ LEAST_TRUST = 1e-3
 
 
 @kernel
-def contact_rows(geometry, steering, rolling, axle):  # noqa: ANN001, ANN201, ANN202
+def contact_rows(geometry, steering, rolling, axle):
     """Write the rows of the contact velocities: `rolling` Rx and `axle` Ra + d [0 0 1]."""
     rows(geometry, steering, rolling, axle)
     for i in range(len(steering)):
@@ -32,7 +33,7 @@ def contact_rows(geometry, steering, rolling, axle):  # noqa: ANN001, ANN201, AN
 
 
 @kernel
-def measured(geometry, wheel_rate, steering_rate, contact):  # noqa: ANN001, ANN201, ANN202
+def measured(geometry, wheel_rate, steering_rate, contact):
     """Write r θ̇_x and −d θ̇_s of each caster, m/s."""
     for i in range(len(wheel_rate)):
         contact[i, 0] = geometry[i, 3] * wheel_rate[i]
@@ -40,7 +41,7 @@ def measured(geometry, wheel_rate, steering_rate, contact):  # noqa: ANN001, ANN
 
 
 @kernel
-def turn(steering, vectors, out):  # noqa: ANN001, ANN201, ANN202
+def turn(steering, vectors, out):
     """Turn [along, across] into (x, y) of ``base_link``, or back: it is a reflection."""
     for i in range(len(steering)):
         c, s = math.cos(steering[i]), math.sin(steering[i])
@@ -49,7 +50,7 @@ def turn(steering, vectors, out):  # noqa: ANN001, ANN201, ANN202
 
 
 @kernel
-def stretch(geometry, steering, contact, edge_rate):  # noqa: ANN001, ANN201, ANN202
+def stretch(geometry, steering, contact, edge_rate):
     """Write the rates at which the distances between the contact points change, m/s."""
     n = len(steering)
     k = 0
@@ -70,7 +71,7 @@ def stretch(geometry, steering, contact, edge_rate):  # noqa: ANN001, ANN201, AN
 
 
 @kernel
-def fit(geometry, steering, contact, weight, twist, residual, information):  # noqa: ANN001, ANN201, ANN202
+def fit(geometry, steering, contact, weight, twist, residual, information):
     """Fit one twist (3,) to the contact velocities, `weight` (n,) for both directions."""
     n = len(steering)
     rolling, axle, right = np.empty((n, 3)), np.empty((n, 3)), np.zeros(3)
@@ -94,7 +95,7 @@ def fit(geometry, steering, contact, weight, twist, residual, information):  # n
 
 
 @kernel
-def leave_one_out(geometry, steering, contact, variance, residual, without):  # noqa: ANN001, ANN201, ANN202
+def leave_one_out(geometry, steering, contact, variance, residual, without):
     """
     Fit all casters, then all but one; return the χ² of all, write that of the others in `without`.
 
@@ -133,7 +134,7 @@ def leave_one_out(geometry, steering, contact, variance, residual, without):  # 
 
 
 @kernel
-def posterior(without, several, likelihood):  # noqa: ANN001, ANN201, ANN202
+def posterior(without, several, likelihood):
     """
     Write how likely each caster is the one that slips, given that at least one does.
 
@@ -151,9 +152,9 @@ def posterior(without, several, likelihood):  # noqa: ANN001, ANN201, ANN202
 
 
 @kernel
-def track(geometry, steering, wheel_rate, steering_rate, share, noise,  # noqa: ANN001, ANN201, ANN202
-          speed_fraction, mean, power, variance, contact, residual,  # noqa: ANN001
-          edge_rate, without):  # noqa: ANN001
+def track(geometry, steering, wheel_rate, steering_rate, share, noise,
+          speed_fraction, mean, power, variance, contact, residual,
+          edge_rate, without):
     """
     Low-pass the residuals in ``base_link`` axes and test them; return the χ² of all.
 

@@ -58,7 +58,8 @@ def batched(count: int, **arrays: tuple[ArrayLike, int]) -> tuple[tuple[int, ...
     Raises
     ------
     ValueError
-        A vector with the wrong last dimension; the text names it, its shape and the casters.
+        A vector with the wrong last dimension, with a number that is not finite, or whose leading
+        dimensions do not fit the others'; the text names it, what it has and what it must have.
     """
     vectors = []
     for name, (value, last) in arrays.items():
@@ -69,9 +70,21 @@ def batched(count: int, **arrays: tuple[ArrayLike, int]) -> tuple[tuple[int, ...
         vectors.append(vector)
     batch = vectors[0].shape[:-1]
     if any(v.shape[:-1] != batch for v in vectors):
-        batch = np.broadcast_shapes(*(v.shape[:-1] for v in vectors))
+        try:
+            batch = np.broadcast_shapes(*(v.shape[:-1] for v in vectors))
+        except ValueError:
+            shapes = ', '.join(f'{name} {v.shape}' for name, v in zip(arrays, vectors,
+                                                                      strict=True))
+            raise ValueError(f'{shapes}: the leading dimensions must broadcast') from None
         vectors = [np.broadcast_to(v, batch + v.shape[-1:]) for v in vectors]
-    return batch, [np.ascontiguousarray(v.reshape(-1, v.shape[-1])) for v in vectors]
+    rows = [np.ascontiguousarray(v.reshape(-1, v.shape[-1])) for v in vectors]
+    for name, row in zip(arrays, rows, strict=True):
+        wrong = kernels.first_not_finite(row)
+        if wrong >= 0:
+            place = ', '.join(map(str, np.unravel_index(wrong, batch)))
+            raise ValueError(f'{name}{f"[{place}]" if place else ""} = {row[wrong].tolist()}: '
+                             'every number must be finite')
+    return batch, rows
 
 
 def _jacobians(robot: CasterRobot, steering: ArrayLike) -> list[Array]:
@@ -100,7 +113,7 @@ def wheel_jacobian(robot: CasterRobot, steering: ArrayLike) -> Array:
     Raises
     ------
     ValueError
-        `steering` does not have one angle per caster.
+        `steering` does not have one finite angle per caster.
 
     Notes
     -----
@@ -165,7 +178,7 @@ def inverse(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike
     Raises
     ------
     ValueError
-        A vector of the wrong size, named with its shape.
+        A vector of the wrong size, or a number that is not finite; the text names it.
 
     Examples
     --------
@@ -209,7 +222,7 @@ def inverse_acceleration(robot: CasterRobot, steering: ArrayLike, twist: ArrayLi
     Raises
     ------
     ValueError
-        A vector of the wrong size, named with its shape.
+        A vector of the wrong size, or a number that is not finite; the text names it.
     """
     n = robot.count
     batch, (angles, nu, nudot) = batched(n, steering=(steering, n), twist=(twist, 3),
@@ -245,7 +258,8 @@ def sensed_forward(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLik
     Raises
     ------
     ValueError
-        A vector of the wrong size, named with its shape.
+        A vector of the wrong size, or a number that is not finite; the text names it. A weight
+        that is negative or not finite, or that does not broadcast.
 
     Examples
     --------
@@ -259,11 +273,24 @@ def sensed_forward(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLik
     n = robot.count
     batch, (angles, wheel, steer) = batched(n, steering=(steering, n), wheel_rate=(wheel_rate, n),
                                             steering_rate=(steering_rate, n))
-    weights = np.ascontiguousarray(
-        np.broadcast_to(np.asarray(weight, float), (*batch, n, 2)).reshape(-1, n, 2))
+    weights = _weights(weight, (*batch, n, 2))
     twist, residual = np.empty((len(angles), 3)), np.empty((len(angles), n, 2))
     information = np.empty((len(angles), 3, 3))
     kernels.least_squares(robot.geometry, angles, wheel, steer, weights, twist, residual,
                           information)
     return SensedForward(twist.reshape(*batch, 3), residual.reshape(*batch, n, 2),
                          information.reshape(*batch, 3, 3))
+
+
+def _weights(weight: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """Return the weights of `sensed_forward` as contiguous (B, n, 2)."""
+    given = np.asarray(weight, float)
+    try:
+        weights = np.broadcast_to(given, shape)
+    except ValueError:
+        raise ValueError(f'weight has shape {given.shape}: must broadcast to {shape}, along and '
+                         'across of each caster') from None
+    if not np.all((given >= 0) & (given < np.inf)):
+        raise ValueError(f'weight = {given.tolist()}: must be finite and not negative; 0 leaves a '
+                         'caster out')
+    return np.ascontiguousarray(weights.reshape(-1, *shape[-2:]))

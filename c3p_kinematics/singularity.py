@@ -52,7 +52,7 @@ class Singularity(NamedTuple):
     sigma_min : (…) array, 1
         Smallest singular value of the scaled Jacobian; 0 if fewer than three wheels are driven.
     condition : (…) array, 1
-        Largest through smallest singular value; inf where the rank is below 3.
+        Largest over smallest singular value; inf where the rank is below 3.
     rank : (…) int array
         Number of singular values above the tolerance, at most 3.
     unactuated_direction : (…, 3) array
@@ -106,7 +106,7 @@ def scaled_wheel_jacobian(robot: CasterRobot, steering: ArrayLike) -> Array:
     Raises
     ------
     ValueError
-        `steering` does not have one angle per caster.
+        `steering` does not have one finite angle per caster.
     """
     batch, (angles,) = batched(robot.count, steering=(steering, robot.count))
     angles = angles[:, robot.driven]
@@ -125,8 +125,8 @@ def singularity(robot: CasterRobot, steering: ArrayLike,
     ----------
     robot : CasterRobot
     steering : (…, n) array_like, rad
-    tolerance : float, 1
-        Singular values below it count as zero.
+    tolerance : float, 1, ≥ 0
+        Singular values up to it count as zero.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def singularity(robot: CasterRobot, steering: ArrayLike,
     Raises
     ------
     ValueError
-        `steering` does not have one angle per caster, or is not finite.
+        `steering` does not have one finite angle per caster; a tolerance out of range.
 
     Examples
     --------
@@ -147,8 +147,9 @@ def singularity(robot: CasterRobot, steering: ArrayLike,
     >>> Lines(radial.lines).name, (radial.unactuated_direction.round(3) + 0.0).tolist()
     ('CONCURRENT', [0.0, 0.0, 2.915])
     """
-    if not np.all(np.isfinite(steering)):
-        raise ValueError(f'steering = {steering}: every angle must be finite')
+    if not 0 <= tolerance < np.inf:
+        raise ValueError(f'tolerance = {tolerance}: must be finite and not negative, such as '
+                         f'{SINGULAR_TOLERANCE}')
     rows = scaled_wheel_jacobian(robot, steering)
     batch, driven = rows.shape[:-2], rows.shape[-2]
     # missing wheels are rows of zeros, so that there are always three singular values

@@ -103,11 +103,11 @@ def edge_rates(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
     Raises
     ------
     ValueError
-        A vector without one value per caster.
+        A vector without one finite value per caster.
     """
     n = robot.count
-    steering, wheel, steer = vectors(n, steering=steering, wheel_rate=wheel_rate,
-                                     steering_rate=steering_rate)
+    steering, wheel, steer = _finite_vectors(n, steering=steering, wheel_rate=wheel_rate,
+                                             steering_rate=steering_rate)
     contact, out = np.empty((n, 2)), np.empty(n * (n - 1) // 2)
     kernels.measured(robot.geometry, wheel, steer, contact)
     kernels.stretch(robot.geometry, steering, contact, out)
@@ -123,6 +123,16 @@ def vectors(count: int, **named: ArrayLike) -> list[Array]:
             raise ValueError(f'{name} has shape {array.shape}: expected ({count},), one value '
                              'per caster')
         out.append(array)
+    return out
+
+
+def _finite_vectors(count: int, **named: ArrayLike) -> list[Array]:
+    out = vectors(count, **named)
+    for name, array in zip(named, out, strict=True):
+        # no alarm would be raised for what is no number
+        if not np.all(np.isfinite(array)):
+            raise ValueError(f'{name} = {array.tolist()}: every number must be finite; leave such '
+                             'a sample out')
     return out
 
 
@@ -175,7 +185,8 @@ def detect_slip(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
     Raises
     ------
     ValueError
-        A vector of the wrong size, or a noise_std that is not positive.
+        A vector without one finite value per caster; a noise_std that is not positive, or
+        neither a number nor one per caster; a negative speed_fraction.
 
     Examples
     --------
@@ -190,15 +201,18 @@ def detect_slip(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
     (True, 1, 0.2)
     """
     n = robot.count
-    steering, wheel, steer = vectors(n, steering=steering, wheel_rate=wheel_rate,
-                                     steering_rate=steering_rate)
+    steering, wheel, steer = _finite_vectors(n, steering=steering, wheel_rate=wheel_rate,
+                                             steering_rate=steering_rate)
+    noise = np.asarray(noise_std, float)
+    if noise.shape not in ((), (n,)) or not np.all((noise > 0.0) & (noise < np.inf)):
+        raise ValueError(f'noise_std = {noise_std}: must be greater than zero, m/s, one for all '
+                         f'casters or one for each of {n}')
+    if not 0.0 <= speed_fraction < np.inf:
+        raise ValueError(f'speed_fraction = {speed_fraction}: must be finite and not negative')
     contact, residual = np.empty((n, 2)), np.empty((n, 2))
     edge_rate, without = np.empty(n * (n - 1) // 2), np.empty(n)
     kernels.measured(robot.geometry, wheel, steer, contact)
-    variance = (np.broadcast_to(np.asarray(noise_std, float), (n,))**2
-                + speed_fraction**2 * np.sum(contact**2, axis=1))
-    if not np.all(variance > 0.0):
-        raise ValueError(f'noise_std = {noise_std}: must be greater than zero, m/s')
+    variance = noise**2 + speed_fraction**2 * np.sum(contact**2, axis=1)
     kernels.stretch(robot.geometry, steering, contact, edge_rate)
     statistic = kernels.leave_one_out(robot.geometry, steering, contact, variance, residual,
                                       without)

@@ -79,3 +79,52 @@ class Lifeline:
     def lost(self, now: float) -> bool:
         """Return whether it was heard once and is silent for longer than the timeout."""
         return self.heard > -math.inf and self.age(now) > self.timeout
+
+
+class Lifelines:
+    """
+    The parts of a chain, all of which answer to its first.
+
+    Parameters
+    ----------
+    *parts : str
+        The first is what the others answer to: after a pause of everything they are not to blame.
+    timeout : float, s
+
+    Examples
+    --------
+    >>> chain = Lifelines('joint_states', 'odom', timeout=0.2)
+    >>> chain.beat('joint_states', 1.0), chain.beat('odom', 1.0), chain.beat('joint_states', 1.3)
+    (None, None, None)
+    >>> chain.lost(1.3), chain.lost(1.6)
+    (['odom'], ['joint_states'])
+    """
+
+    def __init__(self, *parts: str, timeout: float) -> None:
+        """Start with all unheard."""
+        self._lines = {part: Lifeline(timeout) for part in parts}
+        self._first = self._lines[parts[0]]
+
+    @property
+    def timeout(self) -> float:
+        """Silence after which a part is lost, s."""
+        return self._first.timeout
+
+    def set_timeout(self, timeout: float) -> None:
+        """Take another timeout, s."""
+        for line in self._lines.values():
+            line.timeout = timeout
+
+    def beat(self, part: str, now: float) -> None:
+        """Take note that `part` is alive."""
+        self._lines[part].beat(now)
+
+    def lost(self, now: float) -> list[str]:
+        """Return the parts that have stopped coming; none that has never come."""
+        if self._first.lost(now):
+            return [part for part, line in self._lines.items() if line is self._first]
+        return [part for part, line in self._lines.items() if line.lost(self._first.heard)]
+
+    def ages(self, now: float) -> str:
+        """Return the lost parts with the seconds since they were heard, in words."""
+        return ', '.join(f'{part} {self._lines[part].age(now):.2f} s' for part in self.lost(now))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -29,6 +29,11 @@ class Diagnostics:
         Name of the robot.
     values : callable, optional
         Returns figures to show; called once a second.
+
+    Attributes
+    ----------
+    more : callable
+        Returns further statuses, of devices behind the node.
     """
 
     def __init__(self, node: Node, hardware_id: str,
@@ -37,6 +42,7 @@ class Diagnostics:
         self._node = node
         self._hardware_id = hardware_id
         self._values = values
+        self.more: Callable[[], Sequence[DiagnosticStatus]] = tuple
         self._conditions: dict[str, tuple[bytes, str]] = {}
         self._refused: dict[str, tuple[int, float, str]] = {}
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
@@ -95,6 +101,6 @@ class Diagnostics:
 
     def publish(self) -> None:
         """Publish the present state."""
-        message = DiagnosticArray(status=[self.status()])
+        message = DiagnosticArray(status=[self.status(), *self.more()])
         message.header.stamp = self._node.get_clock().now().to_msg()
         self._publisher.publish(message)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,12 +13,16 @@ from rclpy.node import Node
 from c3p_description.model import Array
 from c3p_kinematics.se2 import compose
 from c3p_ros.messages import (
+    LARGEST_VALUE,
+    QUATERNION_TOLERANCE,
     MessageError,
     ns_to_stamp,
+    planar,
     quaternion_of,
     yaw_of,
     yaw_of_parts,
 )
+from c3p_ros.wire import TrajectoryRead
 
 try:
     from tf2_msgs.msg import TFMessage
@@ -42,16 +45,55 @@ def pose_of(pose: Pose, where: str) -> Array:
         A coordinate that is not finite, or an orientation that is no rotation.
     """
     x, y = pose.position.x, pose.position.y
-    if not (math.isfinite(x) and math.isfinite(y)):
-        raise MessageError(f'{where}.position = ({x}, {y}): must be finite')
+    _check_position(x, y, where)
     return np.array([x, y, yaw_of(pose.orientation, f'{where}.orientation')])
 
 
 def planar_pose(parts: Sequence[float], where: str) -> Array:
     """Return (x, y, yaw) of seven numbers, position and quaternion; errors as `pose_of`."""
-    if not (math.isfinite(parts[0]) and math.isfinite(parts[1])):
-        raise MessageError(f'{where}.position = ({parts[0]}, {parts[1]}): must be finite')
+    _check_position(parts[0], parts[1], where)
     return np.array([parts[0], parts[1], yaw_of_parts(parts[3:], f'{where}.orientation')])
+
+
+def _check_position(x: float, y: float, where: str) -> None:
+    if not abs(x) + abs(y) <= LARGEST_VALUE:
+        raise MessageError(f'{where}.position = ({x}, {y}): must be finite and of a size that a '
+                           'robot can have')
+
+
+def planar_points(read: TrajectoryRead, frame: str) -> tuple[Array, Array, Array]:
+    """
+    Return times (k,), poses (k, 3) with continuous yaw and velocities (k, 3) of a trajectory.
+
+    Raises
+    ------
+    MessageError
+        It is not in `frame`, has no points, or a number that cannot be.
+    """
+    if read.frame_id != frame:
+        raise MessageError(f'frame {read.frame_id!r}: must be that of the odometry, {frame!r}')
+    if not read.points:
+        raise MessageError('no points; a robot that shall stand needs one')
+    # all points at once: one by one they would take longer than a control cycle has
+    time = np.array([point[0] for point in read.points])
+    place = np.array([point[1] for point in read.points])
+    rate = np.array([point[2] for point in read.points])
+    x, y, z, w = place[:, 3:].T
+    with np.errstate(over='ignore', invalid='ignore'):
+        length = np.sqrt(x * x + y * y + z * z + w * w)
+        if not ((abs(length - 1.0) <= QUATERNION_TOLERANCE).all()
+                and (abs(place[:, 0]) + abs(place[:, 1]) <= LARGEST_VALUE).all()
+                and (abs(rate).sum(axis=1) <= LARGEST_VALUE).all()):
+            _name_culprit(read)
+    yaw = np.unwrap(np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z))
+    return time, np.column_stack([place[:, :2], yaw]), rate[:, [0, 1, 5]]
+
+
+def _name_culprit(read: TrajectoryRead) -> None:
+    for k, (_, place, rate) in enumerate(read.points):
+        planar_pose(place, f'points[{k}]')
+        planar(rate, f'points[{k}]')
+    raise MessageError('the points are not finite')
 
 
 def fill_pose(pose: Pose, values: Array) -> Pose:

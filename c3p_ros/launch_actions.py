@@ -180,26 +180,26 @@ def numbers(context: LaunchContext, argument: str) -> list[float]:
                          'or [0.1, 0.2, 0.3]') from None
 
 
-def parameter_file(node: str, values: Mapping[str, Any]) -> tuple[
+def parameter_file(nodes: Mapping[str, Mapping[str, Any]]) -> tuple[
         Sequence[str], Sequence[LaunchDescriptionEntity]]:
     """
-    Return a file with parameters of one node of a process, and the action that removes it.
+    Return a file with parameters of single nodes of a process, and the action that removes it.
 
     ROS 2's ``-p node:name:=value`` misses a node that is in a namespace, and parameters without a
     node's name would reach every node of the process.
 
     Parameters
     ----------
-    node : str
-        Name without namespace.
-    values : mapping
-        Parameters; without any there is no file.
+    nodes : mapping
+        Parameters by the name of the node without namespace; without any there is no file.
     """
-    if not values:
+    content = {f'/**/{node}': {'ros__parameters': dict(values)}
+               for node, values in nodes.items() if values}
+    if not content:
         return [], []
     with tempfile.NamedTemporaryFile('w', prefix='c3p_launch_', suffix='.yaml',
                                      delete=False) as file:
-        yaml.safe_dump({f'/**/{node}': {'ros__parameters': dict(values)}}, file)
+        yaml.safe_dump(content, file)
 
     def remove(*_: Any) -> None:
         if os.path.exists(file.name):

@@ -40,8 +40,8 @@ class SuiteNode(Node):
     Parameters
     ----------
     name : str
-    schema : Path
-        Parameter schema of the node.
+    *schemas : Path
+        Parameter schemas of the node; what several nodes share may stand in one of its own.
     **options
         Passed to rclpy's Node.
 
@@ -51,12 +51,12 @@ class SuiteNode(Node):
         A parameter or a robot description that cannot be used.
     """
 
-    def __init__(self, name: str, schema: Path, **options: Any) -> None:
+    def __init__(self, name: str, *schemas: Path, **options: Any) -> None:
         """Declare the parameters and load the robot."""
         super().__init__(name, **options)
         # fixed at the start: asked several times a cycle
         self._simulated = bool(self.get_parameter('use_sim_time').value)
-        self.parameters = Parameters(self, COMMON, schema)
+        self.parameters = Parameters(self, COMMON, *schemas)
         self.robot = self._load_robot()
         self.diagnostics = Diagnostics(self, self.robot.name, self.figures)
 

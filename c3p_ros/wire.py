@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from geometry_msgs.msg import AccelStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from c3p_ros.messages import MessageError
 
@@ -26,6 +27,9 @@ HEADER = 4
 
 # doubles of an Odometry between its last string and its twist: pose and its covariance
 POSE, COVARIANCE, TWIST = 7, 36, 6
+
+# bytes that a point of a trajectory has at least: three counts and its time
+POINT = 20
 
 
 class JointStateRead(NamedTuple):
@@ -54,6 +58,20 @@ class AccelRead(NamedTuple):
     stamp: int
     frame_id: str
     accel: tuple[float, ...]
+
+
+class TrajectoryRead(NamedTuple):
+    """
+    A MultiDOFJointTrajectory of one frame: stamp in ns, frame, joint names, and the points.
+
+    A point is its time from the start, s, its transform (translation, quaternion) and its velocity
+    (linear, angular).
+    """
+
+    stamp: int
+    frame_id: str
+    names: list[str]
+    points: list[tuple[float, tuple[float, ...], tuple[float, ...]]]
 
 
 def byte_order(data: bytes) -> str:
@@ -93,6 +111,16 @@ def text(data: bytes, place: int, order: str) -> tuple[str, int]:
         raise MessageError(f'cut off: a string of {length} bytes at byte {place}, and {len(data)} '
                            'bytes in all')
     return bytes(data[place + 4:end - 1]).decode('utf-8', 'replace'), end
+
+
+def _texts(data: bytes, place: int, order: str) -> tuple[list[str], int]:
+    place = aligned(place, 4)
+    count, = struct.unpack_from(order + 'I', data, place)
+    place, texts = place + 4, []
+    for _ in range(count):
+        one, place = text(data, place, order)
+        texts.append(one)
+    return texts, place
 
 
 def _doubles(data: bytes, place: int, order: str, count: int) -> tuple[tuple[float, ...], int]:
@@ -141,12 +169,7 @@ class JointStateReader:
         return JointStateRead(_stamp(data, order), self._names, position, velocity, effort)
 
     def _read_names(self, data: bytes, begin: int, order: str) -> None:
-        place = aligned(begin, 4)
-        count, = struct.unpack_from(order + 'I', data, place)
-        place, names = place + 4, []
-        for _ in range(count):
-            name, place = text(data, place, order)
-            names.append(name)
+        names, place = _texts(data, begin, order)
         self._begin, self._end, self._names = begin, place, names
         self._bytes = data[begin:place]
 
@@ -185,9 +208,48 @@ def read_accel(data: bytes) -> AccelRead:
     return AccelRead(_stamp(data, order), frame, accel)
 
 
+@_whole
+def read_trajectory(data: bytes) -> TrajectoryRead:
+    """
+    Return what a serialized MultiDOFJointTrajectory of one joint says, without accelerations.
+
+    Raises
+    ------
+    MessageError
+        It is no serialized MultiDOFJointTrajectory, or a point has not one transform and one
+        velocity.
+    """
+    order = byte_order(data)
+    frame, place = text(data, HEADER + 8, order)
+    names, place = _texts(data, place, order)
+    place = aligned(place, 4)
+    count, = struct.unpack_from(order + 'I', data, place)
+    place, points = place + 4, []
+    if place + POINT * count > len(data):
+        raise MessageError(f'cut off: {count} points at byte {place}, and {len(data)} bytes in '
+                           'all')
+    for k in range(count):
+        parts = []
+        for field, size, known in (('transforms', POSE, (1,)), ('velocities', TWIST, (1,)),
+                                   ('accelerations', TWIST, (0, 1))):
+            place = aligned(place, 4)
+            many, = struct.unpack_from(order + 'I', data, place)
+            if many not in known:
+                raise MessageError(f'point {k} has {many} {field}: must have one for the one '
+                                   'frame that moves')
+            values, place = _doubles(data, place + 4, order, size * many) if many else (
+                (), place + 4)
+            parts.append(values)
+        seconds, nanoseconds = struct.unpack_from(order + 'iI', data, place)
+        place += 8
+        points.append((seconds + 1e-9 * nanoseconds, parts[0], parts[1]))
+    return TrajectoryRead(_stamp(data, order), frame, names, points)
+
+
 # how to read a message type of the chain; a factory, because a reader may remember
 READERS: dict[type, Callable[[], Callable[[bytes], Any]]] = {
     JointState: JointStateReader,
     Odometry: lambda: read_odometry,
     AccelStamped: lambda: read_accel,
+    MultiDOFJointTrajectory: lambda: read_trajectory,
 }

@@ -9,15 +9,18 @@ wire.py reads them from; the publisher takes the bytes.
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Sequence
 
 import numpy as np
-from geometry_msgs.msg import AccelStamped
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import AccelStamped, Transform, Twist
 from nav_msgs.msg import Odometry
 from numpy.typing import ArrayLike
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint
 
 from c3p_ros.wire import COVARIANCE, HEADER, POSE, TWIST, aligned, byte_order, text
 
@@ -154,4 +157,55 @@ class AccelWriter:
     def __call__(self, stamp: int, accel: ArrayLike) -> bytes:
         """Return the message with this stamp (ns) and acceleration (x, y, yaw)."""
         self._values[[0, 1, 5]] = accel
+        return self._pattern.stamped(stamp)
+
+
+class TrajectoryWriter:
+    """
+    Writes MultiDOFJointTrajectory messages of one frame at always the same times.
+
+    Parameters
+    ----------
+    frame_id, child_frame_id : str
+        Frame of the numbers, and the frame that moves.
+    times : sequence of float, s
+        From the start.
+    """
+
+    def __init__(self, frame_id: str, child_frame_id: str, times: Sequence[float]) -> None:
+        """Make the pattern."""
+        message = MultiDOFJointTrajectory(joint_names=[child_frame_id])
+        message.header.frame_id = frame_id
+        for time in times:
+            nanoseconds = round(1e9 * time)
+            message.points.append(MultiDOFJointTrajectoryPoint(
+                transforms=[Transform()], velocities=[Twist()], time_from_start=Duration(
+                    sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)))
+        self._pattern = pattern = Pattern(message)
+        pattern.skip_count()
+        pattern.skip_text()
+        self._transforms, self._velocities = [], []
+        for _ in range(pattern.skip_count()):
+            pattern.skip_count()
+            self._transforms.append(pattern.numbers(POSE))
+            pattern.skip_count()
+            self._velocities.append(pattern.numbers(TWIST))
+            pattern.skip_count()
+            # the time stays
+            pattern.place += 8
+
+    def __call__(self, stamp: int, pose: ArrayLike, velocity: ArrayLike) -> bytes:
+        """
+        Return the message.
+
+        Parameters
+        ----------
+        stamp : int, ns
+        pose, velocity : (k, 3) array_like
+            X, Y, φ and Ẋ, Ẏ, ω in `frame_id`, one row for each time.
+        """
+        for k, (here, rate) in enumerate(zip(pose, velocity, strict=True)):
+            self._transforms[k][0:2] = here[0:2]
+            self._transforms[k][5:7] = math.sin(0.5 * here[2]), math.cos(0.5 * here[2])
+            self._velocities[k][[0, 1, 5]] = rate
         return self._pattern.stamped(stamp)

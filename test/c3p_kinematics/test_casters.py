@@ -196,6 +196,22 @@ def test_wrong_shape_is_named(call, name):
         call()
 
 
+@pytest.mark.parametrize('call, text', [
+    (lambda: inverse(C3P, [0, np.nan, 0], [0, 0, 0]), r'steering = \[0.0, nan, 0.0\]'),
+    (lambda: inverse(C3P, [0, 0, 0], [[0, 0, 0], [0, np.inf, 0]]), r'twist\[1\] = '),
+    (lambda: contact_jacobian(C3P, np.full((2, 4, 3), np.nan)), r'steering\[0, 0\] = '),
+    (lambda: inverse(C3P, [[0, 0, 0], [0, 0, -np.inf]], np.zeros((4, 2, 3))),
+     r'steering\[0, 1\] = \[0.0, 0.0, -inf\]'),
+    (lambda: inverse(C3P, np.zeros((2, 3)), np.zeros((4, 3))), 'twist .* must broadcast'),
+    (lambda: sensed_forward(C3P, [0] * 3, [0] * 3, [0] * 3, -1.0), 'weight = -1.0'),
+    (lambda: sensed_forward(C3P, [0] * 3, [0] * 3, [0] * 3, np.inf), 'weight = inf'),
+    (lambda: sensed_forward(C3P, [0] * 3, [0] * 3, [0] * 3, np.ones(4)), 'weight has shape'),
+])
+def test_what_is_no_number_or_does_not_fit_is_named(call, text):
+    with pytest.raises(ValueError, match=text):
+        call()
+
+
 @given(robots_in_motion(min_casters=3, max_casters=3))
 def test_equal_weights_are_the_default(case):
     robot, steering, twist, _ = case

@@ -134,3 +134,9 @@ def test_leading_dimensions_equal_a_loop():
 def test_angle_that_is_no_number_is_refused():
     with pytest.raises(ValueError, match='must be finite'):
         singularity(C3P, [0.0, np.nan, 0.0])
+
+
+@pytest.mark.parametrize('tolerance', [-1e-6, np.nan, np.inf])
+def test_tolerance_out_of_range_is_refused(tolerance):
+    with pytest.raises(ValueError, match='tolerance = '):
+        singularity(C3P, [0.0, 1.0, 2.0], tolerance)

@@ -154,6 +154,11 @@ def test_false_alarms_of_gaussian_noise_are_as_rare_as_the_threshold_says():
 @pytest.mark.parametrize('call, text', [
     (lambda: detect_slip(C3P, [0, 0], [0, 0, 0], [0, 0, 0]), 'steering has shape'),
     (lambda: detect_slip(C3P, [0] * 3, [0] * 3, [0] * 3, noise_std=0.0), 'noise_std = 0.0'),
+    (lambda: detect_slip(C3P, [0] * 3, [0] * 3, [0] * 3, noise_std=-0.1), 'noise_std = -0.1'),
+    (lambda: detect_slip(C3P, [0] * 3, [0] * 3, [0] * 3, noise_std=[0.1] * 2), 'noise_std = '),
+    (lambda: detect_slip(C3P, [0] * 3, [0] * 3, [0] * 3, speed_fraction=-1.0), 'speed_fraction'),
+    (lambda: detect_slip(C3P, [0] * 3, [0, np.nan, 0], [0] * 3), 'wheel_rate = '),
+    (lambda: edge_rates(C3P, [0] * 3, [0] * 3, [0, 0, np.inf]), 'steering_rate = '),
     (lambda: SlipSettings(time_constant=0.0), 'time_constant = 0.0'),
     (lambda: SlipSettings(release=-1.0), 'release = -1.0'),
 ])

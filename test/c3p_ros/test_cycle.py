@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
-from c3p_ros.cycle import CycleClock, Lifeline  # noqa: E402
+from c3p_ros.cycle import CycleClock, Lifeline, Lifelines  # noqa: E402
 from c3p_ros.messages import MessageError  # noqa: E402
 from c3p_ros.stamp_join import DEPTH, StampJoin  # noqa: E402
 
@@ -129,3 +129,19 @@ def test_clear_forgets_what_is_past():
     join.clear()
     join.put('a', 5, 'a')
     assert join.put('b', 5, 'b') == ('a', 'b')
+
+
+def test_parts_of_a_chain_are_lost_against_the_first_and_only_once_heard():
+    chain = Lifelines('joints', 'odom', 'answer', timeout=0.2)
+    chain.beat('joints', 1.0)
+    chain.beat('odom', 1.0)
+    # nobody has ever answered: that is no loss
+    assert chain.lost(1.1) == []
+    chain.beat('joints', 1.3)
+    assert chain.lost(1.3) == ['odom']
+    assert chain.ages(1.3) == 'odom 0.30 s'
+    # after a pause of everything the others are not to blame
+    chain.beat('odom', 1.3)
+    assert chain.lost(2.0) == ['joints']
+    chain.set_timeout(1.0)
+    assert chain.timeout == 1.0 and chain.lost(2.0) == []

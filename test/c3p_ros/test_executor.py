@@ -79,7 +79,7 @@ def test_the_robot_in_one_process_ends_cleanly_too(bench, processes):
 @pytest.mark.parametrize('name, parameter, words', [
     ('velocity_controller', 'linear_gain:=-3.0', 'linear_gain = -3.0'),
     ('velocity_controller', 'linaer_gain:=3.0', "unknown parameter 'linaer_gain'"),
-    ('position_controller', 'stop_distance:=0.5', 'stop_distance = 0.5'),
+    ('position_controller', 'path.stop_distance:=0.5', 'path.stop_distance = 0.5'),
     ('sensed_kinematics', 'robot:=no_such_robot', 'no_such_robot'),
     ('inverse_dynamics', 'acceleration_limit:=fast', "'fast' is a string"),
     ('simulation', 'start_steering:=[0.1, 0.2]', 'start_steering has 2 values'),

@@ -14,8 +14,15 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 from geometry_msgs.msg import Pose, PoseStamped, Quaternion  # noqa: E402
 
 from c3p_ros import frames  # noqa: E402
-from c3p_ros.frames import GoalFrames, fill_pose, pose_of  # noqa: E402
+from c3p_ros.frames import (  # noqa: E402
+    GoalFrames,
+    fill_pose,
+    planar_points,
+    planar_pose,
+    pose_of,
+)
 from c3p_ros.messages import MessageError  # noqa: E402
+from c3p_ros.wire import TrajectoryRead  # noqa: E402
 
 
 @pytest.fixture
@@ -71,3 +78,50 @@ def test_a_goal_without_orientation_is_refused_with_the_remedy(goals):
     message.pose.orientation = Quaternion(w=0.0)
     with pytest.raises(MessageError, match='pose.orientation.*send w = 1'):
         goals.resolve(message, np.zeros(3))
+
+
+QUATERNIONS = st.lists(st.floats(-1.0, 1.0), min_size=4, max_size=4).map(np.array).filter(
+    lambda q: np.linalg.norm(q) > 0.1).map(lambda q: q / np.linalg.norm(q))
+
+
+@st.composite
+def trajectories(draw):
+    count = draw(st.integers(1, 8))
+    points = [(0.1 * k, (*draw(vectors(3, 1e4)), *draw(QUATERNIONS)), tuple(draw(vectors(6, 9.0))))
+              for k in range(count)]
+    return TrajectoryRead(1, 'odom', ['base_link'], points)
+
+
+@given(trajectories())
+def test_points_read_at_once_are_those_read_one_by_one(read):
+    time, pose, velocity = planar_points(read, 'odom')
+    for k, (seconds, place, rate) in enumerate(read.points):
+        one = planar_pose(place, 'one')
+        assert time[k] == seconds and np.array_equal(pose[k, :2], one[:2])
+        # where the body stands upright a yaw is not defined
+        x, y, z, w = place[3:]
+        if math.hypot(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)) > 1e-6:
+            assert math.cos(pose[k, 2] - one[2]) == pytest.approx(1.0, abs=1e-9)
+        assert velocity[k].tolist() == [rate[0], rate[1], rate[5]]
+    # continuous: no step of more than half a turn
+    assert (abs(np.diff(pose[:, 2])) <= math.pi + 1e-9).all()
+
+
+@pytest.mark.parametrize('place, rate, words', [
+    ((math.nan, 0, 0, 0, 0, 0, 1), (0,) * 6, 'points.1..position'),
+    ((1e300, 0, 0, 0, 0, 0, 1), (0,) * 6, 'points.1..position'),
+    ((0,) * 7, (0,) * 6, 'points.1..orientation.*not a rotation'),
+    ((0, 0, 0, 0, 0, math.nan, 1), (0,) * 6, 'points.1..orientation'),
+    ((0, 0, 0, 0, 0, 0, 1), (0, 0, 0, math.inf, 0, 0), 'points.1..angular.x')])
+def test_a_point_that_cannot_be_is_named(place, rate, words):
+    good = (0.0, (0.0,) * 6 + (1.0,), (0.0,) * 6)
+    read = TrajectoryRead(1, 'odom', ['base_link'], [good, (0.1, place, rate)])
+    with pytest.raises(MessageError, match=words):
+        planar_points(read, 'odom')
+
+
+@pytest.mark.parametrize('frame, points, words', [
+    ('map', [(0.0, (0.0,) * 6 + (1.0,), (0.0,) * 6)], "'map'.*'odom'"), ('odom', [], 'no points')])
+def test_a_trajectory_elsewhere_or_without_points_is_refused(frame, points, words):
+    with pytest.raises(MessageError, match=words):
+        planar_points(TrajectoryRead(1, frame, ['base_link'], points), 'odom')

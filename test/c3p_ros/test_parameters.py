@@ -87,7 +87,8 @@ def test_whole_numbers_are_taken_for_real_ones(make):
 
 
 @pytest.mark.parametrize('given, words', [
-    ({'gian': 1.0}, ['unknown', "'gian'", 'gain']),
+    ({'gian': 1.0}, ['unknown', "'gian'", "did you mean ['gain']"]),
+    ({'gruop.inner': 1.0}, ['unknown', 'did you mean', 'group.inner']),
     ({'inner': 0.3}, ['unknown', 'did you mean', 'group.inner']),
     ({'linear.gain': 0.3}, ['unknown', 'did you mean', 'gain']),
     ({'gain': 'fast'}, ['gain', 'fast', 'string', 'must be a double']),
