@@ -3,115 +3,259 @@
 How fast the caster dynamics are, beside MuJoCo and Pinocchio, in one run.
 
 ``python benchmarks/bench_dynamics.py`` from the root of the repository prints medians of the time
-of one call. The peers solve the robot as a tree (9 freedoms; MuJoCo with contacts), ours the three
-freedoms that rolling leaves; the ratio says what that is worth, not who programs better.
+of one call, taken in turns, and the ratios. The robot is robots/c3p.yaml for everybody. The peers
+solve it as a tree (MuJoCo with contacts), ours in the three freedoms that rolling leaves; the
+ratio says what that is worth, not who programs better. Pinocchio's inverse dynamics are timed
+thrice: whole (constraints from its own Jacobians), with Jacobians in closed form, and with all but
+``rnea``, the projection and the share over the wheels given beforehand.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import mujoco
 import numpy as np
 import pinocchio as pin
 
-from c3p_description.model import CasterRobot, Friction
+from c3p_description import load
+from c3p_description.model import Array, CasterRobot, Friction
 from c3p_dynamics import _caster_dynamics_kernels as kernels
-from c3p_dynamics.caster_dynamics import forward_dynamics, inverse_dynamics
-from c3p_simulation.plant import AnalyticPlant
+from c3p_dynamics._caster_derivative_kernels import forward_derivatives
+from c3p_dynamics._caster_inverse_kernels import share_packed
+from c3p_dynamics._sharing_kernels import share_weighted
+from c3p_dynamics.caster_dynamics import (
+    VIRTUAL_STEERING_WEIGHT,
+    forward_dynamics,
+    inverse_dynamics,
+)
+from c3p_dynamics.prepared import InverseDynamics
+from c3p_kinematics.casters import (
+    inverse_acceleration,
+    steering_jacobian,
+    wheel_jacobian,
+)
+from c3p_kinematics.compiled import kernel
+from c3p_simulation.plants.mujoco_plant import MujocoPlant
+from c3p_simulation.plants.plant import AnalyticPlant
 
-ANGLES = np.radians([30.0, 150.0, 270.0])
-FRICTION = Friction(pivot_viscous=1e-3, pivot_coulomb=5e-3, rolling_coulomb=1e-2,
-                    scrub_coulomb=1e-2)
-ROBOT = CasterRobot.regular(0.343, ANGLES, 0.04, 0.04, 30.0, 3.51, link_mass=1.2, link_com=0.02,
-                            link_inertia=1.5e-3, wheel_mass=0.4, wheel_spin_inertia=3.2e-4,
-                            wheel_yaw_inertia=1.8e-4, friction=FRICTION)
+ROBOT = load('c3p')
 STEERING, TWIST, ACCEL = np.array([0.3, 1.0, -2.0]), np.array([0.3, -0.2, 0.5]), np.ones(3)
+TORQUE = np.array([0.1, -0.1, 0.05])
+ROUNDS, RUN = 101, 5e-4
+# rows of the sweep, many enough that the call itself does not count
+ROWS = 5000
+DOWN = np.array([0.0, 0.0, -1.0])
 
 
-def mjcf() -> str:
-    """Return the robot on ellipsoid tyres over a plane, one step per millisecond."""
-    casters = ''.join(f"""
-      <body pos="{0.343 * np.cos(a)} {0.343 * np.sin(a)} 0"><joint axis="0 0 1"/>
-        <inertial pos="0 -.02 0" mass="1.2" diaginertia="1e-3 1e-3 1.5e-3"/>
-        <body pos="0 -.04 0"><joint name="w{i}" axis="-1 0 0"/>
-          <geom type="ellipsoid" size=".0125 .04 .04" mass=".4" condim="4"/></body></body>"""
-                      for i, a in enumerate(ANGLES))
-    motors = ''.join(f'<motor joint="w{i}"/>' for i in range(3))
-    return f"""<mujoco><option timestep="0.001"/><worldbody>
-      <geom type="plane" size="50 50 1"/><body pos="0 0 .04"><freejoint/>
-      <inertial pos="0 0 .1" mass="30" diaginertia="2 2 3.51"/>{casters}</body></worldbody>
-      <actuator>{motors}</actuator></mujoco>"""
+class Tree:
+    """The robot as Pinocchio's tree on a planar base, and inverse dynamics by it."""
+
+    def __init__(self, robot: CasterRobot) -> None:
+        """Build the tree, depth first."""
+        self.robot, self.model = robot, pin.Model()
+        self.model.gravity.linear = np.zeros(3)
+        base = self.model.addJoint(0, pin.JointModelPlanar(), pin.SE3.Identity(), 'base')
+        self._body(base, robot.platform_mass, robot.platform_com, robot.platform_inertia)
+        for i, hip in enumerate(robot.hip_position):
+            at = pin.SE3(np.eye(3), np.array([*hip, 0.0]))
+            steer = self.model.addJoint(base, pin.JointModelRZ(), at, f'steering_{i}')
+            self._body(steer, robot.link_mass[i], (0, -robot.link_com[i]), robot.link_inertia[i])
+            at = pin.SE3(np.eye(3), np.array([0, -robot.caster_offset[i], 0.0]))
+            wheel = self.model.addJoint(steer, pin.JointModelRX(), at, f'wheel_{i}')
+            yaw = robot.wheel_yaw_inertia[i]
+            self.model.appendBodyToJoint(wheel, pin.Inertia(
+                robot.wheel_mass[i], np.zeros(3),
+                np.diag([robot.wheel_spin_inertia[i], yaw, yaw])), pin.SE3.Identity())
+        self.data, self.q = self.model.createData(), pin.neutral(self.model)
+        self.wheels = [self.model.getJointId(f'wheel_{i}') for i in range(robot.count)]
+
+    def _body(self, joint: int, mass: float, com: tuple[float, float], yaw: float) -> None:
+        self.model.appendBodyToJoint(joint, pin.Inertia(
+            mass, np.array([*com, 0.0]), np.diag([1.0, 1.0, yaw])), pin.SE3.Identity())
+
+    def whole(self, steering: Array, twist: Array, accel: Array) -> Array:
+        """Return the wheel torques, with rolling constraints from Pinocchio's Jacobians."""
+        robot, model, data, q = self.robot, self.model, self.data, self.q
+        q[4::2] = steering
+        pin.computeJointJacobians(model, data, q)
+        rows = np.empty((2 * robot.count, model.nv))
+        for i, wheel in enumerate(self.wheels):
+            jacobian = pin.getJointJacobian(model, data, wheel, pin.LOCAL_WORLD_ALIGNED)
+            down = robot.wheel_radius[i] * DOWN
+            rows[2 * i:2 * i + 2] = (jacobian[:3] - pin.skew(down) @ jacobian[3:])[:2]
+        full = np.vstack([np.eye(3), np.linalg.solve(rows[:, 3:], -rows[:, :3])])
+        rates = full @ twist
+        pin.forwardKinematics(model, data, q, rates, np.zeros(model.nv))
+        drift = np.empty(2 * robot.count)
+        for i, wheel in enumerate(self.wheels):
+            centre = pin.getClassicalAcceleration(model, data, wheel, pin.LOCAL_WORLD_ALIGNED)
+            below = np.cross(centre.angular, robot.wheel_radius[i] * DOWN)
+            drift[2 * i:2 * i + 2] = (centre.linear + below)[:2]
+        accels = full @ accel
+        accels[3:] -= np.linalg.solve(rows[:, 3:], drift)
+        return self.shared(q, rates, accels, full)
+
+    def closed_form(self, steering: Array, twist: Array, accel: Array) -> Array:
+        """Return the wheel torques, with rates and Jacobians by c3p_kinematics."""
+        robot, q = self.robot, self.q
+        q[4::2] = steering
+        full = np.zeros((self.model.nv, 3))
+        full[:3] = np.eye(3)
+        full[3::2], full[4::2] = steering_jacobian(robot, steering), -wheel_jacobian(robot,
+                                                                                     steering)
+        rates, accels = full @ twist, np.zeros(self.model.nv)
+        wheel, steer = inverse_acceleration(robot, steering, twist, accel)
+        accels[:3], accels[3::2], accels[4::2] = accel, steer, -wheel
+        return self.shared(q, rates, accels, full)
+
+    def shared(self, q: Array, rates: Array, accels: Array, full: Array) -> Array:
+        """Return the torques: rnea, projection, and the share with virtual steering motors."""
+        force = full.T @ pin.rnea(self.model, self.data, q, rates, accels)
+        wheels, pivots = -full[4::2], full[3::2]
+        share = wheels.T @ wheels + VIRTUAL_STEERING_WEIGHT * pivots.T @ pivots
+        return wheels @ np.linalg.solve(share, force)
 
 
-def tree() -> pin.Model:
-    """Return the robot as Pinocchio's tree on a planar base."""
-    model = pin.Model()
-    base = model.addJoint(0, pin.JointModelPlanar(), pin.SE3.Identity(), 'base')
-    model.appendBodyToJoint(base, pin.Inertia(30.0, np.zeros(3), np.diag([2, 2, 3.51])),
-                            pin.SE3.Identity())
-    for i, hip in enumerate(ROBOT.hip_position):
-        at = pin.SE3(np.eye(3), np.array([*hip, 0.0]))
-        steer = model.addJoint(base, pin.JointModelRZ(), at, f'steering_{i}')
-        model.appendBodyToJoint(steer, pin.Inertia(1.2, np.array([0, -0.02, 0]),
-                                                   np.eye(3) * 1.5e-3), pin.SE3.Identity())
-        at = pin.SE3(np.eye(3), np.array([0, -0.04, 0.0]))
-        wheel = model.addJoint(steer, pin.JointModelRX(), at, f'wheel_{i}')
-        model.appendBodyToJoint(wheel, pin.Inertia(0.4, np.zeros(3), np.eye(3) * 2e-4),
-                                pin.SE3.Identity())
-    return model
+@kernel
+def inverse_loop(pack, vx, count):
+    """Compiled loop over the prepared inverse dynamics; the state changes each time."""
+    for k in range(count):
+        pack[vx] = 0.3 + 1e-9 * k
+        share_packed(pack)
 
 
-def median(call, inner: int, rounds: int = 15) -> float:
-    """Return the median time of one `call`, s; `inner` is how many it stands for."""
-    call()
-    times = []
-    for _ in range(rounds):
+@kernel
+def derivative_loop(packed, vectors, out, count):
+    """Compiled loop over the forward dynamics with their derivatives."""
+    for _ in range(count):
+        forward_derivatives(packed[0], packed[1], packed[2], packed[3], vectors[0], vectors[1],
+                            vectors[2], vectors[3], out[0], out[1], out[2], out[3])
+        vectors[1][0] = 0.3 + 1e-9 * out[0][0]
+
+
+@kernel
+def share_loop(reach, target, weight, low, high, torque, count):
+    """Compiled loop over the bounded share."""
+    for _ in range(count):
+        share_weighted(reach, target, weight, 1e-6, low, high, torque)
+        target[0] += 1e-12 * torque[0]
+
+
+def python(call: Callable[[], object]) -> Callable[[int], None]:
+    """Return what makes a number of calls from Python."""
+    def run(count: int) -> None:
+        for _ in range(count):
+            call()
+    return run
+
+
+def runs() -> tuple[dict[str, Callable[[int], object]], dict[str, Any]]:
+    """Return what is timed, name to a function of the number of calls; and objects to report."""
+    smooth = replace(ROBOT, friction=Friction())
+    plant, smooth_plant = AnalyticPlant(ROBOT), AnalyticPlant(smooth)
+    contact = MujocoPlant(ROBOT)
+    for one in (plant, smooth_plant, contact):
+        one.reset(steering=STEERING, twist=TWIST)
+    contact.data.ctrl[:3] = TORQUE
+    tree, prepared = Tree(ROBOT), InverseDynamics(ROBOT)
+    state = np.concatenate([STEERING, TWIST, ACCEL])
+    full = np.zeros((tree.model.nv, 3))
+    full[:3], full[3::2] = np.eye(3), steering_jacobian(ROBOT, STEERING)
+    full[4::2] = -wheel_jacobian(ROBOT, STEERING)
+    rates, accels = full @ TWIST, full @ ACCEL
+    packed = ROBOT.geometry, ROBOT.caster_inertia, ROBOT.platform, ROBOT.losses
+    vectors = STEERING.copy(), TWIST.copy(), TORQUE, np.zeros(3)
+    out = np.empty(3), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    forward_derivatives(*packed, *vectors, *out)
+    limit, shared, unit = np.full(3, 1.2), np.empty(3), np.ones(3)
+    near, far = np.full(3, 0.1), np.full(3, 3.0)
+    batch = np.tile(STEERING, (ROWS, 1))
+    states = [np.zeros(14), np.zeros(14)]
+    for one in states:
+        one[3:6], one[6:9] = TWIST, STEERING
+
+    def integrate(robot: CasterRobot, at: Array) -> Callable[[int], object]:
+        return lambda count: kernels.runge_kutta(
+            robot.geometry, robot.caster_inertia, robot.platform, robot.losses, at, TORQUE,
+            np.zeros(3), 1e-3, count)
+
+    return {
+        'RK4 step with friction': integrate(ROBOT, states[0]),
+        'RK4 step without friction': integrate(smooth, states[1]),
+        'mj_step': lambda count: mujoco.mj_step(contact.model, contact.data, count),
+        'plant.step(5 ms), call': python(lambda: plant.step(TORQUE, 0.005)),
+        'inverse, prepared call': python(lambda: prepared(state)),
+        'inverse, prepared, state in place': python(prepared.solve),
+        'inverse, compiled loop': lambda count: inverse_loop(
+            prepared.pack, len(prepared.pack) - 9, count),
+        'inverse_dynamics, call': python(lambda: inverse_dynamics(ROBOT, STEERING, TWIST, ACCEL)),
+        'inverse_dynamics, row of a sweep': lambda count: inverse_dynamics(
+            ROBOT, batch[:count], TWIST, ACCEL),
+        'pinocchio rnea': python(lambda: pin.rnea(tree.model, tree.data, tree.q, rates, accels)),
+        'pinocchio rnea + projection, all given': python(
+            lambda: tree.shared(tree.q, rates, accels, full)),
+        'pinocchio rnea + projection, J closed form': python(
+            lambda: tree.closed_form(STEERING, TWIST, ACCEL)),
+        'pinocchio rnea + projection, whole': python(
+            lambda: tree.whole(STEERING, TWIST, ACCEL)),
+        'forward_dynamics, call': python(
+            lambda: forward_dynamics(ROBOT, STEERING, TWIST, TORQUE)),
+        'forward with derivatives, compiled loop': lambda count: derivative_loop(
+            packed, vectors, out, count),
+        'weighted share, within limits, loop': lambda count: share_loop(
+            out[3], near, unit, -limit, limit, shared, count),
+        'weighted share, at limits, loop': lambda count: share_loop(
+            out[3], far, unit, -limit, limit, shared, count),
+    }, {'tree': tree, 'prepared': prepared, 'state': state, 'contact': contact}
+
+
+def medians(what: dict[str, Callable[[int], object]]) -> dict[str, float]:
+    """Return the median time of one call of each, s; they take turns and meet the same load."""
+    counts, times = {}, {}
+    for name, run in what.items():
+        # the first call compiles, and may compile again for a view of an array
+        run(20)
         start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return float(np.median(times)) / inner
-
-
-def calls(call, count: int = 1000) -> float:
-    """Return the median time of one `call` from Python, s."""
-    return median(lambda: [call() for _ in range(count)], count)
+        run(20)
+        # so short that the machine seldom takes another process in between
+        each = (time.perf_counter() - start) / 20
+        counts[name] = ROWS if 'sweep' in name else max(1, min(ROWS, int(RUN / each)))
+        times[name] = []
+    for _ in range(ROUNDS):
+        for name, run in what.items():
+            start = time.perf_counter()
+            run(counts[name])
+            times[name].append((time.perf_counter() - start) / counts[name])
+    return {name: float(np.median(row)) for name, row in times.items()}
 
 
 def main() -> None:
     """Measure and print."""
-    world = mujoco.MjModel.from_xml_string(mjcf())
-    data = mujoco.MjData(world)
-    data.ctrl[:] = 0.1
-    plant = AnalyticPlant(ROBOT)
-    plant.reset(steering=STEERING, twist=TWIST)
-    model = tree()
-    work, q, rates = model.createData(), pin.neutral(model), np.ones(model.nv)
-    torque, torques = np.full(3, 0.1), np.empty((1, 3))
-    rows = [np.ascontiguousarray(v[None]) for v in (STEERING, TWIST, ACCEL)]
-    packed = ROBOT.geometry, ROBOT.caster_inertia, ROBOT.platform, ROBOT.driven
-    batch = np.tile(STEERING, (2000, 1))
-    times = {
-        'RK4 step, 1 ms, compiled loop': median(lambda: plant.step(torque, 2.0), 2000),
-        'mj_step, 1 ms, compiled loop': median(lambda: mujoco.mj_step(world, data, 2000), 2000, 5),
-        'plant.step(5 ms), call': calls(lambda: plant.step(torque, 0.005)),
-        'forward_dynamics, call': calls(lambda: forward_dynamics(ROBOT, STEERING, TWIST, torque)),
-        'inverse_dynamics, call': calls(lambda: inverse_dynamics(ROBOT, STEERING, TWIST, ACCEL)),
-        'inverse_dynamics, kernel call': calls(
-            lambda: kernels.inverses(*packed, *rows, 0.01, 1e-9, torques)),
-        'inverse_dynamics, row of a sweep': median(
-            lambda: inverse_dynamics(ROBOT, batch, TWIST, ACCEL), len(batch)),
-        'pinocchio.rnea, call': calls(lambda: pin.rnea(model, work, q, rates, rates)),
-        'pinocchio.aba, call': calls(lambda: pin.aba(model, work, q, rates, rates)),
-    }
-    print(f'{"":34}{"µs":>9}{"per second":>14}')
+    what, objects = runs()
+    ours = objects['prepared'](np.concatenate([STEERING, TWIST, ACCEL])).copy()
+    # rolling masses are the wheels' own here, and shared there: compare what the platform feels
+    for torque in (objects['tree'].whole(STEERING, TWIST, ACCEL),
+                   objects['tree'].closed_form(STEERING, TWIST, ACCEL)):
+        reached = [forward_dynamics(replace(ROBOT, friction=Friction()), STEERING, TWIST, t)
+                   for t in (ours, torque)]
+        print('accelerations given to 1, 1, 1:', *(np.round(r, 3) for r in reached))
+    times = medians(what)
+    print(f'\n{"":44}{"µs":>9}{"per second":>14}')
     for name, seconds in times.items():
-        print(f'{name:34}{1e6 * seconds:9.3f}{1 / seconds:14,.0f}')
-    names = list(times)
-    print(f'MuJoCo had {data.ncon} contacts at the end')
-    for ours, peer in ((0, 1), (4, 7), (5, 7), (6, 7), (3, 8)):
-        print(f'{names[peer]} takes {times[names[peer]] / times[names[ours]]:.2f} times as long '
-              f'as {names[ours]}')
+        print(f'{name:44}{1e6 * seconds:9.3f}{1 / seconds:14,.0f}')
+    print(f'MuJoCo had {objects["contact"].data.ncon} contacts at the end\n')
+    for peer, one in (('mj_step', 'RK4 step with friction'),
+                      ('mj_step', 'RK4 step without friction'),
+                      ('pinocchio rnea', 'inverse, prepared call'),
+                      ('pinocchio rnea + projection, all given', 'inverse, prepared call'),
+                      ('pinocchio rnea + projection, J closed form', 'inverse, prepared call'),
+                      ('pinocchio rnea + projection, whole', 'inverse, prepared call'),
+                      ('pinocchio rnea', 'inverse, compiled loop')):
+        print(f'{peer} takes {times[peer] / times[one]:.1f} times as long as {one}')
 
 
 if __name__ == '__main__':

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 from collections.abc import Sequence
@@ -13,38 +12,43 @@ from typing import Any
 
 from tqdm import tqdm
 
-# exit codes: the goal was missed; the command could not be carried out
-MISSED, FAILED = 1, 2
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f'{text}: must be a finite number')
-    return value
-
-
-def _not_negative(text: str) -> float:
-    value = _finite(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f'{text}: must not be negative')
-    return value
+from c3p_simulation.cli_campaign import add_campaign
+from c3p_simulation.cli_can import add_can
+from c3p_simulation.cli_common import (
+    FAILED,
+    INTERRUPTED,
+    MISSED,
+    Parser,
+    add_results,
+    finite,
+    make_places,
+    not_negative,
+    positive,
+    reason,
+    write_json,
+)
+from c3p_simulation.cli_doctor import add_doctor
+from c3p_simulation.cli_experiment import add_experiment
+from c3p_simulation.cli_film import add_film
+from c3p_simulation.cli_identify import add_identify
+from c3p_simulation.cli_tune import add_tune
+from c3p_simulation.drive_options import CONTROLLERS, HARDWARE, PLANTS
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    top = argparse.ArgumentParser(prog='c3p', description='Caster robots on ROS 2.')
+    top = Parser(prog='c3p', description='Caster robots on ROS 2.')
     commands = top.add_subparsers(dest='command', required=True, metavar='COMMAND')
     _add_drive(commands)
     _add_report(commands)
+    add_experiment(commands)
+    add_film(commands)
+    add_campaign(commands)
+    add_tune(commands)
+    add_identify(commands)
+    add_can(commands)
+    add_doctor(commands)
     return top
-
-
-def _add_results(command: argparse.ArgumentParser, out: str) -> None:
-    command.add_argument('--out', type=Path, default=Path(out), metavar='DIR',
-                         help='where pictures and the bag go (default: %(default)s)')
-    command.add_argument('--json', type=Path, metavar='FILE',
-                         help='write the figures there as JSON, SI units; - is standard output')
 
 
 def _add_drive(commands: Any) -> None:
@@ -52,29 +56,36 @@ def _add_drive(commands: Any) -> None:
         'drive', help='drive the simulated robot to a pose, through real nodes and topics',
         description='Drive the simulated robot from (0, 0, 0) to X Y YAW in the odometry frame, '
                     'through real nodes and topics. Exit code 1 when the goal is missed.')
-    drive.add_argument('x', type=_finite, metavar='X', help='m')
-    drive.add_argument('y', type=_finite, metavar='Y', help='m')
-    drive.add_argument('yaw', type=_finite, metavar='YAW', help='rad')
+    drive.add_argument('x', type=finite, metavar='X', help='m')
+    drive.add_argument('y', type=finite, metavar='Y', help='m')
+    drive.add_argument('yaw', type=finite, metavar='YAW', help='rad')
     drive.add_argument('--robot', default='c3p',
                        help='name, or path of a YAML, URDF or xacro file (default: %(default)s)')
-    drive.add_argument('--start-steering', type=_finite, nargs='+', default=[0.0], metavar='DEG',
+    drive.add_argument('--start-steering', type=finite, nargs='+', default=[0.0], metavar='DEG',
                        help='steering angles at the start, one for all or one per caster '
                             '(default: 0, where the X direction is not actuated)')
-    drive.add_argument('--plant', choices=['analytic'], default='analytic',
+    drive.add_argument('--plant', choices=PLANTS, default='analytic',
                        help='what moves the robot (default: %(default)s)')
+    drive.add_argument('--hardware', choices=HARDWARE, default='none',
+                       help='emulated: through the hardware interface, CANopen frames and '
+                            'emulated motor cards in a process of their own (default: '
+                            '%(default)s)')
+    drive.add_argument('--controller', choices=CONTROLLERS, default='mpc',
+                       help="the papers' cascade, the closed-form law, or predictive control "
+                            '(default: %(default)s)')
     drive.add_argument('--nodes', choices=['one-process', 'processes'], default='one-process',
                        help='all nodes in this process, or each in its own (default: %(default)s)')
-    drive.add_argument('--realtime-factor', type=_not_negative, default=1.0, metavar='F',
+    drive.add_argument('--realtime-factor', type=not_negative, default=1.0, metavar='F',
                        help='robot time per real time; 0 is lockstep, as fast as the computer can '
                             'and the same result every time (default: %(default)s)')
-    drive.add_argument('--rate', type=_not_negative, default=200.0, metavar='HZ',
+    drive.add_argument('--rate', type=positive, default=200.0, metavar='HZ',
                        help='control cycles per second of robot time (default: %(default)s)')
-    drive.add_argument('--timeout', type=_not_negative, default=60.0, metavar='S',
+    drive.add_argument('--timeout', type=positive, default=60.0, metavar='S',
                        help='robot time after which the goal is missed (default: %(default)s)')
     drive.add_argument('--params-file', type=Path, action='append', default=[], metavar='FILE',
                        help='ROS 2 parameter file for the nodes; may be repeated')
     drive.add_argument('--bag', action='store_true', help='keep the recorded bag in DIR/bag')
-    _add_results(drive, 'out/drive')
+    add_results(drive, 'out/drive', 'pictures and the bag')
     drive.set_defaults(run=_drive)
 
 
@@ -85,9 +96,9 @@ def _add_report(commands: Any) -> None:
     report.add_argument('bag', type=Path, metavar='BAG', help='directory of the bag')
     report.add_argument('--robot', default='c3p',
                         help='name, or path of a YAML, URDF or xacro file (default: %(default)s)')
-    report.add_argument('--goal-tolerance', type=_not_negative, default=0.05, metavar='M',
+    report.add_argument('--goal-tolerance', type=positive, default=0.05, metavar='M',
                         help='radius of the goal zone (default: %(default)s)')
-    _add_results(report, 'out/report')
+    add_results(report, 'out/report', 'pictures')
     report.set_defaults(run=_report)
 
 
@@ -111,17 +122,6 @@ class _Bar:
             self._bar.close()
 
 
-def _write(figures: dict[str, Any], path: Path | None) -> None:
-    if path is None:
-        return
-    text = json.dumps(figures, indent=2, allow_nan=False) + '\n'
-    if str(path) == '-':
-        sys.stdout.write(text)
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding='utf-8')
-
-
 def _summary(figures: dict[str, Any]) -> str:
     def number(key: str, unit: str, scale: float = 1.0, digits: int = 2) -> str:
         value = figures.get(key)
@@ -141,14 +141,22 @@ def _summary(figures: dict[str, Any]) -> str:
         ('latency p50 / p99 / max', ' / '.join(
             '-' if latency.get(k) is None else f'{latency[k]:.2f}' for k in ('p50', 'p99', 'max'))
          + ' ms'),
+        *_can_summary(figures.get('can')),
         ('cycles / overruns', f'{figures.get("cycles")} / {figures.get("overruns")}'),
     ]
     return '\n'.join(f'  {name:30} {value}' for name, value in shown)
 
 
+def _can_summary(can: dict[str, float] | None) -> list[tuple[str, str]]:
+    if can is None:
+        return []
+    return [('SYNC rate, bus load', f'{can["sync_rate_hz"]:.1f} Hz, {can["bus_load"]:.1%}'),
+            ('frames a second, missed cycles', f'{can["frames_per_s"]:.0f}, '
+                                               f'{can["missed_cycles"]:.0f}')]
+
+
 def _finish(figures: dict[str, Any], arguments: argparse.Namespace) -> int:
-    _write(figures, arguments.json)
-    stream = sys.stderr if str(arguments.json) == '-' else sys.stdout
+    stream = write_json(figures, arguments.json)
     print(_summary(figures), file=stream)
     for failure in figures.get('failures', []):
         print(f'  failure: {failure}', file=stream)
@@ -158,28 +166,29 @@ def _finish(figures: dict[str, Any], arguments: argparse.Namespace) -> int:
 
 
 def _drive(arguments: argparse.Namespace) -> int:
-    from c3p_simulation.drive import DriveError, DriveOptions, drive
+    from c3p_simulation.drive import drive
+    from c3p_simulation.drive_options import DriveOptions
 
+    make_places(arguments.out, arguments.json)
     bar = _Bar()
     try:
         figures = drive(DriveOptions(
             goal=(arguments.x, arguments.y, arguments.yaw), out=arguments.out,
-            robot=arguments.robot, plant=arguments.plant, nodes=arguments.nodes,
+            robot=arguments.robot, plant=arguments.plant, hardware=arguments.hardware,
+            controller=arguments.controller, nodes=arguments.nodes,
             start_steering=[math.radians(a) for a in arguments.start_steering],
             realtime_factor=arguments.realtime_factor, rate=arguments.rate,
             keep_bag=arguments.bag, timeout=arguments.timeout, parameters=arguments.params_file),
             say=lambda line: print(line, file=sys.stderr), progress=bar)
-    except DriveError as error:
-        print(f'c3p drive: {error}', file=sys.stderr)
-        return FAILED
     finally:
         bar.close()
     return _finish(figures, arguments)
 
 
 def _report(arguments: argparse.Namespace) -> int:
-    from c3p_simulation.bag_report import bag_report
+    from c3p_simulation.figures.bag_report import bag_report
 
+    make_places(arguments.out, arguments.json)
     figures = bag_report(arguments.bag, arguments.robot, arguments.goal_tolerance, arguments.out)
     return _finish(figures, arguments)
 
@@ -189,11 +198,15 @@ def main(args: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(args)
     try:
         return arguments.run(arguments)
-    except (ValueError, OSError) as error:
-        print(f'c3p {arguments.command}: {error}', file=sys.stderr)
+    except (ValueError, OSError, ModuleNotFoundError) as error:
+        # a part of the suite that is missing is a fault of the program
+        if isinstance(error, ModuleNotFoundError) and f'{error.name}'.startswith('c3p_'):
+            raise
+        print(f'c3p {arguments.command}: {reason(error)}', file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
-        return 130
+        print(f'c3p {arguments.command}: interrupted', file=sys.stderr)
+        return INTERRUPTED
 
 
 if __name__ == '__main__':

@@ -10,8 +10,9 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 from rclpy.task import Future
 from std_msgs.msg import Bool, Float64
-from std_srvs.srv import Trigger
+from std_srvs.srv import SetBool, Trigger
 
+from c3p_controller.position_controller_node import GOAL_TOLERANCE, YAW_TOLERANCE
 from c3p_description.model import Array
 from c3p_ros.diagnostics import ERROR
 from c3p_ros.frames import fill_pose
@@ -36,16 +37,19 @@ class DriveClient(Node):
         Every distinct error that a node has reported.
     """
 
-    def __init__(self, **options: Any) -> None:
-        """Create publisher and subscriptions."""
+    def __init__(self, hardware: bool = False, **options: Any) -> None:
+        """Create publisher and subscriptions; `hardware`: motor cards are behind the joints."""
         super().__init__('drive_client', **options)
         self.distance: float | None = None
         self.reached_since: float | None = None
         self.accepted = False
         self.health: dict[str, Any] = {}
         self.errors: list[str] = []
+        owner = 'hardware_interface' if hardware else 'simulation'
         self._resume = self.create_client(Trigger, 'simulation/resume')
-        self._count_afresh = self.create_client(Trigger, 'simulation/reset_statistics')
+        self._recover = self.create_client(Trigger, 'hardware_interface/recover')
+        self._enable = self.create_client(SetBool, 'hardware_interface/enable')
+        self._count_afresh = self.create_client(Trigger, f'{owner}/reset_statistics')
         self._goal = self.create_publisher(PoseStamped, 'goal_pose', LATEST)
         self.create_subscription(Float64, 'position_controller/distance_to_goal',
                                  self._on_distance, RELIABLE)
@@ -91,9 +95,22 @@ class DriveClient(Node):
         """Ask the simulation to go on."""
         return self._resume.call_async(Trigger.Request())
 
+    def recover(self) -> Future:
+        """Ask the hardware interface to drop faults; what is left of the start is no reason."""
+        return self._recover.call_async(Trigger.Request())
+
+    def enable(self) -> Future:
+        """Ask the hardware interface to arm the motors."""
+        return self._enable.call_async(SetBool.Request(data=True))
+
     def count_afresh(self) -> Future:
-        """Ask the simulation to begin its statistics here: what starting up took is no latency."""
+        """Ask who owns the cycle to begin its statistics here: starting up is no latency."""
         return self._count_afresh.call_async(Trigger.Request())
+
+    def goal_zone(self) -> tuple[float, float]:
+        """Return what the position controller takes for arrived: metres and radians."""
+        return (float(self._value('position_controller', GOAL_TOLERANCE)),
+                float(self._value('position_controller', YAW_TOLERANCE)))
 
     def send(self, goal: Array) -> None:
         """Publish the goal (x, y, yaw) in the odometry frame."""

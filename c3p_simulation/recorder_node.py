@@ -19,9 +19,9 @@ from c3p_ros.diagnostics import ERROR, WARN, Diagnostics
 from c3p_ros.executor import run
 from c3p_ros.node import COMMON
 from c3p_ros.parameters import Parameters
-from c3p_simulation.bags import BagWriter
-from c3p_simulation.recorded_frames import TF, RecordedFrames
-from c3p_simulation.recorded_topics import (
+from c3p_simulation.recording.bags import BagWriter
+from c3p_simulation.recording.frames import TF, RecordedFrames
+from c3p_simulation.recording.topics import (
     matching,
     message_class,
     read_topics_file,

@@ -2,9 +2,10 @@
 """
 All nodes of the robot in one process: the shortest way from joint states to wheel efforts.
 
-``robot_nodes`` runs the four nodes of the control chain; ``robot_nodes --sim`` runs the simulated
-robot with them. ROS arguments (``--ros-args``) reach every node, so one parameter file serves this
-process as well as separate ones.
+``robot_nodes`` runs the four nodes of the control chain, ``robot_nodes --sim`` the simulated robot
+and ``robot_nodes --hardware`` the interface to the motor cards with them. ROS arguments
+(``--ros-args``) reach every node, so one parameter file serves this process as well as separate
+ones.
 """
 
 from __future__ import annotations
@@ -27,16 +28,27 @@ CHAIN: tuple[type[Node], ...] = (SensedKinematicsNode, VelocityControllerNode,
                                  InverseDynamicsNode, PositionControllerNode)
 
 
+def robot_node(hardware: str) -> type[Node]:
+    """Return the node that owns the cycle: the simulation, or the interface to the cards."""
+    if hardware == 'none':
+        from c3p_simulation.simulation_node import SimulationNode
+        return SimulationNode
+    from c3p_hardware.hardware_interface_node import HardwareInterfaceNode
+    return HardwareInterfaceNode
+
+
 def main(args: Sequence[str] | None = None) -> int:
     """Run the nodes until Ctrl-C."""
     args = sys.argv if args is None else args
     parser = argparse.ArgumentParser(prog='robot_nodes', description=__doc__)
-    parser.add_argument('--sim', action='store_true', help='run the simulated robot as well')
+    robot = parser.add_mutually_exclusive_group()
+    robot.add_argument('--sim', action='store_true', help='run the simulated robot as well')
+    robot.add_argument('--hardware', action='store_true',
+                       help='run the interface to the motor cards as well')
     chosen = parser.parse_args(remove_ros_args(args)[1:])
     nodes = list(CHAIN)
-    if chosen.sim:
-        from c3p_simulation.simulation_node import SimulationNode
-        nodes.append(SimulationNode)
+    if chosen.sim or chosen.hardware:
+        nodes.append(robot_node('can' if chosen.hardware else 'none'))
     return run(*nodes, args=args)
 
 

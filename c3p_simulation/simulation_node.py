@@ -24,6 +24,7 @@ from std_srvs.srv import Trigger
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.executor import run
+from c3p_ros.latency import LatencyHistogram
 from c3p_ros.messages import (
     EffortCoding,
     JointCoding,
@@ -37,8 +38,8 @@ from c3p_ros.node import LATEST, RELIABLE, SuiteNode
 from c3p_ros.parameters import ParameterError
 from c3p_ros.wire import JointStateRead
 from c3p_ros.wire_writers import JointStateWriter, OdometryWriter
-from c3p_simulation.latency import LatencyHistogram
-from c3p_simulation.plant import AnalyticPlant, GroundTruth, Plant
+from c3p_simulation.plants.make import plant_of_parameters, start_of_parameters
+from c3p_simulation.plants.plant import GroundTruth
 
 # simulated time starts here, because a stamp of zero means "not set", ns
 SIMULATED_START = 1_000_000_000
@@ -48,42 +49,32 @@ PATIENCE = 1.0
 
 JOINT_FIELDS = ('position', 'velocity', 'effort')
 
-PLANTS = {'analytic': AnalyticPlant}
-
 
 class SimulationNode(SuiteNode):
     """Adapter between topics, a plant and the wheel gate; owns the rate."""
 
     def __init__(self, **options: Any) -> None:
         """Create plant, gate, publishers and subscriptions; `start` begins to move time."""
-        super().__init__('simulation', Path(__file__).with_name('simulation_parameters.yaml'),
-                         **options)
+        here = Path(__file__)
+        super().__init__('simulation', here.with_name('plant_parameters.yaml'),
+                         here.with_name('simulation_parameters.yaml'), **options)
         values = self.parameters.value
         self._own_clock = values.publish_clock
         if (values.lockstep or values.realtime_factor != 1.0) and not self._own_clock:
             raise ParameterError('simulation: lockstep and a realtime_factor other than 1 need '
                                  'publish_clock: true, and use_sim_time in the other nodes')
-        steering = values.start_steering
-        if len(steering) not in (1, self.robot.count):
-            raise ParameterError(f'simulation: start_steering has {len(steering)} values; must '
-                                 f'have 1 or {self.robot.count}')
-        self.plant: Plant = PLANTS[values.plant](self.robot)
-        self._sample = self.plant.reset(pose=values.start_pose,
-                                        steering=steering[0] if len(steering) == 1 else steering)
+        self.plant = plant_of_parameters(values, self.robot)
+        self._sample = start_of_parameters(self.plant, values)
         self._gate = WheelGate(self.robot, GateSettings(values.command_timeout,
                                                         values.stop_damping))
         self._joints, self._efforts = JointCoding(self.robot), EffortCoding(self.robot)
         self.cycles = 0
         self._count_afresh()
-        self._period = 1.0 / values.rate
-        self._period_ns = round(1e9 * self._period)
-        self._stamp = 0
-        self._sent: dict[int, float] = {}
-        self._waiting_since = 0.0
-        self._hold_at = values.hold_at_cycle
-        self._lock = threading.Lock()
-        self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._period, self._period_ns = 1.0 / values.rate, round(1e9 / values.rate)
+        self._stamp, self._sent = 0, dict[int, float]()
+        self._waiting_since, self._hold_at = 0.0, values.hold_at_cycle
+        self._lock, self._stop = threading.Lock(), threading.Event()
+        self._thread, self._failure = None, None
         self._write_joints = JointStateWriter(self._joints.names, JOINT_FIELDS)
         self._write_truth = OdometryWriter('odom', 'base_link')
         self._joint_pub = self.create_publisher(JointState, 'joint_states', RELIABLE)
@@ -99,9 +90,7 @@ class SimulationNode(SuiteNode):
 
     def figures(self) -> Mapping[str, Any]:
         """Return the figures for the diagnostics: latency is from joint_states to wheel_effort."""
-        shown = {f'latency_{name}_ms': f'{1e3 * value:.4f}' for name, value in (
-            ('p50', self.latency.quantile(0.5)), ('p99', self.latency.quantile(0.99)),
-            ('max', self.latency.largest))}
+        shown = self.latency.figures('latency')
         shown['late_p99_ms'] = f'{1e3 * self.lateness.quantile(0.99):.4f}'
         return {'cycles': self.cycles - self._counted_from, 'answered': self.answered,
                 'overruns': self.overruns, 'held': self.cycles + 1 == self._hold_at,
@@ -110,10 +99,9 @@ class SimulationNode(SuiteNode):
 
     def start(self) -> None:
         """Compile the plant's kernels and begin to move time."""
-        spare = PLANTS[self.parameters.value.plant](self.robot)
-        spare.step(np.zeros(self.robot.count), self._period)
-        self._stamp = (SIMULATED_START if self._own_clock
-                       else self.now_ns())
+        plant_of_parameters(self.parameters.value, self.robot).step(
+            np.zeros(self.robot.count), self._period)
+        self._stamp = SIMULATED_START if self._own_clock else self.now_ns()
         if self.parameters.value.lockstep:
             self._waiting_since = time.monotonic()
         else:
@@ -138,7 +126,12 @@ class SimulationNode(SuiteNode):
             if late > wall:
                 steps += int(late / wall)
                 self.overruns += steps - 1
-            truth = self._advance(steps)
+            try:
+                *truth, _ = self._advance(steps)
+            except Exception as error:
+                # raised again where the executor sees it: without this thread time stands still
+                self._failure = error
+                return
             deadline += steps * wall
             # the truth waits until the chain has done its work: it must not take its time
             time.sleep(max(0.0, deadline - wall / 2 - time.monotonic()))
@@ -148,11 +141,11 @@ class SimulationNode(SuiteNode):
     def _gate_time(self) -> float:
         return self.plant.time if self._own_clock else time.monotonic()
 
-    def _advance(self, steps: int = 1) -> tuple[int, GroundTruth]:
+    def _advance(self, steps: int = 1) -> tuple[int, GroundTruth, bool]:
         """
         Hold the torque of the gate for `steps` periods and publish the joints afterwards.
 
-        Returns the stamp (ns) and the truth that belong to them.
+        Returns stamp (ns), truth and whether there is a sample: a lost one is not published.
         """
         with self._lock:
             for _ in range(steps):
@@ -164,11 +157,12 @@ class SimulationNode(SuiteNode):
             self._sent[self._stamp] = time.monotonic()
             if len(self._sent) > 64:
                 del self._sent[next(iter(self._sent))]
-        values = dict(zip(JOINT_FIELDS, self._joints.encode(*sample[1:]), strict=True))
         if self._clock_pub is not None:
             self._send(self._clock_pub, Clock(clock=ns_to_stamp(stamp)))
-        self._send(self._joint_pub, self._write_joints(stamp, **values))
-        return stamp, truth
+        if told := sample.time == truth.time:
+            values = dict(zip(JOINT_FIELDS, self._joints.encode(*sample[1:]), strict=True))
+            self._send(self._joint_pub, self._write_joints(stamp, **values))
+        return stamp, truth, told
 
     def _publish_truth(self, stamp: int, truth: GroundTruth) -> None:
         if self._truth_pub is not None:
@@ -201,11 +195,14 @@ class SimulationNode(SuiteNode):
             self._step_on()
 
     def _step_on(self) -> None:
-        """Begin the next cycle of the lockstep, unless it is held."""
-        self._waiting_since = time.monotonic()
-        if self.cycles + 1 == self._hold_at:
-            return
-        self._publish_truth(*self._advance())
+        """Begin the next cycle of the lockstep, unless it is held; skip one without a sample."""
+        told = False
+        while not told:
+            self._waiting_since = time.monotonic()
+            if self.cycles + 1 == self._hold_at:
+                return
+            *truth, told = self._advance()
+            self._publish_truth(*truth)
 
     def _count_afresh(self) -> None:
         """Begin the statistics of the diagnostics again."""
@@ -228,6 +225,8 @@ class SimulationNode(SuiteNode):
         return response
 
     def _on_watch(self) -> None:
+        if self._failure is not None:
+            raise self._failure
         if self.parameters.value.lockstep and time.monotonic() - self._waiting_since > (
                 PATIENCE if self.cycles else 0.0):
             self._step_on()

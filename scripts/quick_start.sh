@@ -6,6 +6,6 @@
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 set_up all
 if [ $# = 0 ]; then
-    set -- 4 0 0 --bag --json out/drive/drive.json
+    set -- 4 0 0 --plant mujoco --bag --json out/drive/drive.json
 fi
 exec c3p drive "$@"

@@ -5,16 +5,31 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
 from ros_bench import Bench  # noqa: E402
 
-from c3p_simulation.bags import read_topics  # noqa: E402
+from c3p_controller.position_controller_node import PositionControllerNode  # noqa: E402
+from c3p_controller.torque_laws import LAWS, PAPER  # noqa: E402
+from c3p_controller.velocity_controller_node import VelocityControllerNode  # noqa: E402
+from c3p_ros.parameters import read_schema  # noqa: E402
+from c3p_simulation.drive_options import (  # noqa: E402
+    CONTROLLERS,
+    LATENCY,
+    PLANTS,
+    DriveOptions,
+    parameter_files,
+)
+from c3p_simulation.recording.bags import read_topics  # noqa: E402
 from c3p_simulation.simulation_node import SimulationNode  # noqa: E402
+
+SCHEMAS = Path(__file__).parents[2] / 'c3p_simulation'
 
 ERRORS = ['path_error_max_m', 'path_error_rms_m', 'final_error_m', 'final_yaw_error_rad']
 KEYS = {'reached', 'time_s', 'align_time_s', 'max_wheel_torque_nm', 'latency_ms', 'cycles',
@@ -113,6 +128,77 @@ def test_the_same_figures_come_from_the_bag_alone(lockstep, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_goal_zone_from_a_parameter_file_is_that_of_the_figures(tmp_path):
+    given = tmp_path / 'given.yaml'
+    given.write_text(yaml.safe_dump({
+        '/**/position_controller': {'ros__parameters': {'goal_tolerance': 0.005}}}))
+    out = tmp_path / 'out'
+    done = c3p('drive', 0.5, 0, 0, '--realtime-factor', 0, '--params-file', given, '--bag',
+               '--out', out, '--json', out / 'figures.json')
+    assert done.returncode == 0, done.stderr + done.stdout
+    figures = json.loads((out / 'figures.json').read_text())
+    # the same bag with the usual zone: reached sooner
+    wide = tmp_path / 'wide'
+    c3p('report', out / 'bag', '--out', wide, '--json', wide / 'figures.json')
+    assert figures['time_s'] > json.loads((wide / 'figures.json').read_text())['time_s'] + 0.1
+    assert figures['final_error_m'] < 0.005
+
+
+@pytest.fixture
+def nodes_told(tmp_path):
+    """Return a function that gives the parameters which nodes have with these files."""
+    started = []
+
+    def told(options):
+        context = rclpy.Context()
+        files = parameter_files(options, tmp_path / 'bag', tmp_path)
+        rclpy.init(context=context, args=['--ros-args', *(
+            part for file in files for part in ('--params-file', str(file)))])
+        nodes = [kind(context=context) for kind in (VelocityControllerNode,
+                                                    PositionControllerNode)]
+        started.extend([*nodes, context])
+        return [node.parameters.value for node in nodes]
+    yield told
+    for one in started:
+        one.destroy_node() if hasattr(one, 'destroy_node') else one.try_shutdown()
+
+
+@pytest.mark.parametrize('place', ['velocity_controller', '/**/velocity_controller',
+                                   '/velocity_controller'])
+def test_files_count_more_than_defaults_and_options_more_than_files(place, tmp_path, nodes_told):
+    given = tmp_path / 'given.yaml'
+    given.write_text(yaml.safe_dump({place: {'ros__parameters': {
+        'mpc.latency': 0.003, 'controller': 'paper', 'linear_gain': 7}}}))
+    velocity, position = nodes_told(DriveOptions(
+        goal=(1.0, 0.0, 0.0), out=tmp_path, plant='mujoco', controller='closed_form',
+        parameters=[given]))
+    assert velocity.controller == position.controller == 'closed_form'
+    assert velocity.linear_gain == 7.0
+    assert velocity.mpc.latency == 0.003
+    assert velocity.closed_form.latency == LATENCY['mujoco']
+
+
+def test_drives_offer_the_laws_and_plants_that_there_are():
+    assert set(CONTROLLERS) == {PAPER, *LAWS}
+    plant = read_schema(SCHEMAS / 'plant_parameters.yaml')
+    simulation = read_schema(SCHEMAS / 'simulation_parameters.yaml')
+    assert set(PLANTS) == set(LATENCY) == set(plant['plant']['validation']['one_of<>'][0])
+    # the analytic plant has none unless it is asked to
+    assert LATENCY['mujoco'] == simulation['latency']['default_value']
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('controller', ['paper', 'closed_form'])
+def test_other_laws_reach_a_goal_through_the_same_nodes(controller, tmp_path):
+    done = c3p('drive', 0.6, 0.3, 0.5, '--realtime-factor', 0, '--controller', controller, '--out',
+               tmp_path, '--json', tmp_path / 'f.json')
+    assert done.returncode == 0, done.stderr + done.stdout
+    figures = json.loads((tmp_path / 'f.json').read_text())
+    assert figures['reached'] is True and figures['failures'] == []
+    assert figures['ground_truth_final_error_m'] <= 0.05
+
+
+@pytest.mark.slow
 def test_real_time_drive_reaches_its_goal(tmp_path):
     done = c3p('drive', 4, 0, 0, '--out', tmp_path, '--json', '-')
     assert done.returncode == 0, done.stderr
@@ -133,7 +219,8 @@ def test_a_goal_that_cannot_be_reached_in_time_ends_with_code_1(tmp_path):
 
 
 @pytest.mark.parametrize('arguments, words', [
-    (['drive', 'nan', 0, 0], 'finite'), (['drive', 4, 0], 'YAW'), (['drive', 'x', 0, 0], "'x'"),
+    (['drive', 'nan', 0, 0], 'finite'), (['drive', 4, 0], 'YAW'),
+    (['drive', 'x', 0, 0], 'X: x: must be'),
     (['drive', 4, 0, 0, '--realtime-factor', -1], 'negative'), (['fly'], 'fly'), ([], 'COMMAND'),
     (['drive', 4, 0, 0, '--robot', 'no_such_robot'], 'no_such_robot'),
     (['drive', 4, 0, 0, '--start-steering', 10, 20], 'start_steering'),

@@ -23,9 +23,9 @@ from std_msgs.msg import Float64, String  # noqa: E402
 
 from c3p_ros.executor import make_executor  # noqa: E402
 from c3p_ros.parameters import ParameterError  # noqa: E402
-from c3p_simulation.bags import BagError, read_topics, topics_of  # noqa: E402
-from c3p_simulation.recorded_topics import message_class  # noqa: E402
 from c3p_simulation.recorder_node import RecorderNode  # noqa: E402
+from c3p_simulation.recording.bags import BagError, read_topics, topics_of  # noqa: E402
+from c3p_simulation.recording.topics import message_class  # noqa: E402
 
 JOINTS = [f'{k}_joint_{i}' for k in ('steering', 'wheel') for i in (1, 2, 3)]
 LIMIT = 10.0

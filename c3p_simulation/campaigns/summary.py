@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the rows of a campaign say: how many reached, how well, and what it depends on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import binomtest, spearmanr
+
+from c3p_description.model import Array
+
+Row = dict[str, Any]
+
+# whose quantiles are told, with the factor and the unit of the reader: the first that a draw has
+OUTCOMES = {
+    'time_s': ('time to the goal zone', 1.0, 's'),
+    'settled_time_s': ('time to within 5 mm', 1.0, 's'),
+    'align_time_s': ('casters aligned after', 1.0, 's'),
+    'ground_truth_path_error_max_m': ('path error, largest, true', 100.0, 'cm'),
+    'ground_truth_path_error_rms_m': ('path error, rms, true', 100.0, 'cm'),
+    'final_error_m': ('final error, own odometry', 100.0, 'cm'),
+    'ground_truth_final_error_m': ('final error, true', 100.0, 'cm'),
+    'final_yaw_error_rad': ('final yaw error, own odometry', 180.0 / math.pi, '°'),
+    'ground_truth_final_yaw_error_rad': ('final yaw error, true', 180.0 / math.pi, '°'),
+    'rms_wheel_torque_nm': ('wheel torques, rms', 1.0, 'N·m'),
+    'max_wheel_torque_nm': ('largest wheel torque', 1.0, 'N·m'),
+    'solve_ms_p99': ('step of the law, p99 of a drive', 1.0, 'ms'),
+    'solve_cpu_ms_p99': ('the same in time of the core', 1.0, 'ms'),
+}
+
+# what the parameters are correlated with
+EFFECTS = ('final_error_m', 'ground_truth_final_error_m', 'ground_truth_path_error_max_m',
+           'align_time_s')
+
+LEVELS = {'p50': 0.5, 'p90': 0.9, 'p99': 0.99, 'max': 1.0}
+
+# no correlation without some draws
+LEAST_DRAWS = 8
+
+# so many of the worst draws are told
+WORST = 5
+
+
+def column(rows: Sequence[Row], name: str, missing: float = math.nan) -> Array:
+    """
+    Return a column as numbers.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+    name : str
+    missing : float
+        Stands for what a row does not have.
+    """
+    values = [row.get(name) for row in rows]
+    return np.array([missing if value is None else float(value) for value in values])
+
+
+def quantiles(rows: Sequence[Row], name: str) -> dict[str, float | None] | None:
+    """
+    Return p50, p90, p99 and the largest of a column; None where no row has it.
+
+    A drive that has no such value counts as worse than all that have one, so that failures do not
+    improve a quantile; a quantile among these is None. Quantiles are values that occurred.
+    """
+    values = column(rows, name, math.inf)
+    if not np.isfinite(values).any():
+        return None
+    found = {level: float(np.quantile(values, part, method='inverted_cdf'))
+             for level, part in LEVELS.items()}
+    return {level: value if math.isfinite(value) else None for level, value in found.items()}
+
+
+def correlations(rows: Sequence[Row], parameters: Sequence[str], effect: str
+                 ) -> dict[str, float]:
+    """
+    Return Spearman's ρ of each drawn parameter with an effect, strongest first.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+    parameters : sequence of str
+        Those that do not vary are left out.
+    effect : str
+
+    Returns
+    -------
+    dict
+        Empty for fewer than LEAST_DRAWS rows that have the effect, or when it is always the same.
+    """
+    whole = [row for row in rows if row.get(effect) is not None]
+    values = column(whole, effect)
+    if len(whole) < LEAST_DRAWS or np.ptp(values) == 0.0:
+        return {}
+    found = {}
+    for name in parameters:
+        cause = column(whole, name)
+        if np.isfinite(cause).all() and np.ptp(cause) > 0.0:
+            found[name] = float(spearmanr(cause, values).statistic)
+    return dict(sorted(found.items(), key=lambda pair: -abs(pair[1])))
+
+
+def chance(count: int) -> float:
+    """
+    Return the |ρ| that one parameter in a hundred exceeds by chance in `count` draws.
+
+    The normal approximation ``2.58/√(N − 1)``.
+    """
+    return 2.58 / math.sqrt(max(count - 1, 1))
+
+
+def worst(rows: Sequence[Row], name: str, count: int = WORST) -> list[Row]:
+    """
+    Return the worst rows: those that missed, then by a column.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+    name : str
+        What does not have it is worst.
+    count : int
+        At most so many.
+    """
+    return sorted(rows, key=lambda row: (bool(row['reached']), -_or(row.get(name), math.inf),
+                                         row['index']))[:count]
+
+
+def _or(value: float | None, otherwise: float) -> float:
+    return otherwise if value is None else value
+
+
+def summarise(rows: Sequence[Row], parameters: Sequence[str]) -> dict[str, Any]:
+    """
+    Return the figures of a campaign, ready for JSON.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        At least one.
+    parameters : sequence of str
+        Names of what was drawn.
+
+    Returns
+    -------
+    dict
+        ``draws``, ``reached`` (how many), ``reached_fraction`` with its exact (Clopper-Pearson)
+        ``reached_interval`` of 95 %, ``quantiles`` by outcome, ``correlations`` by effect and
+        parameter, ``correlation_by_chance``, ``worst`` by effect, ``failures`` by index.
+    """
+    count, reached = len(rows), sum(bool(row['reached']) for row in rows)
+    interval = binomtest(reached, count).proportion_ci(0.95, 'exact')
+    found = {name: quantiles(rows, name) for name in OUTCOMES}
+    return {
+        'draws': count, 'reached': reached, 'reached_fraction': reached / count,
+        'reached_interval': [float(interval.low), float(interval.high)],
+        'quantiles': {name: value for name, value in found.items() if value is not None},
+        'correlations': {effect: correlations(rows, parameters, effect) for effect in EFFECTS},
+        'correlation_by_chance': chance(count),
+        'worst': {effect: [{'index': row['index'], effect: row.get(effect)}
+                           for row in worst(rows, effect)]
+                  for effect in EFFECTS if any(row.get(effect) is not None for row in rows)},
+        'failures': {str(row['index']): row['failure'] for row in rows if row['failure']},
+    }
+
+
+def text(summary: dict[str, Any]) -> str:
+    """Return the summary for a terminal."""
+    low, high = summary['reached_interval']
+    lines = [f'  reached {summary["reached"]} of {summary["draws"]} '
+             f'({100 * summary["reached_fraction"]:.1f} %, 95 % interval {100 * low:.1f} to '
+             f'{100 * high:.1f} %)', f'  {"":34}' + ''.join(f'{level:>9}' for level in LEVELS)]
+    for name, values in summary['quantiles'].items():
+        title, scale, unit = OUTCOMES[name]
+        cells = ''.join(f'{"-" if v is None else format(scale * v, ".2f"):>9}'
+                        for v in values.values())
+        lines.append(f'  {title:34}{cells} {unit}')
+    for effect, found in summary['correlations'].items():
+        strong = [f'{name} {rho:+.2f}' for name, rho in found.items()
+                  if abs(rho) > summary['correlation_by_chance']][:4]
+        if strong:
+            lines.append(f'  {OUTCOMES[effect][0]} depends on: {", ".join(strong)}')
+    return '\n'.join(lines)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Independent computations on many cores or many computers: joblib, with processes or Dask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+BACKENDS = ('loky', 'dask')
+
+INSTALL = 'install it with `pip install c3p[campaign]`'
+
+
+class WorkersError(ValueError):
+    """Workers that cannot be had; the text says what is missing."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """
+    Who computes.
+
+    Attributes
+    ----------
+    jobs : int
+        Processes; −1 is one for each core, −2 all cores but one. With `scheduler` it has no
+        effect: a cluster has the workers that it has.
+    backend : str
+        ``loky``, processes of this computer; ``dask``, a Dask cluster.
+    scheduler : str
+        Address of the cluster's scheduler, ``tcp://host:8786``; empty starts a local cluster and
+        ends it afterwards.
+    """
+
+    jobs: int = -1
+    backend: str = 'loky'
+    scheduler: str = ''
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        if self.backend not in BACKENDS:
+            raise WorkersError(f'backend = {self.backend}: must be one of {", ".join(BACKENDS)}')
+        if self.jobs == 0:
+            raise WorkersError('jobs = 0: must be a number of processes, or -1 for all cores')
+        if self.scheduler and self.backend != 'dask':
+            raise WorkersError(f'scheduler = {self.scheduler}: only a Dask cluster has one; take '
+                               'the backend dask')
+
+
+Compute = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Iterator[Any]]
+
+
+@contextmanager
+def computing(workers: Workers) -> Iterator[Compute]:
+    """
+    Give a function that maps a function over tuples of arguments, results in any order.
+
+    The function and its arguments must be picklable. Linear algebra has one thread per worker:
+    matrices of 3 × 3 gain nothing from more, and the cores are taken.
+
+    Raises
+    ------
+    WorkersError
+        joblib or distributed is missing, or the scheduler does not answer.
+    """
+    try:
+        import joblib
+    except ImportError as error:
+        raise WorkersError(f'campaigns need joblib ({error}); {INSTALL}') from None
+    if workers.backend == 'dask':
+        with _dask(workers), joblib.parallel_config('dask'):
+            yield _unordered
+        return
+    # one process needs no workers, and then nothing is pickled
+    options = {'inner_max_num_threads': 1} if workers.jobs != 1 else {}
+    with joblib.parallel_config('loky', n_jobs=workers.jobs, **options):
+        yield _unordered
+
+
+def _unordered(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]
+               ) -> Iterator[Any]:
+    from joblib import Parallel, delayed
+
+    return Parallel(return_as='generator_unordered', batch_size=1)(
+        delayed(function)(*given) for given in arguments)
+
+
+@contextmanager
+def _dask(workers: Workers) -> Iterator[Any]:
+    try:
+        from dask.distributed import Client, LocalCluster
+    except ImportError:
+        # whose text is half a page
+        raise WorkersError(f'the backend dask needs dask.distributed; {INSTALL}') from None
+    if workers.scheduler:
+        try:
+            client = Client(workers.scheduler)
+        except (OSError, ValueError) as error:
+            raise WorkersError(f'scheduler = {workers.scheduler}: {error}; is it running, with '
+                               'the same version of dask?') from error
+        with client:
+            yield client
+        return
+    import joblib
+
+    # the dashboard would take a port that nobody asked for
+    with (LocalCluster(n_workers=joblib.effective_n_jobs(workers.jobs), threads_per_worker=1,
+                       processes=True, dashboard_address=None) as cluster,
+          Client(cluster) as client):
+        yield client

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures and picture of a drive, from its bag alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from c3p_description.loader import load
+from c3p_simulation.figures.drive_page import drive_figure
+from c3p_simulation.figures.metrics import drive_metrics
+from c3p_simulation.recording.bags import BagError
+from c3p_simulation.recording.log_reader import read_run
+
+
+def bag_report(bag: Path, robot_name: str, goal_tolerance: float, out: Path,
+               yaw_tolerance: float = float('inf'), goal: Sequence[float] | None = None
+               ) -> dict[str, Any]:
+    """
+    Write the picture of the run in `bag` to `out` and return its figures.
+
+    Parameters
+    ----------
+    bag : Path
+    robot_name : str
+        Name or path of the robot's description.
+    goal_tolerance, yaw_tolerance : float, m and rad
+    out : Path
+        Directory for ``drive.png`` and ``drive.pdf``.
+    goal : (3,) sequence, optional
+        The goal in the odometry frame; the bag's last goal when left out.
+
+    Raises
+    ------
+    BagError
+        No bag, no joint states, or no goal in it.
+    """
+    robot = load(robot_name)
+    log = read_run(bag, robot)
+    if goal is None:
+        if not log.goals:
+            raise BagError(f'bag {bag}: no goal_pose in it, so there is nothing to measure '
+                           'against')
+        goal = log.goals[-1].pose
+    figures = drive_metrics(log, robot, goal, goal_tolerance, yaw_tolerance)
+    out.mkdir(parents=True, exist_ok=True)
+    picture = out / 'drive.png'
+    drive_figure(log, robot, figures, picture)
+    figures['files'] = {'picture': str(picture), 'picture_pdf': str(picture.with_suffix('.pdf'))}
+    return figures

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every plant demands of its inputs, and in the same words."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_description.model import Array, CasterRobot
+
+
+class PlantError(ValueError):
+    """A plant that cannot be: MuJoCo is missing, or the robot has fallen over."""
+
+
+def finite(name: str, value: ArrayLike, size: int) -> Array:
+    """
+    Return `value` as `size` finite floats.
+
+    Raises
+    ------
+    ValueError
+        With `name`, shape or value.
+    """
+    array = np.asarray(value, float)
+    if array.shape != (size,):
+        raise ValueError(f'{name} has shape {array.shape}: must be ({size},)')
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f'{name} = {array.tolist()}: every value must be a finite number')
+    return array
+
+
+def per_caster(name: str, value: ArrayLike, count: int) -> Array:
+    """Return one value for all or `count` values as (count,) finite floats, as `finite`."""
+    return finite(name, np.full(count, value, float) if np.ndim(value) == 0 else value, count)
+
+
+def clipped_torque(robot: CasterRobot, wheel_torque: ArrayLike) -> Array:
+    """
+    Return what the motors give when `wheel_torque` (n,) is asked, N·m.
+
+    Clipped at ``robot.torque_limit``; 0 where no motor is.
+
+    Raises
+    ------
+    ValueError
+        A torque that is not finite, with the name of its wheel; a wrong size.
+    """
+    asked = np.asarray(wheel_torque, float)
+    if asked.shape != robot.torque_limit.shape:
+        raise ValueError(f'wheel_torque has shape {asked.shape}: must be ({robot.count},)')
+    if not np.isfinite(asked).all():
+        wheel = int(np.flatnonzero(~np.isfinite(asked))[0])
+        raise ValueError(f'wheel_torque of {robot.wheel_joints[wheel]} = {asked[wheel]}: '
+                         'must be a finite number of N·m')
+    # faster than np.clip, and this is done in every step
+    asked = np.minimum(np.maximum(asked, -robot.torque_limit), robot.torque_limit)
+    return np.where(robot.driven, asked, 0.0)
+
+
+def positive(name: str, value: float, unit: str = 'seconds') -> float:
+    """
+    Return `value` as a float above zero, in `unit`.
+
+    Raises
+    ------
+    ValueError
+        It is zero, negative or not finite.
+    """
+    if not (math.isfinite(value) and value > 0):
+        raise ValueError(f'{name} = {value}: must be a positive number of {unit}')
+    return float(value)
+
+
+def pushing(force: ArrayLike, moment: float, duration: float) -> tuple[Array, float]:
+    """
+    Return a push as wrench (3,), N and N·m, and duration, s.
+
+    Raises
+    ------
+    ValueError
+        A value that is not finite, or a negative duration.
+    """
+    wrench = finite('force and moment', [*np.ravel(force), moment], 3)
+    if not (math.isfinite(duration) and duration >= 0):
+        raise ValueError(f'duration = {duration}: must be a number of seconds, 0 or more')
+    return wrench, float(duration)

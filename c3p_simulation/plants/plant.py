@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The interface behind which every simulated robot stands, and the analytic plant.
+
+Joint coordinates are those of the model: θ_s relative to the platform, 0 when the wheel rolls
+along +Y; θ_x grows when the wheel rolls forward. What a URDF calls zero and positive is the
+business of who writes messages (`CasterRobot.steering_sign` and its neighbours).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_description.model import Array, CasterRobot
+from c3p_dynamics import _caster_dynamics_kernels as kernels
+from c3p_dynamics.caster_dynamics import kinetic_energy
+from c3p_kinematics.casters import inverse
+from c3p_simulation.plants.checks import clipped_torque, finite, per_caster, positive, pushing
+
+# longest Runge-Kutta step, s: energy of a free motion then drifts less than 1e-8 in a minute
+SUBSTEP = 1e-3
+
+
+class JointSample(NamedTuple):
+    """
+    What encoders and drives of the robot would tell, without noise.
+
+    Attributes
+    ----------
+    time : float, s
+    steering, steering_rate : (n,) array, rad and rad/s
+        θ_s, not wrapped, and θ̇_s.
+    wheel_angle, wheel_rate : (n,) array, rad and rad/s
+        θ_x, not wrapped, and θ̇_x.
+    wheel_torque : (n,) array, N·m
+        What the motors gave during the last step, after their limits.
+    """
+
+    time: float
+    steering: Array
+    steering_rate: Array
+    wheel_angle: Array
+    wheel_rate: Array
+    wheel_torque: Array
+
+
+class GroundTruth(NamedTuple):
+    """
+    Where the robot really is.
+
+    Attributes
+    ----------
+    time : float, s
+    pose : (3,) array
+        X, Y, φ of ``base_link`` in the floor frame, m and rad; φ is not wrapped.
+    twist : (3,) array
+        vx, vy, ω in ``base_link``, m/s and rad/s.
+    """
+
+    time: float
+    pose: Array
+    twist: Array
+
+
+class Plant(Protocol):
+    """A robot that takes wheel torques and tells its joints."""
+
+    @property
+    def robot(self) -> CasterRobot:
+        """The model whose joints are sensed."""
+
+    @property
+    def time(self) -> float:
+        """Seconds since `reset`."""
+
+    def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0), steering: ArrayLike = 0.0,
+              twist: ArrayLike = (0.0, 0.0, 0.0)) -> JointSample:
+        """Put the robot at `pose` (floor) with `steering` and `twist` (``base_link``), time 0."""
+
+    def step(self, wheel_torque: ArrayLike, dt: float) -> JointSample:
+        """Hold `wheel_torque` (n,) for `dt` seconds and return the joints afterwards."""
+
+    def sense(self) -> JointSample:
+        """Return the joints now."""
+
+    def truth(self) -> GroundTruth:
+        """Return pose and twist now."""
+
+
+class AnalyticPlant:
+    """
+    The closed-chain equations of motion: rolling without slip, friction of `robot.friction`.
+
+    Integrates ``[X, Y, φ, ν, θ_s, θ_x]`` by the classical fourth-order Runge-Kutta method. Same
+    inputs give the same bits. A robot that stands and is not pushed stands still exactly.
+    Smoothed dry friction is no stiction (a load makes it creep) and is stiff: keep the substep
+    below ``m d² smoothing/coulomb``, some 10 ms for the C3P.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    substep : float, s
+        Longest integration step; `dt` of `step` is divided evenly.
+
+    Raises
+    ------
+    ValueError
+        `substep` is not a positive number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> plant = AnalyticPlant(robot)
+    >>> for _ in range(200):  # 3 · 0.4 N·m/0.04 m on 30 kg along +Y, for one second
+    ...     sample = plant.step([0.4, 0.4, 0.4], 0.005)
+    >>> round(float(plant.truth().pose[1]), 9)
+    0.5
+    """
+
+    def __init__(self, robot: CasterRobot, substep: float = SUBSTEP) -> None:
+        """Stand at the origin with all steering angles 0."""
+        self._robot = robot
+        self._substep = positive('substep', substep)
+        self._state = np.zeros(8 + 2 * robot.count)
+        self.reset()
+
+    @property
+    def robot(self) -> CasterRobot:
+        """The model that moves."""
+        return self._robot
+
+    @property
+    def time(self) -> float:
+        """Seconds since `reset`."""
+        return self._time
+
+    @property
+    def work(self) -> float:
+        """Energy that motors and pushes have put in since `reset`, J."""
+        return float(self._state[-2])
+
+    @property
+    def dissipated(self) -> float:
+        """Energy that friction has taken since `reset`, J; never decreases."""
+        return float(self._state[-1])
+
+    @property
+    def kinetic_energy(self) -> float:
+        """½ νᵀ M ν now, J: its value at `reset` plus `work` minus `dissipated`."""
+        n = self._robot.count
+        return float(kinetic_energy(self._robot, self._state[6:6 + n], self._state[3:6]))
+
+    def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0), steering: ArrayLike = 0.0,
+              twist: ArrayLike = (0.0, 0.0, 0.0)) -> JointSample:
+        """
+        Put the robot somewhere, moving with `twist`; wheel angles, time and energies become 0.
+
+        Parameters
+        ----------
+        pose : (3,) array_like
+            X, Y, φ in the floor frame, m and rad.
+        steering : (n,) array_like or float, rad
+        twist : (3,) array_like
+            ν in ``base_link``.
+
+        Returns
+        -------
+        JointSample
+
+        Raises
+        ------
+        ValueError
+            A vector of the wrong size or with a value that is not finite.
+        """
+        n = self._robot.count
+        start = np.zeros_like(self._state)
+        start[0:3], start[3:6] = finite('pose', pose, 3), finite('twist', twist, 3)
+        start[6:6 + n] = per_caster('steering', steering, n)
+        self._state = start
+        self._time = 0.0
+        self._torque = np.zeros(n)
+        self._wrench, self._push_left = np.zeros(3), 0.0
+        return self.sense()
+
+    def push(self, force: ArrayLike, moment: float, duration: float) -> None:
+        """
+        Push the platform from now on; a new push replaces one that still lasts.
+
+        Parameters
+        ----------
+        force : (2,) array_like, N
+            At the origin of ``base_link``, in its axes: it turns with the robot.
+        moment : float, N·m
+        duration : float, s
+            0 ends a push.
+
+        Raises
+        ------
+        ValueError
+            A value that is not finite, or a negative duration.
+        """
+        self._wrench, self._push_left = pushing(force, moment, duration)
+
+    def step(self, wheel_torque: ArrayLike, dt: float) -> JointSample:
+        """
+        Hold `wheel_torque` for `dt` and return the joints afterwards.
+
+        Parameters
+        ----------
+        wheel_torque : (n,) array_like, N·m
+            Clipped at ``robot.torque_limit``; 0 where no motor is.
+        dt : float, s
+
+        Returns
+        -------
+        JointSample
+            `wheel_torque` is what was applied.
+
+        Raises
+        ------
+        ValueError
+            A torque that is not finite, with the name of its wheel; a wrong size; a `dt` that is
+            not a positive number.
+        """
+        self._torque, dt = clipped_torque(self._robot, wheel_torque), positive('dt', dt)
+        pushed = min(self._push_left, dt)
+        self._integrate(self._wrench, pushed)
+        self._integrate(np.zeros(3), dt - pushed)
+        self._push_left -= pushed
+        self._time += dt
+        return self.sense()
+
+    def sense(self) -> JointSample:
+        """Return the joints now; rates follow from ν by the rolling constraints."""
+        n, state = self._robot.count, self._state
+        wheel_rate, steering_rate, _ = inverse(self._robot, state[6:6 + n], state[3:6])
+        return JointSample(self._time, state[6:6 + n].copy(), steering_rate,
+                           state[6 + n:6 + 2 * n].copy(), wheel_rate, self._torque.copy())
+
+    def truth(self) -> GroundTruth:
+        """Return pose and twist now."""
+        return GroundTruth(self._time, self._state[0:3].copy(), self._state[3:6].copy())
+
+    def _integrate(self, wrench: Array, duration: float) -> None:
+        """Advance the state by `duration` in equal steps no longer than the substep."""
+        if duration <= 0:
+            return
+        # a ratio that is whole but for rounding must not cost one step more
+        steps = max(1, math.ceil(duration / self._substep - 1e-9))
+        robot = self._robot
+        kernels.runge_kutta(robot.geometry, robot.caster_inertia, robot.platform, robot.losses,
+                            self._state, self._torque, wrench, duration / steps, steps)
