@@ -14,21 +14,24 @@ NODES = {
     'velocity_controller_node': 'c3p_controller.velocity_controller_node:main',
     'position_controller_node': 'c3p_controller.position_controller_node:main',
     'simulation_node': 'c3p_simulation.simulation_node:main',
+    'emulated_cards_node': 'c3p_simulation.emulated_cards_node:main',
     'recorder_node': 'c3p_simulation.recorder_node:main',
+    'ros2_control_bridge_node': 'c3p_hardware.ros2_control_bridge_node:main',
+    'hardware_interface_node': 'c3p_hardware.hardware_interface_node:main',
     'robot_nodes': 'c3p_simulation.robot_nodes:main',
     'c3p': 'c3p_simulation.cli:main',
 }
 
 # the versions of the two distributions whose wheels are on the package registry; the meta-packages
 # pin nothing, so the distribution's own rclpy decides which message packages fit
-MESSAGES = ('builtin-interfaces', 'diagnostic-msgs', 'geometry-msgs', 'nav-msgs',
-            'rcl-interfaces', 'rosgraph-msgs', 'sensor-msgs', 'std-msgs', 'std-srvs',
+MESSAGES = ('builtin-interfaces', 'diagnostic-msgs', 'geometry-msgs', 'lifecycle-msgs',
+            'nav-msgs', 'rcl-interfaces', 'rosgraph-msgs', 'sensor-msgs', 'std-msgs', 'std-srvs',
             'trajectory-msgs', 'visualization-msgs')
 VERSIONS = {
     'jazzy': {'rclpy[fastrtps]': '7.1.6', 'common': '5.3.6', 'interfaces': '2.0.3'},
     'kilted': {'rclpy[fastrtps]': '9.1.2', 'common': '5.5.1', 'interfaces': '2.3.0'},
 }
-CORE_INTERFACES = ('builtin-interfaces', 'rcl-interfaces', 'rosgraph-msgs')
+CORE_INTERFACES = ('builtin-interfaces', 'lifecycle-msgs', 'rcl-interfaces', 'rosgraph-msgs')
 
 
 def distribution(name: str) -> list[str]:
@@ -67,10 +70,14 @@ for room in ('launch', 'config'):
 for room in ('robots', 'urdf', 'meshes', 'rviz'):
     data_files += tree(f'c3p_description/{room}', f'{share}/c3p_description/{room}')
 
-sim = ['mujoco>=3.2']
+sim = ['mujoco>=3.2', 'xacro>=2']
+film = ['imageio[ffmpeg]>=2.31']
 view = ['yourdfpy>=0.0.56']
-test = ['pytest>=8.2,<9', 'pytest-timeout', 'hypothesis', 'sympy', 'pin>=3', 'mujoco>=3.2',
-        'yourdfpy>=0.0.56', 'ruff', 'setuptools>=64,<80', 'wheel', 'colcon-common-extensions']
+hardware = ['canopen>=2.3', 'python-can>=4.3', 'pyserial>=3.5']
+campaign = ['joblib>=1.4', 'dask[distributed]', 'pandas', 'pyarrow', 'cma>=3.3']
+test = ['pytest>=8.2,<9', 'pytest-timeout', 'hypothesis', 'sympy', 'pin>=3', 'casadi>=3.6',
+        'mujoco>=3.2', 'yourdfpy>=0.0.56', 'ruff', 'setuptools>=64,<80', 'wheel',
+        'colcon-common-extensions']
 
 setup(
     name=PACKAGE,
@@ -84,6 +91,7 @@ setup(
     packages=find_packages(include=['c3p_*', 'c3p_*.*']),
     package_data={
         '': ['*.yaml'],
+        'c3p_hardware': ['eds/*.eds'],
         'c3p_description': ['robots/*.yaml', 'urdf/*', 'meshes/*.stl', 'rviz/*'],
     },
     data_files=data_files,
@@ -94,10 +102,12 @@ setup(
         'jazzy': distribution('jazzy'),
         'kilted': distribution('kilted'),
         'sim': sim,
-        'hardware': ['canopen>=2.3', 'python-can>=4.3'],
+        'film': sim + film,
+        'hardware': hardware,
         'view': view,
+        'campaign': campaign,
         'test': test,
-        'all': distribution('jazzy') + sim + view,
+        'all': distribution('jazzy') + sim + film + view + campaign + hardware,
     },
     entry_points={'console_scripts': [f'{name} = {target}' for name, target in NODES.items()]},
     zip_safe=False,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A place where nodes of the suite run inside a test, and a node that talks to them."""
 
+import sys
 import threading
 import time
 
@@ -9,6 +10,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from nav_msgs.msg import Odometry
 from rcl_interfaces.srv import SetParameters
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
@@ -16,6 +18,7 @@ from c3p_controller.position_controller_node import PositionControllerNode
 from c3p_controller.velocity_controller_node import VelocityControllerNode
 from c3p_dynamics.inverse_dynamics_node import InverseDynamicsNode
 from c3p_kinematics.sensed_kinematics_node import SensedKinematicsNode
+from c3p_ros.executor import steady_process
 from c3p_ros.frames import fill_pose, pose_of
 from c3p_ros.messages import fill_twist
 from c3p_simulation.simulation_node import SimulationNode
@@ -36,13 +39,17 @@ class Bench:
     """Nodes, one executor and a talker in a ROS context of their own."""
 
     def __init__(self):
+        # what hundreds of tests left behind takes the collector half a second to look through,
+        # and no robot waits that long
+        self._switch_interval = sys.getswitchinterval()
+        steady_process()
         self.threads = set(threading.enumerate())
         self.context = rclpy.Context()
         rclpy.init(context=self.context)
         self.executor = BenchExecutor(context=self.context)
         self.talker = rclpy.create_node('talker', context=self.context)
         self.executor.add_node(self.talker)
-        self.nodes, self._publishers = {}, {}
+        self.nodes, self._publishers, self.removed = {}, {}, False
         self.health = {}
         self.said = {}
         self.talker.create_subscription(DiagnosticArray, '/diagnostics', self._on_health, 100)
@@ -57,25 +64,29 @@ class Bench:
         """Start a node with these parameters."""
         # everybody is in this process: nobody needs time to be discovered
         if factory is VelocityControllerNode:
-            parameters = {'start_silence': 0.5, **parameters}
+            parameters = {'start_silence': 0.2, **parameters}
         node = factory(context=self.context, parameter_overrides=[
             Parameter(name, value=value) for name, value in parameters.items()])
         self.nodes[node.get_name()] = node
         self.executor.add_node(node)
         return node
 
-    def add_robot(self, **parameters):
-        """Start chain and simulation; parameters as {node: {name: value}}."""
+    def add_robot(self, controller='mpc', **parameters):
+        """Start chain and simulation with a law; parameters as {node: {name: value}}."""
+        # the simulated robot acts at once; the papers' law need not be as gentle as on tyres
+        law = {'mpc.latency': 0.0, 'closed_form.latency': 0.0, 'acceleration_limit': 0.4}
+        chosen = {'velocity_controller': {'controller': controller, **law},
+                  'position_controller': {'controller': controller}}
         self.truth = self.collect(Odometry, 'ground_truth/odom', 10, keep=1)
         self.odom = self.collect(Odometry, 'odom', 10, keep=1)
         self.effort = self.collect(JointState, 'wheel_effort', 10)
         for factory in (*CHAIN, SimulationNode):
             name = factory.__module__.split('.')[-1].removesuffix('_node')
-            self.add(factory, **parameters.get(name, {}))
+            self.add(factory, **{**chosen.get(name, {}), **parameters.get(name, {})})
 
     def remove(self, name):
         """End one node."""
-        node = self.nodes.pop(name)
+        node, self.removed = self.nodes.pop(name), True
         self.executor.remove_node(node)
         node.destroy_node()
 
@@ -85,8 +96,16 @@ class Bench:
         while not (result := condition()):
             if time.monotonic() > end:
                 raise AssertionError(f'{what}: not within {timeout} s; nodes said {self.story()}')
-            self.executor.spin_once(timeout_sec=0.002)
+            self.spin_once()
         return result
+
+    def spin_once(self):
+        """Let one callback run."""
+        try:
+            self.executor.spin_once(timeout_sec=0.002)
+        except rclpy_implementation.InvalidHandle:
+            # the executor still had a message for a node that was removed
+            assert self.removed
 
     def story(self):
         """Return what each node has said, without repetitions, newest last."""
@@ -146,6 +165,22 @@ class Bench:
         """Publish `twist` at 50 Hz until `condition` is true."""
         return self._repeat(lambda: self.command(*twist), condition, what, timeout)
 
+    def let_go_and_move(self, *twist, speed):
+        """
+        Command zero, then `twist` until the robot is as fast as `speed`, as somebody at it would.
+
+        When this machine stood still meanwhile, everything is locked again, and one lets go again.
+        """
+        end = time.monotonic() + PATIENCE
+        while self.speed() <= speed:
+            assert time.monotonic() < end, f'not moving; nodes said {self.story()}'
+            begin = time.monotonic()
+            self.command_until(lambda b=begin: time.monotonic() > b + 0.1 and self.value(
+                'simulation', 'wheels') == 'driven', 'zero commands', 0.0, 0.0, 0.0)
+            begin = time.monotonic()
+            self.command_until(lambda b=begin: self.speed() > speed
+                               or time.monotonic() > b + 3.0, 'moving', *twist)
+
     def publish_until(self, publisher, message, condition, what, stamp=None):
         """Publish `message` until `condition`: a queue of one may drop it for a newer one."""
         def publish():
@@ -201,8 +236,14 @@ class Bench:
         """Return the true (x, y, yaw) of the simulated robot."""
         return pose_of(self.truth[-1].pose.pose, 'truth')
 
+    def seconds(self):
+        """Return the stamp of the simulated robot's last truth, s."""
+        stamp = self.truth[-1].header.stamp
+        return stamp.sec + 1e-9 * stamp.nanosec
+
     def close(self):
         """End everything; fails if a thread stays."""
+        sys.setswitchinterval(self._switch_interval)
         for name in list(self.nodes):
             self.remove(name)
         self.executor.remove_node(self.talker)

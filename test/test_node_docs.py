@@ -11,14 +11,19 @@ ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / 'docs/nodes.md').read_text(encoding='utf-8')
 
 # parameters that bring out what a node offers only when asked to
-OPTIONS = {'simulation': {'publish_clock': True}}
+OPTIONS = {'simulation': {'publish_clock': True},
+           'emulated_cards': {'bus.interface': 'virtual', 'bus.channel': 'documentation'}}
 NODES = {
     'sensed_kinematics': 'c3p_kinematics.sensed_kinematics_node.SensedKinematicsNode',
     'position_controller': 'c3p_controller.position_controller_node.PositionControllerNode',
     'velocity_controller': 'c3p_controller.velocity_controller_node.VelocityControllerNode',
     'inverse_dynamics': 'c3p_dynamics.inverse_dynamics_node.InverseDynamicsNode',
     'simulation': 'c3p_simulation.simulation_node.SimulationNode',
+    'hardware_interface': 'c3p_hardware.hardware_interface_node.HardwareInterfaceNode',
+    'emulated_cards': 'c3p_simulation.emulated_cards_node.EmulatedCardsNode',
 }
+# nodes that follow one law or another, and how the page says that a topic is that of some
+LAWFUL, LAW = ('position_controller', 'velocity_controller'), 'controller: '
 # what rclpy itself adds to a node
 FOREIGN = ('/rosout', '/parameter_events', '/clock')
 
@@ -100,18 +105,25 @@ def test_schemas_read_without_ros_are_those_of_the_nodes():
         assert parameters.read_schema(path) == script().schemas()[node]
 
 
-@pytest.mark.parametrize('name', NODES)
-def test_topics_and_services_are_those_of_the_node(name, bench):
+@pytest.mark.parametrize('name, options', [
+    *((name, OPTIONS.get(name, {})) for name in NODES),
+    *((name, {'controller': 'paper'}) for name in LAWFUL)], ids=str)
+def test_topics_and_services_are_those_of_the_node(name, options, bench):
     module, factory = NODES[name].rsplit('.', 1)
-    node = bench.add(getattr(importlib.import_module(module), factory), **OPTIONS.get(name, {}))
+    node = bench.add(getattr(importlib.import_module(module), factory), **options)
     written = topic_rows('common') | topic_rows(name)
     offered = {(kind, topic if topic in FOREIGN or topic.startswith(('~', '/diag', '/tf'))
                 else topic.lstrip('/')): value for (kind, topic), value in offers(node).items()}
     for place, value in offered.items():
         assert place in written, f'{name}: {place} {value} is not in docs/nodes.md'
         assert written[place][:2] == value, f'{name}: {place}'
-    # what needs another package may be missing here
-    always = {place for place, (_, _, when) in written.items() if 'installed' not in when}
+    # what needs another package may be missing here, and what another law needs must be
+    law = node.parameters.value.controller if name in LAWFUL else ''
+    for place, (_, _, when) in written.items():
+        if when.startswith(LAW):
+            assert (law in when.removeprefix(LAW).split(', ')) == (place in offered), place
+    always = {place for place, (_, _, when) in written.items()
+              if 'installed' not in when and not when.startswith(LAW)}
     assert always <= set(offered), f'docs/nodes.md says more than {name} has'
 
 

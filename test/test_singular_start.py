@@ -40,25 +40,25 @@ def test_default_leaves_parallel_casters_aligns_and_arrives(friction):
 
 
 def test_default_leaves_even_when_friction_is_not_compensated():
-    found = run(our_law('default', friction_compensation=0.0), *ACROSS, seconds=6.0)
+    found = run(our_law('default', friction_compensation=0.0), *ACROSS, most=6.0)
     assert found.left < 1.0 and found.aligned < 4.0
 
 
 @pytest.mark.parametrize('friction', [False, True])
 def test_pseudo_inverse_stays_at_parallel_casters(friction):
-    found = run(replace(PSEUDO_INVERSE, friction=friction), *ACROSS, seconds=10.0)
+    found = run(replace(PSEUDO_INVERSE, friction=friction), *ACROSS, most=10.0)
     np.testing.assert_allclose(found.steering, 0.0, atol=1e-9)
     np.testing.assert_allclose(found.pose, 0.0, atol=1e-9)
 
 
 def test_pseudo_inverse_stays_at_casters_that_are_turned_alike():
-    found = run(PSEUDO_INVERSE, ACROSS[0], np.full(3, 1e-3), seconds=10.0)
+    found = run(PSEUDO_INVERSE, ACROSS[0], np.full(3, 1e-3), most=10.0)
     np.testing.assert_allclose(found.steering, 1e-3, atol=1e-9)
 
 
 def test_pseudo_inverse_takes_ten_times_as_long_when_an_error_tells_the_casters_apart():
     # 1e-12 rad is enough: parallel casters are an unstable place, but a slow one to leave
-    found = run(replace(PSEUDO_INVERSE, offset=1e-12), *ACROSS, seconds=16.0)
+    found = run(replace(PSEUDO_INVERSE, offset=1e-12), *ACROSS, most=16.0)
     assert found.left is not None and found.left > 5.0
 
 
@@ -71,12 +71,12 @@ def test_papers_law_leaves_without_friction_but_not_on_the_line():
 
 
 def test_wheel_loop_brakes_the_papers_escape():
-    way = [run(printed_law(gain), *ACROSS, seconds=2.0).pose[-1, 0] for gain in (0.0, 0.1, 0.5)]
+    way = [run(printed_law(gain), *ACROSS, most=2.0).pose[-1, 0] for gain in (0.0, 0.1, 0.5)]
     assert way[0] > way[1] > way[2] and way[2] < 0.6 * way[0]
 
 
 def test_papers_law_creeps_against_friction():
-    found = run(printed_law(0.1, friction=True), *ACROSS, seconds=10.0)
+    found = run(printed_law(0.1, friction=True), *ACROSS, most=10.0)
     # neither a centimetre in two seconds nor ten in ten, of the four metres asked for
     assert abs(found.pose[400, 0]) < 0.01 and abs(found.pose[-1, 0]) < 0.1
     assert found.left is not None and np.degrees(np.abs(found.steering)).max() < 20.0
@@ -90,10 +90,10 @@ def test_papers_weight_leaves_the_line_where_the_default_keeps_it():
 
 
 @pytest.mark.parametrize('law', [
-    printed_law(0.1), PSEUDO_INVERSE, our_law('no push', escape_jerk=0.0),
+    radial_laws()[0], PSEUDO_INVERSE, our_law('no push', escape_jerk=0.0),
     our_law('no push', friction=False, escape_jerk=0.0)], ids=lambda law: law.name)
 def test_no_reading_turns_where_the_rolling_lines_meet_at_the_centre(law):
-    found = run(law, *RADIAL, seconds=10.0)
+    found = run(law, *RADIAL, most=10.0)
     np.testing.assert_allclose(found.torque, 0.0, atol=1e-9)
     np.testing.assert_allclose(found.steering - RADIAL[1], 0.0, atol=1e-9)
 

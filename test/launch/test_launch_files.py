@@ -16,6 +16,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource  # n
 from launch.utilities import perform_substitutions  # noqa: E402
 from launch_ros.actions import Node  # noqa: E402
 
+from c3p_simulation.drive_options import CONTROLLERS  # noqa: E402
 from c3p_simulation.robot_nodes import CHAIN  # noqa: E402
 from launch import LaunchContext  # noqa: E402
 
@@ -85,20 +86,55 @@ def test_launch_file_and_process_have_the_same_chain():
     assert {c.__module__.rsplit('.', 1)[-1] for c in CHAIN} == set(CHAIN_NODES)
 
 
-@pytest.mark.parametrize('sim', ['none', 'analytic'])
+@pytest.mark.parametrize('sim', ['none', 'analytic', 'mujoco'])
 def test_one_process_holds_all_nodes(sim, prefix):
     nodes = nodes_of('bringup.launch.py', sim=sim, namespace='robot1')
     assert list(nodes) == ['robot_nodes']
     assert {'__ns:=/robot1', '/tf:=tf', '/tf_static:=tf_static'} < set(nodes['robot_nodes'])
-    assert ('--sim' in nodes['robot_nodes']) == (sim == 'analytic')
+    assert ('--sim' in nodes['robot_nodes']) == (sim != 'none')
     # several nodes must not be given one name
     assert not any('__node:=' in word for word in nodes['robot_nodes'])
 
 
-@pytest.mark.parametrize('sim', ['none', 'analytic'])
+@pytest.mark.parametrize('sim', ['none', 'analytic', 'mujoco'])
 def test_one_process_per_node(sim, prefix):
     nodes = nodes_of('bringup.launch.py', sim=sim, nodes='processes')
-    assert list(nodes) == CHAIN_NODES + (['simulation_node'] if sim == 'analytic' else [])
+    assert list(nodes) == CHAIN_NODES + (['simulation_node'] if sim != 'none' else [])
+
+
+@pytest.mark.parametrize('form', ['one-process', 'processes'])
+def test_emulated_cards_and_their_interface_meet_on_one_bus(form, prefix):
+    nodes = nodes_of('bringup.launch.py', sim='mujoco', hardware='emulated', nodes=form,
+                     start_steering='0.5')
+    robot = 'robot_nodes' if form == 'one-process' else 'hardware_interface_node'
+    assert 'simulation_node' not in nodes and 'emulated_cards_node' in nodes
+    if form == 'one-process':
+        assert set(nodes) == {'robot_nodes', 'emulated_cards_node'}
+        assert '--hardware' in nodes[robot] and '--sim' not in nodes[robot]
+    interface = parameters_of(nodes[robot])['/**/hardware_interface']
+    cards = parameters_of(nodes['emulated_cards_node'])['/**/emulated_cards']
+    assert interface['bus.interface'] == 'serial' and interface['autostart'] == 'active'
+    assert cards == {'bus.channel': interface['bus.channel'], 'plant': 'mujoco',
+                     'start_steering': [0.5]}
+
+
+def test_the_bus_of_the_real_cards_is_that_of_the_arguments_or_of_the_file(prefix, tmp_path):
+    file = tmp_path / 'mine.yaml'
+    file.write_text(yaml.safe_dump({'/**/hardware_interface': {'ros__parameters': {
+        'bus.channel': 'can7', 'autostart': 'inactive'}}}))
+    for given, channel in (({}, 'can7'), ({'can_channel': 'can1'}, 'can1')):
+        nodes = nodes_of('bringup.launch.py', hardware='can', params_file=str(file), **given)
+        assert list(nodes) == ['robot_nodes'] and '--hardware' in nodes['robot_nodes']
+        interface = parameters_of(nodes['robot_nodes'])['/**/hardware_interface']
+        assert interface == {'bus.channel': channel, 'autostart': 'inactive'}
+
+
+@pytest.mark.parametrize('given, reason', [
+    ({'hardware': 'emulated'}, 'add sim:=analytic'),
+    ({'hardware': 'can', 'sim': 'analytic'}, 'the real robot is not simulated')])
+def test_two_robots_or_none_behind_the_cards_are_refused(given, reason, prefix):
+    with pytest.raises(ValueError, match=reason):
+        nodes_of('bringup.launch.py', **given)
 
 
 @pytest.mark.parametrize('form', ['one-process', 'processes'])
@@ -115,6 +151,33 @@ def test_arguments_reach_the_nodes(form, prefix):
     assert simulation['/**/simulation'] == {
         'plant': 'analytic', 'publish_clock': True, 'start_pose': [1.0, 2.0, 3.0],
         'start_steering': [0.1, 0.2, 0.3]}
+
+
+@pytest.mark.parametrize('form', ['one-process', 'processes'])
+@pytest.mark.parametrize('law', CONTROLLERS)
+def test_both_controllers_get_the_same_law(form, law, prefix):
+    nodes = nodes_of('bringup.launch.py', nodes=form, controller=law, namespace='robot1')
+    for words in nodes.values():
+        parameters = parameters_of(words)
+        assert parameters['/**/velocity_controller']['controller'] == law
+        assert parameters['/**/position_controller']['controller'] == law
+
+
+def test_a_law_that_is_not_given_is_that_of_the_parameter_file(prefix):
+    parameters = parameters_of(nodes_of('bringup.launch.py')['robot_nodes'])
+    assert not {'/**/velocity_controller', '/**/position_controller'} & set(parameters)
+
+
+@pytest.mark.parametrize('sim, latency', [('analytic', 0.0), ('mujoco', 0.01)])
+def test_the_laws_know_the_latency_of_the_simulated_robot_unless_the_file_says_another(
+        sim, latency, prefix, tmp_path):
+    words = nodes_of('bringup.launch.py', sim=sim)['robot_nodes']
+    assert parameters_of(words)['/**/velocity_controller'] == {
+        'mpc.latency': latency, 'closed_form.latency': latency}
+    file = tmp_path / 'mine.yaml'
+    file.write_text('/**/velocity_controller: {ros__parameters: {mpc.latency: 0.02}}')
+    words = nodes_of('bringup.launch.py', sim=sim, params_file=str(file))['robot_nodes']
+    assert parameters_of(words)['/**/velocity_controller']['mpc.latency'] == 0.02
 
 
 @pytest.mark.parametrize('text, value', [('0.5', [0.5]), ('0', [0.0]), ('[-1e-3]', [-0.001])])
@@ -173,7 +236,7 @@ def table(file):
         default = perform_substitutions(LaunchContext(), argument.default_value)
         if '/share/c3p/' in default:
             default = 'share/c3p/' + default.split('/share/c3p/')[1]
-        choices = ', '.join(f'`{choice}`' for choice in argument.choices or ())
+        choices = ', '.join(f'`{choice}`' for choice in argument.choices or () if choice)
         meaning = argument.description.split(' Valid choices are')[0]
         lines.append(f'| `{argument.name}` | {f"`{default}`" if default else ""} | {choices} '
                      f'| {meaning} |')

@@ -3,16 +3,19 @@
 
 import math
 
+from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import (
     AccelStamped,
     PoseStamped,
     PoseWithCovarianceStamped,
+    Transform,
     Twist,
     TwistStamped,
 )
 from nav_msgs.msg import Odometry
 from robots import C3P
 from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint
 
 WHEELS, JOINTS = list(C3P.wheel_joints), [*C3P.steering_joints, *C3P.wheel_joints]
 
@@ -49,6 +52,21 @@ def joints(stamp, names=None, position=None, velocity=None):
 def efforts(stamp, effort, names=None):
     """Return a message with the wheels' efforts."""
     return stamped(JointState, stamp, name=WHEELS if names is None else names, effort=effort)
+
+
+def trajectory(stamp, poses=((0.0, 0.0), (0.0, 0.02)), times=None, frame='odom',
+               velocity=(0.0, 0.2)):
+    """Return a reference ahead through (x, y) at `times`, 0.1 s apart when left out."""
+    message = stamped(MultiDOFJointTrajectory, stamp, frame, joint_names=['base_link'])
+    for k, (x, y) in enumerate(poses):
+        seconds = 0.1 * k if times is None else times[k]
+        point = MultiDOFJointTrajectoryPoint(
+            transforms=[Transform()], velocities=[Twist()],
+            time_from_start=Duration(sec=int(seconds), nanosec=round(1e9 * (seconds % 1.0))))
+        put(put(point.transforms[0], 'translation.x', x), 'translation.y', y)
+        put(put(point.velocities[0], 'linear.x', velocity[0]), 'linear.y', velocity[1])
+        message.points.append(point)
+    return message
 
 
 def bad_joint_states(now):
@@ -107,6 +125,31 @@ def bad_twists(now):
         yield put(stamped(TwistStamped, now()), 'twist.angular.x', value), 'angular.x'
     yield put(stamped(TwistStamped, now(-1.0)), 'twist.linear.x', 0.1), 'stale'
     yield put(stamped(TwistStamped, now(1.0)), 'twist.linear.x', 0.1), 'future'
+
+
+def bad_aheads(now):
+    """Yield references ahead."""
+    for value in [*BAD, 1e300]:
+        yield trajectory(now(), ((0.0, 0.0), (value, 0.0))), 'points[1].position'
+        yield trajectory(now(), velocity=(0.0, value)), 'points[0].linear.y'
+    for field in 'xyzw':
+        message = trajectory(now())
+        put(message.points[1].transforms[0], f'rotation.{field}', 0.5 if field != 'w' else 0.0)
+        yield message, 'points[1].orientation'
+    yield trajectory(now(), ()), 'no points'
+    yield trajectory(now(), times=(0.0, 0.0)), 'increase'
+    yield trajectory(now(), times=(0.2, 0.3)), 'begin with 0'
+    yield trajectory(now(), [(0.0, 0.0)] * 300), 'must have 1 to'
+    yield trajectory(now(), ((0.0, 0.0), (1e6, 0.0))), 'at the limits'
+    for frame in ('map', 'base_link', ''):
+        yield trajectory(now(), frame=frame), 'frame'
+    for field in ('transforms', 'velocities'):
+        message = trajectory(now())
+        setattr(message.points[1], field, [])
+        yield message, field
+    yield trajectory(now(-1.0)), 'stale'
+    yield trajectory(now(1.0)), 'future'
+    yield trajectory(type(now())()), 'zero'
 
 
 def bad_plain_twists(now):
@@ -170,6 +213,8 @@ TOPICS = {
     'reference_acceleration': ('reference_acceleration', AccelStamped, bad_accel,
                                ('inverse_dynamics',)),
     'cmd_vel': ('cmd_vel', TwistStamped, bad_twists, ('velocity_controller',)),
+    'reference_trajectory': ('reference_trajectory', MultiDOFJointTrajectory, bad_aheads,
+                             ('velocity_controller',)),
     'goal_pose': ('goal_pose', PoseStamped, bad_goals, ('position_controller',)),
     'wheel_effort': ('wheel_effort', JointState, bad_efforts, ('simulation',)),
     'set_pose': ('sensed_kinematics/set_pose', PoseWithCovarianceStamped, bad_poses,

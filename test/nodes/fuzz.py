@@ -3,9 +3,10 @@
 
 import math
 
-from bad_messages import JOINTS, TOPICS, WHEELS, stamped
+from bad_messages import JOINTS, TOPICS, WHEELS, stamped, trajectory
 from builtin_interfaces.msg import Time
 from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 ODD = [math.nan, math.inf, -math.inf, 0.0, -0.0, 1e-320, 1e308, -1e308, 1e19, 2.0**53]
 FRAMES = ['', 'odom', 'base_link', 'map', 'ö', '/', 'x' * 300]
@@ -52,6 +53,25 @@ def random_joints(rng, message):
     return message
 
 
+def random_trajectory(rng, stamp):
+    """Return a trajectory, sometimes one that could be followed, of the wrong frame or shape."""
+    count = int(rng.integers(0, 6))
+    message = trajectory(
+        stamp, rng.normal(size=(count, 2)) * 10.0 ** rng.integers(-3, 3), frame='odom' if
+        rng.integers(4) else FRAMES[rng.integers(len(FRAMES))], velocity=rng.normal(size=2))
+    for point in message.points:
+        kind = rng.integers(8)
+        if kind == 0:
+            fill(rng, point.transforms[0])
+        elif kind == 1:
+            fill(rng, point.velocities[0])
+        elif kind == 2:
+            point.transforms = list(point.transforms) * int(rng.integers(3))
+        elif kind == 3:
+            point.time_from_start.sec = int(rng.integers(-5, 5))
+    return message
+
+
 def random_message(rng, topic, now):
     """Return a random message of the type that `topic` has."""
     kind = next((k for t, k, *_ in TOPICS.values() if t == topic), JointState)
@@ -60,6 +80,8 @@ def random_message(rng, topic, now):
         message = stamped(kind, random_stamp(rng, now))
     if kind is JointState:
         return random_joints(rng, message)
+    if kind is MultiDOFJointTrajectory:
+        return random_trajectory(rng, message.header.stamp)
     fill(rng, message)
     if topic in ('goal_pose', 'sensed_kinematics/set_pose'):
         message.header.frame_id = FRAMES[rng.integers(len(FRAMES))]

@@ -34,11 +34,11 @@ QUIET = 0.02
 STAMP_WORDS = ('stale', 'future', 'zero', 'out of order')
 
 
-@pytest.fixture(scope='module')
-def robot():
+@pytest.fixture(scope='module', params=['mpc'])
+def robot(request):
     """One robot for all: a node that a message has harmed stays harmed for the tests after it."""
     bench = Bench()
-    bench.add_robot()
+    bench.add_robot(request.param)
     bench.applied = bench.collect(JointState, 'joint_states')
     bench.wait_until_unlocked()
     yield bench
@@ -59,10 +59,8 @@ def check_torques(bench):
 def check_still_follows(bench):
     """Good messages move the robot, and silence stops it."""
     bench.wait_for(lambda: bench.speed() < QUIET, 'rest')
-    end = time.monotonic() + 0.1
-    bench.command_until(lambda: time.monotonic() > end, 'zero commands', 0.0, 0.0, 0.0)
     before = bench.pose()
-    bench.command_until(lambda: bench.speed() > 0.05, 'moving', 0.0, 0.2, 0.0)
+    bench.let_go_and_move(0.0, 0.2, 0.0, speed=0.05)
     bench.wait_for(lambda: bench.speed() < QUIET, 'stopping')
     assert np.all(np.isfinite(bench.pose())) and np.linalg.norm(bench.pose() - before) < 1.0
 
@@ -73,7 +71,10 @@ def refused_with(bench, nodes, topic, word, count):
                and word in bench.nodes[n].diagnostics.status().message for n in nodes)
 
 
-@pytest.mark.parametrize('case', TOPICS)
+# what the law of the wheels is given, with each kind of law; the rest with one
+@pytest.mark.parametrize('robot, case', [
+    *(('mpc', case) for case in TOPICS),
+    ('paper', 'joint_states'), ('paper', 'odom')], indirect=['robot'], scope='module')
 def test_a_bad_message_is_refused_with_its_reason_and_harms_nothing(robot, case):
     topic, kind, cases, nodes = TOPICS[case]
     publisher = robot.publisher(kind, topic)
@@ -104,7 +105,7 @@ def test_bad_commands_while_driving_do_not_disturb_the_drive(robot):
         # not right behind a good one: of two in a queue of one, the later is left
         if 0.006 < time.monotonic() - robot.commanded < 0.016:
             publisher.publish(bad.pop())
-        assert robot.speed() > 0.1
+        assert robot.speed() > 0.05
         return seconds > 1.0
 
     robot.command_until(more, 'a second of bad commands', 0.0, 0.2, 0.0)
@@ -114,7 +115,7 @@ def test_bad_commands_while_driving_do_not_disturb_the_drive(robot):
 
 def test_a_bad_answer_of_the_inverse_dynamics_is_refused(bench):
     """An answer counts only with the stamp that was asked with, so the test plays the chain."""
-    node = bench.add(VelocityControllerNode)
+    node = bench.add(VelocityControllerNode, controller='paper')
     joint_pub, odom_pub = (bench.publisher(kind, topic) for kind, topic in (
         (JointState, 'joint_states'), (Odometry, 'odom')))
     answers = bench.publisher(JointState, 'dynamics_effort')
@@ -151,7 +152,9 @@ def test_repeated_and_reordered_stamps_are_used_once(robot):
     check_still_follows(robot)
 
 
-@pytest.mark.parametrize('size', [1e6, 1e100, 1e300, 1.7e308])
+@pytest.mark.parametrize('robot, size', [('mpc', 1e6), ('mpc', 1.7e308),
+                                         ('paper', 1e6), ('closed_form', 1e6)], indirect=['robot'],
+    scope='module')
 def test_huge_finite_numbers_give_finite_limited_torques(robot, size):
     bad = [(TOPICS['joint_states'], joints(robot.now(), position=[size] * 6)),
            (TOPICS['joint_states'], joints(robot.now(), velocity=[-size] * 6)),
@@ -166,10 +169,15 @@ def test_huge_finite_numbers_give_finite_limited_torques(robot, size):
     check_still_follows(robot)
 
 
+@pytest.mark.parametrize('robot', ['mpc', 'paper', 'closed_form'], indirect=True, scope='module')
 def test_some_thousand_random_messages_leave_a_robot_that_follows(robot):
-    rng, sent, end = np.random.default_rng(20240711), 0, time.monotonic() + 6.0
-    publishers = {topic: robot.publisher(kind, topic) for topic, kind, *_ in TOPICS.values()}
-    publishers['dynamics_effort'] = robot.publisher(JointState, 'dynamics_effort')
+    rng, sent, end = np.random.default_rng(20240711), 0, time.monotonic() + 3.0
+    kinds = {topic: kind for topic, kind, *_ in TOPICS.values()}
+    # what nobody listens to harms nobody
+    if robot.nodes['velocity_controller'].parameters.value.controller == 'paper':
+        del kinds['reference_trajectory']
+        kinds['dynamics_effort'] = JointState
+    publishers = {topic: robot.publisher(kind, topic) for topic, kind in kinds.items()}
     names = sorted(publishers)
 
     def more():
@@ -178,10 +186,10 @@ def test_some_thousand_random_messages_leave_a_robot_that_follows(robot):
             topic = names[rng.integers(len(names))]
             publishers[topic].publish(random_message(rng, topic, robot.now))
             sent += 1
-        return time.monotonic() > end or sent >= 6000
+        return time.monotonic() > end or sent >= 2500
 
     robot.command_until(more, 'random messages', 0.0, 0.1, 0.0)
-    assert sent >= 2000
+    assert sent >= 1000
     check_torques(robot)
     # a random goal may have been good: nobody drives to it any more
     robot.call(Trigger, 'position_controller/cancel')

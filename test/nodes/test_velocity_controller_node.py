@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The velocity controller node with a test in the place of its chain."""
+"""The velocity controller node with the papers' law, and a test in the place of its chain."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ class Chain:
     """Joint states, odometry and answers, one by one."""
 
     def __init__(self, bench):
-        bench.add(VelocityControllerNode)
+        bench.add(VelocityControllerNode, controller='paper')
         self.bench = bench
         self._joints = bench.publisher(JointState, 'joint_states')
         self._odom = bench.publisher(Odometry, 'odom')

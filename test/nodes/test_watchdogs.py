@@ -20,6 +20,9 @@ from c3p_ros.frames import fill_pose  # noqa: E402
 from c3p_ros.node import LATCHED  # noqa: E402
 from c3p_simulation.simulation_node import SimulationNode  # noqa: E402
 
+# laws of every kind: in two steps with the inverse dynamics, and in one
+EVERY = pytest.mark.parametrize('in_process_robot', ['paper', 'closed_form', 'mpc'], indirect=True)
+
 AT_REST = 0.01
 # cmd_vel_timeout 0.5 s, then 0.3 m/s at stop_acceleration 1 m/s², and a margin for a busy machine
 CONTROLLED_STOP = 0.5 + 0.3 + 0.7
@@ -53,19 +56,19 @@ def stays_at_rest(bench, *command, seconds=0.7):
 
 def follows_after_zero(bench):
     """A zero command unlocks, and then the robot moves again."""
-    end = time.monotonic() + 0.1
-    bench.command_until(lambda: time.monotonic() > end, 'zero', 0.0, 0.0, 0.0)
-    bench.command_until(lambda: bench.speed() > 0.1, 'moving again', 0.0, 0.3, 0.0)
+    bench.let_go_and_move(0.0, 0.3, 0.0, speed=0.1)
 
 
-def test_nothing_moves_by_itself_after_the_start_while_commands_do_not_pause(bench):
-    bench.add_robot()
+@pytest.mark.parametrize('controller', ['paper', 'mpc'])
+def test_nothing_moves_by_itself_after_the_start_while_commands_do_not_pause(bench, controller):
+    bench.add_robot(controller)
     bench.wait_for(lambda: bench.truth, 'the simulation')
-    stays_at_rest(bench, 0.0, 0.3, 0.0, seconds=1.5)
+    stays_at_rest(bench, 0.0, 0.3, 0.0, seconds=1.0)
     assert says(bench, 'velocity_controller', DiagnosticStatus.WARN, 'starting')()
     follows_after_zero(bench)
 
 
+@EVERY
 def test_commands_that_stop_coming_end_in_a_controlled_stop(in_process_robot):
     bench = moving(in_process_robot)
     begin, before = time.monotonic(), bench.pose()
@@ -81,9 +84,9 @@ def test_commands_that_stop_coming_end_in_a_controlled_stop(in_process_robot):
     bench.command_until(lambda: bench.speed() > 0.1, 'moving again', 0.0, 0.3, 0.0)
 
 
-@pytest.mark.parametrize('victim, factory, lost', [
-    ('sensed_kinematics', SensedKinematicsNode, 'odom'),
-    ('inverse_dynamics', InverseDynamicsNode, 'dynamics_effort')])
+@pytest.mark.parametrize('in_process_robot, victim, factory, lost', [
+    ('paper', 'inverse_dynamics', InverseDynamicsNode, 'dynamics_effort'),
+    ('mpc', 'sensed_kinematics', SensedKinematicsNode, 'odom')], indirect=['in_process_robot'])
 def test_a_broken_chain_brakes_and_moves_again_only_after_a_zero_command(
         in_process_robot, victim, factory, lost):
     bench = moving(in_process_robot)
@@ -101,12 +104,20 @@ def test_a_broken_chain_brakes_and_moves_again_only_after_a_zero_command(
     follows_after_zero(bench)
 
 
-def test_silence_unlocks_as_a_zero_command_does(in_process_robot):
+def test_the_inverse_dynamics_is_missed_by_nobody_but_the_papers_law(in_process_robot):
     bench = moving(in_process_robot)
     bench.remove('inverse_dynamics')
-    bench.command_until(says(bench, 'velocity_controller', DiagnosticStatus.ERROR, 'no dyn'),
+    end = time.monotonic() + 0.5
+    bench.command_until(lambda: time.monotonic() > end, 'time', 0.0, 0.3, 0.0)
+    assert bench.speed() > 0.25
+
+
+def test_silence_unlocks_as_a_zero_command_does(in_process_robot):
+    bench = moving(in_process_robot)
+    bench.remove('sensed_kinematics')
+    bench.command_until(says(bench, 'velocity_controller', DiagnosticStatus.ERROR, 'no odom'),
                         'the error', 0.0, 0.3, 0.0)
-    bench.add(InverseDynamicsNode)
+    bench.add(SensedKinematicsNode)
     bench.wait_until_unlocked()
     bench.command_until(lambda: bench.speed() > 0.1, 'moving again', 0.0, 0.3, 0.0)
 
@@ -202,28 +213,68 @@ def test_odometry_is_set_and_reset_at_rest(in_process_robot):
     assert bench.speed() < AT_REST
 
 
-def test_parameters_change_while_driving_without_a_jolt(in_process_robot):
+@pytest.mark.parametrize('in_process_robot, name, values, impossible', [
+    ('paper', 'linear_gain', [10.0, 20.0, 5.0, 20.0], -1.0),
+    ('mpc', 'mpc.along_weight', [100.0, 400.0, 50.0, 200.0], -1.0)], indirect=['in_process_robot'])
+def test_parameters_change_while_driving_without_a_jolt(in_process_robot, name, values,
+                                                        impossible):
     bench = moving(in_process_robot)
-    for k, gain in enumerate([10.0, 20.0, 5.0, 20.0]):
+    for value in values:
         end = time.monotonic() + 0.2
         bench.command_until(lambda e=end: time.monotonic() > e, 'time', 0.0, 0.3, 0.0)
-        assert bench.set_parameter('velocity_controller', 'linear_gain', gain).successful, k
+        assert bench.set_parameter('velocity_controller', name, value).successful
         assert 0.2 < bench.speed() < 0.4
-    assert not bench.set_parameter('velocity_controller', 'linear_gain', -1.0).successful
+    assert not bench.set_parameter('velocity_controller', name, impossible).successful
     assert bench.set_parameter('velocity_controller', 'speed_limit', 0.15).successful
     bench.command_until(lambda: bench.speed() < 0.17, 'slowing down', 0.0, 0.3, 0.0)
     assert bench.set_parameter('velocity_controller', 'cmd_vel_timeout', 0.1).successful
     bench.wait_for(lambda: bench.speed() < AT_REST, 'rest', 0.1 + 0.15 + 0.5)
 
 
+def test_a_law_that_gives_no_number_brakes_and_waits_for_a_zero_command(in_process_robot):
+    bench = moving(in_process_robot)
+    law = bench.nodes['velocity_controller']._law.law
+    good, law.step = law.step, lambda *_: np.full(3, np.nan)
+    bench.command_until(lambda: bench.speed() < AT_REST, 'rest', 0.0, 0.3, 0.0,
+                        timeout=BRAKED_STOP)
+    bench.wait_for(says(bench, 'velocity_controller', DiagnosticStatus.ERROR, 'torque = [nan'),
+                   'the error', 1.5)
+    law.step = good
+    stays_at_rest(bench)
+    follows_after_zero(bench)
+
+
+@pytest.mark.parametrize('in_process_robot', ['closed_form', 'mpc'], indirect=True)
+def test_a_command_that_is_too_fast_is_scaled_as_a_whole(in_process_robot):
+    bench = in_process_robot
+    assert bench.set_parameter('velocity_controller', 'speed_limit', 0.2).successful
+    bench.command(0.0, 0.0, 0.0)
+    bench.command_until(lambda: bench.speed() > 0.19, 'moving', 0.6, 1.2, 0.0)
+    seen, end = [], time.monotonic() + 1.0
+
+    def look():
+        twist = bench.truth[-1].twist.twist
+        seen.append([twist.linear.x, twist.linear.y])
+        return time.monotonic() > end
+
+    bench.command_until(look, 'time', 0.6, 1.2, 0.0)
+    speed = np.hypot(*np.transpose(seen))
+    assert speed.max() < 1.1 * 0.2 and np.median(speed) > 0.9 * 0.2
+    # in the frame of the robot, whatever way that looks by now
+    assert np.median(seen, axis=0) == pytest.approx(0.2 / 5.0**0.5 * np.array([1.0, 2.0]),
+                                                    abs=0.03)
+
+
 def test_a_simulation_that_starts_anew_is_a_new_time_line_and_nobody_moves_on(bench):
-    simulated = {'publish_clock': True, 'realtime_factor': 2.0}
-    bench.add_robot(simulation=simulated, **{name: {'use_sim_time': True} for name in (
-        'sensed_kinematics', 'position_controller', 'velocity_controller', 'inverse_dynamics')})
+    simulated = {'publish_clock': True}
+    bench.add_robot(simulation=simulated, **{
+        name: {'use_sim_time': True} for name in (
+            'sensed_kinematics', 'position_controller', 'velocity_controller',
+            'inverse_dynamics')})
     bench.wait_until_unlocked()
     never_set = Time()
     bench.goal(0.0, 3.0, 0.0, stamp=never_set)
-    bench.wait_for(lambda: bench.speed() > 0.2, 'driving')
+    bench.wait_for(lambda: bench.speed() > 0.2 and bench.seconds() > 2.5, 'driving')
     bench.remove('simulation')
     bench.add(SimulationNode, **simulated)
     bench.wait_for(says(bench, 'position_controller', DiagnosticStatus.WARN, 'time went back'),
@@ -233,3 +284,52 @@ def test_a_simulation_that_starts_anew_is_a_new_time_line_and_nobody_moves_on(be
     bench.wait_until_unlocked()
     bench.goal(0.0, 0.5, 0.0, stamp=never_set)
     bench.wait_for(lambda: bench.speed() > 0.1, 'the new goal')
+
+
+def test_a_simulation_that_starts_anew_at_once_moves_nothing_either(bench):
+    """Time that goes back by less than a restart is out of order, until it has caught up."""
+    simulated = {'publish_clock': True}
+    bench.add_robot(simulation=simulated, **{
+        name: {'use_sim_time': True} for name in (
+            'sensed_kinematics', 'position_controller', 'velocity_controller',
+            'inverse_dynamics')})
+    bench.wait_until_unlocked()
+    bench.goal(0.0, 3.0, 0.0, stamp=Time())
+    bench.wait_for(lambda: bench.speed() > 0.1, 'driving')
+    before = bench.seconds()
+    assert before < 2.0
+    bench.remove('simulation')
+    bench.add(SimulationNode, **simulated)
+    bench.wait_for(lambda: bench.seconds() < before, 'the new time')
+    # beyond the time that was before, when its stamps count again
+    bench.wait_for(lambda: bench.seconds() > before + 0.6, 'the old time')
+    assert bench.speed() < AT_REST and np.linalg.norm(bench.pose()) < 0.01
+    assert bench.value('velocity_controller', 'locked') == 'time went back'
+    bench.call(Trigger, 'position_controller/cancel')
+    bench.wait_until_unlocked()
+
+
+@EVERY
+def test_a_pause_of_the_whole_chain_locks_and_one_zero_command_is_enough(in_process_robot):
+    """The drives close while nobody answers; whoever goes on afterwards has to ask again."""
+    bench = moving(in_process_robot)
+    time.sleep(0.5)  # nothing of the chain runs; the simulation has a thread of its own
+    bench.command_until(lambda: bench.speed() < AT_REST, 'rest', 0.0, 0.3, 0.0)
+    bench.wait_for(says(bench, 'velocity_controller', DiagnosticStatus.WARN, 'nothing to answer'),
+                   'the reason')
+    stays_at_rest(bench)
+    bench.command(0.0, 0.0, 0.0)
+    bench.wait_for(lambda: bench.value('velocity_controller', 'locked') == 'no', 'unlocking')
+    bench.command_until(lambda: bench.speed() > 0.1, 'moving again', 0.0, 0.3, 0.0)
+
+
+def test_a_drive_that_a_pause_has_locked_goes_on_with_the_next_goal(in_process_robot):
+    bench = in_process_robot
+    bench.goal(0.0, 3.0, 0.0)
+    bench.wait_for(lambda: bench.speed() > 0.3, 'driving')
+    time.sleep(0.25)  # shorter than the position controller waits for its odometry
+    bench.wait_for(lambda: bench.value('velocity_controller', 'locked') not in ('no', None)
+                   and bench.speed() < AT_REST, 'the lock, and rest')
+    bench.run(0.3)  # odometry says so, too
+    bench.goal(0.0, 3.0, 0.0)
+    bench.wait_for(lambda: bench.speed() > 0.3, 'driving again')

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The life cycle of the hardware interface through its services; a robot for each test."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+
+from card_bench import NODE, SOON, CardBench  # noqa: E402
+from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
+from lifecycle_msgs.msg import State  # noqa: E402
+
+from c3p_hardware.cia402 import DriveState  # noqa: E402
+
+
+@pytest.fixture
+def bench(tmp_path):
+    bench = CardBench(tmp_path)
+    yield bench
+    bench.close()
+
+
+def test_every_transition_from_every_state(bench):
+    bench.add_cards()
+    bench.add_interface()
+    # (transition, state after it when it is allowed)
+    course = [('activate', None), ('deactivate', None), ('cleanup', None),
+              ('configure', 'inactive'), ('configure', None), ('deactivate', None),
+              ('activate', 'active'), ('activate', None), ('configure', None), ('cleanup', None),
+              ('deactivate', 'inactive'), ('cleanup', 'unconfigured'), ('cleanup', None),
+              ('configure', 'inactive'), ('activate', 'active'), ('shutdown', 'finalized'),
+              ('shutdown', None), ('configure', None), ('activate', None)]
+    state = 'unconfigured'
+    for transition, after in course:
+        assert bench.state() == state
+        assert bench.change(transition) == (after is not None), (state, transition)
+        state = after or state
+    assert bench.state() == 'finalized'
+    # shutting down has let go of everything
+    bench.wait_for(bench.pre_operational, 'the end of process data', SOON)
+    assert bench.states() == {DriveState.SWITCH_ON_DISABLED}
+    assert not any(word & 0x0F == 0x0F for word in bench.words)
+
+
+@pytest.mark.parametrize('before', [[], ['configure']])
+def test_shutdown_ends_any_state_and_gives_the_bus_back(bench, before):
+    bench.add_cards()
+    bench.add_interface()
+    for transition in before:
+        assert bench.change(transition)
+    assert bench.change('shutdown') and bench.state() == 'finalized'
+    bench.remove(NODE)
+    bench.add_interface()
+    # a bus of two ends cannot be opened while somebody has it
+    assert bench.change('configure'), bench.story()
+
+
+def test_a_bus_that_is_not_there_is_told_and_configuring_may_be_tried_again(bench):
+    bench.add_interface()
+    assert not bench.change('configure') and bench.state() == 'unconfigured'
+    bench.wait_for(lambda: bench.said_by_node(bench.channel, 'No such file', 'start what is at'),
+                   'the reason on /diagnostics', SOON)
+    assert bench.health[NODE].level == DiagnosticStatus.ERROR
+    bench.add_cards()
+    bench.cards.inject('silence:drive2')
+    bench.run(0.1)
+    assert not bench.change('configure') and bench.state() == 'unconfigured'
+    bench.wait_for(lambda: bench.said_by_node('wheel_joint_2 (node 2)', 'no answer', 'check'),
+                   'the other reason', SOON)
+    bench.cards._schedule.clear()
+    assert bench.change('configure') and bench.state() == 'inactive'
+    bench.wait_for(lambda: bench.health[NODE].message == 'OK', 'all well', SOON)
+
+
+def test_services_of_a_node_that_is_not_configured_say_what_to_do(bench):
+    bench.add_interface()
+    for answer in (bench.enable(), bench.ask('recover'), bench.ask('quick_stop'),
+                   bench.ask('reset_statistics')):
+        assert not answer.success and 'ros2 lifecycle set' in answer.message
+
+
+def test_autostart_waits_for_a_bus_that_appears_later(bench):
+    node = bench.add_interface(autostart='active')
+    bench.wait_for(lambda: bench.said_by_node(bench.channel), 'the reason', SOON)
+    assert bench.state() == 'unconfigured'
+    bench.add_cards()
+    bench.wait_for(lambda: node._state_machine.current_state[0] == State.PRIMARY_STATE_ACTIVE,
+                   'the active state', SOON)
+    bench.arm()
+    # once it is done, the user decides
+    assert bench.change('deactivate') and bench.change('cleanup')
+    bench.run(1.5)
+    assert bench.state() == 'unconfigured'
+
+
+def test_a_node_that_is_not_to_start_by_itself_touches_no_bus(bench):
+    bench.add_cards()
+    bench.add_interface()
+    bench.run(0.3)
+    assert bench.cards.syncs == 0 and not bench.joints and bench.state() == 'unconfigured'
+
+
+def test_an_inactive_node_publishes_joint_states_and_enables_nothing(bench):
+    bench.add_cards(start_steering=[0.4, -0.8, 2.0])
+    bench.add_interface()
+    assert bench.change('configure')
+    bench.answered()
+    message = bench.joints[-1]
+    assert message.name == [f'{kind}_joint_{k}' for kind in ('steering', 'wheel')
+                            for k in (1, 2, 3)]
+    # half a count of 4096 a turn
+    assert message.position[:3] == pytest.approx([0.4, -0.8, 2.0], abs=np.pi / 4096)
+    answer = bench.enable()
+    assert not answer.success and 'lifecycle set /hardware_interface activate' in answer.message
+    assert bench.change('activate')
+    bench.effort = [0.1] * 3
+    bench.rests(0.3)
+    assert bench.states() <= {DriveState.SWITCH_ON_DISABLED, DriveState.READY_TO_SWITCH_ON}
+
+
+def test_cleaning_up_is_not_possible_while_driving_but_shutting_down_stops_the_wheels(bench):
+    bench.add_cards()
+    bench.add_interface(autostart='active')
+    bench.wait_for(lambda: bench.joints, 'joint states', SOON)
+    bench.drive()
+    assert not bench.change('cleanup')
+    assert bench.states() == {DriveState.OPERATION_ENABLED}
+    assert bench.change('shutdown')
+    bench.wait_for(bench.off_and_at_rest, 'rest', SOON)
+
+
+def test_a_node_that_is_destroyed_takes_its_services_with_it(bench):
+    """rclpy keeps those of the life cycle until the garbage collector comes by."""
+    node = bench.add_interface()
+    names = [f'/{NODE}/{service}' for service in ('get_state', 'change_state', 'enable')]
+    bench.wait_for(lambda: all(bench.talker.count_services(name) == 1 for name in names),
+                   'the services', SOON)
+    bench.remove(NODE)
+    bench.wait_for(lambda: not any(map(bench.talker.count_services, names)), 'their end', SOON)
+    node.destroy_node()  # once more does no harm
