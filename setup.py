@@ -75,9 +75,9 @@ film = ['imageio[ffmpeg]>=2.31']
 view = ['yourdfpy>=0.0.56']
 hardware = ['canopen>=2.3', 'python-can>=4.3', 'pyserial>=3.5']
 campaign = ['joblib>=1.4', 'dask[distributed]', 'pandas', 'pyarrow', 'cma>=3.3']
-test = ['pytest>=8.2,<9', 'pytest-timeout', 'hypothesis', 'sympy', 'pin>=3', 'casadi>=3.6',
-        'mujoco>=3.2', 'yourdfpy>=0.0.56', 'ruff', 'setuptools>=64,<80', 'wheel',
-        'colcon-common-extensions']
+test = ['pytest>=8.2,<9', 'pytest-timeout', 'pytest-xdist>=3.5', 'pytest-rerunfailures>=14',
+        'hypothesis', 'sympy', 'pin>=3', 'casadi>=3.6', 'mujoco>=3.2', 'yourdfpy>=0.0.56', 'ruff',
+        'setuptools>=64,<80', 'wheel', 'colcon-common-extensions']
 
 setup(
     name=PACKAGE,

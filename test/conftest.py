@@ -17,6 +17,21 @@ settings.register_profile('suite', deadline=None, max_examples=60, derandomize=T
 settings.register_profile('explore', deadline=None, max_examples=500)
 settings.load_profile('suite')
 
+# tests that run threads, processes or nodes against the clock on the wall; those with the fixture
+# `bench` do so as well
+TESTS = Path(__file__).parent
+REAL_TIME = {TESTS / place for place in (
+    'nodes', 'launch', 'c3p_hardware/emulator', 'c3p_hardware/tools', 'c3p_hardware/transport',
+    'c3p_hardware/test_serial_can.py', 'c3p_ros', 'c3p_simulation/campaigns/test_campaign.py',
+    'c3p_simulation/doctor', 'c3p_simulation/test_cli_can.py', 'c3p_simulation/test_drive.py',
+    'c3p_simulation/test_drive_hardware.py', 'c3p_simulation/test_drive_mujoco.py',
+    'c3p_simulation/test_excite_live.py', 'c3p_simulation/test_recorder_node.py',
+    'c3p_simulation/test_simulation_node.py', 'c3p_simulation/test_simulation_node_plants.py',
+    'c3p_simulation/test_spinner.py', 'test_hardware_page.py', 'test_installation.py')}
+# a computer that stood still for longer than a robot may be left alone makes such a test fail for
+# what it does not test; a second failure in a row is a failure, and every first one is reported
+SECOND_TRIES = 2
+
 # kept open, and with it locked, until the test process ends
 _domain_locks = []
 
@@ -43,6 +58,15 @@ def pytest_configure():
     """Keep the tests' topics on this machine and away from every other robot and test run."""
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
     os.environ['ROS_DOMAIN_ID'] = str(_free_domain())
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests that depend on real time: they run alone, and may try again."""
+    for item in items:
+        if (REAL_TIME.intersection((item.path, *item.path.parents))
+                or 'bench' in getattr(item, 'fixturenames', ())):
+            item.add_marker(pytest.mark.real_time)
+            item.add_marker(pytest.mark.flaky(reruns=SECOND_TRIES))
 
 
 @pytest.hookimpl(wrapper=True)
