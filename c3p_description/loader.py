@@ -11,26 +11,30 @@ import numpy as np
 from c3p_description.files import share_file
 from c3p_description.model import CasterRobot, Friction, ModelError
 from c3p_description.parameters import Parameters, parameter_file, read_parameters
+from c3p_description.pvc_model import PvcTricycle
 from c3p_description.urdf import from_urdf
 
-XACRO_FILE = 'c3p_description/urdf/c3p.urdf.xacro'
+# the xacro of each kind of parameter file
+XACRO_FILES = {'caster_robot': 'c3p_description/urdf/c3p.urdf.xacro',
+               'pvc_tricycle': 'c3p_description/urdf/pvc_tricycle.urdf.xacro'}
 DESCRIPTIONS = ('.urdf', '.xacro')
 
 
-def load(name_or_path: str | Path) -> CasterRobot:
+def load(name_or_path: str | Path) -> CasterRobot | PvcTricycle:
     """
     Return the model of a robot.
 
     Parameters
     ----------
     name_or_path : str or Path
-        The name of a file in ``robots/`` (``'c3p'``, ``'c3p_25kg'``), or the path of a ``.yaml``,
-        ``.urdf`` or ``.xacro`` file.
+        The name of a file in ``robots/`` (``'c3p'``, ``'c3p_25kg'``, ``'pvc_tricycle'`` or short
+        ``'pvc'``), or the path of a ``.yaml``, ``.urdf`` or ``.xacro`` file. A URDF is read as
+        that of a caster robot.
 
     Returns
     -------
-    CasterRobot
-        In SI units and radians.
+    CasterRobot or PvcTricycle
+        What the file's ``kind`` says, in SI units and radians.
 
     Raises
     ------
@@ -44,6 +48,8 @@ def load(name_or_path: str | Path) -> CasterRobot:
     (3, 2)
     >>> load('c3p_25kg').platform_mass
     25.0
+    >>> load('pvc').wheelbase
+    1.2
     """
     path = Path(name_or_path)
     if path.suffix in DESCRIPTIONS:
@@ -57,6 +63,49 @@ def load(name_or_path: str | Path) -> CasterRobot:
         return BUILDERS[parameters['kind']](parameters)
     except ModelError as error:
         raise _of_file(path, error) from None
+
+
+def load_casters(name_or_path: str | Path) -> CasterRobot:
+    """
+    Return the model of a robot that must stand on casters.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        As for `load`.
+
+    Raises
+    ------
+    ModelError
+        As in `load`; also for a vehicle of another kind, with what runs it.
+    """
+    robot = load(name_or_path)
+    if not isinstance(robot, CasterRobot):
+        raise ModelError(f'robot {str(name_or_path)!r} is a tricycle with passive variable camber '
+                         'and no caster robot; `c3p sim` and rough_ground_node drive it, here '
+                         "give 'c3p' or your caster robot")
+    return robot
+
+
+def load_tricycle(name_or_path: str | Path) -> PvcTricycle:
+    """
+    Return the model of a vehicle that must be a tricycle with passive variable camber.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        As for `load`.
+
+    Raises
+    ------
+    ModelError
+        As in `load`; also for a robot of another kind.
+    """
+    robot = load(name_or_path)
+    if not isinstance(robot, PvcTricycle):
+        raise ModelError(f'robot {str(name_or_path)!r} stands on casters: give pvc_tricycle, or a '
+                         '.yaml file that starts with `extends: pvc_tricycle`')
+    return robot
 
 
 def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | None = None) -> str:
@@ -91,7 +140,8 @@ def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | N
     parameters = parameter_file(name_or_path)
     # xacro itself would say less about a wrong key or number
     load(parameters)
-    return _run_xacro(share_file(XACRO_FILE), {'robot': str(parameters), **mappings})
+    kind = read_parameters(parameters)['kind']
+    return _run_xacro(share_file(XACRO_FILES[kind]), {'robot': str(parameters), **mappings})
 
 
 def _of_file(path: Path, error: ModelError) -> ModelError:
@@ -133,5 +183,22 @@ def _caster_robot(parameters: Parameters) -> CasterRobot:
         driven=casters['driven'], torque_limit=casters['torque_limit'])
 
 
+def _pvc_tricycle(parameters: Parameters) -> PvcTricycle:
+    """Return the model of checked parameters of kind pvc_tricycle."""
+    limits, platform = parameters['limits'], parameters['platform']
+    for name in ('steering_torque', 'drive_torque'):
+        if not limits[name] > 0:
+            raise ModelError(f'limits.{name} = {limits[name]}: must be greater than zero')
+    return PvcTricycle(
+        name=parameters['name'], **parameters['geometry'],
+        steering_limit=limits['steering'], camber_limit=limits['camber'],
+        steering_rate_limit=limits['steering_rate'], drive_rate_limit=limits['drive_rate'],
+        platform_mass=platform['mass'], platform_com=platform['com'],
+        platform_inertia=platform['inertia'], fork_mass=parameters['fork']['mass'],
+        camber_arm_mass=parameters['camber_arm']['mass'],
+        wheel_mass=parameters['wheel']['mass'])
+
+
 # what each `kind:` of parameter file becomes
-BUILDERS: dict[str, Callable[[Parameters], CasterRobot]] = {'caster_robot': _caster_robot}
+BUILDERS: dict[str, Callable[[Parameters], CasterRobot | PvcTricycle]] = {
+    'caster_robot': _caster_robot, 'pvc_tricycle': _pvc_tricycle}

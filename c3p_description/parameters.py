@@ -19,7 +19,7 @@ from c3p_description.model import ModelError
 
 Parameters = dict[str, Any]
 
-# what each key of a caster robot must be; see _CHECKS
+# what each key of a caster robot must be; see _checked
 CASTER_ROBOT: dict[str, dict[str, str]] = {
     'casters': {
         'hip_radius': 'number', 'hip_angles': 'numbers', 'hip_position': 'points',
@@ -43,7 +43,27 @@ CASTER_ROBOT: dict[str, dict[str, str]] = {
             'fork_thickness', 'fork_breadth', 'pivot_radius', 'encoder_height', 'tyre_thickness',
             'motor_radius', 'motor_length')}},
 }
-SCHEMAS = {'caster_robot': CASTER_ROBOT}
+# what each key of a tricycle with passive variable camber must be
+PVC_TRICYCLE: dict[str, dict[str, str]] = {
+    'geometry': {name: 'number' for name in (
+        'wheelbase', 'half_track', 'camber_offset', 'wheel_radius', 'tube_radius')},
+    'limits': {
+        'steering': 'number', 'camber': 'number', 'steering_rate': 'limit',
+        'drive_rate': 'limit', 'steering_torque': 'number', 'drive_torque': 'number'},
+    'platform': {'mass': 'number', 'com': 'number triple', 'inertia': 'number triple'},
+    'fork': {'mass': 'number'}, 'camber_arm': {'mass': 'number'}, 'wheel': {'mass': 'number'},
+    'visual': {
+        'wheel_mesh': 'text', 'box': 'number triple',
+        **{name: 'number' for name in (
+            'wheel_mesh_tube', 'deck_back', 'deck_front', 'deck_width', 'deck_thickness',
+            'deck_height', 'beam', 'hinge_radius', 'fork_gap', 'fork_thickness',
+            'fork_breadth')}},
+}
+SCHEMAS = {'caster_robot': CASTER_ROBOT, 'pvc_tricycle': PVC_TRICYCLE}
+# the file of each kind that others extend
+COMPLETE = {'caster_robot': 'c3p', 'pvc_tricycle': 'pvc_tricycle'}
+# shorter names of files in robots/
+ALIASES = {'pvc': 'pvc_tricycle'}
 # the pivots are given in one of two ways
 OPTIONAL = ('hip_radius', 'hip_angles', 'hip_position')
 
@@ -81,7 +101,7 @@ def parameter_file(name_or_path: str | Path) -> Path:
             raise ModelError(f'{path}: no such file')
         return path.resolve()
     folder = share_file('c3p_description/robots')
-    found = folder / f'{name_or_path}.yaml'
+    found = folder / f'{ALIASES.get(str(name_or_path), name_or_path)}.yaml'
     if not found.is_file():
         names = ', '.join(sorted(p.stem for p in folder.glob('*.yaml')))
         raise ModelError(f'robot {str(name_or_path)!r} is unknown: give one of {names}, or the '
@@ -150,21 +170,23 @@ def _overridden(base: Parameters, over: Parameters) -> Parameters:
 
 def _check(content: Parameters, schema: dict[str, dict[str, str]]) -> None:
     """Check all keys of a file and turn its numbers into floats."""
-    _check_keys('', content, [*schema, 'kind', 'name'])
+    base = COMPLETE[content['kind']]
+    _check_keys('', content, [*schema, 'kind', 'name'], base)
     if not isinstance(content['name'], str) or not content['name']:
         raise ModelError(f'name = {content["name"]!r}: expected a text')
     for section, keys in schema.items():
         values = content[section]
         if not isinstance(values, dict):
             raise ModelError(f'{section} = {values!r}: expected the keys {", ".join(keys)}')
-        _check_keys(f'{section}.', values, keys)
-    count = _caster_count(content['casters'])
+        _check_keys(f'{section}.', values, keys, base)
+    count = _caster_count(content['casters']) if 'casters' in schema else 0
     for section, keys in schema.items():
         for key, value in content[section].items():
             content[section][key] = _checked(f'{section}.{key}', value, keys[key], count)
 
 
-def _check_keys(prefix: str, values: Parameters, keys: list[str] | dict[str, str]) -> None:
+def _check_keys(prefix: str, values: Parameters, keys: list[str] | dict[str, str],
+                base: str) -> None:
     for key in values:
         if key not in keys:
             raise ModelError(f'{prefix}{key} = {values[key]!r}: unknown key; expected one of '
@@ -172,7 +194,7 @@ def _check_keys(prefix: str, values: Parameters, keys: list[str] | dict[str, str
     for key in keys:
         if key not in values and key not in OPTIONAL:
             raise ModelError(f'{prefix}{key} is missing: add it, or start the file with '
-                             '`extends: c3p` to take what is not given from there')
+                             f'`extends: {base}` to take what is not given from there')
 
 
 def _caster_count(casters: Parameters) -> int:
@@ -194,8 +216,8 @@ def _checked(name: str, value: Any, kind: str, count: int) -> Any:
         if isinstance(value, str):
             return value
         raise ModelError(f'{name} = {value!r}: expected a text')
-    if kind == 'number':
-        return _number(name, value)
+    if kind in ('number', 'limit'):
+        return _number(name, value, kind == 'limit')
     if kind == 'flags':
         entries = _sized(name, value, count) if isinstance(value, list) else [value]
         if all(isinstance(entry, bool) for entry in entries):

@@ -12,7 +12,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 
-from c3p_description.loader import load
+from c3p_description.loader import load_casters
 from c3p_description.model import CasterRobot
 from c3p_description.urdf import from_urdf
 from c3p_ros.diagnostics import Diagnostics
@@ -64,7 +64,7 @@ class SuiteNode(Node):
         values = self.parameters.value
         if values.robot_description:
             return from_urdf(values.robot_description)
-        return load(values.robot)
+        return load_casters(values.robot)
 
     def figures(self) -> Mapping[str, Any]:
         """Return what the diagnostics show once a second; nodes add theirs."""

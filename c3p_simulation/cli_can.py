@@ -108,7 +108,7 @@ def _settings(arguments: argparse.Namespace) -> tuple[Any, Any]:
     """Return the bus's address and the settings of the devices."""
     # what canopen logs is told by our errors, with the remedy
     logging.getLogger('canopen').setLevel(logging.CRITICAL)
-    from c3p_description.loader import load
+    from c3p_description.loader import load_casters
     from c3p_hardware.settings import card_settings
     from c3p_hardware.tools.parameter_file import hardware_values
     from c3p_hardware.transport.can_bus import BusAddress
@@ -118,7 +118,7 @@ def _settings(arguments: argparse.Namespace) -> tuple[Any, Any]:
         'bus.bitrate': arguments.bitrate})
     bus = values.bus
     return (BusAddress(bus.interface, bus.channel, bus.bitrate),
-            card_settings(load(values.robot), values))
+            card_settings(load_casters(values.robot), values))
 
 
 def _scan(arguments: argparse.Namespace) -> int:

@@ -23,7 +23,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
-from c3p_description.loader import load
+from c3p_description.loader import load_casters
 from c3p_ros.executor import make_executor, steady_process
 from c3p_simulation.drive_client import DriveClient
 from c3p_simulation.drive_options import DriveOptions, parameter_files
@@ -84,7 +84,7 @@ def drive(options: DriveOptions, say: Callable[[str], None] = print,
     KeyboardInterrupt
         SIGINT or SIGTERM came, while the nodes ran; all have been ended.
     """
-    load(options.robot)  # an unknown robot is told before anything starts
+    load_casters(options.robot)  # an unknown robot is told before anything starts
     # a simulated robot must not be heard by the real one on the laboratory's network
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     options.out.mkdir(parents=True, exist_ok=True)

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from c3p_description.loader import load
+from c3p_description.loader import load_casters
 from c3p_hardware.settings import card_settings
 from c3p_hardware.tools.parameter_file import COMMON, NODE, blocks, hardware_values
 from c3p_simulation.doctor.check import Check, fail, ok, warn
@@ -21,7 +21,7 @@ SHARED = {'simulation': ('plant',), 'emulated_cards': ('plant',)}
 def description(robot: str) -> Check:
     """Return whether a robot can be loaded."""
     try:
-        found = load(robot)
+        found = load_casters(robot)
     except (ValueError, OSError, ModuleNotFoundError) as error:
         return fail('robot', f'{robot}: {" ".join(f"{error}".split())}', 'correct the file, or '
                     'name another robot')
@@ -39,7 +39,7 @@ def parameter_files(files: Sequence[Path], robot: str) -> Iterator[Check]:
                else ok('parameters', f'{path}'))
     try:
         values = hardware_values(files)
-        card_settings(load(values.robot if values.robot != 'c3p' else robot), values)
+        card_settings(load_casters(values.robot if values.robot != 'c3p' else robot), values)
     except (ValueError, OSError) as error:
         yield fail('motor cards', f'{error}', f'correct the parameters of {NODE}')
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from c3p_description.loader import load
+from c3p_description.loader import load_casters
 from c3p_simulation.figures.drive_page import drive_figure
 from c3p_simulation.figures.metrics import drive_metrics
 from c3p_simulation.recording.bags import BagError
@@ -36,7 +36,7 @@ def bag_report(bag: Path, robot_name: str, goal_tolerance: float, out: Path,
     BagError
         No bag, no joint states, or no goal in it.
     """
-    robot = load(robot_name)
+    robot = load_casters(robot_name)
     log = read_run(bag, robot)
     if goal is None:
         if not log.goals:
