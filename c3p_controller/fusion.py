@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from c3p_controller.paper_angles import ARCTANGENTS, SENSES, check_choices, direction_angle
+from c3p_controller.paper.angles import ARCTANGENTS, SENSES, check_choices, direction_angle
 from c3p_description.model import Array
 from c3p_kinematics.se2 import wrap
 

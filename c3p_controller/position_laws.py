@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from c3p_controller.paper_position import (
+from c3p_controller.paper.position import (
     PaperPositionController,
     PaperPositionGains,
     PaperPositionOptions,

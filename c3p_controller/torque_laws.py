@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from c3p_controller.closed_form import ClosedFormController, ClosedFormSettings
+from c3p_controller.closed_form.controller import ClosedFormController, ClosedFormSettings
 from c3p_controller.fusion import FusionOptions
 from c3p_controller.one_step import OneStep
-from c3p_controller.paper_chain import PaperChain
-from c3p_controller.predictive_controller import PredictiveController, PredictiveSettings
+from c3p_controller.paper.chain import PaperChain
+from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
 from c3p_controller.reference import ReferenceLimits
 from c3p_controller.velocity_controller import VelocityGains
 from c3p_description.model import CasterRobot

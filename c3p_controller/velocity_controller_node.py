@@ -26,7 +26,7 @@ from trajectory_msgs.msg import MultiDOFJointTrajectory
 from c3p_controller.command_guard import CommandGuard
 from c3p_controller.law import Ahead, Sensed
 from c3p_controller.one_step import LawFailure
-from c3p_controller.paper_chain import PaperChain
+from c3p_controller.paper.chain import PaperChain
 from c3p_controller.step_watch import StepWatch
 from c3p_controller.torque_laws import make_law, retune
 from c3p_controller.velocity_controller import braking_torque

@@ -31,9 +31,9 @@ from paper_runs import (
 
 from c3p_controller.fusion import FusionOptions
 from c3p_controller.law import Asked, Sensed
-from c3p_controller.paper_gains import BOTH_AXES
-from c3p_controller.paper_law import PaperLaw
-from c3p_controller.paper_position import PaperPositionGains
+from c3p_controller.paper.gains import BOTH_AXES
+from c3p_controller.paper.law import PaperLaw
+from c3p_controller.paper.position import PaperPositionGains
 from c3p_description import load
 from c3p_description.model import Friction
 from c3p_kinematics.se2 import compose, exp
@@ -52,7 +52,7 @@ WHEEL_GAIN = 0.1
 # papers' velocity loop, so that the wheel loop is more than a correction
 BACK_SPEED, BACK_TIME, BACK_WHEEL_GAIN = 0.4, 10.0, 0.5
 
-# every letter of eqs (14)-(16); see paper_position.AS_PRINTED
+# every letter of eqs (14)-(16); see c3p_controller.paper.position.AS_PRINTED
 LETTERS = {'frame': 'as_printed', 'line': 'as_printed', 'arctangent': 'one_argument',
            'angles': 'as_printed', 'undefined': 'stop'}
 

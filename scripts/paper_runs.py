@@ -22,8 +22,8 @@ import c3p_controller
 import c3p_dynamics
 from c3p_controller.fusion import OUR_READING, FusionOptions
 from c3p_controller.law import Asked, Sensed
-from c3p_controller.paper_law import PaperLaw
-from c3p_controller.paper_position import (
+from c3p_controller.paper.law import PaperLaw
+from c3p_controller.paper.position import (
     PaperPositionController,
     PaperPositionGains,
     PaperPositionOptions,

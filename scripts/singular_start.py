@@ -29,7 +29,7 @@ from paper_runs import (
     seconds,
 )
 
-from c3p_controller.paper_position import PaperPositionGains
+from c3p_controller.paper.position import PaperPositionGains
 from c3p_description.model import Array
 
 # goal and steering angles of the two starts

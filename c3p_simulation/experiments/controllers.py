@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from c3p_controller.closed_form import ClosedFormController, ClosedFormSettings
+from c3p_controller.closed_form.controller import ClosedFormController, ClosedFormSettings
 from c3p_controller.law import TorqueLaw
-from c3p_controller.paper_law import PaperLaw
+from c3p_controller.paper.law import PaperLaw
 from c3p_controller.path_controller import PathController, PathGains
 from c3p_controller.position_controller import PositionController, PositionGains
-from c3p_controller.predictive_controller import PredictiveController, PredictiveSettings
+from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
 from c3p_description.model import CasterRobot
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from c3p_controller import position_laws
-from c3p_controller.paper_law import PaperLaw
+from c3p_controller.paper.law import PaperLaw
 from c3p_controller.path_controller import PathController, PathGains
 from c3p_controller.position_controller import PositionController, PositionGains
 from c3p_controller.torque_laws import LAWS, PAPER, gains_of, limits_of, settings_of

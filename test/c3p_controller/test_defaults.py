@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from c3p_controller.fusion import FusionOptions
-from c3p_controller.paper_position import (
+from c3p_controller.paper.position import (
     PaperPositionController,
     PaperPositionGains,
     PaperPositionOptions,
@@ -17,7 +17,7 @@ from c3p_controller.paper_position import (
 from c3p_controller.path_controller import PathController, PathGains
 from c3p_controller.position_controller import PositionController, PositionGains
 from c3p_controller.position_laws import make_position, printed_of, retune
-from c3p_controller.predictive_controller import PredictiveSettings
+from c3p_controller.predictive.controller import PredictiveSettings
 from c3p_controller.reference import ReferenceLimits
 from c3p_controller.velocity_controller import VelocityGains
 from c3p_dynamics.caster_dynamics import VIRTUAL_STEERING_WEIGHT

@@ -19,7 +19,7 @@ from c3p_controller.fusion import (
     fusion_weights,
     singularity_indicator,
 )
-from c3p_controller.paper_angles import direction_angle
+from c3p_controller.paper.angles import direction_angle
 from c3p_controller.reference import ReferenceLimits
 from c3p_controller.velocity_controller import VelocityController, VelocityGains
 

@@ -8,10 +8,10 @@ import pytest
 from robots import C3P
 
 from c3p_controller.ahead_limits import REACH
-from c3p_controller.closed_form import ClosedFormController, ClosedFormSettings
+from c3p_controller.closed_form.controller import ClosedFormController, ClosedFormSettings
 from c3p_controller.law import Ahead, Sensed
 from c3p_controller.one_step import REST_AFTER, STOP_AGAIN, WAITING, LawFailure, OneStep
-from c3p_controller.predictive_controller import PredictiveController, PredictiveSettings
+from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
 from c3p_controller.reference import ReferenceLimits
 from c3p_description.loader import load
 from c3p_simulation.plants.plant import AnalyticPlant

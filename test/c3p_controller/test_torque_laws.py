@@ -12,7 +12,7 @@ from robots import C3P
 from c3p_controller import torque_laws
 from c3p_controller.law import Sensed
 from c3p_controller.one_step import OneStep
-from c3p_controller.paper_chain import PaperChain
+from c3p_controller.paper.chain import PaperChain
 from c3p_controller.torque_laws import LAWS, make_law, retune, settings_of
 
 SCHEMA = Path(__file__).parents[2] / 'c3p_controller/velocity_controller_parameters.yaml'

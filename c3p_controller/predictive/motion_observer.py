@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from c3p_controller._predictive_kernels import advance
+from c3p_controller.predictive._kernels import advance
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.caster_dynamics import mass_matrix
 from c3p_kinematics.se2 import wrap

@@ -6,8 +6,8 @@ import pytest
 from robots import C3P
 
 from c3p_controller.law import Asked, Sensed
-from c3p_controller.paper_chain import UNANSWERED, PaperChain
-from c3p_controller.paper_law import PaperLaw
+from c3p_controller.paper.chain import UNANSWERED, PaperChain
+from c3p_controller.paper.law import PaperLaw
 from c3p_controller.reference import ReferenceLimits
 from c3p_controller.velocity_controller import VelocityGains
 from c3p_dynamics.caster_dynamics import VIRTUAL_STEERING_WEIGHT, inverse_dynamics

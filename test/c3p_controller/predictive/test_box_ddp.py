@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from robots import caster_robots
 from scipy.optimize import minimize
 
-from c3p_controller import _box_ddp as ddp
-from c3p_controller import _predictive_cost as cost
-from c3p_controller import _predictive_kernels as motion
+from c3p_controller.predictive import _box_ddp as ddp
+from c3p_controller.predictive import _cost as cost
+from c3p_controller.predictive import _kernels as motion
 from c3p_description.loader import load
 
 SEEDS = st.integers(0, 2**32 - 1)

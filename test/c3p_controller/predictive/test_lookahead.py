@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from c3p_controller.law import MOST_POINTS, Ahead, check_ahead
-from c3p_controller.lookahead import TwistReference, directions, sample
+from c3p_controller.predictive.lookahead import TwistReference, directions, sample
 
 TIMES = 0.025 * np.arange(33)
 

@@ -22,7 +22,7 @@ import math
 from itertools import combinations
 from typing import NamedTuple
 
-from c3p_controller.closed_form_model import Motion, Row, cross, dot, times
+from c3p_controller.closed_form.model import Motion, Row, cross, dot, times
 from c3p_controller.law import torque_bounds
 from c3p_description.model import CasterRobot
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c3p_controller.allocation import solve_box
+from c3p_controller.closed_form.allocation import solve_box
 
 
 def problem(seed, n, spread):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from robots import C3P, caster_robots
 
 from c3p_controller.law import Asked, Sensed
-from c3p_controller.paper_law import PaperLaw
+from c3p_controller.paper.law import PaperLaw
 from c3p_controller.reference import ReferenceLimits
 from c3p_controller.velocity_controller import VelocityController, VelocityGains
 from c3p_dynamics.caster_dynamics import inverse_dynamics

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from c3p_controller.paper_angles import ARCTANGENTS, SENSES, check_choices, direction_angle
-from c3p_controller.paper_gains import TABLE_I
+from c3p_controller.paper.angles import ARCTANGENTS, SENSES, check_choices, direction_angle
+from c3p_controller.paper.gains import TABLE_I
 from c3p_controller.position_controller import PositionCommand, axis_velocity
 from c3p_description.model import Array
 from c3p_kinematics.se2 import wrap
@@ -36,7 +36,7 @@ class PaperPositionGains:
     Attributes
     ----------
     axis_gain : (float, float), m/s, ≥ 0
-        K_x, K_y. `paper_gains.BOTH_AXES` is what the triangle needs.
+        K_x, K_y. `gains.BOTH_AXES` is what the triangle needs.
     axis_rate : (float, float), 1/m, > 0
         μ_x, μ_y.
     yaw_gain, line_yaw_gain : float, 1/s

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from robots import caster_robots
 
-from c3p_controller.closed_form import ClosedFormController, ClosedFormSettings
+from c3p_controller.closed_form.controller import ClosedFormController, ClosedFormSettings
 from c3p_controller.law import Ahead, Asked, Sensed
 from c3p_controller.path import figure_eight
 from c3p_controller.path_controller import PathController, PathGains
@@ -264,7 +264,7 @@ def test_reset_forgets_everything():
 def test_it_needs_no_compiler():
     script = ('import sys; sys.modules["numba"] = None\n'
               'import numpy as np\n'
-              'from c3p_controller.closed_form import ClosedFormController\n'
+              'from c3p_controller.closed_form.controller import ClosedFormController\n'
               'from c3p_controller.law import Asked, Sensed\n'
               'from c3p_description.model import CasterRobot\n'
               'robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0,\n'

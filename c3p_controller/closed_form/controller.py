@@ -5,7 +5,7 @@ Closed-form torques that leave and pass through the singularity: for computers w
 Each cycle asks for an acceleration across the path, along it and in yaw, and shares it over the
 wheels by weighted least squares inside the torque limits. Where three rolling lines are parallel
 or meet in a point, no torque gives one of the accelerations; a further row then asks for the
-motion that makes the missing actuation (closed_form_actuation.py). Equations and figures:
+motion that makes the missing actuation (actuation.py). Equations and figures:
 docs/closed_form.md.
 """
 
@@ -16,13 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from c3p_controller.allocation import solve_box
-from c3p_controller.closed_form_actuation import Actuation, Triple
-from c3p_controller.closed_form_model import Motion, Row, ScalarModel, dot, times
-from c3p_controller.closed_form_observer import QueueObserver, State
-from c3p_controller.closed_form_reference import AheadReference, Target, TwistLine
-from c3p_controller.closed_form_settings import ClosedFormSettings
-from c3p_controller.closed_form_turning import Turning
+from c3p_controller.closed_form.actuation import Actuation, Triple
+from c3p_controller.closed_form.allocation import solve_box
+from c3p_controller.closed_form.model import Motion, Row, ScalarModel, dot, times
+from c3p_controller.closed_form.observer import QueueObserver, State
+from c3p_controller.closed_form.reference import AheadReference, Target, TwistLine
+from c3p_controller.closed_form.settings import ClosedFormSettings
+from c3p_controller.closed_form.turning import Turning
 from c3p_controller.law import Asked, Sensed, torque_bounds
 from c3p_description.model import Array, CasterRobot
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c3p_controller.closed_form_reference import AheadReference, TwistLine, turn_near
+from c3p_controller.closed_form.reference import AheadReference, TwistLine, turn_near
 from c3p_controller.law import Ahead
 
 DT = 0.005

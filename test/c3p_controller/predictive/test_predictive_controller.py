@@ -8,7 +8,7 @@ import pytest
 
 from c3p_controller.law import Asked, Sensed
 from c3p_controller.path_controller import PathController, PathGains
-from c3p_controller.predictive_controller import (
+from c3p_controller.predictive.controller import (
     PredictiveController,
     PredictiveSettings,
     first_guesses,

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from robots import C3P
 
-from c3p_controller.closed_form_model import ScalarModel, times
-from c3p_controller.closed_form_observer import QueueObserver, State
+from c3p_controller.closed_form.model import ScalarModel, times
+from c3p_controller.closed_form.observer import QueueObserver, State
 from c3p_controller.law import Sensed
 from c3p_simulation.plants.plant import AnalyticPlant
 

@@ -7,7 +7,7 @@ import math
 from bisect import bisect_right
 from typing import NamedTuple
 
-from c3p_controller.closed_form_model import Row
+from c3p_controller.closed_form.model import Row
 from c3p_controller.law import Ahead
 
 # a velocity below this has no direction of its own, m/s

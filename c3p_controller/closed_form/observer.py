@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections import deque
 
-from c3p_controller.closed_form_model import Row, ScalarModel, times
+from c3p_controller.closed_form.model import Row, ScalarModel, times
 from c3p_controller.law import Sensed
 
 # an odometry this far from the prediction was set by somebody: start afresh, m and rad

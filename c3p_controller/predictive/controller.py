@@ -10,7 +10,7 @@ know that; this one minimises, over the next second of the reduced model,
     ½ Σ w_⊥ e_⊥² + w_∥ e_∥² + w_φ e_φ² + w_v⊥ ė_⊥² + w_v∥ ė_∥² + w_ω ė_φ² + w_τ |τ|²
 
 subject to |τ_i| ≤ τ_max, with the path error split across and along the path
-(_predictive_kernels.py). The solution of the last cycle, moved on, is where the next one begins;
+(_kernels.py). The solution of the last cycle, moved on, is where the next one begins;
 from a standstill several first guesses compete. Between solutions the feedback gains of the
 solution act. What the model does not explain is a wrench that an observer estimates
 (motion_observer.py). Commands act `latency` late, so the plan begins there.
@@ -22,11 +22,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from c3p_controller._box_ddp import improve, workspace
 from c3p_controller.law import Asked, Sensed, torque_bounds
-from c3p_controller.lookahead import TwistReference, sample
-from c3p_controller.motion_observer import MotionObserver
-from c3p_controller.torque_line import TorqueLine
+from c3p_controller.predictive._box_ddp import improve, workspace
+from c3p_controller.predictive.lookahead import TwistReference, sample
+from c3p_controller.predictive.motion_observer import MotionObserver
+from c3p_controller.predictive.torque_line import TorqueLine
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.se2 import wrap
 

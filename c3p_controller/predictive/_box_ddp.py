@@ -15,8 +15,8 @@ import math
 
 import numpy as np
 
-from c3p_controller._predictive_cost import TORQUE, cost_of, expand
-from c3p_controller._predictive_kernels import advance, linearise, roll_out
+from c3p_controller.predictive._cost import TORQUE, cost_of, expand
+from c3p_controller.predictive._kernels import advance, linearise, roll_out
 from c3p_kinematics.compiled import kernel
 
 # decrease of the cost that a step must bring, as a part of the linear model's

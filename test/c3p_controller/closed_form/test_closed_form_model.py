@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from robots import C3P, robots_in_motion
 
-from c3p_controller.closed_form_model import ScalarModel, cross, dot, times
+from c3p_controller.closed_form.model import ScalarModel, cross, dot, times
 from c3p_description.model import Friction
 from c3p_dynamics.caster_dynamics import forward_dynamics, mass_matrix
 

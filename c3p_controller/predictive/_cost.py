@@ -3,7 +3,7 @@
 """
 Compiled cost of a motion along a path, with its gradient and Gauss-Newton Hessian.
 
-States as in _predictive_kernels.py. The reference has rows ``[X, Y, φ, Ẋ, Ẏ, ω, χ]``, with the
+States as in _kernels.py. The reference has rows ``[X, Y, φ, Ẋ, Ẏ, ω, χ]``, with the
 velocity on the floor and χ the direction of the path; the cost is ½ the sum over the horizon of
 weighted squares of
 

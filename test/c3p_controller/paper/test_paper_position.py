@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from robots import vectors
 
-from c3p_controller.paper_gains import BOTH_AXES, TABLE_I
-from c3p_controller.paper_position import (
+from c3p_controller.paper.gains import BOTH_AXES, TABLE_I
+from c3p_controller.paper.position import (
     AS_PRINTED,
     CHOICES,
     CORRECTED,

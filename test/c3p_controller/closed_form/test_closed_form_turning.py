@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c3p_controller.closed_form_actuation import Triple
-from c3p_controller.closed_form_model import ScalarModel
-from c3p_controller.closed_form_observer import State
-from c3p_controller.closed_form_reference import Target
-from c3p_controller.closed_form_turning import Turning
+from c3p_controller.closed_form.actuation import Triple
+from c3p_controller.closed_form.model import ScalarModel
+from c3p_controller.closed_form.observer import State
+from c3p_controller.closed_form.reference import Target
+from c3p_controller.closed_form.turning import Turning
 from c3p_description.loader import load
 
 C3P = load('c3p')

@@ -20,10 +20,10 @@ from __future__ import annotations
 
 import math
 
-from c3p_controller.closed_form_actuation import Triple
-from c3p_controller.closed_form_model import Row
-from c3p_controller.closed_form_observer import State
-from c3p_controller.closed_form_reference import Target
+from c3p_controller.closed_form.actuation import Triple
+from c3p_controller.closed_form.model import Row
+from c3p_controller.closed_form.observer import State
+from c3p_controller.closed_form.reference import Target
 
 # a robot that turns faster than this goes on in that direction, rad/s
 KEEP_RATE = 0.1

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from robots import C3P, robots_in_motion
 from scipy.optimize import linprog
 
-from c3p_controller.closed_form_actuation import Triple
-from c3p_controller.closed_form_model import ScalarModel
+from c3p_controller.closed_form.actuation import Triple
+from c3p_controller.closed_form.model import ScalarModel
 from c3p_kinematics.casters import inverse, wheel_jacobian
 
 STILL = (0.0, 0.0, 0.0)

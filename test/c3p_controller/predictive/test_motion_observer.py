@@ -4,8 +4,8 @@
 import numpy as np
 import pytest
 
-from c3p_controller.motion_observer import JUMP, MotionObserver
-from c3p_controller.torque_line import TorqueLine
+from c3p_controller.predictive.motion_observer import JUMP, MotionObserver
+from c3p_controller.predictive.torque_line import TorqueLine
 from c3p_description.loader import load
 from c3p_simulation.plants.plant import AnalyticPlant
 

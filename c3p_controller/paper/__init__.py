@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The papers' laws and gains, as printed and as they can be read."""
