@@ -19,44 +19,44 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from c3p_kinematics.compiled import inlined, kernel
 
 FLAT, INCLINE, PLATEAU, COSINES, CUBIC, QUINTIC = range(6)
 
-# π/2 in three parts, the first two with 33 bits: their products with whole numbers below 2^20
-# are exact, so that the reduced angle is right to the last rounding
-QUARTER_1 = 1.5707963267341256
-QUARTER_2 = 6.077100506303966e-11
-QUARTER_3 = 2.0222662487959506e-21
-PER_QUARTER = 2.0 / math.pi
+# a turn is cut into 128 parts of π/64; that angle in three numbers, the first two with 33 bits:
+# their products with whole numbers below 2^20 are exact, so that the remainder is right to the
+# last rounding
+PARTS = 128
+PART_1 = 0.049087385210441425
+PART_2 = 1.8990939082199894e-12
+PART_3 = 6.319582027487346e-23
+PER_PART = PARTS / (2.0 * math.pi)
 # beyond this angle the reduction is left to the library
-LARGEST_ANGLE = 1e6
+LARGEST_ANGLE = 5e4
+CIRCLE = np.array([[math.sin(2.0 * math.pi * k / PARTS), math.cos(2.0 * math.pi * k / PARTS)]
+                   for k in range(PARTS)])
 
 
 @inlined
 def sine_cosine(angle):
     """
-    Return sin and cos together, to about 1e-16: twice as fast as two calls of the library.
+    Return sin and cos together, within 3e-16: several times as fast as two calls of the library.
 
-    Reduced to |r| ≤ π/4, where the series to r¹⁷ and r¹⁶ leave less than 1e-17.
+    The nearest part's from a table, turned by the remainder |r| ≤ π/128, for which the series to
+    r⁷ and r⁶ leave less than 1e-17.
     """
     if not abs(angle) < LARGEST_ANGLE:
         return math.sin(angle), math.cos(angle)
-    turns = math.floor(angle * PER_QUARTER + 0.5)
-    r = ((angle - turns * QUARTER_1) - turns * QUARTER_2) - turns * QUARTER_3
+    part = math.floor(angle * PER_PART + 0.5)
+    r = ((angle - part * PART_1) - part * PART_2) - part * PART_3
     q = r * r
-    s = r + r * q * (-1.0 / 6 + q * (1.0 / 120 + q * (-1.0 / 5040 + q * (
-        1.0 / 362880 + q * (-1.0 / 39916800 + q * (1.0 / 6227020800 + q * (
-            -1.0 / 1307674368000 + q * (1.0 / 355687428096000))))))))
-    c = 1.0 + q * (-0.5 + q * (1.0 / 24 + q * (-1.0 / 720 + q * (1.0 / 40320 + q * (
-        -1.0 / 3628800 + q * (1.0 / 479001600 + q * (-1.0 / 87178291200 + q * (
-            1.0 / 20922789888000))))))))
-    quarter = int(turns) & 3
-    if quarter & 1:
-        s, c = c, -s
-    if quarter & 2:
-        s, c = -s, -c
-    return s, c
+    s = r + r * q * (-1.0 / 6 + q * (1.0 / 120 - q * (1.0 / 5040)))
+    versine = q * (0.5 + q * (-1.0 / 24 + q * (1.0 / 720)))
+    near = int(part) & (PARTS - 1)
+    sine, cosine = CIRCLE[near, 0], CIRCLE[near, 1]
+    return sine + (cosine * s - sine * versine), cosine - (sine * s + cosine * versine)
 
 
 @inlined
