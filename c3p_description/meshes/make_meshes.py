@@ -4,7 +4,8 @@ Make the meshes of the robot: ``python c3p_description/meshes/make_meshes.py``.
 
 All meshes have unit size and are scaled in the URDF: the plate to hip radius and thickness (the
 corners are rounded about the hips), tyre and hub (axle along x) to width and radius, the arrow to
-length, width and thickness.
+length, width and thickness. The torus (axle along y) has R = 1 and the tube that robots/*.yaml say
+under `wheel_mesh_tube`: its two radii can only be scaled together.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ CORNER = 0.20          # corner radius of the plate ÷ hip radius
 EDGE = 0.010           # bevel of the plate's edge ÷ hip radius
 ROUND = 48             # segments of a full circle
 SPOKES = 5
+TUBE = 0.2             # tube of the torus ÷ radius of its centre circle
+TUBE_ROUND = 20        # segments around the tube, a multiple of 4
 
 
 def loft(rings: NDArray[np.float64], closed: bool = False) -> Triangles:
@@ -102,6 +105,14 @@ def hub() -> Triangles:
     return np.concatenate([rim, boss, *spokes])
 
 
+def torus() -> Triangles:
+    """Return a torus about y, its tube with corners at the largest and smallest radius."""
+    around = 2 * np.pi * np.arange(TUBE_ROUND) / TUBE_ROUND
+    about_x = lathe([(TUBE * np.sin(v), 1 + TUBE * np.cos(v)) for v in around])
+    # x becomes y, y becomes z, z becomes x
+    return np.roll(about_x, 1, axis=2)
+
+
 def arrow() -> Triangles:
     """Return a flat arrow along +x, from -½ to ½."""
     head = np.array([[0.5, 0.0], [0.0, 0.5], [0.0, -0.5]])
@@ -120,7 +131,8 @@ def write_stl(path: Path, faces: Triangles) -> None:
     path.write_bytes(header + struct.pack('<I', len(faces)) + records.tobytes())
 
 
-MESHES = {'platform.stl': plate, 'tyre.stl': tyre, 'hub.stl': hub, 'arrow.stl': arrow}
+MESHES = {'platform.stl': plate, 'tyre.stl': tyre, 'hub.stl': hub, 'arrow.stl': arrow,
+          'torus.stl': torus}
 
 
 def main() -> None:

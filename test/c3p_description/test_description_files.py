@@ -44,7 +44,8 @@ def test_file_is_installed_beside_the_module_and_in_share(name, distribution):
 
 def test_every_mesh_resolves_and_is_small():
     pytest.importorskip('xacro', reason='the URDF is made by xacro: pip install xacro')
-    uris = set(re.findall(r'filename="([^"]+)"', robot_description('c3p')))
+    uris = {uri for robot in ('c3p', 'pvc_tricycle') for uri in re.findall(
+        r'filename="([^"]+)"', robot_description(robot))}
     assert {uri.rsplit('/', 1)[-1] for uri in uris} == {p.name for p in ROOM.glob('meshes/*.stl')}
     for uri in uris:
         assert uri.startswith('package://c3p/c3p_description/meshes/')
