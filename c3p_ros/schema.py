@@ -61,6 +61,17 @@ def _flatten(node: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, dict[s
             yield from _flatten(value, f'{prefix}{key}.')
 
 
+# rules for single values: what they ask, and how a user reads it
+_RULES = {
+    'bounds<>': (lambda v, low, high: low <= v <= high, '{} to {}'),
+    'gt<>': (lambda v, low: v > low, 'more than {}'),
+    'gt_eq<>': (lambda v, low: v >= low, '{} or more'),
+    'lt<>': (lambda v, high: v < high, 'less than {}'),
+    'lt_eq<>': (lambda v, high: v <= high, '{} or less'),
+    'one_of<>': (lambda v, names: v in names, 'one of {}'),
+}
+
+
 def violation(name: str, entry: Mapping[str, Any], value: Any) -> str:
     """Return why `value` must not be used for the schema entry, or an empty string."""
     rules = entry.get('validation', {})
@@ -70,11 +81,6 @@ def violation(name: str, entry: Mapping[str, Any], value: Any) -> str:
     for item in items:
         if isinstance(item, float) and not math.isfinite(item) and not entry.get('allow_nan'):
             return f'{name} = {value}: must be finite'
-    checks = {
-        'bounds<>': lambda v, a: a[0] <= v <= a[1], 'gt<>': lambda v, a: v > a[0],
-        'gt_eq<>': lambda v, a: v >= a[0], 'lt<>': lambda v, a: v < a[0],
-        'lt_eq<>': lambda v, a: v <= a[0], 'one_of<>': lambda v, a: v in a[0],
-    }
     for rule, argument in rules.items():
         arguments = argument if isinstance(argument, list) else [argument]
         if rule == 'fixed_size<>':
@@ -83,12 +89,12 @@ def violation(name: str, entry: Mapping[str, Any], value: Any) -> str:
         elif rule == 'not_empty<>':
             if not value:
                 return f'{name}: must not be empty'
-        elif rule not in checks:
+        elif rule not in _RULES:
             return f'{name}: the schema has an unknown rule {rule}'
         else:
+            fits, allowed = _RULES[rule]
             for item in items:
-                if not (isinstance(item, float) and math.isnan(item)) and not checks[rule](
-                        item, arguments):
-                    allowed = ' to '.join(str(a) for a in arguments)
-                    return f'{name} = {value}: must be {rule.replace("<>", "")} {allowed}'
+                if not (isinstance(item, float) and math.isnan(item)) and not fits(
+                        item, *arguments):
+                    return f'{name} = {value}: must be {allowed.format(*arguments)}'
     return ''

@@ -20,7 +20,7 @@ from nav_msgs.msg import Odometry
 from std_msgs.msg import String
 
 from c3p_hardware.emulator.absolute_encoder import EncoderCard
-from c3p_hardware.emulator.cards import CardSettings, EmulatedCards
+from c3p_hardware.emulator.cards import EmulatedCards, EmulatedDevices
 from c3p_hardware.emulator.faults import FaultError
 from c3p_hardware.emulator.motor_drive import DriveCard
 from c3p_hardware.transport.can_bus import BusAddress, open_bus
@@ -125,11 +125,11 @@ class EmulatedCardsNode(SuiteNode):
                                    f'injected on purpose: {faults}' if faults else 'none')
 
 
-def _settings(values: SimpleNamespace) -> CardSettings:
+def _settings(values: SimpleNamespace) -> EmulatedDevices:
     """Return the cards that the parameters describe."""
     numbered = {name: () if list(getattr(values, name)) == [0] else tuple(getattr(values, name))
                 for name in ('drive_ids', 'encoder_ids', 'drive_serials', 'encoder_serials')}
-    return CardSettings(
+    return EmulatedDevices(
         drive=DriveCard(values.rated_torque, values.gear_ratio, values.efficiency,
                         values.wheel_counts, bandwidth=values.current_bandwidth,
                         voltage=values.voltage),

@@ -37,7 +37,7 @@ BUS_PATIENCE = 0.01
 
 
 @dataclass(frozen=True)
-class CardSettings:
+class EmulatedDevices:
     """
     Which devices there are.
 
@@ -102,7 +102,7 @@ class EmulatedCards:
     bus : can.BusABC
     plant : RobotBehind
         With ideal sensors: the cards do the counting and the delaying.
-    settings : CardSettings, optional
+    settings : EmulatedDevices, optional
     faults : str
         Script, see `faults.py`.
 
@@ -127,10 +127,10 @@ class EmulatedCards:
         Node ids that are not different, or settings for another number of casters.
     """
 
-    def __init__(self, bus: can.BusABC, plant: RobotBehind, settings: CardSettings | None = None,
-                 faults: str = '') -> None:
+    def __init__(self, bus: can.BusABC, plant: RobotBehind,
+                 settings: EmulatedDevices | None = None, faults: str = '') -> None:
         """Switch the devices on; they tell that they have booted."""
-        settings = settings or CardSettings()
+        settings = settings or EmulatedDevices()
         self._bus, self.plant = bus, plant
         count = plant.robot.count
         drives, encoders = _cards(settings, count)
@@ -282,7 +282,7 @@ class EmulatedCards:
 Parts = list[tuple[int, int, DriveCard]], list[tuple[int, int, EncoderCard]]
 
 
-def _cards(settings: CardSettings, count: int) -> Parts:
+def _cards(settings: EmulatedDevices, count: int) -> Parts:
     """Return (node id, serial number, card) of the drives and of the encoders."""
     drives = [replace(settings.drive, direction=direction)
               for direction in settings.of('wheel_direction', count)]

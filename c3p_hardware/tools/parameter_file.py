@@ -17,7 +17,7 @@ import yaml
 
 from c3p_hardware.settings import SettingsError
 from c3p_ros.groups import grouped
-from c3p_ros.schema import read_schema
+from c3p_ros.schema import read_schema, violation
 
 NODE = 'hardware_interface'
 SCHEMA = Path(__file__).parents[1] / f'{NODE}_parameters.yaml'
@@ -132,12 +132,8 @@ def _check(path: Path, name: str, entry: Mapping[str, Any], value: Any) -> None:
         isinstance(v, _TYPES[kind]) and isinstance(v, bool) == (kind == 'bool') for v in items)
     if not fits:
         raise SettingsError(f'{path}: {name} = {value!r}: must be a {entry["type"]}')
-    rules = entry.get('validation', {})
-    low, high = rules.get('bounds<>', (None, None))
-    if low is not None and not all(low <= v <= high for v in items):
-        raise SettingsError(f'{path}: {name} = {value!r}: must be {low} to {high}')
-    if 'one_of<>' in rules and not all(v in rules['one_of<>'][0] for v in items):
-        raise SettingsError(f'{path}: {name} = {value!r}: must be one of {rules["one_of<>"][0]}')
+    if wrong := violation(name, entry, value):
+        raise SettingsError(f'{path}: {wrong}')
 
 
 def merged(text: str, values: Mapping[str, Any]) -> str:

@@ -66,7 +66,6 @@ class CardBus:
         self.foreign = self.malformed = self.error_frames = self.send_failures = 0
         self._meter = LoadMeter(settings.bitrate)
         self._devices: list[Device] = [*drives, *encoders]
-        self._drives = list(drives)
         self._failing: dict[int, tuple[float, str]] = {}
         self._bus_off = False
         self._patience, self._silence = settings.patience, settings.silence_timeout

@@ -26,7 +26,7 @@ MODULES = {
 }
 
 # after a signal every process must be gone within this, s
-ENDS_WITHIN = 2.0
+ENDS_WITHIN = 5.0
 
 
 def start(module, *arguments):

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from c3p_hardware.bus_load import bus_load
-from c3p_hardware.emulator.cards import CardSettings, EmulatedCards
+from c3p_hardware.emulator.cards import EmulatedCards, EmulatedDevices
 from c3p_hardware.transport.serial_can import PtyBus
 from c3p_simulation.card_trials import fault_trials
 from c3p_simulation.card_trials.fault_table import BEGIN, END, cells_of
@@ -35,7 +35,7 @@ def channel(tmp_path):
     """Cards on a pseudo terminal in a thread, whose encoders have zeros; its path."""
     bus = PtyBus(tmp_path / 'can')
     cards = EmulatedCards(bus, make_plant('analytic', 'c3p'),
-                          CardSettings(steering_zero_counts=(7, 8, 9)))
+                          EmulatedDevices(steering_zero_counts=(7, 8, 9)))
     over = threading.Event()
     thread = threading.Thread(target=cards.run, args=(over,))
     thread.start()

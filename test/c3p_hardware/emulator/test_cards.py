@@ -13,7 +13,7 @@ from canopen.profiles.p402 import BaseNode402
 from raw_master import DRIVES, ENCODERS, MASTER, PERIOD, Master
 
 from c3p_description.loader import load
-from c3p_hardware.emulator.cards import CardSettings, EmulatedCards
+from c3p_hardware.emulator.cards import EmulatedCards, EmulatedDevices
 from c3p_hardware.emulator.device import EDS
 from c3p_hardware.transport.serial_can import FastSerialBus, PtyBus
 from c3p_simulation.plants.make import make_plant
@@ -243,7 +243,7 @@ def test_devices_that_come_back_are_unconfigured_and_off(running):
 
 
 def test_presets_and_mounting(request):
-    settings = CardSettings(steering_direction=(-1, 1, 1), steering_zero_counts=(100, 200, 300))
+    settings = EmulatedDevices(steering_direction=(-1, 1, 1), steering_zero_counts=(100, 200, 300))
     with Master(request.node.name, settings=settings, steering=(math.pi / 2,) * 3) as master:
         assert [master.sdo(n, 0x6004) for n in ENCODERS] == [100 - 1024 + 4096, 1224, 1324]
         assert master.sdo(12, 0x6003, 0, 7) == 7
@@ -251,9 +251,9 @@ def test_presets_and_mounting(request):
 
 
 @pytest.mark.parametrize('settings, words', [
-    (CardSettings(drive_ids=(1, 2)), 'drive_ids.*3 values'),
-    (CardSettings(drive_ids=(1, 2, 11)), 'must be different'),
-    (CardSettings(wheel_direction=(1, -1)), 'wheel_direction')])
+    (EmulatedDevices(drive_ids=(1, 2)), 'drive_ids.*3 values'),
+    (EmulatedDevices(drive_ids=(1, 2, 11)), 'must be different'),
+    (EmulatedDevices(wheel_direction=(1, -1)), 'wheel_direction')])
 def test_settings_that_cannot_be_are_refused(settings, words):
     with (can.Bus('refused', interface='virtual') as bus,
           pytest.raises(ValueError, match=words)):

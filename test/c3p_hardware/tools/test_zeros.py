@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from c3p_description.loader import load
-from c3p_hardware.emulator.cards import CardSettings, EmulatedCards
+from c3p_hardware.emulator.cards import EmulatedCards, EmulatedDevices
 from c3p_hardware.settings import EncoderSettings, card_settings
 from c3p_hardware.tools.parameter_file import hardware_values
 from c3p_hardware.tools.zeros import Moved, measure_zeros, parameters, zero_of
@@ -28,7 +28,7 @@ def bus(request):
     name = request.node.name
     ours, theirs = (can.Bus(name, interface='virtual') for _ in range(2))
     cards = EmulatedCards(theirs, make_plant('analytic', 'c3p'),
-                          CardSettings(steering_zero_counts=OFFSETS))
+                          EmulatedDevices(steering_zero_counts=OFFSETS))
     stop = threading.Event()
     thread = threading.Thread(target=cards.run, args=(stop,))
     thread.start()

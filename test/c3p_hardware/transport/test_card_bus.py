@@ -44,9 +44,13 @@ class ScriptedBus:
 
 
 @pytest.fixture
-def card_bus():
-    bus = CardBus(ScriptedBus(), SETTINGS, [Drive.of(d) for d in SETTINGS.drives],
-                  [Encoder.of(e) for e in SETTINGS.encoders])
+def drives():
+    return [Drive.of(d) for d in SETTINGS.drives]
+
+
+@pytest.fixture
+def card_bus(drives):
+    bus = CardBus(ScriptedBus(), SETTINGS, drives, [Encoder.of(e) for e in SETTINGS.encoders])
     bus.begin(time.monotonic())
     return bus
 
@@ -61,7 +65,7 @@ def soon():
     return time.monotonic() + 0.02
 
 
-def test_a_cycle_is_a_sync_six_samples_in_any_order_and_three_orders(card_bus):
+def test_a_cycle_is_a_sync_six_samples_in_any_order_and_three_orders(card_bus, drives):
     card_bus.sync()
     assert not card_bus.complete()
     card_bus.bus.coming.extend(reversed(samples()))
@@ -70,7 +74,7 @@ def test_a_cycle_is_a_sync_six_samples_in_any_order_and_three_orders(card_bus):
     assert [(m.arbitration_id, bytes(m.data)) for m in card_bus.bus.sent] == [
         (0x080, b''), (0x201, b'\x0f\x00\x64\x00'), (0x202, b'\x0f\x00\x38\xff'),
         (0x203, b'\x0f\x00\x2c\x01')]
-    assert [d.position for d in card_bus._drives] == [10, 20, 30]
+    assert [d.position for d in drives] == [10, 20, 30]
     # a new question makes old answers old
     card_bus.sync()
     assert not card_bus.complete()
@@ -94,20 +98,20 @@ def test_one_missing_sample_leaves_a_cycle_incomplete(card_bus, missing):
     (frame(0x701, is_remote_frame=True, dlc=1), 'foreign'),
     (frame(0x184, bytes(8)), 'foreign'), (frame(0x000, b'\x01\x00'), 'foreign'),
     (frame(0x080), 'foreign'), (frame(0x123, is_error_frame=True), 'error_frames')])
-def test_frames_that_are_no_samples_are_counted_and_change_nothing(card_bus, bad, counter):
+def test_frames_that_are_no_samples_are_counted_and_change_nothing(card_bus, drives, bad, counter):
     card_bus.sync()
     card_bus.bus.coming.extend([bad, *samples()[1:]])
     assert not card_bus.receive(soon())
     counted = {name: getattr(card_bus, name) for name in ('foreign', 'malformed', 'error_frames')}
     assert counted == {'foreign': 0, 'malformed': 0, 'error_frames': 0, counter: 1}
-    assert not list(card_bus._drives[0].problems(time.monotonic(), SETTINGS))
+    assert not list(drives[0].problems(time.monotonic(), SETTINGS))
 
 
-def test_heartbeats_and_emergencies_reach_their_device(card_bus):
+def test_heartbeats_and_emergencies_reach_their_device(card_bus, drives):
     card_bus.bus.coming.extend([frame(0x702, bytes([NmtState.STOPPED])),
                                 frame(0x083, b'\x10\x23\x02' + bytes(5))])
     card_bus.receive(0.0, until_complete=False)
-    kinds = [{p.kind for p in d.problems(time.monotonic(), SETTINGS)} for d in card_bus._drives]
+    kinds = [{p.kind for p in d.problems(time.monotonic(), SETTINGS)} for d in drives]
     assert kinds[1] == {'nmt'} and kinds[2] == {'emergency'} and not kinds[0]
 
 

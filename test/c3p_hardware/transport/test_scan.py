@@ -9,7 +9,7 @@ import can
 import pytest
 
 from c3p_description.loader import load
-from c3p_hardware.emulator.cards import CardSettings, EmulatedCards
+from c3p_hardware.emulator.cards import EmulatedCards, EmulatedDevices
 from c3p_hardware.process_data import heartbeat_id, sdo_answer_id, sdo_request_id
 from c3p_hardware.settings import card_settings
 from c3p_hardware.tools.parameter_file import hardware_values
@@ -94,7 +94,8 @@ def test_all_devices_are_found_with_what_they_are_and_nothing_is_written(room):
 @pytest.mark.parametrize(('faults', 'settings', 'parameters', 'says'), [
     ('power_cut:encoder3', None, {}, 'encoder of steering_joint_3 (node 13): missing; check its'),
     ('power_cut:all', None, {}, 'nobody answers: check power, cable, termination'),
-    ('', CardSettings(drive_ids=(1, 2, 4)), {}, 'node 4: drive (CiA 402): servo drive, of which'),
+    ('', EmulatedDevices(drive_ids=(1, 2, 4)), {},
+     'node 4: drive (CiA 402): servo drive, of which'),
     ('', None, {'drives.serial_numbers': [1001, 7, 1003]}, 'serial number is 1002, not 7'),
     ('', None, {'drives.rated_torque': [0.2]}, 'rated torque is 0.1100 N·m, drives.rated_torque'),
     ('', None, {'drives.encoder_counts': [500]}, 'encoder has 2000 counts a turn, drives.enc'),

@@ -124,7 +124,7 @@ def test_two_robots_on_one_topic_will_not_work(publishers, level):
 @pytest.mark.parametrize(('text', 'says'), [
     ('velocity_controller: {ros__parameters: {controler: mpc}}',
      "has no parameter 'controler', did you mean controller?"),
-    ('velocity_controller: {ros__parameters: {controller: hope}}', 'must be one_of'),
+    ('velocity_controller: {ros__parameters: {controller: hope}}', 'must be one of'),
     ('simulation: {ros__parameters: {rate: fast}}', "rate = 'fast'"),
     ('simulation: {ros__parameters: {start_steering: 0.0}}', 'must be a double_array'),
     ('emulated_cards: {ros__parameters: {drive_ids: [500]}}', 'drive_ids = [500]'),
