@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Wheels: surfaces of revolution about the axle ŷ, and one that is none.
+
+``f(u, v) = r(v) e_r(u) + h(v) ŷ`` with ``e_r = (cos u, 0, −sin u)``: u turns with the wheel, v
+goes over the tread; the origin is the wheel centre.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_kinematics.rolling_contact import _kernels as kernels
+from c3p_kinematics.rolling_contact.surfaces import (
+    Array,
+    Chart,
+    ChartSurface,
+    SurfaceError,
+    positive,
+)
+
+
+class WheelSurface(ChartSurface):
+    """
+    A surface of revolution, which the compiled kernels know by `kind` and `parameters`.
+
+    Attributes
+    ----------
+    kind : int
+        Which section ``r(v), h(v)`` (rolling_contact/_kernels.py).
+    parameters : (k,) array
+        Its lengths, read-only.
+    outer_radius : float, m
+        The largest distance from the axle.
+    """
+
+    kind: ClassVar[int]
+
+    @property
+    def parameters(self) -> Array:
+        """The lengths that the kernels take."""
+        parameters = np.array(self._lengths(), float)
+        parameters.setflags(write=False)
+        return parameters
+
+    @property
+    def outer_radius(self) -> float:
+        """The largest distance from the axle, m."""
+        return self._section(0.0)[0]
+
+    def chart(self, coordinates: ArrayLike) -> Chart:
+        """Return the point at `coordinates` = (u, v) and the derivatives there."""
+        u, v = (float(number) for number in np.asarray(coordinates, float))
+        r, h, dr, dh, ddr, ddh = self._section(v)
+        radial = np.array([math.cos(u), 0.0, -math.sin(u)])
+        # d e_r/du, whose own derivative is −e_r
+        along = np.array([-math.sin(u), 0.0, -math.cos(u)])
+        axle = np.array([0.0, 1.0, 0.0])
+        return Chart(r * radial + h * axle, r * along, dr * radial + dh * axle,
+                     -r * radial, dr * along, ddr * radial + ddh * axle)
+
+    def _lengths(self) -> tuple[float, ...]:
+        raise NotImplementedError
+
+    def _section(self, v: float) -> tuple[float, ...]:
+        """Return r, h and their first and second derivatives by v."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Torus(WheelSurface):
+    """
+    A tyre with a round tube: ``r = R + ρ cos v``, ``h = ρ sin v``.
+
+    Attributes
+    ----------
+    radius : float, m
+        R of the circle of the tube's centres; 0 gives a sphere.
+    tube_radius : float, m
+        ρ.
+
+    Raises
+    ------
+    SurfaceError
+        A length that cannot be.
+
+    Examples
+    --------
+    >>> tyre = Torus(0.25, 0.05)
+    >>> tyre.outer_radius, tyre.metric([0.0, 0.0]).tolist()
+    (0.3, [[0.3, 0.0], [0.0, 0.05]])
+    """
+
+    radius: float
+    tube_radius: float
+    kind: ClassVar[int] = kernels.TORUS
+
+    def __post_init__(self) -> None:
+        """Check both lengths."""
+        positive('Torus', tube_radius=self.tube_radius)
+        if self.radius != 0:
+            positive('Torus', radius=self.radius)
+
+    def _lengths(self) -> tuple[float, ...]:
+        return self.radius, self.tube_radius
+
+    def _section(self, v: float) -> tuple[float, ...]:
+        c, s = self.tube_radius * math.cos(v), self.tube_radius * math.sin(v)
+        return self.radius + c, s, -s, c, -c, -s
+
+
+def sphere(radius: float) -> Torus:
+    """
+    Return a ball as a wheel: a torus without a hole.
+
+    Parameters
+    ----------
+    radius : float, m
+
+    Raises
+    ------
+    SurfaceError
+        `radius` is not a finite length greater than zero.
+
+    Examples
+    --------
+    >>> (sphere(0.2).curvature([0.3, 0.4]).round(12) + 0.0).tolist()
+    [[5.0, 0.0], [0.0, 5.0]]
+    """
+    return Torus(0.0, radius)
+
+
+@dataclass(frozen=True)
+class Ellipsoid(WheelSurface):
+    """
+    An ellipsoid of revolution: ``r = a cos v``, ``h = b sin v``.
+
+    Attributes
+    ----------
+    radius : float, m
+        a, of the equator.
+    half_width : float, m
+        b, along the axle.
+
+    Raises
+    ------
+    SurfaceError
+        A length that cannot be.
+
+    Examples
+    --------
+    >>> curvature = Ellipsoid(0.3, 0.1).curvature([0.0, 0.0])  # 1/a, and a/b² across
+    >>> (curvature.round(9) + 0.0).tolist()
+    [[3.333333333, 0.0], [0.0, 30.0]]
+    """
+
+    radius: float
+    half_width: float
+    kind: ClassVar[int] = kernels.ELLIPSOID
+
+    def __post_init__(self) -> None:
+        """Check both lengths."""
+        positive('Ellipsoid', radius=self.radius, half_width=self.half_width)
+
+    def _lengths(self) -> tuple[float, ...]:
+        return self.radius, self.half_width
+
+    def _section(self, v: float) -> tuple[float, ...]:
+        a, b, c, s = self.radius, self.half_width, math.cos(v), math.sin(v)
+        return a * c, b * s, -a * s, b * c, -a * c, -b * s
+
+
+@dataclass(frozen=True)
+class CappedCylinder(WheelSurface):
+    """
+    A flat tread with rounded edges; v is an arc length from the middle.
+
+    On the flat, |v| ≤ `half_flat`, the curvature across is zero: there the contact is a line
+    unless the ground is convex. The curvature jumps where the edge begins.
+
+    Attributes
+    ----------
+    radius : float, m
+        Of the tread.
+    half_flat : float, m
+        Half the width of the flat.
+    edge_radius : float, m
+        Of the rounded edges, smaller than `radius`.
+
+    Raises
+    ------
+    SurfaceError
+        A length that cannot be.
+
+    Examples
+    --------
+    >>> (CappedCylinder(0.2, 0.05, 0.01).point([0.0, 0.05]) + 0.0).tolist()
+    [0.2, 0.05, 0.0]
+    """
+
+    radius: float
+    half_flat: float
+    edge_radius: float
+    kind: ClassVar[int] = kernels.CYLINDER
+
+    def __post_init__(self) -> None:
+        """Check the lengths."""
+        positive('CappedCylinder', radius=self.radius, half_flat=self.half_flat,
+                 edge_radius=self.edge_radius)
+        if self.edge_radius >= self.radius:
+            raise SurfaceError(f'CappedCylinder: edge_radius = {self.edge_radius} m: it must be '
+                               f'smaller than radius = {self.radius} m')
+
+    def _lengths(self) -> tuple[float, ...]:
+        return self.radius, self.half_flat, self.edge_radius
+
+    def _section(self, v: float) -> tuple[float, ...]:
+        edge = self.edge_radius
+        # how far round the edge: negative on the left one, 0 on the flat
+        angle = (v - min(max(v, -self.half_flat), self.half_flat)) / edge
+        if angle == 0.0:
+            return self.radius, v, 0.0, 1.0, 0.0, 0.0
+        c, s = math.cos(angle), math.sin(angle)
+        return (self.radius - edge * (1.0 - c), math.copysign(self.half_flat, v) + edge * s,
+                -s, c, -c / edge, -s / edge)
+
+
+@dataclass(frozen=True)
+class TriaxialEllipsoid(ChartSurface):
+    """
+    A wheel that is no surface of revolution: ``(a cos u cos v, b sin v, −c sin u cos v)``.
+
+    Its chart is not orthogonal. Only the equations in this package take it, the compiled vehicle
+    does not.
+
+    Attributes
+    ----------
+    semi_axes : (a, b, c), m
+        Along x, along the axle y, along z.
+
+    Raises
+    ------
+    SurfaceError
+        A length that cannot be.
+
+    Examples
+    --------
+    >>> stone = TriaxialEllipsoid((0.3, 0.1, 0.2))
+    >>> bool(abs(stone.metric([0.5, 0.4])[0, 1]) > 0.01)
+    True
+    """
+
+    semi_axes: tuple[float, float, float]
+
+    def __post_init__(self) -> None:
+        """Check the lengths."""
+        positive('TriaxialEllipsoid', **dict(zip('abc', self.semi_axes, strict=True)))
+
+    def chart(self, coordinates: ArrayLike) -> Chart:
+        """Return the point at `coordinates` = (u, v) and the derivatives there."""
+        u, v = np.asarray(coordinates, float)
+        axes, cu, su, cv, sv = (np.array(self.semi_axes), np.cos(u), np.sin(u), np.cos(v),
+                                np.sin(v))
+        return Chart(*(axes * direction for direction in (
+            (cu * cv, sv, -su * cv), (-su * cv, 0.0, -cu * cv), (-cu * sv, cv, su * sv),
+            (-cu * cv, 0.0, su * cv), (su * sv, 0.0, cu * sv), (-cu * cv, -sv, su * cv))))

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every terrain has: heights with derivatives, lengths that bound a step, plain checks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+# points per axis at which the curvature of a terrain is looked at for `smallest_radius`
+SAMPLES = 192
+
+
+class TerrainError(ValueError):
+    """A terrain that cannot be; the text names the cell or the value, and the remedy."""
+
+
+@runtime_checkable
+class Terrain(Protocol):
+    """
+    A ground z = g(x, y), for the equations and for the compiled kernels.
+
+    Attributes
+    ----------
+    kind : int
+        Which formula (terrain/_kernels.py).
+    parameters : (k,) array
+    table : (m, n) array
+        The numbers of that formula, read-only.
+    """
+
+    @property
+    def kind(self) -> int:
+        """Which formula the kernels take."""
+
+    @property
+    def parameters(self) -> Array:
+        """The numbers of the formula."""
+
+    @property
+    def table(self) -> Array:
+        """The rows of the formula."""
+
+    @property
+    def smallest_radius(self) -> float:
+        """An estimate of the smallest radius of curvature, m; infinite on a plane."""
+
+    @property
+    def feature_length(self) -> float:
+        """The length over which the slope changes, m: a step should stay well below it."""
+
+    def height(self, x: ArrayLike, y: ArrayLike) -> Array:
+        """Return g at x and y, which broadcast."""
+
+    def derivatives(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, ...]:
+        """Return g, gx, gy, gxx, gxy, gyy at x and y, which broadcast."""
+
+
+class CompiledTerrain:
+    """
+    What a terrain has besides its formula: derive, and write `derivatives`, `_numbers`, `_window`.
+
+    Attributes
+    ----------
+    kind : int
+    parameters : (k,) array
+    table : (m, n) array
+        As in Terrain.
+    """
+
+    kind: int
+
+    def derivatives(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, ...]:
+        """Return g, gx, gy, gxx, gxy, gyy at x and y, which broadcast."""
+        raise NotImplementedError(f'{type(self).__name__} needs derivatives')
+
+    def height(self, x: ArrayLike, y: ArrayLike) -> Array:
+        """Return g at x and y, which broadcast; m."""
+        return self.derivatives(x, y)[0]
+
+    @cached_property
+    def parameters(self) -> Array:
+        """The numbers of the formula (terrain/_kernels.py), read-only."""
+        return frozen(self._numbers())
+
+    @cached_property
+    def table(self) -> Array:
+        """The rows of the formula (terrain/_kernels.py), read-only; unused by most."""
+        return frozen(np.zeros((1, 1)))
+
+    @cached_property
+    def smallest_radius(self) -> float:
+        """The smallest radius of curvature at 192 × 192 points, m; infinite on a plane."""
+        (x0, x1), (y0, y1) = self._window()
+        x, y = np.meshgrid(np.linspace(x0, x1, SAMPLES), np.linspace(y0, y1, SAMPLES),
+                           indexing='ij')
+        most = np.max(np.abs(principal_curvatures(*self.derivatives(x, y)[1:])))
+        return 1.0 / float(most) if most > 0 else math.inf
+
+    def _numbers(self) -> ArrayLike:
+        """Return the parameters."""
+        raise NotImplementedError
+
+    def _window(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the ranges of x and y that `smallest_radius` looks at."""
+        raise NotImplementedError
+
+
+def principal_curvatures(gx: ArrayLike, gy: ArrayLike, gxx: ArrayLike, gxy: ArrayLike,
+                         gyy: ArrayLike) -> Array:
+    """
+    Return both principal curvatures of a graph, the smaller one first.
+
+    Mean ``H = ((1+gy²) gxx − 2 gx gy gxy + (1+gx²) gyy)/(2 W³)``, Gaussian
+    ``(gxx gyy − gxy²)/W⁴``; positive in a hollow.
+
+    Parameters
+    ----------
+    gx, gy, gxx, gxy, gyy : array_like
+        Derivatives of the height; they broadcast to (…).
+
+    Returns
+    -------
+    (2, …) array, 1/m
+
+    Examples
+    --------
+    >>> principal_curvatures(0.0, 0.0, 2.0, 0.0, -1.0).tolist()
+    [-1.0, 2.0]
+    """
+    gx, gy, gxx, gxy, gyy = (np.asarray(d, float) for d in (gx, gy, gxx, gxy, gyy))
+    w = np.sqrt(1.0 + gx**2 + gy**2)
+    mean = ((1.0 + gy**2) * gxx - 2.0 * gx * gy * gxy + (1.0 + gx**2) * gyy) / (2.0 * w**3)
+    # rounding may leave the square of the half difference just below zero
+    half = np.sqrt(np.maximum(mean**2 - (gxx * gyy - gxy**2) / w**4, 0.0))
+    return np.array([mean - half, mean + half])
+
+
+def frozen(values: ArrayLike) -> Array:
+    """
+    Return `values` as a read-only contiguous array of floats.
+
+    Parameters
+    ----------
+    values : array_like
+    """
+    array = np.array(values, float, order='C')
+    array.setflags(write=False)
+    return array
+
+
+def require(owner: str, condition: Callable[[float], bool], expected: str,
+            **values: Any) -> None:
+    """
+    Raise unless every named value is one finite number that fulfils `condition`.
+
+    Parameters
+    ----------
+    owner : str
+        What has the values, for the message.
+    condition : callable
+    expected : str
+        Ends the sentence "it must be …".
+    **values : float
+
+    Raises
+    ------
+    TerrainError
+        Names the first wrong one.
+    """
+    for name, value in values.items():
+        try:
+            fine = math.isfinite(value) and condition(value)
+        except TypeError:
+            fine = False
+        if not fine:
+            raise TerrainError(f'{owner}: {name} = {value!r}: it must be {expected}')

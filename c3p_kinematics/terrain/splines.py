@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Grounds from a net of B-spline coefficients: ``g = Σ c_ij B(x/Δx − i) B(y/Δy − j)``.
+
+B is the uniform B-spline of degree 3 (curvature continuous) or 5 (its second derivative as well).
+Coefficient [i, j] belongs to the place ``origin + (i Δx, j Δy)``: the first index goes along x.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from c3p_kinematics.terrain import _kernels as kernels
+from c3p_kinematics.terrain.base import Array, CompiledTerrain, TerrainError, frozen, require
+
+KINDS = {3: kernels.CUBIC, 5: kernels.QUINTIC}
+CONTINUATIONS = ('repeat', 'hold')
+
+
+def bspline(degree: int, order: int, t: ArrayLike) -> Array:
+    """
+    Return a derivative of the uniform B-spline that is centred at 0.
+
+    ``B_k(t) = 1/k! Σ_j (−1)^j C(k+1, j) (t + (k+1)/2 − j)₊^k`` and
+    ``B_k' = B_{k−1}(t + ½) − B_{k−1}(t − ½)``.
+
+    Parameters
+    ----------
+    degree : int
+        k ≥ 1.
+    order : int
+        Of the derivative, less than k.
+    t : (…) array_like
+        In units of the spacing.
+
+    Returns
+    -------
+    (…) array
+
+    Examples
+    --------
+    >>> bspline(3, 0, [-1.0, 0.0, 1.0]).round(6).tolist()
+    [0.166667, 0.666667, 0.166667]
+    """
+    t = np.asarray(t, float)
+    if order:
+        return bspline(degree - 1, order - 1, t + 0.5) - bspline(degree - 1, order - 1, t - 0.5)
+    # from the nearer end, where the powers are small
+    into = 0.5 * (degree + 1) - np.abs(t)
+    return sum((-1) ** j * math.comb(degree + 1, j) * np.maximum(into - j, 0.0) ** degree
+               for j in range(degree + 1)) / math.factorial(degree)
+
+
+class SplineNet(CompiledTerrain):
+    """
+    A ground by coefficients: derive, and give `table`, `parameters`, `kind` and `spacing`.
+
+    Attributes
+    ----------
+    degree : int
+        3 or 5.
+    spacing : float or (float, float), m
+    """
+
+    degree: int
+    spacing: ArrayLike
+
+    @property
+    def kind(self) -> int:
+        """The kernels' formula."""
+        return KINDS[self.degree]
+
+    @property
+    def feature_length(self) -> float:
+        """The smaller spacing of the net, m."""
+        return float(min(both(self.spacing)))
+
+    def derivatives(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, ...]:
+        """Return g, gx, gy, gxx, gxy, gyy at x and y, which broadcast."""
+        x, y = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
+        x0, y0, rate_x, rate_y, repeat = self.parameters
+        rows, in_x = self._axis((x - x0) * rate_x, self.table.shape[0], repeat)
+        columns, in_y = self._axis((y - y0) * rate_y, self.table.shape[1], repeat)
+        block = self.table[rows[..., :, None], columns[..., None, :]]
+        return tuple(np.einsum('...i,...ij,...j', in_x[i], block, in_y[j])
+                     * rate_x**i * rate_y**j
+                     for i, j in ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2)))
+
+    def _axis(self, t: Array, count: int, repeat: float) -> tuple[NDArray[np.int64], list[Array]]:
+        """Return which coefficients reach t, (…, k+1), and B, B', B'' of them."""
+        if not np.all(np.isfinite(t)):
+            raise TerrainError(f'{type(self).__name__}: a place is not finite; give finite x, y')
+        first = np.floor(t).astype(int) - self.degree // 2
+        index = first[..., None] + np.arange(self.degree + 1)
+        weights = [bspline(self.degree, order, t[..., None] - index) for order in range(3)]
+        return (index % count if repeat else np.clip(index, 0, count - 1)), weights
+
+    def _window(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        x0, y0, rate_x, rate_y, _ = self.parameters
+        rows, columns = self.table.shape
+        return (x0, x0 + (rows - 1) / rate_x), (y0, y0 + (columns - 1) / rate_y)
+
+
+@dataclass(frozen=True, eq=False)
+class SplineGround(SplineNet):
+    """
+    A ground over a net of coefficients, which it approaches and need not go through.
+
+    Attributes
+    ----------
+    heights : (m, n) array_like, m
+        Coefficients, first index along x; at least degree + 1 each way.
+    spacing : float or (float, float), m
+        Δx, Δy.
+    origin : (float, float), m
+        Where coefficient [0, 0] is.
+    degree : int
+        3 or 5.
+    continuation : str
+        Outside the net: ``'repeat'`` it for ever, as smooth as inside, or ``'hold'`` the
+        coefficients of its rim, so that the ground becomes a level strip beyond each edge.
+
+    Raises
+    ------
+    TerrainError
+        A net that is too small or has a height which is not finite (which cell), a spacing that
+        is not greater than zero, another degree or continuation.
+
+    Examples
+    --------
+    >>> ground = SplineGround.random(seed=1)
+    >>> bool(abs(ground.height(3.0, 4.0)) < 0.35), ground.feature_length
+    (True, 1.0)
+    """
+
+    heights: ArrayLike
+    spacing: ArrayLike = 1.0
+    origin: tuple[float, float] = (0.0, 0.0)
+    degree: int = 3
+    continuation: str = 'repeat'
+
+    def __post_init__(self) -> None:
+        """Make the net read-only and check everything."""
+        object.__setattr__(self, 'heights', checked_net('SplineGround', self.heights,
+                                                        self.spacing, self.origin, self.degree))
+        if self.continuation not in CONTINUATIONS:
+            raise TerrainError(f'SplineGround: continuation = {self.continuation!r}: it must be '
+                               f'one of {", ".join(CONTINUATIONS)}')
+
+    @classmethod
+    def random(cls, seed: int, spacing: float = 1.0, amplitude: float = 0.35,
+               shape: tuple[int, int] = (32, 32), degree: int = 3) -> SplineGround:
+        """
+        Return random ground that repeats: coefficients uniform in ± amplitude.
+
+        Parameters
+        ----------
+        seed : int
+            The same seed gives the same ground.
+        spacing : float, m
+        amplitude : float, m
+        shape : (int, int)
+            After so many coefficients along x and y it repeats.
+        degree : int
+            3 or 5.
+
+        Raises
+        ------
+        TerrainError
+            As the class.
+        """
+        require('SplineGround.random', lambda value: value >= 0, 'a height in m, at least 0',
+                amplitude=amplitude)
+        net = np.random.default_rng(seed).uniform(-amplitude, amplitude, shape)
+        return cls(net, spacing, degree=degree)
+
+    @cached_property
+    def table(self) -> Array:
+        """The coefficients."""
+        return self.heights
+
+    def _numbers(self) -> ArrayLike:
+        dx, dy = both(self.spacing)
+        return [*self.origin, 1.0 / dx, 1.0 / dy, float(self.continuation == 'repeat')]
+
+
+def both(spacing: ArrayLike) -> tuple[float, float]:
+    """
+    Return the spacing along x and along y.
+
+    Parameters
+    ----------
+    spacing : float or (float, float), m
+    """
+    dx, dy = np.broadcast_to(np.asarray(spacing, float), (2,))
+    return float(dx), float(dy)
+
+
+def checked_net(owner: str, heights: ArrayLike, spacing: ArrayLike,
+                origin: tuple[float, float], degree: int) -> Array:
+    """
+    Return a grid of heights as a read-only array, after checking it and what belongs to it.
+
+    Parameters
+    ----------
+    owner : str
+        What has the grid, for the messages.
+    heights : (m, n) array_like, m
+    spacing : float or (float, float), m
+    origin : (float, float), m
+    degree : int
+
+    Raises
+    ------
+    TerrainError
+        Names the cell or the value, and the remedy.
+    """
+    if degree not in KINDS:
+        raise TerrainError(f'{owner}: degree = {degree!r}: it must be 3 (curvature is continuous) '
+                           'or 5 (smooth curvature)')
+    if np.shape(spacing) not in ((), (2,)) or len(origin) != 2:
+        raise TerrainError(f'{owner}: spacing = {spacing}, origin = {origin}: give one spacing or '
+                           'two, and the origin (x, y)')
+    dx, dy = both(spacing)
+    require(owner, lambda length: length > 0, 'a finite distance in m greater than zero',
+            spacing_x=dx, spacing_y=dy)
+    require(owner, lambda place: True, 'a finite place in m', origin_x=origin[0],
+            origin_y=origin[1])
+    net = frozen(heights)
+    least = degree + 1
+    if net.ndim != 2 or min(net.shape) < least:
+        raise TerrainError(f'{owner}: heights have the shape {net.shape}: degree {degree} needs a '
+                           f'grid (m, n) of at least {least} × {least} heights, first index '
+                           'along x')
+    bad = np.argwhere(~np.isfinite(net))
+    if len(bad):
+        i, j = (int(index) for index in bad[0])
+        raise TerrainError(f'{owner}: heights[{i}, {j}] = {net[i, j]} at x = '
+                           f'{origin[0] + i * dx:.6g}, y = {origin[1] + j * dy:.6g} m, one of '
+                           f'{len(bad)} cells that are not finite: fill the holes, for example '
+                           'with scipy.interpolate.griddata, or cut the map to the part that is '
+                           'known')
+    return net
