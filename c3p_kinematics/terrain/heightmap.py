@@ -17,7 +17,7 @@ from c3p_kinematics.terrain.splines import SplineNet, both, checked_net
 @dataclass(frozen=True, eq=False)
 class HeightMap(SplineNet):
     """
-    The spline through a grid of heights, with the ends "not a knot": straight ones stay straight.
+    The spline through a grid of heights, without curvature across its edges ("natural").
 
     Outside the grid the slope at the edge tapers off over `margin` cells; beyond them the ground
     is level away from the edge. It is as smooth there as inside.
@@ -74,8 +74,8 @@ class HeightMap(SplineNet):
     @cached_property
     def table(self) -> Array:
         """The coefficients of the spline, continued by the margin."""
-        along_x = _continued(coefficients(self.heights, self.degree), self.margin)
-        along_y = _continued(coefficients(along_x.T, self.degree), self.margin)
+        along_x = _continued(self.heights, self.degree, self.margin)
+        along_y = _continued(along_x.T, self.degree, self.margin)
         return frozen(along_y.T)
 
     def _numbers(self) -> ArrayLike:
@@ -106,8 +106,8 @@ def coefficients(values: ArrayLike, degree: int) -> Array:
 
     Notes
     -----
-    SciPy's "not a knot" spline comes on knots that pile up at the ends. It is one of the splines
-    on uniform knots: the one with the same derivatives there.
+    The even derivatives from the second on vanish at both ends. Ends "not a knot" would follow a
+    parabola better, but those of a rough map swing to thousands of times its height outside.
 
     Examples
     --------
@@ -116,19 +116,19 @@ def coefficients(values: ArrayLike, degree: int) -> Array:
     """
     values = np.asarray(values, float)
     places = np.arange(len(values), dtype=float)
-    known = make_interp_spline(places, values, k=degree)
-    ends = [[(order, known(end, order)) for order in range(1, degree // 2 + 1)]
-            for end in (places[0], places[-1])]
+    free = [(order, np.zeros(values.shape[1:])) for order in range(2, degree, 2)]
     # knots beyond the ends, one cell apart like all others
     knots = np.arange(-degree, len(values) + degree, dtype=float)
-    return make_interp_spline(places, values, k=degree, t=knots, bc_type=ends).c
+    return make_interp_spline(places, values, k=degree, t=knots, bc_type=(free, free)).c
 
 
-def _continued(net: Array, margin: int) -> Array:
-    """Return coefficients with `margin` more at both ends of the first axis, ever flatter."""
-    # the slope goes to zero in equal steps, so that the curvature is the same all the way
-    share = np.cumsum(1.0 - np.arange(1, margin + 1) / (margin + 1.0))
-    shape = (margin,) + (1,) * (net.ndim - 1)
-    before = net[0] + share[::-1].reshape(shape) * (net[0] - net[1])
-    after = net[-1] + share.reshape(shape) * (net[-1] - net[-2])
-    return np.concatenate([before, net, after])
+def _continued(values: Array, degree: int, margin: int) -> Array:
+    """Return the coefficients through `values` and `margin` more at both ends, ever flatter."""
+    half = degree // 2
+    # from that of the last cell the slope goes to zero in equal steps, so that the curvature is
+    # the same all the way
+    steps = np.concatenate([np.ones(half), 1.0 - np.arange(1, margin + 1) / (margin + 1.0)])
+    share = np.cumsum(steps)[half:].reshape((margin,) + (1,) * (values.ndim - 1))
+    before = values[0] + share[::-1] * (values[0] - values[1])
+    after = values[-1] + share * (values[-1] - values[-2])
+    return np.concatenate([before, coefficients(values, degree), after])
