@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import Pose, PoseStamped, TransformStamped
+from geometry_msgs.msg import Pose, PoseStamped, Quaternion, TransformStamped, Vector3
 from rclpy.node import Node
 
 from c3p_description.model import Array
@@ -18,6 +18,7 @@ from c3p_ros.messages import (
     MessageError,
     ns_to_stamp,
     planar,
+    pose_numbers,
     quaternion_of,
     yaw_of,
     yaw_of_parts,
@@ -123,13 +124,18 @@ class TransformPublisher:
 
     def send(self, stamp: int, pose: Array, frame: str, child: str) -> None:
         """Publish pose (x, y, yaw) of frame `child` in `frame`; the stamp is in ns."""
+        if self.works:
+            self.send_spatial(stamp, pose_numbers(pose), frame, child)
+
+    def send_spatial(self, stamp: int, pose: Sequence[float], frame: str, child: str) -> None:
+        """Publish a pose of seven numbers, position and quaternion (x, y, z, w), as `send`."""
         if not self.works:
             return
         transform = TransformStamped(child_frame_id=child)
         transform.header.stamp, transform.header.frame_id = ns_to_stamp(stamp), frame
-        transform.transform.translation.x = float(pose[0])
-        transform.transform.translation.y = float(pose[1])
-        transform.transform.rotation = quaternion_of(float(pose[2]))
+        x, y, z, qx, qy, qz, qw = map(float, pose)
+        transform.transform.translation = Vector3(x=x, y=y, z=z)
+        transform.transform.rotation = Quaternion(x=qx, y=qy, z=qz, w=qw)
         self._publisher.publish(TFMessage(transforms=[transform]))
 
 

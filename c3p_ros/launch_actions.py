@@ -38,11 +38,11 @@ def share(*path: str) -> PathJoinSubstitution:
     return PathJoinSubstitution([FindPackageShare('c3p'), *path])
 
 
-def common_arguments() -> list[DeclareLaunchArgument]:
-    """Return the arguments that every launch file of the suite has."""
+def common_arguments(robot: str = 'c3p') -> list[DeclareLaunchArgument]:
+    """Return the arguments that every launch file of the suite has; `robot` is a default."""
     return [
         DeclareLaunchArgument(
-            'robot', default_value='c3p',
+            'robot', default_value=robot,
             description='Which robot: a name from c3p_description/robots, or the path of a YAML, '
                         'URDF or xacro file.'),
         DeclareLaunchArgument(
@@ -59,13 +59,13 @@ def common_arguments() -> list[DeclareLaunchArgument]:
     ]
 
 
-def rviz_arguments(default: str) -> list[DeclareLaunchArgument]:
-    """Return the arguments of `rviz`; `default` says whether it starts unasked."""
+def rviz_arguments(default: str, layout: str = 'c3p.rviz') -> list[DeclareLaunchArgument]:
+    """Return the arguments of `rviz`; `default` says whether it starts unasked, with `layout`."""
     return [
         DeclareLaunchArgument('rviz', default_value=default, choices=BOOLEAN,
                               description='Start RViz; needs the package rviz2.'),
         DeclareLaunchArgument('rviz_config',
-                              default_value=share('c3p_description', 'rviz', 'c3p.rviz'),
+                              default_value=share('c3p_description', 'rviz', layout),
                               description='Layout of RViz.'),
     ]
 
