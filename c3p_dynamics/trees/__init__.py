@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Trees of rigid bodies: description, kinematics, inverse and forward dynamics, energy.
+
+A `Tree` holds what does not change; free functions take it with the state. See
+docs/papers/kelly.md for the equations.
+"""
+
+from c3p_dynamics.trees.description import WORLD, Arrays, Frame, Tree
+from c3p_dynamics.trees.energy import kinetic_energy, momentum, potential_energy
+from c3p_dynamics.trees.forward_dynamics import (
+    aba,
+    aba_into,
+    aba_workspace,
+    forward_composite,
+)
+from c3p_dynamics.trees.inertia import crba, factor, solve
+from c3p_dynamics.trees.inverse_dynamics import (
+    bias,
+    joint_wrenches,
+    rnea,
+    rnea_into,
+    rnea_workspace,
+)
+from c3p_dynamics.trees.kinematics import (
+    Poses,
+    body_velocity,
+    forward_kinematics,
+    point_bias_acceleration,
+    point_jacobian,
+)
+from c3p_dynamics.trees.parts import Body, Joint, TreeError
+
+__all__ = ['WORLD', 'Arrays', 'Body', 'Frame', 'Joint', 'Poses', 'Tree', 'TreeError', 'aba',
+           'aba_into', 'aba_workspace', 'bias', 'body_velocity', 'crba', 'factor',
+           'forward_composite', 'forward_kinematics', 'joint_wrenches', 'kinetic_energy',
+           'momentum', 'point_bias_acceleration', 'point_jacobian', 'potential_energy', 'rnea',
+           'rnea_into', 'rnea_workspace', 'solve']

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
+"""
+Compiled inertia matrix by composite bodies and its sparse factor LᵀL. No checks.
+
+A body's row of `work` holds c, s and the origin in the lower body (0:5), then mass, first moment
+and inertia about the origin (5:15) of it and all above it, in inner axes.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from c3p_dynamics.trees._frames import cross, place, symmetric_up, up
+from c3p_kinematics.compiled import inlined, kernel
+
+COMPOSITE_WIDTH = 15
+# a pivot below this share of its diagonal is rounding: no inertia resists the joint
+PIVOT_TOLERANCE = 1e-14
+
+
+@inlined
+def put_down(links, numbers, work, i):
+    """Add the composite body i to that of its lower body; Steiner's rule for the way between."""
+    row, w, b = numbers[i], work[i], work[links[i, 0]]
+    c, s, m, px, py, pz = w[0], w[1], w[5], w[2], w[3], w[4]
+    hx, hy, hz = up(row, c, s, w[6], w[7], w[8])
+    xx, yy, zz, xy, xz, yz = symmetric_up(row, c, s, w[9], w[10], w[11], w[12], w[13], w[14])
+    # half of m p + 2 h takes part in each product: I += (p·k + k·p) 1 − (p kᵀ + k pᵀ)
+    kx, ky, kz = hx + 0.5 * m * px, hy + 0.5 * m * py, hz + 0.5 * m * pz
+    ax, ay, az = px * kx, py * ky, pz * kz
+    b[5] = b[5] + m
+    b[6], b[7], b[8] = b[6] + hx + m * px, b[7] + hy + m * py, b[8] + hz + m * pz
+    b[9] = b[9] + xx + 2.0 * (ay + az)
+    b[10] = b[10] + yy + 2.0 * (ax + az)
+    b[11] = b[11] + zz + 2.0 * (ax + ay)
+    b[12] = b[12] + xy - (px * ky + kx * py)
+    b[13] = b[13] + xz - (px * kz + kx * pz)
+    b[14] = b[14] + yz - (py * kz + ky * pz)
+
+
+@kernel
+def composite(links, numbers, q, work, a):
+    """Write the inertia matrix A (n, n), in the user's numbering."""
+    n = len(links)
+    a[:] = 0.0
+    for i in range(n):
+        place(numbers[i], links[i, 1], q[links[i, 2]], work[i])
+        for k in range(10):
+            work[i, 5 + k] = numbers[i, 12 + k]
+    for back in range(n):
+        i = n - 1 - back
+        w, at = work[i], links[i, 2]
+        if links[i, 0] >= 0:
+            put_down(links, numbers, work, i)
+        # the wrench that gives the composite body a unit acceleration of its joint
+        if links[i, 1] == 0:
+            fx, fy, fz = -w[7], w[6], 0.0
+            nx, ny, nz = w[13], w[14], w[11]
+            a[at, at] = nz
+        else:
+            fx, fy, fz = 0.0, 0.0, w[5]
+            nx, ny, nz = w[7], -w[6], 0.0
+            a[at, at] = fz
+        j = i
+        while links[j, 0] >= 0:
+            b = work[j]
+            fx, fy, fz = up(numbers[j], b[0], b[1], fx, fy, fz)
+            nx, ny, nz = up(numbers[j], b[0], b[1], nx, ny, nz)
+            tx, ty, tz = cross(b[2], b[3], b[4], fx, fy, fz)
+            nx, ny, nz = nx + tx, ny + ty, nz + tz
+            j = links[j, 0]
+            value = nz if links[j, 1] == 0 else fz
+            a[at, links[j, 2]] = value
+            a[links[j, 2], at] = value
+
+
+@kernel
+def composite_batch(links, numbers, q, a):
+    """Write A (B, n, n)."""
+    work = np.empty((len(links), COMPOSITE_WIDTH))
+    for b in range(len(q)):
+        composite(links, numbers, q[b], work, a[b])
+
+
+@kernel
+def factorize(links, a, l):
+    """
+    Write L of ``A = LᵀL``; return −1, or the inner number of a body without inertia.
+
+    From the leaves inwards, L has no entry where A has none: row k is filled only in the columns
+    of the bodies below k (Featherstone's branch-induced sparsity).
+    """
+    n = len(links)
+    l[:] = 0.0
+    for i in range(n):
+        row, j = links[i, 2], i
+        while j >= 0:
+            l[row, links[j, 2]] = a[row, links[j, 2]]
+            j = links[j, 0]
+    for back in range(n):
+        k = n - 1 - back
+        row = links[k, 2]
+        pivot = l[row, row]
+        if not pivot > PIVOT_TOLERANCE * a[row, row]:
+            return k
+        pivot = math.sqrt(pivot)
+        l[row, row] = pivot
+        i = links[k, 0]
+        while i >= 0:
+            l[row, links[i, 2]] /= pivot
+            i = links[i, 0]
+        i = links[k, 0]
+        while i >= 0:
+            at, j = links[i, 2], i
+            while j >= 0:
+                l[at, links[j, 2]] -= l[row, at] * l[row, links[j, 2]]
+                j = links[j, 0]
+            i = links[i, 0]
+    return -1
+
+
+@kernel
+def solve_factored(links, l, x):
+    """Replace x by the solution of ``LᵀL x' = x``."""
+    n = len(links)
+    for back in range(n):
+        k = n - 1 - back
+        row = links[k, 2]
+        x[row] /= l[row, row]
+        j = links[k, 0]
+        while j >= 0:
+            x[links[j, 2]] -= l[row, links[j, 2]] * x[row]
+            j = links[j, 0]
+    for k in range(n):
+        row, j = links[k, 2], links[k, 0]
+        while j >= 0:
+            x[row] -= l[row, links[j, 2]] * x[links[j, 2]]
+            j = links[j, 0]
+        x[row] /= l[row, row]
+
+
+@kernel
+def solve_columns(links, l, x):
+    """Replace each row of x (m, n) by the solution of ``LᵀL x' = x``."""
+    for b in range(len(x)):
+        solve_factored(links, l, x[b])

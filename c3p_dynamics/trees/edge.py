@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The edge between the user's vectors and the kernels: shapes, finite numbers, one batch."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_dynamics.trees.description import Tree
+from c3p_dynamics.trees.parts import Array, TreeError
+
+
+def batched(tree: Tree, **vectors: ArrayLike) -> tuple[tuple[int, ...], list[Array]]:
+    """
+    Bring named vectors (…, n) to one batch of contiguous (B, n).
+
+    Parameters
+    ----------
+    tree : Tree
+    **vectors : (…, n) array_like
+        One number per joint; leading dimensions broadcast.
+
+    Returns
+    -------
+    batch : tuple
+        The common leading dimensions.
+    rows : list of (B, n) arrays
+        Copies.
+
+    Raises
+    ------
+    TreeError
+        A wrong last dimension, leading dimensions that do not fit, or a number that is not finite;
+        the text names vector, joint and row.
+    """
+    arrays = {name: np.asarray(value, float) for name, value in vectors.items()}
+    for name, array in arrays.items():
+        if array.ndim == 0 or array.shape[-1] != tree.count:
+            raise TreeError(f'{name} has shape {array.shape}: the last dimension must be '
+                            f'{tree.count}, one number per joint')
+    batch = _common({name: array.shape[:-1] for name, array in arrays.items()})
+    rows = []
+    for name, array in arrays.items():
+        # a copy: kernels are compiled for arrays that may be written to
+        row = np.array(np.broadcast_to(array, (*batch, tree.count)), order='C')
+        row = row.reshape(-1, tree.count)
+        if not np.isfinite(row).all():
+            b, k = np.argwhere(~np.isfinite(row))[0]
+            place = ', '.join(map(str, np.unravel_index(b, batch))) if batch else ''
+            raise TreeError(f'{name}{f"[{place}]" if place else ""} of joint {tree.names[k]} '
+                            f'(row {k}) = {row[b, k]}: every number must be finite')
+        rows.append(row)
+    return batch, rows
+
+
+def _common(shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the leading dimensions to which all broadcast."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        said = ', '.join(f'{name} {shape}' for name, shape in shapes.items())
+        raise TreeError(f'leading dimensions {said}: they must broadcast') from None
+
+
+def external_wrenches(tree: Tree, external: ArrayLike | None, batch: tuple[int, ...]) -> Array:
+    """
+    Return wrenches on the bodies as (B, n, 6), or (B, 0, 6) for none.
+
+    Parameters
+    ----------
+    tree : Tree
+    external : (…, n, 6) array_like or None
+    batch : tuple
+        Leading dimensions to which it must broadcast.
+
+    Raises
+    ------
+    TreeError
+        A wrong shape, or a number that is not finite; the text names the body.
+    """
+    rows = int(np.prod(batch))
+    if external is None:
+        return np.zeros((rows, 0, 6))
+    given = np.asarray(external, float)
+    try:
+        whole = np.array(np.broadcast_to(given, (*batch, tree.count, 6)), order='C')
+    except ValueError:
+        raise TreeError(f'external has shape {given.shape}: expected {(*batch, tree.count, 6)}, '
+                        'force and moment on each body') from None
+    whole = whole.reshape(-1, tree.count, 6)
+    if not np.isfinite(whole).all():
+        k = np.argwhere(~np.isfinite(whole))[0][1]
+        raise TreeError(f'external on body {tree.bodies[k].name} (row {k}) = '
+                        f'{whole[:, k][~np.isfinite(whole[:, k])][0]}: every number must be '
+                        'finite')
+    return whole
+
+
+def vector(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """
+    Return a finite array of just this shape, as a copy.
+
+    Parameters
+    ----------
+    name : str
+        For the error.
+    value : array_like
+    shape : tuple
+
+    Raises
+    ------
+    TreeError
+        Wrong shape or a number that is not finite.
+    """
+    array = np.array(value, float, order='C')
+    if array.shape != shape or not np.isfinite(array).all():
+        raise TreeError(f'{name} = {value!r}: expected finite numbers of shape {shape}')
+    return array
+
+
+def without_inertia(tree: Tree, inner: int, row: int | None = None) -> TreeError:
+    """
+    Return the error for a singular inertia matrix.
+
+    Parameters
+    ----------
+    tree : Tree
+    inner : int
+        Inner number of the body at whose joint the factor has no pivot.
+    row : int, optional
+        Of the batch.
+    """
+    k = int(tree.order[inner])
+    where = '' if row is None else f' in state {row}'
+    return TreeError(f'body {tree.bodies[k].name} (row {k}){where}: the inertia matrix is '
+                     f'singular, nothing resists joint {tree.names[k]}; give the body, or those '
+                     'above it, inertia in the direction of the joint')

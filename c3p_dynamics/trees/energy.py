@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Energy and momentum of a tree: what an integration, an impact or a contact is judged by."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_dynamics.trees import _force_kernels as kernels
+from c3p_dynamics.trees.description import Tree
+from c3p_dynamics.trees.edge import batched
+from c3p_dynamics.trees.parts import Array
+
+
+def kinetic_energy(tree: Tree, q: ArrayLike, qd: ArrayLike) -> Array:
+    """
+    Return ``T = ½ q̇ᵀA q̇``, from the velocities of the bodies.
+
+    Parameters
+    ----------
+    tree : Tree
+    q, qd : (…, n) array_like
+
+    Returns
+    -------
+    (…) array, J
+
+    Raises
+    ------
+    TreeError
+        A wrong shape or a number that is not finite.
+    """
+    batch, energy, _ = _account(tree, q, qd)
+    return energy[:, 0].reshape(batch)
+
+
+def potential_energy(tree: Tree, q: ArrayLike) -> Array:
+    """
+    Return ``V = −Σ m g·p_c``, zero where all centres of mass are at the height of the origin.
+
+    What is fixed to the world is not counted. Parameters and errors as for `kinetic_energy`.
+    """
+    batch, energy, _ = _account(tree, q, np.zeros(tree.count))
+    return energy[:, 1].reshape(batch)
+
+
+def momentum(tree: Tree, q: ArrayLike, qd: ArrayLike) -> Array:
+    """
+    Return linear and angular momentum of the whole tree about the world's origin.
+
+    Its derivative is the sum of all external wrenches: gravity, `external` and what the world's
+    joints carry.
+
+    Parameters
+    ----------
+    tree : Tree
+    q, qd : (…, n) array_like
+
+    Returns
+    -------
+    (…, 6) array, N·s and N·m·s
+        World axes.
+
+    Raises
+    ------
+    TreeError
+        A wrong shape or a number that is not finite.
+    """
+    batch, _, total = _account(tree, q, qd)
+    return total.reshape(*batch, 6)
+
+
+def _account(tree: Tree, q: ArrayLike, qd: ArrayLike) -> tuple[tuple[int, ...], Array, Array]:
+    batch, (angles, rates) = batched(tree, q=q, qd=qd)
+    energy, total = np.empty((len(angles), 2)), np.empty((len(angles), 6))
+    kernels.account(*tree.arrays, angles, rates, energy, total)
+    return batch, energy, total

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Forward dynamics, two ways: articulated bodies, and composite bodies with the sparse factor.
+
+The first costs in proportion to n, the second n times the depth squared with a small factor; where
+they cross is measured by benchmarks/bench_trees.py. Both give ``q̈ = A⁻¹(τ − c)``, Kelly's eqs (6)
+and (7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_dynamics.trees import _articulated_kernels as kernels
+from c3p_dynamics.trees.description import Tree
+from c3p_dynamics.trees.edge import batched, external_wrenches, without_inertia
+from c3p_dynamics.trees.parts import Array
+
+
+def aba(tree: Tree, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
+        external: ArrayLike | None = None) -> Array:
+    """
+    Return the accelerations, by articulated bodies.
+
+    Inwards each joint leaves ``I − U Uᵀ/D`` of its body's articulated inertia to the lower body;
+    outwards ``q̈ = (u − U·a)/D``.
+
+    Parameters
+    ----------
+    tree : Tree
+    q, qd : (…, n) array_like
+    tau : (…, n) array_like, N·m or N
+    external : (…, n, 6) array_like, optional
+        Force and moment about the body's origin on each body, world axes.
+
+    Returns
+    -------
+    (…, n) array, rad/s² or m/s²
+
+    Raises
+    ------
+    TreeError
+        Nothing resists a joint (the text names body and row), a wrong shape, a number that is not
+        finite.
+
+    Notes
+    -----
+    Featherstone's method, Kelly's reference [9], with accelerations of points instead of spatial
+    ones, so that no linear velocities are needed.
+
+    Examples
+    --------
+    >>> from c3p_dynamics.trees import Body, Joint, Tree, aba
+    >>> tree = Tree.from_connection([-1], [Joint('slide', 'prismatic')], [Body('one', 2.0)])
+    >>> aba(tree, [0.0], [0.0], [2.0]).round(12)
+    array([-8.81])
+    """
+    return _forward(kernels.articulated_batch, tree, q, qd, tau, external)
+
+
+def forward_composite(tree: Tree, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
+                      external: ArrayLike | None = None) -> Array:
+    """
+    Return the accelerations, by composite bodies and the factor LᵀL.
+
+    Parameters, shapes and errors as for `aba`.
+    """
+    return _forward(kernels.composite_forward_batch, tree, q, qd, tau, external)
+
+
+def _forward(kernel: Callable[..., tuple[int, int]], tree: Tree, q: ArrayLike, qd: ArrayLike,
+             tau: ArrayLike, external: ArrayLike | None) -> Array:
+    batch, (angles, rates, torques) = batched(tree, q=q, qd=qd, tau=tau)
+    qdd = np.empty_like(angles)
+    row, empty = kernel(*tree.arrays, angles, rates, torques,
+                        external_wrenches(tree, external, batch), qdd)
+    if empty >= 0:
+        raise without_inertia(tree, empty, row if batch else None)
+    return qdd.reshape(*batch, tree.count)
+
+
+def aba_workspace(tree: Tree) -> Array:
+    """Return the memory that `aba_into` of this `tree` writes to."""
+    return np.empty((tree.count, kernels.ARTICULATED_WIDTH))
+
+
+def aba_into(tree: Tree, work: Array, q: Array, qd: Array, tau: Array, external: Array,
+             qdd: Array) -> int:
+    """
+    Write the accelerations of one state; as `aba`, without checks and without allocating.
+
+    Parameters
+    ----------
+    tree : Tree
+    work : array
+        From `aba_workspace`.
+    q, qd, tau : (n,) arrays of float64, contiguous
+    external : (n, 6) array, or (0, 6) for none
+    qdd : (n,) array
+        Is written to.
+
+    Returns
+    -------
+    int
+        −1, or the inner number of a body whose joint nothing resists (``tree.order`` says which);
+        then `qdd` is not written.
+    """
+    return kernels.articulated(*tree.arrays, q, qd, tau, external, work, qdd)
