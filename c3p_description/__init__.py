@@ -4,7 +4,8 @@ The robots: parameters, URDF, meshes and layouts, and how they become numbers.
 
 ``load('c3p')`` reads ``robots/c3p.yaml``, the one source of every parameter; it also takes the
 path of a YAML, URDF or xacro file. ``robot_description('c3p')`` is the URDF of the same robot.
-``load('pvc_tricycle')`` is a tricycle for rough ground.
+``load('pvc_tricycle')`` is a tricycle for rough ground, ``load('agv')`` a vehicle with two driven
+wheels and one caster.
 
 Examples
 --------
@@ -15,10 +16,11 @@ Examples
 
 from typing import Any
 
+from c3p_description.agv_model import Agv
 from c3p_description.model import CasterRobot, ModelError
 from c3p_description.pvc_model import PvcTricycle
 
-__all__ = ['CasterRobot', 'ModelError', 'PvcTricycle', 'load', 'robot_description']
+__all__ = ['Agv', 'CasterRobot', 'ModelError', 'PvcTricycle', 'load', 'robot_description']
 
 
 def __getattr__(name: str) -> Any:

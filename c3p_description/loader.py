@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from c3p_description.agv_model import Agv
 from c3p_description.files import share_file
 from c3p_description.model import CasterRobot, Friction, ModelError
 from c3p_description.parameters import Parameters, parameter_file, read_parameters
@@ -16,11 +17,17 @@ from c3p_description.urdf import from_urdf
 
 # the xacro of each kind of parameter file
 XACRO_FILES = {'caster_robot': 'c3p_description/urdf/c3p.urdf.xacro',
-               'pvc_tricycle': 'c3p_description/urdf/pvc_tricycle.urdf.xacro'}
+               'pvc_tricycle': 'c3p_description/urdf/pvc_tricycle.urdf.xacro',
+               'agv': 'c3p_description/urdf/agv.urdf.xacro'}
 DESCRIPTIONS = ('.urdf', '.xacro')
+# what each kind of robot is, and what runs it, for who gave the wrong one
+WHAT = {CasterRobot: 'stands on casters',
+        PvcTricycle: 'is a tricycle with passive variable camber and no caster robot; `c3p sim` '
+                     'and rough_ground_node drive it',
+        Agv: 'is a vehicle with two driven wheels and one caster; `c3p experiment agv` runs it'}
 
 
-def load(name_or_path: str | Path) -> CasterRobot | PvcTricycle:
+def load(name_or_path: str | Path) -> CasterRobot | PvcTricycle | Agv:
     """
     Return the model of a robot.
 
@@ -28,12 +35,12 @@ def load(name_or_path: str | Path) -> CasterRobot | PvcTricycle:
     ----------
     name_or_path : str or Path
         The name of a file in ``robots/`` (``'c3p'``, ``'c3p_25kg'``, ``'pvc_tricycle'`` or short
-        ``'pvc'``), or the path of a ``.yaml``, ``.urdf`` or ``.xacro`` file. A URDF is read as
-        that of a caster robot.
+        ``'pvc'``, ``'agv'``), or the path of a ``.yaml``, ``.urdf`` or ``.xacro`` file. A URDF is
+        read as that of a caster robot.
 
     Returns
     -------
-    CasterRobot or PvcTricycle
+    CasterRobot, PvcTricycle or Agv
         What the file's ``kind`` says, in SI units and radians.
 
     Raises
@@ -81,9 +88,8 @@ def load_casters(name_or_path: str | Path) -> CasterRobot:
     """
     robot = load(name_or_path)
     if not isinstance(robot, CasterRobot):
-        raise ModelError(f'robot {str(name_or_path)!r} is a tricycle with passive variable camber '
-                         'and no caster robot; `c3p sim` and rough_ground_node drive it, here '
-                         "give 'c3p' or your caster robot")
+        raise ModelError(f'robot {str(name_or_path)!r} {WHAT[type(robot)]}; here give '
+                         "'c3p' or your caster robot")
     return robot
 
 
@@ -103,8 +109,8 @@ def load_tricycle(name_or_path: str | Path) -> PvcTricycle:
     """
     robot = load(name_or_path)
     if not isinstance(robot, PvcTricycle):
-        raise ModelError(f'robot {str(name_or_path)!r} stands on casters: give pvc_tricycle, or a '
-                         '.yaml file that starts with `extends: pvc_tricycle`')
+        raise ModelError(f'robot {str(name_or_path)!r} {WHAT[type(robot)]}: give pvc_tricycle, '
+                         'or a .yaml file that starts with `extends: pvc_tricycle`')
     return robot
 
 
@@ -199,6 +205,17 @@ def _pvc_tricycle(parameters: Parameters) -> PvcTricycle:
         wheel_mass=parameters['wheel']['mass'])
 
 
+def _agv(parameters: Parameters) -> Agv:
+    """Return the model of checked parameters of kind agv."""
+    friction = parameters['friction']
+    sections = {name: parameters[name] for name in ('platform', 'wheel', 'link')}
+    return Agv(
+        name=parameters['name'], **parameters['geometry'], **parameters['limits'],
+        **{f'{section}_{key}': value for section, keys in sections.items()
+           for key, value in keys.items()},
+        viscous=[friction[key] for key in ('drive', 'drive', 'caster_wheel', 'caster_pivot')])
+
+
 # what each `kind:` of parameter file becomes
-BUILDERS: dict[str, Callable[[Parameters], CasterRobot | PvcTricycle]] = {
-    'caster_robot': _caster_robot, 'pvc_tricycle': _pvc_tricycle}
+BUILDERS: dict[str, Callable[[Parameters], CasterRobot | PvcTricycle | Agv]] = {
+    'caster_robot': _caster_robot, 'pvc_tricycle': _pvc_tricycle, 'agv': _agv}

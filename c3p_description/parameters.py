@@ -59,9 +59,22 @@ PVC_TRICYCLE: dict[str, dict[str, str]] = {
             'deck_height', 'beam', 'hinge_radius', 'fork_gap', 'fork_thickness',
             'fork_breadth')}},
 }
-SCHEMAS = {'caster_robot': CASTER_ROBOT, 'pvc_tricycle': PVC_TRICYCLE}
+# what each key of a vehicle with two driven wheels and one caster must be
+AGV: dict[str, dict[str, str]] = {
+    'geometry': {name: 'number' for name in (
+        'track', 'wheel_radius', 'axle_distance', 'pivot_distance', 'caster_offset',
+        'platform_height')},
+    'platform': {'mass': 'number', 'inertia': 'number triple'},
+    'wheel': {'mass': 'number', 'spin_inertia': 'number', 'yaw_inertia': 'number'},
+    'link': {'mass': 'number', 'com': 'number', 'inertia': 'number'},
+    'friction': {'drive': 'number', 'caster_wheel': 'number', 'caster_pivot': 'number'},
+    'limits': {'drive_torque': 'limit', 'drive_rate': 'limit'},
+    'visual': {name: 'number' for name in (
+        'wheel_width', 'fork_thickness', 'fork_breadth', 'fork_gap', 'arm')},
+}
+SCHEMAS = {'caster_robot': CASTER_ROBOT, 'pvc_tricycle': PVC_TRICYCLE, 'agv': AGV}
 # the file of each kind that others extend
-COMPLETE = {'caster_robot': 'c3p', 'pvc_tricycle': 'pvc_tricycle'}
+COMPLETE = {'caster_robot': 'c3p', 'pvc_tricycle': 'pvc_tricycle', 'agv': 'agv'}
 # shorter names of files in robots/
 ALIASES = {'pvc': 'pvc_tricycle'}
 # the pivots are given in one of two ways

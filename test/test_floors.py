@@ -16,14 +16,17 @@ PACKAGES = {'c3p_kinematics': 0, 'c3p_dynamics': 1, 'c3p_controller': 2, 'c3p_ha
             'c3p_description': 3, 'c3p_ros': 3, 'c3p_simulation': 4}
 FILES = {
     'c3p_description/__init__.py': 0, 'c3p_description/model.py': 0,
-    'c3p_description/pvc_model.py': 0,
+    'c3p_description/agv_model.py': 0, 'c3p_description/pvc_model.py': 0,
     'c3p_simulation/__init__.py': 0, 'c3p_ros/latency.py': 2,
     **{f'c3p_hardware/emulator/{name}.py': 2 for name in (
         'absolute_encoder', 'faults', 'motor_drive', 'robot_behind')},
     **{f'c3p_simulation/plants/{name}.py': 2 for name in (
         '__init__', '_sensor_kernels', 'checks', 'parameter_errors', 'plant', 'sensors')},
     **{f'c3p_simulation/card_trials/trial_{name}.py': 2 for name in ('list', 'measures')},
-    'c3p_simulation/processes.py': 3,
+    'c3p_simulation/processes.py': 3, 'c3p_simulation/rough_ground/__init__.py': 0,
+    **{f'c3p_simulation/rough_ground/{name}.py': 2 for name in ('commands', 'run')},
+    **{f'c3p_simulation/rough_ground/{name}.py': 3 for name in (
+        'markers', 'pace', 'wire_markers')},
 }
 # and whole folders; files win
 FOLDERS = {'c3p_hardware/emulator': 3, 'c3p_hardware/tools': 3, 'c3p_hardware/transport': 3,

@@ -135,7 +135,7 @@ BAD = {
     'visual: {platform_mesh: 3}': 'visual.platform_mesh = 3: expected a text',
     'name: 3': 'name = 3: expected a text',
     'kind: bicycle': "kind = 'bicycle': expected one of caster_robot",
-    'extends: c4p': 'c4p.* is unknown: give one of c3p, c3p_25kg',
+    'extends: c4p': 'c4p.* is unknown: give one of .*c3p, c3p_25kg',
     'extends: bad.yaml': 'cannot extend itself',
     'wheel: {mass: !degrees x}': 'not readable as YAML',
     'wheel: {': 'not readable as YAML',
@@ -169,7 +169,7 @@ def test_file_that_is_not_there(name):
 
 
 def test_unknown_robot_names_those_there_are():
-    with pytest.raises(ModelError, match="'c9p' is unknown: give one of c3p, c3p_25kg"):
+    with pytest.raises(ModelError, match="'c9p' is unknown: give one of .*c3p, c3p_25kg"):
         load('c9p')
 
 
