@@ -63,7 +63,7 @@ def contacts(draw):
     x = cells[2] + cells[0] * (draw(st.integers(0, 6)) + draw(inside))
     y = cells[3] + cells[1] * (draw(st.integers(0, 5)) + draw(inside))
     eta = np.array([6 * draw(rate), low + (high - low) * draw(unit), x, y, 6 * draw(rate)])
-    return wheel, ground, eta, np.array([draw(rate) for _ in range(5)])
+    return wheel, ground, eta, scaled(wheel, [draw(rate) for _ in range(5)])
 
 
 def a_contact(wheel, ground, seed=0):
@@ -73,4 +73,9 @@ def a_contact(wheel, ground, seed=0):
     eta = np.array([generator.uniform(-3, 3), generator.uniform(low, high),
                     2.13 + 0.1 * generator.uniform(), 0.77 + 0.1 * generator.uniform(),
                     generator.uniform(-3, 3)])
-    return eta, generator.uniform(-1, 1, 5)
+    return eta, scaled(wheel, generator.uniform(-1, 1, 5))
+
+
+def scaled(wheel, rate):
+    """Return rates of the order of 1/s: v of a cylinder is an arc length on an edge of 3 cm."""
+    return np.array(rate) * ([1, 0.03, 1, 1, 1] if wheel.startswith('cylinder') else 1.0)
