@@ -1,2 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Vehicles whose wheels roll on any ground: closed chains of joints and contacts."""
+"""
+Vehicles whose wheels roll without slip over any ground: closed chains of joints and contacts.
+
+A vehicle is a description (joints, wheels) and nothing else; `place` puts it on the ground,
+`velocity` says how it moves, `simulate` drives it. Auchter and Moore, Off-road robot modeling with
+dextrous manipulation kinematics, with the errata of docs/papers/auchter_moore.md.
+"""
+
+from c3p_kinematics.closed_chain_vehicle.description import (
+    DescriptionError,
+    Joint,
+    Wheel,
+    axis_rotation,
+)
+from c3p_kinematics.closed_chain_vehicle.motion import StepError, simulate
+from c3p_kinematics.closed_chain_vehicle.placement import Placement, place
+from c3p_kinematics.closed_chain_vehicle.run import Event, Run
+from c3p_kinematics.closed_chain_vehicle.vehicle import State, Vehicle
+from c3p_kinematics.closed_chain_vehicle.velocity import Velocity, contact_jacobians, velocity
+
+__all__ = ['DescriptionError', 'Event', 'Joint', 'Placement', 'Run', 'State', 'StepError',
+           'Vehicle', 'Velocity', 'Wheel', 'axis_rotation', 'contact_jacobians', 'place',
+           'simulate', 'velocity']

@@ -224,8 +224,8 @@ def wheel_motion(vehicle, rate, offset, work):
 
 
 @inlined
-def contact_rates(row, wx, wy, wz, vx, vy, vz, out, at):
-    """Write η̇ of one contact for a twist of its wheel in {G}, and return the margin."""
+def contact_rates(row, wx, wy, wz, vx, vy, out, at):
+    """Write η̇ for ω of a wheel in {G} and its slip in contW; return the margin, 1/m."""
     wheel = (row[WHEEL], row[WHEEL + 1], row[WHEEL + 2], row[WHEEL + 3], row[WHEEL + 4])
     ground = (row[GROUND], row[GROUND + 1], row[GROUND + 2], row[GROUND + 3], row[GROUND + 4],
               row[GROUND + 5], row[GROUND + 6], row[GROUND + 7])
@@ -282,7 +282,7 @@ def velocities(vehicle, state, desired, scale, work, out):
     for i in range(contact.shape[0]):
         wheel = work.wheel_velocity[i]
         margin = contact_rates(contact[i], wx + wheel[3], wy + wheel[4], wz + wheel[5],
-                               0.0, 0.0, 0.0, out, POSE + m + 5 * i)
+                               0.0, 0.0, out, POSE + m + 5 * i)
         if not margin >= work.note[0]:
             work.note[0], work.note[1] = margin, i
     return rank if square > LINE_TOLERANCE * sides else -1
@@ -337,7 +337,8 @@ def correction(vehicle, state, work, delta):
     for i in range(len(vehicle.surface)):
         row, wheel = work.contact[i], work.wheel_velocity[i]
         x, y, z = row[C] - state[0], row[C + 1] - state[1], row[C + 2] - state[2]
-        vx, vy, vz = wheel[0] + pitch * z, wheel[1] - roll * z, wheel[2] + rise + roll * y - pitch * x
+        vx, vy = wheel[0] + pitch * z, wheel[1] - roll * z
+        vz = wheel[2] + rise + roll * y - pitch * x
         ax, ay, az = wheel[3] + roll, wheel[4] + pitch, wheel[5]
         for k in range(3):
             # the twist is in contW
@@ -346,5 +347,9 @@ def correction(vehicle, state, work, delta):
             az += row[TWIST + k] * row[WX + 3 * k + 2]
         slip_x = row[OFF] + vx * row[WX] + vy * row[WX + 1] + vz * row[WX + 2]
         slip_y = row[OFF + 1] + vx * row[WY] + vy * row[WY + 1] + vz * row[WY + 2]
-        contact_rates(row, ax, ay, az, slip_x, slip_y, 0.0, delta, POSE + m + 5 * i)
+        at = POSE + m + 5 * i
+        if not contact_rates(row, ax, ay, az, slip_x, slip_y, delta, at) > 0.0:
+            # far from a solution the ground may be sharper than the tyre: flat, it leads on
+            row[GROUND + 3], row[GROUND + 4], row[GROUND + 5] = 0.0, 0.0, 0.0
+            contact_rates(row, ax, ay, az, slip_x, slip_y, delta, at)
     return rank

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
+"""
+Compiled search for a pose in which every wheel touches the ground, x, y, yaw and θ given.
+
+The platform is laid on the plane through the ground under the wheel centres, each wheel touches
+with the point that looks against the ground's normal, and Newton steps of the closure do the rest.
+A wheel that is then inside the ground elsewhere is made to touch there instead.
+"""
+
+from __future__ import annotations
+
+import math
+
+from c3p_kinematics.closed_chain_vehicle._geometry_kernels import (
+    GX,
+    GY,
+    GZ,
+    OFF,
+    POSE,
+    TWIST,
+    WX,
+    C,
+    chains,
+    closure,
+    ground_side,
+    platform_frame,
+    wheel_side,
+)
+from c3p_kinematics.closed_chain_vehicle._motion_kernels import (
+    LEAST_MARGIN,
+    NOT_FINITE,
+    NOTHING,
+    OPEN,
+    SECOND,
+    SHARP,
+    tolerance_at,
+    unit_quaternion,
+    velocities_here,
+)
+from c3p_kinematics.closed_chain_vehicle._rate_kernels import correction, orthonormalise
+from c3p_kinematics.closed_chain_vehicle._scan_kernels import scan
+from c3p_kinematics.compiled import inlined, kernel
+from c3p_kinematics.rolling_contact._kernels import CYLINDER, ELLIPSOID, profile
+from c3p_kinematics.terrain._kernels import height
+
+# passes of laying the platform on the plane under its wheels, of finding where a wheel looks
+# against the normal
+LAYINGS, LOOKS = 3, 3
+# what one Newton step may change: a contact point by this share of the wheel's radius, the
+# platform by this angle
+FAR, TILT = 0.5, 0.3
+# changes of a contact to another place of the same wheel before it is said to touch twice
+MOST_MOVES = 12
+
+
+@inlined
+def tread_at(kind, parameters, angle):
+    """Return the v at which the normal makes `angle` with the radius, towards the axle's side."""
+    if kind == CYLINDER:
+        side = parameters[1] + parameters[2] * abs(angle)
+        return side if angle > 0.0 else -side if angle < 0.0 else 0.0
+    if kind == ELLIPSOID:
+        return math.atan2(parameters[1] * math.sin(angle), parameters[0] * math.cos(angle))
+    return angle
+
+
+@inlined
+def meet(vehicle, ground, state, work, i, angle, v):
+    """Let wheel i touch with its point at (u + α, v): write η from where that point is."""
+    m, row = vehicle.tree.shape[0], work.contact[i]
+    spin = state[POSE + vehicle.chain[vehicle.start[i + 1] - 1, 1]]
+    wheel_side(vehicle, i, work.frame, 0.0, angle, v, row)
+    ground_side(ground, row[C], row[C + 1], row)
+    along = row[WX] * row[GX] + row[WX + 1] * row[GX + 1] + row[WX + 2] * row[GX + 2]
+    across = row[WX] * row[GY] + row[WX + 1] * row[GY + 1] + row[WX + 2] * row[GY + 2]
+    at = POSE + m + 5 * i
+    # the turn of u nearest to zero
+    turns = (angle - spin) / (2.0 * math.pi)
+    state[at] = 2.0 * math.pi * (turns - math.floor(turns + 0.5))
+    state[at + 1], state[at + 2], state[at + 3] = v, row[C], row[C + 1]
+    state[at + 4] = math.atan2(-across, along)
+
+
+@inlined
+def look(vehicle, ground, state, work, i):
+    """Let wheel i touch with the point that looks against the normal of the ground there."""
+    body = work.frame[vehicle.chain[vehicle.start[i + 1] - 1, 0] + 1]
+    kind, lengths = vehicle.surface[i], vehicle.profile[i]
+    ground_side(ground, body[9], body[10], work.contact[i])
+    for _ in range(LOOKS):
+        row = work.contact[i]
+        nx, ny, nz = row[GZ], row[GZ + 1], row[GZ + 2]
+        a = nx * body[0] + ny * body[1] + nz * body[2]
+        b = nx * body[6] + ny * body[7] + nz * body[8]
+        axle = nx * body[3] + ny * body[4] + nz * body[5]
+        angle = math.atan2(-axle, math.sqrt(a * a + b * b))
+        meet(vehicle, ground, state, work, i, math.atan2(b, -a), tread_at(kind, lengths, angle))
+
+
+@inlined
+def lay(vehicle, ground, state, work):
+    """Move height, roll and pitch so that the wheel centres are a radius off the ground."""
+    settling = len(vehicle.settling)
+    for i in range(len(vehicle.surface)):
+        body, line = work.frame[vehicle.chain[vehicle.start[i + 1] - 1, 0] + 1], work.normal[i]
+        g, gx, gy, _, _, _ = height(ground.kind, ground.parameters, ground.table, body[9],
+                                    body[10])
+        radius = profile(vehicle.surface[i], vehicle.profile[i], 0.0)[0]
+        for k in range(settling):
+            line[3 + k] = 0.0
+        # dz and the two slopes of the platform: z of a centre changes by dz + pitch, roll × lever
+        line[0], line[1], line[2] = 1.0, body[10] - state[1], state[0] - body[9]
+        line[3 + settling] = g + radius * math.sqrt(1.0 + gx * gx + gy * gy) - body[11]
+    # wheels beyond three cannot all be laid on a plane: the first three that differ decide
+    orthonormalise(work.normal, 3 + settling)
+    rise, roll, pitch = 0.0, 0.0, 0.0
+    for i in range(len(vehicle.surface)):
+        line = work.normal[i]
+        rise += line[0] * line[3 + settling]
+        roll += line[1] * line[3 + settling]
+        pitch += line[2] * line[3 + settling]
+    state[2] += rise
+    # the equations are those of small angles; larger ones come in several passes
+    k = 0.5 * min(1.0, 1.0 / max(1e-300, math.sqrt(roll * roll + pitch * pitch)))
+    w, x, y, z = state[3], state[4], state[5], state[6]
+    roll, pitch = k * roll, k * pitch
+    state[3] -= roll * x + pitch * y
+    state[4] += roll * w + pitch * z
+    state[5] += pitch * w - roll * z
+    state[6] += roll * y - pitch * x
+    unit_quaternion(state)
+
+
+@inlined
+def share(vehicle, delta):
+    """Return the share of a Newton step that stays within what one step may change."""
+    m, most = vehicle.tree.shape[0], 1.0
+    tilt = 2.0 * math.sqrt(delta[3] ** 2 + delta[4] ** 2 + delta[5] ** 2 + delta[6] ** 2)
+    if tilt > TILT:
+        most = TILT / tilt
+    for i in range(len(vehicle.surface)):
+        at = POSE + m + 5 * i
+        radius = profile(vehicle.surface[i], vehicle.profile[i], 0.0)[0]
+        way = math.sqrt(delta[at + 2] ** 2 + delta[at + 3] ** 2)
+        if way * most > FAR * radius:
+            most = FAR * radius / way
+    return most
+
+
+@inlined
+def worst_wheel(work):
+    """Return the wheel whose two sides are the furthest apart."""
+    worst, largest = 0, -1.0
+    for i in range(work.contact.shape[0]):
+        size = 0.0
+        for k in range(3):
+            size += work.contact[i, OFF + k] ** 2 + work.contact[i, TWIST + k] ** 2
+        if not size <= largest:
+            worst, largest = i, size
+    return worst
+
+
+@kernel
+def settle(vehicle, ground, state, memory, scale, most):
+    """
+    Solve for the pose from a guess of it; the state's η is not used.
+
+    Returns Newton steps, what is left open, code and wheel of what is wrong, and a number: the
+    margin or the depth.
+    """
+    work = memory.work
+    for _ in range(LAYINGS):
+        platform_frame(state, work.frame)
+        chains(vehicle, state, work.frame)
+        lay(vehicle, ground, state, work)
+    platform_frame(state, work.frame)
+    chains(vehicle, state, work.frame)
+    for i in range(len(vehicle.surface)):
+        look(vehicle, ground, state, work, i)
+    moves, left = 0, math.inf
+    for steps in range(most):
+        left = closure(vehicle, ground, state, work)
+        if not math.isfinite(left):
+            return steps, left, NOT_FINITE, worst_wheel(work), left
+        if left <= tolerance_at(state):
+            inside = scan(vehicle, ground, work.frame, memory.grid, memory.found)
+            if inside < 0:
+                memory.desired[:] = 0.0
+                velocities_here(vehicle, state, memory.desired, scale, work, memory.rate)
+                margin, wheel = work.note[0], int(work.note[1])
+                code = NOTHING if margin > LEAST_MARGIN else SHARP
+                return steps, left, code, wheel, margin
+            moves += 1
+            if moves > MOST_MOVES:
+                return steps, left, SECOND, inside, memory.found[inside, 0]
+            meet(vehicle, ground, state, work, inside, memory.found[inside, 1],
+                 memory.found[inside, 2])
+            left = closure(vehicle, ground, state, work)
+        correction(vehicle, state, work, work.delta)
+        part = share(vehicle, work.delta)
+        for j in range(len(state)):
+            state[j] += part * work.delta[j]
+        unit_quaternion(state)
+    return most, left, OPEN, worst_wheel(work), left

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Driving a vehicle over the ground: integration of pose, joints and contacts with closed chains.
+
+The rates of velocity.py are integrated by an explicit Runge-Kutta method; they are not stiff.
+After each step the closure is solved again by Newton steps (`'projection'`), which costs about
+one evaluation of the rates and holds for ever; x, y, yaw and the joint angles are kept by it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_kinematics.closed_chain_vehicle import _motion_kernels as kernels
+from c3p_kinematics.closed_chain_vehicle.description import Array
+from c3p_kinematics.closed_chain_vehicle.placement import memory_of
+from c3p_kinematics.closed_chain_vehicle.run import Event, Run
+from c3p_kinematics.closed_chain_vehicle.vehicle import POSE, State, Vehicle, ground_arrays
+from c3p_kinematics.closed_chain_vehicle.velocity import checked_weights
+from c3p_kinematics.terrain import Terrain
+
+Desired = ArrayLike | Callable[[float], ArrayLike]
+
+STABILISATIONS = {'none': kernels.NONE, 'projection': kernels.PROJECTION,
+                  'baumgarte': kernels.BAUMGARTE}
+# classical fourth order, and Cash and Karp's pair of fifth and fourth order
+METHODS = {
+    'rk4': kernels.Tableau(
+        np.array([[0.0, 0.0, 0.0, 0.0], [0.5, 0.0, 0.0, 0.0], [0.0, 0.5, 0.0, 0.0],
+                  [0.0, 0.0, 1.0, 0.0]]),
+        np.array([1.0, 2.0, 2.0, 1.0]) / 6.0, np.array([0.0, 0.5, 0.5, 1.0]), np.zeros(4)),
+    'adaptive': kernels.Tableau(
+        np.array([[0.0, 0.0, 0.0, 0.0, 0.0, 0.0], [1 / 5, 0.0, 0.0, 0.0, 0.0, 0.0],
+                  [3 / 40, 9 / 40, 0.0, 0.0, 0.0, 0.0], [3 / 10, -9 / 10, 6 / 5, 0.0, 0.0, 0.0],
+                  [-11 / 54, 5 / 2, -70 / 27, 35 / 27, 0.0, 0.0],
+                  [1631 / 55296, 175 / 512, 575 / 13824, 44275 / 110592, 253 / 4096, 0.0]]),
+        np.array([37 / 378, 0.0, 250 / 621, 125 / 594, 0.0, 512 / 1771]),
+        np.array([0.0, 1 / 5, 3 / 10, 3 / 5, 1.0, 7 / 8]),
+        np.array([37 / 378 - 2825 / 27648, 0.0, 250 / 621 - 18575 / 48384,
+                  125 / 594 - 13525 / 55296, -277 / 14336, 512 / 1771 - 1 / 4])),
+}
+# share of the terrain's length that one step may travel: a longer one may jump over a hill
+LONGEST_TRAVEL = 0.25
+# share of a wheel's radius that is travelled between two searches for a second contact
+SCAN_TRAVEL = 0.25
+# m, of one adaptive step
+TOLERANCE = 1e-9
+
+
+class StepError(ValueError):
+    """A step that is too large for the ground; the text names step, length and remedy."""
+
+
+class Plan(NamedTuple):
+    """What the kernels take of a run besides vehicle and ground, checked."""
+
+    table: Array
+    scale: Array
+    gain: Array
+    settings: kernels.Settings
+    count: int
+
+
+def _table(vehicle: Vehicle, desired: Desired, count: int, step: float) -> Array:
+    """Return the desired rates: one row, or begin, middle, end of each period."""
+    m = vehicle.size[0]
+    if callable(desired):
+        desired = np.array([desired(0.5 * step * k) for k in range(2 * count + 1)], float)
+    else:
+        desired = np.array(np.atleast_2d(desired), float)
+        if len(desired) == count + 1 and count > 0:
+            table = np.empty((2 * count + 1, desired.shape[1]))
+            table[::2], table[1::2] = desired, 0.5 * (desired[1:] + desired[:-1])
+            desired = table
+    if desired.shape not in ((1, m), (2 * count + 1, m)) or not np.all(np.isfinite(desired)):
+        raise ValueError(f'desired of shape {desired.shape}: expected finite rates of the {m} '
+                         f'joints {[joint.name for joint in vehicle.joints]}: one row, or one for '
+                         f'each of the {count + 1} records, or a function of time')
+    return desired
+
+
+def fastest(vehicle: Vehicle, rates: ArrayLike) -> float:
+    """
+    Return the greatest speed that the desired `rates` (…, m) mean for a wheel of `vehicle`, m/s.
+
+    The desired spin times the outer radius; the contacts may make a wheel faster, rarely by much.
+    """
+    rates = np.atleast_2d(rates)
+    return max(float(np.abs(rates[:, spin]).max()) * wheel.surface.outer_radius
+               for spin, wheel in zip(vehicle.spins, vehicle.wheels, strict=True))
+
+
+def _patch(terrain: Terrain) -> tuple[float, float, float, float]:
+    """Return x from, x to, y from, y to of a ground that ends, else infinite ones."""
+    extent = getattr(terrain, 'extent', None)
+    if extent is None:
+        return -math.inf, math.inf, -math.inf, math.inf
+    (x0, x1), (y0, y1) = extent
+    return float(x0), float(x1), float(y0), float(y1)
+
+
+def plan(vehicle: Vehicle, terrain: Terrain, desired: Desired, duration: float, step: float,
+         method: str = 'rk4', stabilisation: str = 'projection', weights: ArrayLike | None = None,
+         camber_gain: float = 0.0, tolerance: float = TOLERANCE, rate: float = 20.0) -> Plan:
+    """
+    Check what a run is asked for and bring it to arrays; all parameters as in `simulate`.
+
+    Raises
+    ------
+    StepError
+        The step travels too far for the ground.
+    ValueError
+        Anything else that cannot be, named.
+    """
+    if method not in METHODS:
+        raise ValueError(f'method = {method!r}: expected one of {sorted(METHODS)}')
+    if stabilisation not in STABILISATIONS:
+        raise ValueError(f'stabilisation = {stabilisation!r}: expected one of '
+                         f'{sorted(STABILISATIONS)}')
+    for name, value in (('step', step), ('tolerance', tolerance), ('rate', rate)):
+        if not (math.isfinite(value) and value > 0.0):
+            raise ValueError(f'{name} = {value}: must be finite and greater than zero')
+    if not (math.isfinite(duration) and duration >= 0.0 and math.isfinite(camber_gain)):
+        raise ValueError(f'duration = {duration}, camber_gain = {camber_gain}: expected finite '
+                         'numbers, the duration not negative')
+    count = round(duration / step)
+    if abs(count * step - duration) > 1e-6 * step:
+        raise ValueError(f'duration = {duration} s is not a whole number of steps of {step} s: '
+                         f'take {count * step:.9g} s')
+    table = _table(vehicle, desired, count, step)
+    longest, speed = step, fastest(vehicle, table)
+    reach = LONGEST_TRAVEL * float(terrain.feature_length)
+    if speed * step > reach:
+        if method == 'rk4':
+            raise StepError(
+                f'step = {step} s: at {speed:.4g} m/s a wheel travels {speed * step:.4g} m in one '
+                f'step, more than {LONGEST_TRAVEL:g} of the length {terrain.feature_length:.4g} m '
+                f'over which the ground changes; take a step of at most {reach / speed:.3g} s, or '
+                "method='adaptive'")
+        longest = reach / speed
+    gain = np.zeros(vehicle.size[0])
+    gain[[vehicle.index(name) for name in vehicle.camber]] = camber_gain
+    radius = min(wheel.surface.outer_radius for wheel in vehicle.wheels)
+    travel = SCAN_TRAVEL * radius
+    settings = kernels.Settings(float(step), float(longest),
+                                float(tolerance) if method == 'adaptive' else 0.0,
+                                float(STABILISATIONS[stabilisation]), float(rate), travel,
+                                _patch(terrain))
+    scale = 1.0 / np.sqrt(checked_weights(vehicle, weights))
+    return Plan(table, scale, gain, settings, count)
+
+
+def _event(vehicle: Vehicle, state: Array, when: float, code: int, which: int,
+           number: float) -> Event:
+    """Return what ended a run, in words."""
+    m = vehicle.size[0]
+    name, place = '', (float(state[0]), float(state[1]))
+    if code in (kernels.SHARP, kernels.SECOND, kernels.OUTSIDE):
+        name = vehicle.wheels[which].name
+        x, y = state[POSE + m + 5 * which + 2:POSE + m + 5 * which + 4]
+        place = float(x), float(y)
+    elif code == kernels.LIMIT:
+        name = vehicle.joints[which].name
+    what, why = {
+        kernels.NOT_FINITE: ('not finite', 'the state is not finite; take a smaller step'),
+        kernels.SHARP: ('sharp ground', f'Kw + K* has the eigenvalue {number:.3g} 1/m, the ground '
+                        'is as sharp as the tyre; take a smaller or rounder tyre, or a smoother '
+                        'ground'),
+        kernels.RANK: ('rank', f'the rank of the input constraints becomes {which}, the smallest '
+                       f'pivot {number:.3g}; steer, lean or turn the vehicle away from this pose'),
+        kernels.LIMIT: ('joint limit', f'{number:.4g} is beyond the limits of the joint; weigh '
+                        'it more, give camber_gain, or widen the limits'),
+        kernels.OUTSIDE: ('outside', 'the wheel leaves the ground that is known; give a larger '
+                          'map, or one that repeats'),
+        kernels.OPEN: ('open', f'the chains cannot be closed, {number:.3g} m or rad are left; '
+                       'take a smaller step, or look for ground that the joints cannot follow'),
+        kernels.SECOND: ('second contact', f'the wheel is {-number:.3g} m inside the ground at '
+                         'another place than its contact; take a smaller wheel or a smoother '
+                         'ground'),
+        kernels.TOO_SMALL: ('step too small', f'an error of {number:.3g} m cannot be made smaller; '
+                            'take a larger tolerance, or smoother inputs and ground'),
+    }[code]
+    part = f'{"joint" if code == kernels.LIMIT else "wheel"} {name} ' if name else ''
+    return Event(what, when, name, place, number,
+                 f'{what} at t = {when:.6g} s, {part}at x = {place[0]:.4g}, y = {place[1]:.4g} m: '
+                 f'{why}')
+
+
+def simulate(vehicle: Vehicle, terrain: Terrain, state: State, desired: Desired, duration: float,
+             step: float = 0.02, method: str = 'rk4', stabilisation: str = 'projection',
+             weights: ArrayLike | None = None, camber_gain: float = 0.0,
+             tolerance: float = TOLERANCE, rate: float = 20.0) -> Run:
+    """
+    Drive a vehicle over the ground.
+
+    Parameters
+    ----------
+    vehicle : Vehicle
+    terrain : Terrain
+    state : State
+        Closed: `place(...).require()`, or the end of another run.
+    desired : (m,) or (N, m) array_like, or callable
+        θ̇_d, rad/s or m/s: constant; one row for each of the N = duration/step + 1 records,
+        joined by straight lines; or a function of the time since the start.
+    duration : float, s
+        A whole number of steps.
+    step : float, s
+        Between records, and of the fixed method.
+    method : {'rk4', 'adaptive'}
+        Fixed steps of fourth order, or Cash and Karp's pair of fifth and fourth order with error
+        control, its steps capped by the terrain's `feature_length`.
+    stabilisation : {'projection', 'baumgarte', 'none'}
+        How the closure is held. Baumgarte's adds `rate` times the Newton step of the closure to
+        the rates; it is there to be compared with.
+    weights : (m,) array_like, optional
+        Of the projection of the inputs, see `velocity`; infinity: that joint does as it is told,
+        and wheels slip where it cannot.
+    camber_gain : float, 1/s
+        k of ``θ̇_d = desired − k θ`` for the joints in ``vehicle.camber``.
+    tolerance : float, m
+        Of one adaptive step; angles count by the radius or size that they move.
+    rate : float, 1/s
+        Of Baumgarte's stabilisation.
+
+    Returns
+    -------
+    Run
+        With an event and shorter than asked for where the ground is too sharp for a tyre, a wheel
+        touches twice, a joint meets its limit, the constraints change rank, a finite ground ends,
+        or the chains do not close.
+
+    Raises
+    ------
+    StepError
+        A fixed step travels more than a quarter of the terrain's `feature_length`.
+    ValueError
+        A number, name or shape that cannot be.
+
+    Examples
+    --------
+    >>> from c3p_description.pvc_model import PvcTricycle
+    >>> from c3p_kinematics.closed_chain_vehicle.placement import place
+    >>> from c3p_kinematics.pvc_tricycle import vehicle
+    >>> from c3p_kinematics.terrain import Flat
+    >>> tricycle = vehicle(PvcTricycle('example', 1.2, 0.6, 0.1, 0.25, 0.05))
+    >>> start = place(tricycle, Flat(), 0, 0, 0).require()
+    >>> run = simulate(tricycle, Flat(), start, [0, 1, 0, 1, 0, 1], 2.0)
+    >>> run.position[-1].round(9).tolist()  # angle times radius
+    [0.6, 0.0, 0.3]
+    """
+    asked = plan(vehicle, terrain, desired, duration, step, method, stabilisation, weights,
+                 camber_gain, tolerance, rate)
+    tableau, m = METHODS[method], vehicle.size[0]
+    memory = memory_of(vehicle, len(tableau.b))
+    memory.state[:] = vehicle.pack_state(state)
+    size, records = len(memory.state), asked.count + 1
+    out = (np.empty((records, size)), np.empty((records, size)), np.empty((records, m)),
+           np.empty((records, 3)))
+    reached, when, code, which, number = kernels.drive(
+        vehicle.packed, ground_arrays(terrain), asked.settings, asked.table, asked.scale,
+        asked.gain, tableau, memory, asked.count, 1, *out)
+    events = () if code == kernels.NOTHING else (
+        _event(vehicle, memory.state, when, code, which, number),)
+    states, rates, inputs, turns = (part[:reached + 1] for part in out)
+    return Run(vehicle, terrain, step * np.arange(reached + 1), states, rates, inputs, turns,
+               checked_weights(vehicle, weights), method, stabilisation, step, events)

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run of a vehicle over the ground gives, and what it lets one measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from c3p_kinematics.closed_chain_vehicle import _measure_kernels as measure
+from c3p_kinematics.closed_chain_vehicle.description import Array
+from c3p_kinematics.closed_chain_vehicle.placement import memory_of
+from c3p_kinematics.closed_chain_vehicle.vehicle import (
+    POSE,
+    State,
+    Vehicle,
+    ground_arrays,
+    rotation_matrix,
+)
+from c3p_kinematics.terrain import Terrain
+
+# s, of the differences that give the material slip: at rates of 1 rad/s and lengths of 0.3 m the
+# fifth derivative leaves h⁴/30 × 1 m/s⁵ = 3e-14 m/s, rounding of places of 10 m 1e-12 m/s
+DIFFERENCE = 1e-3
+# of the integration between
+RUNGE_KUTTA_STAGES = 4
+
+
+class Event(NamedTuple):
+    """
+    Something that ended a run.
+
+    Attributes
+    ----------
+    what : str
+        ``'sharp ground'``, ``'second contact'``, ``'joint limit'``, ``'rank'``,
+        ``'outside'``, ``'open'``, ``'not finite'`` or ``'step too small'``.
+    when : float, s
+        Of the last state before it.
+    wheel : str
+        Name of the wheel, or of the joint that met its limit; empty where it is the whole.
+    place : (float, float), m
+        x and y of the wheel's contact, or of the platform.
+    number : float
+        Margin (1/m), depth (m), angle (rad), smallest pivot, residual (m, rad).
+    text : str
+        All of this in words, and the remedy.
+    """
+
+    what: str
+    when: float
+    wheel: str
+    place: tuple[float, float]
+    number: float
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """
+    A motion of a vehicle, N records.
+
+    Attributes
+    ----------
+    vehicle : Vehicle
+    terrain : Terrain
+    time : (N,) array, s
+    states : (N, 7 + m + 5 n) array
+        As the kernels keep them: position, quaternion (w, x, y, z), θ, η.
+    rates : (N, 7 + m + 5 n) array
+        Their rates.
+    desired : (N, m) array
+        θ̇_d, camber feedback included.
+    turning : (N, 3) array, rad/s
+        Angular velocity of {P} in {G}.
+    weights : (m,) array
+        Of the projection.
+    method, stabilisation : str
+    step : float, s
+        Between records, and the step of the method if that is fixed.
+    events : tuple of Event
+        What ended the run early: one, or none.
+    """
+
+    vehicle: Vehicle
+    terrain: Terrain
+    time: Array
+    states: Array
+    rates: Array
+    desired: Array
+    turning: Array
+    weights: Array
+    method: str
+    stabilisation: str
+    step: float
+    events: tuple[Event, ...]
+
+    def __len__(self) -> int:
+        """Return the number of records."""
+        return len(self.time)
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether an event ended the run before its time."""
+        return bool(self.events)
+
+    @property
+    def position(self) -> Array:
+        """Origin of {P} in {G} (N, 3), m."""
+        return self.states[:, :3]
+
+    @cached_property
+    def rotation(self) -> Array:
+        """R_GP (N, 3, 3)."""
+        return rotation_matrix(self.states[:, 3:POSE])
+
+    @property
+    def joint(self) -> Array:
+        """θ (N, m)."""
+        return self.states[:, POSE:POSE + self.vehicle.size[0]]
+
+    @property
+    def contact(self) -> Array:
+        """η (N, n, 5): u, v, x, y, ψ."""
+        m, n = self.vehicle.size
+        return self.states[:, POSE + m:].reshape(-1, n, 5)
+
+    @property
+    def joint_rates(self) -> Array:
+        """θ̇ (N, m): what the contacts make of the desired rates."""
+        return self.rates[:, POSE:POSE + self.vehicle.size[0]]
+
+    @property
+    def contact_rates(self) -> Array:
+        """η̇ (N, n, 5)."""
+        m, n = self.vehicle.size
+        return self.rates[:, POSE + m:].reshape(-1, n, 5)
+
+    @cached_property
+    def platform_twist(self) -> Array:
+        """Velocity of the origin of {P} and angular velocity (N, 6), both in {P}."""
+        both = np.stack([self.rates[:, :3], self.turning], axis=1)
+        return np.einsum('nji,nkj->nki', self.rotation, both).reshape(-1, 6)
+
+    @cached_property
+    def _residuals(self) -> tuple[Array, ...]:
+        """Closure L2, rolling L2, wheel centres, contact points."""
+        count, n = len(self), self.vehicle.size[1]
+        out = np.empty(count), np.empty(count), np.empty((count, n, 3)), np.empty((count, n, 3))
+        measure.residuals(self.vehicle.packed, ground_arrays(self.terrain), self.states,
+                          self.rates, self.turning, memory_of(self.vehicle),
+                          np.empty((n, 3, 4)), *out)
+        return out
+
+    @property
+    def closure_l2(self) -> Array:
+        """L2 of (12), ``T_GP,wheel1 − T_GP,wheel i`` over all wheels and 12 entries (N,)."""
+        return self._residuals[0]
+
+    @property
+    def rolling_l2(self) -> Array:
+        """L2 of ``η̇ − [CK] Ṽ_c`` (4) and of the velocities of the touching points (N,)."""
+        return self._residuals[1]
+
+    @property
+    def wheel_center(self) -> Array:
+        """Wheel centres in {G} (N, n, 3), m."""
+        return self._residuals[2]
+
+    @property
+    def contact_point(self) -> Array:
+        """Contact points in {G} (N, n, 3), m."""
+        return self._residuals[3]
+
+    @cached_property
+    def material_velocity(self) -> Array:
+        """Velocity of each wheel's touching material in {G} (N, n, 3), m/s: see `material_slip`."""
+        n = self.vehicle.size[1]
+        out = np.empty((len(self), n, 3))
+        measure.material_slip(self.vehicle.packed, ground_arrays(self.terrain), self.states,
+                              self.desired, 1.0 / np.sqrt(self.weights), DIFFERENCE,
+                              memory_of(self.vehicle, RUNGE_KUTTA_STAGES), np.empty((n, 2)),
+                              np.empty((n, 3)), out)
+        return out
+
+    @cached_property
+    def material_slip(self) -> Array:
+        """
+        Speed of each wheel's material at the contact (N, n), m/s.
+
+        By differences of the motion, which is integrated 2 ms ahead and back from each record;
+        where the wheel's material is then is said by the chain alone, by no Jacobian.
+        """
+        return np.linalg.norm(self.material_velocity, axis=2)
+
+    def state(self, k: int = -1) -> State:
+        """Return the state of record `k`, the last by default."""
+        return self.vehicle.unpack_state(self.states[k])
+
+    def index(self, name: str) -> int:
+        """Return the place of the joint `name` in θ."""
+        return self.vehicle.index(name)
