@@ -9,10 +9,13 @@ docs/papers/kelly.md for the equations.
 from c3p_dynamics.trees.description import WORLD, Arrays, Frame, Tree
 from c3p_dynamics.trees.energy import kinetic_energy, momentum, potential_energy
 from c3p_dynamics.trees.forward_dynamics import (
+    CompositeWork,
     aba,
     aba_into,
     aba_workspace,
+    composite_workspace,
     forward_composite,
+    forward_composite_into,
 )
 from c3p_dynamics.trees.inertia import crba, factor, solve
 from c3p_dynamics.trees.inverse_dynamics import (
@@ -23,16 +26,19 @@ from c3p_dynamics.trees.inverse_dynamics import (
     rnea_workspace,
 )
 from c3p_dynamics.trees.kinematics import (
+    Observed,
     Poses,
     body_velocity,
     forward_kinematics,
+    observed,
     point_bias_acceleration,
     point_jacobian,
 )
 from c3p_dynamics.trees.parts import Body, Joint, TreeError
 
-__all__ = ['WORLD', 'Arrays', 'Body', 'Frame', 'Joint', 'Poses', 'Tree', 'TreeError', 'aba',
-           'aba_into', 'aba_workspace', 'bias', 'body_velocity', 'crba', 'factor',
-           'forward_composite', 'forward_kinematics', 'joint_wrenches', 'kinetic_energy',
-           'momentum', 'point_bias_acceleration', 'point_jacobian', 'potential_energy', 'rnea',
-           'rnea_into', 'rnea_workspace', 'solve']
+__all__ = ['Arrays', 'Body', 'CompositeWork', 'Frame', 'Joint', 'Observed', 'Poses', 'Tree',
+           'TreeError', 'WORLD', 'aba', 'aba_into', 'aba_workspace', 'bias', 'body_velocity',
+           'composite_workspace', 'crba', 'factor', 'forward_composite',
+           'forward_composite_into', 'forward_kinematics', 'joint_wrenches', 'kinetic_energy',
+           'momentum', 'observed', 'point_bias_acceleration', 'point_jacobian',
+           'potential_energy', 'rnea', 'rnea_into', 'rnea_workspace', 'solve']

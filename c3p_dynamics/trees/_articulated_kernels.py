@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ANN001, ANN202 (the compiler infers the types)
 """
-Compiled forward dynamics: articulated bodies, and composite bodies with the sparse factor.
+Compiled forward dynamics by articulated bodies. No checks.
 
 A body's row of `work` holds its motion at q̈ = 0 relative to its lower body (0:14, see
 _motion_kernels.py; there the accelerations are only what the joint's velocity adds), the
@@ -12,9 +12,7 @@ D (47) and the torque left over for it, u (48).
 
 from __future__ import annotations
 
-import numpy as np
-
-from c3p_dynamics.trees._force_kernels import down_all, newton_euler
+from c3p_dynamics.trees._force_kernels import take_external
 from c3p_dynamics.trees._frames import (
     cross,
     down,
@@ -25,14 +23,8 @@ from c3p_dynamics.trees._frames import (
     symmetric_up,
     up,
 )
-from c3p_dynamics.trees._inertia_kernels import (
-    COMPOSITE_WIDTH,
-    PIVOT_TOLERANCE,
-    composite,
-    factorize,
-    solve_factored,
-)
-from c3p_dynamics.trees._motion_kernels import WIDTH, orient
+from c3p_dynamics.trees._inertia_kernels import PIVOT_TOLERANCE
+from c3p_dynamics.trees._motion_kernels import orient
 from c3p_kinematics.compiled import inlined, kernel
 
 ARTICULATED_WIDTH = 61
@@ -74,7 +66,7 @@ def start(i, links, numbers, q, qd, work):
 
 @inlined
 def own_column(w, kind, tau):
-    """Write the column of the joint's freedom, D and u; return the size D is to be seen against."""
+    """Write the column of the joint's freedom, D and u; return the size that D is a part of."""
     if kind == 0:
         w[41], w[42], w[43], w[44], w[45], w[46] = w[18], w[19], w[16], w[26], w[27], w[28]
         w[47], w[48] = w[16], tau - w[37]
@@ -86,7 +78,7 @@ def own_column(w, kind, tau):
 
 @inlined
 def let_go(w, kind):
-    """Take from inertia and bias what the joint does not hand down, ``− U Uᵀ/D`` and ``+ U u/D``."""
+    """Leave of inertia and bias what the joint hands down: ``− U Uᵀ/D`` and ``+ U u/D``."""
     # what is left along the joint is zero, not the difference of equals
     over = 1.0 / w[47]
     ux, uy, uz, vx, vy, vz = w[41], w[42], w[43], w[44], w[45], w[46]
@@ -177,72 +169,29 @@ def accelerate(i, links, numbers, gravity, work, qdd):
 @kernel
 def articulated(links, numbers, gravity, q, qd, tau, external, work, qdd):
     """
-    Write q̈ of ``A q̈ + c = τ``; return −1, or the inner number of a body without inertia.
+    Write q̈ (B, n) of ``A q̈ + c = τ``; return state and body without inertia, or −1, −1.
 
     `external` as in `newton_euler`.
     """
     n = len(links)
-    for i in range(n):
-        start(i, links, numbers, q, qd, work)
-    if len(external) > 0:
-        frames = work[:, 49:]
+    for b in range(len(q)):
         for i in range(n):
-            orient(i, links, numbers, work[i], frames)
-            e, w = external[links[i, 2]], work[i]
-            fx, fy, fz = down_all(frames[i], e[0], e[1], e[2])
-            nx, ny, nz = down_all(frames[i], e[3], e[4], e[5])
-            w[35], w[36], w[37] = w[35] - nx, w[36] - ny, w[37] - nz
-            w[38], w[39], w[40] = w[38] - fx, w[39] - fy, w[40] - fz
-    for back in range(n):
-        i = n - 1 - back
-        kind = links[i, 1]
-        size = own_column(work[i], kind, tau[links[i, 2]])
-        if not work[i, 47] > PIVOT_TOLERANCE * size:
-            return i
-        if links[i, 0] >= 0:
-            # what accelerates below needs the column again, the inertia is handed down
-            let_go(work[i], kind)
-            inwards(numbers[i], work[i], work[links[i, 0]])
-    for i in range(n):
-        accelerate(i, links, numbers, gravity, work, qdd)
-    return -1
-
-
-@kernel
-def articulated_batch(links, numbers, gravity, q, qd, tau, external, qdd):
-    """Write q̈ (B, n); return batch row and inner number of a body without inertia, or −1, −1."""
-    work = np.empty((len(links), ARTICULATED_WIDTH))
-    for b in range(len(q)):
-        empty = articulated(links, numbers, gravity, q[b], qd[b], tau[b], external[b], work,
-                            qdd[b])
-        if empty >= 0:
-            return b, empty
-    return -1, -1
-
-
-@kernel
-def composite_forward(links, numbers, gravity, q, qd, tau, external, work, inertia, factor, qdd):
-    """Write q̈ by composite bodies and LᵀL; `work` as wide as the inverse dynamics need it."""
-    # q̈ is zero while the bias is found
-    qdd[:] = 0.0
-    newton_euler(links, numbers, gravity, q, qd, qdd, external, work, qdd)
-    for k in range(len(qdd)):
-        qdd[k] = tau[k] - qdd[k]
-    composite(links, numbers, q, work, inertia)
-    empty = factorize(links, inertia, factor)
-    if empty < 0:
-        solve_factored(links, factor, qdd)
-    return empty
-
-
-@kernel
-def composite_forward_batch(links, numbers, gravity, q, qd, tau, external, qdd):
-    """Write q̈ (B, n); return batch row and inner number of a body without inertia, or −1, −1."""
-    n = len(links)
-    work, inertia, factor = np.empty((n, WIDTH)), np.empty((n, n)), np.empty((n, n))
-    for b in range(len(q)):
-        empty = composite_forward(links, numbers, gravity, q[b], qd[b], tau[b], external[b], work,
-                                  inertia, factor, qdd[b])
-        if empty >= 0:
-            return b, empty
+            start(i, links, numbers, q[b], qd[b], work)
+        if external.shape[1] > 0:
+            frames = work[:, 49:]
+            for i in range(n):
+                orient(i, links, numbers, work[i], frames)
+                take_external(i, links, frames, external[b], work[i], 38, 35, -1.0)
+        for back in range(n):
+            i = n - 1 - back
+            kind = links[i, 1]
+            size = own_column(work[i], kind, tau[b, links[i, 2]])
+            if not work[i, 47] > PIVOT_TOLERANCE * size:
+                return b, i
+            if links[i, 0] >= 0:
+                # outwards the column is needed again; the inertia is handed down
+                let_go(work[i], kind)
+                inwards(numbers[i], work[i], work[links[i, 0]])
+        for i in range(n):
+            accelerate(i, links, numbers, gravity, work, qdd[b])
     return -1, -1

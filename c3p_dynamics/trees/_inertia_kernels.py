@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from c3p_dynamics.trees._frames import cross, place, symmetric_up, up
 from c3p_kinematics.compiled import inlined, kernel
 
@@ -41,109 +39,105 @@ def put_down(links, numbers, work, i):
     b[14] = b[14] + yz - (py * kz + ky * pz)
 
 
+@inlined
+def fill(i, links, numbers, work, a):
+    """Write what the composite body i contributes to A: its own column, towards the world."""
+    w, at = work[i], links[i, 2]
+    # the wrench that gives it a unit acceleration of its joint
+    if links[i, 1] == 0:
+        fx, fy, fz = -w[7], w[6], 0.0
+        nx, ny, nz = w[13], w[14], w[11]
+        a[at, at] = nz
+    else:
+        fx, fy, fz = 0.0, 0.0, w[5]
+        nx, ny, nz = w[7], -w[6], 0.0
+        a[at, at] = fz
+    while links[i, 0] >= 0:
+        w = work[i]
+        fx, fy, fz = up(numbers[i], w[0], w[1], fx, fy, fz)
+        nx, ny, nz = up(numbers[i], w[0], w[1], nx, ny, nz)
+        tx, ty, tz = cross(w[2], w[3], w[4], fx, fy, fz)
+        nx, ny, nz = nx + tx, ny + ty, nz + tz
+        i = links[i, 0]
+        value = nz if links[i, 1] == 0 else fz
+        a[at, links[i, 2]] = value
+        a[links[i, 2], at] = value
+
+
 @kernel
 def composite(links, numbers, q, work, a):
-    """Write the inertia matrix A (n, n), in the user's numbering."""
+    """Write the inertia matrices A (B, n, n) of q (B, n), in the user's numbering."""
     n = len(links)
-    a[:] = 0.0
-    for i in range(n):
-        place(numbers[i], links[i, 1], q[links[i, 2]], work[i])
-        for k in range(10):
-            work[i, 5 + k] = numbers[i, 12 + k]
-    for back in range(n):
-        i = n - 1 - back
-        w, at = work[i], links[i, 2]
-        if links[i, 0] >= 0:
-            put_down(links, numbers, work, i)
-        # the wrench that gives the composite body a unit acceleration of its joint
-        if links[i, 1] == 0:
-            fx, fy, fz = -w[7], w[6], 0.0
-            nx, ny, nz = w[13], w[14], w[11]
-            a[at, at] = nz
-        else:
-            fx, fy, fz = 0.0, 0.0, w[5]
-            nx, ny, nz = w[7], -w[6], 0.0
-            a[at, at] = fz
-        j = i
-        while links[j, 0] >= 0:
-            b = work[j]
-            fx, fy, fz = up(numbers[j], b[0], b[1], fx, fy, fz)
-            nx, ny, nz = up(numbers[j], b[0], b[1], nx, ny, nz)
-            tx, ty, tz = cross(b[2], b[3], b[4], fx, fy, fz)
-            nx, ny, nz = nx + tx, ny + ty, nz + tz
-            j = links[j, 0]
-            value = nz if links[j, 1] == 0 else fz
-            a[at, links[j, 2]] = value
-            a[links[j, 2], at] = value
-
-
-@kernel
-def composite_batch(links, numbers, q, a):
-    """Write A (B, n, n)."""
-    work = np.empty((len(links), COMPOSITE_WIDTH))
     for b in range(len(q)):
-        composite(links, numbers, q[b], work, a[b])
+        a[b] = 0.0
+        for i in range(n):
+            place(numbers[i], links[i, 1], q[b, links[i, 2]], work[i])
+            for k in range(10):
+                work[i, 5 + k] = numbers[i, 12 + k]
+        for back in range(n):
+            i = n - 1 - back
+            if links[i, 0] >= 0:
+                put_down(links, numbers, work, i)
+            fill(i, links, numbers, work, a[b])
 
 
 @kernel
 def factorize(links, a, l):
     """
-    Write L of ``A = LᵀL``; return −1, or the inner number of a body without inertia.
+    Write L (B, n, n) of ``A = LᵀL``; return the state and the body without inertia, or −1, −1.
 
     From the leaves inwards, L has no entry where A has none: row k is filled only in the columns
     of the bodies below k (Featherstone's branch-induced sparsity).
     """
     n = len(links)
-    l[:] = 0.0
-    for i in range(n):
-        row, j = links[i, 2], i
-        while j >= 0:
-            l[row, links[j, 2]] = a[row, links[j, 2]]
-            j = links[j, 0]
-    for back in range(n):
-        k = n - 1 - back
-        row = links[k, 2]
-        pivot = l[row, row]
-        if not pivot > PIVOT_TOLERANCE * a[row, row]:
-            return k
-        pivot = math.sqrt(pivot)
-        l[row, row] = pivot
-        i = links[k, 0]
-        while i >= 0:
-            l[row, links[i, 2]] /= pivot
-            i = links[i, 0]
-        i = links[k, 0]
-        while i >= 0:
-            at, j = links[i, 2], i
+    for b in range(len(a)):
+        for i in range(n):
+            row = links[i, 2]
+            for j in range(n):
+                l[b, row, j] = a[b, row, j] if j == row else 0.0
+            j = links[i, 0]
             while j >= 0:
-                l[at, links[j, 2]] -= l[row, at] * l[row, links[j, 2]]
+                l[b, row, links[j, 2]] = a[b, row, links[j, 2]]
                 j = links[j, 0]
-            i = links[i, 0]
-    return -1
+        for back in range(n):
+            k = n - 1 - back
+            row = links[k, 2]
+            pivot = l[b, row, row]
+            if not pivot > PIVOT_TOLERANCE * a[b, row, row]:
+                return b, k
+            pivot = math.sqrt(pivot)
+            l[b, row, row] = pivot
+            i = links[k, 0]
+            while i >= 0:
+                l[b, row, links[i, 2]] /= pivot
+                i = links[i, 0]
+            i = links[k, 0]
+            while i >= 0:
+                at, j = links[i, 2], i
+                while j >= 0:
+                    l[b, at, links[j, 2]] -= l[b, row, at] * l[b, row, links[j, 2]]
+                    j = links[j, 0]
+                i = links[i, 0]
+    return -1, -1
 
 
 @kernel
 def solve_factored(links, l, x):
-    """Replace x by the solution of ``LᵀL x' = x``."""
+    """Replace each of x (B, m, n) by the solution of ``LᵀL x' = x`` with L (B, n, n)."""
     n = len(links)
-    for back in range(n):
-        k = n - 1 - back
-        row = links[k, 2]
-        x[row] /= l[row, row]
-        j = links[k, 0]
-        while j >= 0:
-            x[links[j, 2]] -= l[row, links[j, 2]] * x[row]
-            j = links[j, 0]
-    for k in range(n):
-        row, j = links[k, 2], links[k, 0]
-        while j >= 0:
-            x[row] -= l[row, links[j, 2]] * x[links[j, 2]]
-            j = links[j, 0]
-        x[row] /= l[row, row]
-
-
-@kernel
-def solve_columns(links, l, x):
-    """Replace each row of x (m, n) by the solution of ``LᵀL x' = x``."""
-    for b in range(len(x)):
-        solve_factored(links, l, x[b])
+    for b in range(len(l)):
+        for column in range(x.shape[1]):
+            y = x[b, column]
+            for back in range(n):
+                k = n - 1 - back
+                row, j = links[k, 2], links[k, 0]
+                y[row] /= l[b, row, row]
+                while j >= 0:
+                    y[links[j, 2]] -= l[b, row, links[j, 2]] * y[row]
+                    j = links[j, 0]
+            for k in range(n):
+                row, j = links[k, 2], links[k, 0]
+                while j >= 0:
+                    y[row] -= l[b, row, links[j, 2]] * y[links[j, 2]]
+                    j = links[j, 0]
+                y[row] /= l[b, row, row]

@@ -4,27 +4,28 @@
 Compiled recursions from the world outwards: places, velocities, accelerations. No checks.
 
 A body's row of `work` holds: c, s and the origin in the lower body (0:5), angular velocity (5:8),
-angular acceleration (8:11) and the acceleration of its origin (11:14), all in inner axes.
+angular acceleration (8:11) and the acceleration of its origin (11:14), all in inner axes. The
+leading axis of all states and results is the batch; bodies are in inner numbering.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
-from c3p_dynamics.trees._frames import cross, down, fixed_up, place, swing, up
+from c3p_dynamics.trees._frames import cross, down, fixed_up, place, swing, symmetric_times
 from c3p_kinematics.compiled import inlined, kernel
 
-# columns of `work` in the recursions of this file and of the inverse dynamics
-WIDTH = 32
+# columns of `work` here and in the inverse dynamics; of `frames`: rotation from inner to world
+# axes by rows, origin; of `motion`: velocity, angular velocity, acceleration, angular one; of
+# `totals`: kinetic and potential energy, momentum, angular momentum about the world's origin
+WIDTH, FRAME, MOTION, TOTALS = 32, 12, 12, 8
 
 
 @inlined
-def outwards(i, links, numbers, gravity, q, qd, qdd, work):
+def outwards(i, links, numbers, gx, gy, gz, q, qd, work):
     """
-    Write row i of `work`; the acceleration is that relative to free fall, a − g.
+    Write row i of `work` for q̈ = 0 in a world that accelerates with (gx, gy, gz).
 
-    ``ω = Rᵀω' + ẑ q̇``, ``α = Rᵀα' + Rᵀω' × ẑ q̇ + ẑ q̈`` (Kelly, eqs (1) and (2)) and
-    ``a = Rᵀ(a' + α' × p + ω' × (ω' × p))``; a prismatic joint adds ``2 ω × ẑ q̇ + ẑ q̈`` to a.
+    ``ω = Rᵀω' + ẑ q̇``, ``α = Rᵀα' + Rᵀω' × ẑ q̇`` (Kelly, eqs (1) and (2)) and
+    ``a = Rᵀ(a' + α' × p + ω' × (ω' × p))``; a prismatic joint adds ``2 ω × ẑ q̇`` to a.
     """
     low, kind, at = links[i, 0], links[i, 1], links[i, 2]
     row, w = numbers[i], work[i]
@@ -33,7 +34,7 @@ def outwards(i, links, numbers, gravity, q, qd, qdd, work):
     if low < 0:
         wx, wy, wz = 0.0, 0.0, 0.0
         lx, ly, lz = 0.0, 0.0, 0.0
-        ax, ay, az = down(row, c, s, -gravity[0], -gravity[1], -gravity[2])
+        ax, ay, az = down(row, c, s, gx, gy, gz)
     else:
         b = work[low]
         px, py, pz = w[2], w[3], w[4]
@@ -43,10 +44,9 @@ def outwards(i, links, numbers, gravity, q, qd, qdd, work):
         wx, wy, wz = down(row, c, s, b[5], b[6], b[7])
         lx, ly, lz = down(row, c, s, b[8], b[9], b[10])
     if kind == 0:
-        lx, ly, lz = lx + wy * qd[at], ly - wx * qd[at], lz + qdd[at]
-        wz = wz + qd[at]
+        lx, ly, wz = lx + wy * qd[at], ly - wx * qd[at], wz + qd[at]
     else:
-        ax, ay, az = ax + 2.0 * wy * qd[at], ay - 2.0 * wx * qd[at], az + qdd[at]
+        ax, ay = ax + 2.0 * wy * qd[at], ay - 2.0 * wx * qd[at]
     w[5], w[6], w[7] = wx, wy, wz
     w[8], w[9], w[10] = lx, ly, lz
     w[11], w[12], w[13] = ax, ay, az
@@ -73,82 +73,77 @@ def orient(i, links, numbers, w, frames):
         f[9], f[10], f[11] = g[9] + x, g[10] + y, g[11] + z
 
 
-@kernel
-def frames_of(links, numbers, q, work, frames):
-    """Write the world rotation (9) and origin (3) of every body, inner axes and numbering."""
-    for i in range(len(links)):
-        place(numbers[i], links[i, 1], q[links[i, 2]], work[i])
-        orient(i, links, numbers, work[i], frames)
-
-
-@kernel
-def poses(links, numbers, q, rotation, translation):
-    """Write rotation (B, n, 3, 3) and translation (B, n, 3), the user's axes and numbering."""
-    n = len(links)
-    work, frames = np.empty((n, WIDTH)), np.empty((n, 12))
-    for b in range(len(q)):
-        frames_of(links, numbers, q[b], work, frames)
-        for i in range(n):
-            at = links[i, 2]
-            for j in range(3):
-                translation[b, at, j] = frames[i, 9 + j]
-                for k in range(3):
-                    # inner axes back to the user's: R Qᵀ
-                    rotation[b, at, j, k] = (frames[i, 3 * j] * numbers[i, 22 + 3 * k]
-                                             + frames[i, 3 * j + 1] * numbers[i, 23 + 3 * k]
-                                             + frames[i, 3 * j + 2] * numbers[i, 24 + 3 * k])
-
-
 @inlined
-def speed(i, links, numbers, work, qd, v):
-    """Write the velocity of body i's origin, in inner axes, to ``v[i]``; needs ω in `work`."""
-    low, kind, at = links[i, 0], links[i, 1], links[i, 2]
-    w = work[i]
-    if low < 0:
-        v[i, 0], v[i, 1], v[i, 2] = 0.0, 0.0, 0.0
-    else:
+def speed(i, links, numbers, qd, work):
+    """Write the velocity of body i's origin, in inner axes, to ``work[i, 14:17]``."""
+    low, w = links[i, 0], work[i]
+    x, y, z = 0.0, 0.0, 0.0
+    if low >= 0:
         b = work[low]
         tx, ty, tz = cross(b[5], b[6], b[7], w[2], w[3], w[4])
-        v[i, 0], v[i, 1], v[i, 2] = down(numbers[i], w[0], w[1], v[low, 0] + tx, v[low, 1] + ty,
-                                         v[low, 2] + tz)
-    if kind == 1:
-        v[i, 2] += qd[at]
-
-
-@kernel
-def velocities(links, numbers, q, qd, velocity):
-    """Write (B, n, 6): velocity of the origin, angular velocity; world axes, user's numbering."""
-    n = len(links)
-    work, frames, v = np.empty((n, WIDTH)), np.empty((n, 12)), np.empty((n, 3))
-    still, weightless = np.zeros(n), np.zeros(3)
-    for b in range(len(q)):
-        for i in range(n):
-            outwards(i, links, numbers, weightless, q[b], qd[b], still, work)
-            orient(i, links, numbers, work[i], frames)
-            speed(i, links, numbers, work, qd[b], v)
-            out, w = velocity[b, links[i, 2]], work[i]
-            out[0], out[1], out[2] = fixed_up(frames[i], v[i, 0], v[i, 1], v[i, 2])
-            out[3], out[4], out[5] = fixed_up(frames[i], w[5], w[6], w[7])
+        x, y, z = down(numbers[i], w[0], w[1], b[14] + tx, b[15] + ty, b[16] + tz)
+    if links[i, 1] == 1:
+        z = z + qd[links[i, 2]]
+    w[14], w[15], w[16] = x, y, z
 
 
 @inlined
-def inner_point(row, point):
-    """Return a point of the body, given in the user's axes, in inner axes: Qᵀ p."""
-    return (row[22] * point[0] + row[25] * point[1] + row[28] * point[2],
-            row[23] * point[0] + row[26] * point[1] + row[29] * point[2],
-            row[24] * point[0] + row[27] * point[1] + row[30] * point[2])
+def tally(row, w, f, gravity, total):
+    """
+    Add energy and momentum of one body to `total`.
+
+    ``T = ½ (m v² + 2 v·(ω×h) + ω·Iω)``, ``V = −g·(m p + R h)``.
+    """
+    m, hx, hy, hz, vx, vy, vz = row[12], row[13], row[14], row[15], w[14], w[15], w[16]
+    tx, ty, tz = cross(w[5], w[6], w[7], hx, hy, hz)
+    # linear momentum, and angular about the body's origin
+    px, py, pz = m * vx + tx, m * vy + ty, m * vz + tz
+    kx, ky, kz = symmetric_times(row[16], row[17], row[18], row[19], row[20], row[21], w[5], w[6],
+                                 w[7])
+    tx, ty, tz = cross(hx, hy, hz, vx, vy, vz)
+    kx, ky, kz = kx + tx, ky + ty, kz + tz
+    total[0] += 0.5 * (vx * px + vy * py + vz * pz + w[5] * kx + w[6] * ky + w[7] * kz)
+    hx, hy, hz = fixed_up(f, hx, hy, hz)
+    total[1] -= (gravity[0] * (m * f[9] + hx) + gravity[1] * (m * f[10] + hy)
+                 + gravity[2] * (m * f[11] + hz))
+    px, py, pz = fixed_up(f, px, py, pz)
+    kx, ky, kz = fixed_up(f, kx, ky, kz)
+    tx, ty, tz = cross(f[9], f[10], f[11], px, py, pz)
+    total[2], total[3], total[4] = total[2] + px, total[3] + py, total[4] + pz
+    total[5], total[6], total[7] = total[5] + kx + tx, total[6] + ky + ty, total[7] + kz + tz
 
 
 @kernel
-def jacobian(links, numbers, frames, i, point, out):
+def observe(links, numbers, gravity, q, qd, work, frames, motion, totals):
     """
-    Write the Jacobian (6, n) of a point of body i (inner number): velocity, angular velocity.
+    Write where all bodies are and how they move while q̈ = 0; nothing of gravity is in `motion`.
 
-    `point` is in the body's own axes as the user gave them; `frames` come from `frames_of`.
+    `frames` (B, n, 12), `motion` (B, n, 12) and `totals` (B, 8) have the columns named above.
+    """
+    for b in range(len(q)):
+        for k in range(TOTALS):
+            totals[b, k] = 0.0
+        for i in range(len(links)):
+            w, f, out = work[i], frames[b, i], motion[b, i]
+            outwards(i, links, numbers, 0.0, 0.0, 0.0, q[b], qd[b], work)
+            orient(i, links, numbers, w, frames[b])
+            speed(i, links, numbers, qd[b], work)
+            out[0], out[1], out[2] = fixed_up(f, w[14], w[15], w[16])
+            out[3], out[4], out[5] = fixed_up(f, w[5], w[6], w[7])
+            out[6], out[7], out[8] = fixed_up(f, w[11], w[12], w[13])
+            out[9], out[10], out[11] = fixed_up(f, w[8], w[9], w[10])
+            tally(numbers[i], w, f, gravity, totals[b])
+
+
+@kernel
+def jacobian(links, frames, i, point, out):
+    """
+    Write the Jacobian (6, n) of a point of body i: velocity, angular velocity; world axes.
+
+    `point` (3,) is in inner axes of the body, `frames` (n, 12) of this state come from `observe`.
     """
     out[:] = 0.0
-    x, y, z = inner_point(numbers[i], point)
-    x, y, z = fixed_up(frames[i], x, y, z)
+    x, y, z = fixed_up(frames[i], point[0], point[1], point[2])
     x, y, z = x + frames[i, 9], y + frames[i, 10], z + frames[i, 11]
     while i >= 0:
         f, at = frames[i], links[i, 2]
@@ -161,36 +156,15 @@ def jacobian(links, numbers, frames, i, point, out):
         i = links[i, 0]
 
 
-@kernel
-def jacobians(links, numbers, q, i, point, out):
-    """Write the Jacobians (B, 6, n) of a point of body i (inner number)."""
-    n = len(links)
-    work, frames = np.empty((n, WIDTH)), np.empty((n, 12))
-    for b in range(len(q)):
-        frames_of(links, numbers, q[b], work, frames)
-        jacobian(links, numbers, frames, i, point, out[b])
+@inlined
+def drift(f, m, point, out):
+    """
+    Write J̇ q̇ (6,) of a point of a body with the rows `f` of its frame and `m` of its motion.
 
-
-@kernel
-def drift(links, numbers, q, qd, i, point, work, frames, out):
-    """Write J̇ q̇ (6,) of a point of body i (inner number): its accelerations at q̈ = 0."""
-    still, weightless = np.zeros(len(links)), np.zeros(3)
-    # lower bodies have smaller numbers
-    for k in range(i + 1):
-        outwards(k, links, numbers, weightless, q, qd, still, work)
-        orient(k, links, numbers, work[k], frames)
-    w = work[i]
-    x, y, z = inner_point(numbers[i], point)
-    tx, ty, tz = cross(w[8], w[9], w[10], x, y, z)
-    ux, uy, uz = swing(w[5], w[6], w[7], x, y, z)
-    out[0], out[1], out[2] = fixed_up(frames[i], w[11] + tx + ux, w[12] + ty + uy, w[13] + tz + uz)
-    out[3], out[4], out[5] = fixed_up(frames[i], w[8], w[9], w[10])
-
-
-@kernel
-def drifts(links, numbers, q, qd, i, point, out):
-    """Write J̇ q̇ (B, 6) of a point of body i (inner number)."""
-    n = len(links)
-    work, frames = np.empty((n, WIDTH)), np.empty((n, 12))
-    for b in range(len(q)):
-        drift(links, numbers, q[b], qd[b], i, point, work, frames, out[b])
+    `point` (3,) is in inner axes of the body.
+    """
+    x, y, z = fixed_up(f, point[0], point[1], point[2])
+    tx, ty, tz = cross(m[9], m[10], m[11], x, y, z)
+    ux, uy, uz = swing(m[3], m[4], m[5], x, y, z)
+    out[0], out[1], out[2] = m[6] + tx + ux, m[7] + ty + uy, m[8] + tz + uz
+    out[3], out[4], out[5] = m[9], m[10], m[11]

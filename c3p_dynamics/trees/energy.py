@@ -6,9 +6,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_dynamics.trees import _force_kernels as kernels
+from c3p_dynamics.trees._motion_kernels import TOTALS
 from c3p_dynamics.trees.description import Tree
 from c3p_dynamics.trees.edge import batched
+from c3p_dynamics.trees.kinematics import observed
 from c3p_dynamics.trees.parts import Array
 
 
@@ -30,8 +31,7 @@ def kinetic_energy(tree: Tree, q: ArrayLike, qd: ArrayLike) -> Array:
     TreeError
         A wrong shape or a number that is not finite.
     """
-    batch, energy, _ = _account(tree, q, qd)
-    return energy[:, 0].reshape(batch)
+    return _totals(tree, q, qd)[..., 0]
 
 
 def potential_energy(tree: Tree, q: ArrayLike) -> Array:
@@ -40,8 +40,7 @@ def potential_energy(tree: Tree, q: ArrayLike) -> Array:
 
     What is fixed to the world is not counted. Parameters and errors as for `kinetic_energy`.
     """
-    batch, energy, _ = _account(tree, q, np.zeros(tree.count))
-    return energy[:, 1].reshape(batch)
+    return _totals(tree, q, np.zeros(tree.count))[..., 1]
 
 
 def momentum(tree: Tree, q: ArrayLike, qd: ArrayLike) -> Array:
@@ -66,12 +65,9 @@ def momentum(tree: Tree, q: ArrayLike, qd: ArrayLike) -> Array:
     TreeError
         A wrong shape or a number that is not finite.
     """
-    batch, _, total = _account(tree, q, qd)
-    return total.reshape(*batch, 6)
+    return _totals(tree, q, qd)[..., 2:]
 
 
-def _account(tree: Tree, q: ArrayLike, qd: ArrayLike) -> tuple[tuple[int, ...], Array, Array]:
+def _totals(tree: Tree, q: ArrayLike, qd: ArrayLike) -> Array:
     batch, (angles, rates) = batched(tree, q=q, qd=qd)
-    energy, total = np.empty((len(angles), 2)), np.empty((len(angles), 6))
-    kernels.account(*tree.arrays, angles, rates, energy, total)
-    return batch, energy, total
+    return observed(tree, angles, rates).totals.reshape(*batch, TOTALS)

@@ -9,14 +9,17 @@ and (7).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_dynamics.trees import _articulated_kernels as kernels
+from c3p_dynamics.trees._inertia_kernels import composite, factorize, solve_factored
+from c3p_dynamics.trees._motion_kernels import WIDTH
 from c3p_dynamics.trees.description import Tree
 from c3p_dynamics.trees.edge import batched, external_wrenches, without_inertia
+from c3p_dynamics.trees.inverse_dynamics import rnea_into
 from c3p_dynamics.trees.parts import Array
 
 
@@ -58,7 +61,13 @@ def aba(tree: Tree, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
     >>> aba(tree, [0.0], [0.0], [2.0]).round(12)
     array([-8.81])
     """
-    return _forward(kernels.articulated_batch, tree, q, qd, tau, external)
+    batch, (angles, rates, torques) = batched(tree, q=q, qd=qd, tau=tau)
+    qdd = np.empty_like(angles)
+    row, empty = aba_into(tree, aba_workspace(tree), angles, rates, torques,
+                          external_wrenches(tree, external, batch), qdd)
+    if empty >= 0:
+        raise without_inertia(tree, empty, row if batch else None)
+    return qdd.reshape(*batch, tree.count)
 
 
 def forward_composite(tree: Tree, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
@@ -68,15 +77,11 @@ def forward_composite(tree: Tree, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
 
     Parameters, shapes and errors as for `aba`.
     """
-    return _forward(kernels.composite_forward_batch, tree, q, qd, tau, external)
-
-
-def _forward(kernel: Callable[..., tuple[int, int]], tree: Tree, q: ArrayLike, qd: ArrayLike,
-             tau: ArrayLike, external: ArrayLike | None) -> Array:
     batch, (angles, rates, torques) = batched(tree, q=q, qd=qd, tau=tau)
     qdd = np.empty_like(angles)
-    row, empty = kernel(*tree.arrays, angles, rates, torques,
-                        external_wrenches(tree, external, batch), qdd)
+    row, empty = forward_composite_into(tree, composite_workspace(tree, len(angles)), angles,
+                                        rates, torques, external_wrenches(tree, external, batch),
+                                        qdd)
     if empty >= 0:
         raise without_inertia(tree, empty, row if batch else None)
     return qdd.reshape(*batch, tree.count)
@@ -88,24 +93,73 @@ def aba_workspace(tree: Tree) -> Array:
 
 
 def aba_into(tree: Tree, work: Array, q: Array, qd: Array, tau: Array, external: Array,
-             qdd: Array) -> int:
+             qdd: Array) -> tuple[int, int]:
     """
-    Write the accelerations of one state; as `aba`, without checks and without allocating.
+    Write the accelerations of B states; as `aba`, without checks and without allocating.
 
     Parameters
     ----------
     tree : Tree
     work : array
         From `aba_workspace`.
-    q, qd, tau : (n,) arrays of float64, contiguous
-    external : (n, 6) array, or (0, 6) for none
-    qdd : (n,) array
+    q, qd, tau : (B, n) arrays of float64, contiguous
+    external : (B, n, 6) array, or (B, 0, 6) for none
+    qdd : (B, n) array
         Is written to.
 
     Returns
     -------
-    int
-        −1, or the inner number of a body whose joint nothing resists (``tree.order`` says which);
-        then `qdd` is not written.
+    tuple of int
+        (−1, −1), or the state and the inner number of a body whose joint nothing resists
+        (``tree.order`` says which); then the rest of `qdd` is not written.
     """
     return kernels.articulated(*tree.arrays, q, qd, tau, external, work, qdd)
+
+
+class CompositeWork(NamedTuple):
+    """
+    The memory of `forward_composite_into`; of one state, A and its factor can be read from it.
+
+    Attributes
+    ----------
+    bodies : (n, …) array
+    inertia, factor : (B, n, n) arrays
+        A and L of the last call.
+    still : (B, n) array
+        Zeros.
+    """
+
+    bodies: Array
+    inertia: Array
+    factor: Array
+    still: Array
+
+
+def composite_workspace(tree: Tree, count: int = 1) -> CompositeWork:
+    """Return the memory that `forward_composite_into` of this `tree` needs for `count` states."""
+    n = tree.count
+    return CompositeWork(np.empty((n, WIDTH)), np.empty((count, n, n)), np.empty((count, n, n)),
+                         np.zeros((count, n)))
+
+
+def forward_composite_into(tree: Tree, work: CompositeWork, q: Array, qd: Array, tau: Array,
+                           external: Array, qdd: Array) -> tuple[int, int]:
+    """
+    Write the accelerations of B states by composite bodies; as `aba_into` in all else.
+
+    Parameters
+    ----------
+    tree : Tree
+    work : CompositeWork
+        From `composite_workspace`, for B states.
+    q, qd, tau, external, qdd
+        As for `aba_into`.
+    """
+    links, numbers, _ = tree.arrays
+    rnea_into(tree, work.bodies, q, qd, work.still, external, qdd)
+    np.subtract(tau, qdd, out=qdd)
+    composite(links, numbers, q, work.bodies, work.inertia)
+    row, empty = factorize(links, work.inertia, work.factor)
+    if empty < 0:
+        solve_factored(links, work.factor, qdd[:, None])
+    return row, empty

@@ -47,7 +47,8 @@ def crba(tree: Tree, q: ArrayLike) -> Array:
     """
     batch, (angles,) = batched(tree, q=q)
     a = np.empty((len(angles), tree.count, tree.count))
-    kernels.composite_batch(tree.arrays.links, tree.arrays.numbers, angles, a)
+    kernels.composite(tree.arrays.links, tree.arrays.numbers, angles,
+                      np.empty((tree.count, kernels.COMPOSITE_WIDTH)), a)
     return a.reshape(*batch, tree.count, tree.count)
 
 
@@ -72,12 +73,12 @@ def factor(tree: Tree, a: ArrayLike) -> Array:
     TreeError
         Nothing resists a joint, the text says which; or a wrong shape.
     """
-    matrix = vector('a', a, (tree.count, tree.count))
+    matrix = vector('a', a, (tree.count, tree.count))[None]
     l = np.empty_like(matrix)
-    empty = kernels.factorize(tree.arrays.links, matrix, l)
+    _, empty = kernels.factorize(tree.arrays.links, matrix, l)
     if empty >= 0:
         raise without_inertia(tree, empty)
-    return l
+    return l[0]
 
 
 def solve(tree: Tree, factor: Array, b: ArrayLike) -> Array:
@@ -106,6 +107,7 @@ def solve(tree: Tree, factor: Array, b: ArrayLike) -> Array:
     if right.ndim not in (1, 2) or len(right) != tree.count or not np.isfinite(right).all():
         raise TreeError(f'b has shape {right.shape}: expected finite numbers of shape '
                         f'({tree.count},) or ({tree.count}, k)')
-    rows = np.array(right.T, order='C').reshape(-1, tree.count)
-    kernels.solve_columns(tree.arrays.links, np.ascontiguousarray(factor, float), rows)
-    return rows[0] if right.ndim == 1 else rows.T.copy()
+    rows = np.array(right.T, order='C').reshape(1, -1, tree.count)
+    kernels.solve_factored(tree.arrays.links, vector('factor', factor, (tree.count,) * 2)[None],
+                           rows)
+    return rows[0, 0] if right.ndim == 1 else rows[0].T.copy()

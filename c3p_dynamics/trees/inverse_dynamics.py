@@ -14,7 +14,11 @@ from c3p_dynamics.trees import _force_kernels as kernels
 from c3p_dynamics.trees._motion_kernels import WIDTH
 from c3p_dynamics.trees.description import Tree
 from c3p_dynamics.trees.edge import batched, external_wrenches
+from c3p_dynamics.trees.kinematics import observed
 from c3p_dynamics.trees.parts import Array
+
+# the kernel leaves the wrenches in joints out
+NO_WRENCH = np.empty((0, 0, 6))
 
 
 def rnea(tree: Tree, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
@@ -54,8 +58,8 @@ def rnea(tree: Tree, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
     """
     batch, (angles, rates, accels) = batched(tree, q=q, qd=qd, qdd=qdd)
     tau = np.empty_like(angles)
-    kernels.newton_euler_batch(*tree.arrays, angles, rates, accels,
-                               external_wrenches(tree, external, batch), tau)
+    rnea_into(tree, rnea_workspace(tree), angles, rates, accels,
+              external_wrenches(tree, external, batch), tau)
     return tau.reshape(*batch, tree.count)
 
 
@@ -94,9 +98,14 @@ def joint_wrenches(tree: Tree, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
     """
     batch, (angles, rates, accels) = batched(tree, q=q, qd=qd, qdd=qdd)
     wrench = np.empty((len(angles), tree.count, 6))
-    kernels.wrenches(*tree.arrays, angles, rates, accels,
-                     external_wrenches(tree, external, batch), wrench)
-    return wrench.reshape(*batch, tree.count, 6)
+    kernels.newton_euler(*tree.arrays, angles, rates, accels,
+                         external_wrenches(tree, external, batch), rnea_workspace(tree), wrench,
+                         np.empty_like(angles))
+    turn = observed(tree, angles).frames[:, :, :9].reshape(-1, tree.count, 3, 3)
+    parts = wrench.reshape(-1, tree.count, 2, 3)
+    world = np.empty_like(wrench)
+    world[:, tree.order] = np.einsum('bnij,bnpj->bnpi', turn, parts).reshape(wrench.shape)
+    return world.reshape(*batch, tree.count, 6)
 
 
 def rnea_workspace(tree: Tree) -> Array:
@@ -107,16 +116,16 @@ def rnea_workspace(tree: Tree) -> Array:
 def rnea_into(tree: Tree, work: Array, q: Array, qd: Array, qdd: Array, external: Array,
               tau: Array) -> None:
     """
-    Write the torques of one motion; as `rnea`, without checks and without allocating.
+    Write the torques of B motions; as `rnea`, without checks and without allocating.
 
     Parameters
     ----------
     tree : Tree
     work : array
         From `rnea_workspace`.
-    q, qd, qdd : (n,) arrays of float64, contiguous
-    external : (n, 6) array, or (0, 6) for none
-    tau : (n,) array
+    q, qd, qdd : (B, n) arrays of float64, contiguous
+    external : (B, n, 6) array, or (B, 0, 6) for none
+    tau : (B, n) array
         Is written to.
     """
-    kernels.newton_euler(*tree.arrays, q, qd, qdd, external, work, tau)
+    kernels.newton_euler(*tree.arrays, q, qd, qdd, external, work, NO_WRENCH, tau)

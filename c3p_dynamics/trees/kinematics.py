@@ -34,6 +34,44 @@ class Poses(NamedTuple):
     translation: Array
 
 
+class Observed(NamedTuple):
+    """
+    What one pass outwards tells of B states, bodies in inner numbering.
+
+    Attributes
+    ----------
+    frames : (B, n, 12) array
+        Rotation from inner to world axes by rows, and origin [m].
+    motion : (B, n, 12) array
+        Of the origin, world axes: velocity, angular velocity, and accelerations in the same order
+        while q̈ = 0 (without gravity).
+    totals : (B, 8) array
+        Kinetic and potential energy, momentum, angular momentum about the world's origin.
+    """
+
+    frames: Array
+    motion: Array
+    totals: Array
+
+
+def observed(tree: Tree, q: Array, qd: Array | None = None) -> Observed:
+    """
+    Return where all bodies are and how they move while q̈ = 0; no checks.
+
+    Parameters
+    ----------
+    tree : Tree
+    q, qd : (B, n) arrays
+        Contiguous and finite.
+    """
+    count, n = q.shape
+    out = Observed(np.empty((count, n, kernels.FRAME)), np.empty((count, n, kernels.MOTION)),
+                   np.empty((count, kernels.TOTALS)))
+    kernels.observe(*tree.arrays, q, np.zeros_like(q) if qd is None else qd,
+                    np.empty((n, kernels.WIDTH)), *out)
+    return out
+
+
 def forward_kinematics(tree: Tree, q: ArrayLike) -> Poses:
     """
     Return the pose of every body.
@@ -65,18 +103,19 @@ def forward_kinematics(tree: Tree, q: ArrayLike) -> Poses:
     array([0., 1., 0.])
     """
     batch, (angles,) = batched(tree, q=q)
-    rotation = np.empty((len(angles), tree.count, 3, 3))
-    translation = np.empty((len(angles), tree.count, 3))
-    kernels.poses(tree.arrays.links, tree.arrays.numbers, angles, rotation, translation)
+    frames = observed(tree, angles).frames[:, np.argsort(tree.order)]
+    # from the user's axes to inner axes, then to the world's
+    turn = tree.arrays.numbers[np.argsort(tree.order), 22:].reshape(-1, 3, 3)
+    rotation = frames[:, :, :9].reshape(-1, tree.count, 3, 3) @ turn.swapaxes(1, 2)
     return Poses(rotation.reshape(*batch, tree.count, 3, 3),
-                 translation.reshape(*batch, tree.count, 3))
+                 frames[:, :, 9:].reshape(*batch, tree.count, 3))
 
 
 def body_velocity(tree: Tree, q: ArrayLike, qd: ArrayLike) -> Array:
     """
     Return the velocity of every body's origin and its angular velocity.
 
-    Kelly, eq. (1), for ω; ``v_k = v_L(k) + ω_L(k) × p``, with the slide of a prismatic joint added.
+    Kelly, eq. (1), for ω; ``v_k = v_L(k) + ω_L(k) × p``, and the slide of a prismatic joint.
 
     Parameters
     ----------
@@ -94,9 +133,8 @@ def body_velocity(tree: Tree, q: ArrayLike, qd: ArrayLike) -> Array:
         A wrong shape or a number that is not finite.
     """
     batch, (angles, rates) = batched(tree, q=q, qd=qd)
-    out = np.empty((len(angles), tree.count, 6))
-    kernels.velocities(tree.arrays.links, tree.arrays.numbers, angles, rates, out)
-    return out.reshape(*batch, tree.count, 6)
+    motion = observed(tree, angles, rates).motion[:, np.argsort(tree.order), :6]
+    return motion.reshape(*batch, tree.count, 6)
 
 
 def point_jacobian(tree: Tree, q: ArrayLike, body: str | int, point: ArrayLike = (0.0, 0.0, 0.0)
@@ -127,7 +165,9 @@ def point_jacobian(tree: Tree, q: ArrayLike, body: str | int, point: ArrayLike =
     number, place = inner_point(tree, body, point)
     out = np.zeros((len(angles), 6, tree.count))
     if number >= 0:
-        kernels.jacobians(tree.arrays.links, tree.arrays.numbers, angles, number, place, out)
+        frames = observed(tree, angles).frames
+        for frame, one in zip(frames, out, strict=True):
+            kernels.jacobian(tree.arrays.links, frame, number, place, one)
     return out.reshape(*batch, 6, tree.count)
 
 
@@ -159,7 +199,12 @@ def point_bias_acceleration(tree: Tree, q: ArrayLike, qd: ArrayLike, body: str |
     number, place = inner_point(tree, body, point)
     out = np.zeros((len(angles), 6))
     if number >= 0:
-        kernels.drifts(tree.arrays.links, tree.arrays.numbers, angles, rates, number, place, out)
+        frames, motion, _ = observed(tree, angles, rates)
+        arm = frames[:, number, :9].reshape(-1, 3, 3) @ place
+        turn, accel = motion[:, number, 3:6], motion[:, number, 6:]
+        out[:, :3] = (accel[:, :3] + np.cross(accel[:, 3:], arm)
+                      + np.cross(turn, np.cross(turn, arm)))
+        out[:, 3:] = accel[:, 3:]
     return out.reshape(*batch, 6)
 
 
@@ -177,8 +222,8 @@ def inner_point(tree: Tree, body: str | int, point: ArrayLike) -> tuple[int, Arr
     -------
     number : int
         Inner number of the body that carries it, −1 for the world.
-    point : (3,) array
-        In that body's axes as the user gave them.
+    point : (3,) array, m
+        In that body's inner axes.
 
     Raises
     ------
@@ -187,4 +232,7 @@ def inner_point(tree: Tree, body: str | int, point: ArrayLike) -> tuple[int, Arr
     """
     frame = tree.frame(body)
     place = frame.translation + frame.rotation @ vector('point', point, (3,))
-    return (int(np.argmax(tree.order == frame.body)) if frame.body >= 0 else -1), place
+    if frame.body < 0:
+        return -1, place
+    number = int(np.flatnonzero(tree.order == frame.body)[0])
+    return number, tree.arrays.numbers[number, 22:].reshape(3, 3).T @ place

@@ -9,6 +9,7 @@ world is −1 and bodies count from 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -131,12 +132,11 @@ def without_chains(lower: Sequence[int], joints: Sequence[Joint], bodies: Sequen
         if joint.kind not in CHAINS:
             links = [(joint, body)]
         else:
-            links = [(Joint(f'{joint.name}.{suffix}', kind, np.array(axis), np.eye(3), np.zeros(3)),
-                      Body(f'{body.name}.{suffix}', 0.0, np.zeros(3), np.zeros((3, 3))))
+            links = [(Joint(f'{joint.name}.{suffix}', kind, np.array(axis), np.eye(3),
+                            np.zeros(3)), _massless(f'{body.name}.{suffix}'))
                      for suffix, kind, axis in CHAINS[joint.kind]]
-            start = links[0][0]
-            links[0] = Joint(start.name, start.kind, start.axis, joint.rotation,
-                             joint.translation), links[0][1]
+            links[0] = (replace(links[0][0], rotation=joint.rotation,
+                                translation=joint.translation), links[0][1])
             links[-1] = links[-1][0], body
         for link, mass in links:
             new_lower.append(below)
@@ -145,3 +145,7 @@ def without_chains(lower: Sequence[int], joints: Sequence[Joint], bodies: Sequen
             new_bodies.append(mass)
             rows.append(row)
     return new_lower, new_joints, new_bodies, rows
+
+
+def _massless(name: str) -> Body:
+    return Body(name, 0.0, np.zeros(3), np.zeros((3, 3)))

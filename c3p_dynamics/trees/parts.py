@@ -56,10 +56,10 @@ class Joint:
     ----------
     name : str
     kind : str
-        ``'revolute'``, ``'prismatic'`` or ``'fixed'``, or a chain of them: ``'floating'`` (x, y, z,
-        then yaw, pitch, roll: R = Rz Ry Rx), ``'spherical'`` (yaw, pitch, roll) or ``'planar'``
-        (x, y, yaw). Chains are singular at pitch = ±90°. Their freedoms are called
-        ``name.x``, ``name.yaw``, …
+        ``'revolute'``, ``'prismatic'`` or ``'fixed'``, or a chain of them: ``'floating'`` (x, y,
+        z, then yaw, pitch, roll: R = Rz Ry Rx), ``'spherical'`` (yaw, pitch, roll) or
+        ``'planar'`` (x, y, yaw). The chains with three angles are singular at pitch = ±90°. Their
+        freedoms are called ``name.x``, ``name.yaw``, …
     axis : (3,) array_like
         Direction in the joint frame, any length but zero; not used by chains and fixed joints.
     rotation : (3, 3) array_like
