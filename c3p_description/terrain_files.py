@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Terrains from files: descriptions in YAML, and gridded heights from NumPy, PNG and TIFF files.
+
+``load_terrain('plateau')`` reads ``terrains/plateau.yaml``. A file has a `kind` and the fields of
+that kind; lengths are in m, angles in rad or written ``!degrees 20``:
+
+kind        fields
+flat        height
+incline     slope, direction
+plateau     height, width, start, direction
+hills       seed, amplitude, wavelength, count; or waves ``[[amplitude, kx, ky, phase], …]``, mean
+spline      seed, amplitude, shape, spacing, degree; or heights, spacing, origin, degree,
+            continuation
+height_map  file (beside the YAML), spacing, origin, height_range, degree, margin
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import yaml
+from numpy.typing import ArrayLike
+
+from c3p_description.files import share_file
+from c3p_kinematics.terrain import (
+    Flat,
+    HeightMap,
+    Hills,
+    Incline,
+    Plateau,
+    SplineGround,
+    Terrain,
+    TerrainError,
+)
+
+TERRAINS = 'c3p_description/terrains'
+IMAGES = ('.png', '.tif', '.tiff')
+# GeoTIFF: width and height of a pixel in m; GDAL: the value that stands for a hole
+PIXEL_SCALE_TAG, NO_DATA_TAG = 33550, 42113
+
+
+class GriddedHeights(NamedTuple):
+    """
+    What a file of heights says.
+
+    Attributes
+    ----------
+    heights : (m, n) array
+        First index along x, second along y; in m, but of a PNG the share 0 … 1 of full white.
+    spacing : (float, float) or None, m
+        None where the file does not say.
+    """
+
+    heights: np.ndarray
+    spacing: tuple[float, float] | None
+
+
+class _Loader(yaml.SafeLoader):
+    """Plain YAML, and angles in degrees."""
+
+
+_Loader.add_constructor('!degrees', lambda loader, node: math.radians(
+    float(loader.construct_scalar(node))))
+
+
+def read_heights(path: str | Path) -> GriddedHeights:
+    """
+    Return the grid in a ``.npy``, ``.npz``, ``.png``, ``.tif`` or ``.tiff`` file.
+
+    Parameters
+    ----------
+    path : str or Path
+        An array file has the first index along x; an ``.npz`` has the arrays `heights` and, if
+        it wants, `spacing`. An image has +y at the top and +x to the right. A TIFF has one band
+        of numbers in m, a spacing where it has a ModelPixelScaleTag, and holes (nan) where it
+        has the value of its GDAL no-data tag.
+
+    Raises
+    ------
+    TerrainError
+        A file that is not there or not readable, another suffix, a picture in colour.
+    """
+    path = Path(path)
+    readers = {'.npy': _read_array, '.npz': _read_archive, **dict.fromkeys(IMAGES, _read_image)}
+    if path.suffix.lower() not in readers:
+        raise TerrainError(f'{path}: heights are read from {", ".join(readers)} files')
+    try:
+        return readers[path.suffix.lower()](path)
+    except TerrainError:
+        raise
+    except (OSError, ValueError, SyntaxError) as error:
+        raise TerrainError(f'{path}: cannot be read as a grid of heights: {error}') from error
+
+
+def load_height_map(path: str | Path, spacing: ArrayLike | None = None,
+                    origin: tuple[float, float] = (0.0, 0.0),
+                    height_range: tuple[float, float] | None = None, degree: int = 3,
+                    margin: int = 10) -> HeightMap:
+    """
+    Return the ground through the heights of a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        As for `read_heights`.
+    spacing : float or (float, float), m, optional
+        Needed unless the file says it.
+    origin : (float, float), m
+        Where the first height is: of an image the pixel at the lower left.
+    height_range : (float, float), m, optional
+        Heights of black and of white; needed for a PNG.
+    degree, margin : int
+        As for HeightMap.
+
+    Raises
+    ------
+    TerrainError
+        As `read_heights` and HeightMap, with the name of the file; also for what is missing.
+    """
+    path = Path(path)
+    heights, known = read_heights(path)
+    spacing = known if spacing is None else spacing
+    if spacing is None:
+        raise TerrainError(f'{path}: the file does not say how far its points are apart; give '
+                           'spacing in m')
+    if path.suffix.lower() == '.png':
+        if height_range is None:
+            raise TerrainError(f'{path}: a PNG has shares of white; give height_range, the '
+                               'heights of black and white in m')
+        low, high = height_range
+        heights = low + (high - low) * heights
+    elif height_range is not None:
+        raise TerrainError(f'{path}: has heights in m; leave out height_range')
+    try:
+        return HeightMap(heights, spacing, tuple(origin), degree, margin)
+    except TerrainError as error:
+        raise TerrainError(f'{path}: {error}') from None
+
+
+def load_terrain(name_or_path: str | Path) -> Terrain:
+    """
+    Return a terrain by name or from a YAML file.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        The name of a file in ``terrains/`` (``'flat'``, ``'plateau'``, ``'plateau_20deg'``,
+        ``'hills'``, ``'random'``) or the path of a ``.yaml`` file (see the module).
+
+    Raises
+    ------
+    TerrainError
+        A name or file that is not there, an unknown kind or field, a value that cannot be.
+
+    Examples
+    --------
+    >>> load_terrain('plateau').rise
+    1.0
+    """
+    path = _terrain_file(name_or_path)
+    try:
+        fields = yaml.load(path.read_text(encoding='utf-8'), _Loader)
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise TerrainError(f'{path}: cannot be read as YAML: {error}') from error
+    if not isinstance(fields, dict) or fields.get('kind') not in KINDS:
+        said = fields.get('kind') if isinstance(fields, dict) else fields
+        raise TerrainError(f'{path}: kind = {said!r}: it must be one of {", ".join(KINDS)}')
+    ways = KINDS[fields.pop('kind')]
+    # a kind that can be given in two ways: the one with more of the given fields
+    build, known = max(ways, key=lambda way: len(set(fields) & set(way[1])))
+    for field in fields:
+        if field not in known:
+            near = difflib.get_close_matches(str(field), known, 1)
+            hint = f' (did you mean {near[0]}?)' if near else ''
+            raise TerrainError(f'{path}: unknown field {field}{hint}; the fields are '
+                               f'{", ".join(known)}')
+    try:
+        return build(path, fields)
+    except TerrainError as error:
+        text = str(error)
+        raise TerrainError(text if str(path) in text else f'{path}: {text}') from None
+    except (TypeError, ValueError, KeyError) as error:
+        raise TerrainError(f'{path}: {error}; the fields are {", ".join(known)}') from error
+
+
+def _terrain_file(name_or_path: str | Path) -> Path:
+    """Return the YAML file of a terrain."""
+    path = Path(name_or_path)
+    if path.suffix in ('.yaml', '.yml'):
+        if not path.is_file():
+            raise TerrainError(f'{path}: no such file')
+        return path
+    try:
+        return share_file(f'{TERRAINS}/{name_or_path}.yaml')
+    except FileNotFoundError:
+        names = sorted(file.stem for file in share_file(TERRAINS).glob('*.yaml'))
+        raise TerrainError(f'terrain {str(name_or_path)!r}: it must be one of '
+                           f'{", ".join(names)}, or the path of a .yaml file') from None
+
+
+def _read_array(path: Path) -> GriddedHeights:
+    return GriddedHeights(np.asarray(np.load(path), float), None)
+
+
+def _read_archive(path: Path) -> GriddedHeights:
+    with np.load(path) as archive:
+        if 'heights' not in archive:
+            raise TerrainError(f'{path}: has {", ".join(archive) or "no arrays"}; it needs an '
+                               'array named heights')
+        spacing = None
+        if 'spacing' in archive:
+            spacing = tuple(float(s) for s in np.broadcast_to(archive['spacing'], 2))
+        return GriddedHeights(np.asarray(archive['heights'], float), spacing)
+
+
+def _read_image(path: Path) -> GriddedHeights:
+    # comes with matplotlib, and is imported only by those who have pictures
+    from PIL import Image
+
+    with Image.open(path) as image:
+        pixels, bands, mode = np.asarray(image), image.getbands(), image.mode
+        tags = dict(getattr(image, 'tag_v2', {}))
+    if len(bands) != 1 or mode == 'P':
+        raise TerrainError(f'{path}: has the bands {", ".join(bands)} ({mode}); heights need one '
+                           'grey band: convert the picture to greyscale')
+    values = pixels.astype(float)
+    if path.suffix.lower() == '.png':
+        values /= 255.0 if pixels.dtype == np.uint8 else 65535.0
+    if NO_DATA_TAG in tags:
+        values[pixels == pixels.dtype.type(float(str(tags[NO_DATA_TAG]).strip(' \0')))] = np.nan
+    spacing = tags.get(PIXEL_SCALE_TAG)
+    # the top row has the largest y
+    return GriddedHeights(np.ascontiguousarray(values[::-1].T),
+                          spacing and tuple(float(s) for s in spacing[:2]))
+
+
+def _waves(path: Path, fields: dict[str, Any]) -> Hills:
+    rows = np.array(fields['waves'], float)
+    if rows.ndim != 2 or rows.shape[1] != 4:
+        raise TerrainError(f'waves have the shape {rows.shape}: each is [amplitude, kx, ky, '
+                           'phase]')
+    return Hills(rows[:, 0], rows[:, 1:3], rows[:, 3], fields.get('mean', 0.0))
+
+
+def _map(path: Path, fields: dict[str, Any]) -> HeightMap:
+    return load_height_map(path.parent / fields.pop('file'), **fields)
+
+
+def _plateau(path: Path, fields: dict[str, Any]) -> Plateau:
+    return Plateau(fields.pop('height', 1.0), **fields)
+
+
+Builder = Callable[[Path, dict[str, Any]], Terrain]
+# per kind: how it is built and which fields it takes, for each way in which it can be given
+KINDS: dict[str, tuple[tuple[Builder, tuple[str, ...]], ...]] = {
+    'flat': ((lambda path, fields: Flat(fields.get('height', 0.0)), ('height',)),),
+    'incline': ((lambda path, fields: Incline(**fields), ('slope', 'direction')),),
+    'plateau': ((_plateau, ('height', 'width', 'start', 'direction')),),
+    'hills': ((lambda path, fields: Hills.random(**fields),
+               ('seed', 'amplitude', 'wavelength', 'count')),
+              (_waves, ('waves', 'mean'))),
+    'spline': ((lambda path, fields: SplineGround.random(**fields),
+                ('seed', 'amplitude', 'shape', 'spacing', 'degree')),
+               (lambda path, fields: SplineGround(**fields),
+                ('heights', 'spacing', 'origin', 'degree', 'continuation'))),
+    'height_map': ((_map, ('file', 'spacing', 'origin', 'height_range', 'degree', 'margin')),),
+}
