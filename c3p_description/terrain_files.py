@@ -168,10 +168,10 @@ def load_terrain(name_or_path: str | Path) -> Terrain:
         fields = yaml.load(path.read_text(encoding='utf-8'), _Loader)
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise TerrainError(f'{path}: cannot be read as YAML: {error}') from error
-    if not isinstance(fields, dict) or fields.get('kind') not in KINDS:
-        said = fields.get('kind') if isinstance(fields, dict) else fields
-        raise TerrainError(f'{path}: kind = {said!r}: it must be one of {", ".join(KINDS)}')
-    ways = KINDS[fields.pop('kind')]
+    kind = fields.pop('kind', None) if isinstance(fields, dict) else fields
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise TerrainError(f'{path}: kind = {kind!r}: it must be one of {", ".join(KINDS)}')
+    ways = KINDS[kind]
     # a kind that can be given in two ways: the one with more of the given fields
     build, known = max(ways, key=lambda way: len(set(fields) & set(way[1])))
     for field in fields:
