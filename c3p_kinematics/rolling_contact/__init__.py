@@ -18,11 +18,11 @@ from c3p_kinematics.rolling_contact.contact import (
 )
 from c3p_kinematics.rolling_contact.ground import Ground
 from c3p_kinematics.rolling_contact.surfaces import Chart, ChartSurface, Surface, SurfaceError
+from c3p_kinematics.rolling_contact.triaxial import TriaxialEllipsoid
 from c3p_kinematics.rolling_contact.wheels import (
     CappedCylinder,
     Ellipsoid,
     Torus,
-    TriaxialEllipsoid,
     WheelSurface,
     sphere,
 )

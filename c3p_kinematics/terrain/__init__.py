@@ -6,9 +6,10 @@ Every terrain gives numbers twice: by numpy here (``height``, ``derivatives``), 
 code by ``kind``, ``parameters`` and ``table`` (_kernels.py).
 """
 
-from c3p_kinematics.terrain.analytic import Flat, Hills, Incline, Plateau
+from c3p_kinematics.terrain.analytic import Flat, Incline, Plateau
 from c3p_kinematics.terrain.base import Terrain, TerrainError, principal_curvatures
 from c3p_kinematics.terrain.heightmap import HeightMap
+from c3p_kinematics.terrain.hills import Hills
 from c3p_kinematics.terrain.mesh import HeightGrid, Mesh, grid_mesh, height_grid
 from c3p_kinematics.terrain.splines import SplineGround
 

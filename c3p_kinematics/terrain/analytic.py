@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Terrains with a formula: a plane, a slope, the plateau of Auchter and Moore, rolling hills."""
+"""Terrains with a formula: a plane, a slope, the plateau of Auchter and Moore."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -13,18 +12,10 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from c3p_kinematics.terrain import _kernels as kernels
-from c3p_kinematics.terrain.base import Array, CompiledTerrain, TerrainError, frozen, require
+from c3p_kinematics.terrain.base import Array, CompiledTerrain, above_zero, anything, require
 
-# half the windows in which `smallest_radius` looks: in widths of the climb, in longest waves / π
-PLATEAU_WIDTHS, LONGEST_WAVES = 4.0, 4.0
-
-
-def _any(value: float) -> bool:
-    return True
-
-
-def _above_zero(value: float) -> bool:
-    return value > 0
+# half the side of the square in which `smallest_radius` looks, in widths of the climb
+WINDOW_WIDTHS = 4.0
 
 
 def _flat_derivatives(x: ArrayLike, y: ArrayLike, g: Array, gx: float,
@@ -62,7 +53,7 @@ class Flat(CompiledTerrain):
 
     def __post_init__(self) -> None:
         """Check the level."""
-        require('Flat', _any, 'a finite height in m', level=self.level)
+        require('Flat', anything, 'a finite height in m', level=self.level)
 
     def derivatives(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, ...]:
         """Return g and five zeros at x and y, which broadcast."""
@@ -103,8 +94,8 @@ class Incline(CompiledTerrain):
 
     def __post_init__(self) -> None:
         """Check both numbers."""
-        require('Incline', _any, 'a finite tangent', slope=self.slope)
-        require('Incline', _any, 'a finite angle in rad', direction=self.direction)
+        require('Incline', anything, 'a finite tangent', slope=self.slope)
+        require('Incline', anything, 'a finite angle in rad', direction=self.direction)
 
     def derivatives(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, ...]:
         """Return g, gx, gy, gxx, gxy, gyy at x and y, which broadcast."""
@@ -153,9 +144,9 @@ class Plateau(CompiledTerrain):
 
     def __post_init__(self) -> None:
         """Check the four numbers."""
-        require('Plateau', _any, 'a finite length in m', rise=self.rise, start=self.start)
-        require('Plateau', _any, 'a finite angle in rad', direction=self.direction)
-        require('Plateau', _above_zero, 'a finite length in m greater than zero; a step in the '
+        require('Plateau', anything, 'a finite length in m', rise=self.rise, start=self.start)
+        require('Plateau', anything, 'a finite angle in rad', direction=self.direction)
+        require('Plateau', above_zero, 'a finite length in m greater than zero; a step in the '
                 'ground has no curvature, take a small width instead', width=self.width)
 
     @property
@@ -181,120 +172,6 @@ class Plateau(CompiledTerrain):
     def _window(self) -> tuple[tuple[float, float], tuple[float, float]]:
         # a square about the middle of the climb, in which it is crossed whatever its direction
         c, s = math.cos(self.direction), math.sin(self.direction)
-        half = PLATEAU_WIDTHS * self.width
+        half = WINDOW_WIDTHS * self.width
         return ((self.start * c - half, self.start * c + half),
                 (self.start * s - half, self.start * s + half))
-
-
-@dataclass(frozen=True, eq=False)
-class Hills(CompiledTerrain):
-    """
-    Rolling hills without end: ``g = mean + Σ Aᵢ cos(kᵢ·(x, y) + φᵢ)``.
-
-    Attributes
-    ----------
-    amplitude : (n,) array_like, m
-        Aᵢ.
-    wave_vector : (n, 2) array_like, rad/m
-        kᵢ; a wave has the length 2π/|k|.
-    phase : (n,) array_like, rad
-        φᵢ.
-    mean : float, m
-
-    Raises
-    ------
-    TerrainError
-        No wave, shapes that do not fit each other, a number that is not finite.
-
-    Examples
-    --------
-    >>> waves = Hills(amplitude=[0.1], wave_vector=[[2.0, 0.0]], phase=[0.0])
-    >>> round(float(waves.height(0.0, 5.0)), 3), round(waves.smallest_radius, 2)
-    (0.1, 2.5)
-    """
-
-    amplitude: ArrayLike
-    wave_vector: ArrayLike
-    phase: ArrayLike
-    mean: float = 0.0
-    kind: ClassVar[int] = kernels.COSINES
-
-    def __post_init__(self) -> None:
-        """Make the arrays read-only and check them."""
-        require('Hills', _any, 'a finite height in m', mean=self.mean)
-        waves = {name: frozen(getattr(self, name)) for name in ('amplitude', 'wave_vector',
-                                                               'phase')}
-        count = waves['amplitude'].size
-        for name, shape in (('amplitude', (count,)), ('wave_vector', (count, 2)),
-                            ('phase', (count,))):
-            values = waves[name]
-            if values.shape != shape or count == 0:
-                raise TerrainError(f'Hills: {name} has the shape {values.shape}: amplitude (n,), '
-                                   'wave_vector (n, 2) and phase (n,) of n ≥ 1 waves are needed')
-            if not np.all(np.isfinite(values)):
-                wrong = np.argwhere(~np.isfinite(values))[0]
-                raise TerrainError(f'Hills: {name}{wrong.tolist()} = {values[tuple(wrong)]}: '
-                                   'every number must be finite')
-            object.__setattr__(self, name, values)
-
-    @classmethod
-    def random(cls, seed: int, amplitude: float = 0.35, wavelength: float = 4.0,
-               count: int = 8) -> Hills:
-        """
-        Return random hills: waves in all directions, the long ones higher.
-
-        Parameters
-        ----------
-        seed : int
-            The same seed gives the same hills.
-        amplitude : float, m
-            The greatest height over the mean that can occur: Σ Aᵢ.
-        wavelength : float, m
-            Of the shortest wave; the longest is twice as long. Aᵢ grows with the length, so
-            that all are equally steep.
-        count : int
-            Number of waves.
-
-        Raises
-        ------
-        TerrainError
-            A length or count that is not greater than zero.
-        """
-        require('Hills.random', _above_zero, 'greater than zero', amplitude=amplitude,
-                wavelength=wavelength, count=count)
-        generator = np.random.default_rng(seed)
-        length = wavelength * 2.0 ** generator.uniform(0.0, 1.0, count)
-        # one wave per sector, so that no direction is left level
-        angle = math.pi * (np.arange(count) + generator.uniform(0.0, 1.0, count)) / count
-        direction = np.column_stack([np.cos(angle), np.sin(angle)])
-        return cls(amplitude * length / length.sum(),
-                   direction * (2.0 * math.pi / length)[:, None],
-                   generator.uniform(0.0, 2.0 * math.pi, count))
-
-    @property
-    def feature_length(self) -> float:
-        """The shortest 1/|k|, m: a wavelength through 2π."""
-        longest = float(np.max(np.linalg.norm(self.wave_vector, axis=1)))
-        return 1.0 / longest if longest > 0 else math.inf
-
-    def derivatives(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, ...]:
-        """Return g, gx, gy, gxx, gxy, gyy at x and y, which broadcast."""
-        kx, ky = self.wave_vector.T
-        angle = np.multiply.outer(x, kx) + np.multiply.outer(y, ky) + self.phase
-        even, odd = np.cos(angle), -np.sin(angle)
-        return (self.mean + even @ self.amplitude, odd @ (self.amplitude * kx),
-                odd @ (self.amplitude * ky), even @ (-self.amplitude * kx * kx),
-                even @ (-self.amplitude * kx * ky), even @ (-self.amplitude * ky * ky))
-
-    @cached_property
-    def table(self) -> Array:
-        """Rows A, kx, ky, φ, read-only."""
-        return frozen(np.column_stack([self.amplitude, self.wave_vector, self.phase]))
-
-    def _numbers(self) -> ArrayLike:
-        return [self.mean]
-
-    def _window(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        lengths = np.linalg.norm(self.wave_vector, axis=1)
-        half = LONGEST_WAVES * math.pi / max(float(np.min(lengths)), 1e-3)
-        return (-half, half), (-half, half)

@@ -181,3 +181,13 @@ def require(owner: str, condition: Callable[[float], bool], expected: str,
             fine = False
         if not fine:
             raise TerrainError(f'{owner}: {name} = {value!r}: it must be {expected}')
+
+
+def anything(value: float) -> bool:
+    """Accept every finite `value`, for `require`."""
+    return True
+
+
+def above_zero(value: float) -> bool:
+    """Accept a `value` greater than zero, for `require`."""
+    return value > 0

@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from c3p_kinematics.terrain import _kernels as kernels
-from c3p_kinematics.terrain.base import Array, CompiledTerrain, TerrainError, frozen, require
+from c3p_kinematics.terrain.base import (
+    Array,
+    CompiledTerrain,
+    TerrainError,
+    above_zero,
+    anything,
+    frozen,
+    require,
+)
 
 KINDS = {3: kernels.CUBIC, 5: kernels.QUINTIC}
 CONTINUATIONS = ('repeat', 'hold')
@@ -227,9 +235,9 @@ def checked_net(owner: str, heights: ArrayLike, spacing: ArrayLike,
         raise TerrainError(f'{owner}: spacing = {spacing}, origin = {origin}: give one spacing or '
                            'two, and the origin (x, y)')
     dx, dy = both(spacing)
-    require(owner, lambda length: length > 0, 'a finite distance in m greater than zero',
+    require(owner, above_zero, 'a finite distance in m greater than zero',
             spacing_x=dx, spacing_y=dy)
-    require(owner, lambda place: True, 'a finite place in m', origin_x=origin[0],
+    require(owner, anything, 'a finite place in m', origin_x=origin[0],
             origin_y=origin[1])
     net = frozen(heights)
     least = degree + 1

@@ -7,13 +7,8 @@ from PIL import Image
 from PIL.TiffImagePlugin import ImageFileDirectory_v2
 
 from c3p_description.files import share_file
-from c3p_description.terrain_files import (
-    NO_DATA_TAG,
-    PIXEL_SCALE_TAG,
-    load_height_map,
-    load_terrain,
-    read_heights,
-)
+from c3p_description.height_files import NO_DATA_TAG, PIXEL_SCALE_TAG, read_heights
+from c3p_description.terrain_files import load_height_map, load_terrain
 from c3p_kinematics.terrain import Flat, HeightMap, Hills, Incline, Plateau, SplineGround
 from c3p_kinematics.terrain import TerrainError as Refused
 
