@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Dynamics of a vehicle on two driven wheels and one caster, in closed form.
+
+With the rates of the driven wheels θ̇ = (θ̇₁, θ̇₂) and the caster's angle ψ,
+
+    I(ψ) θ̈ + C(ψ, θ̇) θ̇ = τ + δ
+
+which is Saha & Angeles, eq. (29), with C counted on the left. In v, the speed of the middle of the
+axle, and w, the yaw rate, with s = cos ψ v + c sin ψ w and u = sin ψ v − c cos ψ w the velocity of
+the caster's pivot along its wheel and across it (f and e their rows, ψ̇ = −u/d − w):
+
+    2 T = μ_vv v² + μ_ww w² + μ_e s² + μ_a u²
+    force = fᵀ(−μ_e ψ̇ u − κ u²) + eᵀ(μ_a ψ̇ s + κ s u) + m_p a (−w², v w)
+
+The caster is that of a caster robot (caster_dynamics.py); the same equations follow from the
+natural orthogonal complement of all five bodies (agv_bodies.py, orthogonal_complement.py). ψ is a
+state of its own: rates of the driven wheels do not give it back. Leading dimensions broadcast.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_description.agv_model import Agv
+from c3p_description.model import Array
+from c3p_dynamics import _agv_kernels as kernels
+
+# the state of the direct dynamics
+STATE = ('θ₁', 'θ₂', 'θ̇₁', 'θ̇₂', 'ψ')
+
+
+def _batch(caster: ArrayLike, **vectors: ArrayLike) -> tuple[tuple[int, ...], list[Array]]:
+    """Return the common leading shape, and everything as contiguous (B) and (B, 2)."""
+    arrays = {'caster': np.asarray(caster, float)[..., None]}
+    for name, value in vectors.items():
+        arrays[name] = np.asarray(value, float)
+        if arrays[name].ndim == 0 or arrays[name].shape[-1] != 2:
+            raise ValueError(f'{name} has shape {arrays[name].shape}: the last dimension must be '
+                             '2, for the driven wheels 1 and 2')
+    for name, array in arrays.items():
+        if not np.all(np.isfinite(array)):
+            raise ValueError(f'{name} = {array.tolist()}: every number must be finite')
+    batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays.values()))
+    rows = [np.ascontiguousarray(np.broadcast_to(a, batch + a.shape[-1:]).reshape(-1, a.shape[-1]))
+            for a in arrays.values()]
+    return batch, [rows[0][:, 0], *rows[1:]]
+
+
+def _mass_and_bias(agv: Agv, caster: Array, rates: Array) -> tuple[Array, Array]:
+    """Return I (B, 2, 2) and Cθ̇ (B, 2) of checked states."""
+    mass, force = np.empty((len(caster), 2, 2)), np.empty((len(caster), 2))
+    kernels.masses_and_biases(agv.numbers, caster, rates, mass, force)
+    return mass, force
+
+
+def mass_matrix(agv: Agv, caster: ArrayLike) -> Array:
+    """
+    Return I(ψ), the inertia that the driven wheels feel.
+
+    Parameters
+    ----------
+    agv : Agv
+    caster : (…) array_like, rad
+        ψ.
+
+    Returns
+    -------
+    (…, 2, 2) array, kg·m²
+        Symmetric and positive definite.
+
+    Raises
+    ------
+    ValueError
+        An angle that is not finite.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> mass_matrix(load('agv'), 0.0).round(5)
+    array([[0.03435, 0.0019 ],
+           [0.0019 , 0.03435]])
+    """
+    batch, (angles,) = _batch(caster)
+    return _mass_and_bias(agv, angles, np.zeros((len(angles), 2)))[0].reshape(*batch, 2, 2)
+
+
+def bias(agv: Agv, caster: ArrayLike, rates: ArrayLike) -> Array:
+    """
+    Return C(ψ, θ̇) θ̇, the torques of centripetal and Coriolis accelerations.
+
+    Parameters
+    ----------
+    agv : Agv
+    caster : (…) array_like, rad
+    rates : (…, 2) array_like, rad/s
+
+    Returns
+    -------
+    (…, 2) array, N·m
+        ``θ̇ᵀ(Cθ̇ − ½ İ θ̇) = 0``: no work beyond the change of I.
+
+    Raises
+    ------
+    ValueError
+        A wrong size, or a number that is not finite.
+    """
+    batch, (angles, speeds) = _batch(caster, rates=rates)
+    return _mass_and_bias(agv, angles, speeds)[1].reshape(*batch, 2)
+
+
+def friction_torque(agv: Agv, caster: ArrayLike, rates: ArrayLike) -> Array:
+    """
+    Return δ, what viscous friction of all four joints does to the driven wheels.
+
+    ``δ = −Rᵀ diag(b) R θ̇`` with R the (4, 2) rates of the joints of unit rates of the driven ones.
+    Shapes, units and errors as `bias`.
+    """
+    batch, (angles, speeds) = _batch(caster, rates=rates)
+    out = np.empty_like(speeds)
+    kernels.frictions(agv.numbers, agv.viscous, angles, speeds, out)
+    return out.reshape(*batch, 2)
+
+
+def inverse_dynamics(agv: Agv, caster: ArrayLike, rates: ArrayLike, accelerations: ArrayLike
+                     ) -> Array:
+    """
+    Return the motor torques of a motion, ``τ = I θ̈ + C θ̇ − δ``.
+
+    Parameters
+    ----------
+    agv : Agv
+    caster : (…) array_like, rad
+    rates, accelerations : (…, 2) array_like, rad/s and rad/s²
+
+    Returns
+    -------
+    (…, 2) array, N·m
+        Between platform and wheel, positive about +i: negative drives forward.
+
+    Raises
+    ------
+    ValueError
+        A wrong size, or a number that is not finite.
+    """
+    batch, (angles, speeds, rise) = _batch(caster, rates=rates, accelerations=accelerations)
+    mass, force = _mass_and_bias(agv, angles, speeds)
+    torque = np.einsum('bij,bj->bi', mass, rise) + force
+    return torque.reshape(*batch, 2) - friction_torque(agv, caster, rates)
+
+
+def direct_dynamics(agv: Agv, caster: ArrayLike, rates: ArrayLike, torque: ArrayLike) -> Array:
+    """
+    Return θ̈ that the motor torques cause, ``I⁻¹(τ + δ − C θ̇)``.
+
+    Parameters
+    ----------
+    agv : Agv
+    caster : (…) array_like, rad
+    rates : (…, 2) array_like, rad/s
+    torque : (…, 2) array_like, N·m
+
+    Returns
+    -------
+    (…, 2) array, rad/s²
+
+    Raises
+    ------
+    ValueError
+        A wrong size, or a number that is not finite.
+    """
+    batch, (angles, speeds, moments) = _batch(caster, rates=rates, torque=torque)
+    mass, force = _mass_and_bias(agv, angles, speeds)
+    loss = np.empty_like(speeds)
+    kernels.frictions(agv.numbers, agv.viscous, angles, speeds, loss)
+    return np.linalg.solve(mass, (moments + loss - force)[..., None])[..., 0].reshape(*batch, 2)
+
+
+def kinetic_energy(agv: Agv, caster: ArrayLike, rates: ArrayLike) -> Array:
+    """
+    Return ½ θ̇ᵀ I(ψ) θ̇ of all bodies, wheels spinning included, (…) array in joule.
+
+    Raises
+    ------
+    ValueError
+        A wrong size, or a number that is not finite.
+    """
+    batch, (angles, speeds) = _batch(caster, rates=rates)
+    mass, _ = _mass_and_bias(agv, angles, speeds)
+    return 0.5 * np.einsum('bi,bij,bj->b', speeds, mass, speeds).reshape(batch)
+
+
+def state_rate(agv: Agv, state: ArrayLike, torque: ArrayLike) -> Array:
+    """
+    Return d/dt of the state (θ₁, θ₂, θ̇₁, θ̇₂, ψ): eq. (30) with the state that it lacks.
+
+    Parameters
+    ----------
+    agv : Agv
+    state : (5,) array_like, rad and rad/s
+    torque : (2,) array_like, N·m
+
+    Returns
+    -------
+    (5,) array, rad/s and rad/s²
+        Nothing is checked here: this is the inner loop of an integrator.
+    """
+    out = np.empty(5)
+    kernels.state_rate(agv.numbers, agv.viscous, np.asarray(state, float),
+                       np.asarray(torque, float), np.empty((2, 2)), np.empty(2), np.empty(2), out)
+    return out
