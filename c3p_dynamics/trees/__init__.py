@@ -6,6 +6,7 @@ A `Tree` holds what does not change; free functions take it with the state. See
 docs/papers/kelly.md for the equations.
 """
 
+from c3p_dynamics.trees.compile import CompiledTree, compile_tree
 from c3p_dynamics.trees.description import WORLD, Arrays, Frame, Tree
 from c3p_dynamics.trees.energy import kinetic_energy, momentum, potential_energy
 from c3p_dynamics.trees.forward_dynamics import (
@@ -36,9 +37,9 @@ from c3p_dynamics.trees.kinematics import (
 )
 from c3p_dynamics.trees.parts import Body, Joint, TreeError
 
-__all__ = ['Arrays', 'Body', 'CompositeWork', 'Frame', 'Joint', 'Observed', 'Poses', 'Tree',
-           'TreeError', 'WORLD', 'aba', 'aba_into', 'aba_workspace', 'bias', 'body_velocity',
-           'composite_workspace', 'crba', 'factor', 'forward_composite',
+__all__ = ['Arrays', 'Body', 'CompiledTree', 'CompositeWork', 'Frame', 'Joint', 'Observed',
+           'Poses', 'Tree', 'TreeError', 'WORLD', 'aba', 'aba_into', 'aba_workspace', 'bias',
+           'body_velocity', 'composite_workspace', 'crba', 'factor', 'forward_composite',
            'forward_composite_into', 'forward_kinematics', 'joint_wrenches', 'kinetic_energy',
            'momentum', 'observed', 'point_bias_acceleration', 'point_jacobian',
            'potential_energy', 'rnea', 'rnea_into', 'rnea_workspace', 'solve']

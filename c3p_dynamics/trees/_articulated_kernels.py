@@ -7,7 +7,7 @@ A body's row of `work` holds its motion at q̈ = 0 relative to its lower body (0
 _motion_kernels.py; there the accelerations are only what the joint's velocity adds), the
 articulated inertia ``[n; f] = [[I, H], [Hᵀ, M]] [α; a] + [n0; f0]`` as I (14:20), H (20:29), M
 (29:35), then n0 (35:38) and f0 (38:41), the column of the joint's own freedom (41:47), its inertia
-D (47) and the torque left over for it, u (48).
+D (47), the torque left over for it, u (48), and its frame where external wrenches come in (49:61).
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from c3p_dynamics.trees._frames import (
     up,
 )
 from c3p_dynamics.trees._inertia_kernels import PIVOT_TOLERANCE
-from c3p_dynamics.trees._motion_kernels import orient
 from c3p_kinematics.compiled import inlined, kernel
 
 ARTICULATED_WIDTH = 61
@@ -178,10 +177,8 @@ def articulated(links, numbers, gravity, q, qd, tau, external, work, qdd):
         for i in range(n):
             start(i, links, numbers, q[b], qd[b], work)
         if external.shape[1] > 0:
-            frames = work[:, 49:]
             for i in range(n):
-                orient(i, links, numbers, work[i], frames)
-                take_external(i, links, frames, external[b], work[i], 38, 35, -1.0)
+                take_external(i, links, numbers, external[b], work, 49, 38, 35)
         for back in range(n):
             i = n - 1 - back
             kind = links[i, 1]

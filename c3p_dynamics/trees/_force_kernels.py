@@ -43,12 +43,17 @@ def hand_down(links, numbers, work, i):
 
 
 @inlined
-def take_external(i, links, frames, external, w, force, moment, sign):
-    """Add `sign` times the external wrench on body i to `w` from the columns `force`, `moment`."""
-    e, f = external[links[i, 2]], frames[i]
+def take_external(i, links, numbers, external, work, first, force, moment):
+    """
+    Take the external wrench on body i from the columns from `force` and `moment` of its row.
+
+    The body's frame is written to the columns from `first`.
+    """
+    e, w, f = external[links[i, 2]], work[i], work[i, first:]
+    orient(i, links, numbers, w, work, first)
     for k in range(3):
-        w[force + k] += sign * (f[k] * e[0] + f[3 + k] * e[1] + f[6 + k] * e[2])
-        w[moment + k] += sign * (f[k] * e[3] + f[3 + k] * e[4] + f[6 + k] * e[5])
+        w[force + k] -= f[k] * e[0] + f[3 + k] * e[1] + f[6 + k] * e[2]
+        w[moment + k] -= f[k] * e[3] + f[3 + k] * e[4] + f[6 + k] * e[5]
 
 
 @kernel
@@ -67,10 +72,8 @@ def newton_euler(links, numbers, gravity, q, qd, qdd, external, work, wrench, ta
             work[i, 10 if links[i, 1] == 0 else 13] += qdd[b, links[i, 2]]
             inertia_wrench(numbers[i], work[i])
         if external.shape[1] > 0:
-            frames = work[:, 20:]
             for i in range(n):
-                orient(i, links, numbers, work[i], frames)
-                take_external(i, links, frames, external[b], work[i], 14, 17, -1.0)
+                take_external(i, links, numbers, external[b], work, 20, 14, 17)
         for k in range(n):
             i = n - 1 - k
             tau[b, links[i, 2]] = work[i, 19 if links[i, 1] == 0 else 16]

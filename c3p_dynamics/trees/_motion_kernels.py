@@ -53,10 +53,10 @@ def outwards(i, links, numbers, gx, gy, gz, q, qd, work):
 
 
 @inlined
-def orient(i, links, numbers, w, frames):
-    """Write the rotation (9) from inner to world axes and the origin (3) to row i of `frames`."""
+def orient(i, links, numbers, w, frames, first):
+    """Write the rotation from inner to world axes and the origin to ``frames[i, first:]``."""
     low = links[i, 0]
-    row, f = numbers[i], frames[i]
+    row, f = numbers[i], frames[i, first:]
     c, s = w[0], w[1]
     ax, ay, az = fixed_up(row, c, s, 0.0)
     bx, by, bz = fixed_up(row, -s, c, 0.0)
@@ -65,7 +65,7 @@ def orient(i, links, numbers, w, frames):
         f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8] = ax, bx, cx, ay, by, cy, az, bz, cz
         f[9], f[10], f[11] = w[2], w[3], w[4]
     else:
-        g = frames[low]
+        g = frames[low, first:]
         f[0], f[3], f[6] = fixed_up(g, ax, ay, az)
         f[1], f[4], f[7] = fixed_up(g, bx, by, bz)
         f[2], f[5], f[8] = fixed_up(g, cx, cy, cz)
@@ -126,7 +126,7 @@ def observe(links, numbers, gravity, q, qd, work, frames, motion, totals):
         for i in range(len(links)):
             w, f, out = work[i], frames[b, i], motion[b, i]
             outwards(i, links, numbers, 0.0, 0.0, 0.0, q[b], qd[b], work)
-            orient(i, links, numbers, w, frames[b])
+            orient(i, links, numbers, w, frames[b], 0)
             speed(i, links, numbers, qd[b], work)
             out[0], out[1], out[2] = fixed_up(f, w[14], w[15], w[16])
             out[3], out[4], out[5] = fixed_up(f, w[5], w[6], w[7])

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Straight-line code for one tree: each recursion traced on symbols, written down, compiled.
+
+The code has no loop over bodies, no index and no test; constants of the tree stand in it as
+numbers. Batches are taken LANES states at a time, side by side, so that the compiler can use the
+processor's vector instructions. What has been compiled is kept in memory, by the numbers of the
+tree; nothing is written to a disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, lru_cache
+from types import CodeType, FunctionType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_dynamics.trees import _lane_kernels as lanes
+from c3p_dynamics.trees.description import Tree
+from c3p_dynamics.trees.edge import batched
+from c3p_dynamics.trees.expressions import Operand, needed, statements
+from c3p_dynamics.trees.forward_dynamics import aba
+from c3p_dynamics.trees.inertia import crba
+from c3p_dynamics.trees.inverse_dynamics import rnea
+from c3p_dynamics.trees.parts import Array
+from c3p_dynamics.trees.tracing import traced_aba, traced_crba, traced_rnea
+from c3p_kinematics.compiled import inlined
+
+TRACES = {'rnea': traced_rnea, 'aba': traced_aba, 'crba': traced_crba}
+# operations beyond which the compiler takes too long (it needs about 1 ms for each)
+MOST_OPERATIONS = 8000
+KEPT = 64
+
+DRIVER = """
+def straight(turning, q, qd, third, x, y, out):
+    for start in range(0, len(q), LANES):
+        count = min(LANES, len(q) - start)
+        take_angles(turning, q, start, count, x)
+        take(qd, start, count, x, 2 * {n})
+        take(third, start, count, x, 3 * {n})
+        for k in range(count):
+            {body}
+        give(y, start, count, out)
+"""
+
+
+def source(tree: Tree, what: str) -> str:
+    """
+    Return the straight-line code of one recursion as Python.
+
+    Parameters
+    ----------
+    tree : Tree
+    what : str
+        ``'rnea'``, ``'aba'`` or ``'crba'``.
+    """
+    return _written(tree, TRACES[what](tree))
+
+
+def _written(tree: Tree, results: list[Operand]) -> str:
+    lines = statements({f'y[{lanes.LANES * j} + k]': r for j, r in enumerate(results)})
+    return DRIVER.format(n=tree.count, body=f'\n{12 * " "}'.join(lines))
+
+
+def _function(text: str) -> FunctionType:
+    """Return the function that a source defines."""
+    code = compile(text, '<straight-line code of a tree>', 'exec')
+    inner = next(part for part in code.co_consts if isinstance(part, CodeType))
+    return FunctionType(inner, {'LANES': lanes.LANES, 'take_angles': lanes.take_angles,
+                                'take': lanes.take, 'give': lanes.give})
+
+
+class Straight:
+    """
+    One recursion of one tree as straight-line code.
+
+    Attributes
+    ----------
+    operations : int
+        Additions, multiplications and divisions of one state.
+    source : str
+        Python.
+    uncompiled : callable
+        What the source defines; `run` is the same, compiled.
+    """
+
+    def __init__(self, tree: Tree, what: str) -> None:
+        """Trace and write; compilation comes with the first call."""
+        results = TRACES[what](tree)
+        self.operations = sum(e.kind in '+-*/' for e in needed(results))
+        self.source = _written(tree, results)
+        self.uncompiled = _function(self.source)
+        self.width = len(results)
+        self.turning = np.array([joint.kind == 'revolute' for joint in tree.joints])
+
+    @cached_property
+    def run(self) -> Callable[..., Any]:
+        """The compiled function."""
+        return inlined(self.uncompiled)
+
+    def __call__(self, q: Array, qd: Array, third: Array, *, plain: bool = False) -> Array:
+        """
+        Return the results (B, width) for q, q̇ and the third vector, (B, n) and contiguous.
+
+        Parameters
+        ----------
+        q, qd, third : (B, n) arrays
+        plain : bool
+            Without the compiler.
+        """
+        x = np.zeros(4 * len(self.turning) * lanes.LANES)
+        y = np.empty(self.width * lanes.LANES)
+        out = np.empty((len(q), self.width))
+        (self.uncompiled if plain else self.run)(self.turning, q, qd, third, x, y, out)
+        return out
+
+
+class CompiledTree:
+    """
+    `rnea`, `aba` and `crba` of one tree as straight-line code; made by `compile_tree`.
+
+    Attributes
+    ----------
+    tree : Tree
+    """
+
+    def __init__(self, tree: Tree) -> None:
+        """Keep the tree; each recursion is traced and compiled when it is first asked for."""
+        self.tree = tree
+        self._parts: dict[str, Straight | None] = {}
+
+    def part(self, what: str) -> Straight | None:
+        """
+        Return the code of ``'rnea'``, ``'aba'`` or ``'crba'``.
+
+        None for a `what` with more than MOST_OPERATIONS operations, where the generic recursion
+        stands in.
+        """
+        if what not in self._parts:
+            part = Straight(self.tree, what)
+            self._parts[what] = part if part.operations <= MOST_OPERATIONS else None
+        return self._parts[what]
+
+    def rnea(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+        """
+        Return the joint torques of a motion, as `rnea` of this package.
+
+        Parameters
+        ----------
+        q, qd, qdd : (…, n) array_like
+
+        Raises
+        ------
+        TreeError
+            A wrong shape or a number that is not finite.
+        """
+        part = self.part('rnea')
+        if part is None:
+            return rnea(self.tree, q, qd, qdd)
+        batch, rows = batched(self.tree, q=q, qd=qd, qdd=qdd)
+        return part(*rows).reshape(*batch, self.tree.count)
+
+    def aba(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
+        """
+        Return the accelerations, as `aba` of this package; not finite where A is singular.
+
+        Parameters
+        ----------
+        q, qd, tau : (…, n) array_like
+
+        Raises
+        ------
+        TreeError
+            A wrong shape or a number that is not finite.
+        """
+        part = self.part('aba')
+        if part is None:
+            return aba(self.tree, q, qd, tau)
+        batch, rows = batched(self.tree, q=q, qd=qd, tau=tau)
+        return part(*rows).reshape(*batch, self.tree.count)
+
+    def crba(self, q: ArrayLike) -> Array:
+        """
+        Return the inertia matrix, as `crba` of this package.
+
+        Parameters
+        ----------
+        q : (…, n) array_like
+
+        Raises
+        ------
+        TreeError
+            A wrong shape or a number that is not finite.
+        """
+        part = self.part('crba')
+        if part is None:
+            return crba(self.tree, q)
+        batch, (rows,) = batched(self.tree, q=q)
+        none = np.empty((len(rows), 0))
+        return part(rows, none, none).reshape(*batch, self.tree.count, self.tree.count)
+
+
+def compile_tree(tree: Tree) -> CompiledTree:
+    """
+    Return straight-line code for a tree.
+
+    Parameters
+    ----------
+    tree : Tree
+
+    Returns
+    -------
+    CompiledTree
+        The same one for a tree with the same numbers: the last KEPT are kept.
+
+    Examples
+    --------
+    >>> from c3p_dynamics.trees import Body, Joint, Tree, compile_tree
+    >>> tree = Tree.from_connection([-1], [Joint('hinge', axis=(0, -1, 0))],
+    ...                             [Body('bob', 2.0, (0.5, 0, 0))])
+    >>> fast = compile_tree(tree)
+    >>> fast.part('rnea').operations  # τ = 0.5 q̈ + 9.81 cos q
+    3
+    """
+    return _kept(_Key(tree))
+
+
+class _Key:
+    """A tree that is equal to others with the same numbers."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.bytes = tuple(array.tobytes() for array in tree.arrays)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self.bytes == other.bytes
+
+    def __hash__(self) -> int:
+        return hash(self.bytes)
+
+
+@lru_cache(maxsize=KEPT)
+def _kept(key: _Key) -> CompiledTree:
+    return CompiledTree(key.tree)
