@@ -87,9 +87,13 @@ def _read_image(path: Path) -> GriddedHeights:
                            'grey band: convert the picture to greyscale')
     values = pixels.astype(float)
     if path.suffix.lower() == '.png':
-        values /= 255.0 if pixels.dtype == np.uint8 else 65535.0
+        # what Pillow gives neither as bits nor as bytes had 16 bits
+        values /= {np.bool_: 1.0, np.uint8: 255.0}.get(pixels.dtype.type, 65535.0)
     if NO_DATA_TAG in tags:
-        values[pixels == pixels.dtype.type(float(str(tags[NO_DATA_TAG]).strip(' \0')))] = np.nan
+        hole = float(str(tags[NO_DATA_TAG]).strip(' \0'))
+        # written with more digits than single precision keeps
+        kind = pixels.dtype if pixels.dtype.kind == 'f' else float
+        values[pixels == np.array(hole).astype(kind)] = np.nan
     spacing = tags.get(PIXEL_SCALE_TAG)
     # the top row has the largest y
     return GriddedHeights(np.ascontiguousarray(values[::-1].T),

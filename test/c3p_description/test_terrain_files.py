@@ -90,6 +90,20 @@ def test_a_hole_of_a_tiff_is_named_by_its_cell(tmp_path):
         assert words in str(raised.value)
 
 
+def test_a_tiff_of_whole_metres_may_have_holes_below_zero(tmp_path):
+    path = tmp_path / 'map.tif'
+    write_tiff(path, grey(np.uint16), hole=(NO_DATA_TAG, 2, '-9999'))
+    assert np.isfinite(read_heights(path).heights).all()
+    write_tiff(path, grey(np.uint16), hole=(NO_DATA_TAG, 2, '65535'))
+    # white is the highest point
+    assert np.isnan(read_heights(path).heights[np.unravel_index(HEIGHTS.argmax(), (7, 9))])
+
+
+def test_a_png_of_bits_is_black_and_white(tmp_path):
+    Image.fromarray(PICTURE > 0).save(tmp_path / 'map.png')
+    np.testing.assert_array_equal(read_heights(tmp_path / 'map.png').heights, HEIGHTS > 0)
+
+
 @pytest.mark.parametrize(('text', 'expected'), [
     ('kind: flat\n', Flat(0.0)),
     ('kind: flat\nheight: 0.4\n', Flat(0.4)),
