@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random trees in any numbering, and the same trees in Pinocchio, shared by the tests."""
 
+import cmath
+
 import numpy as np
 
 from c3p_dynamics.trees import Body, Joint, Tree
+from c3p_dynamics.trees._motion_kernels import FRAME, MOTION, TOTALS, WIDTH, jacobian, observe
+from c3p_dynamics.trees.tracing import uncompiled
 
 AXES = np.vstack([np.eye(3), -np.eye(3)])
 
@@ -57,6 +61,31 @@ def random_tree(seed, count=None, reach=None, **more):
 def random_state(tree, seed, vectors=3):
     """Return q, q̇, q̈ (or τ), …"""
     return np.random.default_rng(10_000 + seed).uniform(-2, 2, (vectors, tree.count))
+
+
+def complex_circle(angle):
+    return cmath.cos(angle), cmath.sin(angle)
+
+
+def observed_complex(tree, q, qd):
+    """Return frames, motion and totals of a complex state, by the kernel's own source."""
+    n = tree.count
+    out = [np.zeros(shape, complex) for shape in ((1, n, FRAME), (1, n, MOTION), (1, TOTALS))]
+    uncompiled(observe, circle=complex_circle)(
+        *tree.arrays, q[None], qd[None], np.zeros((n, WIDTH), complex), *out)
+    return [part[0] for part in out]
+
+
+def complex_jacobian(tree, q, number, point):
+    """Return the Jacobian (6, n) of a point in inner axes at a complex q."""
+    frames, _, _ = observed_complex(tree, q, np.zeros(tree.count, complex))
+    out = np.zeros((6, tree.count), complex)
+    uncompiled(jacobian)(tree.arrays.links, frames, number, point, out)
+    return out
+
+
+# a derivative along the imaginary axis has no difference of near numbers in it: exact to rounding
+STEP = 1e-30
 
 
 def pinocchio_model(tree):
