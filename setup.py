@@ -14,6 +14,7 @@ NODES = {
     'velocity_controller_node': 'c3p_controller.velocity_controller_node:main',
     'position_controller_node': 'c3p_controller.position_controller_node:main',
     'simulation_node': 'c3p_simulation.simulation_node:main',
+    'rough_ground_node': 'c3p_simulation.rough_ground_node:main',
     'emulated_cards_node': 'c3p_simulation.emulated_cards_node:main',
     'recorder_node': 'c3p_simulation.recorder_node:main',
     'ros2_control_bridge_node': 'c3p_hardware.ros2_control_bridge_node:main',
@@ -67,7 +68,7 @@ data_files = [
 for room in ('launch', 'config'):
     data_files += tree(room, f'{share}/{room}')
 # mesh URIs are package://c3p/c3p_description/..., so the share tree repeats that folder
-for room in ('robots', 'urdf', 'meshes', 'rviz'):
+for room in ('robots', 'terrains', 'urdf', 'meshes', 'rviz'):
     data_files += tree(f'c3p_description/{room}', f'{share}/c3p_description/{room}')
 
 sim = ['mujoco>=3.2', 'xacro>=2']
@@ -92,7 +93,7 @@ setup(
     package_data={
         '': ['*.yaml'],
         'c3p_hardware': ['eds/*.eds'],
-        'c3p_description': ['robots/*.yaml', 'urdf/*', 'meshes/*.stl', 'rviz/*'],
+        'c3p_description': ['robots/*.yaml', 'terrains/*', 'urdf/*', 'meshes/*.stl', 'rviz/*'],
     },
     data_files=data_files,
     python_requires='>=3.10',

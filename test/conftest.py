@@ -24,6 +24,7 @@ REAL_TIME = {TESTS / place for place in (
     'nodes', 'launch', 'c3p_hardware/emulator', 'c3p_hardware/tools', 'c3p_hardware/transport',
     'c3p_hardware/test_serial_can.py', 'c3p_ros', 'c3p_simulation/campaigns/test_campaign.py',
     'c3p_simulation/doctor', 'c3p_simulation/test_cli_can.py', 'c3p_simulation/test_drive.py',
+    'c3p_simulation/rough_ground/test_cli_sim.py',
     'c3p_simulation/test_drive_hardware.py', 'c3p_simulation/test_drive_mujoco.py',
     'c3p_simulation/test_excite_live.py', 'c3p_simulation/test_recorder_node.py',
     'c3p_simulation/test_simulation_node.py', 'c3p_simulation/test_simulation_node_plants.py',

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / 'docs/nodes.md').read_text(encoding='utf-8')
 
 # parameters that bring out what a node offers only when asked to
-OPTIONS = {'simulation': {'publish_clock': True},
+OPTIONS = {'simulation': {'publish_clock': True}, 'rough_ground': {'publish_clock': True},
            'emulated_cards': {'bus.interface': 'virtual', 'bus.channel': 'documentation'}}
 NODES = {
     'sensed_kinematics': 'c3p_kinematics.sensed_kinematics_node.SensedKinematicsNode',
@@ -19,6 +19,7 @@ NODES = {
     'velocity_controller': 'c3p_controller.velocity_controller_node.VelocityControllerNode',
     'inverse_dynamics': 'c3p_dynamics.inverse_dynamics_node.InverseDynamicsNode',
     'simulation': 'c3p_simulation.simulation_node.SimulationNode',
+    'rough_ground': 'c3p_simulation.rough_ground_node.RoughGroundNode',
     'hardware_interface': 'c3p_hardware.hardware_interface_node.HardwareInterfaceNode',
     'emulated_cards': 'c3p_simulation.emulated_cards_node.EmulatedCardsNode',
 }

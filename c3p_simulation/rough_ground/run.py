@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tricycle on its ground, moved on period by period until the model ends."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from c3p_description.pvc_model import JOINTS, PvcTricycle
+from c3p_kinematics.closed_chain_vehicle.motion import simulate
+from c3p_kinematics.closed_chain_vehicle.placement import place
+from c3p_kinematics.closed_chain_vehicle.run import Run
+from c3p_kinematics.pvc_tricycle import vehicle as vehicle_of
+from c3p_kinematics.terrain import Terrain
+
+Array = NDArray[np.float64]
+
+
+class RoughGroundRun:
+    """
+    A tricycle that rolls over a ground.
+
+    Parameters
+    ----------
+    model : PvcTricycle
+    terrain : Terrain
+    start : (3,) array_like
+        x, y, yaw of {P} in {G}, m and rad; height, roll and pitch are found.
+    weights : (6,) array_like
+        What it costs to depart from the desired rate of each joint.
+
+    Attributes
+    ----------
+    time : float, s
+        Since the start.
+    state : State
+    joint_rates : (6,) array, rad/s
+    twist : (6,) array, m/s and rad/s
+        Of {P}, linear then angular, in {P}.
+    contact_point, wheel_center : (3, 3) array, m
+        One row per wheel, in {G}.
+    ended : str
+        Why the model cannot go on, with wheel, place and remedy; empty while it can.
+    distance : float, m
+        Way of the origin of {P}.
+    closure, largest_camber : float
+        Largest closure error so far, m and rad together, and camber angle, rad.
+
+    Raises
+    ------
+    ContactError
+        The wheels cannot all touch the ground at the start.
+    """
+
+    def __init__(self, model: PvcTricycle, terrain: Terrain, start: ArrayLike = (0.0, 0.0, 0.0),
+                 weights: Sequence[float] = (1.0,) * len(JOINTS)) -> None:
+        """Place the vehicle."""
+        self.terrain = terrain
+        self._vehicle = vehicle_of(model)
+        self._start, self._weights = np.asarray(start, float), np.asarray(weights, float)
+        self._camber = [JOINTS.index(name) for name in JOINTS if name.startswith('camber')]
+        self.restart()
+
+    def restart(self) -> None:
+        """Go back to the start."""
+        x, y, yaw = self._start
+        self.state = place(self._vehicle, self.terrain, x, y, yaw).require()
+        self.time, self.distance, self.ended = 0.0, 0.0, ''
+        self.closure, self.largest_camber = 0.0, 0.0
+        self._rest()
+        # a step of no motion says where contacts and wheel centres are
+        self._take(self._run(np.zeros(len(JOINTS)), 1e-3))
+
+    def advance(self, desired: Array, period: float) -> None:
+        """Move on by `period`, s, with desired joint rates (6,), unless the model has ended."""
+        if self.ended:
+            return
+        before, began = self.state.position, self.time
+        run = self._run(desired, period)
+        self._take(run)
+        self.time += float(run.time[-1])
+        self.distance += math.dist(before, self.state.position)
+        if run.events:
+            event, = run.events
+            # its clock began with this period
+            self.ended = event.text.replace(f't = {event.when:.6g} s',
+                                            f't = {began + event.when:.2f} s')
+            self._rest()
+
+    def _run(self, desired: Array, period: float) -> Run:
+        # steps of the method may be shorter than the period, as the ground asks
+        return simulate(self._vehicle, self.terrain, self.state, desired, period, step=period,
+                        method='adaptive', weights=self._weights)
+
+    def _take(self, run: Run) -> None:
+        """Take over the end of a run."""
+        self.state = run.state(-1)
+        self.joint_rates, self.twist = run.joint_rates[-1], run.platform_twist[-1]
+        self.contact_point, self.wheel_center = run.contact_point[-1], run.wheel_center[-1]
+        self.closure = max(self.closure, float(np.max(run.closure_l2)))
+        self.largest_camber = max(self.largest_camber,
+                                  float(np.max(np.abs(self.state.joint[self._camber]))))
+
+    def _rest(self) -> None:
+        self.joint_rates, self.twist = np.zeros(len(JOINTS)), np.zeros(6)

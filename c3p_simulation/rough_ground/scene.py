@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Vehicle and ground as pictures, without a screen, a graphics card or OpenGL.
+
+A depth buffer, sunlight with shadows and a texture with lines of equal height (_scene_kernels.py);
+the same computer gives the same picture everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from c3p_kinematics.terrain import Terrain
+from c3p_simulation.rough_ground import _scene_kernels as kernels
+from c3p_simulation.rough_ground.scene_shapes import Shape, ground, joined
+
+Array = NDArray[np.float64]
+Range = tuple[float, float]
+
+# of the ground: from low to high, and of the lines drawn on it
+HEIGHTS = np.array([(0.44, 0.55, 0.50), (0.60, 0.68, 0.53), (0.80, 0.77, 0.58),
+                    (0.88, 0.80, 0.67), (0.95, 0.93, 0.89)])
+LINES = (0.30, 0.29, 0.26)
+# lines of equal height, and of equal x and y, are so far apart, m
+CONTOUR, MESH = 0.1, 1.0
+# half widths of these lines, and of a texel, m
+CONTOUR_WIDTH, MESH_WIDTH, TEXEL = 0.004, 0.006, 0.006
+# vertices of the ground, the foot of its walls below the lowest place, m
+SPACING, FOOT = 0.06, 0.35
+# to the sun; texels of its shadow map; as many pixels are drawn for one, each way
+SUN = np.array([0.42, -0.50, 0.76]) / np.linalg.norm([0.42, -0.50, 0.76])
+SHADOW, FINER = 2048, 2
+# nearness by which the sun's map may be off, m
+SLACK = 0.012
+# sky from above to below, as printed; a page is white
+SKY = ((0.62, 0.72, 0.84), (0.93, 0.95, 0.97))
+WHITE = ((1.0, 1.0, 1.0), (1.0, 1.0, 1.0))
+# from what is printed to what shines, and back
+GAMMA = 2.2
+
+
+class View(NamedTuple):
+    """
+    Where a picture is taken from.
+
+    Attributes
+    ----------
+    target : (3,), m
+        In the middle of the picture.
+    distance : float, m
+    azimuth, elevation : float, rad
+        From the target to the eye: around z from +X, and above the horizon.
+    opening : float, rad
+        Angle between the upper and the lower edge.
+    """
+
+    target: Sequence[float]
+    distance: float
+    azimuth: float = math.radians(-60)
+    elevation: float = math.radians(28)
+    opening: float = math.radians(24)
+
+    @property
+    def eye(self) -> Array:
+        """Place of the eye (3,), m."""
+        flat = self.distance * math.cos(self.elevation)
+        return np.asarray(self.target, float) + [
+            flat * math.cos(self.azimuth), flat * math.sin(self.azimuth),
+            self.distance * math.sin(self.elevation)]
+
+    def project(self, points: ArrayLike, size: Sequence[int]) -> Array:
+        """
+        Return column, row and nearness (1/m) of points.
+
+        Parameters
+        ----------
+        points : (n, 3) array_like, m
+            In {G}.
+        size : (int, int)
+            Width and height of the picture, pixels.
+        """
+        ahead = np.asarray(self.target, float) - self.eye
+        ahead /= np.linalg.norm(ahead)
+        right = np.cross(ahead, [0.0, 0.0, 1.0])
+        right /= np.linalg.norm(right)
+        away = np.asarray(points, float) - self.eye
+        depth = away @ ahead
+        near = np.where(depth > 0.0, 1.0, -1.0) / np.maximum(np.abs(depth), 1e-9)
+        scale = 0.5 * size[1] / math.tan(0.5 * self.opening) * near
+        return np.column_stack([0.5 * size[0] + scale * (away @ right),
+                                0.5 * size[1] - scale * (away @ np.cross(right, ahead)), near])
+
+
+class Scene:
+    """
+    A piece of ground on which things are drawn.
+
+    Parameters
+    ----------
+    terrain : Terrain
+    x_range, y_range : (float, float), m
+        The piece.
+    heights : (float, float), m, optional
+        Of the lowest and the highest colour; else those of the piece.
+    texel : float, m
+        Of the texture; a coarse one for small pictures.
+    """
+
+    def __init__(self, terrain: Terrain, x_range: Range, y_range: Range,
+                 heights: Range | None = None, texel: float = TEXEL) -> None:
+        """Build the ground and what is painted on it."""
+        self.x_range, self.y_range = x_range, y_range
+        self._ground, self._painted = ground(terrain, x_range, y_range, SPACING, FOOT)
+        top = self._ground.vertices[:, 2]
+        self.heights = heights or (float(top[:self._painted // 2].min()), float(top.max()))
+        self._texture = (_texture(terrain, x_range, y_range, self.heights, texel)**GAMMA)
+        self._place = np.array([x_range[0], y_range[0], 1.0 / texel, 1.0 / texel])
+
+    def draw(self, shapes: Iterable[Shape], view: View, size: Sequence[int],
+             sky: Sequence[Sequence[float]] = SKY) -> NDArray[np.uint8]:
+        """
+        Return a picture (height, width, 3).
+
+        Parameters
+        ----------
+        shapes : iterable of Shape
+            On the ground, in {G}.
+        view : View
+        size : (int, int)
+            Width and height, pixels.
+        sky : two (3,) sequences
+            Above and below.
+        """
+        everything = joined([self._ground, *shapes])
+        colours = everything.colours.copy()
+        colours[:, :3] **= GAMMA
+        large = FINER * size[0], FINER * size[1]
+        light, shadow = self._sunshine(everything)
+        corners = view.project(everything.vertices, large)
+        near, which = np.zeros(large[::-1]), np.full(large[::-1], -1, np.int32)
+        kernels.rasterise(corners, everything.triangles, near, which)
+        above, below = np.asarray(sky, float)**GAMMA
+        share = np.linspace(0.0, 1.0, large[1])[:, None, None]
+        picture = np.tile((1.0 - share) * above + share * below, (1, large[0], 1))
+        kernels.shade(which, corners, everything.triangles, everything.vertices,
+                      everything.normals, colours, self._painted, self._texture, self._place,
+                      SUN, view.eye, light, shadow, SLACK, picture)
+        picture = np.clip(picture, 0.0, 1.0)**(1.0 / GAMMA)
+        picture = picture.reshape(size[1], FINER, size[0], FINER, 3).mean(axis=(1, 3))
+        return (255.0 * picture + 0.5).astype(np.uint8)
+
+    def _sunshine(self, shape: Shape) -> tuple[Array, Array]:
+        """Return {G} → shadow map (3, 4), and the map: nearness to the sun, m."""
+        side = np.cross(SUN, [0.0, 0.0, 1.0])
+        axes = np.stack([side / np.linalg.norm(side), np.cross(SUN, side), SUN])
+        axes[1] /= np.linalg.norm(axes[1])
+        points = shape.vertices @ axes.T
+        low, high = points.min(axis=0), points.max(axis=0)
+        light = np.zeros((3, 4))
+        for i in range(2):
+            scale = (SHADOW - 1) / (high[i] - low[i])
+            light[i, :3], light[i, 3] = scale * axes[i], -scale * low[i]
+        # nearness above zero everywhere
+        light[2, :3], light[2, 3] = SUN, 1.0 - low[2]
+        shadow, which = np.zeros((SHADOW, SHADOW)), np.empty((SHADOW, SHADOW), np.int32)
+        kernels.rasterise(shape.vertices @ light[:, :3].T + light[:, 3], shape.triangles, shadow,
+                          which)
+        return light, shadow
+
+
+def height_colours(heights: ArrayLike, limits: Range) -> Array:
+    """Return the colours (…, 3) of `heights` between the `limits`, m."""
+    share = (np.asarray(heights, float) - limits[0]) / max(limits[1] - limits[0], 1e-9)
+    marks = np.linspace(0.0, 1.0, len(HEIGHTS))
+    return np.stack([np.interp(share, marks, HEIGHTS[:, i]) for i in range(3)], axis=-1)
+
+
+def _texture(terrain: Terrain, x_range: Range, y_range: Range, limits: Range,
+             texel: float) -> Array:
+    """Return colours by height with lines of equal height and of equal x and y."""
+    x = np.arange(x_range[0], x_range[1] + texel, texel)[None, :]
+    y = np.arange(y_range[0], y_range[1] + texel, texel)[:, None]
+    g, gx, gy = (value + 0.0 * (x + y) for value in terrain.derivatives(x, y)[:3])
+    colours = height_colours(g, limits)
+    slope = np.hypot(gx, gy)
+    # distance on the map from the next line; where the ground is level there is none
+    off = np.abs((g / CONTOUR + 0.5) % 1.0 - 0.5) * CONTOUR
+    contour = _line(off / np.maximum(slope, 1e-6), CONTOUR_WIDTH, texel) * np.clip(
+        slope / 0.05 - 0.4, 0.0, 1.0)
+    mesh = np.maximum(*(_line(np.abs((c / MESH + 0.5) % 1.0 - 0.5) * MESH, MESH_WIDTH, texel)
+                        for c in (x + 0.0 * y, y + 0.0 * x)))
+    ink = np.maximum(0.42 * contour, 0.30 * mesh)[..., None]
+    return (1.0 - ink) * colours + ink * np.array(LINES)
+
+
+def _line(distance: Array, half: float, texel: float) -> Array:
+    """Return how much of a texel a line of half a width covers, 0 to 1."""
+    return np.clip((half - distance) / texel + 0.5, 0.0, 1.0)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Drive the tricycle with passive variable camber over rough ground.
+
+``ros2 launch c3p rough_ground.launch.py --show-args`` is the manual; docs/rough_ground.md says
+more.
+"""
+
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.substitutions import LaunchConfiguration
+from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
+
+from c3p_ros.launch_actions import (
+    BOOLEAN,
+    chosen,
+    common_arguments,
+    required,
+    rviz,
+    rviz_arguments,
+    state_publisher,
+    suite_node,
+)
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+
+ARGUMENTS = [
+    DeclareLaunchArgument(
+        'terrain', default_value='hills',
+        description='The ground: a name that c3p_description/terrain_files.py knows, or the path '
+                    'of a height map.'),
+    DeclareLaunchArgument(
+        'autodrive', default_value='true', choices=BOOLEAN,
+        description='Drive until the first cmd_vel comes. false: stand until then.'),
+    DeclareLaunchArgument(
+        'drive_rate', default_value='1.0',
+        description='Rate of every wheel while it drives by itself, in rad/s.'),
+    DeclareLaunchArgument(
+        'params_file', default_value='',
+        description='Parameter file of the node. robot, use_sim_time and the arguments above are '
+                    'overridden by those of the launch file. Empty: none.'),
+]
+
+
+def vehicle(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Return the node that moves the vehicle; with use_sim_time it makes the time as well."""
+    file = LaunchConfiguration('params_file')
+    values = {name: ParameterValue(LaunchConfiguration(name), value_type=kind) for name, kind in (
+        ('robot', str), ('terrain', str), ('autodrive', bool), ('drive_rate', float))}
+    values['publish_clock'] = chosen(context, 'use_sim_time')
+    return [suite_node('rough_ground_node',
+                       *([ParameterFile(file)] if file.perform(context) else []), values,
+                       on_exit=required('rough_ground_node'))]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the arguments and what they start."""
+    return LaunchDescription([
+        *common_arguments('pvc_tricycle'), *ARGUMENTS, *rviz_arguments('false', 'pvc.rviz'),
+        # first what can fail for want of a package, so that nothing is started in vain
+        OpaqueFunction(function=rviz), state_publisher(needed=False),
+        OpaqueFunction(function=vehicle)])
