@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from c3p_description.terrain_files import load_terrain
 from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.clock import Clock as RclpyClock
@@ -28,6 +27,7 @@ from visualization_msgs.msg import MarkerArray
 
 from c3p_description.loader import load_tricycle
 from c3p_description.pvc_model import JOINTS, PvcTricycle
+from c3p_description.terrain_files import load_terrain
 from c3p_kinematics.closed_chain_vehicle.vehicle import quaternion
 from c3p_kinematics.terrain import grid_mesh
 from c3p_ros.diagnostics import ERROR, OK, WARN
