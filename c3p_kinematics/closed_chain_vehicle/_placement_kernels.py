@@ -22,7 +22,8 @@ from c3p_kinematics.closed_chain_vehicle._geometry_kernels import (
     WX,
     C,
     chains,
-    closure,
+    dot,
+    geometry,
     ground_side,
     platform_frame,
     wheel_side,
@@ -36,7 +37,6 @@ from c3p_kinematics.closed_chain_vehicle._motion_kernels import (
     SHARP,
     tolerance_at,
     unit_quaternion,
-    velocities_here,
 )
 from c3p_kinematics.closed_chain_vehicle._rate_kernels import correction, orthonormalise
 from c3p_kinematics.closed_chain_vehicle._scan_kernels import scan
@@ -65,29 +65,28 @@ def tread_at(kind, parameters, angle):
     return angle
 
 
-@inlined
+@kernel
 def meet(vehicle, ground, state, work, i, angle, v):
     """Let wheel i touch with its point at (u + α, v): write η from where that point is."""
-    m, row = vehicle.tree.shape[0], work.contact[i]
-    spin = state[POSE + vehicle.chain[vehicle.start[i + 1] - 1, 1]]
-    wheel_side(vehicle, i, work.frame, 0.0, angle, v, row)
-    ground_side(ground, row[C], row[C + 1], row)
-    along = row[WX] * row[GX] + row[WX + 1] * row[GX + 1] + row[WX + 2] * row[GX + 2]
-    across = row[WX] * row[GY] + row[WX + 1] * row[GY + 1] + row[WX + 2] * row[GY + 2]
+    m, contact = vehicle.tree.shape[0], work.contact
+    spin = state[POSE + vehicle.chain[vehicle.wheel[i, 1] - 1, 1]]
+    wheel_side(vehicle, i, work.frame, 0.0, angle, v, contact)
+    ground_side(ground, contact[i, C], contact[i, C + 1], contact, i)
+    along, across = dot(contact, GX, WX, i), dot(contact, GY, WX, i)
     at = POSE + m + 5 * i
     # the turn of u nearest to zero
     turns = (angle - spin) / (2.0 * math.pi)
     state[at] = 2.0 * math.pi * (turns - math.floor(turns + 0.5))
-    state[at + 1], state[at + 2], state[at + 3] = v, row[C], row[C + 1]
+    state[at + 1], state[at + 2], state[at + 3] = v, contact[i, C], contact[i, C + 1]
     state[at + 4] = math.atan2(-across, along)
 
 
 @inlined
 def look(vehicle, ground, state, work, i):
     """Let wheel i touch with the point that looks against the normal of the ground there."""
-    body = work.frame[vehicle.chain[vehicle.start[i + 1] - 1, 0] + 1]
-    kind, lengths = vehicle.surface[i], vehicle.profile[i]
-    ground_side(ground, body[9], body[10], work.contact[i])
+    body = work.frame[vehicle.chain[vehicle.wheel[i, 1] - 1, 0] + 1]
+    kind, lengths = vehicle.wheel[i, 2], vehicle.profile[i]
+    ground_side(ground, body[9], body[10], work.contact, i)
     for _ in range(LOOKS):
         row = work.contact[i]
         nx, ny, nz = row[GZ], row[GZ + 1], row[GZ + 2]
@@ -101,12 +100,12 @@ def look(vehicle, ground, state, work, i):
 @inlined
 def lay(vehicle, ground, state, work):
     """Move height, roll and pitch so that the wheel centres are a radius off the ground."""
-    settling = len(vehicle.settling)
-    for i in range(len(vehicle.surface)):
-        body, line = work.frame[vehicle.chain[vehicle.start[i + 1] - 1, 0] + 1], work.normal[i]
+    settling = work.normal.shape[1] - 4
+    for i in range(vehicle.wheel.shape[0]):
+        body, line = work.frame[vehicle.chain[vehicle.wheel[i, 1] - 1, 0] + 1], work.normal[i]
         g, gx, gy, _, _, _ = height(ground.kind, ground.parameters, ground.table, body[9],
                                     body[10])
-        radius = profile(vehicle.surface[i], vehicle.profile[i], 0.0)[0]
+        radius = profile(vehicle.wheel[i, 2], vehicle.profile[i], 0.0)[0]
         for k in range(settling):
             line[3 + k] = 0.0
         # dz and the two slopes of the platform: z of a centre changes by dz + pitch, roll × lever
@@ -115,7 +114,7 @@ def lay(vehicle, ground, state, work):
     # wheels beyond three cannot all be laid on a plane: the first three that differ decide
     orthonormalise(work.normal, 3 + settling)
     rise, roll, pitch = 0.0, 0.0, 0.0
-    for i in range(len(vehicle.surface)):
+    for i in range(vehicle.wheel.shape[0]):
         line = work.normal[i]
         rise += line[0] * line[3 + settling]
         roll += line[1] * line[3 + settling]
@@ -139,9 +138,9 @@ def share(vehicle, delta):
     tilt = 2.0 * math.sqrt(delta[3] ** 2 + delta[4] ** 2 + delta[5] ** 2 + delta[6] ** 2)
     if tilt > TILT:
         most = TILT / tilt
-    for i in range(len(vehicle.surface)):
+    for i in range(vehicle.wheel.shape[0]):
         at = POSE + m + 5 * i
-        radius = profile(vehicle.surface[i], vehicle.profile[i], 0.0)[0]
+        radius = profile(vehicle.wheel[i, 2], vehicle.profile[i], 0.0)[0]
         way = math.sqrt(delta[at + 2] ** 2 + delta[at + 3] ** 2)
         if way * most > FAR * radius:
             most = FAR * radius / way
@@ -162,7 +161,7 @@ def worst_wheel(work):
 
 
 @kernel
-def settle(vehicle, ground, state, memory, scale, most):
+def settle(vehicle, ground, state, memory, most):
     """
     Solve for the pose from a guess of it; the state's η is not used.
 
@@ -170,24 +169,22 @@ def settle(vehicle, ground, state, memory, scale, most):
     margin or the depth.
     """
     work = memory.work
-    for _ in range(LAYINGS):
+    for k in range(LAYINGS + 1):
         platform_frame(state, work.frame)
         chains(vehicle, state, work.frame)
-        lay(vehicle, ground, state, work)
-    platform_frame(state, work.frame)
-    chains(vehicle, state, work.frame)
-    for i in range(len(vehicle.surface)):
+        if k < LAYINGS:
+            lay(vehicle, ground, state, work)
+    for i in range(vehicle.wheel.shape[0]):
         look(vehicle, ground, state, work, i)
     moves, left = 0, math.inf
     for steps in range(most):
-        left = closure(vehicle, ground, state, work)
+        left = geometry(vehicle, ground, state, work)
         if not math.isfinite(left):
             return steps, left, NOT_FINITE, worst_wheel(work), left
         if left <= tolerance_at(state):
             inside = scan(vehicle, ground, work.frame, memory.grid, memory.found)
             if inside < 0:
-                memory.desired[:] = 0.0
-                velocities_here(vehicle, state, memory.desired, scale, work, memory.rate)
+                correction(vehicle, state, work, memory.delta)
                 margin, wheel = work.note[0], int(work.note[1])
                 code = NOTHING if margin > LEAST_MARGIN else SHARP
                 return steps, left, code, wheel, margin
@@ -196,10 +193,10 @@ def settle(vehicle, ground, state, memory, scale, most):
                 return steps, left, SECOND, inside, memory.found[inside, 0]
             meet(vehicle, ground, state, work, inside, memory.found[inside, 1],
                  memory.found[inside, 2])
-            left = closure(vehicle, ground, state, work)
-        correction(vehicle, state, work, work.delta)
-        part = share(vehicle, work.delta)
+            left = geometry(vehicle, ground, state, work)
+        correction(vehicle, state, work, memory.delta)
+        part = share(vehicle, memory.delta)
         for j in range(len(state)):
-            state[j] += part * work.delta[j]
+            state[j] += part * memory.delta[j]
         unit_quaternion(state)
     return most, left, OPEN, worst_wheel(work), left

@@ -25,6 +25,7 @@ import math
 from c3p_kinematics.closed_chain_vehicle._geometry_kernels import (
     GROUND,
     OFF,
+    OWN,
     POSE,
     PSI,
     TWIST,
@@ -44,26 +45,11 @@ from c3p_kinematics.rolling_contact import _kernels as contact_kernels
 RANK_TOLERANCE = 1e-8
 # (sine of the angle between two sides)² below which three contacts count as on one line
 LINE_TOLERANCE = 1e-12
-# a row that loses more than this share of its length is made orthogonal once more
+# a row that is left with less than this share of the longest is made orthogonal once more
 TWICE = 0.5
 
 
-@inlined
-def remove(rows, i, before, width):
-    """Take from row i what it has of the orthonormal rows before it; return its length then."""
-    for k in range(before):
-        dot = 0.0
-        for j in range(width):
-            dot += rows[i, j] * rows[k, j]
-        for j in range(width + 1):
-            rows[i, j] -= dot * rows[k, j]
-    square = 0.0
-    for j in range(width):
-        square += rows[i, j] * rows[i, j]
-    return math.sqrt(square)
-
-
-@inlined
+@kernel
 def orthonormalise(rows, width):
     """
     Make the rows [A | b] orthonormal in A, in place; return their number and smallest pivot.
@@ -73,40 +59,54 @@ def orthonormalise(rows, width):
     """
     count, rank, longest, smallest = rows.shape[0], 0, 0.0, math.inf
     for i in range(count):
-        longest = max(longest, remove(rows, i, 0, width))
+        square = 0.0
+        for j in range(width):
+            square += rows[i, j] * rows[i, j]
+        longest = max(longest, square)
+    longest = math.sqrt(longest)
     for i in range(count):
-        length = remove(rows, i, 0, width)
-        left = remove(rows, i, i, width)
-        if left < TWICE * length and left > RANK_TOLERANCE * longest:
-            left = remove(rows, i, i, width)
+        length, left = longest, 0.0
+        for _ in range(2):
+            for k in range(i):
+                dot = 0.0
+                for j in range(width):
+                    dot += rows[i, j] * rows[k, j]
+                for j in range(width + 1):
+                    rows[i, j] -= dot * rows[k, j]
+            square = 0.0
+            for j in range(width):
+                square += rows[i, j] * rows[i, j]
+            left = math.sqrt(square)
+            if left > TWICE * length or left <= RANK_TOLERANCE * longest:
+                break
+            length = left
+        share = 0.0
         if left > RANK_TOLERANCE * longest:
             rank += 1
             smallest = min(smallest, left)
-            for j in range(width + 1):
-                rows[i, j] /= left
-        else:
-            for j in range(width + 1):
-                rows[i, j] = 0.0
+            share = 1.0 / left
+        for j in range(width + 1):
+            rows[i, j] *= share
     return rank, smallest / longest if rank else 0.0
 
 
 @inlined
 def columns(vehicle, work):
     """Write the velocity of each contact point that each joint of its chain gives it."""
-    tree = vehicle.tree
-    for i in range(len(vehicle.surface)):
-        row = work.contact[i]
-        for link in range(vehicle.start[i], vehicle.start[i + 1]):
+    tree, frame, contact, column = vehicle.tree, work.frame, work.contact, work.column
+    for i in range(vehicle.wheel.shape[0]):
+        for link in range(vehicle.wheel[i, 0], vehicle.wheel[i, 1]):
             j = vehicle.chain[link, 0]
-            body, at, column = work.frame[j + 1], 3 * tree[j, 2], work.column[link]
-            ax, ay, az = body[at], body[at + 1], body[at + 2]
+            b, at = j + 1, 3 * tree[j, 2]
+            ax, ay, az = frame[b, at], frame[b, at + 1], frame[b, at + 2]
             if tree[j, 3] == SLIDING:
-                column[0], column[1], column[2] = ax, ay, az
+                column[link, 0], column[link, 1], column[link, 2] = ax, ay, az
             else:
-                x, y, z = row[C] - body[9], row[C + 1] - body[10], row[C + 2] - body[11]
-                column[0] = ay * z - az * y
-                column[1] = az * x - ax * z
-                column[2] = ax * y - ay * x
+                x, y, z = (contact[i, C] - frame[b, 9], contact[i, C + 1] - frame[b, 10],
+                           contact[i, C + 2] - frame[b, 11])
+                column[link, 0] = ay * z - az * y
+                column[link, 1] = az * x - ax * z
+                column[link, 2] = ax * y - ay * x
 
 
 @inlined
@@ -144,7 +144,7 @@ def turning(e, f, n, square, d, g):
 
 
 @inlined
-def constrain(vehicle, desired, scale, work, corners, e, f, n, square):
+def constrain(vehicle, desired, scale, work, first, second, third, e, f, n, square):
     """Write the 3n − 6 rows [C S | C θ̇_d]."""
     rows, contact = work.rows, work.contact
     m, wheels = vehicle.tree.shape[0], contact.shape[0]
@@ -152,13 +152,10 @@ def constrain(vehicle, desired, scale, work, corners, e, f, n, square):
         for j in range(m + 1):
             rows[i, j] = 0.0
     for i in range(wheels):
-        at = -1
-        for k in range(3):
-            if corners[k] == i:
-                at = k
-        for link in range(vehicle.start[i], vehicle.start[i + 1]):
-            j, column = vehicle.chain[link, 1], work.column[link]
-            x, y, z = column[0], column[1], column[2]
+        at = 0 if i == first else 1 if i == second else 2 if i == third else -1
+        for link in range(vehicle.wheel[i, 0], vehicle.wheel[i, 1]):
+            j = vehicle.chain[link, 1]
+            x, y, z = work.column[link, 0], work.column[link, 1], work.column[link, 2]
             along_e, along_f = x * e[0] + y * e[1] + z * e[2], x * f[0] + y * f[1] + z * f[2]
             if at == 0:
                 rows[0, j] -= along_e
@@ -171,7 +168,7 @@ def constrain(vehicle, desired, scale, work, corners, e, f, n, square):
                 rows[1, j] += along_f
                 rows[2, j] += along_e
             if wheels > 3:
-                further(contact, rows, corners, e, f, n, square, i, at, j, column)
+                further(contact, rows, first, second, third, e, f, n, square, i, at, j, (x, y, z))
     for i in range(rows.shape[0]):
         for j in range(m):
             rows[i, m] += rows[i, j] * desired[j]
@@ -179,10 +176,9 @@ def constrain(vehicle, desired, scale, work, corners, e, f, n, square):
             rows[i, j] *= scale[j]
 
 
-@inlined
-def further(contact, rows, corners, e, f, n, square, i, at, j, column):
+@kernel
+def further(contact, rows, first, second, third, e, f, n, square, i, at, j, w):
     """Add what one joint of wheel i does to the rows of the wheels beyond the triangle."""
-    w = (column[0], column[1], column[2])
     none = (0.0, 0.0, 0.0)
     less = (-w[0], -w[1], -w[2])
     turn = none
@@ -192,12 +188,11 @@ def further(contact, rows, corners, e, f, n, square, i, at, j, column):
         turn = turning(e, f, n, square, w, none)
     elif at == 2:
         turn = turning(e, f, n, square, none, w)
-    place, first = 3, contact[corners[0]]
+    place = 3
     for k in range(contact.shape[0]):
-        if k == corners[0] or k == corners[1] or k == corners[2]:
+        if k == first or k == second or k == third:
             continue
-        other = contact[k]
-        x, y, z = other[C] - first[C], other[C + 1] - first[C + 1], other[C + 2] - first[C + 2]
+        x, y, z = between(contact, first, k, C)
         own = 1.0 if k == i else -1.0 if at == 0 else 0.0
         rows[place, j] += own * w[0] + turn[1] * z - turn[2] * y
         rows[place + 1, j] += own * w[1] + turn[2] * x - turn[0] * z
@@ -206,34 +201,35 @@ def further(contact, rows, corners, e, f, n, square, i, at, j, column):
 
 
 @inlined
-def wheel_motion(vehicle, rate, offset, work):
-    """Write what the joint rates give each wheel in the platform: w_i, and angular velocity."""
-    for i in range(len(vehicle.surface)):
-        row = work.wheel_velocity[i]
+def wheel_motion(vehicle, rate, work):
+    """Write OWN of each contact: what the joint rates in the rate of a state give its wheel."""
+    contact, column, frame = work.contact, work.column, work.frame
+    for i in range(vehicle.wheel.shape[0]):
         for k in range(6):
-            row[k] = 0.0
-        for link in range(vehicle.start[i], vehicle.start[i + 1]):
-            j = vehicle.chain[link, 0]
-            q = rate[offset + vehicle.chain[link, 1]]
+            contact[i, OWN + k] = 0.0
+        for link in range(vehicle.wheel[i, 0], vehicle.wheel[i, 1]):
+            j, q = vehicle.chain[link, 0], rate[POSE + vehicle.chain[link, 1]]
             for k in range(3):
-                row[k] += q * work.column[link, k]
+                contact[i, OWN + k] += q * column[link, k]
             if vehicle.tree[j, 3] != SLIDING:
                 at = 3 * vehicle.tree[j, 2]
                 for k in range(3):
-                    row[3 + k] += q * work.frame[j + 1, at + k]
+                    contact[i, OWN + 3 + k] += q * frame[j + 1, at + k]
 
 
 @inlined
-def contact_rates(row, wx, wy, wz, vx, vy, out, at):
+def contact_rates(contact, i, wx, wy, wz, vx, vy, out, at):
     """Write η̇ for ω of a wheel in {G} and its slip in contW; return the margin, 1/m."""
-    wheel = (row[WHEEL], row[WHEEL + 1], row[WHEEL + 2], row[WHEEL + 3], row[WHEEL + 4])
-    ground = (row[GROUND], row[GROUND + 1], row[GROUND + 2], row[GROUND + 3], row[GROUND + 4],
-              row[GROUND + 5], row[GROUND + 6], row[GROUND + 7])
+    wheel = (contact[i, WHEEL], contact[i, WHEEL + 1], contact[i, WHEEL + 2],
+             contact[i, WHEEL + 3], contact[i, WHEEL + 4])
+    ground = (contact[i, GROUND], contact[i, GROUND + 1], contact[i, GROUND + 2],
+              contact[i, GROUND + 3], contact[i, GROUND + 4], contact[i, GROUND + 5],
+              contact[i, GROUND + 6], contact[i, GROUND + 7])
     out[at], out[at + 1], out[at + 2], out[at + 3], out[at + 4], margin = contact_kernels.rates(
-        wheel, ground, row[PSI], row[PSI + 1],
-        wx * row[WX] + wy * row[WX + 1] + wz * row[WX + 2],
-        wx * row[WY] + wy * row[WY + 1] + wz * row[WY + 2],
-        wx * row[WZ] + wy * row[WZ + 1] + wz * row[WZ + 2], vx, vy)
+        wheel, ground, contact[i, PSI], contact[i, PSI + 1],
+        wx * contact[i, WX] + wy * contact[i, WX + 1] + wz * contact[i, WX + 2],
+        wx * contact[i, WY] + wy * contact[i, WY + 1] + wz * contact[i, WY + 2],
+        wx * contact[i, WZ] + wy * contact[i, WZ + 1] + wz * contact[i, WZ + 2], vx, vy)
     return margin
 
 
@@ -248,43 +244,46 @@ def turn_rate(state, wx, wy, wz, out):
 
 
 @inlined
+def between(contact, i, k, at):
+    """Return the vector at column `at` of row k less that of row i."""
+    return (contact[k, at] - contact[i, at], contact[k, at + 1] - contact[i, at + 1],
+            contact[k, at + 2] - contact[i, at + 2])
+
+
+@kernel
 def velocities(vehicle, state, desired, scale, work, out):
     """Write the rate of the state from the geometry in `work`; return the rank of C, −1: none."""
-    contact = work.contact
+    contact, note, rows, m = work.contact, work.note, work.rows, vehicle.tree.shape[0]
     columns(vehicle, work)
-    m = vehicle.tree.shape[0]
-    ca, cb, cc = triangle(contact)
-    a, b, c = contact[ca], contact[cb], contact[cc]
-    e = (b[C] - a[C], b[C + 1] - a[C + 1], b[C + 2] - a[C + 2])
-    f = (c[C] - a[C], c[C + 1] - a[C + 1], c[C + 2] - a[C + 2])
+    first, second, third = triangle(contact)
+    e, f = between(contact, first, second, C), between(contact, first, third, C)
     n = (e[1] * f[2] - e[2] * f[1], e[2] * f[0] - e[0] * f[2], e[0] * f[1] - e[1] * f[0])
     square = n[0] * n[0] + n[1] * n[1] + n[2] * n[2]
     sides = ((e[0] * e[0] + e[1] * e[1] + e[2] * e[2])
              * (f[0] * f[0] + f[1] * f[1] + f[2] * f[2]))
-    constrain(vehicle, desired, scale, work, (ca, cb, cc), e, f, n, square)
-    rank, work.note[5] = orthonormalise(work.rows, m)
+    constrain(vehicle, desired, scale, work, first, second, third, e, f, n, square)
+    rank, note[5] = orthonormalise(rows, m)
     for j in range(m):
         rate = 0.0
-        for i in range(work.rows.shape[0]):
-            rate += work.rows[i, j] * work.rows[i, m]
+        for i in range(rows.shape[0]):
+            rate += rows[i, j] * rows[i, m]
         out[POSE + j] = desired[j] - scale[j] * rate
-    wheel_motion(vehicle, out, POSE, work)
-    w, wb, wc = work.wheel_velocity[ca], work.wheel_velocity[cb], work.wheel_velocity[cc]
-    wx, wy, wz = turning(e, f, n, square, (wb[0] - w[0], wb[1] - w[1], wb[2] - w[2]),
-                         (wc[0] - w[0], wc[1] - w[1], wc[2] - w[2]))
-    work.note[2], work.note[3], work.note[4] = wx, wy, wz
-    x, y, z = a[C] - state[0], a[C + 1] - state[1], a[C + 2] - state[2]
-    out[0] = -w[0] - (wy * z - wz * y)
-    out[1] = -w[1] - (wz * x - wx * z)
-    out[2] = -w[2] - (wx * y - wy * x)
+    wheel_motion(vehicle, out, work)
+    wx, wy, wz = turning(e, f, n, square, between(contact, first, second, OWN),
+                         between(contact, first, third, OWN))
+    note[2], note[3], note[4] = wx, wy, wz
+    x, y, z = (contact[first, C] - state[0], contact[first, C + 1] - state[1],
+               contact[first, C + 2] - state[2])
+    out[0] = -contact[first, OWN] - (wy * z - wz * y)
+    out[1] = -contact[first, OWN + 1] - (wz * x - wx * z)
+    out[2] = -contact[first, OWN + 2] - (wx * y - wy * x)
     turn_rate(state, wx, wy, wz, out)
-    work.note[0] = math.inf
+    note[0] = math.inf
     for i in range(contact.shape[0]):
-        wheel = work.wheel_velocity[i]
-        margin = contact_rates(contact[i], wx + wheel[3], wy + wheel[4], wz + wheel[5],
-                               0.0, 0.0, out, POSE + m + 5 * i)
-        if not margin >= work.note[0]:
-            work.note[0], work.note[1] = margin, i
+        margin = contact_rates(contact, i, wx + contact[i, OWN + 3], wy + contact[i, OWN + 4],
+                               wz + contact[i, OWN + 5], 0.0, 0.0, out, POSE + m + 5 * i)
+        if not margin >= note[0]:
+            note[0], note[1] = margin, i
     return rank if square > LINE_TOLERANCE * sides else -1
 
 
@@ -295,7 +294,7 @@ def rates(vehicle, ground, state, desired, scale, work, out):
     return velocities(vehicle, state, desired, scale, work, out)
 
 
-@inlined
+@kernel
 def correction(vehicle, state, work, delta):
     """
     Write the Newton step of the closure from the mismatches in `work`; return its rank.
@@ -305,51 +304,69 @@ def correction(vehicle, state, work, delta):
     equations with slip, in which a mismatch acts as a displacement of the wheel. x, y, yaw and the
     other joints stay.
     """
+    contact, line, tree, note = work.contact, work.normal, vehicle.tree, work.note
     columns(vehicle, work)
-    m, settling = vehicle.tree.shape[0], vehicle.settling
-    unknowns = 3 + len(settling)
-    for i in range(len(vehicle.surface)):
-        row, line = work.contact[i], work.normal[i]
-        nx, ny, nz = row[WZ], row[WZ + 1], row[WZ + 2]
-        x, y, z = row[C] - state[0], row[C + 1] - state[1], row[C + 2] - state[2]
-        line[0], line[1], line[2] = nz, y * nz - z * ny, z * nx - x * nz
-        for k in range(len(settling)):
-            line[3 + k] = 0.0
-            for link in range(vehicle.start[i], vehicle.start[i + 1]):
-                if vehicle.chain[link, 0] == settling[k]:
-                    column = work.column[link]
-                    line[3 + k] = nx * column[0] + ny * column[1] + nz * column[2]
-        line[unknowns] = -row[OFF + 2]
-    rank, _ = orthonormalise(work.normal, unknowns)
+    last = line.shape[1] - 1
+    for i in range(contact.shape[0]):
+        nx, ny, nz = contact[i, WZ], contact[i, WZ + 1], contact[i, WZ + 2]
+        x, y, z = (contact[i, C] - state[0], contact[i, C + 1] - state[1],
+                   contact[i, C + 2] - state[2])
+        line[i, 0], line[i, 1], line[i, 2] = nz, y * nz - z * ny, z * nx - x * nz
+        for k in range(3, last):
+            line[i, k] = 0.0
+        for link in range(vehicle.wheel[i, 0], vehicle.wheel[i, 1]):
+            k = tree[vehicle.chain[link, 0], 5]
+            if k >= 0:
+                line[i, 3 + k] = (nx * work.column[link, 0] + ny * work.column[link, 1]
+                                  + nz * work.column[link, 2])
+        line[i, last] = -contact[i, OFF + 2]
+    rank, _ = orthonormalise(line, last)
     for k in range(len(delta)):
         delta[k] = 0.0
     rise, roll, pitch = 0.0, 0.0, 0.0
-    for i in range(len(vehicle.surface)):
-        line = work.normal[i]
-        rise += line[0] * line[unknowns]
-        roll += line[1] * line[unknowns]
-        pitch += line[2] * line[unknowns]
-        for k in range(len(settling)):
-            delta[POSE + vehicle.tree[settling[k], 0]] += line[3 + k] * line[unknowns]
+    for i in range(contact.shape[0]):
+        rise += line[i, 0] * line[i, last]
+        roll += line[i, 1] * line[i, last]
+        pitch += line[i, 2] * line[i, last]
+    for j in range(tree.shape[0]):
+        if tree[j, 5] >= 0:
+            for i in range(contact.shape[0]):
+                delta[POSE + tree[j, 0]] += line[i, 3 + tree[j, 5]] * line[i, last]
     delta[2] = rise
     turn_rate(state, roll, pitch, 0.0, delta)
-    wheel_motion(vehicle, delta, POSE, work)
-    for i in range(len(vehicle.surface)):
-        row, wheel = work.contact[i], work.wheel_velocity[i]
-        x, y, z = row[C] - state[0], row[C + 1] - state[1], row[C + 2] - state[2]
-        vx, vy = wheel[0] + pitch * z, wheel[1] - roll * z
-        vz = wheel[2] + rise + roll * y - pitch * x
-        ax, ay, az = wheel[3] + roll, wheel[4] + pitch, wheel[5]
-        for k in range(3):
-            # the twist is in contW
-            ax += row[TWIST + k] * row[WX + 3 * k]
-            ay += row[TWIST + k] * row[WX + 3 * k + 1]
-            az += row[TWIST + k] * row[WX + 3 * k + 2]
-        slip_x = row[OFF] + vx * row[WX] + vy * row[WX + 1] + vz * row[WX + 2]
-        slip_y = row[OFF + 1] + vx * row[WY] + vy * row[WY + 1] + vz * row[WY + 2]
-        at = POSE + m + 5 * i
-        if not contact_rates(row, ax, ay, az, slip_x, slip_y, delta, at) > 0.0:
-            # far from a solution the ground may be sharper than the tyre: flat, it leads on
-            row[GROUND + 3], row[GROUND + 4], row[GROUND + 5] = 0.0, 0.0, 0.0
-            contact_rates(row, ax, ay, az, slip_x, slip_y, delta, at)
+    wheel_motion(vehicle, delta, work)
+    note[0] = math.inf
+    for i in range(contact.shape[0]):
+        margin = follow(contact, i, state, rise, roll, pitch, delta, POSE + tree.shape[0] + 5 * i)
+        if not margin >= note[0]:
+            note[0], note[1] = margin, i
     return rank
+
+
+@inlined
+def follow(contact, i, state, rise, roll, pitch, delta, at):
+    """Write what the coordinates of a contact change in a Newton step; return the margin."""
+    x, y, z = (contact[i, C] - state[0], contact[i, C + 1] - state[1],
+               contact[i, C + 2] - state[2])
+    vx, vy = contact[i, OWN] + pitch * z, contact[i, OWN + 1] - roll * z
+    vz = contact[i, OWN + 2] + rise + roll * y - pitch * x
+    ax, ay, az = contact[i, OWN + 3] + roll, contact[i, OWN + 4] + pitch, contact[i, OWN + 5]
+    slip_x, slip_y = contact[i, OFF], contact[i, OFF + 1]
+    for k in range(3):
+        # the twist is in contW
+        turn = contact[i, TWIST + k]
+        ax += turn * contact[i, WX + 3 * k]
+        ay += turn * contact[i, WX + 3 * k + 1]
+        az += turn * contact[i, WX + 3 * k + 2]
+    slip_x += vx * contact[i, WX] + vy * contact[i, WX + 1] + vz * contact[i, WX + 2]
+    slip_y += vx * contact[i, WY] + vy * contact[i, WY + 1] + vz * contact[i, WY + 2]
+    true = 0.0
+    for k in range(2):
+        margin = contact_rates(contact, i, ax, ay, az, slip_x, slip_y, delta, at)
+        if k == 0:
+            true = margin
+        if margin > 0.0:
+            break
+        # far from a solution the ground may be sharper than the tyre: flat, it leads on
+        contact[i, GROUND + 3], contact[i, GROUND + 4], contact[i, GROUND + 5] = 0.0, 0.0, 0.0
+    return true

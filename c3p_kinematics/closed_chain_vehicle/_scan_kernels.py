@@ -42,7 +42,7 @@ def tread_end(kind, parameters):
 @inlined
 def gap(vehicle, ground, i, body, angle, v):
     """Return how far a point of wheel i is from the ground, m, and how much it looks down."""
-    r, h, dr, dh, _, _ = profile(vehicle.surface[i], vehicle.profile[i], v)
+    r, h, dr, dh, _, _ = profile(vehicle.wheel[i, 2], vehicle.profile[i], v)
     s, c = sine_cosine(angle)
     # z of the outward normal, of any length
     down = dr * body[5] - dh * (c * body[2] - s * body[8])
@@ -58,7 +58,7 @@ def gap(vehicle, ground, i, body, angle, v):
 @inlined
 def valley(vehicle, ground, i, body, angle, v, low, cell, row):
     """Return gap, angle and v at the bottom of the valley that a grid point is in."""
-    end = tread_end(vehicle.surface[i], vehicle.profile[i])
+    end = tread_end(vehicle.wheel[i, 2], vehicle.profile[i])
     for _ in range(HALVINGS):
         cell *= 0.5
         row *= 0.5
@@ -80,9 +80,9 @@ def valley(vehicle, ground, i, body, angle, v, low, cell, row):
 @inlined
 def deepest(vehicle, ground, i, body, grid):
     """Return the least gap of wheel i in m and where: angle u + α and v."""
-    end = tread_end(vehicle.surface[i], vehicle.profile[i])
+    end = tread_end(vehicle.wheel[i, 2], vehicle.profile[i])
     cell, row = 2.0 * math.pi / ROUND, 2.0 * end / (ACROSS + 1)
-    radius = profile(vehicle.surface[i], vehicle.profile[i], 0.0)[0]
+    radius = profile(vehicle.wheel[i, 2], vehicle.profile[i], 0.0)[0]
     for k in range(ROUND):
         for j in range(ACROSS):
             grid[k, j] = gap(vehicle, ground, i, body, k * cell, (j + 1) * row - end)
@@ -110,10 +110,10 @@ def scan(vehicle, ground, frame, grid, found):
     −1 if there is none. `found` is (n, 3); `frame` is that of `geometry`.
     """
     inside, worst = -1, 0.0
-    for i in range(len(vehicle.surface)):
-        body = frame[vehicle.chain[vehicle.start[i + 1] - 1, 0] + 1]
+    for i in range(vehicle.wheel.shape[0]):
+        body = frame[vehicle.chain[vehicle.wheel[i, 1] - 1, 0] + 1]
         found[i, 0], found[i, 1], found[i, 2] = deepest(vehicle, ground, i, body, grid)
-        radius = profile(vehicle.surface[i], vehicle.profile[i], 0.0)[0]
+        radius = profile(vehicle.wheel[i, 2], vehicle.profile[i], 0.0)[0]
         if found[i, 0] < -DEPTH * radius and found[i, 0] < worst:
             inside, worst = i, found[i, 0]
     return inside
@@ -127,4 +127,4 @@ def scan_memory(n):
 @kernel
 def spin_angle(vehicle, state, i):
     """Return the spin of wheel i."""
-    return state[POSE + vehicle.chain[vehicle.start[i + 1] - 1, 1]]
+    return state[POSE + vehicle.chain[vehicle.wheel[i, 1] - 1, 1]]

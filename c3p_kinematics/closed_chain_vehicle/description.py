@@ -57,39 +57,25 @@ class Packed(NamedTuple):
 
     Attributes
     ----------
-    tree : (m, 5) int array
+    tree : (m, 6) int array
         Joint by joint, parents first: variable, body of the parent (0 is the platform, j + 1 the
         body of row j), axis 0 to 2, TURNING, SLIDING or SPINNING, 1 if the parent's frame is
-        turned by `turn`.
-    turn : (m, 9) array
-        Rotation between the parent's frame and the joint's, row by row.
-    origin : (m, 3) array, m
+        turned, and which settling joint it is, −1 if none.
+    fixed : (m, 12) array
+        Rotation between the parent's frame and the joint's, row by row, and the origin in m.
     chain : (c, 2) int array
         All links of all chains: row of the tree and variable; the last of each wheel is its spin.
-    start : (n + 1,) int array
-        Where the chain of each wheel starts in `chain`.
-    surface : (n,) int array
-        Kind of each wheel's surface.
+    wheel : (n, 3) int array
+        Where the chain of each wheel begins and ends in `chain`, and the kind of its surface.
     profile : (n, 3) array
         Parameters of each wheel's surface.
-    settling : (s,) int array
-        Rows of the tree of the settling joints.
-    limits : (m, 2) array
-        Range of each variable.
-    lengths : (7 + m + 5 n,) array, m
-        What one unit of each number of the state moves, for the control of errors.
     """
 
     tree: NDArray[np.int64]
-    turn: Array
-    origin: Array
+    fixed: Array
     chain: NDArray[np.int64]
-    start: NDArray[np.int64]
-    surface: NDArray[np.int64]
+    wheel: NDArray[np.int64]
     profile: Array
-    settling: NDArray[np.int64]
-    limits: Array
-    lengths: Array
 
 
 def axis_rotation(axis: ArrayLike, angle: float) -> Array:

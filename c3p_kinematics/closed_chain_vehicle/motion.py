@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from c3p_kinematics.closed_chain_vehicle import _motion_kernels as kernels
 from c3p_kinematics.closed_chain_vehicle.description import Array
+from c3p_kinematics.closed_chain_vehicle.methods import METHODS
 from c3p_kinematics.closed_chain_vehicle.placement import memory_of
 from c3p_kinematics.closed_chain_vehicle.run import Event, Run
 from c3p_kinematics.closed_chain_vehicle.vehicle import POSE, State, Vehicle, ground_arrays
@@ -28,22 +29,6 @@ Desired = ArrayLike | Callable[[float], ArrayLike]
 
 STABILISATIONS = {'none': kernels.NONE, 'projection': kernels.PROJECTION,
                   'baumgarte': kernels.BAUMGARTE}
-# classical fourth order, and Cash and Karp's pair of fifth and fourth order
-METHODS = {
-    'rk4': kernels.Tableau(
-        np.array([[0.0, 0.0, 0.0, 0.0], [0.5, 0.0, 0.0, 0.0], [0.0, 0.5, 0.0, 0.0],
-                  [0.0, 0.0, 1.0, 0.0]]),
-        np.array([1.0, 2.0, 2.0, 1.0]) / 6.0, np.array([0.0, 0.5, 0.5, 1.0]), np.zeros(4)),
-    'adaptive': kernels.Tableau(
-        np.array([[0.0, 0.0, 0.0, 0.0, 0.0, 0.0], [1 / 5, 0.0, 0.0, 0.0, 0.0, 0.0],
-                  [3 / 40, 9 / 40, 0.0, 0.0, 0.0, 0.0], [3 / 10, -9 / 10, 6 / 5, 0.0, 0.0, 0.0],
-                  [-11 / 54, 5 / 2, -70 / 27, 35 / 27, 0.0, 0.0],
-                  [1631 / 55296, 175 / 512, 575 / 13824, 44275 / 110592, 253 / 4096, 0.0]]),
-        np.array([37 / 378, 0.0, 250 / 621, 125 / 594, 0.0, 512 / 1771]),
-        np.array([0.0, 1 / 5, 3 / 10, 3 / 5, 1.0, 7 / 8]),
-        np.array([37 / 378 - 2825 / 27648, 0.0, 250 / 621 - 18575 / 48384,
-                  125 / 594 - 13525 / 55296, -277 / 14336, 512 / 1771 - 1 / 4])),
-}
 # share of the terrain's length that one step may travel: a longer one may jump over a hill
 LONGEST_TRAVEL = 0.25
 # share of a wheel's radius that is travelled between two searches for a second contact
@@ -59,9 +44,7 @@ class StepError(ValueError):
 class Plan(NamedTuple):
     """What the kernels take of a run besides vehicle and ground, checked."""
 
-    table: Array
-    scale: Array
-    gain: Array
+    inputs: kernels.Inputs
     settings: kernels.Settings
     count: int
 
@@ -150,9 +133,10 @@ def plan(vehicle: Vehicle, terrain: Terrain, desired: Desired, duration: float, 
     settings = kernels.Settings(float(step), float(longest),
                                 float(tolerance) if method == 'adaptive' else 0.0,
                                 float(STABILISATIONS[stabilisation]), float(rate), travel,
-                                _patch(terrain))
+                                *_patch(terrain))
     scale = 1.0 / np.sqrt(checked_weights(vehicle, weights))
-    return Plan(table, scale, gain, settings, count)
+    inputs = kernels.Inputs(table, scale, gain, vehicle.limits, vehicle.lengths)
+    return Plan(inputs, settings, count)
 
 
 def _event(vehicle: Vehicle, state: Array, when: float, code: int, which: int,
@@ -182,8 +166,8 @@ def _event(vehicle: Vehicle, state: Array, when: float, code: int, which: int,
         kernels.SECOND: ('second contact', f'the wheel is {-number:.3g} m inside the ground at '
                          'another place than its contact; take a smaller wheel or a smoother '
                          'ground'),
-        kernels.TOO_SMALL: ('step too small', f'an error of {number:.3g} m cannot be made smaller; '
-                            'take a larger tolerance, or smoother inputs and ground'),
+        kernels.TOO_SMALL: ('step too small', f'an error of {number:.3g} m cannot be made '
+                            'smaller; take a larger tolerance, or smoother inputs and ground'),
     }[code]
     part = f'{"joint" if code == kernels.LIMIT else "wheel"} {name} ' if name else ''
     return Event(what, when, name, place, number,
@@ -262,8 +246,8 @@ def simulate(vehicle: Vehicle, terrain: Terrain, state: State, desired: Desired,
     out = (np.empty((records, size)), np.empty((records, size)), np.empty((records, m)),
            np.empty((records, 3)))
     reached, when, code, which, number = kernels.drive(
-        vehicle.packed, ground_arrays(terrain), asked.settings, asked.table, asked.scale,
-        asked.gain, tableau, memory, asked.count, 1, *out)
+        vehicle.packed, ground_arrays(terrain), asked.settings, asked.inputs, tableau, memory,
+        asked.count, 1, *out)
     events = () if code == kernels.NOTHING else (
         _event(vehicle, memory.state, when, code, which, number),)
     states, rates, inputs, turns = (part[:reached + 1] for part in out)

@@ -127,6 +127,6 @@ def place(vehicle: Vehicle, terrain: Terrain, x: float, y: float, yaw: float,
     packed = np.concatenate([[x, y, 0.0, math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)], theta,
                              np.zeros(5 * n)])
     steps, left, code, wheel, number = settle(vehicle.packed, ground_arrays(terrain), packed,
-                                              memory_of(vehicle), np.ones(m), MOST_STEPS)
+                                              memory_of(vehicle), MOST_STEPS)
     reason = '' if code == motion.NOTHING else _reason(vehicle, packed, code, wheel, number, steps)
     return Placement(vehicle.unpack_state(packed), steps, left, not reason, reason)

@@ -11,6 +11,7 @@ import numpy as np
 
 from c3p_kinematics.closed_chain_vehicle import _measure_kernels as measure
 from c3p_kinematics.closed_chain_vehicle.description import Array
+from c3p_kinematics.closed_chain_vehicle.material import material_velocity
 from c3p_kinematics.closed_chain_vehicle.placement import memory_of
 from c3p_kinematics.closed_chain_vehicle.vehicle import (
     POSE,
@@ -20,12 +21,6 @@ from c3p_kinematics.closed_chain_vehicle.vehicle import (
     rotation_matrix,
 )
 from c3p_kinematics.terrain import Terrain
-
-# s, of the differences that give the material slip: at rates of 1 rad/s and lengths of 0.3 m the
-# fifth derivative leaves h⁴/30 × 1 m/s⁵ = 3e-14 m/s, rounding of places of 10 m 1e-12 m/s
-DIFFERENCE = 1e-3
-# of the integration between
-RUNGE_KUTTA_STAGES = 4
 
 
 class Event(NamedTuple):
@@ -150,7 +145,7 @@ class Run:
         count, n = len(self), self.vehicle.size[1]
         out = np.empty(count), np.empty(count), np.empty((count, n, 3)), np.empty((count, n, 3))
         measure.residuals(self.vehicle.packed, ground_arrays(self.terrain), self.states,
-                          self.rates, self.turning, memory_of(self.vehicle),
+                          self.rates, self.turning, memory_of(self.vehicle).work,
                           np.empty((n, 3, 4)), *out)
         return out
 
@@ -176,23 +171,13 @@ class Run:
 
     @cached_property
     def material_velocity(self) -> Array:
-        """Velocity of each wheel's touching material in {G} (N, n, 3), m/s: see `material_slip`."""
-        n = self.vehicle.size[1]
-        out = np.empty((len(self), n, 3))
-        measure.material_slip(self.vehicle.packed, ground_arrays(self.terrain), self.states,
-                              self.desired, 1.0 / np.sqrt(self.weights), DIFFERENCE,
-                              memory_of(self.vehicle, RUNGE_KUTTA_STAGES), np.empty((n, 2)),
-                              np.empty((n, 3)), out)
-        return out
+        """Velocity of each wheel's touching material in {G} (N, n, 3), m/s; see material.py."""
+        return material_velocity(self.vehicle, self.terrain, self.states, self.desired,
+                                 self.weights)
 
-    @cached_property
+    @property
     def material_slip(self) -> Array:
-        """
-        Speed of each wheel's material at the contact (N, n), m/s.
-
-        By differences of the motion, which is integrated 2 ms ahead and back from each record;
-        where the wheel's material is then is said by the chain alone, by no Jacobian.
-        """
+        """Speed of each wheel's touching material (N, n), m/s, by differences of the motion."""
         return np.linalg.norm(self.material_velocity, axis=2)
 
     def state(self, k: int = -1) -> State:

@@ -204,8 +204,7 @@ class Vehicle:
         """Fold fixed rotations so that every joint moves about a coordinate axis of its frame."""
         order = sorted(parents, key=self._depth(parents))
         row = {name: i for i, name in enumerate(order)}
-        tree, turn = np.zeros((len(order), 5), np.int64), np.empty((len(order), 9))
-        origin = np.empty((len(order), 3))
+        tree, fixed = np.zeros((len(order), 6), np.int64), np.empty((len(order), 12))
         # what is left to turn from a body's frame in the kernels to the frame of its joint
         after: dict[str | None, Array] = {None: np.eye(3)}
         spins = {wheel.joints[-1] for wheel in self.wheels}
@@ -215,20 +214,23 @@ class Vehicle:
             matrix = after[parent] @ joint.rotation @ fold
             motion = SPINNING if name in spins else SLIDING if joint.kind == PRISMATIC else TURNING
             tree[i] = (self.index(name), 0 if parent is None else row[parent] + 1, k,
-                       motion, np.any(matrix != np.eye(3)))
-            turn[i], origin[i] = matrix.ravel(), after[parent] @ joint.origin
+                       motion, np.any(matrix != np.eye(3)),
+                       self.settling.index(name) if name in self.settling else -1)
+            fixed[i] = [*matrix.ravel(), *(after[parent] @ joint.origin)]
             after[name] = fold.T
         chain = [(row[name], self.index(name)) for wheel in self.wheels for name in wheel.joints]
         profile = np.zeros((len(self.wheels), 3))
         for i, wheel in enumerate(self.wheels):
             values = np.asarray(wheel.surface.parameters, float)
             profile[i, :len(values)] = values
-        return Packed(
-            tree, turn, origin, np.array(chain, np.int64),
-            np.cumsum([0, *(len(wheel.joints) for wheel in self.wheels)]).astype(np.int64),
-            np.array([wheel.surface.kind for wheel in self.wheels], np.int64), profile,
-            np.array([row[name] for name in self.settling], np.int64),
-            np.array([(joint.lower, joint.upper) for joint in self.joints]), self._lengths())
+        ends = np.cumsum([len(wheel.joints) for wheel in self.wheels])
+        wheel = np.stack([[0, *ends[:-1]], ends, [w.surface.kind for w in self.wheels]], axis=1)
+        return Packed(tree, fixed, np.array(chain, np.int64), wheel.astype(np.int64), profile)
+
+    @property
+    def limits(self) -> Array:
+        """Range of each joint (m, 2)."""
+        return np.array([(joint.lower, joint.upper) for joint in self.joints])
 
     def _depth(self, parents: dict[str, str | None]) -> object:
         """Return a key that sorts joints parents first, else in their own order."""
@@ -239,8 +241,9 @@ class Vehicle:
             return depth, self.index(name)
         return key
 
-    def _lengths(self) -> Array:
-        """Return what one unit of each number of the state moves, m."""
+    @property
+    def lengths(self) -> Array:
+        """What one unit of each number of the kernels' state moves, m: the scale of errors."""
         reach = max(float(np.linalg.norm(joint.origin)) for joint in self.joints)
         radius = max(wheel.surface.outer_radius for wheel in self.wheels)
         joints = [1.0 if joint.kind == PRISMATIC else radius for joint in self.joints]
