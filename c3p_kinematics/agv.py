@@ -126,11 +126,17 @@ def twist_to_rates(agv: Agv, twist: ArrayLike) -> Array:
     array([ -8., -12.])
     """
     nu = _vector('twist', twist, 3)
-    x, y, w = np.moveaxis(nu, -1, 0)
+    return _wheels(agv, 'twist', nu, np.abs(nu).max(axis=-1))
+
+
+def _wheels(agv: Agv, name: str, vector: Array, size: Array) -> Array:
+    """Return the wheels' rates of a checked (…, 3) vector; `size` is what it is made of."""
+    x, y, w = np.moveaxis(vector, -1, 0)
     slip = x + agv.axle_distance * w
-    if np.any(np.abs(slip) > CONSISTENT * (np.abs(nu).max(axis=-1) + 1e-300)):
-        raise ValueError(f'twist = {nu.tolist()}: the driven wheels would slip sideways with '
-                         f'{np.abs(slip).max():.3g} m/s; ẋ must be −a ω, see consistent_twist')
+    if np.any(np.abs(slip) > CONSISTENT * size):
+        raise ValueError(f'{name} = {vector.tolist()}: the driven wheels would slip sideways, '
+                         f'with {np.abs(slip).max():.3g}; the first must be −a times the third, '
+                         'see consistent_twist')
     half = w * agv.track / 2
     return np.stack([-y + half, -y - half], axis=-1) / agv.wheel_radius
 
@@ -224,7 +230,10 @@ def acceleration_to_accelerations(agv: Agv, rates: ArrayLike, acceleration: Arra
         The wheels would slip sideways; or a wrong size, or a number that is not finite.
     """
     turning = rates_to_acceleration(agv, rates, np.zeros(2))
-    return twist_to_rates(agv, _vector('acceleration', acceleration, 3) - turning)
+    given = _vector('acceleration', acceleration, 3)
+    # the difference may be all rounding
+    size = np.maximum(np.abs(given).max(axis=-1), np.abs(turning).max(axis=-1))
+    return _wheels(agv, 'acceleration', given - turning, size)
 
 
 def pose_rate(agv: Agv, heading: ArrayLike, rates: ArrayLike) -> Array:

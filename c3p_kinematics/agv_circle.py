@@ -137,7 +137,7 @@ def steady_caster(agv: Agv, radius: float) -> float:
     --------
     >>> agv = Agv('example', 0.4, 0.05, 0.101, 0.202, 0.025)
     >>> round(steady_caster(agv, 1.0), 4)
-    0.2702
+    0.2703
     """
     reach = math.hypot(radius, agv.pivot_lever)
     if reach <= agv.caster_offset:

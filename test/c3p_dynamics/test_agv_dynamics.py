@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Dynamics of the vehicle with two driven wheels and a caster, against three derivations."""
+
+import functools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from random_agv import CASTERS, RATES, agvs
+from scipy.integrate import solve_ivp
+
+from c3p_description import load, robot_description
+from c3p_description.agv_model import Agv
+from c3p_description.model import GRAVITY
+from c3p_dynamics.agv import (
+    bias,
+    direct_dynamics,
+    friction_torque,
+    inverse_dynamics,
+    kinetic_energy,
+    mass_matrix,
+    state_rate,
+)
+from c3p_dynamics.agv_bodies import wheel_loads
+from c3p_dynamics.agv_simulation import (
+    circle_torque,
+    exact_torque,
+    frozen_state_rate,
+    simulate,
+    smoothed_table_torque,
+    start_state,
+    table_torque,
+)
+from c3p_dynamics.verner import FIFTH, NODES, SIXTH, STAGES, integrate, step
+from c3p_kinematics.agv import caster_map, caster_rates, rates_to_twist
+from c3p_kinematics.agv_circle import Circle, joint_path
+
+AGV = load('agv')
+
+
+def close(found, wanted, share):
+    """As `assert_allclose`, relative to the largest entry."""
+    size = np.abs(wanted).max()
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=share * size)
+
+
+@functools.cache
+def lagrange():
+    """
+    Lagrange's equations of all seven coordinates with multipliers, as functions of numbers.
+
+    Positions of the five bodies in fixed axes; nothing of the code under test is used.
+    """
+    sp = pytest.importorskip('sympy')
+    t = sp.Symbol('t')
+    names = 'X Y beta q1 q2 q3 psi'
+    q = [sp.Function(name)(t) for name in names.split()]
+    x, y, beta, q1, q2, q3, psi = q
+    l, r, a, b, d, mp, ip, mw, spin, yaw, ml, cl, il = p = sp.symbols(
+        'l r a b d mp ip mw spin yaw ml cl il', positive=True)
+
+    def place(right, ahead):
+        return (x + right * sp.cos(beta) - ahead * sp.sin(beta),
+                y + right * sp.sin(beta) + ahead * sp.cos(beta))
+
+    def speed2(point):
+        return point[0].diff(t)**2 + point[1].diff(t)**2
+
+    def behind(trail):
+        # along f₃ from the pivot
+        return place(trail * sp.sin(psi), b - trail * sp.cos(psi))
+
+    turn, swing = beta.diff(t), (beta + psi).diff(t)
+    centres = [place(-l / 2, -a), place(l / 2, -a), behind(d)]
+    energy = mp * speed2((x, y)) + ip * turn**2 + ml * speed2(behind(cl)) + il * swing**2
+    rows = []
+    for centre, angle, own, yawing in zip(centres, (q1, q2, q3), (0, 0, psi), (0, 0, psi),
+                                          strict=True):
+        energy += (mw * speed2(centre) + spin * angle.diff(t)**2
+                   + yaw * (beta + yawing).diff(t)**2)
+        # rolling: the centre moves by −r θ̇ along f, not along e
+        e = (sp.cos(beta + own), sp.sin(beta + own))
+        v = [c.diff(t) for c in centre]
+        rows += [v[0] * e[0] + v[1] * e[1],
+                 -v[0] * e[1] + v[1] * e[0] + r * angle.diff(t)]
+    energy /= 2
+    rates, plain, dots = [c.diff(t) for c in q], sp.symbols(names), sp.symbols('d:7')
+
+    def numbers(expression):
+        return expression.xreplace(dict(zip(rates, dots, strict=True))).xreplace(
+            dict(zip(q, plain, strict=True)))
+
+    energy, rows = numbers(energy), sp.Matrix([numbers(row) for row in rows])
+    momenta = sp.Matrix([energy.diff(v) for v in dots])
+    mass, matrix = momenta.jacobian(dots), rows.jacobian(dots)
+    speeds = sp.Matrix(dots)
+    # d/dt ∂T/∂q̇ without q̈, less ∂T/∂q; and Ḃ q̇
+    force = momenta.jacobian(plain) * speeds - sp.Matrix([energy.diff(c) for c in plain])
+    drift = (matrix * speeds).jacobian(plain) * speeds
+    return sp.lambdify((plain, dots, p), [mass, force, matrix, drift], 'numpy', cse=True)
+
+
+def of_lagrange(agv, psi, rates):
+    """Return I and C θ̇ from the symbolic equations, projected on what the constraints leave."""
+    twist, (third, turn) = rates_to_twist(agv, rates), caster_rates(agv, psi, rates)
+    numbers = (agv.track, agv.wheel_radius, agv.axle_distance, agv.pivot_distance,
+               agv.caster_offset, agv.platform_mass, agv.platform_inertia[2], agv.wheel_mass,
+               agv.wheel_spin_inertia, agv.wheel_yaw_inertia, agv.link_mass, agv.link_com,
+               agv.link_inertia)
+    # β = 0: fixed axes along those of the platform
+    mass, force, matrix, drift = (np.array(part, float) for part in lagrange()(
+        (0, 0, 0, 0, 0, 0, psi), (*twist, *rates, third, turn), numbers))
+    np.testing.assert_allclose(matrix @ [*twist, *rates, third, turn], 0, atol=1e-11)
+    # q̇ = S θ̇ from B S = 0 with the driven joints free; q̈ = S θ̈ + particular
+    driven, others = [3, 4], [0, 1, 2, 5, 6]
+    whole = np.zeros((7, 2))
+    whole[driven] = np.eye(2)
+    whole[others] = np.linalg.lstsq(matrix[:, others], -matrix[:, driven], rcond=None)[0]
+    particular = np.zeros(7)
+    particular[others] = np.linalg.lstsq(matrix[:, others], -drift[:, 0], rcond=None)[0]
+    return whole.T @ mass @ whole, whole.T @ (mass @ particular + force[:, 0])
+
+
+@settings(max_examples=25)
+@given(agv=agvs(), psi=CASTERS, rates=RATES)
+def test_inertia_and_velocity_forces_equal_lagranges_equations(agv, psi, rates):
+    mass, force = of_lagrange(agv, psi, rates)
+    close(mass_matrix(agv, psi), mass, 1e-11)
+    # rates up to 20 rad/s; forces cancel in part, so relative to centripetal ones
+    size = np.abs(mass).max() * np.dot(rates, rates) / min(1.0, agv.caster_offset) + 1e-12
+    np.testing.assert_allclose(bias(agv, psi, rates), force, rtol=0, atol=1e-11 * size)
+
+
+def pinocchio_projected(text, agv, psi, rates):
+    """Return I and Cθ̇ from Pinocchio's tree on a planar base, projected on rolling."""
+    pin = pytest.importorskip('pinocchio')
+    model = pin.buildModelFromXML(text, pin.JointModelPlanar())
+    data = model.createData()
+    names = ('wheel_joint_1', 'wheel_joint_2', 'wheel_joint_3', 'caster_joint')
+    joints = {name: model.joints[model.getJointId(name)] for name in names}
+    q = pin.neutral(model)
+    q[joints['caster_joint'].idx_q:][:2] = math.cos(psi), math.sin(psi)
+    # base_link: x forward, in the middle of the axle
+    maps = np.zeros((model.nv, 2))
+    speed, yaw = rates_to_twist(agv, np.eye(2))[:, 1], rates_to_twist(agv, np.eye(2))[:, 2]
+    maps[0], maps[2] = speed, yaw
+    for name, row in zip(names, np.vstack([np.eye(2), caster_map(agv, psi)]), strict=True):
+        maps[joints[name].idx_v] = row
+    v = maps @ rates
+    # the caster's map changes with ψ alone; complex steps would do, central differences suffice
+    h = 1e-6
+    change = (caster_map(agv, psi + h) - caster_map(agv, psi - h)) / (2 * h)
+    turning = np.zeros(model.nv)
+    turning[[joints['wheel_joint_3'].idx_v, joints['caster_joint'].idx_v]] = (
+        change @ rates * caster_rates(agv, psi, rates)[1])
+    force = pin.rnea(model, data, q, v, turning)
+    mass = pin.crba(model, data, q)
+    mass = np.triu(mass) + np.triu(mass, 1).T
+    return maps.T @ mass @ maps, maps.T @ force
+
+
+def test_equations_equal_pinocchio_on_the_urdf():
+    pytest.importorskip('xacro')
+    text = robot_description('agv')
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        psi, rates = rng.uniform(-4, 4), rng.uniform(-20, 20, 2)
+        mass, force = pinocchio_projected(text, AGV, psi, rates)
+        close(mass_matrix(AGV, psi), mass, 1e-12)
+        # differences with a step of 1e-6 leave about 1e-10
+        close(bias(AGV, psi, rates), force, 1e-8)
+
+
+@given(agv=agvs(), psi=CASTERS, rates=RATES, rise=RATES)
+def test_power_of_motors_and_friction_is_the_rate_of_the_energy(agv, psi, rates, rise):
+    torque = inverse_dynamics(agv, psi, rates, rise)
+    power = np.dot(torque, rates) + np.dot(friction_torque(agv, psi, rates), rates)
+    h = 1e-6
+    turn = caster_rates(agv, psi, rates)[1]
+    # as short a step as turns the caster by h at most
+    h /= 1 + abs(turn)
+    after, before = (kinetic_energy(agv, psi + sign * h * turn, np.add(rates, sign * h *
+                                                                       np.array(rise)))
+                     for sign in (1, -1))
+    # rounding of the energies over the step
+    scale = 1e-15 * max(float(after), 1e-3) / h + 1e-8 * (abs(power) + 1)
+    assert abs((after - before) / (2 * h) - power) < 20 * scale
+
+
+@given(agv=agvs(), psi=CASTERS, rates=RATES)
+def test_friction_loses_what_four_dampers_lose(agv, psi, rates):
+    all_rates = np.array([*rates, *caster_rates(agv, psi, rates)])
+    lost = float(np.sum(agv.viscous * all_rates**2))
+    assert np.dot(friction_torque(agv, psi, rates), rates) == pytest.approx(-lost, rel=1e-10,
+                                                                            abs=1e-12)
+
+
+@given(agv=agvs(), psi=CASTERS, rates=RATES, rise=RATES)
+def test_direct_dynamics_inverts_inverse_dynamics(agv, psi, rates, rise):
+    torque = inverse_dynamics(agv, psi, rates, rise)
+    mass = mass_matrix(agv, psi)
+    assert np.linalg.eigvalsh(mass).min() > 0
+    # I is as bad as 1e3; the torques may be far larger than what is left of them
+    room = 1e-12 * np.abs(torque).max() / np.linalg.eigvalsh(mass).min() + 1e-11
+    np.testing.assert_allclose(direct_dynamics(agv, psi, rates, torque), rise, rtol=0, atol=room)
+    state = np.array([0.0, 0.0, *rates, psi])
+    found = state_rate(agv, state, torque)
+    np.testing.assert_allclose(found[:2], rates)
+    np.testing.assert_allclose(found[2:4], rise, rtol=0, atol=room)
+    assert found[4] == pytest.approx(caster_rates(agv, psi, rates)[1], rel=1e-10, abs=1e-10)
+
+
+def test_batches_equal_single_states_and_bad_vectors_are_named():
+    psi, rates = np.linspace(-3, 3, 6).reshape(2, 3), np.random.default_rng(0).normal(size=(3, 2))
+    whole = inverse_dynamics(AGV, psi, rates, [0.1, -0.2])
+    assert whole.shape == (2, 3, 2)
+    np.testing.assert_array_equal(whole[1, 2], inverse_dynamics(AGV, psi[1, 2], rates[2],
+                                                                [0.1, -0.2]))
+    with pytest.raises(ValueError, match=r'rates has shape \(3,\)'):
+        bias(AGV, 0.0, [1, 2, 3])
+    with pytest.raises(ValueError, match='torque.*finite'):
+        direct_dynamics(AGV, 0.0, [1, 2], [np.inf, 0])
+
+
+@given(agv=agvs(), psi=CASTERS, rates=RATES, torque=RATES)
+def test_wheel_loads_move_the_whole_vehicle(agv, psi, rates, torque):
+    loads = wheel_loads(agv, psi, rates, torque).forces
+    # nothing but the ground holds the vehicle up and pushes it
+    assert loads[:, 2].sum() == pytest.approx(agv.total_mass * GRAVITY, rel=1e-9)
+    rise = direct_dynamics(agv, psi, rates, torque)
+    push = sum(mass * acceleration(agv, psi, rates, rise, at)
+               for mass, at in (part(agv, k) for k in range(5)))
+    np.testing.assert_allclose(loads[:, :2].sum(axis=0), push, rtol=0,
+                               atol=1e-7 * (np.abs(loads).max() + np.abs(push).max()))
+
+
+def cross(yaw, place):
+    return yaw * np.array([-place[1], place[0]])
+
+
+def part(agv, k):
+    """Mass, and place from the middle of the axle as a function of ψ, of one body."""
+    def f(angle):
+        return np.array([-math.sin(angle), math.cos(angle)])
+
+    pivot = np.array([0.0, agv.pivot_lever])
+    return [(agv.wheel_mass, lambda angle: np.array([-agv.track / 2, 0.0])),
+            (agv.wheel_mass, lambda angle: np.array([agv.track / 2, 0.0])),
+            (agv.wheel_mass, lambda angle: pivot - agv.caster_offset * f(angle)),
+            (agv.link_mass, lambda angle: pivot - agv.link_com * f(angle)),
+            (agv.platform_mass, lambda angle: np.array([0.0, agv.axle_distance]))][k]
+
+
+def acceleration(agv, psi, rates, rise, at):
+    """Inertial acceleration of a body, from the axle's and the turning of its place."""
+    (_, speed, yaw), (_, dv, dw) = (rates_to_twist(agv, x) for x in (rates, rise))
+    turn = caster_rates(agv, psi, rates)[1]
+    h = 1e-4
+    place, ahead, back = at(psi), at(psi + h), at(psi - h)
+    first, second = (ahead - back) / (2 * h), (ahead - 2 * place + back) / h**2
+    turn_rate = ((caster_map(agv, psi + h) - caster_map(agv, psi - h))[1] @ rates / (2 * h) * turn
+                 + caster_map(agv, psi)[1] @ rise)
+    own, own_rate = first * turn, first * turn_rate + second * turn**2
+    axle = np.array([-yaw * speed, dv])
+    return axle + own_rate + 2 * cross(yaw, own) + cross(dw, place) - yaw**2 * place
+
+
+def test_torque_on_the_circle_is_the_inverse_dynamics_of_the_path():
+    agv = Agv('damped', 0.4, 0.05, 0.1, 0.2, 0.03, link_mass=1.0, link_com=0.02,
+              wheel_spin_inertia=0.0025, wheel_yaw_inertia=0.00125, viscous=[0.1, 0.2, 0.3, 0.4])
+    for circle in (Circle(), Circle(-1.0, 20.0, 3.0, 0.4)):
+        time = np.linspace(-1.0, circle.duration + 1.0, 50)
+        path = joint_path(agv, circle, time)
+        wanted = inverse_dynamics(agv, path.caster, path.rates, path.accelerations)
+        close(circle_torque(agv, circle, time), wanted, 1e-12)
+        np.testing.assert_array_equal(exact_torque(agv, circle)(7.5),
+                                      circle_torque(agv, circle, 7.5))
+
+
+def test_direct_dynamics_of_a_minute_comes_back_to_the_path():
+    circle = Circle()
+    run = simulate(AGV, circle, exact_torque(AGV, circle), [0.0, 30.0, 60.0], 1e-12)
+    # the bar is 1e-9 of 150 rad; 1e-12 for each of some thousand steps is less
+    assert np.abs(run.error).max() < 1e-9
+    np.testing.assert_allclose(run.angles[-1], [-32 * math.pi, -48 * math.pi], atol=1e-9)
+    assert run.caster[-1] == pytest.approx(0.270278715846468, abs=1e-9)
+
+
+def test_scipys_integrator_arrives_at_the_same_place():
+    circle = Circle(caster_start=0.0)
+    torque = exact_torque(AGV, circle)
+    run = simulate(AGV, circle, torque, [0.0, 60.0], 1e-11)
+    other = solve_ivp(lambda t, y: state_rate(AGV, y, torque(t)), (0, 60),
+                      start_state(AGV, circle), 'DOP853', rtol=1e-11, atol=1e-11).y[:, -1]
+    np.testing.assert_allclose(run.integrated.states[-1], other, rtol=0, atol=1e-9)
+
+
+def test_error_falls_with_the_tolerance_when_the_torque_is_exact():
+    circle, ends = Circle(), [0.0, 60.0]
+    errors = [np.abs(simulate(AGV, circle, exact_torque(AGV, circle), ends, tol).error).max()
+              for tol in (1e-1, 1e-3, 1e-5)]
+    assert errors[0] > 1.0 and 1e-4 < errors[1] < 1e-3 and 1e-6 < errors[2] < 4e-6
+
+
+def test_error_stops_at_a_floor_when_the_torque_is_read_from_a_table():
+    circle, calls = Circle(), np.linspace(0, 60, 61)
+    errors = [np.abs(simulate(AGV, circle, table_torque(AGV, circle, 1.0), calls, tol).error).max()
+              for tol in (1e-3, 1e-5, 1e-7)]
+    np.testing.assert_allclose(errors, errors[-1], rtol=1e-3)
+    # the floor is what τ + Δ²τ̈/12 leads to, and falls with Δ²
+    smooth = [np.abs(simulate(AGV, circle, smoothed_table_torque(AGV, circle, gap), calls,
+                              1e-7).error).max() for gap in (1.0, 0.5)]
+    assert errors[-1] == pytest.approx(smooth[0], rel=1e-3)
+    assert smooth[0] == pytest.approx(4 * smooth[1], rel=1e-2)
+
+
+def test_without_the_casters_angle_as_a_state_the_joints_are_lost():
+    circle = Circle(caster_start=0.0)
+    run = simulate(AGV, circle, exact_torque(AGV, circle), [0.0, 60.0], 1e-7, frozen_state_rate)
+    assert 300 < np.abs(run.error).max() < 330
+
+
+def test_tables_and_times_that_cannot_be_are_refused():
+    with pytest.raises(ValueError, match='spacing = 61'):
+        table_torque(AGV, Circle(), 61.0)
+    with pytest.raises(ValueError, match='must increase'):
+        integrate(lambda t, y: y, [0.0, 0.0], [1.0], 1e-3)
+    with pytest.raises(ValueError, match='tolerance = 0'):
+        integrate(lambda t, y: y, [0.0, 1.0], [1.0], 0.0)
+    with pytest.raises(ValueError, match='shorter than rounding'), np.errstate(all='ignore'):
+        integrate(lambda t, y: y**2, [0.0, 2.0], [1.0], 1e-6)
+
+
+def test_table_reads_its_rows_and_straight_lines_between():
+    table, exact = table_torque(AGV, Circle(), 10.0), exact_torque(AGV, Circle())
+    for time in (0.0, 10.0, 50.0, 60.0):
+        np.testing.assert_allclose(table(time), exact(time), atol=1e-16)
+    np.testing.assert_allclose(table(13.0), 0.7 * exact(10.0) + 0.3 * exact(20.0), atol=1e-16)
+
+
+def test_verners_pair_has_orders_five_and_six():
+    np.testing.assert_allclose(STAGES.sum(axis=1), NODES, atol=1e-14)
+    for weights, order in ((SIXTH, 6), (FIFTH, 5)):
+        np.testing.assert_allclose([weights @ NODES**k for k in range(order)],
+                                   1 / np.arange(1, order + 1), atol=1e-14)
+
+    def right(t, y):
+        return np.array([y[1], -np.sin(y[0]) + 0.3 * np.cos(t)])
+
+    wanted = solve_ivp(right, (0, 2), [1, 0.3], 'DOP853', rtol=1e-13, atol=1e-13).y[:, -1]
+    found = []
+    for count in (10, 20):
+        six = five = np.array([1.0, 0.3])
+        for k in range(count):
+            size, time = 2 / count, 2 * k / count
+            six, _ = step(right, time, six, size, right(time, six))
+            sixth, error = step(right, time, five, size, right(time, five))
+            five = sixth - error
+        found.append([np.abs(six - wanted).max(), np.abs(five - wanted).max()])
+    gained = np.log2(np.divide(*found))
+    # coarse steps: the orders show within half of one
+    assert gained[0] > 5.5 and 4.5 < gained[1] < 5.7
