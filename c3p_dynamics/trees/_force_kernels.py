@@ -5,7 +5,7 @@ Compiled inverse dynamics by Newton and Euler. No checks.
 
 After the pass inwards a body's row of `work` holds, beside its motion (see _motion_kernels.py),
 the force (14:17) and moment (17:20) which its joint hands to it, about its origin in inner axes.
-Its frame (20:32) is there only where external wrenches come in, in world axes.
+External wrenches come in world axes and stand in 20:26 in inner ones.
 """
 
 from __future__ import annotations
@@ -43,17 +43,13 @@ def hand_down(links, numbers, work, i):
 
 
 @inlined
-def take_external(i, links, numbers, external, work, first, force, moment):
-    """
-    Take the external wrench on body i from the columns from `force` and `moment` of its row.
-
-    The body's frame is written to the columns from `first`.
-    """
-    e, w, f = external[links[i, 2]], work[i], work[i, first:]
-    orient(i, links, numbers, w, work, first)
+def inner_external(i, links, numbers, external, work, out):
+    """Write the external wrench on body i in inner axes, force and moment, to `out`."""
+    orient(i, links, numbers, work)
+    e, f = external[links[i, 2]], work[i, 64:76]
     for k in range(3):
-        w[force + k] -= f[k] * e[0] + f[3 + k] * e[1] + f[6 + k] * e[2]
-        w[moment + k] -= f[k] * e[3] + f[3 + k] * e[4] + f[6 + k] * e[5]
+        out[k] = f[k] * e[0] + f[3 + k] * e[1] + f[6 + k] * e[2]
+        out[3 + k] = f[k] * e[3] + f[3 + k] * e[4] + f[6 + k] * e[5]
 
 
 @kernel
@@ -73,7 +69,10 @@ def newton_euler(links, numbers, gravity, q, qd, qdd, external, work, wrench, ta
             inertia_wrench(numbers[i], work[i])
         if external.shape[1] > 0:
             for i in range(n):
-                take_external(i, links, numbers, external[b], work, 20, 14, 17)
+                w = work[i]
+                inner_external(i, links, numbers, external[b], work, w[20:26])
+                for k in range(6):
+                    w[14 + k] = w[14 + k] - w[20 + k]
         for k in range(n):
             i = n - 1 - k
             tau[b, links[i, 2]] = work[i, 19 if links[i, 1] == 0 else 16]

@@ -80,22 +80,3 @@ def symmetric_up(row, c, s, xx, yy, zz, xy, xz, yz):
     return (row[0] * ax + row[1] * bx + row[2] * cx, row[3] * ay + row[4] * by + row[5] * cy,
             row[6] * az + row[7] * bz + row[8] * cz, row[0] * ay + row[1] * by + row[2] * cy,
             row[0] * az + row[1] * bz + row[2] * cz, row[3] * az + row[4] * bz + row[5] * cz)
-
-
-@inlined
-def matrix_up(row, c, s, h):
-    """Return R H Rᵀ of any H (9, by rows) as nine numbers."""
-    # in the plane: H_xx + H_yy and H_xy − H_yx do not change
-    u = s * (h[0] - h[4]) + c * (h[1] + h[3])
-    t = s * u
-    xx, xy, yx, yy = h[0] - t, c * u - h[3], c * u - h[1], h[4] + t
-    xz, yz = c * h[2] - s * h[5], s * h[2] + c * h[5]
-    zx, zy = c * h[6] - s * h[7], s * h[6] + c * h[7]
-    ax, ay, az = fixed_up(row, xx, yx, zx)
-    bx, by, bz = fixed_up(row, xy, yy, zy)
-    cx, cy, cz = fixed_up(row, xz, yz, h[8])
-    return (row[0] * ax + row[1] * bx + row[2] * cx, row[3] * ax + row[4] * bx + row[5] * cx,
-            row[6] * ax + row[7] * bx + row[8] * cx, row[0] * ay + row[1] * by + row[2] * cy,
-            row[3] * ay + row[4] * by + row[5] * cy, row[6] * ay + row[7] * by + row[8] * cy,
-            row[0] * az + row[1] * bz + row[2] * cz, row[3] * az + row[4] * bz + row[5] * cz,
-            row[6] * az + row[7] * bz + row[8] * cz)

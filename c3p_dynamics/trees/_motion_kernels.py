@@ -4,8 +4,9 @@
 Compiled recursions from the world outwards: places, velocities, accelerations. No checks.
 
 A body's row of `work` holds: c, s and the origin in the lower body (0:5), angular velocity (5:8),
-angular acceleration (8:11) and the acceleration of its origin (11:14), all in inner axes. The
-leading axis of all states and results is the batch; bodies are in inner numbering.
+angular acceleration (8:11) and the acceleration of its origin (11:14), all in inner axes; where it
+is needed, the frame (64:76): rotation from inner to world axes by rows, and origin. The leading
+axis of all states and results is the batch; bodies are in inner numbering.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from c3p_kinematics.compiled import inlined, kernel
 # columns of `work` here and in the inverse dynamics; of `frames`: rotation from inner to world
 # axes by rows, origin; of `motion`: velocity, angular velocity, acceleration, angular one; of
 # `totals`: kinetic and potential energy, momentum, angular momentum about the world's origin
-WIDTH, FRAME, MOTION, TOTALS = 32, 12, 12, 8
+WIDTH, FRAME, MOTION, TOTALS = 76, 12, 12, 8
 
 
 @inlined
@@ -53,23 +54,20 @@ def outwards(i, links, numbers, gx, gy, gz, q, qd, work):
 
 
 @inlined
-def orient(i, links, numbers, w, frames, first):
-    """Write the rotation from inner to world axes and the origin to ``frames[i, first:]``."""
-    low = links[i, 0]
-    row, f = numbers[i], frames[i, first:]
-    c, s = w[0], w[1]
-    ax, ay, az = fixed_up(row, c, s, 0.0)
-    bx, by, bz = fixed_up(row, -s, c, 0.0)
-    cx, cy, cz = row[2], row[5], row[8]
-    if low < 0:
-        f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8] = ax, bx, cx, ay, by, cy, az, bz, cz
-        f[9], f[10], f[11] = w[2], w[3], w[4]
-    else:
-        g = frames[low, first:]
-        f[0], f[3], f[6] = fixed_up(g, ax, ay, az)
-        f[1], f[4], f[7] = fixed_up(g, bx, by, bz)
-        f[2], f[5], f[8] = fixed_up(g, cx, cy, cz)
-        x, y, z = fixed_up(g, w[2], w[3], w[4])
+def orient(i, links, numbers, work):
+    """Write the rotation from inner to world axes and the origin to ``work[i, 64:76]``."""
+    low, row, w = links[i, 0], numbers[i], work[i]
+    f, c, s = w[64:76], w[0], w[1]
+    # the columns of R
+    f[0], f[3], f[6] = fixed_up(row, c, s, 0.0)
+    f[1], f[4], f[7] = fixed_up(row, -s, c, 0.0)
+    f[2], f[5], f[8] = row[2], row[5], row[8]
+    f[9], f[10], f[11] = w[2], w[3], w[4]
+    if low >= 0:
+        g = work[low, 64:76]
+        for k in range(3):
+            f[k], f[3 + k], f[6 + k] = fixed_up(g, f[k], f[3 + k], f[6 + k])
+        x, y, z = fixed_up(g, f[9], f[10], f[11])
         f[9], f[10], f[11] = g[9] + x, g[10] + y, g[11] + z
 
 
@@ -126,8 +124,10 @@ def observe(links, numbers, gravity, q, qd, work, frames, motion, totals):
         for i in range(len(links)):
             w, f, out = work[i], frames[b, i], motion[b, i]
             outwards(i, links, numbers, 0.0, 0.0, 0.0, q[b], qd[b], work)
-            orient(i, links, numbers, w, frames[b], 0)
+            orient(i, links, numbers, work)
             speed(i, links, numbers, qd[b], work)
+            for k in range(FRAME):
+                f[k] = w[64 + k]
             out[0], out[1], out[2] = fixed_up(f, w[14], w[15], w[16])
             out[3], out[4], out[5] = fixed_up(f, w[5], w[6], w[7])
             out[6], out[7], out[8] = fixed_up(f, w[11], w[12], w[13])
