@@ -15,10 +15,12 @@ from c3p_kinematics.closed_chain_vehicle.description import (
 )
 from c3p_kinematics.closed_chain_vehicle.motion import StepError, simulate
 from c3p_kinematics.closed_chain_vehicle.placement import Placement, place
+from c3p_kinematics.closed_chain_vehicle.rollouts import Rollouts, rollouts
 from c3p_kinematics.closed_chain_vehicle.run import Event, Run
+from c3p_kinematics.closed_chain_vehicle.slip import LockedSlip, locked_slip
 from c3p_kinematics.closed_chain_vehicle.vehicle import State, Vehicle
 from c3p_kinematics.closed_chain_vehicle.velocity import Velocity, contact_jacobians, velocity
 
-__all__ = ['DescriptionError', 'Event', 'Joint', 'Placement', 'Run', 'State', 'StepError',
-           'Vehicle', 'Velocity', 'Wheel', 'axis_rotation', 'contact_jacobians', 'place',
-           'simulate', 'velocity']
+__all__ = ['DescriptionError', 'Event', 'Joint', 'LockedSlip', 'Placement', 'Rollouts', 'Run',
+           'State', 'StepError', 'Vehicle', 'Velocity', 'Wheel', 'axis_rotation',
+           'contact_jacobians', 'locked_slip', 'place', 'rollouts', 'simulate', 'velocity']

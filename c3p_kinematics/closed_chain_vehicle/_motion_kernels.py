@@ -22,6 +22,7 @@ from c3p_kinematics.closed_chain_vehicle._geometry_kernels import (
 from c3p_kinematics.closed_chain_vehicle._rate_kernels import correction, velocities
 from c3p_kinematics.closed_chain_vehicle._scan_kernels import scan, scan_memory
 from c3p_kinematics.compiled import inlined, kernel
+from c3p_kinematics.rolling_contact._kernels import TORUS
 
 # what ended a run
 (NOTHING, NOT_FINITE, SHARP, RANK, LIMIT, OUTSIDE, OPEN, SECOND, TOO_SMALL) = range(9)
@@ -57,8 +58,8 @@ class Settings(NamedTuple):
     How a run goes; all numbers are floats.
 
     Period of the records, largest step, tolerance of adaptive steps in m (0: fixed steps), kind of
-    stabilisation, rate of Baumgarte's (1/s), travel between two scans in m (infinite: none), and
-    the patch from x, to x, from y, to y.
+    stabilisation, rate of Baumgarte's (1/s), travel between two scans in m (infinite: none),
+    radius of the sharpest hollow, and the patch from x, to x, from y, to y.
     """
 
     period: float
@@ -67,6 +68,7 @@ class Settings(NamedTuple):
     stabilisation: float
     rate: float
     travel: float
+    hollow: float
     from_x: float
     to_x: float
     from_y: float
@@ -196,6 +198,23 @@ def wrong(settings, limits, wheels, note, state, left, rank, first_rank):
     return NOTHING, 0, 0.0
 
 
+@inlined
+def alone(vehicle, state, hollow):
+    """
+    Return whether no wheel can touch the ground twice.
+
+    A ball that touches where the wheel does and holds all of it, of a torus the one with radius
+    ρ + R/cos v, is outside a ground whose hollows are rounder.
+    """
+    m = vehicle.tree.shape[0]
+    for i in range(vehicle.wheel.shape[0]):
+        c = math.cos(state[POSE + m + 5 * i + 1])
+        if (vehicle.wheel[i, 2] != TORUS
+                or not (hollow - vehicle.profile[i, 1]) * c > vehicle.profile[i, 0]):
+            return False
+    return True
+
+
 @kernel
 def drive(vehicle, ground, settings, inputs, tableau, memory, count, every, states, rates,
           desireds, turns):
@@ -255,7 +274,7 @@ def drive(vehicle, ground, settings, inputs, tableau, memory, count, every, stat
                  * math.sqrt(note[2] ** 2 + note[3] ** 2 + note[4] ** 2))
         way = travelled + h * speed
         looked = scanning and (fresh or way >= settings.travel or careful > 0.0)
-        if code == NOTHING and looked:
+        if code == NOTHING and looked and not alone(vehicle, trial, settings.hollow):
             which = scan(vehicle, ground, work.frame, memory.grid, memory.found)
             if which >= 0:
                 code, number = SECOND, memory.found[which, 0]

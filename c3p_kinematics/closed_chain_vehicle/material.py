@@ -14,9 +14,10 @@ import numpy as np
 from c3p_kinematics.closed_chain_vehicle import _measure_kernels as measure
 from c3p_kinematics.closed_chain_vehicle import _motion_kernels as kernels
 from c3p_kinematics.closed_chain_vehicle.description import Array
+from c3p_kinematics.closed_chain_vehicle.ground import ground_arrays
 from c3p_kinematics.closed_chain_vehicle.methods import METHODS
 from c3p_kinematics.closed_chain_vehicle.placement import memory_of
-from c3p_kinematics.closed_chain_vehicle.vehicle import POSE, Vehicle, ground_arrays
+from c3p_kinematics.closed_chain_vehicle.vehicle import POSE, Vehicle
 from c3p_kinematics.terrain import Terrain
 
 # s, of the differences: at rates of 1 rad/s and lengths of 0.3 m the fifth derivative leaves
@@ -50,7 +51,7 @@ def material_velocity(vehicle: Vehicle, terrain: Terrain, states: Array, desired
                           vehicle.lengths)
     # no scan, no patch and no projection: the plain motion
     settings = kernels.Settings(DIFFERENCE, DIFFERENCE, 0.0, float(kernels.NONE), 1.0, np.inf,
-                                -np.inf, np.inf, -np.inf, np.inf)
+                                np.inf, -np.inf, np.inf, -np.inf, np.inf)
     out = np.zeros((3, size)), np.zeros((3, size)), np.zeros((3, m)), np.zeros((3, 3))
     ground, velocity = ground_arrays(terrain), np.zeros((len(states), n, 3))
     for k, (state, rates) in enumerate(zip(states, desired, strict=True)):

@@ -18,10 +18,11 @@ from numpy.typing import ArrayLike
 
 from c3p_kinematics.closed_chain_vehicle import _motion_kernels as kernels
 from c3p_kinematics.closed_chain_vehicle.description import Array
+from c3p_kinematics.closed_chain_vehicle.ground import ground_arrays, hollow_radius
 from c3p_kinematics.closed_chain_vehicle.methods import METHODS
 from c3p_kinematics.closed_chain_vehicle.placement import memory_of
-from c3p_kinematics.closed_chain_vehicle.run import Event, Run
-from c3p_kinematics.closed_chain_vehicle.vehicle import POSE, State, Vehicle, ground_arrays
+from c3p_kinematics.closed_chain_vehicle.run import WHAT, Event, Run
+from c3p_kinematics.closed_chain_vehicle.vehicle import POSE, State, Vehicle
 from c3p_kinematics.closed_chain_vehicle.velocity import checked_weights
 from c3p_kinematics.terrain import Terrain
 
@@ -133,7 +134,7 @@ def plan(vehicle: Vehicle, terrain: Terrain, desired: Desired, duration: float, 
     settings = kernels.Settings(float(step), float(longest),
                                 float(tolerance) if method == 'adaptive' else 0.0,
                                 float(STABILISATIONS[stabilisation]), float(rate), travel,
-                                *_patch(terrain))
+                                hollow_radius(terrain), *_patch(terrain))
     scale = 1.0 / np.sqrt(checked_weights(vehicle, weights))
     inputs = kernels.Inputs(table, scale, gain, vehicle.limits, vehicle.lengths)
     return Plan(inputs, settings, count)
@@ -150,25 +151,24 @@ def _event(vehicle: Vehicle, state: Array, when: float, code: int, which: int,
         place = float(x), float(y)
     elif code == kernels.LIMIT:
         name = vehicle.joints[which].name
-    what, why = {
-        kernels.NOT_FINITE: ('not finite', 'the state is not finite; take a smaller step'),
-        kernels.SHARP: ('sharp ground', f'Kw + K* has the eigenvalue {number:.3g} 1/m, the ground '
-                        'is as sharp as the tyre; take a smaller or rounder tyre, or a smoother '
-                        'ground'),
-        kernels.RANK: ('rank', f'the rank of the input constraints becomes {which}, the smallest '
-                       f'pivot {number:.3g}; steer, lean or turn the vehicle away from this pose'),
-        kernels.LIMIT: ('joint limit', f'{number:.4g} is beyond the limits of the joint; weigh '
-                        'it more, give camber_gain, or widen the limits'),
-        kernels.OUTSIDE: ('outside', 'the wheel leaves the ground that is known; give a larger '
-                          'map, or one that repeats'),
-        kernels.OPEN: ('open', f'the chains cannot be closed, {number:.3g} m or rad are left; '
-                       'take a smaller step, or look for ground that the joints cannot follow'),
-        kernels.SECOND: ('second contact', f'the wheel is {-number:.3g} m inside the ground at '
-                         'another place than its contact; take a smaller wheel or a smoother '
-                         'ground'),
-        kernels.TOO_SMALL: ('step too small', f'an error of {number:.3g} m cannot be made '
-                            'smaller; take a larger tolerance, or smoother inputs and ground'),
+    why = {
+        kernels.NOT_FINITE: 'the state is not finite; take a smaller step',
+        kernels.SHARP: f'Kw + K* has the eigenvalue {number:.3g} 1/m, the ground is as sharp as '
+                       'the tyre; take a smaller or rounder tyre, or a smoother ground',
+        kernels.RANK: f'the rank of the input constraints becomes {which}, the smallest pivot '
+                      f'{number:.3g}; steer, lean or turn the vehicle away from this pose',
+        kernels.LIMIT: f'{number:.4g} is beyond the limits of the joint; weigh it more, give '
+                       'camber_gain, or widen the limits',
+        kernels.OUTSIDE: 'the wheel leaves the ground that is known; give a larger map, or one '
+                         'that repeats',
+        kernels.OPEN: f'the chains cannot be closed, {number:.3g} m or rad are left; take a '
+                      'smaller step, or look for ground that the joints cannot follow',
+        kernels.SECOND: f'the wheel is {-number:.3g} m inside the ground at another place than '
+                        'its contact; take a smaller wheel or a smoother ground',
+        kernels.TOO_SMALL: f'an error of {number:.3g} m cannot be made smaller; take a larger '
+                           'tolerance, or smoother inputs and ground',
     }[code]
+    what = WHAT[code]
     part = f'{"joint" if code == kernels.LIMIT else "wheel"} {name} ' if name else ''
     return Event(what, when, name, place, number,
                  f'{what} at t = {when:.6g} s, {part}at x = {place[0]:.4g}, y = {place[1]:.4g} m: '

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from c3p_kinematics.closed_chain_vehicle import _motion_kernels as motion
 from c3p_kinematics.closed_chain_vehicle._placement_kernels import settle
-from c3p_kinematics.closed_chain_vehicle.vehicle import POSE, State, Vehicle, ground_arrays
+from c3p_kinematics.closed_chain_vehicle.ground import ground_arrays
+from c3p_kinematics.closed_chain_vehicle.vehicle import POSE, State, Vehicle
 from c3p_kinematics.rolling_contact import ContactError
 from c3p_kinematics.terrain import Terrain
 

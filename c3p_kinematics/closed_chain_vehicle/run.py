@@ -10,17 +10,24 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_kinematics.closed_chain_vehicle import _measure_kernels as measure
+from c3p_kinematics.closed_chain_vehicle import _motion_kernels as kernels
 from c3p_kinematics.closed_chain_vehicle.description import Array
+from c3p_kinematics.closed_chain_vehicle.ground import ground_arrays
 from c3p_kinematics.closed_chain_vehicle.material import material_velocity
 from c3p_kinematics.closed_chain_vehicle.placement import memory_of
 from c3p_kinematics.closed_chain_vehicle.vehicle import (
     POSE,
     State,
     Vehicle,
-    ground_arrays,
     rotation_matrix,
 )
 from c3p_kinematics.terrain import Terrain
+
+# names of what ends a run, by the kernels' codes
+WHAT = {kernels.NOTHING: '', kernels.NOT_FINITE: 'not finite', kernels.SHARP: 'sharp ground',
+        kernels.RANK: 'rank', kernels.LIMIT: 'joint limit', kernels.OUTSIDE: 'outside',
+        kernels.OPEN: 'open', kernels.SECOND: 'second contact',
+        kernels.TOO_SMALL: 'step too small'}
 
 
 class Event(NamedTuple):

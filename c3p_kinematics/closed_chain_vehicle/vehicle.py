@@ -17,13 +17,11 @@ from c3p_kinematics.closed_chain_vehicle.description import (
     TURNING,
     Array,
     DescriptionError,
-    GroundArrays,
     Joint,
     Packed,
     Wheel,
     predecessors,
 )
-from c3p_kinematics.terrain import Terrain
 
 # with fewer contacts the platform can turn about the line through them
 FEWEST_WHEELS = 3
@@ -268,9 +266,3 @@ class Vehicle:
         m, n = self.size
         return State(packed[:3], rotation_matrix(packed[3:POSE]), packed[POSE:POSE + m],
                      packed[POSE + m:].reshape(n, 5))
-
-
-def ground_arrays(terrain: Terrain) -> GroundArrays:
-    """Return a `terrain` as the kernels take it: contiguous arrays of float64."""
-    return GroundArrays(int(terrain.kind), np.array(terrain.parameters, float),
-                        np.array(np.atleast_2d(terrain.table), float))

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many independent runs at once, on several threads: the kernels hold no lock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_kinematics.closed_chain_vehicle import _motion_kernels as kernels
+from c3p_kinematics.closed_chain_vehicle.description import Array
+from c3p_kinematics.closed_chain_vehicle.ground import ground_arrays
+from c3p_kinematics.closed_chain_vehicle.methods import METHODS
+from c3p_kinematics.closed_chain_vehicle.motion import plan
+from c3p_kinematics.closed_chain_vehicle.placement import memory_of
+from c3p_kinematics.closed_chain_vehicle.run import WHAT
+from c3p_kinematics.closed_chain_vehicle.vehicle import POSE, State, Vehicle
+from c3p_kinematics.terrain import Terrain
+
+
+class Rollouts(NamedTuple):
+    """
+    What became of many runs.
+
+    Attributes
+    ----------
+    states : (B, K, 7 + m + 5 n) array
+        Every so many records of each run, as `Vehicle.unpack_state` takes them; the last state
+        fills what a run that ended early has not reached.
+    time : (B,) array, s
+        When each run ended.
+    ended : tuple of str
+        What ended each run early (`Event.what`), empty where nothing did.
+    """
+
+    states: Array
+    time: Array
+    ended: tuple[str, ...]
+
+    @property
+    def position(self) -> Array:
+        """Origin of {P} in {G} (B, K, 3), m."""
+        return self.states[..., :3]
+
+    def joint(self, vehicle: Vehicle) -> Array:
+        """Return θ of the `vehicle` (B, K, m)."""
+        return self.states[..., POSE:POSE + vehicle.size[0]]
+
+
+def rollouts(vehicle: Vehicle, terrain: Terrain, states: State | Sequence[State],
+             desired: ArrayLike, duration: float, step: float = 0.02, every: int = 0,
+             workers: int = 2, weights: ArrayLike | None = None,
+             camber_gain: float = 0.0) -> Rollouts:
+    """
+    Drive a vehicle B times from given states, projected fourth-order steps.
+
+    Parameters
+    ----------
+    vehicle : Vehicle
+    terrain : Terrain
+    states : State or sequence of State
+        Where each run starts; one for all, or B.
+    desired : (B, m) or (B, N, m) array_like
+        θ̇_d of each run: constant, or one row for each of the N = duration/step + 1 records.
+    duration, step : float, s
+    every : int
+        Keep the first and then each so many-th record; 0 keeps the last alone.
+    workers : int
+        Threads.
+    weights, camber_gain
+        As in `simulate`.
+
+    Returns
+    -------
+    Rollouts
+
+    Raises
+    ------
+    StepError, ValueError
+        As `simulate`.
+    """
+    asked = np.array(desired, float)
+    if asked.ndim not in (2, 3) or len(asked) == 0:
+        raise ValueError(f'desired of shape {asked.shape}: expected (B, m) or (B, N, m)')
+    starts = [states] * len(asked) if isinstance(states, State) else list(states)
+    if len(starts) != len(asked):
+        raise ValueError(f'{len(starts)} states and {len(asked)} rows of desired rates: give as '
+                         'many, or one state for all')
+    if every < 0 or workers < 1:
+        raise ValueError(f'every = {every}, workers = {workers}: every must not be negative, '
+                         'workers at least 1')
+    plans = [plan(vehicle, terrain, one, duration, step, weights=weights,
+                  camber_gain=camber_gain) for one in asked]
+    count = plans[0].count
+    kept = count // every + 1 if every else 1
+    packed = np.stack([vehicle.pack_state(start) for start in starts])
+    out, time = np.empty((len(asked), kept, packed.shape[1])), np.empty(len(asked))
+    codes = np.empty(len(asked), int)
+    ground, tableau, m = ground_arrays(terrain), METHODS['rk4'], vehicle.size[0]
+
+    def work(first: int) -> None:
+        memory = memory_of(vehicle, len(tableau.b))
+        rates, turns = np.empty((kept + 1, packed.shape[1])), np.empty((kept + 1, 3))
+        records, inputs = np.empty((kept + 1, packed.shape[1])), np.empty((kept + 1, m))
+        for b in range(first, len(asked), workers):
+            memory.state[:] = packed[b]
+            reached, time[b], codes[b], _, _ = kernels.drive(
+                vehicle.packed, ground, plans[b].settings, plans[b].inputs, tableau, memory,
+                count, every or max(count, 1), records, rates, inputs, turns)
+            have = reached // every + 1 if every else 0
+            out[b, :have] = records[:have]
+            out[b, have:] = memory.state
+
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(work, range(workers)))
+    return Rollouts(out, time, tuple(WHAT[code] for code in codes))
