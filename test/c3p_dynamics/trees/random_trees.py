@@ -2,8 +2,10 @@
 """Random trees in any numbering, and the same trees in Pinocchio, shared by the tests."""
 
 import cmath
+from functools import cache
 
 import numpy as np
+from hypothesis import strategies as st
 
 from c3p_dynamics.trees import Body, Joint, Tree
 from c3p_dynamics.trees._motion_kernels import FRAME, MOTION, TOTALS, WIDTH, jacobian, observe
@@ -49,8 +51,13 @@ def connection(rng, count, reach=None):
     return shuffled
 
 
+# trees are kept: tests that draw their seed from SEEDS share them
+SEEDS = st.integers(0, 99)
+
+
+@cache
 def random_tree(seed, count=None, reach=None, **more):
-    """Return a tree with `count` bodies, numbered at random."""
+    """Return a tree with `count` bodies (or 1 to 12), numbered at random."""
     rng = np.random.default_rng(seed)
     count = int(rng.integers(1, 13)) if count is None else count
     return Tree.from_connection(

@@ -43,7 +43,6 @@ def test_compiled_code_in_batches_that_do_not_fill_the_lanes():
     q, qd, x = np.random.default_rng(0).uniform(-2, 2, (3, 2 * LANES + 5, 2))
     close(fast.rnea(q, qd, x), rnea(tree, q, qd, x))
     close(fast.aba(q, qd, x), aba(tree, q, qd, x))
-    close(fast.crba(q), crba(tree, q))
     # single states, and leading dimensions
     assert fast.rnea(q[0], qd[0], x[0]).shape == (2,)
     still = np.zeros(2)

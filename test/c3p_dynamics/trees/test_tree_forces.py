@@ -3,8 +3,7 @@
 
 import numpy as np
 from hypothesis import given
-from hypothesis import strategies as st
-from random_trees import STEP, observed_complex, random_state, random_tree
+from random_trees import SEEDS, STEP, observed_complex, random_state, random_tree
 
 from c3p_dynamics.trees import (
     aba_into,
@@ -20,8 +19,6 @@ from c3p_dynamics.trees import (
     rnea,
 )
 
-SEED = st.integers(0, 10**6)
-
 
 def motion_of_masses(tree, q, qd, qdd, k):
     """Return rotation, centre of mass, its acceleration, ω and α of body k, by its Jacobian."""
@@ -34,7 +31,7 @@ def motion_of_masses(tree, q, qd, qdd, k):
             body_velocity(tree, q, qd)[k, 3:], accel[3:])
 
 
-@given(SEED)
+@given(SEEDS)
 def test_joint_wrenches_balance_each_body(seed):
     tree = random_tree(seed, 1 + seed % 7)
     q, qd, qdd = random_state(tree, seed)
@@ -57,7 +54,7 @@ def test_joint_wrenches_balance_each_body(seed):
             moment, inertia @ alpha + np.cross(omega, inertia @ omega), rtol=0, atol=scale)
 
 
-@given(SEED)
+@given(SEEDS)
 def test_component_of_the_wrench_along_the_joint_is_the_torque(seed):
     tree = random_tree(seed)
     q, qd, qdd = random_state(tree, seed)
@@ -70,7 +67,7 @@ def test_component_of_the_wrench_along_the_joint_is_the_torque(seed):
                                    atol=1e-12 * (1 + np.abs(wrench).max()))
 
 
-@given(SEED)
+@given(SEEDS)
 def test_momentum_changes_by_weight_external_wrenches_and_the_worlds_joints(seed):
     tree = random_tree(seed, 1 + seed % 5)
     q, qd, qdd = random_state(tree, seed)
@@ -92,7 +89,7 @@ def test_momentum_changes_by_weight_external_wrenches_and_the_worlds_joints(seed
     np.testing.assert_allclose(totals[2:].real, momentum(tree, q, qd), rtol=1e-12, atol=1e-12)
 
 
-@given(SEED)
+@given(SEEDS)
 def test_energy_changes_by_the_power_of_the_joints(seed):
     tree = random_tree(seed, 1 + seed % 5)
     q, qd, qdd = random_state(tree, seed)

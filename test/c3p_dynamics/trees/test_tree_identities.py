@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from random_trees import random_state, random_tree
+from random_trees import SEEDS, random_state, random_tree
 
 from c3p_dynamics.trees import (
     Tree,
@@ -33,7 +33,6 @@ from c3p_dynamics.trees._inertia_kernels import (
 from c3p_dynamics.trees._motion_kernels import WIDTH
 from c3p_dynamics.trees.tracing import uncompiled
 
-SEED = st.integers(0, 10**6)
 # relative to the largest number that takes part
 TOLERANCE = 1e-12
 
@@ -43,7 +42,7 @@ def close(got, expected, scale=None):
     np.testing.assert_allclose(got, expected, rtol=0, atol=TOLERANCE * max(1.0, scale))
 
 
-@given(SEED)
+@given(SEEDS)
 def test_forward_dynamics_undo_inverse_dynamics(seed):
     tree = random_tree(seed)
     q, qd, qdd = random_state(tree, seed)
@@ -54,7 +53,7 @@ def test_forward_dynamics_undo_inverse_dynamics(seed):
     close(forward_composite(tree, q, qd, tau), qdd, scale)
 
 
-@given(SEED)
+@given(SEEDS)
 def test_torque_is_linear_in_the_acceleration(seed):
     tree = random_tree(seed)
     q, qd, qdd = random_state(tree, seed)
@@ -63,7 +62,7 @@ def test_torque_is_linear_in_the_acceleration(seed):
     close(a @ qdd + bias(tree, q, qd), tau, np.abs(a).max() * 10 + np.abs(tau).max())
 
 
-@given(SEED)
+@given(SEEDS)
 def test_inertia_matrix_is_symmetric_positive_and_the_kinetic_energy(seed):
     tree = random_tree(seed)
     q, qd, _ = random_state(tree, seed)
@@ -73,7 +72,7 @@ def test_inertia_matrix_is_symmetric_positive_and_the_kinetic_energy(seed):
     close(kinetic_energy(tree, q, qd), 0.5 * qd @ a @ qd)
 
 
-@given(SEED)
+@given(SEEDS)
 def test_factor_has_the_entries_of_the_tree_and_no_others(seed):
     tree = random_tree(seed)
     q, b, c = random_state(tree, seed)
@@ -92,7 +91,7 @@ def test_factor_has_the_entries_of_the_tree_and_no_others(seed):
     np.testing.assert_array_equal(solve(tree, l, b), x[:, 0])
 
 
-@given(SEED, st.randoms(use_true_random=False))
+@given(SEEDS, st.randoms(use_true_random=False))
 def test_numbering_does_not_matter(seed, random):
     tree = random_tree(seed)
     q, qd, qdd = random_state(tree, seed)
@@ -107,7 +106,7 @@ def test_numbering_does_not_matter(seed, random):
     close(crba(other, q[old])[np.ix_(new, new)], crba(tree, q))
 
 
-@given(SEED)
+@given(SEEDS)
 def test_external_wrenches_act_through_the_jacobians(seed):
     tree = random_tree(seed, 6)
     q, qd, qdd = random_state(tree, seed)

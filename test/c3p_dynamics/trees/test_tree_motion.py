@@ -4,8 +4,7 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from random_trees import STEP, complex_jacobian, observed_complex, random_state, random_tree
+from random_trees import SEEDS, STEP, complex_jacobian, observed_complex, random_state, random_tree
 
 from c3p_dynamics.trees import (
     Body,
@@ -19,10 +18,8 @@ from c3p_dynamics.trees import (
 )
 from c3p_dynamics.trees.kinematics import inner_point
 
-SEED = st.integers(0, 10**6)
 
-
-@given(SEED)
+@given(SEEDS)
 def test_jacobian_is_the_derivative_of_the_point(seed):
     tree = random_tree(seed, 1 + seed % 6)
     q, qd, _ = random_state(tree, seed)
@@ -38,7 +35,7 @@ def test_jacobian_is_the_derivative_of_the_point(seed):
                                atol=1e-12)
 
 
-@given(SEED)
+@given(SEEDS)
 def test_bias_acceleration_is_the_derivative_of_the_jacobian(seed):
     tree = random_tree(seed, 1 + seed % 6)
     q, qd, _ = random_state(tree, seed)
