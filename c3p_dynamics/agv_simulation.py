@@ -138,14 +138,16 @@ def smoothed_table_torque(agv: Agv, circle: Circle, spacing: float) -> Torque:
     callable
         Time to torque (2,).
     """
-    h, exact = _DIFFERENCE, exact_torque(agv, circle)
-    offsets = h * np.array([-1.0, 0.0, 1.0])
+    h, drive, when, out = _DIFFERENCE, _drive(agv, circle), np.empty(4), np.empty((4, 2))
+    # the torque itself, and Δ²/12 of its second difference
+    weights = np.array([1.0, *np.array([1.0, -2.0, 1.0]) * spacing**2 / (12 * h**2)])
 
     def torque(time: float) -> Array:
         # at the ends the nearest place where both sides exist
         middle = min(max(time, h), circle.duration - h)
-        bend = np.array([1.0, -2.0, 1.0]) @ circle_torque(agv, circle, middle + offsets) / h**2
-        return exact(time) + spacing**2 / 12 * bend
+        when[:] = time, middle - h, middle, middle + h
+        kernels.circle_torques(agv.numbers, agv.viscous, drive, when, out)
+        return weights @ out
 
     return torque
 

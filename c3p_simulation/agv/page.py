@@ -133,7 +133,7 @@ def _floors(axes: Axes, done: Study) -> None:
         axes.text(TOLERANCES[-1], table.predicted, f'Δ = {table.spacing:g} s', va='bottom',
                   ha='left', fontsize=style.SMALL, color=style.SENSED)
     axes.axvspan(PAPER_TOLERANCES[-1], PAPER_TOLERANCES[0], color='#f0f0f0', zorder=0)
-    axes.text(1e-3, 8e-3, 'tried in the paper', fontsize=style.SMALL, color=style.GREY,
+    axes.text(2e-4, 8e-3, 'tried in the paper', fontsize=style.SMALL, color=style.GREY,
               ha='center', va='center')
     axes.set_ylim(1e-10, 10.0)
     style.dress(axes, '(h) why the error did not fall', 'tolerance of the integrator',

@@ -31,7 +31,7 @@ FINEST = 1e-13
 # rows of the torque tables, over the whole drive; the second is one a second in the paper's
 TABLE_ROWS = (30, 60, 120, 600)
 # the tables' own errors are far above this
-TABLE_TOLERANCE = 1e-9
+TABLE_TOLERANCE = 1e-8
 SAMPLES, CALLS = 601, 61
 MILLIMETRE = 1e-3
 
@@ -99,14 +99,17 @@ def study(agv: Agv, circle: Circle) -> Study:
         {tolerance: simulate(agv, circle, exact, calls, tolerance) for tolerance in TOLERANCES},
         {tolerance: simulate(agv, circle, table_torque(agv, circle, rows), calls, tolerance)
          for tolerance in TOLERANCES},
-        tuple(_table(agv, circle, circle.duration / count, calls) for count in TABLE_ROWS),
+        tuple(_table(agv, circle, count) for count in TABLE_ROWS),
         simulate(agv, straight, exact_torque(agv, straight), calls, TABLE_TOLERANCE,
                  frozen_state_rate),
         np.array([wheel_loads(agv, path.caster[k], path.rates[k], torque[k]).forces
                   for k in every]))
 
 
-def _table(agv: Agv, circle: Circle, spacing: float, calls: Array) -> Table:
+def _table(agv: Agv, circle: Circle, count: int) -> Table:
+    """Return the drive with a table of so many rows; no step goes over a corner of it."""
+    spacing = circle.duration / count
+    calls = np.linspace(0.0, circle.duration, max(CALLS, count + 1))
     run = simulate(agv, circle, table_torque(agv, circle, spacing), calls, TABLE_TOLERANCE)
     smooth = simulate(agv, circle, smoothed_table_torque(agv, circle, spacing), calls,
                       TABLE_TOLERANCE)
