@@ -57,10 +57,10 @@ class RoughGroundNode(SuiteNode):
         if values.realtime_factor != 1.0 and not values.publish_clock:
             raise ParameterError('rough_ground: a realtime_factor other than 1 needs '
                                  'publish_clock: true, and use_sim_time in the other nodes')
+        terrain = load_terrain(values.terrain)
         self.get_logger().info(f'{self.robot.name} on {values.terrain}; the first start after an '
                                'installation compiles the kernels, which takes a minute')
-        self.run = RoughGroundRun(self.robot, load_terrain(values.terrain), values.start_pose,
-                                  values.weights)
+        self.run = RoughGroundRun(self.robot, terrain, values.start_pose, values.weights)
         self._commands, self._lock = Commands(self.robot), threading.Lock()
         self.parameters.changed = self._retune
         self._retune()
@@ -117,14 +117,14 @@ class RoughGroundNode(SuiteNode):
         asked.camber_gain, asked.timeout = values.camber_gain, values.cmd_vel_timeout
 
     def _advance(self, steps: int, let_go: int = 0) -> None:
-        """Move on by `steps` periods, after `let_go` in which it stood, and tell where it is."""
+        """Move on by `steps` periods after `let_go` in which it stood; tell where it is."""
         with self._lock:
-            now, run = self.watch_time(), self.run
+            now, run, period = self.watch_time(), self.run, self._period
             for _ in range(steps):
-                run.advance(self._commands.rates(run.state.joint, now, self._period),
-                            self._period)
+                run.advance(self._commands.rates(run.state.joint, now, period), period)
                 self._paths.add(run.contact_point, run.wheel_center)
-            self._stamp += (steps + let_go) * self._period_ns
+            # simulated time waits for the vehicle, real time does not
+            self._stamp += (steps if self._clock_pub else steps + let_go) * self._period_ns
             stamp, state, rates, twist = self._stamp, run.state, run.joint_rates, run.twist
         pose = [*state.position, *np.roll(quaternion(state.rotation), -1)]
         values = self.parameters.value

@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import Callable
 
-# delay after which time is let go instead of being made up for, s
-LONGEST_DELAY = 1.0
+# delay after which time is let go instead of being made up for, s, and periods made up for in one
+# call, so that who waits for it to end waits for a moment only
+LONGEST_DELAY, MOST_PERIODS = 1.0, 100
 
 
 class Pace:
@@ -57,7 +58,7 @@ class Pace:
         deadline = time.monotonic()
         while not self._over.is_set() and self._alive():
             missed = max(0, int((time.monotonic() - deadline) / self._period))
-            made_up = min(missed, int(LONGEST_DELAY / self._period))
+            made_up = min(missed, int(LONGEST_DELAY / self._period), MOST_PERIODS)
             self.overruns += missed
             try:
                 self._advance(1 + made_up, missed - made_up)

@@ -220,6 +220,31 @@ def test_display_places_the_model_without_odometry(others):
     assert '-f' not in nodes['rviz2']
 
 
+def test_the_tricycle_gets_its_ground_and_its_layout(others, tmp_path):
+    file = tmp_path / 'mine.yaml'
+    file.write_text('/**/rough_ground: {ros__parameters: {camber_gain: 2.0, rate: 50.0}}')
+    nodes = nodes_of('rough_ground.launch.py', rviz='true', terrain='plateau', drive_rate='2',
+                     autodrive='false', params_file=str(file), namespace='robot1')
+    assert set(nodes) == {'rviz2', 'robot_state_publisher', 'rough_ground_node'}
+    assert nodes['rviz2'][1].endswith('share/c3p/c3p_description/rviz/pvc.rviz')
+    description = parameters_of(nodes['robot_state_publisher'])['/**']['robot_description']
+    assert 'camber_joint_3' in description
+    words = nodes['rough_ground_node']
+    assert {'__ns:=/robot1', '/tf:=tf', '/tf_static:=tf_static'} < set(words)
+    parameters = parameters_of(words)
+    assert parameters['/**/rough_ground'] == {'camber_gain': 2.0, 'rate': 50.0}
+    assert parameters['/**'] == {
+        'robot': 'pvc_tricycle', 'terrain': 'plateau', 'autodrive': False, 'drive_rate': 2.0,
+        'publish_clock': False, 'use_sim_time': False}
+
+
+def test_with_simulated_time_the_tricycle_makes_it(prefix):
+    nodes = nodes_of('rough_ground.launch.py', use_sim_time='true')
+    assert set(nodes) == {'rough_ground_node'}
+    parameters = parameters_of(nodes['rough_ground_node'])['/**']
+    assert parameters['publish_clock'] and parameters['use_sim_time']
+
+
 @pytest.mark.parametrize('file, given', [('bringup.launch.py', {'rviz': 'true'}),
                                          ('display.launch.py', {})])
 def test_what_is_not_installed_is_named_with_its_package(file, given, prefix, monkeypatch):

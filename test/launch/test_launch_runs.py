@@ -147,6 +147,27 @@ def test_start_steering_reaches_the_simulated_robot(launch_file, driver):
     running.interrupt()
 
 
+@pytest.mark.timeout(400)
+def test_the_tricycle_climbs_until_ctrl_c(launch_file, driver):
+    tf2_msgs = pytest.importorskip('tf2_msgs.msg', reason=NEEDS)
+    running = launch_file('rough_ground.launch.py', 'terrain:=flat', 'drive_rate:=2.0',
+                          'namespace:=robot1', 'use_sim_time:=true')
+    one, seen = driver('robot1'), {}
+    for kind, topic, name in ((JointState, 'joint_states', 'joints'), (Odometry, 'odom', 'odom'),
+                              (tf2_msgs.TFMessage, 'tf', 'tf')):
+        one.node.create_subscription(kind, topic, lambda m, key=name: seen.update({key: m}), 10)
+    # a minute of compilation, where these kernels have never run before
+    assert one.wait(lambda: len(seen) == 3 and seen['odom'].pose.pose.position.x > 0.1, 300.0)
+    place = seen['odom'].pose.pose.position
+    assert (round(place.y, 6), round(place.z, 6)) == (0.0, 0.3)
+    assert 'camber_joint_2' in seen['joints'].name
+    frames = {(t.header.frame_id, t.child_frame_id) for t in seen['tf'].transforms}
+    assert frames == {('odom', 'base_link')}
+    code, output, took = running.interrupt()
+    assert code == 0, output
+    assert took < PATIENCE and 'Traceback' not in output, output
+
+
 @pytest.mark.parametrize('namespace', ['', 'robot1'])
 def test_recording_leaves_a_bag_with_one_tree_of_frames(namespace, launch_file, driver, tmp_path):
     highlevel = pytest.importorskip('rosbags.highlevel')

@@ -10,6 +10,9 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 
 from c3p_simulation.cli import main  # noqa: E402
 
+# the first of these tests on a computer compiles the kernels: a minute of work, more when shared
+pytestmark = pytest.mark.timeout(400)
+
 
 def figures(capfd, *arguments):
     """Return exit code, figures and what was said to people."""

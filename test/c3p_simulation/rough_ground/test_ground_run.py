@@ -11,6 +11,9 @@ from c3p_kinematics.terrain import Flat, Hills, Incline
 from c3p_simulation.rough_ground.commands import CAMBER_2, DRIVES, STEERING
 from c3p_simulation.rough_ground.run import RoughGroundRun
 
+# the first of these tests on a computer compiles the kernels: a minute of work, more when shared
+pytestmark = pytest.mark.timeout(400)
+
 MODEL = load('pvc_tricycle')
 AHEAD = np.array([0.0, 1.0, 0.0, 1.0, 0.0, 1.0])
 HILLS = Hills.random(seed=1)

@@ -6,7 +6,7 @@ import types
 import pytest
 
 from c3p_simulation.rough_ground import pace as pace_module
-from c3p_simulation.rough_ground.pace import LONGEST_DELAY, Pace
+from c3p_simulation.rough_ground.pace import LONGEST_DELAY, MOST_PERIODS, Pace
 
 
 @pytest.fixture
@@ -54,6 +54,14 @@ def test_a_long_delay_is_let_go(clock):
     assert calls[1] == (200.125, 1 + made_up, 399 - made_up) and pace.overruns == 399
     # steps and those let go are all that was due
     assert sum(calls[1][1:]) == 400 and calls[2][:2] == (200.25, 1)
+
+
+def test_what_cannot_keep_up_gets_no_slower_with_every_call(clock):
+    period = 1 / 1024
+    calls, _ = beats(clock, period, 6, {k: 0.5 for k in range(6)})
+    assert [steps for _, steps, _ in calls[1:]] == [1 + MOST_PERIODS] * 5
+    # and nothing is forgotten: 512 periods have passed in each 0.5 s
+    assert sum(calls[2][1:]) == 512
 
 
 def test_a_failure_is_raised_where_it_is_asked_for():

@@ -22,6 +22,9 @@ from c3p_ros import frames  # noqa: E402
 from c3p_ros.node import LATCHED  # noqa: E402
 from c3p_simulation.rough_ground_node import RoughGroundNode  # noqa: E402
 
+# the first of these tests on a computer compiles the kernels: a minute of work, more when shared
+pytestmark = pytest.mark.timeout(400)
+
 # wheels that lean so little meet their stops where the plateau begins to rise
 NARROW = 'extends: pvc_tricycle\nname: narrow\nlimits: {camber: 0.01}\n'
 
