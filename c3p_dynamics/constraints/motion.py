@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Motion with constraints that come and go, contacts that close and open, and an energy account.
+
+Between events the motion is integrated in one compiled loop with a fixed step. A contact that goes
+below its plane, or that would pull, ends the loop; the step is then taken again in part, up to the
+instant found by Brent's method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_dynamics.constraints import _step_kernels as kernels
+from c3p_dynamics.constraints.contact_state import Contacts
+from c3p_dynamics.constraints.impacts import Impact
+from c3p_dynamics.constraints.kinds import Constraint, Contact
+from c3p_dynamics.constraints.null_space import RANK_TOLERANCE
+from c3p_dynamics.constraints.packing import Array, ConstraintError, checked, pack
+from c3p_dynamics.constraints.record import Event, Record
+from c3p_dynamics.constraints.rows import Rows, evaluate
+from c3p_dynamics.trees import Tree, bias, crba
+
+Torque = ArrayLike | Callable[[float, Array, Array], ArrayLike]
+
+# steps per call of the compiled loop, so that its log stays small
+CHUNK = 4096
+# a constraint may be closed where it is off by less, m or rad; the first step takes it out
+CLOSE_ENOUGH = 1e-6
+# dependent rows may disagree by this much, m/s² or rad/s²
+DISAGREEMENT = 1e-3
+# relative to the step: times nearer than this are the same
+SAME_TIME = 1e-9
+STABILISATIONS = ('projection', 'baumgarte', 'none')
+
+
+class ConstrainedMotion:
+    """
+    A tree that moves under constraints and contacts.
+
+    Parameters
+    ----------
+    tree : Tree
+    q, qd : (n,) array_like
+        State at time 0. A velocity that the constraints do not allow makes an impact.
+    constraints : sequence of Constraint
+        In force from the beginning; others come with `add`.
+    contacts : sequence of Contact
+        Watched all the time.
+    torque : (n,) array_like or callable
+        τ, constant or ``torque(time, q, qd)``, which is asked once per step and held.
+    damping : float or (n,) array_like
+        Viscous friction of the joints, N·m·s/rad or N·s/m.
+    step : float, s
+    stabilisation : str
+        ``'projection'`` of place and velocity after each step, in the metric of A;
+        ``'baumgarte'``; or ``'none'``.
+    frequency : float, rad/s
+        Baumgarte's ω.
+    rest_speed : float, m/s
+        A contact that closes with less does not bounce (first guard against Zeno's bouncing ball;
+        the second one is in `Contacts`).
+
+    Attributes
+    ----------
+    time : float, s
+    record : Record
+
+    Raises
+    ------
+    ConstraintError
+        A constraint, contact, state or option that cannot be.
+
+    Notes
+    -----
+    Runge and Kutta's fourth order. A contact that dips below its plane and comes back within one
+    step is not seen.
+
+    Examples
+    --------
+    A ball of 1 kg falls from 1 m and bounces to a quarter of it:
+
+    >>> from c3p_dynamics.constraints import ConstrainedMotion, Contact
+    >>> from c3p_dynamics.trees import Body, Joint, Tree
+    >>> ball = Tree.from_connection([-1], [Joint('height', 'prismatic')], [Body('ball', 1.0)])
+    >>> motion = ConstrainedMotion(ball, [1.0], [0.0],
+    ...                            contacts=[Contact(body='ball', restitution=0.5)])
+    >>> motion.advance(0.7)
+    >>> [(round(event.time, 6), round(event.energy_loss, 6)) for event in motion.record.events]
+    [(0.451524, 7.3575)]
+    """
+
+    def __init__(self, tree: Tree, q: ArrayLike, qd: ArrayLike,
+                 constraints: Sequence[Constraint] = (), contacts: Sequence[Contact] = (), *,
+                 torque: Torque = 0.0, damping: float | ArrayLike = 0.0, step: float = 1e-3,
+                 stabilisation: str = 'projection', frequency: float = 50.0,
+                 rest_speed: float = 1e-3) -> None:
+        """Check everything; bring the state onto the constraints."""
+        if not step > 0.0:
+            raise ConstraintError(f'step = {step}: must be positive, s')
+        if stabilisation not in STABILISATIONS:
+            raise ConstraintError(f'stabilisation = {stabilisation!r}: must be one of '
+                                  f'{", ".join(STABILISATIONS)}')
+        self.tree, self.time, self.step = tree, 0.0, float(step)
+        self._state = np.zeros((kernels.VECTORS, tree.count))
+        self._state[kernels.Q], self._state[kernels.QD] = (checked(tree, 'q', q),
+                                                           checked(tree, 'qd', qd))
+        damps = np.broadcast_to(np.asarray(damping, float), (tree.count,))
+        self._state[kernels.DAMPING] = checked(tree, 'damping', damps)
+        self.torque = torque
+        self._rule = np.array([RANK_TOLERANCE, frequency if stabilisation == 'baumgarte' else 0.0,
+                               DISAGREEMENT])
+        self._project = stabilisation == 'projection'
+        self._constraints: list[tuple[Constraint, float]] = []
+        self._contacts = Contacts(tree, contacts, rest_speed, self.step)
+        self._sums, self._loss = np.zeros((5, 3)), 0.0
+        self.record = Record(tree.count)
+        self._constraints = [(one, 0.0) for one in constraints]
+        self._rebuild()
+        self._near_enough(constraints)
+        self._settle('add')
+
+    @property
+    def q(self) -> Array:
+        """Place (n,), a copy."""
+        return self._state[kernels.Q].copy()
+
+    @property
+    def qd(self) -> Array:
+        """Velocity (n,), a copy."""
+        return self._state[kernels.QD].copy()
+
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """In force now, contacts left out."""
+        return tuple(one for one, _ in self._constraints)
+
+    @property
+    def closed(self) -> tuple[Contact, ...]:
+        """Contacts that push now."""
+        return self._contacts.closed
+
+    @property
+    def energy_loss(self) -> float:
+        """Lost in impacts so far, J."""
+        return self._loss
+
+    def error(self) -> float:
+        """Return the largest error of the constraints and closed contacts now, m or rad."""
+        rows = self._rows((*self.constraints, *self.closed))
+        return float(np.max(np.abs(rows.error), initial=0.0))
+
+    def add(self, constraint: Constraint) -> Impact:
+        """
+        Close a constraint now; what it takes from the velocity is an impact.
+
+        Parameters
+        ----------
+        constraint : Constraint
+            Off by at most 1e-6 (see `Weld.here`).
+
+        Raises
+        ------
+        ConstraintError
+            It is off by more, or cannot be met together with the others.
+        """
+        self._near_enough([constraint])
+        self._constraints.append((constraint, self.time))
+        self._rebuild()
+        return self._settle('add', constraint)
+
+    def remove(self, constraint: Constraint | str) -> None:
+        """
+        Release a constraint now.
+
+        Parameters
+        ----------
+        constraint : Constraint or str
+            Itself, or its name.
+
+        Raises
+        ------
+        ConstraintError
+            It is not in force.
+        """
+        kept = [(one, since) for one, since in self._constraints
+                if one is not constraint and one.title != constraint]
+        if len(kept) == len(self._constraints):
+            there = ', '.join(one.title for one in self.constraints) or 'none'
+            raise ConstraintError(f'{constraint!r} is not in force; in force: {there}')
+        gone = next(one for one in self._constraints if one not in kept)
+        self._constraints = kept
+        self._rebuild()
+        self.record.events.append(Event(self.time, 'remove', gone[0].title))
+        self._decide()
+
+    def advance(self, duration: float) -> None:
+        """
+        Go on for some time.
+
+        Parameters
+        ----------
+        duration : float, s
+
+        Raises
+        ------
+        ConstraintError
+            The inertia matrix is singular, numbers overflow, or dependent constraints contradict
+            each other; the text names the time.
+        """
+        end = self.time + duration
+        while end - self.time > SAME_TIME * self.step:
+            whole = int((end - self.time) / self.step + SAME_TIME)
+            steps = 1 if callable(self.torque) else min(max(whole, 1), CHUNK)
+            h = self.step if whole else end - self.time
+            self._ask()
+            kind, done, culprit, log = self._march(steps, h, self._watch)
+            self._keep(log[:done + 1], done * h)
+            if kind in (kernels.CLOSES, kernels.OPENS):
+                self._event(kind, culprit, h)
+            elif kind != kernels.DONE:
+                raise self._failure(kind, culprit)
+
+    def _ask(self) -> None:
+        """Ask for the torques that are held from now on."""
+        torque = self.torque
+        if callable(torque):
+            torque = torque(self.time, self.q, self.qd)
+        self._state[kernels.TAU] = torque
+
+    def _march(self, steps: int, h: float, watch: np.ndarray
+               ) -> tuple[int, int, int, Array]:
+        log = np.empty((steps + 1, 1 + 2 * self.tree.count + kernels.FACTS + len(self._order)))
+        contacts = self._contacts
+        end = kernels.march(*self.tree.arrays, self._packed.ties, self._packed.places,
+                            contacts.packed.ties, contacts.packed.places, watch, self._state,
+                            self._sums, self.time, h, self._rule, self._work, self._order,
+                            contacts.gap, log, self._project, contacts.margin)
+        return (*end, log)
+
+    def _keep(self, lines: Array, passed: float) -> None:
+        """Put lines into the record; the first one only where it does not repeat the last."""
+        again = (self._noted == self.time) and len(lines) > 1
+        self.record.extend(self._packed.labels, lines[1:] if again else lines, self._loss)
+        self.time += passed
+        self._noted = self.time
+
+    def _event(self, kind: int, culprit: int, h: float) -> None:
+        """Go to the instant at which a contact closes or opens, and let it."""
+        part = self._contacts.locate(kind, culprit, h, self._trial, self._watch)
+        if part > 0.0:
+            unwatched = np.full_like(self._watch, -2)
+            _, done, _, log = self._march(1, part, unwatched)
+            self._keep(log[:done + 1], part)
+        if kind == kernels.CLOSES:
+            self._settle('impact')
+        else:
+            self.record.events.append(Event(self.time, 'open',
+                                            self._contacts.contacts[culprit].title))
+            self._decide(without=culprit)
+
+    def _trial(self, part: float) -> tuple[Array, Array, Array]:
+        """Return gaps, speeds and multipliers after part of a step, and leave all as it was."""
+        before, sums = self._state.copy(), self._sums.copy()
+        self._march(1, part, np.full_like(self._watch, -2))
+        self._state[:], self._sums[:] = before, sums
+        m = len(self._order)
+        multipliers = kernels.space(self._work, self.tree.count, m).rows[4, :m].copy()
+        return self._contacts.gap[0].copy(), self._contacts.gap[1].copy(), multipliers
+
+    def _rows(self, constraints: Sequence[Constraint]) -> Rows:
+        since = dict((id(one), begun) for one, begun in self._constraints)
+        driven = [one for one in constraints if np.any(one.rate)]
+        rows = evaluate(self.tree, constraints, self._state[kernels.Q], self._state[kernels.QD])
+        if not driven:
+            return rows
+        packed = pack(self.tree, constraints)
+        error = rows.error.copy()
+        for one, tie in zip(constraints, packed.ties, strict=True):
+            place = slice(tie[4], tie[4] + tie[5])
+            begun = since.get(id(one), self.time)
+            held = [one.mask >> (k + 6) & 1 for k in range(6) if one.mask >> k & 1]
+            error[place] -= rows.rate[place] * (self.time - begun) * np.array(held)
+        return rows._replace(error=error)
+
+    def _near_enough(self, constraints: Sequence[Constraint]) -> None:
+        rows = self._rows(constraints)
+        if len(rows.error) and np.max(np.abs(rows.error)) > CLOSE_ENOUGH:
+            row = int(np.argmax(np.abs(rows.error)))
+            raise ConstraintError(f'{rows.labels[row]} (row {row}) is off by '
+                                  f'{rows.error[row]:.3g}: bring it within {CLOSE_ENOUGH}, or '
+                                  'close it where it is (Weld.here)')
+
+    def _rebuild(self) -> None:
+        """Pack what is in force and make room for it."""
+        closed = self._contacts.closed
+        self._packed = pack(self.tree, (*self.constraints, *closed),
+                            [since for _, since in self._constraints])
+        m = len(self._packed.labels)
+        self._work, self._order = kernels.memory(self.tree.count, m), np.zeros(m, np.int64)
+        self._watch = self._contacts.watched(m)
+        self._noted = -1.0
+
+    def _settle(self, kind: str, new: Constraint | None = None) -> Impact:
+        """Take the velocity onto all constraints; then see which contacts push."""
+        q, qd = self.q, self.qd
+        inertia = crba(self.tree, q)
+        equal = self._rows(self.constraints)
+        hit, names, impulses = self._contacts.collide(self.time, inertia, q, qd, equal)
+        self._state[kernels.QD] = hit.qd
+        self._loss += hit.energy_loss
+        if new is not None:
+            at = [k for k, label in enumerate(equal.labels) if label in new.labels]
+            names, impulses = [new.title], [tuple(hit.impulse[at])]
+        for k, (name, impulse) in enumerate(zip(names, impulses, strict=True)):
+            self.record.events.append(Event(self.time, kind, name,
+                                            hit.energy_loss if k == 0 else 0.0, impulse))
+        self._decide(equal=equal)
+        return hit
+
+    def _decide(self, without: int | None = None, equal: Rows | None = None) -> None:
+        """Find the contacts that push from now on."""
+        if self._contacts.contacts:
+            self._ask()
+            q, qd = self.q, self.qd
+            equal = self._rows(self.constraints)
+            force = (self._state[kernels.TAU] - self._state[kernels.DAMPING] * qd
+                     - bias(self.tree, q, qd))
+            self._contacts.decide(self.time, crba(self.tree, q), force, q, qd, equal, without)
+        self._rebuild()
+
+    def _failure(self, kind: int, culprit: int) -> ConstraintError:
+        when = f'at {self.time:.6g} s'
+        if kind == kernels.EMPTY:
+            return ConstraintError(f'{when} the inertia matrix is singular: nothing resists joint '
+                                   f'{self.tree.names[culprit]} (row {culprit})')
+        if kind == kernels.DISAGREE:
+            return ConstraintError(f'{when} dependent rows of {", ".join(self._packed.labels)} '
+                                   'contradict each other; drop some, or take a smaller step')
+        return ConstraintError(f'{when} the numbers overflow: take a smaller step')

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Constraints as the arrays that kernels read, and what can be wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from c3p_dynamics.constraints._row_kernels import DISTANCE, PLACE, TIE, WHEEL
+from c3p_dynamics.constraints.kinds import Constraint, Contact, pose
+from c3p_dynamics.trees import Tree, TreeError
+
+Array = NDArray[np.float64]
+
+# entries of RᵀR − 1 of axes given with fewer digits than a double has
+ROTATION_TOLERANCE = 1e-9
+
+
+class ConstraintError(ValueError):
+    """Constraints that cannot be, or cannot be met; the text names constraint, row and remedy."""
+
+
+class Packed(NamedTuple):
+    """
+    Constraints of one tree as flat arrays; see _row_kernels.py for the columns.
+
+    Attributes
+    ----------
+    ties : (k, 6) array of int64
+    places : (k, 32) array
+    labels : tuple of str
+        One for each of the m rows.
+    """
+
+    ties: NDArray[np.int64]
+    places: Array
+    labels: tuple[str, ...]
+
+
+def pack(tree: Tree, constraints: Sequence[Constraint], begun: Sequence[float] = ()) -> Packed:
+    """
+    Return the arrays of constraints on the bodies of a tree.
+
+    Parameters
+    ----------
+    tree : Tree
+    constraints : sequence of Constraint
+    begun : sequence of float, s
+        Since when each one is driven; from time 0 on where nothing is said.
+
+    Raises
+    ------
+    ConstraintError
+        An unknown body, body and base the same, a wrong shape, axes that are none, a length that
+        is not positive; the text names constraint and value.
+    """
+    ties, places = np.zeros((len(constraints), TIE), np.int64), np.zeros((len(constraints), PLACE))
+    labels: list[str] = []
+    for k, constraint in enumerate(constraints):
+        if not isinstance(constraint, Constraint):
+            raise ConstraintError(f'constraint {k} = {constraint!r}: expected one of the kinds in '
+                                  'c3p_dynamics.constraints')
+        try:
+            rows = constraint.labels
+            _fill(tree, constraint, len(rows), ties[k], places[k])
+        except (TreeError, ValueError) as error:
+            if isinstance(error, ConstraintError):
+                raise
+            raise ConstraintError(f'{constraint.title} (constraint {k}): {error}') from None
+        ties[k, 4], ties[k, 5] = len(labels), len(rows)
+        places[k, 31] = begun[k] if k < len(begun) else 0.0
+        labels += rows
+    return Packed(ties, places, tuple(labels))
+
+
+def _fill(tree: Tree, constraint: Constraint, count: int, tie: Array, place: Array) -> None:
+    """Write one constraint's row of both arrays."""
+    ends = []
+    for body, point, axes in ((constraint.base, constraint.place, constraint.base_axes),
+                              (constraint.body, constraint.point, constraint.body_axes)):
+        frame = tree.frame(body)
+        at = frame.translation + frame.rotation @ _numbers('point', point, (3,))
+        turn = frame.rotation @ _rotation(axes)
+        number = -1
+        if frame.body >= 0:
+            number = int(np.argmax(tree.order == frame.body))
+            inner = tree.arrays.numbers[number, 22:].reshape(3, 3)
+            at, turn = inner.T @ at, inner.T @ turn
+        ends.append((number, at, turn))
+    (a, place_a, turn_a), (b, point_b, turn_b) = ends
+    if a == b:
+        raise ValueError(f'body {constraint.body!r} and base {constraint.base!r} do not move '
+                         'against each other')
+    # a rod has a length, wheel and ball have a radius
+    if constraint.kind in (DISTANCE, WHEEL, WHEEL + 1) and not constraint.size > 0.0:
+        raise ValueError(f'length or radius {constraint.size} m: must be positive')
+    if isinstance(constraint, Contact) and not 0.0 <= constraint.restitution <= 1.0:
+        raise ValueError(f'restitution = {constraint.restitution}: must be 0 to 1')
+    tie[:4] = constraint.kind, a, b, constraint.mask
+    place[0:3], place[3:12], place[12:15], place[15:24] = (place_a, turn_a.ravel(), point_b,
+                                                           turn_b.ravel())
+    place[24] = constraint.size
+    rate = np.asarray(constraint.rate, float)
+    place[25:25 + count] = _numbers('rate', np.broadcast_to(rate, (count,)) if rate.ndim == 0
+                                    else rate, (count,))
+
+
+def _numbers(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
+    array = np.asarray(value, float)
+    if array.shape != shape or not np.isfinite(array).all():
+        raise ValueError(f'{name} = {value!r}: expected finite numbers of shape {shape}')
+    return array
+
+
+def _rotation(axes: ArrayLike) -> Array:
+    turn = _numbers('axes', axes, (3, 3))
+    error = float(np.max(np.abs(turn.T @ turn - np.eye(3))))
+    if error > ROTATION_TOLERANCE or np.linalg.det(turn) < 0:
+        raise ValueError(f'axes = {turn.tolist()}: not right-handed axes of length one, RᵀR '
+                         f'differs from 1 by {error:.1e}')
+    return turn
+
+
+def checked(tree: Tree, name: str, value: ArrayLike) -> Array:
+    """
+    Return a finite vector (n,), as a copy.
+
+    Parameters
+    ----------
+    tree : Tree
+    name : str
+        For the error.
+    value : array_like
+
+    Raises
+    ------
+    ConstraintError
+        Wrong shape, or a number that is not finite; the text names the joint.
+    """
+    array = np.array(value, float)
+    if array.shape != (tree.count,):
+        raise ConstraintError(f'{name} has shape {array.shape}: expected ({tree.count},), one '
+                              'number per joint')
+    if not np.isfinite(array).all():
+        k = int(np.argmin(np.isfinite(array)))
+        raise ConstraintError(f'{name} of joint {tree.names[k]} (row {k}) = {array[k]}: every '
+                              'number must be finite')
+    return array
+
+
+def gap_of(tree: Tree, contact: Contact, q: ArrayLike) -> float:
+    """
+    Return how far a contact's point is above its plane, m.
+
+    Parameters
+    ----------
+    tree : Tree
+    contact : Contact
+    q : (n,) array_like
+    """
+    turn, origin = pose(tree, q, contact.base)
+    at, on = pose(tree, q, contact.body)
+    way = on + at @ np.asarray(contact.point, float) - origin
+    return float(contact.base_axes[:, 2] @ (turn.T @ way - np.asarray(contact.place, float)))

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Constrained forward dynamics of one tree with fixed constraints, for real-time loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from c3p_dynamics.constraints import _step_kernels as kernels
+from c3p_dynamics.constraints.kinds import Constraint
+from c3p_dynamics.constraints.null_space import RANK_TOLERANCE
+from c3p_dynamics.constraints.packing import Array, pack
+from c3p_dynamics.trees import Tree
+
+
+class ConstrainedDynamics:
+    """
+    Accelerations and constraint forces of one state after the other, without allocating.
+
+    In the metric of A: ``A = L Lᵀ``, ``y = Lᵀ q̈``; the rows of ``B L⁻ᵀ`` are orthogonalised with
+    pivoting, which finds their rank without forming ``B A⁻¹ Bᵀ``, and y moves the shortest way
+    from ``L⁻¹(τ − c)`` to where they are met (Gauss's principle of least constraint).
+
+    Parameters
+    ----------
+    tree : Tree
+    constraints : sequence of Constraint
+    frequency : float, rad/s
+        Baumgarte's: ``B q̈ = ġ − Ḃq̇ − 2ω (B q̇ − g) − ω² e``; 0 for none.
+
+    Raises
+    ------
+    ConstraintError
+        As `pack`.
+
+    Notes
+    -----
+    Nothing is checked and nothing raised in a call: see `rank`, `disagreement` and `fine`. The
+    rank counts in the metric of A, where a heavy body's rows are small.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from c3p_dynamics.constraints import ConstrainedDynamics, Distance
+    >>> from c3p_dynamics.trees import Body, Joint, Tree
+    >>> ball = Tree.from_connection([-1], [Joint('free', 'planar')],
+    ...                             [Body('ball', 2.0, inertia=np.eye(3))], (0, -9.81, 0))
+    >>> dynamics = ConstrainedDynamics(ball, [Distance(body='ball', length=1.0)])
+    >>> dynamics(np.array([0.0, -1.0, 0.0]), np.zeros(3), np.zeros(3)).round(12).tolist()
+    [0.0, 0.0, 0.0]
+    >>> dynamics.multipliers.round(9).tolist()
+    [-19.62]
+    """
+
+    def __init__(self, tree: Tree, constraints: Sequence[Constraint], frequency: float = 0.0
+                 ) -> None:
+        """Pack the constraints and make room."""
+        packed = pack(tree, constraints)
+        n, m = tree.count, len(packed.labels)
+        self.tree, self.labels = tree, packed.labels
+        self._state, self._m = np.zeros((kernels.VECTORS, n)), m
+        self._work, self._order = kernels.memory(n, m), np.zeros(m, np.int64)
+        self._fixed = (*tree.arrays, packed.ties, packed.places, self._state)
+        self._rule = np.array([RANK_TOLERANCE, frequency, 0.0])
+        self._space = kernels.space(self._work, n, m)
+        self._empty = kernels.FINE
+
+    def __call__(self, q: Array, qd: Array, tau: Array, time: float = 0.0) -> Array:
+        """
+        Return q̈ (n,), which the next call overwrites.
+
+        Parameters
+        ----------
+        q, qd, tau : (n,) arrays
+        time : float, s
+            Since driven constraints began.
+        """
+        state = self._state
+        state[0], state[1], state[2] = q, qd, tau
+        self._empty = kernels.constrained(*self._fixed, time, self._rule, self._work, self._order,
+                                          self._m)
+        return state[4]
+
+    @property
+    def fine(self) -> bool:
+        """Whether the inertia matrix of the last call was positive definite."""
+        return self._empty == kernels.FINE
+
+    @property
+    def multipliers(self) -> Array:
+        """Constraint forces λ (m,) of the last call, on each body, along its rows."""
+        return self._space.rows[4, :self._m].copy()
+
+    @property
+    def rank(self) -> int:
+        """Independent rows of the last call."""
+        return int(self._space.facts[1, 1])
+
+    @property
+    def disagreement(self) -> float:
+        """By how much dependent rows of the last call contradict each other, m/s² or rad/s²."""
+        return float(self._space.facts[1, 2])
+
+    @property
+    def error(self) -> Array:
+        """Constraint errors (m,) at the last call, m or rad."""
+        return self._space.rows[2, :self._m].copy()
+
+    @property
+    def jacobian(self) -> Array:
+        """B (m, n) of the last call."""
+        return self._space.b[:, :self.tree.count].copy()
+
+    @property
+    def inertia(self) -> Array:
+        """A (n, n) of the last call."""
+        return self._space.a[:, :self.tree.count].copy()
+
+    @property
+    def bias(self) -> Array:
+        """Coriolis, centrifugal and gravity forces c (n,) of the last call."""
+        return self._space.columns[0, :self.tree.count].copy()

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What constraints evaluate to at a state: ``B q̇ = g`` (Kelly, eq. (8)) and its derivative."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_dynamics.constraints._row_kernels import RELATIVE
+from c3p_dynamics.constraints._row_kernels import evaluate as evaluate_kernel
+from c3p_dynamics.constraints._sweep_kernels import BODY, FRAME, sweep
+from c3p_dynamics.constraints.kinds import Constraint
+from c3p_dynamics.constraints.packing import Array, ConstraintError, checked, pack
+from c3p_dynamics.trees import Tree
+
+
+class Rows(NamedTuple):
+    """
+    Constraint rows at one state.
+
+    Attributes
+    ----------
+    jacobian : (m, n) array
+        B of ``B q̇ = g``; rank and number of rows may differ.
+    rate : (m,) array
+        g.
+    bias : (m,) array
+        ``Ḃq̇ − ġ``: the accelerations must satisfy ``B q̈ = −bias``.
+    error : (m,) array
+        How far the constraints are from being met, m or rad; 0 of what cannot be integrated.
+    labels : tuple of str
+        Constraint and axis of each row, for errors and tables.
+    """
+
+    jacobian: Array
+    rate: Array
+    bias: Array
+    error: Array
+    labels: tuple[str, ...]
+
+
+def evaluate(tree: Tree, constraints: Sequence[Constraint], q: ArrayLike, qd: ArrayLike,
+             time: float = 0.0) -> Rows:
+    """
+    Return the rows of all constraints, in their order.
+
+    Parameters
+    ----------
+    tree : Tree
+    constraints : sequence of Constraint
+    q, qd : (n,) array_like
+    time : float, s
+        Since driven constraints (`rate`) began.
+
+    Returns
+    -------
+    Rows
+
+    Raises
+    ------
+    ConstraintError
+        A constraint or a state that cannot be: unknown body, wrong shape, not finite, a rod of no
+        length, a wheel that lies flat.
+
+    Examples
+    --------
+    A pendulum whose tip is held:
+
+    >>> from c3p_dynamics.constraints import Point, evaluate
+    >>> from c3p_dynamics.trees import Body, Joint, Tree
+    >>> tree = Tree.from_connection([-1], [Joint('hinge', axis=(0, 1, 0))],
+    ...                             [Body('rod', 1.0, (0, 0, -1))])
+    >>> rows = evaluate(tree, [Point(body='rod', point=(0, 0, -2), place=(0, 0, -2))], [0], [3])
+    >>> rows.jacobian.ravel().tolist(), rows.bias.tolist()
+    ([-2.0, 0.0, 0.0], [0.0, 0.0, 18.0])
+    """
+    packed = pack(tree, constraints)
+    n, m = tree.count, len(packed.labels)
+    frames = np.zeros((n + 1, FRAME))
+    frames[n, [0, 4, 8]] = 1.0
+    out, jacobian = np.zeros((3, m)), np.zeros((m, n))
+    sweep(*tree.arrays, checked(tree, 'q', q), checked(tree, 'qd', qd), frames,
+          np.zeros((n, BODY)), np.zeros((n, n)), np.zeros(n))
+    evaluate_kernel(tree.arrays.links, frames, packed.ties, packed.places, float(time),
+                    np.zeros((n, 6)), np.zeros(RELATIVE), jacobian, out[0], out[1], out[2])
+    undefined = ~(np.isfinite(jacobian).all(1) & np.isfinite(out).all(0))
+    if undefined.any():
+        row = int(np.argmax(undefined))
+        raise ConstraintError(f'{packed.labels[row]} (row {row}) has no direction here: its '
+                              'points coincide, or the wheel lies flat')
+    return Rows(jacobian, out[0], out[1], out[2], packed.labels)
