@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from c3p_description.agv_model import Agv
 from c3p_description.loader import load
@@ -13,7 +13,6 @@ from c3p_description.model import ModelError
 from c3p_kinematics.agv_circle import Circle
 from c3p_simulation.agv.page import agv_page
 from c3p_simulation.agv.study import Study, figures_of, study
-from c3p_simulation.experiments.conditions import Bench
 from c3p_simulation.experiments.outcome import Experiment, Outcome, Row
 from c3p_simulation.experiments.report import markdown_table, table_figures
 
@@ -37,6 +36,12 @@ ROWS = (
     Row('friction_needed', 'friction coefficient that rolling needs', digits=4))
 
 
+class Named(Protocol):
+    """What knows the name of a robot, as a bench does."""
+
+    robot_name: str
+
+
 @dataclass(frozen=True)
 class AgvOutcome(Outcome):
     """
@@ -58,11 +63,12 @@ def agv_outcome(agv: Agv, circle: Circle) -> AgvOutcome:
     return AgvOutcome({'reached': reached, **figures}, done=done)
 
 
-def _run(bench: Bench) -> AgvOutcome:
-    return agv_outcome(load_agv(bench.conditions.robot or 'agv'), Circle())
+# the bench of a caster robot has nothing for this vehicle but the name of a robot
+def _run(bench: Named) -> AgvOutcome:
+    return agv_outcome(load_agv(bench.robot_name), Circle())
 
 
-def _page(outcome: AgvOutcome, bench: Bench | None, experiment: Experiment, base: Path
+def _page(outcome: AgvOutcome, bench: Named | None, experiment: Experiment, base: Path
           ) -> list[Path]:
     return agv_page(outcome.done, base)
 

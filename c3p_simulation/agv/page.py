@@ -135,6 +135,7 @@ def _floors(axes: Axes, done: Study) -> None:
     axes.axvspan(PAPER_TOLERANCES[-1], PAPER_TOLERANCES[0], color='#f0f0f0', zorder=0)
     axes.text(2e-4, 8e-3, 'tried in the paper', fontsize=style.SMALL, color=style.GREY,
               ha='center', va='center')
+    axes.set_xlim(TOLERANCES[-1] / 3, 0.3)
     axes.set_ylim(1e-10, 10.0)
     style.dress(axes, '(h) why the error did not fall', 'tolerance of the integrator',
                 'largest |error| [rad]')

@@ -172,6 +172,7 @@ def test_equations_equal_pinocchio_on_the_urdf():
         close(bias(AGV, psi, rates), force, 1e-8)
 
 
+@settings(max_examples=25)
 @given(agv=agvs(), psi=CASTERS, rates=RATES, rise=RATES)
 def test_power_of_motors_and_friction_is_the_rate_of_the_energy(agv, psi, rates, rise):
     torque = inverse_dynamics(agv, psi, rates, rise)
@@ -188,6 +189,7 @@ def test_power_of_motors_and_friction_is_the_rate_of_the_energy(agv, psi, rates,
     assert abs((after - before) / (2 * h) - power) < 20 * scale
 
 
+@settings(max_examples=25)
 @given(agv=agvs(), psi=CASTERS, rates=RATES)
 def test_friction_loses_what_four_dampers_lose(agv, psi, rates):
     all_rates = np.array([*rates, *caster_rates(agv, psi, rates)])
@@ -223,6 +225,7 @@ def test_batches_equal_single_states_and_bad_vectors_are_named():
         direct_dynamics(AGV, 0.0, [1, 2], [np.inf, 0])
 
 
+@settings(max_examples=25)
 @given(agv=agvs(), psi=CASTERS, rates=RATES, torque=RATES)
 def test_wheel_loads_move_the_whole_vehicle(agv, psi, rates, torque):
     loads = wheel_loads(agv, psi, rates, torque).forces

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_agv import CASTERS, RATES, agvs
 from unequal_casters import random_robot, random_state
@@ -98,6 +98,7 @@ def turned(angle, matrix):
     return (turn @ matrix.reshape(-1, 3, matrix.shape[-1])).reshape(matrix.shape)
 
 
+@settings(max_examples=25)
 @given(agv=agvs(), psi=CASTERS, rates=RATES)
 def test_rate_of_the_agvs_twists_is_their_difference_in_fixed_axes(agv, psi, rates):
     turn, yaw = caster_rates(agv, psi, rates)[1], rates_to_twist(agv, rates)[2]
@@ -110,6 +111,7 @@ def test_rate_of_the_agvs_twists_is_their_difference_in_fixed_axes(agv, psi, rat
                                atol=1e-8 * (1 + np.abs(found).max()))
 
 
+@settings(max_examples=25)
 @given(seed=SEEDS)
 def test_rate_of_the_caster_robots_twists_is_their_difference_in_fixed_axes(seed):
     rng = np.random.default_rng(seed)
@@ -123,6 +125,7 @@ def test_rate_of_the_caster_robots_twists_is_their_difference_in_fixed_axes(seed
                                atol=1e-8 * (1 + np.abs(found).max()))
 
 
+@settings(max_examples=25)
 @given(agv=agvs(), psi=CASTERS, rates=RATES)
 def test_sums_over_bodies_equal_the_printed_matrices(agv, psi, rates):
     state = agv_assembly(agv, psi, rates)
@@ -136,6 +139,7 @@ def test_sums_over_bodies_equal_the_printed_matrices(agv, psi, rates):
                                    atol=1e-11 * (np.abs(other).max() + np.abs(rates).max()))
 
 
+@settings(max_examples=25)
 @given(agv=agvs(), psi=CASTERS, rates=RATES)
 def test_convective_forces_do_no_work_beyond_the_change_of_inertia(agv, psi, rates):
     turn, h = caster_rates(agv, psi, rates)[1], 1e-6
@@ -148,6 +152,7 @@ def test_convective_forces_do_no_work_beyond_the_change_of_inertia(agv, psi, rat
     assert abs(power) <= size * np.dot(rates, rates)
 
 
+@settings(max_examples=25)
 @given(agv=agvs(), psi=CASTERS, rates=RATES)
 def test_twists_of_the_agv_are_the_complement_of_its_33_constraints(agv, psi, rates):
     matrix, twist = constraint_matrix(agv, psi), agv_assembly(agv, psi, rates).twist
@@ -191,6 +196,7 @@ def test_without_one_of_the_rear_wheels_nothing_is_undetermined_on_the_ground():
     assert forces.residual < 1e-9 and forces.determined[GROUND:].all()
 
 
+@settings(max_examples=25)
 @given(agv=agvs(), psi=CASTERS, rates=RATES, torque=RATES)
 def test_constraint_wrenches_lie_in_the_range_of_the_constraints(agv, psi, rates, torque):
     forces = wheel_loads(agv, psi, rates, torque).constraints
