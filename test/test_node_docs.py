@@ -109,6 +109,8 @@ def test_schemas_read_without_ros_are_those_of_the_nodes():
 @pytest.mark.parametrize('name, options', [
     *((name, OPTIONS.get(name, {})) for name in NODES),
     *((name, {'controller': 'paper'}) for name in LAWFUL)], ids=str)
+# a node compiles its kernels before it starts: for rough_ground a minute of work, once
+@pytest.mark.timeout(400)
 def test_topics_and_services_are_those_of_the_node(name, options, bench):
     module, factory = NODES[name].rsplit('.', 1)
     node = bench.add(getattr(importlib.import_module(module), factory), **options)

@@ -16,7 +16,8 @@ from c3p_description import files, robot_description
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOM = ROOT / 'c3p_description'
-KEPT = sorted(str(p.relative_to(ROOM)) for folder in ('robots', 'urdf', 'meshes', 'rviz')
+FOLDERS = ('robots', 'terrains', 'urdf', 'meshes', 'rviz')
+KEPT = sorted(str(p.relative_to(ROOM)) for folder in FOLDERS
               for p in (ROOM / folder).iterdir() if p.is_file() and p.suffix != '.py')
 
 
