@@ -278,12 +278,12 @@ def drive(vehicle, ground, settings, inputs, tableau, memory, count, every, stat
             which = scan(vehicle, ground, work.frame, memory.grid, memory.found)
             if which >= 0:
                 code, number = SECOND, memory.found[which, 0]
-                if careful <= 0.0 and travelled > 0.0:
-                    # somewhere since the last scan: again from there, looking after each step
-                    state[:] = memory.saved
-                    trial[:] = state
-                    k, done, travelled, careful, fresh = saved_k, saved_done, 0.0, 2.0 * way, True
-                    continue
+        if code != NOTHING and scanning and careful <= 0.0 and travelled > 0.0:
+            # a wheel may have touched twice since the last scan: again from there, looking after
+            # each step
+            state[:] = memory.saved
+            k, done, travelled, careful, fresh = saved_k, saved_done, 0.0, 2.0 * way, True
+            continue
         if code != NOTHING:
             if fresh or h <= SMALLEST * settings.step:
                 if fresh:

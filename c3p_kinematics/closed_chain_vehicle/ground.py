@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from weakref import WeakKeyDictionary
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from c3p_kinematics.terrain._kernels import COSINES, CUBIC, FLAT, INCLINE, PLATE
 # greatest value of |tanh''| / 2
 STEEPEST_BEND = 2.0 / math.sqrt(27.0)
 
-# terrains do not change; a large map takes milliseconds to copy and to look over
-_known: WeakKeyDictionary[Terrain, tuple[GroundArrays, float]] = WeakKeyDictionary()
+# terrains of which the arrays are kept: a large map takes milliseconds to copy and to look over
+KEPT = 16
 
 
 def _net_bend(coefficients: Array, rate_x: float, rate_y: float, repeat: bool) -> float:
@@ -47,21 +47,21 @@ def _hollow(ground: GroundArrays) -> float:
     return 1.0 / float(bend) if bend > 0.0 else math.inf
 
 
+def _arrays(terrain: Terrain) -> tuple[GroundArrays, float]:
+    arrays = GroundArrays(int(terrain.kind), np.array(terrain.parameters, float, ndmin=1),
+                          np.array(terrain.table, float, ndmin=2))
+    return arrays, _hollow(arrays)
+
+
+_kept_arrays = lru_cache(KEPT)(_arrays)
+
+
 def _both(terrain: Terrain) -> tuple[GroundArrays, float]:
     try:
-        found = _known.get(terrain)
+        return _kept_arrays(terrain)
     except TypeError:
-        # cannot be hashed: not kept
-        found = None
-    if found is None:
-        arrays = GroundArrays(int(terrain.kind), np.array(terrain.parameters, float, ndmin=1),
-                              np.array(terrain.table, float, ndmin=2))
-        found = arrays, _hollow(arrays)
-        try:
-            _known[terrain] = found
-        except TypeError:
-            pass
-    return found
+        # cannot be hashed
+        return _arrays(terrain)
 
 
 def ground_arrays(terrain: Terrain) -> GroundArrays:

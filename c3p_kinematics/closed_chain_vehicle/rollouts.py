@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many independent runs at once, on several threads: the kernels hold no lock."""
+"""
+Many independent runs at once: the kernels hold no lock, so that threads share the work.
+
+The threads are the caller's, ``rollouts(…, workers=2, spread=ThreadPoolExecutor(2).map)``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,8 +55,8 @@ class Rollouts(NamedTuple):
 
 def rollouts(vehicle: Vehicle, terrain: Terrain, states: State | Sequence[State],
              desired: ArrayLike, duration: float, step: float = 0.02, every: int = 0,
-             workers: int = 2, weights: ArrayLike | None = None,
-             camber_gain: float = 0.0) -> Rollouts:
+             workers: int = 1, spread: Callable[..., Iterable[Any]] = map,
+             weights: ArrayLike | None = None, camber_gain: float = 0.0) -> Rollouts:
     """
     Drive a vehicle B times from given states, projected fourth-order steps.
 
@@ -69,7 +72,10 @@ def rollouts(vehicle: Vehicle, terrain: Terrain, states: State | Sequence[State]
     every : int
         Keep the first and then each so many-th record; 0 keeps the last alone.
     workers : int
-        Threads.
+        Parts into which the runs are dealt.
+    spread : callable
+        What calls a function for each part, as `map` does, one after the other; the ``map`` of a
+        ThreadPoolExecutor does them at the same time.
     weights, camber_gain
         As in `simulate`.
 
@@ -114,6 +120,6 @@ def rollouts(vehicle: Vehicle, terrain: Terrain, states: State | Sequence[State]
             out[b, :have] = records[:have]
             out[b, have:] = memory.state
 
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(work, range(workers)))
+    for _ in spread(work, range(workers)):
+        pass
     return Rollouts(out, time, tuple(WHAT[code] for code in codes))
