@@ -319,6 +319,14 @@ def test_without_the_casters_angle_as_a_state_the_joints_are_lost():
     assert 300 < np.abs(run.error).max() < 330
 
 
+def test_driving_forward_forgives_what_driving_backward_does_not():
+    # the mass is before the axle: errors of the yaw rate die out, or grow
+    forward, backward = (np.abs(simulate(AGV, circle, exact_torque(AGV, circle), [0.0, 60.0],
+                                         1e-8).error).max()
+                         for circle in (Circle(1.0), Circle(-1.0)))
+    assert backward > 1e3 * forward
+
+
 def test_tables_and_times_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match='spacing = 61'):
         table_torque(AGV, Circle(), 61.0)
