@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from c3p_description.agv_model import Agv
 from c3p_description.model import Array
-from c3p_kinematics.agv import caster_rates
+from c3p_kinematics.agv_caster import caster_rates
 
 
 class Sweep(NamedTuple):
