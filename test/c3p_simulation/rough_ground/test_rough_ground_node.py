@@ -148,11 +148,12 @@ def test_it_ends_with_a_reason_stands_and_begins_anew(bench, tmp_path):
         'rough_ground'].message, 'the reason')
     health = bench.health['rough_ground']
     assert health.level == DiagnosticStatus.ERROR and '~/restart' in health.message
-    # the last state is published on
-    begin, there = seconds(clock[-1].clock), place(odom[-1])
+    # the last state is published on; messages from before may still be in the queue
+    bench.wait_for(lambda: clock and speed(odom[-1]) == 0.0, 'odometry of standing')
+    begin, there = seconds(odom[-1].header.stamp), place(odom[-1])
     bench.wait_for(lambda: seconds(odom[-1].header.stamp) > begin + 0.5, 'later odometry')
     assert (place(odom[-1]) == there).all() and speed(odom[-1]) == 0.0
-    assert not any(joints[-1].velocity)
+    bench.wait_for(lambda: not any(joints[-1].velocity), 'joints at rest')
     assert bench.set_parameter('rough_ground', 'drive_rate', 0.0).successful
     assert bench.call(Trigger, 'rough_ground/restart').success
     bench.wait_for(lambda: (place(odom[-1])[:2] == [1.5, 0.0]).all(), 'the start')
