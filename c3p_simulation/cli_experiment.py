@@ -5,15 +5,22 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-from c3p_simulation.cli_common import MISSED, add_json, finite, make_places, write_json
+from c3p_simulation.cli_common import MISSED, add_json, finite, make_places, positive, write_json
 from c3p_simulation.drive_options import PLANTS
 
+if TYPE_CHECKING:
+    from c3p_simulation.experiments.conditions import Conditions
+
 ALL = 'all'
+# what can be given besides the name and where results go
+OPTIONS = ('plant', 'controller', 'robot', 'friction', 'latency', 'counts', 'seed', 'duration',
+           'film')
 
 
 def add_experiment(commands: Any) -> None:
@@ -25,23 +32,25 @@ def add_experiment(commands: Any) -> None:
                     'are shown in the table and do not count.')
     command.add_argument('name', nargs='?', metavar='NAME', help='see --list; all does every one')
     command.add_argument('--list', action='store_true', help='list the experiments')
-    command.add_argument('--plant', choices=PLANTS, default='analytic',
-                         help='rolling without slip, or tyres in contact (default: %(default)s)')
-    command.add_argument('--controller', default='mpc',
-                         help='paper, closed_form or mpc (default: %(default)s)')
+    command.add_argument('--plant', choices=PLANTS,
+                         help='rolling without slip, or tyres in contact (default: analytic)')
+    command.add_argument('--controller', help='paper, closed_form or mpc (default: mpc)')
     command.add_argument('--robot', help='name, or path of a YAML, URDF or xacro file (default: '
                                          'the one of the paper)')
     command.add_argument('--friction', type=finite, metavar='MU',
                          help='between tyres and ground, plant mujoco (default: 0.8)')
-    command.add_argument('--latency', type=finite, default=10.0, metavar='MS',
-                         help='of the whole loop (default: %(default)s)')
-    command.add_argument('--counts', type=int, nargs=2, default=[2000, 4096],
-                         metavar=('WHEEL', 'STEERING'),
+    command.add_argument('--latency', type=finite, metavar='MS',
+                         help='of the whole loop (default: 10)')
+    command.add_argument('--counts', type=int, nargs=2, metavar=('WHEEL', 'STEERING'),
                          help='encoder counts per turn, 0 is ideal (default: 2000 4096)')
-    command.add_argument('--seed', type=int, default=0, help='of what is drawn')
+    command.add_argument('--seed', type=int, help='of what is drawn (default: 0)')
+    command.add_argument('--duration', type=positive, metavar='S',
+                         help='of each run, hill and random_terrain (default: 20)')
+    command.add_argument('--film', nargs='?', const='mp4', choices=('mp4', 'gif'),
+                         help='hill and random_terrain: stills and a film too (default kind: mp4)')
     command.add_argument('--out', type=Path, metavar='DIR',
                          help='where pages and tables go (default: '
-                              'out/experiment/PLANT_CONTROLLER)')
+                              'out/experiment/PLANT_CONTROLLER, or out/experiment for a model)')
     add_json(command)
     command.set_defaults(run=run)
 
@@ -49,30 +58,65 @@ def add_experiment(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
     # imported when asked for: plots and kernels take their time
-    from c3p_simulation.experiments.catalogue import EXPERIMENTS, experiment_for, run_experiment
-    from c3p_simulation.experiments.conditions import Conditions
+    from c3p_simulation.experiments.catalogue import EXPERIMENTS
+    from c3p_simulation.experiments.models import MODELS, check_options
 
+    known = [*EXPERIMENTS.values(), *MODELS.values()]
     if arguments.list:
-        for experiment in EXPERIMENTS.values():
+        for experiment in known:
             print(f'{experiment.name:14} {experiment.title} ({experiment.source})')
         return 0
-    if arguments.name is None:
-        raise ValueError(f'which experiment? One of {", ".join(EXPERIMENTS)}, or {ALL}')
-    conditions = Conditions(
-        plant=arguments.plant, controller=arguments.controller, robot=arguments.robot,
-        friction=arguments.friction, latency=1e-3 * arguments.latency,
-        wheel_counts=arguments.counts[0], steering_counts=arguments.counts[1],
-        seed=arguments.seed)
+    name, names = arguments.name, [experiment.name for experiment in known]
+    given = {option: value for option in OPTIONS
+             if (value := getattr(arguments, option)) is not None}
+    if name is None or name not in [*names, ALL]:
+        asked = 'which experiment?' if name is None else f'experiment {name}:'
+        raise ValueError(f'{asked} must be one of {", ".join(names)}, or {ALL}')
+    if name in MODELS:
+        check_options(MODELS[name], given)
+        return _carry_out(arguments, [], [name], None, arguments.out or Path('out/experiment'))
+    idle = [f'--{option}' for option in ('duration', 'film') if option in given]
+    if name != ALL and idle:
+        raise ValueError(f'experiment {name}: {", ".join(idle)} is for experiments without a '
+                         'control loop; leave it out')
+    conditions = _conditions(given)
     out = arguments.out or Path('out/experiment') / f'{conditions.plant}_{conditions.controller}'
-    names = [arguments.name] if arguments.name != ALL else [
+    drives = [name] if name != ALL else [
         e.name for e in EXPERIMENTS.values() if conditions.plant in e.plants]
-    runs = {name: experiment_for(name, conditions.plant).runs for name in names}
+    return _carry_out(arguments, drives, list(MODELS) if name == ALL else [], conditions, out)
+
+
+def _conditions(given: Mapping[str, Any]) -> Conditions:
+    """Return the conditions of a control loop, defaults where nothing is given."""
+    from c3p_simulation.experiments.conditions import Conditions
+
+    wheel, steering = given.get('counts', (2000, 4096))
+    return Conditions(
+        plant=given.get('plant', 'analytic'), controller=given.get('controller', 'mpc'),
+        robot=given.get('robot'), friction=given.get('friction'),
+        latency=1e-3 * given.get('latency', 10.0), wheel_counts=wheel, steering_counts=steering,
+        seed=given.get('seed', 0))
+
+
+def _carry_out(arguments: argparse.Namespace, drives: Sequence[str], models: Sequence[str],
+               conditions: Conditions | None, out: Path) -> int:
+    """Do experiments one after the other; write what comes of them, return the exit code."""
+    from c3p_simulation.experiments.catalogue import experiment_for, run_experiment
+    from c3p_simulation.experiments.model_options import ModelOptions
+    from c3p_simulation.experiments.models import MODELS, run_model
+
+    # --robot names one of these where it is asked for alone; under `all` it is that of the drives
+    options = ModelOptions(None if drives else arguments.robot, arguments.seed or 0,
+                           arguments.duration, arguments.film or '')
+    runs = {name: experiment_for(name, conditions.plant).runs for name in drives}
     make_places(out, arguments.json)
     stream = sys.stderr if str(arguments.json) == '-' else sys.stdout
     results = []
-    for name in names:
-        with _bar(name, runs[name]) as bar:
-            results.append(run_experiment(name, conditions, out, bar.set))
+    for name in [*drives, *models]:
+        model = name in models
+        with _bar(name, MODELS[name].runs if model else runs[name]) as bar:
+            results.append(run_model(name, options, out, bar.set) if model
+                           else run_experiment(name, conditions, out, bar.set))
         print(_text(results[-1]), file=stream, flush=True)
     figures = results[0] if arguments.name != ALL else _together(results, out)
     write_json(figures, arguments.json)

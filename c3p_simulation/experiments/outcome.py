@@ -30,9 +30,13 @@ class Row(NamedTuple):
     printed : str
         In the paper; empty for none.
     bar, stretch : float or None
-        At most this much, SI.
+        At most this much, SI; see `at_least`.
     bars : mapping
         Controller → a bar of its own.
+    at_least : bool
+        `bar` and `stretch` are to be exceeded.
+    scientific : bool
+        Shown as a power of ten.
     """
 
     key: str
@@ -44,6 +48,8 @@ class Row(NamedTuple):
     bar: float | None = None
     stretch: float | None = None
     bars: Mapping[str, float] = {}
+    at_least: bool = False
+    scientific: bool = False
 
     def value(self, figures: Mapping[str, Any]) -> float | None:
         """Return the figure, None where it does not exist."""

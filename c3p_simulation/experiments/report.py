@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from c3p_simulation.experiments.outcome import Experiment, Outcome
+from c3p_simulation.experiments.outcome import Experiment, Outcome, Row
 
 # what is said of a figure that has a bar
 STRETCH, MET, MISSED = 'stretch', 'met', 'MISSED'
@@ -20,13 +20,19 @@ COLUMNS = ('figure', 'paper', 'bar', 'stretch', 'measured', '')
 
 def table_figures(experiment: Experiment, outcome: Outcome, controller: str
                   ) -> list[dict[str, Any]]:
+    """Return the rows of an experiment's table: `table_rows` of its `outcome`."""
+    return table_rows(experiment.rows, outcome.figures, controller)
+
+
+def table_rows(rows: Sequence[Row], figures: Mapping[str, Any], controller: str = ''
+               ) -> list[dict[str, Any]]:
     """
-    Return the rows of an experiment's table, ready for JSON.
+    Return the rows of a table, ready for JSON.
 
     Parameters
     ----------
-    experiment : Experiment
-    outcome : Outcome
+    rows : sequence of Row
+    figures : mapping
     controller : str
         Some bars belong to one controller.
 
@@ -34,35 +40,41 @@ def table_figures(experiment: Experiment, outcome: Outcome, controller: str
     -------
     list of dict
         ``figure``, ``unit``, and in that unit ``printed`` (text), ``bar``, ``stretch``,
-        ``measured``; ``verdict``: stretch, met, MISSED, or empty where there is no bar.
+        ``measured``; ``digits``, ``at_least`` and ``scientific`` as in the row; ``verdict``:
+        stretch, met, MISSED, or empty where there is no bar.
     """
-    rows = []
-    for row in experiment.rows:
-        value, bar = row.value(outcome.figures), row.bar_for(controller)
-        stretch = None if bar is None else row.stretch
+    return [_table_row(row, row.value(figures), row.bar_for(controller)) for row in rows]
 
-        def shown(number: float | None, scale: float = row.scale) -> float | None:
-            return None if number is None else number * scale
 
-        verdict = ''
-        if bar is not None:
-            verdict = (MISSED if value is None or value > bar else
-                       STRETCH if stretch is not None and value <= stretch else MET)
-        rows.append({'figure': row.name, 'unit': row.unit, 'printed': row.printed,
-                     'bar': shown(bar), 'stretch': shown(stretch), 'measured': shown(value),
-                     'digits': row.digits, 'verdict': verdict})
-    return rows
+def _table_row(row: Row, value: float | None, bar: float | None) -> dict[str, Any]:
+    stretch = None if bar is None else row.stretch
+
+    def shown(number: float | None) -> float | None:
+        return None if number is None else number * row.scale
+
+    def within(limit: float | None) -> bool:
+        return limit is not None and value is not None and (
+            value >= limit if row.at_least else value <= limit)
+
+    verdict = '' if bar is None else (
+        STRETCH if within(bar) and within(stretch) else MET if within(bar) else MISSED)
+    return {'figure': row.name, 'unit': row.unit, 'printed': row.printed, 'bar': shown(bar),
+            'stretch': shown(stretch), 'measured': shown(value), 'digits': row.digits,
+            'at_least': row.at_least, 'scientific': row.scientific, 'verdict': verdict}
 
 
 def table_cells(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, ...]]:
     """Return the rows of a table as text, in the order of `COLUMNS`."""
     def number(row: Mapping[str, Any], key: str) -> str:
-        value = row[key]
-        return '' if value is None else f'{value:.{row["digits"]}f}'
+        value, form = row[key], 'e' if row['scientific'] else 'f'
+        return '' if value is None else f'{value:.{row["digits"]}{form}}'
+
+    def limit(row: Mapping[str, Any], key: str) -> str:
+        sign = '≥' if row['at_least'] else '≤'
+        return '' if row[key] is None else f'{sign} {number(row, key)}'
 
     return [(f'{row["figure"]} [{row["unit"]}]' if row['unit'] else row['figure'],
-             row['printed'], *(f'≤ {number(row, key)}' if row[key] is not None else ''
-                               for key in ('bar', 'stretch')),
+             row['printed'], limit(row, 'bar'), limit(row, 'stretch'),
              number(row, 'measured') or NEVER, row['verdict']) for row in rows]
 
 
@@ -84,6 +96,10 @@ def text_table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def conditions_text(conditions: Mapping[str, Any]) -> str:
     """Return the conditions of an experiment in one line."""
+    if 'plant' not in conditions:
+        # a model by itself has no loop around it
+        return ', '.join(f'{name.replace("_", " ")} {value:g}' if isinstance(value, float)
+                         else f'{name} {value}' for name, value in conditions.items())
     parts = [f'plant {conditions["plant"]}', f'controller {conditions["controller"]}',
              f'robot {conditions["robot"]}',
              f'encoders {conditions["wheel_counts"]}/{conditions["steering_counts"]}',
@@ -93,7 +109,15 @@ def conditions_text(conditions: Mapping[str, Any]) -> str:
     return ', '.join([*parts, f'seed {conditions["seed"]}'])
 
 
-def write_report(experiment: Experiment, figures: Mapping[str, Any], base: Path) -> Path:
+class Named(Protocol):
+    """What a report says of an experiment."""
+
+    name: str
+    title: str
+    source: str
+
+
+def write_report(experiment: Named, figures: Mapping[str, Any], base: Path) -> Path:
     """Write the table of an experiment beside its picture `base`.png; return the file."""
     path = base.with_name(base.name + '.md')
     path.write_text(

@@ -69,18 +69,18 @@ def rasterise(corners: Array, triangles: NDArray[np.int32], near: Array,
 
 @inlined
 def _lit(shadow: Array, light: Array, px: float, py: float, pz: float, slack: float) -> float:
-    """Return the share of the sun that reaches a place: 5 × 5 looks at the shadow map."""
+    """Return the share of the sun that reaches a place: 3 × 3 looks at the shadow map."""
     high, wide = shadow.shape
     x = light[0, 0] * px + light[0, 1] * py + light[0, 2] * pz + light[0, 3]
     y = light[1, 0] * px + light[1, 1] * py + light[1, 2] * pz + light[1, 3]
     z = light[2, 0] * px + light[2, 1] * py + light[2, 2] * pz + light[2, 3]
     column, row, seen = int(math.floor(x)), int(math.floor(y)), 0
-    for i in range(-2, 3):
-        for j in range(-2, 3):
+    for i in range(-1, 2):
+        for j in range(-1, 2):
             r, c = min(max(row + i, 0), high - 1), min(max(column + j, 0), wide - 1)
             if z + slack >= shadow[r, c]:
                 seen += 1
-    return seen / 25.0
+    return seen / 9.0
 
 
 @kernel
@@ -170,3 +170,31 @@ def shade(which: NDArray[np.int32], corners: Array, triangles: NDArray[np.int32]
                     own = (wa * colours[a, channel] + wb * colours[b, channel]
                            + wc * colours[c, channel])
                 picture[row, column, channel] = own * bright + shine
+
+
+@kernel
+def develop(picture: Array, finer: int, printed: NDArray[np.uint8], out: NDArray[np.uint8]
+            ) -> None:
+    """
+    Average `finer` × `finer` pixels of light and write what is printed for it into `out`.
+
+    Parameters
+    ----------
+    picture : (finer h, finer w, 3) array
+        Linear.
+    finer : int
+    printed : (n,) array
+        What is printed for light from 0 to 1.
+    out : (h, w, 3) array
+    """
+    last = printed.shape[0] - 1
+    scale = last / (finer * finer)
+    for row in range(out.shape[0]):
+        for column in range(out.shape[1]):
+            for channel in range(3):
+                light = 0.0
+                for i in range(finer):
+                    for j in range(finer):
+                        light += min(max(picture[finer * row + i, finer * column + j, channel],
+                                         0.0), 1.0)
+                out[row, column, channel] = printed[int(scale * light + 0.5)]

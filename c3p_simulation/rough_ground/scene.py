@@ -31,17 +31,20 @@ CONTOUR, MESH = 0.1, 1.0
 # half widths of these lines, and of a texel, m
 CONTOUR_WIDTH, MESH_WIDTH, TEXEL = 0.004, 0.006, 0.006
 # vertices of the ground, the foot of its walls below the lowest place, m
-SPACING, FOOT = 0.06, 0.35
+SPACING, FOOT = 0.06, 0.2
 # to the sun; texels of its shadow map; as many pixels are drawn for one, each way
 SUN = np.array([0.42, -0.50, 0.76]) / np.linalg.norm([0.42, -0.50, 0.76])
-SHADOW, FINER = 2048, 2
+SHADOW, FINER = 1536, 2
 # nearness by which the sun's map may be off, m
 SLACK = 0.012
 # sky from above to below, as printed; a page is white
 SKY = ((0.62, 0.72, 0.84), (0.93, 0.95, 0.97))
 WHITE = ((1.0, 1.0, 1.0), (1.0, 1.0, 1.0))
+# steps by which a view comes to hold what it shall
+FITTING = 25
 # from what is printed to what shines, and back
 GAMMA = 2.2
+PRINTED = (255.0 * np.linspace(0.0, 1.0, 8192)**(1.0 / GAMMA) + 0.5).astype(np.uint8)
 
 
 class View(NamedTuple):
@@ -61,9 +64,9 @@ class View(NamedTuple):
 
     target: Sequence[float]
     distance: float
-    azimuth: float = math.radians(-60)
-    elevation: float = math.radians(28)
-    opening: float = math.radians(24)
+    azimuth: float = math.radians(-75)
+    elevation: float = math.radians(27)
+    opening: float = math.radians(18)
 
     @property
     def eye(self) -> Array:
@@ -84,16 +87,45 @@ class View(NamedTuple):
         size : (int, int)
             Width and height of the picture, pixels.
         """
+        right, up = self._across()
+        away = np.asarray(points, float) - self.eye
+        depth = away @ np.cross(up, right)
+        near = np.where(depth > 0.0, 1.0, -1.0) / np.maximum(np.abs(depth), 1e-9)
+        scale = 0.5 * size[1] / math.tan(0.5 * self.opening) * near
+        return np.column_stack([0.5 * size[0] + scale * (away @ right),
+                                0.5 * size[1] - scale * (away @ up), near])
+
+    def fitted(self, points: ArrayLike, size: Sequence[int], margin: float = 0.02) -> View:
+        """
+        Return the view from the same direction that just holds all `points`.
+
+        Parameters
+        ----------
+        points : (n, 3) array_like, m
+        size : (int, int)
+            Width and height of the picture, pixels.
+        margin : float
+            Part of the picture that stays free at each edge.
+        """
+        view, points = self, np.asarray(points, float)
+        for _ in range(FITTING):
+            at = view.project(points, size)[:, :2]
+            low, high = at.min(axis=0), at.max(axis=0)
+            off = 0.5 * (low + high) - 0.5 * np.asarray(size, float)
+            per_pixel = 2.0 * view.distance * math.tan(0.5 * view.opening) / size[1]
+            right, up = view._across()
+            target = view.target + per_pixel * (off[0] * right - off[1] * up)
+            scale = np.max((high - low) / np.asarray(size, float)) / (1.0 - 2.0 * margin)
+            view = view._replace(target=target, distance=view.distance * scale)
+        return view
+
+    def _across(self) -> tuple[Array, Array]:
+        """Return the directions to the right and upwards in the picture."""
         ahead = np.asarray(self.target, float) - self.eye
         ahead /= np.linalg.norm(ahead)
         right = np.cross(ahead, [0.0, 0.0, 1.0])
         right /= np.linalg.norm(right)
-        away = np.asarray(points, float) - self.eye
-        depth = away @ ahead
-        near = np.where(depth > 0.0, 1.0, -1.0) / np.maximum(np.abs(depth), 1e-9)
-        scale = 0.5 * size[1] / math.tan(0.5 * self.opening) * near
-        return np.column_stack([0.5 * size[0] + scale * (away @ right),
-                                0.5 * size[1] - scale * (away @ np.cross(right, ahead)), near])
+        return right, np.cross(right, ahead)
 
 
 class Scene:
@@ -121,6 +153,15 @@ class Scene:
         self._texture = (_texture(terrain, x_range, y_range, self.heights, texel)**GAMMA)
         self._place = np.array([x_range[0], y_range[0], 1.0 / texel, 1.0 / texel])
 
+    @property
+    def corners(self) -> Array:
+        """The corners of the piece: above, then at the foot of the walls (8, 3), m."""
+        v = self._ground.vertices
+        flat = [(x, y) for x in self.x_range for y in self.y_range]
+        tops = [v[np.argmin(np.hypot(v[:, 0] - x, v[:, 1] - y) - 1e-3 * v[:, 2])]
+                for x, y in flat]
+        return np.array([*tops, *((x, y, v[:, 2].min()) for x, y in flat)])
+
     def draw(self, shapes: Iterable[Shape], view: View, size: Sequence[int],
              sky: Sequence[Sequence[float]] = SKY) -> NDArray[np.uint8]:
         """
@@ -146,13 +187,14 @@ class Scene:
         kernels.rasterise(corners, everything.triangles, near, which)
         above, below = np.asarray(sky, float)**GAMMA
         share = np.linspace(0.0, 1.0, large[1])[:, None, None]
-        picture = np.tile((1.0 - share) * above + share * below, (1, large[0], 1))
+        picture = np.empty((*large[::-1], 3))
+        picture[:] = (1.0 - share) * above + share * below
         kernels.shade(which, corners, everything.triangles, everything.vertices,
                       everything.normals, colours, self._painted, self._texture, self._place,
                       SUN, view.eye, light, shadow, SLACK, picture)
-        picture = np.clip(picture, 0.0, 1.0)**(1.0 / GAMMA)
-        picture = picture.reshape(size[1], FINER, size[0], FINER, 3).mean(axis=(1, 3))
-        return (255.0 * picture + 0.5).astype(np.uint8)
+        out = np.empty((size[1], size[0], 3), np.uint8)
+        kernels.develop(picture, FINER, PRINTED, out)
+        return out
 
     def _sunshine(self, shape: Shape) -> tuple[Array, Array]:
         """Return {G} → shadow map (3, 4), and the map: nearness to the sun, m."""
@@ -194,7 +236,7 @@ def _texture(terrain: Terrain, x_range: Range, y_range: Range, limits: Range,
         slope / 0.05 - 0.4, 0.0, 1.0)
     mesh = np.maximum(*(_line(np.abs((c / MESH + 0.5) % 1.0 - 0.5) * MESH, MESH_WIDTH, texel)
                         for c in (x + 0.0 * y, y + 0.0 * x)))
-    ink = np.maximum(0.42 * contour, 0.30 * mesh)[..., None]
+    ink = np.maximum(0.60 * contour, 0.30 * mesh)[..., None]
     return (1.0 - ink) * colours + ink * np.array(LINES)
 
 
