@@ -81,6 +81,22 @@ def composite(links, numbers, q, work, a):
             fill(i, links, numbers, work, a[b])
 
 
+@inlined
+def chain_start(links, k):
+    """
+    Return the first column of body k's carriers if they are numbered one after the other, or −1.
+
+    An arm counted from its base is; its columns can then be run through without looking up.
+    """
+    at, i = links[k, 2], links[k, 0]
+    while i >= 0:
+        at -= 1
+        if links[i, 2] != at:
+            return -1
+        i = links[i, 0]
+    return at
+
+
 @kernel
 def factorize(links, a, l):
     """
@@ -107,17 +123,24 @@ def factorize(links, a, l):
                 return b, k
             pivot = math.sqrt(pivot)
             l[b, row, row] = pivot
-            i = links[k, 0]
+            over, i = 1.0 / pivot, links[k, 0]
             while i >= 0:
-                l[b, row, links[i, 2]] /= pivot
+                l[b, row, links[i, 2]] *= over
                 i = links[i, 0]
-            i = links[k, 0]
-            while i >= 0:
-                at, j = links[i, 2], i
-                while j >= 0:
-                    l[b, at, links[j, 2]] -= l[b, row, at] * l[b, row, links[j, 2]]
-                    j = links[j, 0]
-                i = links[i, 0]
+            first = chain_start(links, k)
+            if first >= 0:
+                for at in range(first, row):
+                    share = l[b, row, at]
+                    for j in range(first, at + 1):
+                        l[b, at, j] -= share * l[b, row, j]
+            else:
+                i = links[k, 0]
+                while i >= 0:
+                    at, j = links[i, 2], i
+                    while j >= 0:
+                        l[b, at, links[j, 2]] -= l[b, row, at] * l[b, row, links[j, 2]]
+                        j = links[j, 0]
+                    i = links[i, 0]
     return -1, -1
 
 
@@ -131,13 +154,15 @@ def solve_factored(links, l, x):
             for back in range(n):
                 k = n - 1 - back
                 row, j = links[k, 2], links[k, 0]
-                y[row] /= l[b, row, row]
+                value = y[row] / l[b, row, row]
+                y[row] = value
                 while j >= 0:
-                    y[links[j, 2]] -= l[b, row, links[j, 2]] * y[row]
+                    y[links[j, 2]] -= l[b, row, links[j, 2]] * value
                     j = links[j, 0]
             for k in range(n):
                 row, j = links[k, 2], links[k, 0]
+                value = y[row]
                 while j >= 0:
-                    y[row] -= l[b, row, links[j, 2]] * y[links[j, 2]]
+                    value -= l[b, row, links[j, 2]] * y[links[j, 2]]
                     j = links[j, 0]
-                y[row] /= l[b, row, row]
+                y[row] = value / l[b, row, row]

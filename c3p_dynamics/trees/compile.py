@@ -30,8 +30,10 @@ from c3p_dynamics.trees.tracing import traced_aba, traced_crba, traced_rnea
 from c3p_kinematics.compiled import inlined
 
 TRACES = {'rnea': traced_rnea, 'aba': traced_aba, 'crba': traced_crba}
-# operations beyond which the compiler takes too long (it needs about 1 ms for each)
-MOST_OPERATIONS = 8000
+# operations beyond which the compiler takes too long: it needs about 3 ms for each, so 15 s. The
+# articulated bodies of an arm with right-angled axes reach this at 20 joints, of one with axes in
+# any direction at 10 (benchmarks/bench_trees.py counts)
+MOST_OPERATIONS = 5000
 KEPT = 64
 
 DRIVER = """

@@ -36,11 +36,12 @@ def batched(tree: Tree, **vectors: ArrayLike) -> tuple[tuple[int, ...], list[Arr
         the text names vector, joint and row.
     """
     arrays = {name: np.asarray(value, float) for name, value in vectors.items()}
-    if all(array.shape == (tree.count,) for array in arrays.values()):
-        # one state, as in a loop of control: a quarter of the time
-        whole = np.array(list(arrays.values()))[:, None]
+    shapes = {array.shape for array in arrays.values()}
+    if len(shapes) == 1 and (shape := shapes.pop())[-1:] == (tree.count,):
+        # nothing to broadcast: one copy, as kernels are compiled for arrays that may be written to
+        whole = np.array(list(arrays.values())).reshape(len(arrays), -1, tree.count)
         if np.isfinite(whole).all():
-            return (), list(whole)
+            return shape[:-1], list(whole)
     for name, array in arrays.items():
         if array.ndim == 0 or array.shape[-1] != tree.count:
             raise TreeError(f'{name} has shape {array.shape}: the last dimension must be '
@@ -48,7 +49,6 @@ def batched(tree: Tree, **vectors: ArrayLike) -> tuple[tuple[int, ...], list[Arr
     batch = _common({name: array.shape[:-1] for name, array in arrays.items()})
     rows = []
     for name, array in arrays.items():
-        # a copy: kernels are compiled for arrays that may be written to
         row = np.array(np.broadcast_to(array, (*batch, tree.count)), order='C')
         row = row.reshape(-1, tree.count)
         if not np.isfinite(row).all():
