@@ -108,6 +108,24 @@ def march(m, n, links, settling, stages):
                  *scan_memory(n))
 
 
+@kernel
+def copy(source, target):
+    """Copy a vector; assignments of slices take the compiler ten times as long."""
+    for j in range(len(source)):
+        target[j] = source[j]
+
+
+@kernel
+def keep(at, state, rate, desired, note, states, rates, desireds, turns):
+    """Write record `at`."""
+    for j in range(len(state)):
+        states[at, j], rates[at, j] = state[j], rate[j]
+    for j in range(len(desired)):
+        desireds[at, j] = desired[j]
+    for j in range(3):
+        turns[at, j] = note[2 + j]
+
+
 @inlined
 def asked(table, k, s, gain, state, desired):
     """
@@ -281,22 +299,22 @@ def drive(vehicle, ground, settings, inputs, tableau, memory, count, every, stat
         if code != NOTHING and scanning and careful <= 0.0 and travelled > 0.0:
             # a wheel may have touched twice since the last scan: again from there, looking after
             # each step
-            state[:] = memory.saved
+            copy(memory.saved, state)
             k, done, travelled, careful, fresh = saved_k, saved_done, 0.0, 2.0 * way, True
             continue
         if code != NOTHING:
             if fresh or h <= SMALLEST * settings.step:
                 if fresh:
-                    state[:] = trial
-                    stage[0, :] = rate
+                    copy(trial, state)
+                    copy(rate, stage[0])
                 break
             trying = 0.5 * h
             continue
         done += h
         careful -= way - travelled
         travelled = way
-        state[:] = trial
-        stage[0, :] = rate
+        copy(trial, state)
+        copy(rate, stage[0])
         if not (fixed or fresh):
             grow = SAFETY * (settings.tolerance / max(error, 1e-300)) ** 0.2
             trying = min(settings.step, h * min(GROW, max(grow, SHRINK)))
@@ -305,21 +323,12 @@ def drive(vehicle, ground, settings, inputs, tableau, memory, count, every, stat
         if done >= settings.period * (1.0 - 1e-9):
             k, done = k + 1, 0.0
         if looked:
-            memory.saved[:] = state
+            copy(state, memory.saved)
             travelled, saved_k, saved_done = 0.0, k, done
         if (start or done == 0.0) and k % every == 0:
-            at = k // every
-            states[at, :] = state
-            rates[at, :] = rate
-            desireds[at, :] = desired
-            for j in range(3):
-                turns[at, j] = note[2 + j]
+            keep(k // every, state, rate, desired, note, states, rates, desireds, turns)
         if k >= count:
             return k, k * settings.period, NOTHING, 0, 0.0
     if fresh and k == 0:
-        states[0, :] = state
-        rates[0, :] = rate
-        desireds[0, :] = desired
-        for j in range(3):
-            turns[0, j] = note[2 + j]
+        keep(0, state, rate, desired, note, states, rates, desireds, turns)
     return k, k * settings.period + done, code, which, number
