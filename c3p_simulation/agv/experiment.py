@@ -3,20 +3,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from c3p_description.agv_model import Agv
 from c3p_description.loader import load
 from c3p_description.model import ModelError
 from c3p_kinematics.agv_circle import Circle
 from c3p_simulation.agv.page import agv_page
-from c3p_simulation.agv.study import Study, figures_of, study
-from c3p_simulation.experiments.outcome import Experiment, Outcome, Row
-from c3p_simulation.experiments.report import markdown_table, table_figures
+from c3p_simulation.agv.study import figures_of, study
+from c3p_simulation.experiments.model_options import ModelOptions
+from c3p_simulation.experiments.outcome import Row
+from c3p_simulation.experiments.report import table_rows, write_report
 
-TITLE, SOURCE = 'AGV with two freedoms on a circle', 'Saha & Angeles, Figs 3-5'
+Progress = Callable[[float], None]
+
+
+class Title(NamedTuple):
+    """What an experiment is called, and where it is printed."""
+
+    name: str
+    title: str
+    source: str
+
+
+AGV = Title('agv', 'AGV with two freedoms on a circle', 'Saha & Angeles, Figs 3-5')
 # what the direct dynamics must give back of 150 rad after a minute
 ERROR_BAR = 1e-9
 
@@ -36,47 +48,6 @@ ROWS = (
     Row('friction_needed', 'friction coefficient that rolling needs', digits=4))
 
 
-class Named(Protocol):
-    """What knows the name of a robot, as a bench does."""
-
-    robot_name: str
-
-
-@dataclass(frozen=True)
-class AgvOutcome(Outcome):
-    """
-    Figures, and the study that they are from.
-
-    Attributes
-    ----------
-    done : Study
-    """
-
-    done: Study | None = None
-
-
-def agv_outcome(agv: Agv, circle: Circle) -> AgvOutcome:
-    """Return figures and study of an `agv` on a `circle`."""
-    done = study(agv, circle)
-    figures = figures_of(done)
-    reached = figures['direct_dynamics_error_rad'] <= ERROR_BAR
-    return AgvOutcome({'reached': reached, **figures}, done=done)
-
-
-# the bench of a caster robot has nothing for this vehicle but the name of a robot
-def _run(bench: Named) -> AgvOutcome:
-    return agv_outcome(load_agv(bench.robot_name), Circle())
-
-
-def _page(outcome: AgvOutcome, bench: Named | None, experiment: Experiment, base: Path
-          ) -> list[Path]:
-    return agv_page(outcome.done, base)
-
-
-EXPERIMENT = Experiment('agv', TITLE, SOURCE, _run, _page, ROWS, robot='agv',
-                        plants=('analytic',))
-
-
 def load_agv(name_or_path: str | Path) -> Agv:
     """
     Return the model of a vehicle that must have two driven wheels and one caster.
@@ -93,15 +64,43 @@ def load_agv(name_or_path: str | Path) -> Agv:
     return robot
 
 
+def agv(out: Path, options: ModelOptions, progress: Progress = lambda done: None
+        ) -> dict[str, Any]:
+    """
+    Drive the circle of the paper; write page and table.
+
+    Parameters
+    ----------
+    out : Path
+        Directory of ``agv.png``, ``.pdf`` and ``.md``.
+    options : ModelOptions
+    progress : callable
+        Takes the number of runs done.
+
+    Returns
+    -------
+    dict
+        The figures, ready for JSON.
+
+    Raises
+    ------
+    ModelError
+        As in `load_agv`.
+    """
+    figures = run_agv(out, options.robot or 'agv')
+    progress(1.0)
+    return figures
+
+
 def run_agv(out: str | Path, robot: str | Path = 'agv', circle: Circle | None = None
             ) -> dict[str, Any]:
     """
-    Do the experiment; write its page and its table.
+    Drive a circle; write page and table.
 
     Parameters
     ----------
     out : str or Path
-        Directory for ``agv.png``, ``.pdf`` and ``.md``.
+        Directory of ``agv.png``, ``.pdf`` and ``.md``.
     robot : str or Path
         Name or parameter file.
     circle : Circle, optional
@@ -119,20 +118,16 @@ def run_agv(out: str | Path, robot: str | Path = 'agv', circle: Circle | None = 
     ValueError
         A circle so narrow that the caster revolves.
     """
-    circle = circle or Circle()
-    agv, base = load_agv(robot), Path(out) / EXPERIMENT.name
-    outcome = agv_outcome(agv, circle)
-    files = _page(outcome, None, EXPERIMENT, base)
-    figures = {'experiment': EXPERIMENT.name, 'title': TITLE, 'source': SOURCE,
+    circle, base = circle or Circle(), Path(out) / AGV.name
+    done = study(load_agv(robot), circle)
+    figures = figures_of(done)
+    figures = {'experiment': AGV.name, 'title': AGV.title, 'source': AGV.source,
                'conditions': {'robot': str(robot), 'radius_m': circle.radius,
                               'duration_s': circle.duration, 'angle_rad': circle.angle,
-                              'caster_start_rad': float(outcome.done.path.caster[0])},
-               **outcome.figures, 'table': table_figures(EXPERIMENT, outcome, '')}
-    report = base.with_name(f'{base.name}.md')
-    report.write_text(
-        f'# agv: {TITLE}\n\n{SOURCE}. Robot {robot}, R = {circle.radius:g} m, '
-        f'{circle.duration:g} s.\n\n{markdown_table(figures["table"])}\n\n'
-        f'![{TITLE}]({base.name}.png)\n', encoding='utf-8')
-    figures['files'] = {'picture': str(files[0]), 'picture_pdf': str(files[1]),
-                        'table': str(report)}
+                              'caster_start_rad': float(done.path.caster[0])},
+               'reached': figures['direct_dynamics_error_rad'] <= ERROR_BAR, **figures,
+               'table': table_rows(ROWS, figures)}
+    picture, pdf = agv_page(done, base)
+    figures['files'] = {'picture': str(picture), 'picture_pdf': str(pdf),
+                        'table': str(write_report(AGV, figures, base))}
     return figures

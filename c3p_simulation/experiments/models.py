@@ -48,9 +48,7 @@ MODELS = {e.name: e for e in (
     ModelExperiment('random_terrain', rough.RANDOM.title, rough.RANDOM.source,
                     rough.random_terrain, ('robot', 'seed', 'duration', 'film'),
                     runs=len(rough.RANDOM.cases) + 1),
-    ModelExperiment('agv', agv.TITLE, agv.SOURCE,
-                    lambda out, options, progress: agv.run_agv(out, options.robot or 'agv'),
-                    ('robot',)),
+    ModelExperiment('agv', agv.AGV.title, agv.AGV.source, agv.agv, ('robot',)),
 )}
 
 

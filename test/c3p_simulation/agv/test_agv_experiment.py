@@ -9,7 +9,7 @@ import pytest
 
 from c3p_description import ModelError, load
 from c3p_kinematics.agv_circle import Circle
-from c3p_simulation.agv.experiment import EXPERIMENT, load_agv, run_agv
+from c3p_simulation.agv.experiment import ROWS, load_agv, run_agv
 from c3p_simulation.agv.study import PAPER_TOLERANCES
 
 
@@ -57,7 +57,7 @@ def test_files_and_json(figures):
     assert picture.startswith(b'\x89PNG') and b'![AGV' in table
     verdicts = {row['figure']: row['verdict'] for row in figures['table']}
     assert verdicts['direct dynamics against the path'] == 'stretch'
-    assert len(figures['table']) == len(EXPERIMENT.rows)
+    assert len(figures['table']) == len(ROWS)
 
 
 def test_robots_of_another_kind_are_refused(tmp_path):
