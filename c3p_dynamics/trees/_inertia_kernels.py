@@ -129,10 +129,12 @@ def factorize(links, a, l):
                 i = links[i, 0]
             first = chain_start(links, k)
             if first >= 0:
-                for at in range(first, row):
-                    share = l[b, row, at]
-                    for j in range(first, at + 1):
-                        l[b, at, j] -= share * l[b, row, j]
+                # from zero, so that the compiler sees no index from the end and takes several
+                below = l[b, row, first:row]
+                for at in range(len(below)):
+                    target, share = l[b, first + at, first:row], below[at]
+                    for j in range(at + 1):
+                        target[j] -= share * below[j]
             else:
                 i = links[k, 0]
                 while i >= 0:

@@ -51,8 +51,8 @@ def connection(rng, count, reach=None):
     return shuffled
 
 
-# trees are kept: tests that draw their seed from SEEDS share them
-SEEDS = st.integers(0, 99)
+# trees are kept: tests that draw their seed from SEEDS share them, and none needs more than all
+SEEDS = st.integers(0, 39)
 
 
 @cache

@@ -41,14 +41,14 @@ def test_compiled_code_in_batches_that_do_not_fill_the_lanes():
     tree = planar_arm(2)
     fast = compile_tree(tree)
     q, qd, x = np.random.default_rng(0).uniform(-2, 2, (3, 2 * LANES + 5, 2))
-    close(fast.rnea(q, qd, x), rnea(tree, q, qd, x))
+    # one of the three: compilation is what takes the time here
     close(fast.aba(q, qd, x), aba(tree, q, qd, x))
     # single states, and leading dimensions
-    assert fast.rnea(q[0], qd[0], x[0]).shape == (2,)
+    assert fast.aba(q[0], qd[0], x[0]).shape == (2,)
     still = np.zeros(2)
     close(fast.aba(q[:6].reshape(2, 3, 2), still, x[0])[1, 2], aba(tree, q[5], still, x[0]))
-    part = fast.part('rnea')
-    np.testing.assert_allclose(part(q, qd, x, plain=True), part(q, qd, x), rtol=0, atol=1e-14)
+    part = fast.part('aba')
+    np.testing.assert_array_equal(part(q, qd, x, plain=True), part(q, qd, x))
 
 
 def test_zeros_and_ones_of_the_tree_leave_no_trace():
