@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from c3p_simulation.experiments.catalogue import EXPERIMENTS
+
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / 'README.md', ROOT / 'docs' / 'experiments.md'
 CONTROLLERS = {'mpc': 'mpc', 'closed_form': 'closed form', 'paper': "papers' law"}
@@ -53,6 +55,9 @@ def rows(measured: dict[str, Figures]) -> Iterator[tuple[str, list[dict[str, Any
     """Yield each row of the tables: experiment, and the row of each controller."""
     first = next(iter(measured.values()))
     for name, figures in first.items():
+        if name not in EXPERIMENTS:
+            # a model by itself, without a controller
+            continue
         for k, row in enumerate(figures['table']):
             if not row['figure'].startswith(LEFT_OUT):
                 yield name, [of[name]['table'][k] for of in measured.values()]

@@ -29,6 +29,9 @@ LINE = 1.1
 # more samples than this per line cannot be seen and make the PDF slow
 SAMPLES = 4000
 
+# of a page as PNG, pixels per inch
+DPI = 300
+
 
 def caster_colour(index: int) -> str:
     """Return the colour of a caster."""
@@ -87,7 +90,7 @@ def absent(axes: Axes, topic: str) -> None:
 
 def save(page: Figure, path: str | Path) -> list[Path]:
     """
-    Write a figure as PNG (300 dpi) and PDF.
+    Write a figure as PNG (`DPI`) and PDF.
 
     Parameters
     ----------
@@ -105,5 +108,5 @@ def save(page: Figure, path: str | Path) -> list[Path]:
     base.parent.mkdir(parents=True, exist_ok=True)
     files = [base.with_name(f'{base.name}{suffix}') for suffix in ('.png', '.pdf')]
     for file in files:
-        page.savefig(file, dpi=300)
+        page.savefig(file, dpi=DPI)
     return files

@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 
 # records between two places at which condition and slip without camber are looked at
 EVERY = 5
+# m/s; what slips less does not
+NO_SLIP = 1e-9
 
 
 class Conditioning(NamedTuple):
@@ -120,8 +122,8 @@ def ground_slope(run: Run) -> Array:
 
 
 def share(part: float, whole: float) -> float | None:
-    """Return ``1 − part/whole``, None where there is no `whole`."""
-    return 1.0 - part / whole if whole > 0.0 else None
+    """Return ``1 − part/whole``, None where the `whole` is rounding."""
+    return 1.0 - part / whole if whole > NO_SLIP else None
 
 
 def run_figures(run: Run, state: Conditioning, slip: LockedSlip, least: LeastSlip

@@ -14,6 +14,7 @@ from c3p_description import load
 from c3p_simulation.cli import main
 from c3p_simulation.experiments import catalogue as experiments
 from c3p_simulation.experiments import goals as experiment_goals
+from c3p_simulation.experiments import models
 from c3p_simulation.experiments import velocities as experiment_velocities
 from c3p_simulation.experiments.catalogue import EXPERIMENTS, run_experiment
 from c3p_simulation.experiments.conditions import Bench, Conditions
@@ -193,6 +194,7 @@ def quick(monkeypatch, line):
     known = {name: replace(EXPERIMENTS['line'], name=name, run=lambda bench: line, page=no_page)
              for name in ('line', 'second')}
     monkeypatch.setattr(experiments, 'EXPERIMENTS', known)
+    monkeypatch.setattr(models, 'MODELS', {})
     return known
 
 
