@@ -42,6 +42,8 @@ from c3p_dynamics.trees.tracing import traced_aba, traced_rnea
 ROUNDS, RUN = 101, 5e-4
 # bytes of the inertia matrices of a batch: it stays in the processor's second cache
 BATCH = 2**17
+# states of a batch of straight-line code, so many that the call itself does not count
+SAMPLES = 4096
 SIZES = (3, 7, 12, 24, 48, 96)
 CURVE = (2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 48, 64, 96)
 # largest tree with straight-line code here; beyond, the compiler takes a minute
@@ -103,13 +105,28 @@ def rows_of(n: int) -> int:
     return max(8, BATCH // (8 * n * n))
 
 
-def batch(n: int, call: Callable[[], object]) -> Callable[[int], int]:
+def batch(n: int, call: Callable[[], object], rows: int = 0) -> Callable[[int], int]:
     """Return what takes whole batches, at least as many states as asked."""
+    rows = rows or rows_of(n)
+
     def run(count: int) -> int:
-        for _ in range(-(-count // rows_of(n))):
+        for _ in range(-(-count // rows)):
             call()
-        return -(-count // rows_of(n)) * rows_of(n)
+        return -(-count // rows) * rows
     return run
+
+
+def straight(tree: Tree) -> dict[str, Callable[[int], int]]:
+    """Return the straight-line code of a tree, taking SAMPLES states in a call."""
+    fast, what = compile_tree(tree), {}
+    states = np.random.default_rng(0).uniform(-2, 2, (3, SAMPLES, tree.count))
+    for name in ('rnea', 'crba', 'aba'):
+        part = fast.part(name)
+        work, out = part.workspace(), np.empty((SAMPLES, part.width))
+        what[f'{name} straight'] = batch(
+            tree.count, lambda part=part, work=work, out=out: part.into(work, *states, out),
+            SAMPLES)
+    return what
 
 
 def ours(tree: Tree) -> dict[str, Callable[[int], int]]:
@@ -131,10 +148,7 @@ def ours(tree: Tree) -> dict[str, Callable[[int], int]]:
         'aba call': repeated(lambda: aba_into(tree, works[2], *one, none[:1], out[:1])),
     }
     if n <= STRAIGHT:
-        fast = compile_tree(tree)
-        what |= {'rnea straight': batch(n, lambda: fast.rnea(q, qd, x)),
-                 'crba straight': batch(n, lambda: fast.crba(q)),
-                 'aba straight': batch(n, lambda: fast.aba(q, qd, x))}
+        what |= straight(tree)
     return what
 
 

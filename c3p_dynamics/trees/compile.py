@@ -113,11 +113,31 @@ class Straight:
         plain : bool
             Without the compiler.
         """
-        x = np.zeros(4 * len(self.turning) * lanes.LANES)
-        y = np.empty(self.width * lanes.LANES)
         out = np.empty((len(q), self.width))
-        (self.uncompiled if plain else self.run)(self.turning, q, qd, third, x, y, out)
+        self.into(self.workspace(), q, qd, third, out, plain=plain)
         return out
+
+    def workspace(self) -> tuple[Array, Array]:
+        """Return the memory that `into` writes to."""
+        return (np.zeros(4 * len(self.turning) * lanes.LANES),
+                np.empty(self.width * lanes.LANES))
+
+    def into(self, work: tuple[Array, Array], q: Array, qd: Array, third: Array, out: Array, *,
+             plain: bool = False) -> None:
+        """
+        Write the results, without checks and without allocating.
+
+        Parameters
+        ----------
+        work : tuple
+            From `workspace`.
+        q, qd, third : (B, n) arrays, contiguous
+        out : (B, width) array
+            Is written to.
+        plain : bool
+            Without the compiler.
+        """
+        (self.uncompiled if plain else self.run)(self.turning, q, qd, third, *work, out)
 
 
 class CompiledTree:
