@@ -7,7 +7,8 @@ All of them speak of the motion of body b as seen from body a. A row of `ties` (
 inner numbers of a and b (−1: the world), mask, first row and number of rows. Bits 0 to 5 of the
 mask say which of the three translations and turns are rows, bits 6 to 11 which of these also
 hold a place. A row of `places` (k, 32) holds in inner axes the point (3) and frame (9, by rows)
-on a, point (12:15) and frame (15:24) on b, a length (24), the rates g (25:31) and the time at which these began (31).
+on a, point (12:15) and frame (15:24) on b, a length (24), the rates g (25:31) and the time at
+which these began (31).
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ def relate(fa, fb, place, s):
     Write how b moves as seen from a, all in world axes.
 
     Place (0:3) of b's point from a's, axes of the frame on a (3:12) and on b (12:21), velocity
-    (21:24), acceleration (24:27), angular velocity (27:30) and acceleration (30:33) at q̈ = 0, and the
-    point on b in the world (33:36).
+    (21:24), acceleration (24:27), angular velocity (27:30) and acceleration (30:33) at q̈ = 0,
+    and the point on b in the world (33:36).
     """
     for k in range(3):
         s[3 + 3 * k], s[4 + 3 * k], s[5 + 3 * k] = turned(fa, place[3 + k], place[6 + k],

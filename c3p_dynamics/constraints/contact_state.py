@@ -26,8 +26,11 @@ TOUCHING, RESTING = 1e-9, 1e-9
 MOST_IMPACTS, WITHIN_STEPS = 8, 4.0
 # so many events in the same instant: contacts that rest are then kept for a step, pull or not
 MOST_EVENTS, INSTANT = 12, 1e-9
+# and so many are too many
+ENDLESS = 200
 # of a step: smaller parts cannot be told from nothing
 SMALLEST_PART = 1e-12
+HALVES = 0.5 ** np.arange(1, 34)
 
 Trial = Callable[[float], tuple[Array, Array, Array]]
 
@@ -116,10 +119,14 @@ class Contacts:
                 return float(gap[culprit] if kind == kernels.CLOSES
                              else multipliers[watch[culprit]])
 
-            # a part that is too small to be told from nothing
             low = SMALLEST_PART * h
             if height(low) <= 0.0:
-                return 0.0
+                # on the plane, but on its way up: a bounce that ends within the step
+                if kind == kernels.OPENS or trial(low)[1][culprit] <= 0.0:
+                    return 0.0
+                low = next((size for size in part * HALVES if height(size) > 0.0), 0.0)
+                if low == 0.0:
+                    return 0.0
             if height(part) < 0.0:
                 part = float(brentq(height, low, part, xtol=SMALLEST_PART * h, rtol=1e-14))
             if kind == kernels.OPENS:
@@ -200,8 +207,16 @@ class Contacts:
             Constraints in force.
         without : int, optional
             A contact that has just let go.
+
+        Raises
+        ------
+        ConstraintError
+            They close and open without end in one instant.
         """
         self._events = [t for t in self._events if time - t < INSTANT] + [time]
+        if len(self._events) > ENDLESS:
+            raise ConstraintError(f'at {time:.6g} s contacts close and open without end; take a '
+                                  'smaller step or a larger rest_speed')
         touching = self._touching(q)
         rows = evaluate(self.tree, [self.contacts[k] for k in touching], q, qd)
         ends = np.cumsum([len(self.contacts[k].labels) for k in touching], dtype=int) - 1

@@ -218,7 +218,9 @@ class ConstrainedMotion:
             h = self.step if whole else end - self.time
             self._ask()
             kind, done, culprit, log = self._march(steps, h, self._watch)
-            self._keep(log[:done + 1], done * h)
+            # a contact that would pull at once is none: the line follows without it
+            if done or kind != kernels.OPENS:
+                self._keep(log[:done + 1], done * h)
             if kind in (kernels.CLOSES, kernels.OPENS):
                 self._event(kind, culprit, h)
             elif kind != kernels.DONE:
