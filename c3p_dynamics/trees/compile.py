@@ -31,8 +31,8 @@ from c3p_kinematics.compiled import inlined
 
 TRACES = {'rnea': traced_rnea, 'aba': traced_aba, 'crba': traced_crba}
 # operations beyond which the compiler takes too long: it needs about 3 ms for each, so 15 s. The
-# articulated bodies of an arm with right-angled axes reach this at 20 joints, of one with axes in
-# any direction at 10 (benchmarks/bench_trees.py counts)
+# articulated bodies of an arm reach this with 19 joints where axes are at right angles, with 10
+# where they point anywhere; its inverse dynamics with twice as many
 MOST_OPERATIONS = 5000
 KEPT = 64
 
@@ -236,7 +236,8 @@ def compile_tree(tree: Tree) -> CompiledTree:
     Returns
     -------
     CompiledTree
-        The same one for a tree with the same numbers: the last KEPT are kept.
+        The same one for a tree with the same numbers: the last KEPT are kept. Where a recursion
+        has more than MOST_OPERATIONS operations, the generic one takes its place.
 
     Examples
     --------
