@@ -195,3 +195,52 @@ def reach(x, r, order, rank, target, y, multipliers, z, m, n):
     for j in range(m):
         multipliers[order[j]] = z[j]
     return off
+
+
+@kernel
+def pivoted(work, q, order, m, n):
+    """
+    Factor ``Bᵀ P = Q R`` by Householder's reflections, the longest column first.
+
+    `work` (m, n) holds B by rows and then Rᵀ (lower, in pivot order); q (n, n) becomes Qᵀ, so that
+    its rows are the basis.
+    """
+    for k in range(m):
+        order[k] = k
+    for i in range(n):
+        for k in range(n):
+            q[i, k] = 1.0 if i == k else 0.0
+    for k in range(min(m, n)):
+        best, longest = k, -1.0
+        for j in range(k, m):
+            square = 0.0
+            for i in range(k, n):
+                square += work[j, i] * work[j, i]
+            if square > longest:
+                best, longest = j, square
+        if not longest > 0.0:
+            break
+        if best != k:
+            order[k], order[best] = order[best], order[k]
+            for i in range(n):
+                work[k, i], work[best, i] = work[best, i], work[k, i]
+        # v = x ± |x| e, so that nothing cancels; it stands in place of the row until it was used
+        head = work[k, k]
+        size = math.copysign(math.sqrt(longest), head)
+        work[k, k] = head + size
+        over = 1.0 / (size * work[k, k])
+        for j in range(k + 1, m):
+            total = 0.0
+            for i in range(k, n):
+                total += work[k, i] * work[j, i]
+            for i in range(k, n):
+                work[j, i] -= over * total * work[k, i]
+        for j in range(n):
+            total = 0.0
+            for i in range(k, n):
+                total += work[k, i] * q[i, j]
+            for i in range(k, n):
+                q[i, j] -= over * total * work[k, i]
+        work[k, k] = -size
+        for i in range(k + 1, n):
+            work[k, i] = 0.0

@@ -317,6 +317,9 @@ class ConstrainedMotion:
         if new is not None:
             at = [k for k, label in enumerate(equal.labels) if label in new.labels]
             names, impulses = [new.title], [tuple(hit.impulse[at])]
+        elif not names and hit.energy_loss > 0.0 and not self.record.events:
+            # a start with a velocity that the constraints do not allow
+            names, impulses = ['start'], [tuple(hit.impulse)]
         for k, (name, impulse) in enumerate(zip(names, impulses, strict=True)):
             self.record.events.append(Event(self.time, kind, name,
                                             hit.energy_loss if k == 0 else 0.0, impulse))

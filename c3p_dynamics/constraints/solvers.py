@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import ArrayLike
 
 from c3p_dynamics.constraints.null_space import (
@@ -146,9 +145,9 @@ def solve(inertia: ArrayLike, bias: ArrayLike, tau: ArrayLike, rows: Rows, metho
         qdd = start
         if space.rank < n:
             reduced = space.basis.T @ a @ space.basis
-            lower = _reduced_factor(reduced, space)
-            qdd = start + space.basis @ scipy.linalg.cho_solve(
-                lower, space.basis.T @ (force - a @ start))
+            _definite(reduced, space)
+            qdd = start + space.basis @ np.linalg.solve(
+                reduced, space.basis.T @ (force - a @ start))
         multipliers = space.inverse.T @ (a @ qdd - force)
     residual = float(np.max(np.abs(b @ qdd - target), initial=0.0))
     return Solution(qdd, multipliers, space.rank, space.basis, residual, space.condition,
@@ -207,10 +206,10 @@ def _factor(a: Array) -> Array:
                               ) from None
 
 
-def _reduced_factor(reduced: Array, space: NullSpace) -> tuple[Array, bool]:
-    """Return the factor of ``βᵀAβ``."""
+def _definite(reduced: Array, space: NullSpace) -> None:
+    """Refuse a ``βᵀAβ`` that is not positive definite."""
     try:
-        return scipy.linalg.cho_factor(reduced, lower=True)
+        np.linalg.cholesky(reduced)
     except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(reduced)
         row = int(np.argmax(np.abs(space.basis @ vectors[:, 0])))
@@ -223,41 +222,40 @@ def _whole(a: Array, b: Array, force: Array, target: Array) -> tuple[Array, Arra
     """Solve ``[[A, −Bᵀ], [B, 0]] [q̈; λ] = [τ − c; b]`` by least squares."""
     m, n = b.shape
     matrix = np.block([[a, -b.T], [b, np.zeros((m, m))]])
-    x = scipy.linalg.lstsq(matrix, np.concatenate([force, target]), cond=RANK_TOLERANCE)[0]
+    x = np.linalg.lstsq(matrix, np.concatenate([force, target]), rcond=RANK_TOLERANCE)[0]
     return x[:n], x[n:]
 
 
 def _udwadia_kalaba(factor: Array, b: Array, force: Array, target: Array, rank: int
                     ) -> tuple[Array, Array, int]:
     """Move the free accelerations the shortest way, in the metric of A, to the constraints."""
-    lower = scipy.linalg.solve_triangular(factor, np.column_stack([force, b.T]), lower=True)
+    lower = np.linalg.solve(factor, np.column_stack([force, b.T]))
     free, x = lower[:, 0], lower[:, 1:]
     u, sizes, vt = np.linalg.svd(x.T, full_matrices=False)
     u, sizes, vt = u[:, :rank], sizes[:rank], vt[:rank]
     move = (u.T @ (target - x.T @ free)) / sizes
     y = free + vt.T @ move
-    return (scipy.linalg.solve_triangular(factor.T, y), u @ (move / sizes), 1)
+    return (np.linalg.solve(factor.T, y), u @ (move / sizes), 1)
 
 
 def _proximal(factor: Array, b: Array, force: Array, target: Array, rank: int
               ) -> tuple[Array, Array, int]:
     """Repeat ``λ += (X ᵀX + μ)⁻¹ (b − Xᵀ(y0 + X λ))`` until the rows are met."""
-    lower = scipy.linalg.solve_triangular(factor, np.column_stack([force, b.T]), lower=True)
+    lower = np.linalg.solve(factor, np.column_stack([force, b.T]))
     free, x = lower[:, 0], lower[:, 1:]
     product = x.T @ x
     multipliers, count = np.zeros(len(b)), 0
     if rank:
         damped = product + PROXIMAL_SHARE * np.max(np.abs(product)) * np.eye(len(b))
-        solver = scipy.linalg.cho_factor(damped)
         need = target - x.T @ free
         scale = np.max(np.abs(need)) + np.max(np.abs(target))
         while count < PROXIMAL_ROUNDS:
             count += 1
-            step = scipy.linalg.cho_solve(solver, need - product @ multipliers)
+            step = np.linalg.solve(damped, need - product @ multipliers)
             multipliers = multipliers + step
             if np.max(np.abs(product @ step)) <= PROXIMAL_END * scale:
                 break
-    return (scipy.linalg.solve_triangular(factor.T, free + x @ multipliers), multipliers, count)
+    return np.linalg.solve(factor.T, free + x @ multipliers), multipliers, count
 
 
 METHODS: tuple[str, ...] = (*BASES, *COMPARED)

@@ -18,7 +18,7 @@ from c3p_dynamics.constraints import ConstrainedMotion, Record, Weld, evaluate, 
 from c3p_dynamics.constraints.kinds import pose
 from c3p_dynamics.trees import crba, momentum
 from c3p_simulation.constrained.laws import quintic
-from c3p_simulation.constrained.page import TIME, closures, energies, head, lines_at, marks
+from c3p_simulation.constrained.page import TIME, closures, energies, head, lines_at, marks, stairs
 from c3p_simulation.constrained.shuttle import (
     FIXTURE,
     Berth,
@@ -100,8 +100,8 @@ def berth(plan: Berth) -> tuple[Berth, Record, dict[str, Any]]:
     motion.advance(END - RELEASE)
     record = motion.record
     some = slice(None, None, 20)
-    moments = np.array([momentum(plan.tree, *state) for state in zip(record.q[some], record.qd[some],
-                                                                 strict=True)])
+    moments = np.array([momentum(tree, *state) for state in zip(record.q[some], record.qd[some],
+                                                                strict=True)])
     figures = {
         'freedoms': tree.count, 'capture_miss_m': capture_miss,
         'capture_loss_j': grip.energy_loss, 'latch_loss_j': latch.energy_loss,
@@ -204,11 +204,11 @@ def _draw(results: dict[str, tuple[Berth, Record, dict[str, Any]]], figures: dic
     page, grid = head(
         figures['title'], 'Kelly, Fig. 1: constrained motion between arm and satellite',
         [f'momentum kept to {figures["momentum_error_ns"]:.0e} N·s',
-         f'berthed within {figures["berth_error_m"] * 1e3:.1f} mm',
+         f'berthed within {figures["berth_error_m"]:.0e} m',
          f'account open by {figures["energy_error_j"]:.0e} J',
          f'drift {figures["drift_max_m"]:.0e} m',
-         *(f'{name}: n = {part["freedoms"]}, latched by {part["rows_latched"]} rows of rank '
-           f'{part["rank_latched"]}' for name, part in ((n, figures[n]) for n in results))],
+         *(f'{name}: n = {part["freedoms"]}, rank {part["rank_latched"]} of '
+           f'{part["rows_latched"]} rows' for name, part in ((n, figures[n]) for n in results))],
         figures['reached'], rows=3, columns=4)
     instants = {'capture': CAPTURE, 'latch': LATCH}
     for row, (name, (plan, record, _)) in enumerate(results.items()):
@@ -247,16 +247,13 @@ def _draw(results: dict[str, tuple[Berth, Record, dict[str, Any]]], figures: dic
 
 def _draw_checks(page: Any, grid: Any, results: dict[str, tuple[Berth, Record, dict[str, Any]]]
                  ) -> None:
-    """Draw the last row: turning of the orbiter, ranks, and what ought to be zero."""
-    turning = page.add_subplot(grid[2, 0])
-    style.dress(turning, '(i) the orbiter turns', TIME, 'yaw [deg]')
+    """Draw the last row: impacts, ranks, and what ought to be zero."""
+    stairs(page.add_subplot(grid[2, 0]), 'i',
+           {name: record for name, (_, record, _) in results.items()})
     ranks = page.add_subplot(grid[2, 1])
     style.dress(ranks, '(j) independent rows', TIME, 'rank')
     kept, closed = {}, {}
     for k, (name, (plan, record, _)) in enumerate(results.items()):
-        yaw = 2 if plan.base == 3 else 3
-        turning.plot(*style.thin(record.time, np.degrees(record.q[:, yaw])), label=name,
-                     color=style.CASTERS[k], linewidth=style.LINE)
         ranks.step(record.time, record.rank, color=style.CASTERS[k], linewidth=style.LINE,
                    label=name)
         some = slice(1, None, 20)
@@ -267,7 +264,6 @@ def _draw_checks(page: Any, grid: Any, results: dict[str, tuple[Berth, Record, d
         kept[f'{name} [N·m·s]'] = (record.time[some],
                                    np.max(np.abs(values - first)[:, 3:], axis=1))
         closed[f'{name} [J]'] = (record.time, record.energy_error)
-    style.legend(turning)
     style.legend(ranks)
     closures(page.add_subplot(grid[2, 2]), 'k', kept, 'momentum: change', 'N·s, N·m·s')
     closures(page.add_subplot(grid[2, 3]), 'l', closed, 'energy: what is not explained', 'J')

@@ -126,7 +126,8 @@ def _draw(record: Record, figures: dict[str, Any], path: Path) -> list[Path]:
     for k, line in enumerate(lines_at(record, times)):
         outline(place, joints_of(record.q[line]), style.CASTERS[0], 0.2 + 0.8 * k / len(times))
     place.set_aspect('equal', adjustable='datalim')
-    energies(page.add_subplot(grid[0, 1:]), 'b', 'energy account', record, work='work of the springs')
+    energies(page.add_subplot(grid[0, 1:]), 'b', 'energy account', record,
+             'work of the springs')
     heights = page.add_subplot(grid[1, 1])
     style.dress(heights, '(c) height of the joints', TIME, 'y [m]')
     ways = np.array([joints_of(q) for q in record.q])

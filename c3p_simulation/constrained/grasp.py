@@ -20,6 +20,7 @@ from c3p_simulation.constrained.page import (
     lines_at,
     marks,
     outline,
+    stairs,
 )
 from c3p_simulation.figures import style
 
@@ -228,13 +229,12 @@ def _draw(tree: Tree, record: Record, figures: dict[str, Any], path: Path) -> li
     force.plot(*style.thin(record.time, ground), color=style.CASTERS[2], linewidth=style.LINE,
                label='ground')
     style.legend(force)
-    ranks = page.add_subplot(grid[2, 1])
-    style.dress(ranks, '(e) independent rows', TIME, 'rank')
-    ranks.step(record.time, record.rank, color=style.REFERENCE, linewidth=style.LINE)
+    lost = page.add_subplot(grid[2, 1])
+    stairs(lost, 'e', {'': record})
     closures(page.add_subplot(grid[2, 2]), 'f',
              {'energy account [J]': (record.time, record.energy_error),
               'constraint error of a step': (record.time, record.step_error)},
              'what ought to be zero', 'J, m')
-    for axes in (box, force, ranks):
+    for axes in (box, force, lost):
         marks(axes, instants)
     return style.save(page, path)

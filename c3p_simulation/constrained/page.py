@@ -71,6 +71,27 @@ def energies(axes: Axes, letter: str, title: str, record: Record,
     style.legend(axes)
 
 
+def stairs(axes: Axes, letter: str, records: Mapping[str, Record], title: str = 'lost in impacts'
+           ) -> None:
+    """
+    Draw what impacts took so far.
+
+    Parameters
+    ----------
+    axes : Axes
+    letter : str
+    records : mapping
+        Name → record.
+    title : str
+    """
+    style.dress(axes, f'({letter}) {title}', TIME, 'energy [mJ]')
+    for k, (name, record) in enumerate(records.items()):
+        axes.step(record.time, 1e3 * record.loss, color=style.CASTERS[k], linewidth=1.3,
+                  where='post', label=name)
+    if len(records) > 1:
+        style.legend(axes)
+
+
 def closures(axes: Axes, letter: str, curves: Mapping[str, tuple[Array, Array]], title: str,
              label: str) -> None:
     """
