@@ -15,23 +15,19 @@ from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.casters import inverse
 from c3p_simulation.plants.checks import (
     PlantError,
-    clipped_torque,
     finite,
     per_caster,
     positive,
-    pushing,
 )
 from c3p_simulation.plants.mujoco_model import BodyShape, gravity, mjcf
 from c3p_simulation.plants.mujoco_tyres import set_tyres, stand, tyre_geoms, wheel_loads
-from c3p_simulation.plants.plant import GroundTruth, JointSample
+from c3p_simulation.plants.plant import GroundTruth, JointSample, PushedPlant
 
 # longest step, s: discretisation then costs below 1 mm in a drive of some metres
 TIMESTEP = 1e-3
 
 # places in coordinates and rates: yaw; roll and pitch
 YAW, TILTS = 3, slice(4, 6)
-
-NO_PUSH = np.zeros(3)
 
 # beyond this tilt, rad, the robot has fallen over and the planar truth means nothing
 FALLEN = 0.3
@@ -55,7 +51,7 @@ def import_mujoco() -> Any:
     return mujoco
 
 
-class MujocoPlant:
+class MujocoPlant(PushedPlant):
     """
     The robot in contact with the ground; the same interface as `plant.AnalyticPlant`.
 
@@ -101,7 +97,7 @@ class MujocoPlant:
         self._mj = import_mujoco()
         if shape is None:
             shape = shape_of(robot)
-        self._robot = robot if isinstance(robot, CasterRobot) else load(robot)
+        super().__init__(robot if isinstance(robot, CasterRobot) else load(robot))
         self._timestep = positive('timestep', timestep)
         text = mjcf(self._robot, shape, friction, self._timestep)
         self._model = self._mj.MjModel.from_xml_string(text)
@@ -116,16 +112,6 @@ class MujocoPlant:
         self._stiffness = set_tyres(self._mj, self._model, self._data, self._robot,
                                     self._timestep)
         self.reset()
-
-    @property
-    def robot(self) -> CasterRobot:
-        """The model that moves."""
-        return self._robot
-
-    @property
-    def time(self) -> float:
-        """Seconds since `reset`."""
-        return self._time
 
     @property
     def model(self) -> Any:
@@ -173,66 +159,13 @@ class MujocoPlant:
         self._mj.mj_resetData(self._model, data)
         data.qpos[self._steering] = steering
         data.qpos[0:2], data.qpos[YAW] = pose[0:2], pose[2]
-        self._time = 0.0
-        self._torque = np.zeros(robot.count)
-        self._wrench, self._push_left = np.zeros(3), 0.0
+        self._let_go()
         stand(self._mj, self._model, data, self._stiffness)
         c, s = math.cos(pose[2]), math.sin(pose[2])
         data.qvel[0:2] = c * twist[0] - s * twist[1], s * twist[0] + c * twist[1]
         data.qvel[YAW] = twist[2]
         data.qvel[self._steering], data.qvel[self._wheel] = steering_rate, wheel_rate
         self._mj.mj_forward(self._model, data)
-        return self.sense()
-
-    def push(self, force: ArrayLike, moment: float, duration: float) -> None:
-        """
-        Push the platform from now on; a new push replaces one that still lasts.
-
-        Parameters
-        ----------
-        force : (2,) array_like, N
-            At the origin of ``base_link``, in its axes: it turns with the robot.
-        moment : float, N·m
-        duration : float, s
-            0 ends a push.
-
-        Raises
-        ------
-        ValueError
-            A value that is not finite, or a negative duration.
-        """
-        self._wrench, self._push_left = pushing(force, moment, duration)
-
-    def step(self, wheel_torque: ArrayLike, dt: float) -> JointSample:
-        """
-        Hold `wheel_torque` for `dt` and return the joints afterwards.
-
-        Parameters
-        ----------
-        wheel_torque : (n,) array_like, N·m
-            Clipped at ``robot.torque_limit``; 0 where no motor is.
-        dt : float, s
-
-        Returns
-        -------
-        JointSample
-            `wheel_torque` is what was applied.
-
-        Raises
-        ------
-        ValueError
-            A torque that is not finite, with the name of its wheel; a wrong size; a `dt` that is
-            not a positive number.
-        PlantError
-            The robot has fallen over.
-        """
-        torque, dt = clipped_torque(self._robot, wheel_torque), positive('dt', dt)
-        self._torque = torque
-        pushed = min(self._push_left, dt)
-        self._integrate(self._wrench, pushed)
-        self._integrate(NO_PUSH, dt - pushed)
-        self._push_left -= pushed
-        self._time += dt
         return self.sense()
 
     def sense(self) -> JointSample:

@@ -24,6 +24,8 @@ from c3p_simulation.plants.checks import clipped_torque, finite, per_caster, pos
 # longest Runge-Kutta step, s: energy of a free motion then drifts less than 1e-8 in a minute
 SUBSTEP = 1e-3
 
+NO_PUSH = np.zeros(3)
+
 
 class JointSample(NamedTuple):
     """
@@ -91,7 +93,95 @@ class Plant(Protocol):
         """Return pose and twist now."""
 
 
-class AnalyticPlant:
+class PushedPlant:
+    """
+    What plants share: a torque is held for a while, and somebody may push meanwhile.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    """
+
+    def __init__(self, robot: CasterRobot) -> None:
+        """Nothing moves it yet."""
+        self._robot = robot
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Begin at time 0, without torques or a push."""
+        self._time, self._torque = 0.0, np.zeros(self._robot.count)
+        self._wrench, self._push_left = np.zeros(3), 0.0
+
+    @property
+    def robot(self) -> CasterRobot:
+        """The model that moves."""
+        return self._robot
+
+    @property
+    def time(self) -> float:
+        """Seconds since `reset`."""
+        return self._time
+
+    def push(self, force: ArrayLike, moment: float, duration: float) -> None:
+        """
+        Push the platform from now on; a new push replaces one that still lasts.
+
+        Parameters
+        ----------
+        force : (2,) array_like, N
+            At the origin of ``base_link``, in its axes: it turns with the robot.
+        moment : float, N·m
+        duration : float, s
+            0 ends a push.
+
+        Raises
+        ------
+        ValueError
+            A value that is not finite, or a negative duration.
+        """
+        self._wrench, self._push_left = pushing(force, moment, duration)
+
+    def step(self, wheel_torque: ArrayLike, dt: float) -> JointSample:
+        """
+        Hold `wheel_torque` for `dt` and return the joints afterwards.
+
+        Parameters
+        ----------
+        wheel_torque : (n,) array_like, N·m
+            Clipped at ``robot.torque_limit``; 0 where no motor is.
+        dt : float, s
+
+        Returns
+        -------
+        JointSample
+            `wheel_torque` is what was applied.
+
+        Raises
+        ------
+        ValueError
+            A torque that is not finite, with the name of its wheel; a wrong size; a `dt` that is
+            not a positive number.
+        PlantError
+            The robot has fallen over, where that can happen.
+        """
+        self._torque, dt = clipped_torque(self._robot, wheel_torque), positive('dt', dt)
+        pushed = min(self._push_left, dt)
+        self._integrate(self._wrench, pushed)
+        self._integrate(NO_PUSH, dt - pushed)
+        self._push_left -= pushed
+        self._time += dt
+        return self.sense()
+
+    def sense(self) -> JointSample:
+        """Return the joints now."""
+        raise NotImplementedError
+
+    def _integrate(self, wrench: Array, duration: float) -> None:
+        """Advance by `duration` with the torque that is held and a `wrench` at the platform."""
+        raise NotImplementedError
+
+
+class AnalyticPlant(PushedPlant):
     """
     The closed-chain equations of motion: rolling without slip, friction of `robot.friction`.
 
@@ -124,20 +214,10 @@ class AnalyticPlant:
 
     def __init__(self, robot: CasterRobot, substep: float = SUBSTEP) -> None:
         """Stand at the origin with all steering angles 0."""
-        self._robot = robot
+        super().__init__(robot)
         self._substep = positive('substep', substep)
         self._state = np.zeros(8 + 2 * robot.count)
         self.reset()
-
-    @property
-    def robot(self) -> CasterRobot:
-        """The model that moves."""
-        return self._robot
-
-    @property
-    def time(self) -> float:
-        """Seconds since `reset`."""
-        return self._time
 
     @property
     def work(self) -> float:
@@ -182,57 +262,7 @@ class AnalyticPlant:
         start[0:3], start[3:6] = finite('pose', pose, 3), finite('twist', twist, 3)
         start[6:6 + n] = per_caster('steering', steering, n)
         self._state = start
-        self._time = 0.0
-        self._torque = np.zeros(n)
-        self._wrench, self._push_left = np.zeros(3), 0.0
-        return self.sense()
-
-    def push(self, force: ArrayLike, moment: float, duration: float) -> None:
-        """
-        Push the platform from now on; a new push replaces one that still lasts.
-
-        Parameters
-        ----------
-        force : (2,) array_like, N
-            At the origin of ``base_link``, in its axes: it turns with the robot.
-        moment : float, N·m
-        duration : float, s
-            0 ends a push.
-
-        Raises
-        ------
-        ValueError
-            A value that is not finite, or a negative duration.
-        """
-        self._wrench, self._push_left = pushing(force, moment, duration)
-
-    def step(self, wheel_torque: ArrayLike, dt: float) -> JointSample:
-        """
-        Hold `wheel_torque` for `dt` and return the joints afterwards.
-
-        Parameters
-        ----------
-        wheel_torque : (n,) array_like, N·m
-            Clipped at ``robot.torque_limit``; 0 where no motor is.
-        dt : float, s
-
-        Returns
-        -------
-        JointSample
-            `wheel_torque` is what was applied.
-
-        Raises
-        ------
-        ValueError
-            A torque that is not finite, with the name of its wheel; a wrong size; a `dt` that is
-            not a positive number.
-        """
-        self._torque, dt = clipped_torque(self._robot, wheel_torque), positive('dt', dt)
-        pushed = min(self._push_left, dt)
-        self._integrate(self._wrench, pushed)
-        self._integrate(np.zeros(3), dt - pushed)
-        self._push_left -= pushed
-        self._time += dt
+        self._let_go()
         return self.sense()
 
     def sense(self) -> JointSample:
