@@ -33,7 +33,7 @@ CLOSURE_BAR, SLIP_BAR = 1e-11, 1e-9
 # on ground whose curvature has corners differences over 2 ms see these, m/s
 CORNER_SLIP_BAR = 1e-8
 # runs of which the fastest tells how many times faster than real time
-TIMED = 5
+TIMED = 25
 
 Progress = Callable[[float], None]
 

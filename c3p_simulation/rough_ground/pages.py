@@ -161,7 +161,7 @@ def _scale(axes: Axes, scene: Scene, view: View, run: Run) -> None:
               f'{x}' if x != last else f'x = {x} m')
     for y in range(int(np.ceil(scene.y_range[0])), int(scene.y_range[1]) + 1):
         _tick(axes, view, (right, y, float(run.terrain.height(right, y))), (0.3, 0, 0),
-              f'{y}' if y else 'y = 0 m', style.REFERENCE)
+              f'{y}'.replace('-', '\N{MINUS SIGN}') if y else 'y = 0 m', style.REFERENCE)
 
 
 def _tick(axes: Axes, view: View, place: Sequence[float], off: Sequence[float], text: str,

@@ -87,7 +87,8 @@ def ways(axes: Axes, drives: Sequence[Any], letter: str) -> None:
     half = max(reach[0], shape * reach[1])
     axes.set_xlim(middle[0] - half, middle[0] + half)
     axes.set_ylim(middle[1] - half / shape, middle[1] + half / shape)
-    style.legend(axes, ncols=3, loc='upper right')
+    # wheel 1 begins ahead of the axle: there is room behind it
+    style.legend(axes, loc='center left')
 
 
 def platform_velocity(axes: Axes, drives: Sequence[Any], letter: str, angular: bool) -> None:
