@@ -10,6 +10,8 @@ from typing import Any
 
 from c3p_simulation.agv import experiment as agv
 from c3p_simulation.experiments.model_options import ModelOptions
+from c3p_simulation.experiments.outcome import Row
+from c3p_simulation.experiments.report import table_rows, write_report
 from c3p_simulation.rough_ground import experiments as rough
 
 Progress = Callable[[float], None]
@@ -26,12 +28,15 @@ class ModelExperiment:
     source : str
         Where it is printed, or ``ours``.
     run : callable
-        Takes directory, `ModelOptions` and progress (a part of `runs`); writes ``NAME.png``,
-        ``.pdf`` and ``.md`` and returns the figures as `catalogue.run_experiment` does.
+        Takes directory, `ModelOptions` and progress (a part of `runs`); writes ``NAME.png`` and
+        ``.pdf`` and returns the figures with ``reached`` and ``files``. What else
+        `catalogue.run_experiment` has is added where it is missing.
     takes : tuple of str
         The options that mean something to it.
     runs : int
         How many runs it takes, for the progress bar.
+    rows : tuple of Row
+        Of the table, unless the figures have one.
     """
 
     name: str
@@ -40,6 +45,7 @@ class ModelExperiment:
     run: Callable[[Path, ModelOptions, Progress], dict[str, Any]]
     takes: tuple[str, ...] = ()
     runs: int = 1
+    rows: tuple[Row, ...] = ()
 
 
 MODELS = {e.name: e for e in (
@@ -98,4 +104,28 @@ def run_model(name: str, options: ModelOptions, out: str | Path,
     """
     place = Path(out)
     place.mkdir(parents=True, exist_ok=True)
-    return MODELS[name].run(place, options, progress)
+    model = MODELS[name]
+    return completed(model, model.run(place, options, progress), place)
+
+
+def completed(model: ModelExperiment, figures: Mapping[str, Any], place: Path) -> dict[str, Any]:
+    """
+    Return the figures of an experiment with names, conditions, table and files, ready for JSON.
+
+    Parameters
+    ----------
+    model : ModelExperiment
+    figures : mapping
+        Files may be a list: picture and PDF.
+    place : Path
+        Directory where a table goes that is not written yet.
+    """
+    out = {'experiment': model.name, 'title': model.title, 'source': model.source,
+           'conditions': {}, **figures}
+    if 'table' not in out:
+        out['table'] = table_rows(model.rows, out)
+    if not isinstance(out['files'], dict):
+        out['files'] = dict(zip(('picture', 'picture_pdf'), map(str, out['files']), strict=False))
+    if 'table' not in out['files']:
+        out['files']['table'] = str(write_report(model, out, place / model.name))
+    return out

@@ -96,6 +96,8 @@ def text_table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def conditions_text(conditions: Mapping[str, Any]) -> str:
     """Return the conditions of an experiment in one line."""
+    if not conditions:
+        return 'as printed'
     if 'plant' not in conditions:
         # a model by itself has no loop around it
         return ', '.join(f'{name.replace("_", " ")} {value:g}' if isinstance(value, float)
@@ -135,7 +137,7 @@ def write_index(results: Sequence[Mapping[str, Any]], out: Path) -> Path:
              + '.', '', '| experiment | robot | source | goal | bars |', '|---|---|---|---|---|']
     for figures in results:
         name = figures['experiment']
-        lines.append(f'| [{name}]({name}.md) | {figures["conditions"]["robot"]} | '
+        lines.append(f'| [{name}]({name}.md) | {figures["conditions"].get("robot", "")} | '
                      f'{figures["source"]} | {"reached" if figures["reached"] else "MISSED"} | '
                      f'{bars_text(figures["table"])} |')
     for figures in results:

@@ -115,7 +115,22 @@ def test_conditions_of_a_model_are_said_by_their_names():
 
 
 def test_the_agv_is_done_by_its_name_with_the_robot_that_is_asked_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(models.agv, 'run_agv', lambda out, robot: {'out': out, 'robot': robot})
+    monkeypatch.setattr(models.agv, 'run_agv', lambda out, robot: {
+        'out': out, 'robot': robot, 'files': [], 'reached': True})
     for asked, robot in ((None, 'agv'), ('mine.yaml', 'mine.yaml')):
         found = run_model('agv', ModelOptions(asked), tmp_path / 'new')
-        assert found == {'out': tmp_path / 'new', 'robot': robot} and found['out'].is_dir()
+        assert (found['out'], found['robot']) == (tmp_path / 'new', robot)
+
+
+def test_what_a_model_does_not_say_itself_is_added(asked, tmp_path, monkeypatch, capsys):
+    model = ModelExperiment('swing', 'A swing', 'ours', lambda out, options, progress: {
+        'error': 2e-11, 'speed': 6000.0, 'reached': True, 'files': ['a.png', 'a.pdf']}, rows=ROWS)
+    monkeypatch.setitem(models.MODELS, 'swing', model)
+    assert main(['experiment', 'swing', '--out', str(tmp_path), '--json', '-']) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert (figures['experiment'], figures['title']) == ('swing', 'A swing')
+    assert [row['verdict'] for row in figures['table']] == [MISSED, STRETCH]
+    assert figures['files'] == {'picture': 'a.png', 'picture_pdf': 'a.pdf',
+                                'table': str(tmp_path / 'swing.md')}
+    assert 'ours. as printed. Goal reached.' in (tmp_path / 'swing.md').read_text()
+    assert main(['experiment', 'all', '--out', str(tmp_path)]) == 0
