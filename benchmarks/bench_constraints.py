@@ -92,12 +92,11 @@ class Pinocchio:
 
 
 @kernel
-def constrained_loop(links, numbers, gravity, ties, places, state, rule, work, order, m, count):
+def constrained_loop(floats, ints, order, n, m, count):
     """Compiled loop over the fast path; the state changes each time."""
     for _ in range(count):
-        state[0, 0] += 1e-12
-        kernels.constrained(links, numbers, gravity, ties, places, state, 0.0, rule, work, order,
-                            m)
+        floats[-5, 0] += 1e-12
+        kernels.constrained(floats, ints, order, n, m, 0.0)
 
 
 def python(call: Callable[[], object]) -> Callable[[int], None]:
@@ -136,8 +135,7 @@ def calls() -> None:
         print(f'n = {count}: accelerations differ by {off:.1e} of {largest:.0f}')
         what[f'n = {count}, weld: call'] = python(lambda f=fast, s=state: f(*s))
         what[f'n = {count}, weld: compiled loop'] = (
-            lambda calls, f=fast: constrained_loop(*f._fixed, f._rule, f._work, f._order, f._m,
-                                                   calls))
+            lambda calls, f=fast: constrained_loop(*f._fixed, calls))
         what[f'n = {count}, weld: pinocchio call'] = python(lambda p=peer, s=state: p(*s))
     tree, weld, state = welded(12)
     rows = evaluate(tree, [weld], state[0], state[1])

@@ -84,7 +84,7 @@ def accelerations(links, numbers, gravity, ties, places, q, qd, tau, damping, qd
     `rule` is (least relative row, Baumgarte's frequency); with ω the target is
     ``−Ḃq̇ − 2ω (B q̇ − g) − ω² e``. `w.facts[1]`: potential energy, rank, disagreement.
     """
-    n, m = len(q), len(w.b)
+    n, m = len(links), len(w.b)
     facts, c = w.facts[1], w.columns[0]
     facts[0] = sweep(links, numbers, gravity, q, qd, w.frames, w.bodies, w.a, c)
     empty = cholesky(w.a, w.l, n)
@@ -115,12 +115,29 @@ def accelerations(links, numbers, gravity, ties, places, q, qd, tau, damping, qd
     return FINE
 
 
+def desk(n: int, m: int, ties: int) -> tuple[np.ndarray, np.ndarray]:
+    """
+    Return two arrays that hold all that `constrained` needs, since handing over each array costs.
+
+    Behind the rows of `memory` stand the tree's numbers (n rows), places (one row for each tie),
+    gravity, rule, and the state (5 rows). The integers are links (n rows) and ties.
+    """
+    work = memory(n, m)
+    more = np.zeros((n + ties + 2 + VECTORS, work.shape[1]))
+    return np.vstack([work, more]), np.zeros((n + ties, 6), np.int64)
+
+
 @kernel
-def constrained(links, numbers, gravity, ties, places, state, time, rule, work, order, m):
-    """Write q̈ (row QDD of `state`) of one state; the rest is in `work`."""
-    w = space(work, len(links), m)
-    return accelerations(links, numbers, gravity, ties, places, state[0], state[1], state[2],
-                         state[3], state[4], time, rule, w, order)
+def constrained(floats, ints, order, n, m, time):
+    """Write q̈ (the last row of `floats`) of the state that stands before it; see `desk`."""
+    ties = len(ints) - n
+    i = 5 * n + 1 + 3 * m + ROWS + COLUMNS + 2
+    j = i + n
+    k = j + ties
+    w = space(floats[:i], n, m)
+    return accelerations(ints[:n], floats[i:j], floats[k], ints[n:], floats[j:k], floats[k + 2],
+                         floats[k + 3], floats[k + 4], floats[k + 5], floats[k + 6], time,
+                         floats[k + 1], w, order)
 
 
 @kernel

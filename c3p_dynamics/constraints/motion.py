@@ -51,10 +51,11 @@ class ConstrainedMotion:
     contacts : sequence of Contact
         Watched all the time.
     torque : (n,) array_like or callable
-        τ, constant or ``torque(time, q, qd)``, which is asked once per step and held.
+        τ, constant or ``torque(time, q, qd)``, which is asked once in `hold` steps and held.
     damping : float or (n,) array_like
         Viscous friction of the joints, N·m·s/rad or N·s/m.
     step : float, s
+    hold : int
     stabilisation : str
         ``'projection'`` of place and velocity after each step, in the metric of A;
         ``'baumgarte'``; or ``'none'``.
@@ -96,7 +97,7 @@ class ConstrainedMotion:
     def __init__(self, tree: Tree, q: ArrayLike, qd: ArrayLike,
                  constraints: Sequence[Constraint] = (), contacts: Sequence[Contact] = (), *,
                  torque: Torque = 0.0, damping: float | ArrayLike = 0.0, step: float = 1e-3,
-                 stabilisation: str = 'projection', frequency: float = 50.0,
+                 hold: int = 1, stabilisation: str = 'projection', frequency: float = 50.0,
                  rest_speed: float = 1e-3) -> None:
         """Check everything; bring the state onto the constraints."""
         if not step > 0.0:
@@ -104,7 +105,9 @@ class ConstrainedMotion:
         if stabilisation not in STABILISATIONS:
             raise ConstraintError(f'stabilisation = {stabilisation!r}: must be one of '
                                   f'{", ".join(STABILISATIONS)}')
-        self.tree, self.time, self.step = tree, 0.0, float(step)
+        if hold < 1:
+            raise ConstraintError(f'hold = {hold}: must be one step or more')
+        self.tree, self.time, self.step, self._hold = tree, 0.0, float(step), int(hold)
         self._state = np.zeros((kernels.VECTORS, tree.count))
         self._state[kernels.Q], self._state[kernels.QD] = (checked(tree, 'q', q),
                                                            checked(tree, 'qd', qd))
@@ -214,7 +217,7 @@ class ConstrainedMotion:
         end = self.time + duration
         while end - self.time > SAME_TIME * self.step:
             whole = int((end - self.time) / self.step + SAME_TIME)
-            steps = 1 if callable(self.torque) else min(max(whole, 1), CHUNK)
+            steps = min(max(whole, 1), self._hold if callable(self.torque) else CHUNK)
             h = self.step if whole else end - self.time
             self._ask()
             kind, done, culprit, log = self._march(steps, h, self._watch)

@@ -59,11 +59,15 @@ class ConstrainedDynamics:
         packed = pack(tree, constraints)
         n, m = tree.count, len(packed.labels)
         self.tree, self.labels = tree, packed.labels
-        self._state, self._m = np.zeros((kernels.VECTORS, n)), m
-        self._work, self._order = kernels.memory(n, m), np.zeros(m, np.int64)
-        self._fixed = (*tree.arrays, packed.ties, packed.places, self._state)
-        self._rule = np.array([RANK_TOLERANCE, frequency, 0.0])
-        self._space = kernels.space(self._work, n, m)
+        floats, ints = kernels.desk(n, m, len(packed.ties))
+        ints[:n, :3], ints[n:] = tree.arrays.links, packed.ties
+        rest = floats[len(kernels.memory(n, m)):]
+        numbers, k = tree.arrays.numbers, n + len(packed.ties)
+        rest[:n, :numbers.shape[1]], rest[n:k, :packed.places.shape[1]] = numbers, packed.places
+        rest[k, :3], rest[k + 1, :2] = tree.arrays.gravity, (RANK_TOLERANCE, frequency)
+        self._fixed, self._m = (floats, ints, np.zeros(m, np.int64), n, m), m
+        self._q, self._qd, self._tau, self._qdd = (rest[k + at, :n] for at in (2, 3, 4, 6))
+        self._space = kernels.space(floats[:len(floats) - len(rest)], n, m)
         self._empty = kernels.FINE
 
     def __call__(self, q: Array, qd: Array, tau: Array, time: float = 0.0) -> Array:
@@ -76,11 +80,9 @@ class ConstrainedDynamics:
         time : float, s
             Since driven constraints began.
         """
-        state = self._state
-        state[0], state[1], state[2] = q, qd, tau
-        self._empty = kernels.constrained(*self._fixed, time, self._rule, self._work, self._order,
-                                          self._m)
-        return state[4]
+        self._q[:], self._qd[:], self._tau[:] = q, qd, tau
+        self._empty = kernels.constrained(*self._fixed, time)
+        return self._qdd
 
     @property
     def fine(self) -> bool:

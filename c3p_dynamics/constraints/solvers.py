@@ -29,6 +29,8 @@ INCONSISTENT = 1e-6
 # the proximal iteration: μ relative to the largest entry of B A⁻¹ Bᵀ, when it stops, when it gives
 # up. Each round divides the error by 1 + σ²/μ
 PROXIMAL_SHARE, PROXIMAL_END, PROXIMAL_ROUNDS = 1e-7, 1e-13, 1000
+# the whole matrix has singular values as small as σ², and rounding of 1e-16
+WHOLE_TOLERANCE = 1e-13
 COMPARED = ('kkt', 'udwadia_kalaba', 'proximal')
 
 
@@ -222,7 +224,7 @@ def _whole(a: Array, b: Array, force: Array, target: Array) -> tuple[Array, Arra
     """Solve ``[[A, −Bᵀ], [B, 0]] [q̈; λ] = [τ − c; b]`` by least squares."""
     m, n = b.shape
     matrix = np.block([[a, -b.T], [b, np.zeros((m, m))]])
-    x = np.linalg.lstsq(matrix, np.concatenate([force, target]), rcond=RANK_TOLERANCE)[0]
+    x = np.linalg.lstsq(matrix, np.concatenate([force, target]), rcond=WHOLE_TOLERANCE)[0]
     return x[:n], x[n:]
 
 

@@ -30,7 +30,7 @@ from c3p_simulation.figures import style
 
 # free drift, capture, still, manoeuvre, settle, latch, release of the arm, end
 CAPTURE, STILL, MOVED, LATCH, RELEASE, END = 5.0, 15.0, 75.0, 95.0, 96.0, 100.0
-STEP = 0.01
+STEP = 0.02
 # joint law: 1/s of the closed loop
 BANDWIDTH = 0.8
 # the latch accepts so much, m and rad

@@ -17,6 +17,8 @@ from c3p_simulation.figures import style
 LINKS, LENGTH, MASS = 5, 0.25, 0.4
 STIFFNESS, DAMPING = 14.0, 0.2
 WALL, DURATION, STEP = 0.55, 6.0, 2.5e-4
+# springs are asked every millisecond
+HOLD = 4
 RESTITUTION = 0.5
 # the foot's start, above the ground and off the wall, and the lean of the chain
 START = (0.05, 0.35, np.radians(70.0))
@@ -52,15 +54,16 @@ def joints_of(q: Array) -> Array:
 
     Parameters
     ----------
-    q : (n,) array
+    q : (…, n) array
 
     Returns
     -------
-    (LINKS + 1, 2) array, m
+    (…, LINKS + 1, 2) array, m
     """
-    turns = np.cumsum(q[2:])
-    steps = LENGTH * np.column_stack([np.cos(turns), np.sin(turns)])
-    return np.vstack([q[:2], q[:2] + np.cumsum(steps, axis=0)])
+    turns = np.cumsum(q[..., 2:], axis=-1)
+    steps = LENGTH * np.stack([np.cos(turns), np.sin(turns)], axis=-1)
+    foot = q[..., None, :2]
+    return np.concatenate([foot, foot + np.cumsum(steps, axis=-2)], axis=-2)
 
 
 def run_chain(out: str | Path) -> dict[str, Any]:
@@ -86,10 +89,11 @@ def run_chain(out: str | Path) -> dict[str, Any]:
     q[:3] = START
     motion = ConstrainedMotion(tree, q, np.zeros(tree.count), contacts=chain_contacts(),
                                torque=springs, damping=[0, 0, 0] + [DAMPING] * (LINKS - 1),
-                               step=STEP)
+                               step=STEP, hold=HOLD)
     motion.advance(DURATION)
     record = motion.record
-    depth = max(_depth(q) for q in record.q)
+    joints = joints_of(record.q)
+    depth = max(np.max(-joints[..., 1]), np.max(joints[:, 1:, 0] - WALL))
     impacts = [event for event in record.events if event.kind == 'impact']
     figures = {
         'experiment': 'chain', 'title': 'A springy chain falls and leans against a wall',
@@ -103,11 +107,6 @@ def run_chain(out: str | Path) -> dict[str, Any]:
         'reached': bool(record.kinetic[-1] < AT_REST and motion.closed)}
     figures['files'] = [str(file) for file in _draw(record, figures, Path(out) / 'chain')]
     return figures
-
-
-def _depth(q: Array) -> float:
-    joints = joints_of(q)
-    return max(float(np.max(-joints[:, 1])), float(np.max(joints[1:, 0]) - WALL))
 
 
 def _draw(record: Record, figures: dict[str, Any], path: Path) -> list[Path]:
@@ -130,7 +129,7 @@ def _draw(record: Record, figures: dict[str, Any], path: Path) -> list[Path]:
              'work of the springs')
     heights = page.add_subplot(grid[1, 1])
     style.dress(heights, '(c) height of the joints', TIME, 'y [m]')
-    ways = np.array([joints_of(q) for q in record.q])
+    ways = joints_of(record.q)
     for k in range(LINKS + 1):
         heights.plot(*style.thin(record.time, ways[:, k, 1]), color=style.CASTERS[k],
                      linewidth=0.9, label='foot' if k == 0 else f'joint {k}')

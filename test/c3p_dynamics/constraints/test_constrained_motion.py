@@ -233,6 +233,21 @@ def test_torques_may_come_from_a_law_and_their_work_is_booked():
     assert 8.0 * (1 - motion.q[0]) == pytest.approx(9.81 * 0.5 * math.sin(motion.q[0]), abs=1e-6)
 
 
+def test_a_law_is_asked_once_in_the_steps_that_it_holds():
+    tree = free_body(kind='planar', gravity=(0, 0, 0))
+    asked = []
+
+    def law(time, q, qd):
+        asked.append(time)
+        return [1.0 if len(asked) % 2 else -1.0, 0, 0]
+
+    motion = ConstrainedMotion(tree, np.zeros(3), np.zeros(3), torque=law, step=1e-3, hold=5)
+    motion.advance(0.02)
+    np.testing.assert_allclose(asked, [0, 0.005, 0.01, 0.015], atol=1e-15)
+    assert motion.qd[0] == pytest.approx(0.0, abs=1e-15)
+    assert len(motion.record.time) == 21
+
+
 def test_what_cannot_be_is_refused_in_words():
     tree, cut = four_bar()
     q = closed(START)
@@ -240,6 +255,8 @@ def test_what_cannot_be_is_refused_in_words():
         ConstrainedMotion(tree, q + [0, 0, 0.1], np.zeros(3), [cut])
     with pytest.raises(ConstraintError, match='step = 0'):
         ConstrainedMotion(tree, q, np.zeros(3), step=0)
+    with pytest.raises(ConstraintError, match='hold = 0'):
+        ConstrainedMotion(tree, q, np.zeros(3), hold=0)
     with pytest.raises(ConstraintError, match='stabilisation'):
         ConstrainedMotion(tree, q, np.zeros(3), stabilisation='hope')
     with pytest.raises(ConstraintError, match='expected a Contact'):

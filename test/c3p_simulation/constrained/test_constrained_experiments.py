@@ -36,7 +36,7 @@ def ready(figures):
     return again
 
 
-def test_two_arms_catch_carry_and_release_a_box(tmp_path):
+def test_two_arms_catch_carry_and_release_a_box(tmp_path, coarse):
     figures = ready(run_grasp(tmp_path))
     # torques are held for a step each, their work is exact to the integrator's fourth order
     assert figures['energy_error_j'] < 1e-9
