@@ -85,8 +85,8 @@ def qr_basis(jacobian: ArrayLike, tolerance: float = RANK_TOLERANCE) -> NullSpac
     """
     Return the null space by QR with pivoting, ``Bᵀ P = Q R``: the default.
 
-    Faster than singular values, and as sharp but for a factor of a few. Parameters and
-    errors as for `svd_basis`.
+    A few operations where singular values iterate, and as sharp but for a small factor.
+    Parameters and errors as for `svd_basis`.
     """
     b = checked_matrix('jacobian', jacobian)
     m, n = b.shape
@@ -96,9 +96,11 @@ def qr_basis(jacobian: ArrayLike, tolerance: float = RANK_TOLERANCE) -> NullSpac
     pivoted(rows, q, order, m, n)
     sizes = np.abs(np.diag(rows))
     rank, condition, doubtful = decide(sizes, tolerance)
-    # B = P Rᵀ Qᵀ; what is left of R has full row rank, its transpose is inverted by one more QR
+    # B = P Rᵀ Qᵀ; what is left of Rᵀ has full column rank: it is inverted, or by one more QR
     inverse = np.zeros((n, m))
-    if rank:
+    if rank == m:
+        inverse[:, order] = np.linalg.solve(rows[:, :m].T, q[:m]).T
+    elif rank:
         v, t = np.linalg.qr(rows[:, :rank])
         inverse[:, order] = q[:rank].T @ np.linalg.solve(t, v.T)
     return NullSpace(q[rank:].T.copy(), q[:rank].T.copy(), inverse, rank, sizes, condition,
