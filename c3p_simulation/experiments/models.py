@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from c3p_simulation.agv import experiment as agv
+from c3p_simulation.constrained import experiments as constrained
 from c3p_simulation.experiments.model_options import ModelOptions
 from c3p_simulation.experiments.outcome import Row
 from c3p_simulation.experiments.report import table_rows, write_report
@@ -55,6 +56,8 @@ MODELS = {e.name: e for e in (
                     rough.random_terrain, ('robot', 'seed', 'duration', 'film'),
                     runs=len(rough.RANDOM.cases) + 1),
     ModelExperiment('agv', agv.AGV.title, agv.AGV.source, agv.agv, ('robot',)),
+    *(ModelExperiment(s.name, s.title, s.source, s.run, rows=s.rows)
+      for s in constrained.STUDIES),
 )}
 
 

@@ -204,7 +204,7 @@ def test_real_time_drive_reaches_its_goal(tmp_path):
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)
     check_figures(figures)
-    # how fast is a benchmark's question; here, that the chain kept up: a cycle is 5 ms, and what is
+    # how fast is a benchmark's question; here, that the chain kept up: a cycle is 5 ms, what is
     # older than chain_timeout, 200 ms, stops the robot
     assert 0.0 < figures['latency_ms']['p50'] < 100.0
     assert figures['overruns'] <= 0.25 * figures['cycles']
