@@ -18,6 +18,7 @@ from c3p_simulation.experiments import models
 from c3p_simulation.experiments import velocities as experiment_velocities
 from c3p_simulation.experiments.catalogue import EXPERIMENTS, run_experiment
 from c3p_simulation.experiments.conditions import Bench, Conditions
+from c3p_simulation.experiments.models import MODELS
 from c3p_simulation.figures.metrics import distance_to_segment
 
 # what every experiment tells, as `c3p drive` does
@@ -165,7 +166,8 @@ def test_what_a_plant_cannot_do_is_told():
 
 def test_the_page_of_the_docs_names_every_experiment_and_its_program_runs():
     text = (ROOT / 'docs' / 'experiments.md').read_text(encoding='utf-8')
-    assert re.findall(r'^\| `(\w+)` \| (?:paper|ours)', text, re.M) == list(EXPERIMENTS)
+    listed = re.findall(r'^\| `(\w+)` \| (?:paper|ours|Auchter|Saha|Kelly)', text, re.M)
+    assert listed == [*EXPERIMENTS, *MODELS]
     pytest.importorskip('mujoco')
     program = re.search(r'```python\n(.*?)```', text, re.S)[1]
     *lines, last = program.strip().splitlines()
