@@ -50,7 +50,9 @@ set_up() {
     stamp=$(cat setup.py pyproject.toml | cksum)-$1
     if [ "$(cat .venv/c3p_stamp 2> /dev/null)" != "$stamp" ]; then
         echo 'installing into .venv (about a minute)'
-        .venv/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[$1]"
+        # bytecode is made when a module is imported: most never are
+        .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
+            --editable ".[$1]"
         echo "$stamp" > .venv/c3p_stamp
     fi
     export PATH="$PWD/.venv/bin:$PATH"

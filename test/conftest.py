@@ -62,7 +62,7 @@ def pytest_configure():
 
 
 def pytest_collection_modifyitems(items):
-    """Mark the tests that depend on real time: they run alone, and may try again."""
+    """Mark the tests that depend on real time: one after the other, and they may try again."""
     for item in items:
         if (REAL_TIME.intersection((item.path, *item.path.parents))
                 or 'bench' in getattr(item, 'fixturenames', ())):
