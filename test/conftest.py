@@ -13,7 +13,7 @@ from hypothesis import settings
 
 # the first call of a kernel compiles it, which no deadline should count; the same examples in
 # every run, so that what a change did is told from what nobody had tried before
-settings.register_profile('suite', deadline=None, max_examples=60, derandomize=True)
+settings.register_profile('suite', deadline=None, max_examples=30, derandomize=True)
 settings.register_profile('explore', deadline=None, max_examples=500)
 settings.load_profile('suite')
 

@@ -13,6 +13,7 @@ import yaml
 
 rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
+from patience import patient_parameters  # noqa: E402
 from ros_bench import Bench  # noqa: E402
 
 from c3p_controller.position_controller_node import PositionControllerNode  # noqa: E402
@@ -200,7 +201,8 @@ def test_other_laws_reach_a_goal_through_the_same_nodes(controller, tmp_path):
 
 @pytest.mark.slow
 def test_real_time_drive_reaches_its_goal(tmp_path):
-    done = c3p('drive', 4, 0, 0, '--out', tmp_path, '--json', '-')
+    done = c3p('drive', 4, 0, 0, '--params-file', patient_parameters(tmp_path), '--out', tmp_path,
+               '--json', '-')
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)
     check_figures(figures)
