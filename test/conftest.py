@@ -29,6 +29,11 @@ REAL_TIME = {TESTS / place for place in (
     'c3p_simulation/test_excite_live.py', 'c3p_simulation/test_recorder_node.py',
     'c3p_simulation/test_simulation_node.py', 'c3p_simulation/test_simulation_node_plants.py',
     'c3p_simulation/test_spinner.py', 'test_hardware_page.py', 'test_installation.py')}
+# and of these, those in which whole robots of many processes drive: nothing else beside them
+ALONE = {TESTS / place for place in (
+    'launch', 'nodes/test_hardware_processes.py', 'nodes/test_processes.py',
+    'c3p_simulation/test_drive.py', 'c3p_simulation/test_drive_hardware.py',
+    'c3p_simulation/test_excite_live.py')}
 # a computer that stood still for longer than a robot may be left alone makes such a test fail for
 # what it does not test; a second failure in a row is a failure, and every first one is reported
 SECOND_TRIES = 2
@@ -64,10 +69,12 @@ def pytest_configure():
 def pytest_collection_modifyitems(items):
     """Mark the tests that depend on real time: one after the other, and they may try again."""
     for item in items:
-        if (REAL_TIME.intersection((item.path, *item.path.parents))
-                or 'bench' in getattr(item, 'fixturenames', ())):
+        places = {item.path, *item.path.parents}
+        if REAL_TIME & places or 'bench' in getattr(item, 'fixturenames', ()):
             item.add_marker(pytest.mark.real_time)
             item.add_marker(pytest.mark.flaky(reruns=SECOND_TRIES))
+        if ALONE & places:
+            item.add_marker(pytest.mark.alone)
 
 
 @pytest.hookimpl(wrapper=True)
