@@ -26,14 +26,14 @@ AT_REST = 0.01
 pytestmark = pytest.mark.slow
 
 # seconds from the kill to rest, and who must say why: the watchdog of the schema, braking from
-# 0.5 m/s, and half a second for a busy machine
+# 0.5 m/s, and a second for a busy machine
 VICTIMS = {
     # cmd_vel_timeout 0.5 s, then stop_acceleration 1 m/s²
-    'position_controller': (0.5 + 0.5 + 0.5, 'velocity_controller', 'no command for longer'),
+    'position_controller': (0.5 + 0.5 + 1.0, 'velocity_controller', 'no command for longer'),
     # chain_timeout 0.2 s, then the wheels brake with stop_damping
-    'sensed_kinematics': (0.2 + 0.9 + 0.5, 'velocity_controller', 'no odom'),
+    'sensed_kinematics': (0.2 + 0.9 + 1.0, 'velocity_controller', 'no odom'),
     # command_timeout 0.2 s of the gate, then the same braking
-    'velocity_controller': (0.2 + 0.9 + 0.5, 'simulation', 'they brake'),
+    'velocity_controller': (0.2 + 0.9 + 1.0, 'simulation', 'they brake'),
 }
 
 
@@ -63,10 +63,20 @@ class Robot(Bench):
 
 
 @pytest.fixture(scope='module')
-def robot(tmp_path_factory):
+def processes(tmp_path_factory):
     robot = Robot(tmp_path_factory.mktemp('logs'))
     yield robot
     robot.close()
+
+
+@pytest.fixture
+def robot(processes):
+    """The robot with all its processes, whatever the test before has left of them."""
+    for name, process in processes.processes.items():
+        if process.ended():
+            processes.start(name)
+    processes.wait_for(lambda: set(MODULES) <= set(processes.health), 'every node', 60.0)
+    return processes
 
 
 def rests(robot, seconds):
