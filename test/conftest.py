@@ -37,6 +37,8 @@ ALONE = {TESTS / place for place in (
 # a computer that stood still for longer than a robot may be left alone makes such a test fail for
 # what it does not test; a second failure in a row is a failure, and every first one is reported
 SECOND_TRIES = 2
+# what DDS takes a participant for that was killed has to pass before the next try, s
+PAUSE = 10
 
 # kept open, and with it locked, until the test process ends
 _domain_locks = []
@@ -72,7 +74,7 @@ def pytest_collection_modifyitems(items):
         places = {item.path, *item.path.parents}
         if REAL_TIME & places or 'bench' in getattr(item, 'fixturenames', ()):
             item.add_marker(pytest.mark.real_time)
-            item.add_marker(pytest.mark.flaky(reruns=SECOND_TRIES))
+            item.add_marker(pytest.mark.flaky(reruns=SECOND_TRIES, reruns_delay=PAUSE))
         if ALONE & places:
             item.add_marker(pytest.mark.alone)
 

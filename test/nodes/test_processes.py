@@ -70,9 +70,12 @@ def processes(tmp_path_factory):
 
 
 @pytest.fixture
-def robot(processes):
-    """The robot with all its processes, whatever the test before has left of them."""
-    for name, process in processes.processes.items():
+def robot(processes, request):
+    """The robot with all its processes; a test that tries again has new ones."""
+    again = getattr(request.node, 'execution_count', 1) > 1
+    for name, process in list(processes.processes.items()):
+        if again:
+            process.stop()
         if process.ended():
             processes.start(name)
     processes.wait_for(lambda: set(MODULES) <= set(processes.health), 'every node', 60.0)
