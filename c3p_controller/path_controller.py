@@ -21,7 +21,7 @@ import numpy as np
 
 from c3p_controller.law import Ahead
 from c3p_controller.path import Line, Path, closest
-from c3p_controller.position_controller import PositionCommand, exponential
+from c3p_controller.position_controller import PositionCommand, checked_goal, exponential
 from c3p_description.model import Array
 from c3p_kinematics.se2 import wrap
 
@@ -98,9 +98,7 @@ class PathController:
         ValueError
             A goal that is not three finite numbers.
         """
-        goal = np.asarray(goal, float)
-        if goal.shape != (3,) or not np.all(np.isfinite(goal)):
-            raise ValueError(f'goal = {goal.tolist()}: must be three finite numbers, x, y and yaw')
+        goal = checked_goal(goal)
         self.set_path(Line(np.array(pose, float), goal))
 
     def set_path(self, path: Path) -> None:

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from c3p_description.model import Array
 from c3p_kinematics.se2 import wrap
@@ -139,6 +140,21 @@ def line_velocity(error: Array, direction: Array, gains: PositionGains) -> Array
     return velocity * min(1.0, gains.speed / max(math.hypot(*velocity), 1e-12))
 
 
+def checked_goal(goal: ArrayLike) -> Array:
+    """
+    Return a goal pose (x, y, yaw) as an array.
+
+    Raises
+    ------
+    ValueError
+        A `goal` that is not three finite numbers.
+    """
+    goal = np.asarray(goal, float)
+    if goal.shape != (3,) or not np.all(np.isfinite(goal)):
+        raise ValueError(f'goal = {goal.tolist()}: must be three finite numbers, x, y and yaw')
+    return goal
+
+
 class PositionController:
     """
     Drives to a goal pose; the memory is the goal, the line to it and what has been reached.
@@ -164,9 +180,7 @@ class PositionController:
         ValueError
             A goal that is not three finite numbers.
         """
-        goal = np.asarray(goal, float)
-        if goal.shape != (3,) or not np.all(np.isfinite(goal)):
-            raise ValueError(f'goal = {goal.tolist()}: must be three finite numbers, x, y and yaw')
+        goal = checked_goal(goal)
         self.goal = goal
         line = goal[:2] - pose[:2]
         length = math.hypot(*line)

@@ -19,7 +19,7 @@ import numpy as np
 
 from c3p_controller.paper.angles import ARCTANGENTS, SENSES, check_choices, direction_angle
 from c3p_controller.paper.gains import TABLE_I
-from c3p_controller.position_controller import PositionCommand, axis_velocity
+from c3p_controller.position_controller import PositionCommand, axis_velocity, checked_goal
 from c3p_description.model import Array
 from c3p_kinematics.se2 import wrap
 
@@ -190,9 +190,7 @@ class PaperPositionController:
         ValueError
             A goal that is not three finite numbers.
         """
-        goal = np.asarray(goal, float)
-        if goal.shape != (3,) or not np.all(np.isfinite(goal)):
-            raise ValueError(f'goal = {goal.tolist()}: must be three finite numbers, x, y and yaw')
+        goal = checked_goal(goal)
         self.goal, self._start, self._there = goal, np.array(pose[:2], float), False
 
     def cancel(self) -> None:

@@ -10,6 +10,7 @@ business of who writes messages (`CasterRobot.steering_sign` and its neighbours)
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -93,7 +94,7 @@ class Plant(Protocol):
         """Return pose and twist now."""
 
 
-class PushedPlant:
+class PushedPlant(ABC):
     """
     What plants share: a torque is held for a while, and somebody may push meanwhile.
 
@@ -172,13 +173,13 @@ class PushedPlant:
         self._time += dt
         return self.sense()
 
+    @abstractmethod
     def sense(self) -> JointSample:
         """Return the joints now."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _integrate(self, wrench: Array, duration: float) -> None:
         """Advance by `duration` with the torque that is held and a `wrench` at the platform."""
-        raise NotImplementedError
 
 
 class AnalyticPlant(PushedPlant):
