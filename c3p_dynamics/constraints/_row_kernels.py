@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import math
 
-from c3p_dynamics.constraints._sweep_kernels import cross, swing, turned
+from c3p_dynamics.constraints._sweep_kernels import turned
+from c3p_dynamics.trees._frames import cross, swing
 from c3p_kinematics.compiled import inlined, kernel
 
 FRAMED, DISTANCE, WHEEL, BALL, BLADE = 0, 1, 2, 3, 4

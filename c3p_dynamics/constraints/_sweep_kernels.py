@@ -16,6 +16,7 @@ xx yy zz xy xz yz (4:10), force (10:13) and moment (13:16) at q̈ = 0.
 from __future__ import annotations
 
 from c3p_dynamics._elementary import circle
+from c3p_dynamics.trees._frames import cross, swing, symmetric_times
 from c3p_kinematics.compiled import inlined, kernel
 
 FRAME, BODY = 24, 16
@@ -26,26 +27,6 @@ def turned(r, x, y, z):
     """Return R v."""
     return (r[0] * x + r[1] * y + r[2] * z, r[3] * x + r[4] * y + r[5] * z,
             r[6] * x + r[7] * y + r[8] * z)
-
-
-@inlined
-def cross(ax, ay, az, bx, by, bz):
-    """Return a × b."""
-    return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-
-
-@inlined
-def swing(wx, wy, wz, px, py, pz):
-    """Return ω × (ω × p) = ω (ω·p) − p ω²."""
-    along = wx * px + wy * py + wz * pz
-    square = wx * wx + wy * wy + wz * wz
-    return wx * along - px * square, wy * along - py * square, wz * along - pz * square
-
-
-@inlined
-def symmetric_times(xx, yy, zz, xy, xz, yz, x, y, z):
-    """Return I v."""
-    return xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z
 
 
 @inlined
