@@ -80,6 +80,24 @@ def message_types(distribution: str | None = None) -> Typestore:
     return get_typestore(getattr(Stores, f'ROS2_{name}', Stores.LATEST))
 
 
+class RawMessage(NamedTuple):
+    """
+    One message of a bag as it lies there; `topics_of` tells its type.
+
+    Attributes
+    ----------
+    topic : str
+    time : int, ns
+        When it was recorded.
+    data : bytes
+        Serialised (CDR with its header of four bytes).
+    """
+
+    topic: str
+    time: int
+    data: bytes
+
+
 def offered_qos(latched: bool) -> Qos:
     """Return the quality of service with which ``ros2 bag play`` shall publish a topic."""
     return Qos(QosHistory.KEEP_LAST, 1 if latched else 10, QosReliability.RELIABLE,
@@ -214,9 +232,9 @@ def topics_of(path: str | Path) -> dict[str, tuple[str, int]]:
         reader.close()
 
 
-def read_topics(path: str | Path, topics: Collection[str] | None = None) -> Iterator[BagMessage]:
+def read_raw(path: str | Path, topics: Collection[str] | None = None) -> Iterator[RawMessage]:
     """
-    Yield the messages of a bag in the order in which they were recorded.
+    Yield the messages of a bag in the order in which they were recorded, not deserialised.
 
     Parameters
     ----------
@@ -230,14 +248,30 @@ def read_topics(path: str | Path, topics: Collection[str] | None = None) -> Iter
     BagError
         It cannot be read.
     """
+    for connection, time, data in _messages(path, topics)[1]:
+        yield RawMessage(connection.topic, time, data)
+
+
+def read_topics(path: str | Path, topics: Collection[str] | None = None) -> Iterator[BagMessage]:
+    """Yield the messages of a bag as objects; parameters, order and errors as `read_raw`."""
+    reader, messages = _messages(path, topics)
+    for connection, time, data in messages:
+        yield BagMessage(connection.topic, time, reader.deserialize(data, connection.msgtype))
+
+
+def _messages(path: str | Path, topics: Collection[str] | None
+              ) -> tuple[AnyReader, Iterator[tuple[Any, int, bytes]]]:
+    """Return an open reader and what it reads; it closes with the end of the messages."""
     reader = _open(path)
-    try:
-        wanted = [c for c in reader.connections if topics is None or c.topic in topics]
-        if wanted:
-            for connection, time, data in reader.messages(connections=wanted):
-                yield BagMessage(connection.topic, time,
-                                 reader.deserialize(data, connection.msgtype))
-    except AnyReaderError as error:
-        raise BagError(f'bag {path}: {error}') from error
-    finally:
-        reader.close()
+
+    def read() -> Iterator[tuple[Any, int, bytes]]:
+        try:
+            wanted = [c for c in reader.connections if topics is None or c.topic in topics]
+            if wanted:
+                yield from reader.messages(connections=wanted)
+        except AnyReaderError as error:
+            raise BagError(f'bag {path}: {error}') from error
+        finally:
+            reader.close()
+
+    return reader, read()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import struct
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from c3p_simulation.recording.bags import (
     BagError,
     BagWriter,
     message_types,
+    read_raw,
     read_topics,
     topics_of,
 )
@@ -38,6 +40,16 @@ def test_what_is_written_is_read(tmp_path, compression):
     assert [m.time for m in found] == times
     assert [m.message.data for m in found] == list(range(30_000))
     assert topics_of(tmp_path / 'bag') == {'/a': ('std_msgs/msg/Float64', 30_000)}
+
+
+def test_raw_messages_are_those_that_were_written(tmp_path):
+    times = scalars(tmp_path / 'bag', 20)
+    found = list(read_raw(tmp_path / 'bag', ['/a', '/none']))
+    assert [(topic, time) for topic, time, _ in found] == [('/a', time) for time in times]
+    # CDR: four bytes of header, then the double
+    assert [struct.unpack('<4xd', data)[0] for _, _, data in found] == list(range(20))
+    with pytest.raises(BagError, match='no such file'):
+        next(read_raw(tmp_path / 'none'))
 
 
 def test_metadata_is_rosbag2s(tmp_path):
