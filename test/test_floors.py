@@ -30,7 +30,8 @@ FILES = {
 }
 # and whole folders; files win
 FOLDERS = {'c3p_hardware/emulator': 3, 'c3p_hardware/tools': 3, 'c3p_hardware/transport': 3,
-           'c3p_simulation/plants': 3, 'c3p_simulation/recording': 3}
+           'c3p_simulation/plants': 3, 'c3p_simulation/recording': 3,
+           'c3p_simulation/scene': 2}
 NODE_FLOOR = 3
 
 # imported only when asked for: the equations need the model without what opens files

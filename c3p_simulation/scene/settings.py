@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How large the scene is drawn, and from where on a quantity is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SceneSettings:
+    """
+    Scales and thresholds of the scene.
+
+    The unit *size* is `singularity.length_scale`, L, the root mean square distance of the pivots
+    from their middle, so that a robot of any size looks the same.
+
+    Attributes
+    ----------
+    frame : str
+        Frame of all shapes, that of the platform.
+    ground : float, m
+        Height of the ground in `frame`; below zero where the frame's origin is above it.
+    line_reach : float, size
+        Half the length of a rolling line.
+    centre_reach : float, size
+        Farthest place at which the instantaneous centre is drawn; beyond, an arrow points to it.
+    centre_limit : float, size
+        A centre farther away is none: the platform translates.
+    safe_sigma : float, 1
+        Least singular value from which on the rolling lines are all green; red at 0.
+    lost_sigma : float, 1
+        Least singular value below which the direction about to be lost is drawn.
+    rest_speed : float, m/s
+        Below it nothing of the motion is drawn: platform speed, and L times the yaw rate.
+    twist_time : float, s
+        Arrow and arc of the twist show the way of this time.
+    slip_time : float, s
+        A slip arrow shows the way slipped in this time.
+    least_slip : float, m/s
+        Residuals below it are noise and not drawn.
+    torque_reach : float, size
+        Length of a torque arrow at the wheel's limit, or at 1 N·m where it has none.
+    least_torque : float, 1
+        Part of the limit below which a torque is not drawn.
+    line_width, label_height : float, size
+    """
+
+    frame: str = 'base_link'
+    ground: float = 0.0
+    line_reach: float = 4.0
+    centre_reach: float = 6.0
+    centre_limit: float = 150.0
+    safe_sigma: float = 0.6
+    lost_sigma: float = 0.3
+    rest_speed: float = 0.01
+    twist_time: float = 1.0
+    slip_time: float = 2.0
+    least_slip: float = 0.01
+    torque_reach: float = 0.8
+    least_torque: float = 0.02
+    line_width: float = 0.02
+    label_height: float = 0.14
+
+
+DEFAULT_SETTINGS = SceneSettings()
