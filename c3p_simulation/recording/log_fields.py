@@ -1,132 +1,166 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Numbers out of recorded messages: stamp in ns (None where there is none) and values.
+Numbers out of recorded messages, many at a time: stamps in ns (None where there are none), values.
 
-A message that cannot be used (other joints, values that are not finite) gives None and is left
-out, as the nodes refuse it.
+A message that cannot be used (other joints, values that are not finite) is left out, as the nodes
+refuse it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
+from c3p_simulation.recording.bags import message_types
+from c3p_simulation.recording.cdr_tables import FORMS, Table, tables
 
-Row = tuple[Any, ...]
+DIAGNOSTICS = 'diagnostic_msgs/msg/DiagnosticArray'
 
-# indices of x, y, yaw in ROS' covariances over (x, y, z, roll, pitch, yaw)
-PLANAR = np.ix_([0, 1, 5], [0, 1, 5])
-
-
-def stamp(message: Any) -> int:
-    """Return the header's stamp, ns."""
-    time = message.header.stamp
-    return time.sec * 1_000_000_000 + time.nanosec
+# the numbers of x, y and yaw in ROS' covariances over (x, y, z, roll, pitch, yaw)
+PLANAR = np.ravel_multi_index(np.ix_([0, 1, 5], [0, 1, 5]), (6, 6))
 
 
-def yaw(q: Any) -> float:
-    """Return the yaw of a quaternion, rad; its length does not matter."""
-    return math.atan2(2.0 * (q.w * q.z + q.x * q.y), q.w**2 + q.x**2 - q.y**2 - q.z**2)
+class Rows(NamedTuple):
+    """
+    Usable messages of a topic.
+
+    Attributes
+    ----------
+    rows : (k,) int array
+        Which of the messages.
+    stamp : (k,) int array or None
+        Of their headers, ns.
+    values : tuple of (k, …) arrays
+    """
+
+    rows: Array
+    stamp: Array | None
+    values: tuple[Array, ...]
 
 
-def _picker(wanted: Sequence[str]) -> Callable[[Any], Array | None]:
-    """Return what finds the places of `wanted` joints in a message, in whatever order."""
-    known: dict[tuple[str, ...], Array | None] = {}
-
-    def places(message: Any) -> Array | None:
-        names = tuple(message.name)
-        if names not in known:
-            known[names] = (np.array([names.index(w) for w in wanted])
-                            if all(names.count(w) == 1 for w in wanted) else None)
-        return known[names]
-
-    return places
+# turns messages of one type into rows
+Reader = Callable[[str, Sequence[bytes]], list[Rows]]
 
 
-def joint_reader(robot: CasterRobot) -> Callable[[Any], Row | None]:
+def _finite(*columns: Array) -> Array:
+    """Return which rows have numbers only."""
+    good = np.ones(len(columns[0]), bool)
+    for column in columns:
+        good &= np.isfinite(column).all(axis=1)
+    return good
+
+
+def _kept(table: Table, good: Array, stamp: Array | None, *values: Array) -> Rows:
+    return Rows(table.rows[good], None if stamp is None else stamp[good],
+                tuple(v[good] for v in values))
+
+
+def _by_table(read: Callable[[Table], Rows | None]) -> Reader:
+    """Return a reader that asks `read` for the rows of each table."""
+    def reader(kind: str, data: Sequence[bytes]) -> list[Rows]:
+        found = (read(table) for table in tables(data, FORMS[kind])) if kind in FORMS else ()
+        return [rows for rows in found if rows is not None]
+    return reader
+
+
+def yaw_of(pose: Array) -> Array:
+    """Return the yaw of poses (k, 7), position and quaternion, rad; its length does not matter."""
+    x, y, z, w = pose[:, 3:].T
+    return np.arctan2(2.0 * (w * z + x * y), w**2 + x**2 - y**2 - z**2)
+
+
+def _places(names: Sequence[str], wanted: Sequence[str]) -> Array | None:
+    """Return the places of `wanted` joints among `names`, in whatever order they come."""
+    if any(names.count(name) != 1 for name in wanted):
+        return None
+    return np.array([names.index(name) for name in wanted])
+
+
+def _joints(robot: CasterRobot, table: Table) -> Rows | None:
+    stamp, _, names, position, velocity, effort = table.fields
+    order, n = _places(names, [*robot.steering_joints, *robot.wheel_joints]), robot.count
+    if order is None or position.shape != velocity.shape or position.shape[1] != len(names):
+        return None
+    sign = np.concatenate([robot.steering_sign, robot.wheel_sign])
+    zero = np.concatenate([robot.steering_zero, np.zeros(n)])
+    angle, rate = sign * position[:, order] + zero, sign * velocity[:, order]
+    torque = (effort[:, order[n:]] * robot.wheel_sign if effort.shape[1] == len(names)
+              else np.full((len(table.rows), n), np.nan))
+    return _kept(table, _finite(angle, rate), stamp, angle[:, :n], rate[:, :n], angle[:, n:],
+                 rate[:, n:], torque)
+
+
+def joint_reader(robot: CasterRobot) -> Reader:
     """
     Return a reader of JointState messages with all joints of `robot`.
 
-    It gives stamp, steering, steering rate, wheel angle, wheel rate and wheel torque in the
-    model's convention; the torque is nan where the message has no effort.
+    It gives steering, steering rate, wheel angle, wheel rate and wheel torque in the model's
+    convention; the torque is nan where the message has no effort.
     """
-    n = robot.count
-    places = _picker([*robot.steering_joints, *robot.wheel_joints])
-    sign = np.concatenate([robot.steering_sign, robot.wheel_sign])
-    zero = np.concatenate([robot.steering_zero, np.zeros(n)])
+    return _by_table(partial(_joints, robot))
 
-    def read(message: Any) -> Row | None:
-        order, count = places(message), len(message.name)
-        if order is None or len(message.position) != count or len(message.velocity) != count:
+
+def effort_reader(robot: CasterRobot) -> Reader:
+    """Return a reader of JointState messages that carry wheel efforts: torque (k, n)."""
+    def read(table: Table) -> Rows | None:
+        stamp, _, names, _, _, effort = table.fields
+        order = _places(names, robot.wheel_joints)
+        if order is None or effort.shape[1] != len(names):
             return None
-        position = sign * message.position[order] + zero
-        velocity = sign * message.velocity[order]
-        if not (np.isfinite(position).all() and np.isfinite(velocity).all()):
-            return None
-        effort = (message.effort[order[n:]] * robot.wheel_sign
-                  if len(message.effort) == count else np.full(n, np.nan))
-        return stamp(message), position[:n], velocity[:n], position[n:], velocity[n:], effort
+        return _kept(table, np.ones(len(table.rows), bool), stamp,
+                     effort[:, order] * robot.wheel_sign)
 
-    return read
+    return _by_table(read)
 
 
-def effort_reader(robot: CasterRobot) -> Callable[[Any], Row | None]:
-    """Return a reader of JointState messages that carry wheel efforts: stamp, torque (n,)."""
-    places = _picker(robot.wheel_joints)
-
-    def read(message: Any) -> Row | None:
-        order = places(message)
-        if order is None or len(message.effort) != len(message.name):
-            return None
-        return stamp(message), message.effort[order] * robot.wheel_sign
-
-    return read
+def _repeated(text: str, count: int) -> Array:
+    """Return an array of one text, which all rows share."""
+    return np.full(count, text, dtype=object)
 
 
-def odometry(message: Any) -> Row | None:
-    """Return stamp, pose, twist, their covariances, frame and child frame of an Odometry."""
-    pose, twist = message.pose.pose, message.twist.twist
-    place = np.array([pose.position.x, pose.position.y, yaw(pose.orientation)])
-    speed = np.array([twist.linear.x, twist.linear.y, twist.angular.z])
-    if not (np.isfinite(place).all() and np.isfinite(speed).all()):
-        return None
-    covariances = [np.reshape(m.covariance, (6, 6))[PLANAR]
-                   for m in (message.pose, message.twist)]
-    return (stamp(message), place, speed, *covariances, message.header.frame_id,
-            message.child_frame_id)
+def _odometry(table: Table) -> Rows:
+    stamp, frame, child, pose, of_pose, twist, of_twist = table.fields
+    place = np.column_stack([pose[:, :2], yaw_of(pose)])
+    speed, count = twist[:, [0, 1, 5]], len(table.rows)
+    return _kept(table, _finite(place, speed), stamp, place, speed, of_pose[:, PLANAR],
+                 of_twist[:, PLANAR], _repeated(frame, count), _repeated(child, count))
 
 
-def _planar(message: Any, content: Any) -> Row | None:
-    value = np.array([content.linear.x, content.linear.y, content.angular.z])
-    if not np.isfinite(value).all():
-        return None
-    return (stamp(message) if hasattr(message, 'header') else None), value
+# reader of Odometry: pose, twist, their covariances (k, 3, 3), frame and child frame
+odometry = _by_table(_odometry)
 
 
-def twist(message: Any) -> Row | None:
-    """Return stamp and (vx, vy, ω) of a TwistStamped or a Twist."""
-    return _planar(message, getattr(message, 'twist', message))
+def _vector(table: Table) -> Rows:
+    value = table.fields[-1][:, [0, 1, 5]]
+    return _kept(table, _finite(value), table.fields[0] if len(table.fields) > 1 else None, value)
 
 
-def acceleration(message: Any) -> Row | None:
-    """Return stamp and (ax, ay, α) of an AccelStamped."""
-    return _planar(message, message.accel)
+# reader of TwistStamped, Twist and AccelStamped: x, y and turn (k, 3)
+planar = _by_table(_vector)
 
 
-def goal(message: Any) -> Row | None:
-    """Return stamp, pose (x, y, yaw) and frame of a PoseStamped."""
-    place = message.pose.position
-    pose = (float(place.x), float(place.y), yaw(message.pose.orientation))
-    return (stamp(message), pose, message.header.frame_id) if np.isfinite(pose).all() else None
+def _goal(table: Table) -> Rows:
+    stamp, frame, pose = table.fields
+    place = np.column_stack([pose[:, :2], yaw_of(pose)])
+    return _kept(table, _finite(place), stamp, place, _repeated(frame, len(table.rows)))
 
 
-def scalar(message: Any) -> Row:
-    """Return no stamp and the number of a Bool or Float64."""
-    return None, float(message.data)
+# reader of PoseStamped: pose (k, 3) and frame
+goal = _by_table(_goal)
+
+
+def _scalar(table: Table) -> Rows:
+    value = np.asarray(table.fields[0], float).reshape(len(table.rows))
+    return Rows(table.rows, None, (value,))
+
+
+# reader of Bool and Float64: number (k,)
+scalar = _by_table(_scalar)
 
 
 def _number(text: str) -> float:
@@ -136,29 +170,54 @@ def _number(text: str) -> float:
         return math.nan
 
 
-def slip_reader(robot: CasterRobot) -> Callable[[Any], Row | None]:
+def _statuses(kind: str, data: Sequence[bytes]) -> list[tuple[int, int, Any]]:
+    """Return which message, its stamp and its statuses, of each DiagnosticArray."""
+    if kind != DIAGNOSTICS:
+        return []
+    types, found = message_types(), []
+    for row, one in enumerate(data):
+        message = types.deserialize_cdr(one, kind)
+        time = message.header.stamp
+        found.append((row, time.sec * 1_000_000_000 + time.nanosec, message.status))
+    return found
+
+
+def slip_reader(robot: CasterRobot) -> Reader:
     """
-    Return a reader of the odometry's wheel slip: stamp, residual (n, 2), suspect (n,), confidence.
+    Return a reader of the odometry's wheel slip: residual (k, n, 2), suspect and confidence.
 
     The message is a DiagnosticArray with one status per wheel, named ``<node>: <wheel joint>``.
     """
-    def read(message: Any) -> Row | None:
-        of = {s.name.rsplit(': ', 1)[-1]: {v.key: v.value for v in s.values}
-              for s in message.status}
-        if not all(joint in of for joint in robot.wheel_joints):
-            return None
-        wheels = [of[joint] for joint in robot.wheel_joints]
-        residual = np.array([[_number(w.get(k, '')) for k in ('along', 'across')]
-                             for w in wheels])
-        suspect = np.array([w.get('suspect', '').lower() in ('true', '1') for w in wheels])
-        confidence = np.array([_number(w.get('confidence', '')) for w in wheels])
-        return stamp(message), residual, suspect, confidence
+    def reader(kind: str, data: Sequence[bytes]) -> list[Rows]:
+        found = []
+        for row, stamp, statuses in _statuses(kind, data):
+            of = {s.name.rsplit(': ', 1)[-1]: {v.key: v.value for v in s.values}
+                  for s in statuses}
+            if not all(joint in of for joint in robot.wheel_joints):
+                continue
+            wheels = [of[joint] for joint in robot.wheel_joints]
+            found.append((
+                row, stamp, [[_number(w.get(k, '')) for k in ('along', 'across')] for w in wheels],
+                [w.get('suspect', '').lower() in ('true', '1') for w in wheels],
+                [_number(w.get('confidence', '')) for w in wheels]))
+        return [_stacked(found)] if found else []
 
-    return read
+    return reader
 
 
-def diagnostics(message: Any) -> Row:
-    """Return stamp and the statuses: (name, level, message, values) of each."""
-    return stamp(message), [
-        (s.name, int(s.level), s.message, {v.key: v.value for v in s.values})
-        for s in message.status]
+def _stacked(found: Sequence[tuple[Any, ...]]) -> Rows:
+    rows, stamp, *values = zip(*found, strict=True)
+    return Rows(np.array(rows), np.array(stamp, np.int64), tuple(np.array(v) for v in values))
+
+
+def diagnostics(kind: str, data: Sequence[bytes]) -> list[Rows]:
+    """Return the statuses of DiagnosticArrays: (name, level, message, values) of each."""
+    found = _statuses(kind, data)
+    if not found:
+        return []
+    told = np.empty(len(found), object)
+    for k, (_, _, statuses) in enumerate(found):
+        told[k] = [(s.name, int(s.level), s.message, {v.key: v.value for v in s.values})
+                   for s in statuses]
+    return [Rows(np.array([f[0] for f in found]), np.array([f[1] for f in found], np.int64),
+                 (told,))]

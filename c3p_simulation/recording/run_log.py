@@ -100,6 +100,9 @@ class RunLog:
     diagnostics : tuple of Health
     messages : dict
         Topic → number of messages, of every topic in the bag.
+    recorded : dict
+        When the recorder had each of the ``joint_states`` and ``wheel_effort`` (k,), s since the
+        first joint states, by its own clock.
     """
 
     path: Path
@@ -117,3 +120,4 @@ class RunLog:
     distance_to_goal: Series | None = None
     diagnostics: tuple[Health, ...] = ()
     messages: Mapping[str, int] = field(default_factory=dict)
+    recorded: Mapping[str, Array] = field(default_factory=dict)
