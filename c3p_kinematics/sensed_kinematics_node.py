@@ -10,7 +10,6 @@ where control_msgs is installed, by ``~/set_odometry`` (control_msgs/SetOdometry
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,8 @@ from nav_msgs.msg import Odometry as OdometryMessage
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from c3p_kinematics.odometry import Odometry, OdometryEstimate, OdometrySettings
+from c3p_kinematics.odometry import OdometryEstimate
+from c3p_kinematics.odometry_stream import PARAMETERS, OdometryStream, odometry_settings
 from c3p_kinematics.singularity import singularity
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import ERROR, OK, WARN
@@ -62,7 +62,7 @@ def planar_covariance(covariance: np.ndarray) -> np.ndarray:
 
 
 class SensedKinematicsNode(SuiteNode):
-    """Adapter between topics and Odometry."""
+    """Adapter between topics and OdometryStream."""
 
     def __init__(self, **options: Any) -> None:
         """Create the estimator, publishers, subscriptions, services and the watch."""
@@ -70,19 +70,16 @@ class SensedKinematicsNode(SuiteNode):
             'sensed_kinematics_parameters.yaml'), **options)
         values = self.parameters.value
         self._joints = JointCoding(self.robot)
-        self._odometry = Odometry(self.robot, OdometrySettings(
-            max_gap=values.max_gap, robust=values.robust,
-            wheel_resolution=2 * math.pi / values.wheel_counts,
-            steering_resolution=2 * math.pi / values.steering_counts,
-            **{name: getattr(values, name) for name in (
-                'rate_noise_std', 'position_variance_per_metre', 'position_variance_per_radian',
-                'yaw_variance_per_metre', 'yaw_variance_per_radian')}))
+        self._stream = OdometryStream(self.robot, odometry_settings(**{
+            name: getattr(values, name) for name in PARAMETERS}))
         self._line, self._alive = CycleClock(), Lifeline(values.joint_state_timeout)
         self.parameters.changed = self._retune
-        self._time, self._slip_due, self._slipping = 0.0, 0.0, False
+        self._slip_due, self._slipping = 0.0, False
         self._estimate: OdometryEstimate | None = None
         self._steering = np.zeros(self.robot.count)
-        self._warm_up()
+        # both compile their kernels before the first message
+        self._stream.warm_up()
+        self.figures()
         self._write = OdometryWriter(values.odom_frame, values.base_frame)
         self._odom = self.create_publisher(OdometryMessage, 'odom', RELIABLE)
         self._slip = self.create_publisher(DiagnosticArray, '~/wheel_slip', RELIABLE)
@@ -108,15 +105,6 @@ class SensedKinematicsNode(SuiteNode):
     def _retune(self) -> None:
         self._alive.timeout = self.parameters.value.joint_state_timeout
 
-    def _warm_up(self) -> None:
-        """Compile the kernels before the first message, and forget the made-up samples."""
-        n = self.robot.count
-        for k in range(3):
-            self._odometry.step(0.01 * k, np.zeros(n), np.full(n, 0.01 * k), np.ones(n),
-                                np.zeros(n))
-        self._odometry.reset()
-        self.figures()
-
     def _on_joints(self, message: JointStateRead) -> None:
         try:
             stamp = self.cycle_stamp(message.stamp, self._alive.timeout)
@@ -127,11 +115,7 @@ class SensedKinematicsNode(SuiteNode):
             return
         self._alive.beat(self.watch_time())
         self._steering = steering
-        # time of the estimator in seconds since its first sample: no digits lost to the epoch
-        self._time += step or 0.0
-        if self._line.restarted:
-            self._odometry.reset(self._odometry.pose)
-        estimate = self._odometry.step(self._time, steering, angle, rate, steering_rate)
+        estimate = self._stream.step(step, steering, steering_rate, angle, rate)
         self._estimate = estimate
         if not estimate.accepted:
             self.diagnostics.refuse('joint_states', estimate.reason)
@@ -147,8 +131,8 @@ class SensedKinematicsNode(SuiteNode):
         if self._transforms is not None:
             self._transforms.send(stamp, estimate.pose, values.odom_frame, values.tf_child_frame)
         changed, self._slipping = estimate.slip.slipping != self._slipping, estimate.slip.slipping
-        if changed or self._time >= self._slip_due:
-            self._slip_due = self._time + 1.0 / values.slip_rate
+        if changed or estimate.time >= self._slip_due:
+            self._slip_due = estimate.time + 1.0 / values.slip_rate
             self._publish_slip(estimate, stamp)
         if changed:
             self._report_slip(estimate)
@@ -187,10 +171,10 @@ class SensedKinematicsNode(SuiteNode):
         except MessageError as error:
             self.diagnostics.refuse('set_pose', error)
             return
-        self._odometry.reset(pose)
+        self._stream.reset(pose)
 
     def _on_reset(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self._odometry.reset()
+        self._stream.reset()
         response.success, response.message = True, 'pose is (0, 0, 0); slip is forgotten'
         return response
 
@@ -199,7 +183,7 @@ class SensedKinematicsNode(SuiteNode):
             asked = PoseWithCovarianceStamped().pose.pose
             asked.position.x, asked.position.y = float(request.x), float(request.y)
             asked.orientation = quaternion_of(float(request.yaw))
-            self._odometry.reset(pose_of(asked, 'request'))
+            self._stream.reset(pose_of(asked, 'request'))
             response.success, response.message = True, 'pose set; slip is forgotten'
         except ValueError as error:
             response.success, response.message = False, str(error)

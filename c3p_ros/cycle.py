@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from c3p_ros.messages import MessageError
+from c3p_ros.errors import MessageError
 
 # time going back by more than this is a restart (a bag that loops, a simulation that was reset)
 RESTART = 1.0

@@ -12,6 +12,7 @@ from geometry_msgs.msg import Quaternion, Twist
 from sensor_msgs.msg import JointState
 
 from c3p_description.model import Array, CasterRobot
+from c3p_ros.errors import MessageError
 
 try:
     from tf_transformations import euler_from_quaternion as _euler
@@ -32,10 +33,6 @@ QUATERNION_TOLERANCE = 0.01
 
 # no angle, rate, torque or acceleration of a robot is larger, in SI units
 LARGEST_VALUE = 1e9
-
-
-class MessageError(ValueError):
-    """A message that must not be used; the text says what is wrong with it and where."""
 
 
 def stamp_to_ns(stamp: Time) -> int:
@@ -214,6 +211,18 @@ class JointCoding:
         velocity = self._sign * self._fields(message, 'velocity')
         n = self.robot.count
         return position[:n], velocity[:n], position[n:], velocity[n:]
+
+    def positions(self, message: JointState) -> tuple[Array, Array]:
+        """
+        Return ``steering, wheel_angle`` of the model, rad; velocities may be missing.
+
+        Raises
+        ------
+        MessageError
+            As `read`.
+        """
+        position = self._sign * self._fields(message, 'position') + self._zero
+        return position[:self.robot.count], position[self.robot.count:]
 
     def encode(self, steering: Array, steering_rate: Array, wheel_angle: Array,
                wheel_rate: Array, wheel_torque: Array) -> tuple[Array, Array, Array]:

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Odometry of samples as they arrive; the node and the offline run on a bag are both this.
+
+What is the same object gives the same bits: the odometry recomputed from recorded joint states is
+the recorded one, as long as samples and settings are.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_description.model import Array, CasterRobot
+from c3p_kinematics.odometry import Odometry, OdometryEstimate, OdometrySettings
+
+# parameters of the node that are settings of the odometry
+PARAMETERS = (
+    'max_gap', 'robust', 'wheel_counts', 'steering_counts', 'rate_noise_std',
+    'position_variance_per_metre', 'position_variance_per_radian', 'yaw_variance_per_metre',
+    'yaw_variance_per_radian')
+
+
+def odometry_settings(wheel_counts: int = 2000, steering_counts: int = 4096,
+                      **more: float) -> OdometrySettings:
+    """
+    Return the settings from the parameters of the node.
+
+    Parameters
+    ----------
+    wheel_counts, steering_counts : int
+        Counts of an encoder per turn; resolution = 2π / counts.
+    **more
+        Fields of `OdometrySettings` by their names.
+
+    Raises
+    ------
+    ValueError
+        A value that cannot be.
+
+    Examples
+    --------
+    >>> settings = odometry_settings(wheel_counts=1000, max_gap=0.5)
+    >>> round(settings.wheel_resolution, 6), settings.max_gap
+    (0.006283, 0.5)
+    """
+    return OdometrySettings(wheel_resolution=2 * math.pi / wheel_counts,
+                            steering_resolution=2 * math.pi / steering_counts, **more)
+
+
+class OdometryStream:
+    """
+    Odometry with a clock of its own.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    settings : OdometrySettings, optional
+
+    Examples
+    --------
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> stream, still = OdometryStream(robot), np.zeros(3)
+    >>> first = stream.step(None, still, still, still, still)
+    >>> second = stream.step(0.1, still, still, still + 0.25, still + 2.5)  # a centimetre, +Y
+    >>> second.time, (second.pose.round(9) + 0.0).tolist()
+    (0.1, [0.0, 0.01, 0.0])
+    """
+
+    def __init__(self, robot: CasterRobot, settings: OdometrySettings | None = None) -> None:
+        """Stand at the origin at time zero."""
+        self._robot = robot
+        self._odometry = Odometry(robot, settings)
+        self._time = 0.0
+
+    @property
+    def pose(self) -> Array:
+        """Pose (x, y, yaw) on the floor: m and rad."""
+        return self._odometry.pose
+
+    def warm_up(self) -> None:
+        """Compile the kernels with made-up samples, and forget these."""
+        n = self._robot.count
+        for k in range(3):
+            self._odometry.step(0.01 * k, np.zeros(n), np.full(n, 0.01 * k), np.ones(n),
+                                np.zeros(n))
+        self._odometry.reset()
+
+    def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0)) -> None:
+        """Stand at `pose` (3,); the next sample only latches. Raises as `Odometry.reset`."""
+        self._odometry.reset(pose)
+
+    def step(self, dt: float | None, steering: ArrayLike, steering_rate: ArrayLike,
+             wheel_angle: ArrayLike, wheel_rate: ArrayLike) -> OdometryEstimate:
+        """
+        Take one sample of all encoders.
+
+        Parameters
+        ----------
+        dt : float, s, or None
+            Since the sample before; None begins a time line: after a first one the pose stays
+            where it was.
+        steering, steering_rate, wheel_angle, wheel_rate : (n,) array_like, rad and rad/s
+
+        Returns
+        -------
+        OdometryEstimate
+            As `Odometry.step`; its time counts from the first sample.
+        """
+        if dt is None:
+            self._odometry.reset(self._odometry.pose)
+        # seconds since the first sample: no digits are lost to the epoch
+        self._time += dt or 0.0
+        return self._odometry.step(self._time, steering, wheel_angle, wheel_rate, steering_rate)

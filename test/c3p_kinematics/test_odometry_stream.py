@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stream against the odometry that it feeds."""
+
+import math
+
+import numpy as np
+import pytest
+
+from c3p_description.model import CasterRobot
+from c3p_kinematics.odometry import Odometry, OdometrySettings
+from c3p_kinematics.odometry_stream import PARAMETERS, OdometryStream, odometry_settings
+
+ROBOT = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+STILL = np.zeros(3)
+
+
+def samples(count):
+    """Return (steering, steering rate, angle, rate) of a robot that drives some curve."""
+    random = np.random.default_rng(3)
+    rates = 2.0 + np.cumsum(random.normal(0.0, 0.05, (count, 3)), axis=0)
+    turns = 0.2 * np.sin(np.arange(count)[:, None] / 20.0 + np.arange(3))
+    return [(np.sum(turns[:k + 1], axis=0) * 0.005, turns[k],
+             np.sum(rates[:k + 1], axis=0) * 0.005, rates[k]) for k in range(count)]
+
+
+def test_a_stream_is_the_odometry_at_summed_steps():
+    stream, odometry, time = OdometryStream(ROBOT), Odometry(ROBOT), 0.0
+    stream.warm_up()
+    for k, (steering, steering_rate, angle, rate) in enumerate(samples(50)):
+        step = 0.005 if k else None
+        time += step or 0.0
+        ours = stream.step(step, steering, steering_rate, angle, rate)
+        theirs = odometry.step(time, steering, angle, rate, steering_rate)
+        # the same bits, although one of them has been warmed up
+        assert ours.time == theirs.time and np.array_equal(ours.pose, theirs.pose)
+        assert np.array_equal(ours.twist, theirs.twist)
+        assert np.array_equal(ours.pose_covariance, theirs.pose_covariance)
+
+
+def test_a_new_time_line_keeps_the_pose_and_takes_the_angles_as_they_are():
+    stream = OdometryStream(ROBOT)
+    for k, sample in enumerate(samples(20)):
+        before = stream.step(0.005 if k else None, *sample)
+    after = stream.step(None, STILL + 3.0, STILL, STILL - 7.0, STILL)
+    assert np.array_equal(after.pose, before.pose) and after.reason == 'first sample'
+    assert np.array_equal(stream.pose, before.pose)
+    stream.reset((1.0, 2.0, 0.5))
+    assert stream.step(0.005, *samples(1)[0]).pose.tolist() == [1.0, 2.0, 0.5]
+
+
+def test_settings_are_those_of_the_parameters():
+    default = odometry_settings()
+    assert default == OdometrySettings()
+    assert odometry_settings(steering_counts=8).steering_resolution == math.pi / 4
+    assert {'wheel_counts', 'steering_counts'} < set(PARAMETERS)
+    assert all(hasattr(default, name) for name in PARAMETERS if not name.endswith('counts'))
+    with pytest.raises(ValueError, match='max_gap = -1'):
+        odometry_settings(max_gap=-1.0)
