@@ -13,6 +13,7 @@ NODES = {
     'inverse_dynamics_node': 'c3p_dynamics.inverse_dynamics_node:main',
     'velocity_controller_node': 'c3p_controller.velocity_controller_node:main',
     'position_controller_node': 'c3p_controller.position_controller_node:main',
+    'twist_mux_node': 'c3p_controller.twist_mux_node:main',
     'simulation_node': 'c3p_simulation.simulation_node:main',
     'rough_ground_node': 'c3p_simulation.rough_ground_node:main',
     'emulated_cards_node': 'c3p_simulation.emulated_cards_node:main',

@@ -51,12 +51,15 @@ class SuiteNode(Node):
         A parameter or a robot description that cannot be used.
     """
 
+    # groups of parameters that the node reads by itself
+    OWN_GROUPS: tuple[str, ...] = ()
+
     def __init__(self, name: str, *schemas: Path, **options: Any) -> None:
         """Declare the parameters and load the robot."""
         super().__init__(name, **options)
         # fixed at the start: asked several times a cycle
         self._simulated = bool(self.get_parameter('use_sim_time').value)
-        self.parameters = Parameters(self, COMMON, *schemas)
+        self.parameters = Parameters(self, COMMON, *schemas, own=self.OWN_GROUPS)
         self.robot = self._load_robot()
         self.diagnostics = Diagnostics(self, self.robot.name, self.figures)
 

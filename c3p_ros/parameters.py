@@ -8,7 +8,7 @@ does not know is an error, because a misspelt gain must not be silently ignored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,8 @@ class Parameters:
         Later files add to earlier ones.
     changed : callable, optional
         Called with no argument after a dynamic parameter has been accepted.
+    own : sequence of str
+        Groups with names of the user's, which the node itself reads and checks.
 
     Raises
     ------
@@ -75,13 +77,14 @@ class Parameters:
     """
 
     def __init__(self, node: Node, *schemas: Path,
-                 changed: Callable[[], None] = lambda: None) -> None:
+                 changed: Callable[[], None] = lambda: None, own: Sequence[str] = ()) -> None:
         """Declare, check and read every parameter."""
         self._node = node
         self._entries: dict[str, dict[str, Any]] = {}
         for path in schemas:
             self._entries.update(read_schema(path))
         self.changed = changed
+        self._foreign = (*FOREIGN, *own)
         self._refuse_unknown()
         for name, entry in self._entries.items():
             self._declare(name, entry)
@@ -90,7 +93,7 @@ class Parameters:
 
     def _refuse_unknown(self) -> None:
         for name in self._node._parameter_overrides:
-            if name not in self._entries and name.split('.')[0] not in FOREIGN:
+            if name not in self._entries and name.split('.')[0] not in self._foreign:
                 close = [known for known in self._entries if known.split('.')[-1] in name
                          or name in known] or get_close_matches(name, self._entries)
                 raise ParameterError(

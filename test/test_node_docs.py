@@ -17,6 +17,7 @@ NODES = {
     'sensed_kinematics': 'c3p_kinematics.sensed_kinematics_node.SensedKinematicsNode',
     'position_controller': 'c3p_controller.position_controller_node.PositionControllerNode',
     'velocity_controller': 'c3p_controller.velocity_controller_node.VelocityControllerNode',
+    'twist_mux': 'c3p_controller.twist_mux_node.TwistMuxNode',
     'inverse_dynamics': 'c3p_dynamics.inverse_dynamics_node.InverseDynamicsNode',
     'simulation': 'c3p_simulation.simulation_node.SimulationNode',
     'rough_ground': 'c3p_simulation.rough_ground_node.RoughGroundNode',
