@@ -12,7 +12,7 @@ import importlib
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -124,7 +124,8 @@ class Studio:
         self._context.free()
 
     def draw(self, poses: ArrayLike, steering: ArrayLike, wheel_angle: ArrayLike = 0.0,
-             path: ArrayLike | None = None, view: View | None = None) -> Array:
+             path: ArrayLike | None = None, view: View | None = None,
+             decorate: Callable[[Any], None] = lambda scene: None) -> Array:
         """
         Return a picture of the robot in each of some poses.
 
@@ -137,6 +138,8 @@ class Studio:
             A line on the floor.
         view : View, optional
             Else one that looks at the middle of all poses and of the path.
+        decorate : callable
+            Takes MuJoCo's ``MjvScene`` of the picture and may add shapes to it.
 
         Returns
         -------
@@ -164,12 +167,18 @@ class Studio:
         if path is not None and len(path) > 1:
             # as broad as it can be seen from there
             self._add_path(np.asarray(path, float), 0.002 * view.distance)
+        decorate(scene)
         pixels = np.empty((self._size[1], self._size[0], 3), np.uint8)
         self._context.make_current()
         mj.mjr_render(mj.MjrRect(0, 0, *self._size), scene, self._drawing)
         mj.mjr_readPixels(pixels, None, mj.MjrRect(0, 0, *self._size), self._drawing)
         # OpenGL counts rows from below
         return pixels[::-1]
+
+    @property
+    def model(self) -> Any:
+        """MuJoCo's ``MjModel`` of the robot between floor, sky and lamps."""
+        return self._model
 
     @property
     def breadth(self) -> float:
