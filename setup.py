@@ -17,6 +17,7 @@ NODES = {
     'simulation_node': 'c3p_simulation.simulation_node:main',
     'rough_ground_node': 'c3p_simulation.rough_ground_node:main',
     'emulated_cards_node': 'c3p_simulation.emulated_cards_node:main',
+    'marker_node': 'c3p_simulation.marker_node:main',
     'recorder_node': 'c3p_simulation.recorder_node:main',
     'ros2_control_bridge_node': 'c3p_hardware.ros2_control_bridge_node:main',
     'hardware_interface_node': 'c3p_hardware.hardware_interface_node:main',
