@@ -139,8 +139,12 @@ class HardwareInterfaceNode(LifecycleNodeMixin, SuiteNode):
 
     def _close(self) -> None:
         link, self._link = self._link, None
-        if link is not None:
+        if link is None:
+            return
+        try:
             link.close()
+        except TimeoutError as error:
+            self.diagnostics.condition('bus', ERROR, f'{error}')
 
     # -- the cycle -------------------------------------------------------------------------------
 

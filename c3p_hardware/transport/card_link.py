@@ -110,13 +110,22 @@ class CardLink:
         self._loop.start()
 
     def close(self) -> None:
-        """Let the drives go, end the cycle and close the bus."""
+        """
+        Let the drives go, end the cycle and close the bus.
+
+        Raises
+        ------
+        TimeoutError
+            The interface does not come back; the bus is closed all the same.
+        """
         loop, self._loop = self._loop, None
-        if loop is not None:
-            loop.stop()
-        bus, self._bus = self._bus, None
-        if bus is not None:
-            bus.shutdown()
+        try:
+            if loop is not None:
+                loop.stop()
+        finally:
+            bus, self._bus = self._bus, None
+            if bus is not None:
+                bus.shutdown()
 
     def allow(self, allowed: bool) -> None:
         """Allow arming, or forbid it and disarm."""

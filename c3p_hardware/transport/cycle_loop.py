@@ -35,6 +35,9 @@ LOAD_OVER = 1.0
 # cycles in which the drives are told to let go before the loop ends
 FAREWELL = 3
 
+# how long the loop may take to end, s: a cycle and its farewell take some ten milliseconds
+STOP_WITHIN = 2.0
+
 
 class CycleLoop:
     """
@@ -103,11 +106,23 @@ class CycleLoop:
         self._thread.start()
 
     def stop(self) -> None:
-        """Let the drives go and end the cycles."""
+        """
+        Let the drives go and end the cycles.
+
+        Raises
+        ------
+        TimeoutError
+            The interface of the bus does not come back from receiving or sending.
+        """
         self._over.set()
         thread, self._thread = self._thread, None
-        if thread is not None:
-            thread.join()
+        if thread is None:
+            return
+        thread.join(STOP_WITHIN)
+        if thread.is_alive():
+            raise TimeoutError(
+                f'the cycle has not ended within {STOP_WITHIN} s: the CAN interface does not come '
+                'back; the drives stop when they miss the heartbeat')
 
     def command(self, torque: Array, stamp: int) -> None:
         """

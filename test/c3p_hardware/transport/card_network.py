@@ -124,7 +124,8 @@ class CardsBus:
     """
 
     def __init__(self, period=SETTINGS.period):
-        self._inbox, self._to_master = _Inbox(self._hear), queue.SimpleQueue()
+        # no SimpleQueue: its timeout, once it has passed between two looks, never ends (3.11)
+        self._inbox, self._to_master = _Inbox(self._hear), queue.Queue()
         self.sent, self.down, self.closed, self.period = [], '', False, period
         self.on_send, self.on_receive = lambda message: None, lambda timeout: None
         with patch.object(canopen, 'import_od', import_od):

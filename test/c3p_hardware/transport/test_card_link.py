@@ -12,7 +12,7 @@ from card_network import ROBOT, SETTINGS, CardsBus
 from c3p_hardware.cia301 import NmtState
 from c3p_hardware.cia402 import DriveState
 from c3p_hardware.supervisor import ArmState, Refused
-from c3p_hardware.transport import can_bus, card_link
+from c3p_hardware.transport import can_bus, card_link, cycle_loop
 from c3p_hardware.transport.can_bus import BusAddress, BusError
 from c3p_hardware.transport.card_link import CardLink
 from c3p_hardware.transport.configure import ConfigurationError
@@ -152,6 +152,20 @@ def test_closing_lets_the_drives_go_before_the_devices_leave(link):
     link.close()
     with pytest.raises(Refused, match='~/recover'):
         link.quick_stop()
+
+
+def test_an_interface_that_does_not_come_back_is_closed_and_named(link, monkeypatch):
+    monkeypatch.setattr(cycle_loop, 'STOP_WITHIN', 0.1)
+    link.connect()
+    # receiving hangs, as with a driver that is broken, until the bus is shut down
+    stuck, free = threading.Event(), threading.Event()
+    link.far.on_receive = lambda timeout: (stuck.set(), free.wait())
+    monkeypatch.setattr(link.far, 'shutdown', free.set)
+    assert stuck.wait(SOON)
+    with pytest.raises(TimeoutError, match='interface does not come back'):
+        link.close()
+    assert free.is_set()
+    link.until(lambda: not [t for t in threading.enumerate() if t.name == 'sync'], 'the end')
 
 
 @pytest.mark.parametrize('fault, words', [
