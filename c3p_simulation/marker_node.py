@@ -23,9 +23,10 @@ from visualization_msgs.msg import MarkerArray
 from c3p_ros.executor import run
 from c3p_ros.node import RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_simulation.scene.live import TOPICS, LiveScene
-from c3p_simulation.scene.markers import MarkerScene, path_message
+from c3p_simulation.scene.markers import MarkerScene
 from c3p_simulation.scene.settings import SceneSettings
 from c3p_simulation.scene.trail import Trail
+from c3p_simulation.scene.wire_path import path_bytes
 
 # how often the node looks whether somebody listens, s
 LOOK_PERIOD = 0.5
@@ -104,7 +105,7 @@ class MarkerNode(SuiteNode):
         now = time.monotonic()
         if self._path_new and now >= self._path_due and self._path.get_subscription_count():
             self._path_new, self._path_due = False, now + 1.0 / self.parameters.value.path_rate
-            self._path.publish(path_message(self._trail.poses, read.frame_id, read.stamp))
+            self._path.publish(path_bytes(self._trail.poses, read.frame_id, read.stamp))
 
 
 def main(args: list[str] | None = None) -> int:

@@ -9,6 +9,7 @@ A caster has the same colour in the scene and in the figures of the reports
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 # red, green, blue, opacity, each 0 to 1
 Colour = tuple[float, float, float, float]
@@ -19,6 +20,7 @@ GOOD, FAIR, BAD = '#009E73', '#F0E442', '#D55E00'
 LOST, ALERT, MOTION, TEXT = '#D55E00', '#E3182D', '#56B4E9', '#FFFFFF'
 
 
+@lru_cache
 def colour(code: str, opacity: float = 1.0) -> Colour:
     """
     Return the colour of a code like ``#0072B2``.

@@ -3,17 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration
-from geometry_msgs.msg import Point, PoseStamped
-from nav_msgs.msg import Path
-from std_msgs.msg import ColorRGBA
+from geometry_msgs.msg import Point
 from visualization_msgs.msg import Marker, MarkerArray
 
-from c3p_ros.frames import fill_pose
 from c3p_ros.messages import ns_to_stamp
 from c3p_simulation.scene.layers import layer
 from c3p_simulation.scene.shapes import Arc, Arrow, Ball, Label, Line, Mesh, Shape, arc_points
@@ -35,15 +32,17 @@ class MarkerScene:
     def __init__(self, lifetime: float = 0.0) -> None:
         """Begin without markers."""
         self._lifetime = Duration(sec=int(lifetime), nanosec=int(1e9 * (lifetime % 1)))
+        # a marker is made once and changed: most of what it costs are the parts that never change
+        self._kept: dict[tuple[type, str], Marker] = {}
         self._numbers: dict[str, int] = {}
-        self._shown: dict[str, None] | None = None
+        self._shown: set[str] | None = None
 
     def message(self, shapes: Sequence[Shape], stamp: int) -> MarkerArray:
         """
         Return the markers of a scene, and deletions of those of the scene before.
 
         Markers follow their frame between messages (``frame_locked``), and the first message
-        deletes what an earlier publisher left behind.
+        deletes what an earlier publisher left behind. The message is good until the next one.
 
         Parameters
         ----------
@@ -51,18 +50,17 @@ class MarkerScene:
             With different names.
         stamp : int, ns
         """
-        time, markers = ns_to_stamp(stamp), []
+        names, markers = {shape.name for shape in shapes}, []
         if self._shown is None:
             markers.append(Marker(action=Marker.DELETEALL))
-        names = {shape.name: None for shape in shapes}
-        for name in self._shown or ():
-            if name not in names:
-                markers.append(Marker(ns=layer(name), id=self._number(name),
-                                      action=Marker.DELETE))
+        else:
+            markers += [Marker(ns=layer(name), id=self._numbers[name], action=Marker.DELETE)
+                        for name in sorted(self._shown - names)]
+        time = ns_to_stamp(stamp)
         for shape in shapes:
-            marker = marker_of(shape)
-            marker.ns, marker.id = layer(shape.name), self._number(shape.name)
-            marker.header.stamp, marker.lifetime = time, self._lifetime
+            marker = self._marker(shape)
+            marker.header.stamp = time
+            fill(marker, shape)
             markers.append(marker)
         self._shown = names
         return MarkerArray(markers=markers)
@@ -71,57 +69,41 @@ class MarkerScene:
         """Begin anew: the next message deletes all others."""
         self._shown = None
 
-    def _number(self, name: str) -> int:
-        return self._numbers.setdefault(name, len(self._numbers))
+    def _marker(self, shape: Shape) -> Marker:
+        key = type(shape), shape.name
+        if key not in self._kept:
+            number = self._numbers.setdefault(shape.name, len(self._numbers))
+            marker = Marker(ns=layer(shape.name), id=number, action=Marker.ADD, frame_locked=True,
+                            lifetime=self._lifetime)
+            marker.pose.orientation.w = 1.0
+            self._kept[key] = marker
+        return self._kept[key]
 
 
-def marker_of(shape: Shape) -> Marker:
-    """Return a shape as a marker that follows its frame, without namespace, number and stamp."""
-    marker = Marker(action=Marker.ADD, frame_locked=True)
+def fill(marker: Marker, shape: Shape) -> None:
+    """Write a shape into a marker: frame, colour, type, place and size."""
     marker.header.frame_id = shape.frame
-    marker.pose.orientation.w = 1.0
-    red, green, blue, opacity = shape.colour
-    marker.color = ColorRGBA(r=red, g=green, b=blue, a=opacity)
+    colour = marker.color
+    colour.r, colour.g, colour.b, colour.a = shape.colour
     _FILL[type(shape)](marker, shape)
-    return marker
 
 
-def path_message(poses: Iterable[Sequence[float]], frame: str, stamp: int) -> Path:
-    """
-    Return a Path through poses (x, y, yaw), all with one stamp.
-
-    Parameters
-    ----------
-    poses : iterable of (3,) sequences, m and rad
-    frame : str
-    stamp : int, ns
-    """
-    message = Path()
-    message.header.frame_id, message.header.stamp = frame, ns_to_stamp(stamp)
-    message.poses = [path_pose(pose, frame) for pose in poses]
-    return message
-
-
-def path_pose(pose: Sequence[float], frame: str) -> PoseStamped:
-    """Return one pose (x, y, yaw) of a Path."""
-    stamped = PoseStamped()
-    stamped.header.frame_id = frame
-    fill_pose(stamped.pose, pose)
-    return stamped
-
-
-def _points(places: Any) -> list[Point]:
-    return [Point(x=x, y=y, z=z) for x, y, z in np.asarray(places, float).tolist()]
+def _fill_points(marker: Marker, places: Any) -> None:
+    values = np.asarray(places, float).tolist()
+    if len(marker.points) != len(values):
+        marker.points = [Point() for _ in values]
+    for point, (x, y, z) in zip(marker.points, values, strict=True):
+        point.x, point.y, point.z = x, y, z
 
 
 def _fill_line(marker: Marker, shape: Line) -> None:
     marker.type, marker.scale.x = Marker.LINE_STRIP, float(shape.width)
-    marker.points = _points(shape.points)
+    _fill_points(marker, shape.points)
 
 
 def _fill_arc(marker: Marker, shape: Arc) -> None:
     marker.type, marker.scale.x = Marker.LINE_STRIP, float(shape.width)
-    marker.points = _points(arc_points(shape))
+    _fill_points(marker, arc_points(shape))
 
 
 def _fill_arrow(marker: Marker, shape: Arrow) -> None:
@@ -129,7 +111,7 @@ def _fill_arrow(marker: Marker, shape: Arrow) -> None:
     marker.type = Marker.ARROW
     marker.scale.x, marker.scale.y = float(shape.width), HEAD_WIDTH * shape.width
     marker.scale.z = min(HEAD_LENGTH * shape.width, HEAD_PART * length)
-    marker.points = _points([shape.start, shape.end])
+    _fill_points(marker, [shape.start, shape.end])
 
 
 def _fill_ball(marker: Marker, shape: Ball) -> None:
@@ -151,7 +133,7 @@ def _fill_mesh(marker: Marker, shape: Mesh) -> None:
     marker.scale.x = marker.scale.y = marker.scale.z = 1.0
     # from both sides
     both = np.concatenate([shape.triangles, np.asarray(shape.triangles)[:, ::-1]])
-    marker.points = _points(np.asarray(shape.vertices)[both.reshape(-1)])
+    _fill_points(marker, np.asarray(shape.vertices)[both.reshape(-1)])
 
 
 _FILL = {Line: _fill_line, Arc: _fill_arc, Arrow: _fill_arrow, Ball: _fill_ball,

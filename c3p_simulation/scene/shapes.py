@@ -18,7 +18,7 @@ from c3p_description.model import Array
 from c3p_simulation.scene.colours import Colour
 
 # two neighbouring points of a drawn arc are at most this far apart, rad
-ARC_STEP = math.radians(6)
+ARC_STEP = math.radians(9)
 
 
 class Line(NamedTuple):
@@ -126,13 +126,16 @@ def arc_head(arc: Arc, name: str, length: float) -> Arrow:
     length : float, m
         Of the arrow.
     """
-    end = arc_points(arc)[-1]
     angle = arc.start_angle + arc.sweep
-    tangent = math.copysign(1.0, arc.sweep) * np.array([-math.sin(angle), math.cos(angle), 0.0])
-    return Arrow(name, arc.frame, arc.colour, end, end + length * tangent, arc.width)
+    cos, sin = math.cos(angle), math.sin(angle)
+    end = arc.centre + arc.radius * np.array([cos, sin, 0.0])
+    tangent = math.copysign(length, arc.sweep) * np.array([-sin, cos, 0.0])
+    return Arrow(name, arc.frame, arc.colour, end, end + tangent, arc.width)
 
 
 def raised(point: ArrayLike, height: float) -> Array:
     """Return points (…, 3) at this height from planar ones (…, 2)."""
     plane = np.asarray(point, float)
-    return np.concatenate([plane, np.full((*plane.shape[:-1], 1), float(height))], axis=-1)
+    out = np.empty((*plane.shape[:-1], 3))
+    out[..., :2], out[..., 2] = plane, height
+    return out
