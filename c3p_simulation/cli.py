@@ -32,6 +32,7 @@ from c3p_simulation.cli_experiment import add_experiment
 from c3p_simulation.cli_film import add_film
 from c3p_simulation.cli_identify import add_identify
 from c3p_simulation.cli_sim import add_sim
+from c3p_simulation.cli_teleop import add_teleop
 from c3p_simulation.cli_tune import add_tune
 from c3p_simulation.drive_options import CONTROLLERS, HARDWARE, PLANTS
 
@@ -43,6 +44,7 @@ def parser() -> argparse.ArgumentParser:
     _add_drive(commands)
     _add_report(commands)
     add_sim(commands)
+    add_teleop(commands)
     add_experiment(commands)
     add_film(commands)
     add_campaign(commands)

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The node of ``c3p teleop``: commands and the e-stop out, what the robot does in."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import Twist, TwistStamped
+from nav_msgs.msg import Odometry
+from rcl_interfaces.msg import ParameterType
+from rcl_interfaces.srv import GetParameters
+from rclpy.duration import Duration
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool, String
+
+from c3p_description.model import Array, CasterRobot
+from c3p_kinematics.singularity import singularity
+from c3p_ros.messages import JointCoding, MessageError, fill_twist, planar
+from c3p_ros.node import LATCHED, LATEST, RELIABLE, SENSOR_DATA
+from c3p_ros.wire import READERS
+from c3p_simulation.teleop.screen import View
+
+# through twist_mux, and past it where there is none
+KEYBOARD, DIRECT = 'cmd_vel_keyboard', 'cmd_vel'
+
+# who listens is known after this time; until then nothing moves, s
+DISCOVERY = 1.0
+
+# a state that is older is not shown, s
+OLD = 2.0
+
+# limits of the node that follows the commands
+LIMITS = ('speed_limit', 'yaw_rate_limit')
+
+
+class RobotLink(Node):
+    """
+    Talks to the robot; callbacks store what they get, and only what is shown is read.
+
+    Once a twist_mux has been seen every command goes through it, also when it is gone.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    topic : str
+        Where the commands go; empty is to a twist_mux where there is one, else to ``cmd_vel``.
+    stamped : bool
+        Send TwistStamped, not Twist.
+    **options
+        Passed to rclpy's Node.
+
+    Attributes
+    ----------
+    locked : bool
+        Whether somebody says that the e-stop is pressed.
+    limits : (2,) tuple or None, m/s and rad/s
+        Speed and yaw rate that the velocity controller follows, when it has answered.
+    """
+
+    def __init__(self, robot: CasterRobot, topic: str = '', stamped: bool = True,
+                 **options: Any) -> None:
+        """Create publishers, subscriptions and the question for the limits."""
+        super().__init__('teleop_keyboard', **options)
+        self.robot, self._joints = robot, JointCoding(robot)
+        self._kind = TwistStamped if stamped else Twist
+        self._begin, self._muxed = time.monotonic(), False
+        self._out = {name: self.create_publisher(self._kind, name, LATEST)
+                     for name in ([topic] if topic else [KEYBOARD, DIRECT])}
+        self._e_stop = self.create_publisher(Bool, 'e_stop', RELIABLE)
+        self._said, self._mux_locked, self._drives = False, False, ''
+        self._raw: dict[type, tuple[float, bytes]] = {}
+        self._readers = {kind: READERS[kind]() for kind in (JointState, Odometry)}
+        self._slip: DiagnosticArray | None = None
+        self.limits: tuple[float, float] | None = None
+        for kind, name, quality in ((JointState, 'joint_states', SENSOR_DATA),
+                                    (Odometry, 'odom', SENSOR_DATA)):
+            self.create_subscription(kind, name, lambda data, kind=kind: self._raw.update(
+                {kind: (time.monotonic(), data)}), quality, raw=True)
+        self.create_subscription(DiagnosticArray, 'sensed_kinematics/wheel_slip',
+                                 lambda message: setattr(self, '_slip', message), RELIABLE)
+        self.create_subscription(Bool, 'e_stop', lambda message: setattr(
+            self, '_said', message.data), RELIABLE)
+        self.create_subscription(Bool, 'twist_mux/locked', lambda message: setattr(
+            self, '_mux_locked', message.data), LATCHED)
+        self.create_subscription(String, 'twist_mux/driving', lambda message: setattr(
+            self, '_drives', message.data), LATCHED)
+        self._ask = self.create_client(GetParameters, 'velocity_controller/get_parameters')
+        self.create_timer(0.5, self._on_timer)
+
+    @property
+    def locked(self) -> bool:
+        """Whether anybody says that the e-stop is pressed."""
+        return self._said or self._mux_locked
+
+    @property
+    def muxed(self) -> bool:
+        """Whether a twist_mux takes the commands, or has done so."""
+        if not self._muxed and KEYBOARD in self._out:
+            self._muxed = self._out[KEYBOARD].get_subscription_count() > 0
+        return self._muxed
+
+    @property
+    def place(self) -> str:
+        """Topic to which the commands go."""
+        if self.muxed:
+            return KEYBOARD
+        return DIRECT if DIRECT in self._out else next(iter(self._out))
+
+    @property
+    def heard(self) -> bool:
+        """Whether somebody takes the commands."""
+        return self._out[self.place].get_subscription_count() > 0
+
+    @property
+    def ready(self) -> bool:
+        """Whether it is known who takes the commands."""
+        return self.muxed or len(self._out) == 1 or time.monotonic() - self._begin > DISCOVERY
+
+    def send(self, twist: Array) -> None:
+        """Command (vx, vy, ω)."""
+        message = self._kind()
+        if self._kind is TwistStamped:
+            message.header.stamp = self.get_clock().now().to_msg()
+            message.header.frame_id = 'base_link'
+            fill_twist(message.twist, twist)
+        else:
+            fill_twist(message, twist)
+        self._out[self.place].publish(message)
+
+    def say(self, locked: bool) -> None:
+        """Press or release the e-stop."""
+        self._said = locked
+        self._e_stop.publish(Bool(data=locked))
+
+    def flush(self, seconds: float) -> None:
+        """Wait until what was sent has arrived, but not for long."""
+        for publisher in (*self._out.values(), self._e_stop):
+            publisher.wait_for_all_acked(Duration(seconds=seconds))
+
+    def show(self, view: View) -> None:
+        """Write what the robot does into `view`."""
+        now = time.monotonic()
+        view.robot, view.place = self.robot.name, self.place
+        view.twist, view.steering, view.sigma_min, view.slip = None, None, None, ''
+        try:
+            odometry, view.twist_age = self._read(Odometry, now)
+            view.twist = None if odometry is None else planar(odometry.twist, 'twist')
+            joints, _ = self._read(JointState, now)
+            if joints is not None:
+                view.steering = self._joints.read(joints)[0]
+                view.sigma_min = float(singularity(self.robot, view.steering).sigma_min)
+        except MessageError as error:
+            view.note = f'{error}'
+        if self._slip is not None:
+            view.slip = slip_text(self._slip)
+        if self._drives not in ('', 'keyboard'):
+            view.note = view.note or f'twist_mux follows {self._drives}'
+
+    def _read(self, kind: type, now: float) -> tuple[Any, float]:
+        heard, data = self._raw.get(kind, (-OLD, b''))
+        age = now - heard
+        return (self._readers[kind](data) if data and age <= OLD else None), age
+
+    def _on_timer(self) -> None:
+        """Ask once for the limits, when there is somebody to ask."""
+        if self.limits is None and self._ask.service_is_ready():
+            answer = self._ask.call_async(GetParameters.Request(names=list(LIMITS)))
+            answer.add_done_callback(self._on_limits)
+
+    def _on_limits(self, answer: Any) -> None:
+        values = getattr(answer.result(), 'values', ())
+        if [value.type for value in values] == [ParameterType.PARAMETER_DOUBLE] * len(LIMITS):
+            self.limits = tuple(value.double_value for value in values)
+
+
+def slip_text(message: DiagnosticArray) -> str:
+    """Return which wheels slip, and how fast, of a ``~/wheel_slip``."""
+    slipping = []
+    for status in message.status:
+        figures = {value.key: value.value for value in status.values}
+        if figures.get('suspect') == 'true':
+            slipping.append(f'{status.name} along {figures.get("along")} across '
+                            f'{figures.get("across")} m/s')
+    return ', '.join(slipping) or 'none'
