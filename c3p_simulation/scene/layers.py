@@ -13,7 +13,7 @@ def layer(name: str) -> str:
     Return the layer of a shape by its name.
 
     Layers are ``rolling_lines``, ``unactuated``, ``axle_lines``, ``instantaneous_centre``,
-    ``twist``, ``torque``, ``slip`` and ``planned``.
+    ``twist``, ``torque``, ``slip``, ``uncertainty`` and ``planned``.
 
     Examples
     --------

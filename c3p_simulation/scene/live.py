@@ -20,9 +20,10 @@ from c3p_ros.messages import EffortCoding, JointCoding, MessageError, planar
 from c3p_ros.wire import READERS, OdometryRead
 from c3p_simulation.scene.caster_scene import caster_scene
 from c3p_simulation.scene.planned import planned_line
-from c3p_simulation.scene.readings import slip_of
+from c3p_simulation.scene.readings import pose_covariance, slip_of
 from c3p_simulation.scene.settings import SceneSettings
 from c3p_simulation.scene.shapes import Shape
+from c3p_simulation.scene.uncertainty import uncertainty
 
 JOINTS, ODOM, SLIP, EFFORT, AHEAD = (
     'joint_states', 'odom', 'sensed_kinematics/wheel_slip', 'wheel_effort',
@@ -98,23 +99,27 @@ class LiveScene:
         if read is None:
             return None
         stamp, steering = read
-        odometry = self._value(ODOM, lambda read: (read, planar(read.twist, 'twist')))
+        twist = self._value(ODOM, lambda read: planar(read.twist, 'twist'))
         slip = self._value(SLIP, lambda message: slip_of(message, self.robot))
         shapes = caster_scene(
-            self.robot, steering, twist=None if odometry is None else odometry[1],
+            self.robot, steering, twist=twist,
             wheel_torque=self._value(EFFORT, self._efforts.read),
             residual=None if slip is None else slip.residual,
             suspect=None if slip is None else slip.suspect,
             slipping=slip is not None and slip.suspect >= 0, settings=self.settings)
-        return (*shapes, *self._planned(odometry)), stamp
+        return (*shapes, *self._in_odometry()), stamp
 
-    def _planned(self, odometry: tuple[OdometryRead, Array] | None) -> tuple[Shape, ...]:
-        """Return the line of the reference ahead, in the frame of the odometry."""
-        if odometry is None:
+    def _in_odometry(self) -> tuple[Shape, ...]:
+        """Return what is drawn in the frame of the odometry: the way ahead, and how sure it is."""
+        odometry = self.odometry()
+        spread = self._value(ODOM, lambda read: pose_covariance(self._heard[ODOM].data))
+        if odometry is None or spread is None:
             return ()
-        frame = odometry[0].frame_id
-        poses = self._value(AHEAD, lambda read: planar_points(read, frame)[1])
-        return () if poses is None else planned_line(self.robot, poses, frame, self.settings)
+        read, pose = odometry
+        ahead = self._value(AHEAD, lambda way: planar_points(way, read.frame_id)[1])
+        shapes = uncertainty(self.robot, pose, spread, read.frame_id, self.settings)
+        return shapes if ahead is None else (*shapes, *planned_line(
+            self.robot, ahead, read.frame_id, self.settings))
 
     def _value(self, topic: str, use: Callable[[Any], Any]) -> Any:
         """Return what `use` makes of the newest message; None where it is old or of no use."""
