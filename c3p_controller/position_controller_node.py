@@ -4,8 +4,9 @@ Node: drives to ``goal_pose``, by the papers' exponential law or along a path wi
 
 Subscribes ``goal_pose``, ``odom``; publishes ``cmd_vel`` while it has a goal and nothing
 otherwise, so that a joystick or Nav2 can command the robot, and ``~/goal_reached``,
-``~/distance_to_goal``. On a path each command is preceded by the ``reference_trajectory`` of the
-same stamp: a twist does not tell where the line is.
+``~/distance_to_goal`` and, when a goal ends, ``~/result`` with the reason. Where nav2_msgs is
+installed it offers Nav2's action NavigateToPose, too. On a path each command is preceded by the
+``reference_trajectory`` of the same stamp: a twist does not tell where the line is.
 A drive begins with zero commands: the velocity controller takes others only after that.
 """
 
@@ -13,28 +14,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
+from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
 from std_msgs.msg import Bool, Float64
 from std_srvs.srv import Trigger
-from trajectory_msgs.msg import MultiDOFJointTrajectory
 
+from c3p_controller.goal_life import (
+    CANCELLED,
+    NO_ODOMETRY,
+    REACHED,
+    TIME_WENT_BACK,
+    GoalLife,
+    Outcome,
+    refused,
+    stands,
+)
 from c3p_controller.path_controller import PathController
-from c3p_controller.position_controller import Progress
 from c3p_controller.position_laws import make_position, retune
 from c3p_kinematics.se2 import compose
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import OK, WARN
+from c3p_ros.drive_commands import DriveCommands
 from c3p_ros.executor import run
 from c3p_ros.frames import GoalFrames, planar_pose
-from c3p_ros.messages import MessageError, fill_twist, ns_to_stamp, planar, stamp_to_ns
+from c3p_ros.goal_report import GoalReports
+from c3p_ros.messages import MessageError, ns_to_stamp, planar, stamp_to_ns
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
 from c3p_ros.wire import OdometryRead
-from c3p_ros.wire_writers import TrajectoryWriter
 
 # how old a goal may be when it arrives, s; a goal replayed from a bag is not driven to
 GOAL_AGE = 10.0
@@ -44,9 +55,6 @@ DISTANCE_PERIOD_NS = 100_000_000
 
 # a drive begins with zero commands for this long, ns: one alone might get lost
 ZERO_PERIOD_NS = 100_000_000
-
-# slower than this, m/s and rad/s, a robot stands, and whoever sends it a goal asks anew
-STANDS = np.array([0.05, 0.05, 0.1])
 
 # commands may be this much early, ns: rounding of stamps must not cost a whole cycle
 GRACE_NS = 100_000
@@ -67,25 +75,24 @@ class PositionControllerNode(SuiteNode):
         self._frames = GoalFrames(self)
         self._line = CycleClock()
         self._odom_seen = Lifeline(self.parameters.value.odom_timeout)
-        self._progress = Progress()
+        self._life, self._stamp = GoalLife(), 0
         self._pose: np.ndarray | None = None
         self._twist = np.zeros(3)
         # compiled before the first goal, which would hold up every node of its process
         compose(np.zeros(3), np.zeros(3))
         self._begin, self._drive_from, self._distance_due, self._command_due = False, 0, 0, 0
         self._reached: bool | None = None
-        self._stamped = self.parameters.value.use_stamped_vel
-        self._ahead = self.create_publisher(
-            MultiDOFJointTrajectory, 'reference_trajectory', LATEST) if isinstance(
-                self._controller, PathController) else None
-        self._write_ahead: TrajectoryWriter | None = None
-        self._command = self.create_publisher(TwistStamped if self._stamped else Twist, 'cmd_vel',
-                                              LATEST)
+        self._commands = DriveCommands(self, self.parameters.value.use_stamped_vel,
+                                       isinstance(self._controller, PathController))
         self._reached_pub = self.create_publisher(Bool, '~/goal_reached', LATCHED)
         self._distance_pub = self.create_publisher(Float64, '~/distance_to_goal', RELIABLE)
+        self._reports = GoalReports(self, self.robot.name)
         self.create_subscription(PoseStamped, 'goal_pose', self._on_goal, LATEST)
         self.listen(Odometry, 'odom', self._on_odom, RELIABLE)
         self.create_service(Trigger, '~/cancel', self._on_cancel)
+        action = self.parameters.value.navigate_action
+        self._reports.offer(action, partial(self._resolve, action), self._drive_to,
+                            partial(self._give_up, CANCELLED))
         self.watch(self._on_watch)
 
     def figures(self) -> Mapping[str, Any]:
@@ -103,7 +110,19 @@ class PositionControllerNode(SuiteNode):
         retune(self._controller, self.parameters.value)
         self._odom_seen.timeout = self.parameters.value.odom_timeout
 
+    def destroy_node(self) -> None:
+        """Offer the action no more and destroy the node."""
+        self._reports.destroy()
+        super().destroy_node()
+
     def _on_goal(self, message: PoseStamped) -> None:
+        try:
+            self._drive_to(self._resolve('goal_pose', message))
+        except MessageError:
+            return  # has been told
+
+    def _resolve(self, source: str, message: PoseStamped) -> np.ndarray:
+        """Return a goal in the odometry frame; tell and raise when it cannot be driven to."""
         try:
             if self._pose is None:
                 raise MessageError('no odometry yet, so no line to the goal; send it again later')
@@ -111,17 +130,25 @@ class PositionControllerNode(SuiteNode):
                 raise MessageError(f'no odometry for {self._odom_seen.age(self.watch_time()):.2f} '
                                    's; send it again when it comes')
             self.check_fresh(stamp_to_ns(message.header.stamp), GOAL_AGE)
-            goal = self._frames.resolve(message, self._pose)
+            return self._frames.resolve(message, self._pose)
         except MessageError as error:
-            self.diagnostics.refuse('goal_pose', error)
-            return
+            self.diagnostics.refuse(source, error)
+            self._tell(refused(f'{error}'))
+            raise
+
+    def _drive_to(self, goal: np.ndarray) -> int:
         # also with a goal that was there: what stands may be locked and wait for a zero command
-        self._begin = self._controller.goal is None or bool((abs(self._twist) < STANDS).all())
+        self._begin = self._controller.goal is None or stands(self._twist)
         self._controller.set_goal(goal, self._pose)
-        self._progress, self._command_due = Progress(), 0
+        self._command_due = 0
+        self._tell(self._life.begin(goal, self._stamp * 1e-9))
         self._publish_reached(False)
         self.diagnostics.condition('goal', OK, 'accepted')
         self.get_logger().info(f'goal {np.round(goal, 3).tolist()} in {self._frames.odom_frame}')
+        return self._life.number
+
+    def _tell(self, outcome: Outcome | None) -> None:
+        self._reports.tell(outcome, self._frames.odom_frame)
 
     def _on_odom(self, message: OdometryRead) -> None:
         try:
@@ -136,47 +163,42 @@ class PositionControllerNode(SuiteNode):
             self.diagnostics.refuse('odom', error)
             return
         self._odom_seen.beat(self.watch_time())
-        self._pose, self._twist = pose, speed
+        self._pose, self._twist, self._stamp = pose, speed, stamp
         self._command_due = stamp + int(1e9 / self.parameters.value.command_rate) - GRACE_NS
         if self._line.restarted:
             self._distance_due = 0
-            self._give_up('time went back; the goal belongs to the time before')
+            self._give_up(TIME_WENT_BACK, 'time went back; the goal belongs to the time before')
             return
         command = self._controller.step(pose, speed)
         if command is None:
             return
-        if not self._progress.step(stamp * 1e-9, command, self.parameters.value.progress_timeout):
-            self._give_up('no progress for '
-                          f'{self.parameters.value.progress_timeout} s (progress_timeout)')
+        values = self.parameters.value
+        outcome = self._life.step(stamp * 1e-9, command, speed, values.progress_timeout)
+        if outcome and outcome.reason != REACHED:
+            self._give_up(outcome.reason, outcome.text, outcome)
             return
         if self._begin:
             self._drive_from, self._begin = stamp + ZERO_PERIOD_NS, False
         beginning = stamp < self._drive_from
-        if self._ahead is not None and not beginning:
-            self._send_ahead(stamp)
+        if not beginning:
+            self._commands.send_ahead(stamp, getattr(self._controller, 'ahead', None),
+                                      (self._frames.odom_frame, self._frames.base_frame))
         twist = np.zeros(3) if beginning else command.twist
         self._send(twist, ns_to_stamp(stamp))
         changed = self._publish_reached(command.reached)
         if changed or stamp >= self._distance_due:
             self._distance_due = stamp + DISTANCE_PERIOD_NS
             self._distance_pub.publish(Float64(data=command.distance))
-
-    def _send_ahead(self, stamp: int) -> None:
-        ahead = self._controller.ahead
-        frames = self._frames.odom_frame, self._frames.base_frame
-        if self._write_ahead is None or self._ahead_frames != frames:
-            self._write_ahead, self._ahead_frames = TrajectoryWriter(*frames, ahead.time), frames
-        self._ahead.publish(self._write_ahead(stamp, ahead.pose, ahead.velocity))
+            gains = self._controller.gains
+            self._reports.feedback(
+                self._life, stamp, pose, self._frames.odom_frame,
+                (values.speed, getattr(gains, 'yaw_rate', values.yaw_rate)))
+        self._tell(outcome)
+        if outcome and not values.hold_goal:
+            self._let_go()
 
     def _send(self, twist: np.ndarray, stamp: Any) -> None:
-        if not self._stamped:
-            self._command.publish(fill_twist(Twist(), twist))
-            return
-        message = TwistStamped()
-        message.header.stamp = stamp
-        message.header.frame_id = self._frames.base_frame
-        fill_twist(message.twist, twist)
-        self._command.publish(message)
+        self._commands.send(twist, stamp, self._frames.base_frame)
 
     def _publish_reached(self, reached: bool) -> bool:
         """Publish `reached` when it has changed; return whether it has."""
@@ -185,23 +207,28 @@ class PositionControllerNode(SuiteNode):
             self._reached_pub.publish(Bool(data=reached))
         return changed
 
-    def _give_up(self, reason: str) -> None:
-        if self._controller.goal is None:
-            return
+    def _let_go(self) -> None:
         self._controller.cancel()
         self._send(np.zeros(3), self.get_clock().now().to_msg())
+
+    def _give_up(self, reason: str, text: str, outcome: Outcome | None = None) -> None:
+        if self._controller.goal is None:
+            return
+        self._let_go()
         self._publish_reached(False)
-        self.diagnostics.condition('goal', WARN, f'given up: {reason}')
+        self.diagnostics.condition('goal', WARN, f'given up: {text}')
+        self._tell(outcome or self._life.end(reason, text))
 
     def _on_watch(self) -> None:
         now = self.watch_time()
         if self._odom_seen.lost(now):
-            self._give_up(f'no odometry for {self._odom_seen.age(now):.2f} s (odom_timeout)')
+            self._give_up(NO_ODOMETRY,
+                          f'no odometry for {self._odom_seen.age(now):.2f} s (odom_timeout)')
 
     def _on_cancel(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success = self._controller.goal is not None
         response.message = 'cancelled' if response.success else 'there is no goal'
-        self._give_up('cancelled')
+        self._give_up(CANCELLED, 'cancelled')
         return response
 
 

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What is told of goals: how they end, on a topic, and all that clients of Nav2's action ask for.
+
+The end of a goal is a DiagnosticStatus, which tools show as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+from geometry_msgs.msg import PoseStamped
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+
+from c3p_controller.goal_life import CANCELLED, PREEMPTED, REACHED, GoalLife, Outcome
+from c3p_description.model import Array
+from c3p_ros.diagnostics import ERROR, OK, WARN
+from c3p_ros.frames import fill_pose
+from c3p_ros.messages import ns_to_stamp
+from c3p_ros.navigate_action import NavigateAction, NavigateToPose
+
+# who comes late is told the last one; a goal that replaces another ends it within one cycle
+RESULTS = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+# what somebody wanted is no error
+LEVELS = {REACHED: OK, CANCELLED: WARN, PREEMPTED: WARN}
+
+
+def result_message(outcome: Outcome, node: str, frame: str, robot: str) -> DiagnosticStatus:
+    """
+    Return an outcome as a status: ``reason`` and the numbers are its values.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    node : str
+        Fully qualified name of the node, whose goal it was.
+    frame : str
+        In which the goal is given.
+    robot : str
+        Name of the robot.
+
+    Returns
+    -------
+    DiagnosticStatus
+        OK for a goal that was reached, WARN where somebody did not want it any more, else ERROR.
+    """
+    goal = '' if outcome.goal is None else np.round(outcome.goal, 6).tolist()
+    values = {'reason': outcome.reason, 'number': outcome.number, 'goal': goal, 'frame': frame,
+              'distance [m]': round(outcome.distance, 6),
+              'yaw error [rad]': round(outcome.yaw_error, 6), 'time [s]': round(outcome.time, 3)}
+    # the number tells a client which of its goals this was
+    return DiagnosticStatus(
+        level=LEVELS.get(outcome.reason, ERROR), name=f'{node.lstrip("/")}: goal',
+        message=f'{outcome.reason}: {outcome.text}', hardware_id=robot,
+        values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])
+
+
+class GoalReports:
+    """
+    Publisher of ``~/result`` and, where nav2_msgs is installed, Nav2's action.
+
+    Parameters
+    ----------
+    node : Node
+    robot : str
+        Name of the robot.
+    """
+
+    def __init__(self, node: Node, robot: str) -> None:
+        """Create the publisher."""
+        self._node, self._robot = node, robot
+        self._publisher = node.create_publisher(DiagnosticStatus, '~/result', RESULTS)
+        self._action: NavigateAction | None = None
+
+    def offer(self, name: str, resolve: Callable[[PoseStamped], Array],
+              begin: Callable[[Array], int], cancel: Callable[[str], None]) -> None:
+        """Offer the action `name`, as NavigateAction; an empty name offers none."""
+        if NavigateToPose and name:
+            self._action = NavigateAction(self._node, name, resolve, begin, cancel)
+
+    def destroy(self) -> None:
+        """Offer the action no more."""
+        if self._action:
+            self._action.destroy()
+
+    def tell(self, outcome: Outcome | None, frame: str) -> None:
+        """Publish how a goal in `frame` has ended, if one has, and tell the action's client."""
+        if outcome is None:
+            return
+        self._publisher.publish(result_message(
+            outcome, self._node.get_fully_qualified_name(), frame, self._robot))
+        if self._action:
+            self._action.ended(outcome)
+
+    def feedback(self, life: GoalLife, stamp: int, pose: Array, frame: str,
+                 pace: tuple[float, float]) -> None:
+        """
+        Tell the action's client how far its goal is.
+
+        Parameters
+        ----------
+        life : GoalLife
+        stamp : int, ns
+        pose : (3,) array, m and rad
+            Of the robot in `frame`.
+        frame : str
+        pace : (float, float), m/s and rad/s
+            How fast the robot drives and turns.
+        """
+        if not self._action:
+            return
+        here = PoseStamped()
+        here.header.stamp, here.header.frame_id = ns_to_stamp(stamp), frame
+        fill_pose(here.pose, pose)
+        self._action.feedback(life.number, here, life.distance, life.took, life.time_left(*pace))

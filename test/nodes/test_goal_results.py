@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the position controller tells the end of each goal; the odometry is the test's."""
+
+import math
+
+import numpy as np
+import pytest
+
+pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+
+from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
+from geometry_msgs.msg import TwistStamped  # noqa: E402
+from nav_msgs.msg import Odometry  # noqa: E402
+from std_msgs.msg import Bool  # noqa: E402
+from std_srvs.srv import Trigger  # noqa: E402
+
+from c3p_controller.position_controller_node import PositionControllerNode  # noqa: E402
+from c3p_ros.frames import fill_pose  # noqa: E402
+from c3p_ros.goal_report import RESULTS  # noqa: E402
+from c3p_ros.messages import fill_twist  # noqa: E402
+from c3p_ros.node import LATCHED  # noqa: E402
+
+NODE = 'position_controller'
+
+
+class Place:
+    """A position controller alone, and where it believes to be."""
+
+    def __init__(self, bench, **parameters):
+        # a busy machine must not lose the odometry that a test goes on sending
+        self.bench = bench
+        bench.add(PositionControllerNode, **{'odom_timeout': 10.0, **parameters})
+        self.results = bench.collect(DiagnosticStatus, f'{NODE}/result', RESULTS)
+        self.commands = bench.collect(TwistStamped, 'cmd_vel', 10)
+        self.pose, self.twist, self.shift = np.zeros(3), np.zeros(3), 0.0
+        # the first odometry that arrives; goals are refused until then
+        self.until(lambda: bench.nodes[NODE]._pose is not None, 'the odometry')
+
+    def odometry(self):
+        message = Odometry(child_frame_id='base_link')
+        message.header.frame_id = 'odom'
+        message.header.stamp = self.bench.now(self.shift)
+        fill_pose(message.pose.pose, self.pose)
+        fill_twist(message.twist.twist, self.twist)
+        self.bench.publisher(Odometry, 'odom').publish(message)
+
+    def until(self, condition, what):
+        """Send odometry at 50 Hz until `condition`."""
+        return self.bench._repeat(self.odometry, condition, what, 15.0)
+
+    def status(self, reason):
+        """Return the values of the results with `reason`, as dictionaries."""
+        return [{**{v.key: v.value for v in m.values}, 'level': m.level, 'message': m.message}
+                for m in self.results if m.message.startswith(f'{reason}: ')]
+
+    def goal(self, *pose, **options):
+        """Send a goal that the node takes."""
+        before = self.bench.nodes[NODE]._life.number
+        self.bench.goal(*pose, **options)
+        self.until(lambda: self.bench.nodes[NODE]._life.number > before, 'the goal')
+
+    def ends(self, reason):
+        """Wait for the only result with `reason`; return its values."""
+        self.until(lambda: self.status(reason), f'{reason}; there were {self.results}')
+        (values,) = self.status(reason)
+        return values
+
+
+def test_reached_is_told_once_the_robot_stands_in_the_goal_zone(bench):
+    place = Place(bench)
+    reached = bench.collect(Bool, f'{NODE}/goal_reached', LATCHED)
+    place.goal(1.0, 0.0, 0.0)
+    place.pose, place.twist = np.array([0.98, 0.0, 0.1]), np.array([0.2, 0.0, 0.0])
+    place.until(lambda: reached and reached[-1].data, 'the zone')
+    assert not place.results
+    place.twist = np.zeros(3)
+    values = place.ends('reached')
+    assert values['level'] == DiagnosticStatus.OK and values['number'] == '1'
+    assert values['goal'] == '[1.0, 0.0, 0.0]' and values['frame'] == 'odom'
+    assert float(values['distance [m]']) == pytest.approx(0.02)
+    assert float(values['yaw error [rad]']) == pytest.approx(-0.1)
+    # it is held: commands go on, and its cancellation is no second end
+    count = len(place.commands)
+    place.until(lambda: len(place.commands) > count + 3, 'holding')
+    assert bench.call(Trigger, f'{NODE}/cancel').success
+    place.goal(2.0, 0.0, 0.0)
+    assert len(place.results) == 1
+    # who comes late is told, too
+    late = bench.collect(DiagnosticStatus, f'{NODE}/result', RESULTS)
+    place.until(lambda: late, 'the latched result')
+    assert late[0].message.startswith('reached: ')
+
+
+def test_a_goal_that_is_not_held_is_let_go_with_a_zero_command(bench):
+    place = Place(bench, hold_goal=False)
+    place.goal(1.0, 0.0, 0.0)
+    place.pose = np.array([0.99, 0.0, 0.0])
+    place.ends('reached')
+    place.until(lambda: bench.nodes[NODE]._controller.goal is None, 'letting go')
+    last = place.commands[-1].twist
+    assert (last.linear.x, last.linear.y, last.angular.z) == (0.0, 0.0, 0.0)
+    answer = bench.call(Trigger, f'{NODE}/cancel')
+    assert not answer.success and len(place.results) == 1
+
+
+def test_cancelled_preempted_and_refused_goals_are_told_apart(bench):
+    place = Place(bench)
+    place.goal(1.0, 0.0, 0.0)
+    place.until(lambda: place.commands, 'a command')
+    place.goal(0.0, 2.0, 0.5)
+    values = place.ends('preempted')
+    assert values['number'] == '1' and 'goal 2' in values['message']
+    assert values['level'] == DiagnosticStatus.WARN
+    # refused: the one that is under way goes on
+    bench.goal(0.0, 1.0, 0.0, frame='moon')
+    values = place.ends('refused')
+    assert 'moon' in values['message'] and values['number'] == '0'
+    assert values['level'] == DiagnosticStatus.ERROR
+    assert bench.nodes[NODE]._life.running
+    assert bench.call(Trigger, f'{NODE}/cancel').success
+    values = place.ends('cancelled')
+    assert values['number'] == '2' and values['goal'] == '[0.0, 2.0, 0.5]'
+    assert float(values['distance [m]']) == pytest.approx(2.0)
+
+
+def test_no_progress_and_time_that_goes_back_give_the_goal_up(bench):
+    place = Place(bench, progress_timeout=0.3)
+    place.goal(1.0, 0.0, 0.0)
+    values = place.ends('no progress')
+    assert values['level'] == DiagnosticStatus.ERROR
+    assert '0.3 s (progress_timeout)' in values['message']
+    # of the robot's time, not of the wall's
+    assert float(values['time [s]']) > 0.3
+    assert bench.set_parameter(NODE, 'progress_timeout', 0.0).successful
+    place.goal(2.0, 0.0, 0.0)
+    # more than a second: a bag that loops, a simulation that begins anew
+    place.shift = -2.0
+    assert place.ends('time went back')['number'] == '2'
+
+
+def test_lost_odometry_gives_the_goal_up(bench):
+    place = Place(bench, odom_timeout=0.5)
+    place.goal(1.0, 0.0, 0.0)
+    bench.wait_for(lambda: place.status('no odometry'), 'giving up')
+    (values,) = place.status('no odometry')
+    assert values['level'] == DiagnosticStatus.ERROR and '(odom_timeout)' in values['message']
+    # the next one is refused until it is back
+    bench.goal(1.0, 0.0, 0.0)
+    bench.wait_for(lambda: place.status('refused'), 'the refusal')
+    assert math.isnan(float(place.status('refused')[0]['distance [m]']))
