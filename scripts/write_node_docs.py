@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Write the parameter tables of docs/nodes.md from the schemas of the nodes.
+Write the tables of docs/nodes.md: parameters from the schemas, topics from nodes that run.
 
-A table stands between ``<!-- parameters: NODE -->`` and ``<!-- end -->``; the rest of the page is
-written by hand. Run from the root of the repository: ``python scripts/write_node_docs.py``.
+A table of parameters stands between ``<!-- parameters: NODE -->`` and ``<!-- end -->``, one of
+topics as node_contracts.py says; the rest of the page is written by hand. Run from the root of the
+repository: ``python scripts/write_node_docs.py``. Without ROS 2 the tables of topics stay.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -109,7 +111,19 @@ def rewritten(page: str) -> str:
 
 def main() -> None:
     """Rewrite the page."""
-    PAGE.write_text(rewritten(PAGE.read_text(encoding='utf-8')), encoding='utf-8')
+    page = rewritten(PAGE.read_text(encoding='utf-8'))
+    # the nodes that are started here are nobody else's
+    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    try:
+        import node_contracts as contracts
+    except ModuleNotFoundError as error:
+        print(f'{error}: only the tables of parameters were written')
+    else:
+        page = contracts.rewritten(page, {n: contracts.contract(n) for n in contracts.NODES})
+        for name, table in contracts.tables(page).items():
+            for kind, topic in (place for place, row in table.items() if not row.meaning):
+                print(f'{PAGE.name}: {name} {kind} {topic}: write what it means')
+    PAGE.write_text(page, encoding='utf-8')
 
 
 if __name__ == '__main__':
