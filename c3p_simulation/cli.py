@@ -34,6 +34,7 @@ from c3p_simulation.cli_identify import add_identify
 from c3p_simulation.cli_sim import add_sim
 from c3p_simulation.cli_teleop import add_teleop
 from c3p_simulation.cli_tune import add_tune
+from c3p_simulation.cli_view import add_view
 from c3p_simulation.drive_options import CONTROLLERS, HARDWARE, PLANTS
 
 
@@ -47,6 +48,7 @@ def parser() -> argparse.ArgumentParser:
     add_teleop(commands)
     add_experiment(commands)
     add_film(commands)
+    add_view(commands)
     add_campaign(commands)
     add_tune(commands)
     add_identify(commands)

@@ -38,6 +38,9 @@ PATH = (0.90, 0.32, 0.12, 1.0)
 BACKENDS = {'egl': 'libegl1 (Debian, Ubuntu)', 'osmesa': 'libosmesa6 (Debian, Ubuntu)',
             'glfw': 'a screen'}
 
+NO_MUJOCO = ('pictures need MuJoCo; install it with `pip install c3p[sim]` or '
+             '`pip install mujoco`')
+
 
 class PictureError(ValueError):
     """A picture that cannot be drawn here; the text says what is missing."""
@@ -93,8 +96,7 @@ class Studio:
         try:
             self._mj = mj = import_mujoco()
         except ValueError:
-            raise PictureError('pictures need MuJoCo; install it with `pip install c3p[sim]` or '
-                               '`pip install mujoco`') from None
+            raise PictureError(NO_MUJOCO) from None
         self._size = int(size[0]), int(size[1])
         self._robot = load(robot)
         self._model = _model(mj, robot, self._size)
@@ -152,10 +154,11 @@ class Studio:
                   for value in (steering, wheel_angle)]
         view = view or self.overview(poses, path)
         camera = _camera(mj, view)
-        # the sun's shadow map reaches as far as the view, around the place of the sun
-        self._model.stat.extent = self._drawing.shadowClip = view.distance
+        # the sun's shadow map reaches farther than the view, around the place of the sun: beyond
+        # its edge the floor would be speckled
+        self._model.stat.extent = self._drawing.shadowClip = 2.0 * view.distance
         self._model.light_pos[0] = (np.array([*view.centre, 0.0])
-                                    - 1.5 * view.distance * self._model.light_dir[0])
+                                    - 3.0 * view.distance * self._model.light_dir[0])
         for k, pose in enumerate(poses):
             self._place(pose, angles[0][k], angles[1][k])
             if k == 0:
@@ -220,6 +223,29 @@ class Studio:
             mj.mjv_connector(shape, mj.mjtGeom.mjGEOM_CAPSULE, radius, a, b)
             shape.category = mj.mjtCatBit.mjCAT_DECOR
             scene.ngeom += 1
+
+
+def studio_model(robot: str | Path, size: Sequence[int] = SIZE) -> Any:
+    """
+    Return MuJoCo's model of a robot between floor, sky and lamps, for a window.
+
+    Parameters
+    ----------
+    robot : str or Path
+        Description that tells how it looks.
+    size : (2,) sequence of int, pixels
+        Of the largest picture.
+
+    Raises
+    ------
+    PictureError
+        No MuJoCo, or no xacro.
+    """
+    try:
+        mj = import_mujoco()
+    except ValueError:
+        raise PictureError(NO_MUJOCO) from None
+    return _model(mj, robot, (int(size[0]), int(size[1])))
 
 
 def _camera(mj: Any, view: View) -> Any:

@@ -132,6 +132,6 @@ def _new(scene: Any, kind: str, size: Array, position: Array, colour: ArrayLike)
                     np.eye(3).ravel(), np.asarray(colour, np.float32))
     geom.category = mj.mjtCatBit.mjCAT_DECOR
     # colours mean something: no lamp may change them much
-    geom.emission, geom.specular = 0.6, 0.0
+    geom.emission, geom.specular = 0.3, 0.0
     scene.ngeom += 1
     return geom
