@@ -46,7 +46,8 @@ class Handle:
     """A goal of a client."""
 
     def __init__(self, client):
-        self.client, self.state, self.is_cancel_requested, self.heard = client, 'accepted', False, []
+        self.client, self.state, self.heard = client, 'accepted', []
+        self.is_cancel_requested = False
 
     def __getattr__(self, name):
         return lambda *heard: self.heard.extend(heard) if heard else setattr(self, 'state', name)
