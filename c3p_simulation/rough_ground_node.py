@@ -2,10 +2,10 @@
 """
 Node: the tricycle with passive variable camber, rolling over rough ground without slip.
 
-Publishes ``joint_states``, ``odom`` (the whole pose), ``/tf`` where tf2 is installed, the ground
-and the paths on it as markers and, when asked, ``/clock``; subscribes ``cmd_vel``. A thread with
-an absolute deadline keeps the rate. Where the model ends the vehicle stands, the node says why,
-and ``~/restart`` begins anew.
+Publishes ``joint_states``, ``odom`` (the whole pose), ``/tf`` where tf2 is installed, as markers
+the ground, the paths on it and the camber and, when asked, ``/clock``; subscribes ``cmd_vel``. A
+thread with an absolute deadline keeps the rate. Where the model ends the vehicle stands, the node
+says why, and ``~/restart`` begins anew.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ from c3p_simulation.rough_ground.commands import AUTODRIVE, COMMANDED, WAITING, 
 from c3p_simulation.rough_ground.markers import Paths, terrain_message
 from c3p_simulation.rough_ground.pace import Pace
 from c3p_simulation.rough_ground.run import RoughGroundRun
+from c3p_simulation.scene.camber_scene import camber_scene
+from c3p_simulation.scene.markers import MarkerScene
 
 # simulated time starts here, because a stamp of zero means "not set", ns
 SIMULATED_START = 1_000_000_000
@@ -93,6 +95,8 @@ class RoughGroundNode(SuiteNode):
         self._odom_pub = self.create_publisher(Odometry, 'odom', RELIABLE)
         self._terrain_pub = self.create_publisher(MarkerArray, '~/terrain', LATCHED)
         self._path_pub = self.create_publisher(MarkerArray, '~/contact_paths', LATCHED)
+        self._camber_pub = self.create_publisher(MarkerArray, '~/camber', RELIABLE)
+        self._camber = MarkerScene()
         self._clock_pub = (self.create_publisher(Clock, '/clock', RELIABLE)
                            if values.publish_clock else None)
         self._transforms = TransformPublisher(self) if values.publish_tf else None
@@ -164,10 +168,11 @@ class RoughGroundNode(SuiteNode):
         return response
 
     def _on_markers(self) -> None:
-        """Publish the paths, and the ground when the vehicle has left the middle of it."""
+        """Publish camber and paths, and the ground when the vehicle has left the middle of it."""
         values = self.parameters.value
         with self._lock:
             stamp, place = self._stamp, self.run.state.position[:2]
+            joint = self.run.state.joint
             self._paths.add(self.run.contact_point, self.run.wheel_center)
             paths = (self._paths.message(values.odom_frame, stamp) if self._paths.changed
                      else None)
@@ -180,6 +185,11 @@ class RoughGroundNode(SuiteNode):
             self._terrain_pub.publish(terrain_message(mesh, values.odom_frame, stamp))
         if paths is not None:
             self._path_pub.publish(paths)
+        if self._camber_pub.get_subscription_count():
+            shapes = camber_scene(self.robot, joint, values.base_frame)
+            self._camber_pub.publish(self._camber.message(shapes, stamp))
+        else:
+            self._camber.forget()
 
     def _on_watch(self) -> None:
         self._pace.check()

@@ -14,6 +14,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from c3p_kinematics.terrain import Mesh
 from c3p_ros.messages import ns_to_stamp
 from c3p_simulation.rough_ground.wire_markers import filled
+from c3p_simulation.scene.colours import WHEELS
 
 Array = NDArray[np.float64]
 
@@ -23,8 +24,6 @@ SHADES = np.array([[0.16, 0.30, 0.22], [0.36, 0.50, 0.27], [0.66, 0.60, 0.38], [
 LEAST_RELIEF = 1e-3
 # towards the sun, and the share of light that is everywhere
 SUN, AMBIENT = np.array([-0.5, 0.3, 0.812]), 0.45
-# front, left, right
-WHEEL_COLOURS = ((0.95, 0.45, 0.08), (0.10, 0.55, 0.95), (0.85, 0.15, 0.55))
 # the marker of the contact paths stands this much higher than its points, so that the flat
 # triangles of the ground do not hide them, m
 LIFT = 0.01
@@ -124,7 +123,7 @@ class Paths:
                                                       ('wheel_center', 0.008, 0.0))):
             for i in range(places.shape[2]):
                 marker = _marker(space, i + 1, Marker.LINE_STRIP, frame, stamp,
-                                 WHEEL_COLOURS[i % len(WHEEL_COLOURS)])
+                                 WHEELS[i % len(WHEELS)])
                 marker.scale.x, marker.pose.position.z = width, lift
                 markers.append(marker)
                 points.append(places[:, which, i])
