@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records the suite's topics to a bag; what viewers need and nobody publishes, it computes."""
+"""
+Records the suite's topics to a bag; what viewers need and nobody publishes, it computes.
+
+With ``snapshot.seconds`` it is a flight recorder: the last seconds stay in memory and are written
+when ``~/snapshot`` (Trigger) is called, or when a status on /diagnostics becomes an error, such as
+a latched fault of the hardware interface.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
+from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from c3p_description.files import share_file
 from c3p_description.loader import robot_description
@@ -19,16 +26,26 @@ from c3p_ros.diagnostics import ERROR, WARN, Diagnostics
 from c3p_ros.executor import run
 from c3p_ros.node import COMMON
 from c3p_ros.parameters import Parameters
+from c3p_simulation.recording.bag_parameters import EVENT, parameter_event, suite_version
 from c3p_simulation.recording.bags import BagWriter
+from c3p_simulation.recording.flight import DIAGNOSTICS, FlightRecorder
 from c3p_simulation.recording.frames import TF, RecordedFrames
+from c3p_simulation.recording.node_parameters import ParameterQuery
+from c3p_simulation.recording.snapshots import SnapshotLimits, SnapshotWriter
 from c3p_simulation.recording.topics import (
+    UNASKED,
     matching,
     message_class,
+    names_of,
     read_topics_file,
     wanted_profile,
 )
 
 SCHEMA = Path(__file__).with_name('recorder_parameters.yaml')
+
+TOPICS = 'config/record_topics.yaml'
+# of a bag without one, as `time.strftime` takes it
+NAME = 'c3p_%Y_%m_%d-%H_%M_%S'
 
 # how often topics from which nothing came are looked up, s
 WATCH_PERIOD = 0.5
@@ -40,21 +57,22 @@ class RecorderNode(Node):
     def __init__(self, **options: Any) -> None:
         """Open the bag and subscribe."""
         super().__init__('recorder', **options)
-        self.writer: BagWriter | None = None
+        self.writer: BagWriter | SnapshotWriter | None = None
         self.parameters = Parameters(self, COMMON, SCHEMA)
         values = self.parameters.value
-        topics, latched = read_topics_file(
-            values.topics_file or share_file('config/record_topics.yaml'))
+        topics, latched = read_topics_file(values.topics_file or share_file(TOPICS))
         self._kinds = {self.resolve_topic_name(t): k for t, k in topics.items()}
         self._latched = {self.resolve_topic_name(t) for t in latched}
         self._simulated_time = bool(self.get_parameter('use_sim_time').value)
         self.diagnostics = Diagnostics(self, values.robot, self.figures)
-        self.writer = BagWriter(values.bag or time.strftime('c3p_%Y_%m_%d-%H_%M_%S'),
-                                values.compression)
+        # what else is done with the messages of a topic
+        self._also: dict[str, list[Callable[[int, bytes], None]]] = {}
+        self.writer = self._open(values)
+        self.writer.note({'c3p_version': suite_version(), 'c3p_robot': values.robot})
         self._announced: set[str] = set()
         self._subscribed: dict[str, Any] = {}
         self._frames: RecordedFrames | None = None
-        self._computed: dict[str, Any] = {}
+        self._query = ParameterQuery(self, self._on_parameters) if values.node_parameters else None
         for topic in self._kinds:
             self._adapt(topic)
             # subscribed early, so that the first message of a publisher to come is not missed
@@ -65,8 +83,20 @@ class RecorderNode(Node):
             self._compute_frames('odom', 'joint_states')
         self._undecided = values.frames == 'auto' and self._frames is None
         self.create_timer(WATCH_PERIOD, self._watch)
-        self.get_logger().info(
-            f'recording {len(self._subscribed)} topics to {self.writer.path}')
+        self.get_logger().info(f'recording {len(self._subscribed)} topics to {self.writer.path}')
+
+    def _open(self, values: Any) -> BagWriter | SnapshotWriter:
+        path, snapshot = values.bag or time.strftime(NAME), values.snapshot
+        if snapshot.seconds == 0.0:
+            return BagWriter(path, values.compression)
+        writer = SnapshotWriter(path, SnapshotLimits(
+            snapshot.seconds, snapshot.megabytes * 2**20, snapshot.after, snapshot.most),
+            values.compression)
+        flight = FlightRecorder(self, writer, self._now, self._disk)
+        if snapshot.on_error:
+            self._kinds.setdefault('/diagnostics', DIAGNOSTICS)
+            self._act('/diagnostics', flight.diagnostics)
+        return writer
 
     def _subscribe(self, topic: str, profile: QoSProfile) -> None:
         kind = message_class(self._kinds[topic])
@@ -92,16 +122,33 @@ class RecorderNode(Node):
         if self.writer is None:
             return
         now = self._now()
-        try:
+        with self._disk():
             if topic not in self._announced:
                 self._announce(topic)
             self.writer.write(topic, now, data)
-            if topic in self._computed:
-                self._computed[topic](now, data)
+            for act in self._also.get(topic, ()):
+                act(now, data)
+
+    @contextmanager
+    def _disk(self) -> Iterator[None]:
+        """Let a full disk end the recording, and not the process, which may run controllers."""
+        try:
+            yield
         except (OSError, ValueError) as error:
-            # a full disk must not end the process that may run the controllers too
             self.diagnostics.condition('bag', ERROR, f'{self.writer.path}: {error}')
-            self.close()
+            # what there is of the bag gets its index, if the disk still takes that
+            with suppress(OSError, ValueError):
+                self.close()
+
+    def _on_parameters(self, node: str, values: Mapping[str, Any]) -> None:
+        """Write the parameters of a node, latched, under a name that nobody else publishes."""
+        topic = self.resolve_topic_name('~/parameters')
+        self._kinds[topic] = EVENT
+        self._latched.add(topic)
+        if self.writer is not None:
+            types = self.writer.types
+            event = parameter_event(types.types, self._now(), node, values)
+            self._record(topic, bytes(types.serialize_cdr(event, EVENT)))
 
     def _compute_frames(self, *sources: str) -> None:
         """Compute from now on the frames of ``odom``, ``joint_states`` or both."""
@@ -121,9 +168,12 @@ class RecorderNode(Node):
                                       fixed)
         if 'joint_states' in sources:
             self._frames.start(self._now())
-            self._computed[self.resolve_topic_name('joint_states')] = self._frames.joint_states
+            self._act('joint_states', self._frames.joint_states)
         if 'odom' in sources:
-            self._computed[self.resolve_topic_name('odom')] = self._frames.odometry
+            self._act('odom', self._frames.odometry)
+
+    def _act(self, topic: str, act: Callable[[int, bytes], None]) -> None:
+        self._also.setdefault(self.resolve_topic_name(topic), []).append(act)
 
     def _watch(self) -> None:
         """Adapt to publishers that are not as the topics file says, once they are there."""
@@ -132,6 +182,7 @@ class RecorderNode(Node):
         for topic in self._kinds:
             if not self.writer.counts[topic]:
                 self._adapt(topic)
+        self._ask()
         # decided when the robot is up: its publishers of frames have been discovered by then
         if self._undecided and self.writer.counts[self.resolve_topic_name('joint_states')]:
             self._undecided = False
@@ -142,11 +193,21 @@ class RecorderNode(Node):
             if missing:
                 self._compute_frames(*missing)
 
+    def _ask(self) -> None:
+        """Ask those who publish what is recorded for their parameters."""
+        if self._query is None:
+            return
+        for topic in self._kinds:
+            if topic not in UNASKED:
+                for name in names_of(self.get_publishers_info_by_topic(topic)):
+                    self._query.ask(name)
+        self._query.poll()
+
     def _adapt(self, topic: str) -> None:
         publishers = self.get_publishers_info_by_topic(topic)
         if not publishers or topic in self._announced:
             return
-        kind, profile = matching(publishers, self._kinds[topic], topic in self._latched)
+        kind, profile = matching(publishers, self._kinds[topic])
         before = self._subscribed.get(topic)
         if message_class(kind) is None or (
                 before is not None and kind == self._kinds[topic]
@@ -156,15 +217,20 @@ class RecorderNode(Node):
         if before is not None or kind != self._kinds[topic]:
             self.get_logger().info(f'{topic}: recorded as it is published, {kind}, '
                                    f'{profile.reliability.name.lower()}')
+        if profile.durability == DurabilityPolicy.TRANSIENT_LOCAL:
+            self._latched.add(topic)
         self._kinds[topic] = kind
         self._subscribe(topic, profile)
 
     def figures(self) -> Mapping[str, Any]:
         """Return the messages recorded so far, in total and of each topic."""
-        if self.writer is None:
+        if (writer := self.writer) is None:
             return {}
-        counts = self.writer.counts
-        return {'bag': self.writer.path, 'messages': sum(counts.values()), **counts}
+        held = {} if isinstance(writer, BagWriter) else {
+            'held [s]': f'{writer.held:.1f}', 'held [MiB]': f'{writer.bytes / 2**20:.1f}',
+            'snapshots': len(writer.snapshots)}
+        return {'bag': writer.path, 'messages': sum(writer.counts.values()), **held,
+                **writer.counts}
 
     def close(self) -> None:
         """End the recording; the bag is complete afterwards."""

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
+import yaml
 from rosbags.highlevel import AnyReader, AnyReaderError
 from rosbags.interfaces import (
     Qos,
@@ -174,6 +175,11 @@ class BagWriter:
         """Serialise and write one message made of the classes in ``self.types.types``."""
         self.write(topic, time, self.types.serialize_cdr(message, message.__msgtype__))
 
+    def note(self, notes: Mapping[str, str]) -> None:
+        """Put words into the metadata, which ``ros2 bag info`` shows as custom data."""
+        for key, text in notes.items():
+            self._writer.set_custom_data(key, text)
+
     def close(self) -> None:
         """Write index and metadata; harmless when closed already."""
         if self._closed:
@@ -232,6 +238,25 @@ def topics_of(path: str | Path) -> dict[str, tuple[str, int]]:
         reader.close()
 
 
+def notes_of(path: str | Path) -> dict[str, str]:
+    """
+    Return the words in the metadata of a bag; none for a single file, which has no metadata.
+
+    Raises
+    ------
+    BagError
+        It cannot be read.
+    """
+    file = Path(path) / 'metadata.yaml'
+    if not file.exists():
+        return {}
+    try:
+        content = yaml.safe_load(file.read_text(encoding='utf-8'))
+        return dict(content['rosbag2_bagfile_information'].get('custom_data') or {})
+    except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
+        raise BagError(f'bag {path}: metadata.yaml: {error}') from error
+
+
 def read_raw(path: str | Path, topics: Collection[str] | None = None) -> Iterator[RawMessage]:
     """
     Yield the messages of a bag in the order in which they were recorded, not deserialised.
@@ -256,7 +281,11 @@ def read_topics(path: str | Path, topics: Collection[str] | None = None) -> Iter
     """Yield the messages of a bag as objects; parameters, order and errors as `read_raw`."""
     reader, messages = _messages(path, topics)
     for connection, time, data in messages:
-        yield BagMessage(connection.topic, time, reader.deserialize(data, connection.msgtype))
+        try:
+            message = reader.deserialize(data, connection.msgtype)
+        except AnyReaderError as error:
+            raise BagError(f'bag {path}: {error}') from error
+        yield BagMessage(connection.topic, time, message)
 
 
 def _messages(path: str | Path, topics: Collection[str] | None

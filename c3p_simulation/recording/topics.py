@@ -16,6 +16,9 @@ from c3p_ros.parameters import ParameterError
 # messages of one topic that may wait while the disk is busy: two seconds at 1 kHz
 DEPTH = 2000
 
+# topics of every node: who publishes these alone has nothing to do with the recording
+UNASKED = ('/rosout', '/parameter_events')
+
 
 def message_class(kind: str) -> type | None:
     """Return the class of ``'package/msg/Name'``, or None where the package is not installed."""
@@ -53,7 +56,7 @@ def wanted_profile(latched: bool) -> QoSProfile:
                       else DurabilityPolicy.VOLATILE)
 
 
-def matching(publishers: Sequence[Any], kind: str, latched: bool) -> tuple[str, QoSProfile]:
+def matching(publishers: Sequence[Any], kind: str) -> tuple[str, QoSProfile]:
     """
     Return message type and quality of service with which all `publishers` are heard.
 
@@ -63,12 +66,19 @@ def matching(publishers: Sequence[Any], kind: str, latched: bool) -> tuple[str, 
         Not empty.
     kind : str
         Wanted type; another one only where nobody publishes this.
-    latched : bool
     """
     kinds = [p.topic_type for p in publishers]
-    profile = wanted_profile(latched)
+    profile = wanted_profile(False)
     if any(p.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT for p in publishers):
         profile.reliability = ReliabilityPolicy.BEST_EFFORT
-    if any(p.qos_profile.durability == DurabilityPolicy.VOLATILE for p in publishers):
-        profile.durability = DurabilityPolicy.VOLATILE
+    # whatever can be heard late is, also where the topics file does not know that
+    profile.durability = DurabilityPolicy.TRANSIENT_LOCAL if all(
+        p.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL for p in publishers
+    ) else DurabilityPolicy.VOLATILE
     return (kind if kind in kinds else kinds[0]), profile
+
+
+def names_of(publishers: Sequence[Any]) -> list[str]:
+    """Return the full names of the nodes behind TopicEndpointInfos, as far as they are known."""
+    return sorted({f'{p.node_namespace.rstrip("/")}/{p.node_name}' for p in publishers
+                   if not p.node_name.startswith('_')})

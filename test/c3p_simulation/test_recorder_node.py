@@ -13,6 +13,7 @@ import yaml
 
 rclpy = pytest.importorskip('rclpy')
 
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from geometry_msgs.msg import Twist, TwistStamped  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
@@ -20,11 +21,18 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data  # n
 from rosbags.highlevel import AnyReader  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64, String  # noqa: E402
+from std_srvs.srv import Trigger  # noqa: E402
 
 from c3p_ros.executor import make_executor  # noqa: E402
 from c3p_ros.parameters import ParameterError  # noqa: E402
 from c3p_simulation.recorder_node import RecorderNode  # noqa: E402
-from c3p_simulation.recording.bags import BagError, read_topics, topics_of  # noqa: E402
+from c3p_simulation.recording.bag_parameters import read_parameters, suite_version  # noqa: E402
+from c3p_simulation.recording.bags import (  # noqa: E402
+    BagError,
+    notes_of,
+    read_topics,
+    topics_of,
+)
 from c3p_simulation.recording.topics import message_class  # noqa: E402
 
 JOINTS = [f'{k}_joint_{i}' for k in ('steering', 'wheel') for i in (1, 2, 3)]
@@ -216,6 +224,62 @@ def test_a_full_disk_ends_the_recording_and_not_the_process(bench, monkeypatch):
     bench.spin(lambda: recorder.writer is None, 'the end of the recording')
     publisher.publish(joint_state(1))
     assert 'No space left' in recorder.diagnostics.status().message
+
+
+def test_the_parameters_of_those_who_publish_are_in_the_bag(bench):
+    bench.node.declare_parameter('gain', 2.5)
+    bench.node.declare_parameter('gains', [1, 2])
+    bench.node.declare_parameter('name', 'talker')
+    bench.start(frames='never', robot='c3p')
+    bench.publisher(JointState, 'joint_states')
+    bench.spin(lambda: bench.recorded('recorder/parameters'), 'asking for parameters')
+    bench.recorder.close()
+    (node, values), = read_parameters(bench.bag).items()
+    assert node == '/bench/talker'
+    assert (values['gain'], values['gains'], values['name']) == (2.5, [1, 2], 'talker')
+    assert values['use_sim_time'] is False
+    assert notes_of(bench.bag) == {'c3p_version': suite_version(), 'c3p_robot': 'c3p'}
+
+
+def test_an_error_keeps_what_was_before_it(bench):
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    early = bench.node.create_publisher(String, 'robot_description', latched)
+    early.publish(String(data='<robot/>'))
+    # the file need not list what the recorder needs
+    file = bench.bag.parent / 'topics.yaml'
+    file.write_text('topics: {joint_states: sensor_msgs/msg/JointState, '
+                    'robot_description: std_msgs/msg/String}')
+    recorder = bench.start(**{'topics_file': str(file), 'frames': 'never',
+                              'node_parameters': False, 'snapshot.seconds': 600.0,
+                              'snapshot.after': 0.0, 'snapshot.most': 2})
+    bench.spin(lambda: bench.recorded('robot_description'), 'the description')
+    publisher = bench.publisher(JointState, 'joint_states')
+    for k in range(20):
+        publisher.publish(joint_state(k))
+    bench.spin(lambda: bench.recorded('joint_states') == 20, 'recording')
+    health = bench.publisher(DiagnosticArray, '/diagnostics')
+    health.publish(DiagnosticArray(status=[DiagnosticStatus(
+        level=DiagnosticStatus.ERROR, name='hardware_interface: state', message='silent')]))
+    bench.spin(lambda: recorder.writer.snapshots and not recorder.writer.writing, 'a snapshot')
+    # and a second one, because somebody asks for it
+    client = bench.node.create_client(Trigger, 'recorder/snapshot')
+    bench.spin(client.service_is_ready, 'the service')
+    answers = []
+    for ended in (2, 2):
+        asked = client.call_async(Trigger.Request())
+        bench.spin(asked.done, 'an answer')
+        answers.append(asked.result())
+        bench.spin(lambda n=ended: len(recorder.writer.snapshots) == n
+                   and not recorder.writer.writing, 'the end of a snapshot')
+    assert [a.success for a in answers] == [True, False]
+    assert answers[0].message == str(bench.bag / 'snapshot_02')
+    assert recorder.figures()['snapshots'] == 2
+    for name, reason in (('snapshot_01', 'hardware_interface: state: silent'),
+                         ('snapshot_02', '~/snapshot')):
+        assert notes_of(bench.bag / name)['c3p_trigger'] == reason
+        found = [m.message for m in read_topics(bench.bag / name)]
+        assert found[0].data == '<robot/>'
+        assert [m.position[0] for m in found[1:] if hasattr(m, 'position')] == list(range(20))
 
 
 @pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
