@@ -28,6 +28,7 @@ NODES = {
     'inverse_dynamics': 'c3p_dynamics.inverse_dynamics_node.InverseDynamicsNode',
     'simulation': 'c3p_simulation.simulation_node.SimulationNode',
     'rough_ground': 'c3p_simulation.rough_ground_node.RoughGroundNode',
+    'marker': 'c3p_simulation.marker_node.MarkerNode',
     'hardware_interface': 'c3p_hardware.hardware_interface_node.HardwareInterfaceNode',
     'emulated_cards': 'c3p_simulation.emulated_cards_node.EmulatedCardsNode',
     'ros2_control_bridge': 'c3p_hardware.ros2_control_bridge_node.Ros2ControlBridgeNode',
