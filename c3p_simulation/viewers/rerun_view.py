@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rerun: its viewer on a run or on the live robot, recordings for it, and pictures by it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import tempfile
+import time as clock
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from c3p_description.loader import load_casters
+from c3p_description.model import Array, CasterRobot
+from c3p_kinematics.singularity import singularity
+from c3p_simulation.figures.mujoco_studio import PictureError
+from c3p_simulation.recording.log_reader import read_run
+from c3p_simulation.recording.run_log import Series
+from c3p_simulation.viewers.bag_source import BagSource
+from c3p_simulation.viewers.moment import Moment
+from c3p_simulation.viewers.rerun_layout import TIMELINE, blueprint
+from c3p_simulation.viewers.rerun_log import RerunLog, import_rerun
+
+# moments a second of a bag and of a live robot; more samples of a line cannot be seen
+RATE, SAMPLES = 20.0, 50_000
+# name under which the viewer keeps what belongs together
+APPLICATION = 'c3p'
+# what the viewer may take to draw its first picture without a graphics card, s
+PATIENCE = 120.0
+
+
+def log_run(log: RerunLog, source: BagSource) -> None:
+    """
+    Log a whole run.
+
+    Parameters
+    ----------
+    log : RerunLog
+    source : BagSource
+    """
+    log.way('driven', source.path)
+    log.way('truth', source.truth)
+    run, n = source.log, source.log.joints.steering.shape[1]
+    for ending, series in (('_asked', run.cmd_vel), ('', None if run.odom is None else Series(
+            run.odom.time, run.odom.twist))):
+        _columns(log, 'twist', [f'{axis}{ending}' for axis in ('vx', 'vy', 'omega')], series)
+    joints = run.joints
+    wheels = [f'wheel_{i + 1}' for i in range(n)]
+    _columns(log, 'steering', [f'caster_{i + 1}' for i in range(n)],
+             Series(joints.time, np.degrees(joints.steering)))
+    _columns(log, 'torque', wheels, run.wheel_effort or Series(joints.time, joints.wheel_torque))
+    if run.slip is not None:
+        _columns(log, 'slip', wheels,
+                 Series(run.slip.time, np.linalg.norm(run.slip.residual, axis=-1)))
+    step = 1 + len(joints.time) // SAMPLES
+    state = singularity(log.robot, joints.steering[::step])
+    log.numbers('singularity', 'sigma_min', joints.time[::step], np.abs(state.sigma_min))
+    for moment in source.moments(RATE):
+        log.moment(moment)
+
+
+def _columns(log: RerunLog, plot: str, lines: list[str], series: Series | None) -> None:
+    """Log the columns of a series as lines of a plot."""
+    if series is None:
+        return
+    step = 1 + len(series.time) // SAMPLES
+    for k, line in enumerate(lines):
+        log.numbers(plot, line, series.time[::step], np.asarray(series.value)[::step, k])
+
+
+def save_run(source: BagSource, robot: CasterRobot, description: str | Path, path: str | Path
+             ) -> Path:
+    """
+    Write a run as a file for Rerun.
+
+    Parameters
+    ----------
+    source : BagSource
+    robot : CasterRobot
+    description : str or Path
+        How it looks, as for `loader.load`.
+    path : str or Path
+        ``.rrd``.
+    """
+    rr = import_rerun()
+    recording = rr.RecordingStream(APPLICATION)
+    recording.save(path, default_blueprint=blueprint())
+    log_run(RerunLog(recording, robot, description), source)
+    recording.flush()
+    # closes the file
+    recording.disconnect()
+    return Path(path)
+
+
+def save(arguments: Namespace) -> dict[str, Any]:
+    """Write the ``.rrd`` that ``c3p view --save`` asks for; return what is in it, for JSON."""
+    robot = load_casters(arguments.robot)
+    source = BagSource(read_run(arguments.bag, robot, arguments.namespace))
+    path = save_run(source, robot, arguments.robot, arguments.save)
+    return {'viewer': 'rerun', 'robot': robot.name, 'bag': str(arguments.bag),
+            'duration_s': source.end - source.start, 'files': {'recording': str(path)}}
+
+
+def find_viewer() -> None:
+    """Put the programs of this Python environment on the path: Rerun's viewer is one of them."""
+    here = str(Path(sys.executable).parent)
+    if here not in os.environ.get('PATH', '').split(os.pathsep):
+        os.environ['PATH'] = os.pathsep.join([here, os.environ.get('PATH', '')])
+
+
+def rerun_picture(source: BagSource, robot: CasterRobot, description: str | Path,
+                  path: str | Path, time: float) -> Path:
+    """
+    Write a picture of Rerun's viewer at one time of a run; needs no screen.
+
+    Parameters
+    ----------
+    source : BagSource
+    robot : CasterRobot
+    description : str or Path
+        How it looks, as for `loader.load`.
+    path : str or Path
+        PNG, 1920 × 1080.
+    time : float, s
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    PictureError
+        The viewer is too old, or cannot draw here.
+    """
+    import_rerun()
+    try:
+        from rerun.experimental import ViewerClient
+
+        spawn = ViewerClient.spawn
+    except (ImportError, AttributeError):
+        raise PictureError('this Rerun takes no pictures without a window; `pip install '
+                           '--upgrade rerun-sdk`, or choose --viewer mujoco') from None
+    find_viewer()
+    path = Path(path).absolute()
+    with tempfile.TemporaryDirectory(prefix='c3p_view_') as folder:
+        file = save_run(source, robot, description, Path(folder) / 'run.rrd')
+        try:
+            with spawn(headless=True, port=_free_port(), hide_welcome_screen=True) as viewer:
+                viewer.open([str(file)])
+                _until(lambda: not viewer.get_state().loading)
+                viewer.set_time(TIMELINE, duration=float(time), play_state='paused')
+                # the second picture has everything that the first one asked to be prepared
+                viewer.take_screenshot()
+                viewer.save_screenshot(str(path))
+        # whatever a viewer without graphics raises
+        except Exception as error:
+            raise PictureError(f'Rerun cannot draw here ({" ".join(str(error).split())[:200]}); '
+                               'without a graphics card it needs Vulkan in software, '
+                               'mesa-vulkan-drivers (Debian, Ubuntu); or choose --viewer mujoco'
+                               ) from error
+    return path
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    end = clock.monotonic() + PATIENCE
+    while not condition():
+        if clock.monotonic() > end:
+            raise TimeoutError(f'nothing is drawn after {PATIENCE:.0f} s')
+        clock.sleep(0.1)
+
+
+def open_run(source: BagSource, robot: CasterRobot, description: str | Path) -> None:
+    """
+    Open Rerun's viewer on a run; it stays open when this program ends.
+
+    Parameters
+    ----------
+    source : BagSource
+    robot : CasterRobot
+    description : str or Path
+        How it looks, as for `loader.load`.
+    """
+    recording = _spawn()
+    log_run(RerunLog(recording, robot, description), source)
+    recording.flush()
+
+
+def _spawn() -> Any:
+    """Return a recording that goes to a viewer of its own."""
+    rr = import_rerun()
+    find_viewer()
+    recording = rr.RecordingStream(APPLICATION)
+    try:
+        recording.spawn(default_blueprint=blueprint())
+    except RuntimeError as error:
+        raise PictureError(f'Rerun does not start ({" ".join(str(error).split())[:200]})'
+                           ) from None
+    return recording
+
+
+def follow(robot: CasterRobot, description: str | Path, moments: Callable[[], Moment | None],
+           going: Callable[[], bool]) -> None:
+    """
+    Show a live robot in Rerun's viewer.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    description : str or Path
+        How it looks, as for `loader.load`.
+    moments : callable
+        Returns the newest moment, None while nothing is known.
+    going : callable
+        Returns whether to go on; may wait until the next moment.
+    """
+    log = RerunLog(_spawn(), robot, description)
+    way: list[Array] = []
+    while going():
+        moment = moments()
+        if moment is not None:
+            log.moment(moment)
+            live_numbers(log, moment)
+            if not way or np.hypot(*(moment.place[:2] - way[-1])) > 0.02:
+                way.append(np.array(moment.place[:2]))
+                log.way('driven', np.array(way), static=False)
+
+
+def live_numbers(log: RerunLog, moment: Moment) -> None:
+    """Log the lines of all plots at a moment."""
+    for ending, twist in (('_asked', moment.command), ('', moment.twist)):
+        if twist is not None:
+            for axis, value in zip(('vx', 'vy', 'omega'), twist, strict=True):
+                log.number('twist', f'{axis}{ending}', float(value))
+    slip = None if moment.residual is None else np.linalg.norm(moment.residual, axis=-1)
+    for plot, word, values in (('steering', 'caster', np.degrees(moment.steering)),
+                               ('torque', 'wheel', moment.torque), ('slip', 'wheel', slip)):
+        if values is not None:
+            for k, value in enumerate(values):
+                log.number(plot, f'{word}_{k + 1}', float(value))
+    log.number('singularity', 'sigma_min',
+               abs(float(singularity(log.robot, moment.steering).sigma_min)))
