@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mux as a node: its file, its messages, and a robot that stays where the e-stop left it."""
+
+import math
+import time
+
+import pytest
+
+pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+
+from geometry_msgs.msg import Twist, TwistStamped  # noqa: E402
+from rclpy.parameter import Parameter  # noqa: E402
+from std_msgs.msg import Bool, String  # noqa: E402
+
+from c3p_controller.twist_mux_node import TwistMuxNode, inputs_of, shipped  # noqa: E402
+from c3p_description.files import share_file  # noqa: E402
+from c3p_ros.messages import fill_twist  # noqa: E402
+from c3p_ros.node import LATCHED  # noqa: E402
+from c3p_ros.parameters import ParameterError  # noqa: E402
+
+SPEED = 0.25
+
+
+def stamped(bench, *twist):
+    """Return a command of now."""
+    message = TwistStamped()
+    message.header.stamp, message.header.frame_id = bench.now(), 'somewhere'
+    fill_twist(message.twist, twist)
+    return message
+
+
+def test_messages_pass_as_they_are_and_a_lock_sends_zeros(bench):
+    bench.add(TwistMuxNode, start_silence=0.0)
+    out = bench.collect(TwistStamped, 'cmd_vel')
+    driving, locked = bench.collect(String, 'twist_mux/driving', LATCHED), bench.collect(
+        Bool, 'twist_mux/locked', LATCHED)
+    keys, lock = (bench.publisher(TwistStamped, 'cmd_vel_keyboard'),
+                  bench.publisher(Bool, 'e_stop'))
+    zero, ahead = stamped(bench, 0.0, 0.0, 0.0), stamped(bench, 0.1, 0.0, 0.2)
+    bench.wait_for(lambda: bench.talker.count_subscribers('cmd_vel') and locked, 'discovery')
+    # a zero first: silence needs time
+    bench.publish_until(keys, zero, lambda: zero in out, 'the zero passes')
+    bench.publish_until(keys, ahead, lambda: ahead in out, 'the command passes')
+    assert driving[-1].data == 'keyboard' and not locked[-1].data
+    # one that is no number does not count as heard
+    bad = stamped(bench, math.nan, 0.0, 0.0)
+    bench.publish_until(keys, bad, lambda: bench.nodes['twist_mux'].diagnostics.refused(
+        'cmd_vel_keyboard'), 'refusal')
+    assert all(math.isfinite(message.twist.linear.x) for message in out)
+    # the source has gone meanwhile; a lock stops who moved all the same
+    before = len(out)
+    lock.publish(Bool(data=True))
+    bench.wait_for(lambda: locked[-1].data, 'the lock')
+    bench.wait_for(lambda: len(out) > before, 'a zero')
+    assert out[-1].twist == zero.twist and out[-1].header.frame_id == 'base_link'
+    count = len(out)
+    bench.publish_until(keys, ahead, lambda: bench.value('twist_mux', 'lock priority') == '255',
+                        'diagnostics')
+    assert all(message.twist == zero.twist for message in out[count:])
+
+
+def test_plain_twists_pass_and_the_file_says_who(bench):
+    bench.add(TwistMuxNode, **{'use_stamped': False, 'start_silence': 0.0,
+                               'topics.me.topic': 'from_me', 'topics.me.timeout': 1,
+                               'topics.me.priority': 7})
+    out, me = bench.collect(Twist, 'cmd_vel'), bench.publisher(Twist, 'from_me')
+    bench.publish_until(me, Twist(), lambda: out, 'the command passes')
+    assert bench.talker.count_subscribers('cmd_vel_keyboard') == 0
+    answer = bench.set_parameter('twist_mux', 'topics.me.priority', 9)
+    assert not answer.successful
+
+
+# a machine that stands still for a second must not be taken for a source that fell silent
+PATIENT = {'start_silence': 0.0, 'topics.keyboard.topic': 'cmd_vel_keyboard',
+           'topics.keyboard.timeout': 10.0, 'topics.keyboard.priority': 90,
+           'locks.e_stop.topic': 'e_stop', 'locks.e_stop.timeout': 0.0,
+           'locks.e_stop.priority': 255}
+
+
+class Keyboard:
+    """A source that commands a bench's robot through the mux."""
+
+    def __init__(self, bench):
+        self.bench, self.publisher = bench, bench.publisher(TwistStamped, 'cmd_vel_keyboard')
+
+    def until(self, condition, what, *twist):
+        """Command at 50 Hz until `condition` holds."""
+        self.bench._repeat(lambda: self.publisher.publish(stamped(self.bench, *twist)), condition,
+                           what, 20.0)
+
+    def during(self, seconds, *twist):
+        """Command for some seconds."""
+        end = time.monotonic() + seconds
+        self.until(lambda: time.monotonic() > end, 'time', *twist)
+
+    def let_go_and_move(self):
+        """Command zero, then SPEED, as Bench.let_go_and_move does."""
+        end = time.monotonic() + 20.0
+        while self.bench.speed() < 0.5 * SPEED:
+            assert time.monotonic() < end, f'not moving; nodes said {self.bench.story()}'
+            self.during(0.2, 0.0, 0.0, 0.0)
+            begin = time.monotonic()
+            self.until(lambda b=begin: self.bench.speed() > 0.5 * SPEED
+                       or time.monotonic() > b + 3.0, 'moving', 0.0, SPEED, 0.0)
+
+
+def test_a_locked_robot_stops_and_does_not_go_on_by_itself(in_process_robot):
+    bench = in_process_robot
+    bench.add(TwistMuxNode, **PATIENT)
+    keyboard, lock = Keyboard(bench), bench.publisher(Bool, 'e_stop')
+    driving = bench.collect(String, 'twist_mux/driving', LATCHED)
+    keyboard.let_go_and_move()
+    lock.publish(Bool(data=True))
+    keyboard.until(lambda: bench.speed() < 0.01, 'rest', 0.0, SPEED, 0.0)
+    lock.publish(Bool(data=False))
+    keyboard.until(lambda: bench.value('twist_mux', 'lock priority') == '0', 'the release',
+                   0.0, SPEED, 0.0)
+    # whoever held the key through it all holds it on
+    released = bench.pose()
+    keyboard.during(1.0, 0.0, SPEED, 0.0)
+    assert driving[-1].data == '' and bench.speed() < 0.01
+    # half of SPEED would have brought it six times as far
+    assert math.dist(bench.pose()[:2], released[:2]) < 0.02
+    keyboard.let_go_and_move()
+
+
+def test_the_shipped_file_is_what_counts_without_one():
+    groups = shipped()
+    sources = inputs_of(groups['topics'], 'topics')
+    assert [source.name for source in sorted(sources, key=lambda source: -source.priority)] == [
+        'joystick', 'keyboard', 'navigation', 'position_controller']
+    (lock,) = inputs_of(groups['locks'], 'locks')
+    assert (lock.topic, lock.timeout, lock.priority) == ('e_stop', 0.0, 255)
+
+
+def test_the_shipped_file_has_the_types_that_twist_mux_insists_on():
+    # its get_value<double> throws for a whole number
+    for group in shipped().values():
+        for key, value in group.items():
+            kind = {'topic': str, 'timeout': float, 'priority': int}[key.rpartition('.')[2]]
+            assert type(value) is kind, key
+
+
+@pytest.mark.parametrize('given, words', [
+    ({'topics.a.topic': 'x', 'topics.a.timeout': 0.5}, 'topics.a: priority missing'),
+    ({'topics.a.topik': 'x'}, 'topics.a.topik: unknown'),
+    ({'topics.a.topic': 3}, 'topics.a.topic = 3: must be a str'),
+    ({'topics.a.topic': 'x', 'topics.a.timeout': 0.0, 'topics.a.priority': 1}, 'never too old'),
+    ({'locks.a.topic': 'x', 'locks.a.timeout': 0.0, 'locks.a.priority': 1}, 'no topics'),
+    ({'topic.a.topic': 'x'}, 'unknown parameter')])
+def test_a_file_that_cannot_be_meant_is_refused_with_the_place(given, words, bench):
+    with pytest.raises(ParameterError, match=words):
+        bench.add(TwistMuxNode, **given)
+
+
+def test_the_shipped_file_is_read_by_rcl(bench):
+    node = TwistMuxNode(context=bench.context, cli_args=[
+        '--ros-args', '--params-file', str(share_file('config/twist_mux.yaml'))],
+        parameter_overrides=[Parameter('start_silence', value=0.0)])
+    bench.nodes['twist_mux'] = node
+    bench.executor.add_node(node)
+    assert node.get_parameter('topics.navigation.topic').value == 'cmd_vel_navigation'
+    assert node.get_parameter('locks.e_stop.timeout').value == 0.0
