@@ -238,6 +238,30 @@ def topics_of(path: str | Path) -> dict[str, tuple[str, int]]:
         reader.close()
 
 
+def connections_of(path: str | Path) -> dict[str, tuple[str, bool]]:
+    """
+    Return ``{topic: (message type, latched)}`` of a bag.
+
+    Latched is what was published transient local, by each of its publishers.
+
+    Raises
+    ------
+    BagError
+        It cannot be read.
+    """
+    reader = _open(path)
+    try:
+        found: dict[str, tuple[str, bool]] = {}
+        for connection in reader.connections:
+            offered = getattr(connection.ext, 'offered_qos_profiles', None) or ()
+            latched = bool(offered) and all(
+                qos.durability == QosDurability.TRANSIENT_LOCAL for qos in offered)
+            found[connection.topic] = (connection.msgtype, latched)
+        return found
+    finally:
+        reader.close()
+
+
 def notes_of(path: str | Path) -> dict[str, str]:
     """
     Return the words in the metadata of a bag; none for a single file, which has no metadata.
@@ -257,7 +281,8 @@ def notes_of(path: str | Path) -> dict[str, str]:
         raise BagError(f'bag {path}: metadata.yaml: {error}') from error
 
 
-def read_raw(path: str | Path, topics: Collection[str] | None = None) -> Iterator[RawMessage]:
+def read_raw(path: str | Path, topics: Collection[str] | None = None, start: int | None = None
+             ) -> Iterator[RawMessage]:
     """
     Yield the messages of a bag in the order in which they were recorded, not deserialised.
 
@@ -267,13 +292,15 @@ def read_raw(path: str | Path, topics: Collection[str] | None = None) -> Iterato
         Directory of the bag, or a single ``.mcap`` or ``.db3`` file.
     topics : collection of str, optional
         Only these (absolute names); default all. Topics that the bag lacks are no error.
+    start : int, ns, optional
+        Only what was recorded from then on; what is before is not read.
 
     Raises
     ------
     BagError
         It cannot be read.
     """
-    for connection, time, data in _messages(path, topics)[1]:
+    for connection, time, data in _messages(path, topics, start)[1]:
         yield RawMessage(connection.topic, time, data)
 
 
@@ -288,7 +315,7 @@ def read_topics(path: str | Path, topics: Collection[str] | None = None) -> Iter
         yield BagMessage(connection.topic, time, message)
 
 
-def _messages(path: str | Path, topics: Collection[str] | None
+def _messages(path: str | Path, topics: Collection[str] | None, start: int | None = None
               ) -> tuple[AnyReader, Iterator[tuple[Any, int, bytes]]]:
     """Return an open reader and what it reads; it closes with the end of the messages."""
     reader = _open(path)
@@ -297,7 +324,7 @@ def _messages(path: str | Path, topics: Collection[str] | None
         try:
             wanted = [c for c in reader.connections if topics is None or c.topic in topics]
             if wanted:
-                yield from reader.messages(connections=wanted)
+                yield from reader.messages(connections=wanted, start=start)
         except AnyReaderError as error:
             raise BagError(f'bag {path}: {error}') from error
         finally:
