@@ -17,13 +17,13 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array
 from c3p_kinematics.singularity import Lines, Singularity, singularity
-from c3p_simulation.scene.colours import BAD, LOST, TEXT, Colour, colour, scale
+from c3p_simulation.scene.colours import BAD, LOST, Colour, colour, scale
 from c3p_simulation.scene.frame import Casters
 from c3p_simulation.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape, arc_head, raised
 
 # least radius of the arc of a lost rotation, length of a lost translation's arrows, length of an
 # arc along the lost motion and of its heads; sizes
-LEAST_RADIUS, TRANSLATION, ALONG, HEAD = 0.6, 1.4, 2.0, 0.15
+LEAST_RADIUS, TRANSLATION, ALONG, HEAD = 0.6, 1.4, 2.0, 0.3
 
 
 def actuation(at: Casters, steering: ArrayLike) -> list[Shape]:
@@ -40,7 +40,8 @@ def actuation(at: Casters, steering: ArrayLike) -> list[Shape]:
     list of Shape
     """
     state = singularity(at.robot, steering)
-    sigma = float(state.sigma_min)
+    # of no sign, where rounding gives it one
+    sigma = abs(float(state.sigma_min))
     paint = scale(sigma / at.settings.safe_sigma)
     reach = at.settings.line_reach * at.size
     shapes: list[Shape] = []
@@ -78,7 +79,7 @@ def _lost(at: Casters, state: Singularity, opacity: float) -> list[Shape]:
 
 
 def _translation(at: Casters, direction: Array, paint: Colour) -> list[Shape]:
-    start = raised(at.middle, at.above / 2)
+    start = raised(at.middle, at.over)
     way = raised(TRANSLATION * at.size * direction, 0.0)
     return [Arrow(f'unactuated_{side}', at.settings.frame, paint, start, start + sign * way,
                   2 * at.width) for side, sign in (('ahead', 1.0), ('back', -1.0))]
@@ -90,14 +91,11 @@ def _rotation(at: Casters, offset: Array, paint: Colour) -> list[Shape]:
     radius = max(distance, LEAST_RADIUS * at.size)
     sweep = min(math.radians(300), ALONG * at.size / radius)
     towards_middle = math.atan2(-offset[1], -offset[0]) if distance > 0.0 else 0.0
-    centre = raised(at.middle + offset, at.above / 2)
+    centre = raised(at.middle + offset, at.over)
     arc = Arc('unactuated_arc', at.settings.frame, paint, centre, radius,
               towards_middle - sweep / 2, sweep, 2 * at.width)
     reverse = arc._replace(start_angle=arc.start_angle + sweep, sweep=-sweep)
     return [arc, arc_head(arc, 'unactuated_ahead', HEAD * at.size),
             arc_head(reverse, 'unactuated_back', HEAD * at.size),
             Ball('unactuated_point', at.settings.frame, paint,
-                 raised(at.middle + offset, at.floor), 2 * at.width),
-            Label('unactuated_label', at.settings.frame, colour(TEXT),
-                  raised(at.middle + offset, at.floor + at.settings.label_height * at.size),
-                  'lost turn', 0.6 * at.settings.label_height * at.size)]
+                 raised(at.middle + offset, at.floor), 2 * at.width)]

@@ -28,8 +28,8 @@ def caster_scene(robot: CasterRobot, steering: ArrayLike, *, twist: ArrayLike | 
     Return the shapes that explain the robot's state, in ``base_link``.
 
     Names of shapes, i from 1: ``rolling_line_i`` of driven wheels, ``sigma_min`` (the measure as
-    a label), ``unactuated_ahead``, ``unactuated_back``, ``unactuated_arc``, ``unactuated_point``
-    and ``unactuated_label`` close to a singularity, ``axle_line_i``, ``twist``, ``turn``,
+    a label), ``unactuated_ahead``, ``unactuated_back``, ``unactuated_arc`` and
+    ``unactuated_point`` close to a singularity, ``axle_line_i``, ``twist``, ``turn``,
     ``turn_head``, ``icr`` or ``icr_far`` with ``icr_label`` while it moves, ``torque_i``,
     ``slip_i``, ``suspect_i`` and ``suspect_label_i``. What is not shown now is left out.
 

@@ -14,8 +14,8 @@ from c3p_kinematics.singularity import length_scale
 from c3p_simulation.scene.settings import SceneSettings
 
 # heights above the ground, so that the ground does not hide flat shapes, and labels are above
-# the robot; in sizes
-LIFT, ABOVE = 0.01, 1.2
+# the robot, and motions just over it; in sizes
+LIFT, ABOVE, OVER = 0.01, 1.25, 0.9
 
 
 class Casters(NamedTuple):
@@ -51,8 +51,13 @@ class Casters(NamedTuple):
 
     @property
     def above(self) -> float:
-        """Height of what is drawn over the robot, m."""
+        """Height of the label over the robot, m."""
         return self.settings.ground + ABOVE * self.size
+
+    @property
+    def over(self) -> float:
+        """Height of motions, just over the robot, m."""
+        return self.settings.ground + OVER * self.size
 
     @property
     def width(self) -> float:

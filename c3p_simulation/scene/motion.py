@@ -78,7 +78,7 @@ def _resting(at: Casters, twist: Array) -> bool:
 def _arrows(at: Casters, twist: Array) -> list[Shape]:
     """Return the arrow of the velocity and the arc of the yaw rate, over the platform."""
     frame, paint = at.settings.frame, colour(MOTION)
-    height, shapes = at.above * 0.75, []
+    height, shapes = at.over, []
     if math.hypot(*twist[:2]) >= at.settings.rest_speed:
         way = at.cut(twist[:2] * at.settings.twist_time, LONGEST)
         shapes.append(Arrow('twist', frame, paint, raised([0.0, 0.0], height),
@@ -87,7 +87,7 @@ def _arrows(at: Casters, twist: Array) -> list[Shape]:
     if abs(angle) >= LEAST_TURN:
         arc = Arc('turn', frame, paint, raised([0.0, 0.0], height), TURN * at.size, 0.0,
                   math.copysign(min(abs(angle), WHOLE_TURN), angle), 1.5 * at.width)
-        shapes += [arc, arc_head(arc, 'turn_head', 0.12 * at.size)]
+        shapes += [arc, arc_head(arc, 'turn_head', 0.22 * at.size)]
     return shapes
 
 
@@ -108,5 +108,5 @@ def _centre(at: Casters, centre: Array | None) -> list[Shape]:
         shapes.append(Ball('icr', frame, paint, raised(place, at.floor), 3 * at.width))
     height = at.settings.label_height * at.size
     return [*shapes, Label('icr_label', frame, colour(TEXT),
-                           raised(place, at.floor + 1.2 * height), f'ICR {distance:.2f} m',
+                           raised(place, at.floor + 2.0 * height), f'ICR {distance:.2f} m',
                            0.8 * height)]

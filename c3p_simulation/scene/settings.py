@@ -56,9 +56,9 @@ class SceneSettings:
     twist_time: float = 1.0
     slip_time: float = 2.0
     least_slip: float = 0.01
-    torque_reach: float = 0.8
+    torque_reach: float = 1.0
     least_torque: float = 0.02
-    line_width: float = 0.02
+    line_width: float = 0.03
     label_height: float = 0.14
 
 

@@ -12,9 +12,11 @@ from c3p_simulation.scene.colours import ALERT, caster_colour, colour
 from c3p_simulation.scene.frame import Casters
 from c3p_simulation.scene.shapes import Arc, Arrow, Label, Shape, raised
 
-# longest slip arrow, size; height of torque arrows above the ground, wheel radii; radius of the
-# ring about a suspect, in casters' lengths (offset and radius)
-LONGEST, OVER, RING = 2.0, 2.6, 1.1
+# heights of torque arrows, slip arrows and the label of a suspect above the ground: over the
+# platform, which would hide them; longest slip arrow; sizes
+TORQUE, SLIP, LABEL, LONGEST = 0.55, 0.7, 1.0, 2.0
+# radius of the ring about a suspect, in casters' lengths (offset and radius)
+RING = 1.1
 
 
 def torques(at: Casters, wheel_torque: Array) -> list[Shape]:
@@ -35,7 +37,7 @@ def torques(at: Casters, wheel_torque: Array) -> list[Shape]:
     part = wheel_torque / limit
     shapes: list[Shape] = []
     for i in np.flatnonzero(at.robot.driven & (np.abs(part) >= at.settings.least_torque)):
-        start = raised(at.contact[i], at.settings.ground + OVER * at.robot.wheel_radius[i])
+        start = raised(at.contact[i], at.settings.ground + TORQUE * at.size)
         way = at.settings.torque_reach * at.size * float(np.clip(part[i], -1.5, 1.5))
         shapes.append(Arrow(f'torque_{i + 1}', at.settings.frame, caster_colour(i), start,
                             start + raised(way * at.along[i], 0.0), 1.5 * at.width))
@@ -44,7 +46,7 @@ def torques(at: Casters, wheel_torque: Array) -> list[Shape]:
 
 def slips(at: Casters, residual: Array, suspect: int | None, slipping: bool) -> list[Shape]:
     """
-    Return ``slip_i`` at the contacts, and ``suspect_i`` with a label about the wheel that slips.
+    Return ``slip_i`` over the contacts, and ``suspect_i`` with a label about the wheel that slips.
 
     Parameters
     ----------
@@ -67,7 +69,7 @@ def slips(at: Casters, residual: Array, suspect: int | None, slipping: bool) -> 
         if speed >= at.settings.least_slip:
             way = at.cut((along * at.along[i] + across * at.across[i]) * at.settings.slip_time,
                          LONGEST)
-            start = raised(at.contact[i], at.floor)
+            start = raised(at.contact[i], at.settings.ground + SLIP * at.size)
             shapes.append(Arrow(f'slip_{i + 1}', at.settings.frame,
                                 colour(ALERT) if blamed else caster_colour(i, 0.9), start,
                                 start + raised(way, 0.0), 2 * at.width))
@@ -84,5 +86,5 @@ def _blame(at: Casters, i: int, speed: float) -> list[Shape]:
     return [Arc(f'suspect_{i + 1}', frame, paint, raised(at.contact[i], at.floor), radius, 0.0,
                 2 * math.pi, 1.5 * at.width),
             Label(f'suspect_label_{i + 1}', frame, paint,
-                  raised(at.contact[i], at.settings.ground + 0.6 * at.size),
+                  raised(at.contact[i], at.settings.ground + LABEL * at.size),
                   f'wheel {i + 1} slips {speed:.2f} m/s', 0.8 * height)]
