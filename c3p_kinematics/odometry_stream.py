@@ -23,6 +23,22 @@ PARAMETERS = (
     'yaw_variance_per_radian')
 
 
+# variance of z, roll and pitch, which wheels do not observe, m² and rad²: large but finite,
+# because filters and RViz break on more
+UNOBSERVED = 1e6
+
+# where x, y and yaw stand among the 36 numbers of a covariance, and the others' part of it
+PLANAR = np.array([0, 1, 5, 6, 7, 11, 30, 31, 35])
+TEMPLATE = np.diag([0.0, 0.0, UNOBSERVED, UNOBSERVED, UNOBSERVED, 0.0]).reshape(-1)
+
+
+def planar_covariance(covariance: Array) -> Array:
+    """Return the 36 numbers of a message from the covariance (3, 3) of (x, y, yaw)."""
+    full = TEMPLATE.copy()
+    full[PLANAR] = covariance.reshape(-1)
+    return full
+
+
 def odometry_settings(wheel_counts: int = 2000, steering_counts: int = 4096,
                       **more: float) -> OdometrySettings:
     """

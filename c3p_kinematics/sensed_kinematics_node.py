@@ -22,7 +22,12 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from c3p_kinematics.odometry import OdometryEstimate
-from c3p_kinematics.odometry_stream import PARAMETERS, OdometryStream, odometry_settings
+from c3p_kinematics.odometry_stream import (
+    PARAMETERS,
+    OdometryStream,
+    odometry_settings,
+    planar_covariance,
+)
 from c3p_kinematics.singularity import singularity
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import ERROR, OK, WARN
@@ -44,21 +49,6 @@ try:
     from control_msgs.srv import SetOdometry
 except ImportError:  # comes with a ROS 2 installation, not from the package registries
     SetOdometry = None
-
-# variance of z, roll and pitch, which wheels do not observe, m² and rad²: large but finite,
-# because filters and RViz break on more
-UNOBSERVED = 1e6
-
-# where x, y and yaw stand among the 36 numbers of a covariance, and the others' part of it
-PLANAR = np.array([0, 1, 5, 6, 7, 11, 30, 31, 35])
-TEMPLATE = np.diag([0.0, 0.0, UNOBSERVED, UNOBSERVED, UNOBSERVED, 0.0]).reshape(-1)
-
-
-def planar_covariance(covariance: np.ndarray) -> np.ndarray:
-    """Return the 36 numbers of a message from the covariance of (x, y, yaw)."""
-    full = TEMPLATE.copy()
-    full[PLANAR] = covariance.reshape(-1)
-    return full
 
 
 class SensedKinematicsNode(SuiteNode):

@@ -26,7 +26,7 @@ from c3p_ros.diagnostics import ERROR, WARN, Diagnostics
 from c3p_ros.executor import run
 from c3p_ros.node import COMMON
 from c3p_ros.parameters import Parameters
-from c3p_simulation.recording.bag_parameters import EVENT, parameter_event, suite_version
+from c3p_simulation.recording import bag_parameters
 from c3p_simulation.recording.bags import BagWriter
 from c3p_simulation.recording.flight import DIAGNOSTICS, FlightRecorder
 from c3p_simulation.recording.frames import TF, RecordedFrames
@@ -68,7 +68,7 @@ class RecorderNode(Node):
         # what else is done with the messages of a topic
         self._also: dict[str, list[Callable[[int, bytes], None]]] = {}
         self.writer = self._open(values)
-        self.writer.note({'c3p_version': suite_version(), 'c3p_robot': values.robot})
+        self.writer.note(bag_parameters.notes(values.robot))
         self._announced: set[str] = set()
         self._subscribed: dict[str, Any] = {}
         self._frames: RecordedFrames | None = None
@@ -78,8 +78,7 @@ class RecorderNode(Node):
             # subscribed early, so that the first message of a publisher to come is not missed
             if topic not in self._subscribed:
                 self._subscribe(topic, wanted_profile(topic in self._latched))
-        if values.frames == 'always' or (values.frames == 'auto' and message_class(
-                TF) is None):
+        if values.frames == 'always' or (values.frames == 'auto' and not message_class(TF)):
             self._compute_frames('odom', 'joint_states')
         self._undecided = values.frames == 'auto' and self._frames is None
         self.create_timer(WATCH_PERIOD, self._watch)
@@ -89,9 +88,9 @@ class RecorderNode(Node):
         path, snapshot = values.bag or time.strftime(NAME), values.snapshot
         if snapshot.seconds == 0.0:
             return BagWriter(path, values.compression)
-        writer = SnapshotWriter(path, SnapshotLimits(
-            snapshot.seconds, snapshot.megabytes * 2**20, snapshot.after, snapshot.most),
-            values.compression)
+        limits = SnapshotLimits(snapshot.seconds, snapshot.megabytes * 2**20, snapshot.after,
+                                snapshot.most)
+        writer = SnapshotWriter(path, limits, values.compression)
         flight = FlightRecorder(self, writer, self._now, self._disk)
         if snapshot.on_error:
             self._kinds.setdefault('/diagnostics', DIAGNOSTICS)
@@ -143,17 +142,16 @@ class RecorderNode(Node):
     def _on_parameters(self, node: str, values: Mapping[str, Any]) -> None:
         """Write the parameters of a node, latched, under a name that nobody else publishes."""
         topic = self.resolve_topic_name('~/parameters')
-        self._kinds[topic] = EVENT
+        self._kinds[topic] = bag_parameters.EVENT
         self._latched.add(topic)
         if self.writer is not None:
             types = self.writer.types
-            event = parameter_event(types.types, self._now(), node, values)
-            self._record(topic, bytes(types.serialize_cdr(event, EVENT)))
+            event = bag_parameters.event(types.types, self._now(), node, values)
+            self._record(topic, bytes(types.serialize_cdr(event, event.__msgtype__)))
 
     def _compute_frames(self, *sources: str) -> None:
         """Compute from now on the frames of ``odom``, ``joint_states`` or both."""
-        values = self.parameters.value
-        urdf = ''
+        values, urdf = self.parameters.value, ''
         try:
             urdf = values.robot_description or robot_description(values.robot)
         except ValueError as error:
@@ -182,7 +180,8 @@ class RecorderNode(Node):
         for topic in self._kinds:
             if not self.writer.counts[topic]:
                 self._adapt(topic)
-        self._ask()
+        if self._query is not None:
+            self._ask(self._query)
         # decided when the robot is up: its publishers of frames have been discovered by then
         if self._undecided and self.writer.counts[self.resolve_topic_name('joint_states')]:
             self._undecided = False
@@ -193,15 +192,12 @@ class RecorderNode(Node):
             if missing:
                 self._compute_frames(*missing)
 
-    def _ask(self) -> None:
+    def _ask(self, query: ParameterQuery) -> None:
         """Ask those who publish what is recorded for their parameters."""
-        if self._query is None:
-            return
-        for topic in self._kinds:
-            if topic not in UNASKED:
-                for name in names_of(self.get_publishers_info_by_topic(topic)):
-                    self._query.ask(name)
-        self._query.poll()
+        for topic in set(self._kinds).difference(UNASKED):
+            for name in names_of(self.get_publishers_info_by_topic(topic)):
+                query.ask(name)
+        query.poll()
 
     def _adapt(self, topic: str) -> None:
         publishers = self.get_publishers_info_by_topic(topic)

@@ -28,6 +28,11 @@ FIELDS = {1: 'bool_value', 2: 'integer_value', 3: 'double_value', 4: 'string_val
 ARRAYS = {'bool_array_value': bool, 'integer_array_value': np.int64, 'double_array_value': float}
 
 
+def notes(robot: str) -> dict[str, str]:
+    """Return what goes into the metadata of every bag."""
+    return {'c3p_version': suite_version(), 'c3p_robot': robot}
+
+
 def suite_version() -> str:
     """Return the version of the suite that runs."""
     return ElementTree.parse(share_file('package.xml')).findtext('version') or ''
@@ -40,8 +45,7 @@ def value_of(value: Any) -> Any:
     return found.tolist() if hasattr(found, 'tolist') else found
 
 
-def parameter_event(types: Mapping[str, type], time: int, node: str,
-                    values: Mapping[str, Any]) -> Any:
+def event(types: Mapping[str, type], time: int, node: str, values: Mapping[str, Any]) -> Any:
     """
     Return a ParameterEvent made of the classes in `types`.
 
@@ -82,10 +86,10 @@ def read_parameters(bag: str | Path) -> dict[str, dict[str, Any]]:
     topics = [name for name, (kind, _) in topics_of(bag).items() if kind == EVENT]
     found: dict[str, dict[str, Any]] = {}
     for entry in read_topics(bag, topics) if topics else ():
-        event = entry.message
-        node = found.setdefault(event.node, {})
-        for parameter in (*event.new_parameters, *event.changed_parameters):
+        said = entry.message
+        node = found.setdefault(said.node, {})
+        for parameter in (*said.new_parameters, *said.changed_parameters):
             node[parameter.name] = value_of(parameter.value)
-        for parameter in event.deleted_parameters:
+        for parameter in said.deleted_parameters:
             node.pop(parameter.name, None)
     return found
