@@ -262,6 +262,25 @@ def connections_of(path: str | Path) -> dict[str, tuple[str, bool]]:
         reader.close()
 
 
+def span_of(path: str | Path) -> tuple[int, int]:
+    """
+    Return when the first and the last message of a bag were recorded, ns.
+
+    Raises
+    ------
+    BagError
+        It cannot be read, or is empty.
+    """
+    reader = _open(path)
+    try:
+        if not reader.message_count:
+            raise BagError(f'bag {path}: it is empty')
+        # what rosbags calls the end is behind the last message
+        return reader.start_time, reader.end_time - 1
+    finally:
+        reader.close()
+
+
 def notes_of(path: str | Path) -> dict[str, str]:
     """
     Return the words in the metadata of a bag; none for a single file, which has no metadata.
