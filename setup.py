@@ -19,6 +19,7 @@ NODES = {
     'emulated_cards_node': 'c3p_simulation.emulated_cards_node:main',
     'marker_node': 'c3p_simulation.marker_node:main',
     'recorder_node': 'c3p_simulation.recorder_node:main',
+    'player_node': 'c3p_simulation.player_node:main',
     'ros2_control_bridge_node': 'c3p_hardware.ros2_control_bridge_node:main',
     'hardware_interface_node': 'c3p_hardware.hardware_interface_node:main',
     'robot_nodes': 'c3p_simulation.robot_nodes:main',
@@ -70,7 +71,7 @@ data_files = [
 for room in ('launch', 'config'):
     data_files += tree(room, f'{share}/{room}')
 # mesh URIs are package://c3p/c3p_description/..., so the share tree repeats that folder
-for room in ('robots', 'terrains', 'urdf', 'meshes', 'rviz'):
+for room in ('robots', 'terrains', 'urdf', 'meshes', 'rviz', 'worlds'):
     data_files += tree(f'c3p_description/{room}', f'{share}/c3p_description/{room}')
 
 sim = ['mujoco>=3.2', 'xacro>=2']
@@ -95,7 +96,8 @@ setup(
     package_data={
         '': ['*.yaml'],
         'c3p_hardware': ['eds/*.eds'],
-        'c3p_description': ['robots/*.yaml', 'terrains/*', 'urdf/*', 'meshes/*.stl', 'rviz/*'],
+        'c3p_description': ['robots/*.yaml', 'terrains/*', 'urdf/*', 'meshes/*.stl', 'rviz/*',
+                            'worlds/*.sdf', 'worlds/*/*'],
     },
     data_files=data_files,
     python_requires='>=3.10',

@@ -31,7 +31,9 @@ from c3p_simulation.cli_doctor import add_doctor
 from c3p_simulation.cli_experiment import add_experiment
 from c3p_simulation.cli_film import add_film
 from c3p_simulation.cli_identify import add_identify
+from c3p_simulation.cli_play import add_play
 from c3p_simulation.cli_recompute import add_recompute
+from c3p_simulation.cli_record import add_record
 from c3p_simulation.cli_sim import add_sim
 from c3p_simulation.cli_teleop import add_teleop
 from c3p_simulation.cli_tune import add_tune
@@ -54,6 +56,8 @@ def parser() -> argparse.ArgumentParser:
     add_tune(commands)
     add_identify(commands)
     add_can(commands)
+    add_record(commands)
+    add_play(commands)
     add_recompute(commands)
     add_doctor(commands)
     return top
