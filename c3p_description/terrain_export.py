@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Terrains for other programs: meshes for RViz, height fields for MuJoCo and Gazebo.
+Terrains for other programs: meshes for RViz, height fields for MuJoCo.
 
-Everything keeps its place: in the other program the ground is where it is in {G}.
+`terrain_gazebo` writes them for Gazebo. Everything keeps its place: in the other program the
+ground is where it is in {G}.
 """
 
 from __future__ import annotations
@@ -15,13 +16,10 @@ import numpy as np
 from c3p_kinematics.terrain import Mesh, Terrain, TerrainError, grid_mesh, height_grid
 
 Range = tuple[float, float]
-# the ground's thickness below its lowest point, m: both programs want a solid
+# the ground's thickness below its lowest point, m: MuJoCo wants a solid
 BASE = 0.5
-# the least difference of heights, m: neither program takes a field without any
+# the least difference of heights, m: MuJoCo takes no field without any
 LEAST_RELIEF = 1e-3
-# a heightmap of Gazebo has 2^n + 1 samples along each side
-GAZEBO_SIDES = tuple(2**n + 1 for n in range(4, 13))
-WHITE = 65535
 
 
 def write_mesh(terrain: Terrain, path: str | Path, x_range: Range, y_range: Range,
@@ -118,83 +116,15 @@ def write_mujoco(terrain: Terrain, path: str | Path, x_range: Range, y_range: Ra
     half_x, half_y = 0.5 * (x[-1] - x[0]), 0.5 * (y[-1] - y[0])
     model = ElementTree.Element('mujoco', model=path.stem)
     ElementTree.SubElement(ElementTree.SubElement(model, 'asset'), 'hfield', name=path.stem,
-                           file=data.name, size=_numbers(half_x, half_y, relief, BASE))
+                           file=data.name, size=xml_numbers(half_x, half_y, relief, BASE))
     ElementTree.SubElement(ElementTree.SubElement(model, 'worldbody'), 'geom', name=path.stem,
                            type='hfield', hfield=path.stem,
-                           pos=_numbers(x[0] + half_x, y[0] + half_y, low))
+                           pos=xml_numbers(x[0] + half_x, y[0] + half_y, low))
     _write_xml(model, path)
     return data
 
 
-def write_gazebo(terrain: Terrain, folder: str | Path, x_range: Range, y_range: Range,
-                 side: int = 129) -> Path:
-    """
-    Write a terrain as a model folder of Gazebo: model.config, model.sdf and a 16-bit PNG.
-
-    The heights are in steps of 1/65535 of their range.
-
-    Parameters
-    ----------
-    terrain : Terrain
-    folder : str or Path
-        Made if it is not there; its name is the name of the model.
-    x_range, y_range : (float, float), m
-        From, to.
-    side : int
-        Samples along each side: 2^n + 1.
-
-    Returns
-    -------
-    Path
-        The ``model.sdf``.
-
-    Raises
-    ------
-    TerrainError
-        A side that is not 2^n + 1 from 17 to 4097; as `height_grid`.
-    """
-    from PIL import Image
-
-    if side not in GAZEBO_SIDES:
-        raise TerrainError(f'side = {side}: a heightmap of Gazebo has 2^n + 1 samples along each '
-                           f'side, one of {", ".join(map(str, GAZEBO_SIDES))}')
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    x, y, heights = height_grid(terrain, x_range, y_range, (side, side))
-    low = float(heights.min())
-    relief = max(float(np.ptp(heights)), LEAST_RELIEF)
-    # the top row of the picture is the largest y
-    levels = np.round((heights - low) / relief * WHITE).astype(np.uint16).T[::-1]
-    Image.fromarray(np.ascontiguousarray(levels)).save(folder / 'heights.png')
-    _write_xml(_gazebo_model(folder.name, size=_numbers(x[-1] - x[0], y[-1] - y[0], relief),
-                             middle=_numbers(0.5 * (x[0] + x[-1]), 0.5 * (y[0] + y[-1]), low)),
-               folder / 'model.sdf')
-    config = ElementTree.Element('model')
-    for tag, text in (('name', folder.name), ('version', '1.0'), ('sdf', 'model.sdf'),
-                      ('description', 'A terrain; heights in m, z up.')):
-        ElementTree.SubElement(config, tag).text = text
-    config.find('sdf').set('version', '1.9')
-    _write_xml(config, folder / 'model.config')
-    return folder / 'model.sdf'
-
-
-def _gazebo_model(name: str, size: str, middle: str) -> ElementTree.Element:
-    """Return the SDF of a static model whose collision and visual are one heightmap."""
-    root = ElementTree.Element('sdf', version='1.9')
-    model = ElementTree.SubElement(root, 'model', name=name)
-    ElementTree.SubElement(model, 'static').text = 'true'
-    link = ElementTree.SubElement(model, 'link', name='ground')
-    for part in ('collision', 'visual'):
-        geometry = ElementTree.SubElement(ElementTree.SubElement(link, part, name=part),
-                                          'geometry')
-        heightmap = ElementTree.SubElement(geometry, 'heightmap')
-        for tag, text in (('uri', f'model://{name}/heights.png'), ('size', size),
-                          ('pos', middle)):
-            ElementTree.SubElement(heightmap, tag).text = text
-    return root
-
-
-def _numbers(*values: float) -> str:
+def xml_numbers(*values: float) -> str:
     """Return numbers as XML wants them, with all their digits."""
     return ' '.join(repr(float(value)) for value in values)
 

@@ -16,9 +16,9 @@ from c3p_description import files, robot_description
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOM = ROOT / 'c3p_description'
-FOLDERS = ('robots', 'terrains', 'urdf', 'meshes', 'rviz')
+FOLDERS = ('robots', 'terrains', 'urdf', 'meshes', 'rviz', 'worlds')
 KEPT = sorted(str(p.relative_to(ROOM)) for folder in FOLDERS
-              for p in (ROOM / folder).iterdir() if p.is_file() and p.suffix != '.py')
+              for p in (ROOM / folder).rglob('*') if p.is_file() and p.suffix != '.py')
 
 
 @pytest.fixture(scope='module')

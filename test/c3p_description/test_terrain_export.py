@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Terrains written for other programs are where they were: meshes, MuJoCo, Gazebo."""
+"""Terrains written for other programs are where they were: meshes and MuJoCo."""
 
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from PIL import Image
 
-from c3p_description.terrain_export import write_gazebo, write_mesh, write_mujoco
-from c3p_description.terrain_files import load_height_map, load_terrain
+from c3p_description.terrain_export import write_mesh, write_mujoco
+from c3p_description.terrain_files import load_terrain
 from c3p_kinematics.terrain import Flat, TerrainError
 
 # not square and not around the origin, so that no axis can stand for another
@@ -91,47 +89,3 @@ def test_mujoco_takes_a_level_ground(tmp_path):
     write_mujoco(Flat(0.7), tmp_path / 'flat.xml', X, Y, (5, 5))
     model = mujoco.MjModel.from_xml_path(str(tmp_path / 'flat.xml'))
     np.testing.assert_allclose(heights_by_rays(model, [(0.1, 2.1), (4.0, 4.5)]), 0.7, atol=1e-6)
-
-
-def test_gazebos_picture_has_the_heights_in_the_size_of_its_sdf(tmp_path):
-    sdf = write_gazebo(HILLS, tmp_path / 'hills', X, Y, side=65)
-    root = ElementTree.parse(sdf).getroot()
-    assert root.tag == 'sdf' and root.find('model').get('name') == 'hills'
-    assert root.findtext('model/static') == 'true'
-    for part in ('collision', 'visual'):
-        field = root.find(f'model/link/{part}/geometry/heightmap')
-        assert field.findtext('uri') == 'model://hills/heights.png'
-        size = [float(text) for text in field.findtext('size').split()]
-        middle = [float(text) for text in field.findtext('pos').split()]
-    np.testing.assert_allclose(size[:2], [7.0, 4.0])
-    np.testing.assert_allclose(middle[:2], [1.5, 3.0])
-
-    with Image.open(tmp_path / 'hills' / 'heights.png') as image:
-        assert image.size == (65, 65) and image.mode.startswith('I;16')
-        levels = np.asarray(image)
-    # the whole range is used, so that a program that stretches it again changes nothing
-    assert levels.min() == 0 and levels.max() == 65535
-    x, y, heights = corners(HILLS, (65, 65))
-    got = middle[2] + size[2] * levels[::-1].T / 65535
-    np.testing.assert_allclose(got, heights, atol=0.51 * size[2] / 65535)
-
-
-def test_gazebos_picture_can_be_read_back(tmp_path):
-    write_gazebo(HILLS, tmp_path / 'hills', X, Y, side=65)
-    heights = corners(HILLS, (65, 65))[2]
-    back = load_height_map(tmp_path / 'hills' / 'heights.png', (7 / 64, 4 / 64), (X[0], Y[0]),
-                           (heights.min(), heights.max()), degree=5)
-    # half a level, which the spline may amplify near the edge
-    for x, y in ((0.3, 2.2), (4.1, 4.4), (-1.7, 1.3)):
-        assert float(back.height(x, y)) == pytest.approx(float(HILLS.height(x, y)), abs=1e-4)
-
-
-def test_gazebos_model_is_described(tmp_path):
-    write_gazebo(Flat(), tmp_path / 'floor', X, Y, side=17)
-    config = ElementTree.parse(tmp_path / 'floor' / 'model.config').getroot()
-    assert (config.findtext('name'), config.findtext('sdf')) == ('floor', 'model.sdf')
-
-
-def test_a_side_that_gazebo_does_not_take_is_refused(tmp_path):
-    with pytest.raises(TerrainError, match=r'side = 100: .* 2\^n \+ 1 .* 129'):
-        write_gazebo(HILLS, tmp_path / 'hills', X, Y, side=100)

@@ -16,7 +16,7 @@ HEIGHTS = np.random.default_rng(3).uniform(-0.4, 0.6, (7, 9)).astype(np.float32)
 # an image has +y at the top
 PICTURE = np.ascontiguousarray(HEIGHTS.T[::-1])
 SHIPPED = {'flat': Flat, 'plateau': Plateau, 'plateau_20deg': Plateau, 'hills': Hills,
-           'random': SplineGround}
+           'gentle': Hills, 'random': SplineGround}
 
 
 def grey(dtype):
@@ -156,7 +156,7 @@ def test_a_wrong_description_is_refused_with_file_and_field(tmp_path, text, word
 
 
 def test_a_name_that_is_not_there_lists_the_names_there_are(tmp_path):
-    with pytest.raises(Refused, match='flat, hills, plateau, plateau_20deg, random'):
+    with pytest.raises(Refused, match='flat, gentle, hills, plateau, plateau_20deg, random'):
         load_terrain('moon')
     with pytest.raises(Refused, match='no such file'):
         load_terrain(tmp_path / 'moon.yaml')
