@@ -63,7 +63,11 @@ def test_the_block_does_not_change_the_robot(hardware):
     for name in ('wheel_joints', 'steering_joints'):
         assert getattr(model, name) == getattr(plain, name)
     np.testing.assert_array_equal(model.driven, plain.driven)
-    np.testing.assert_allclose(model.losses, plain.losses, rtol=1e-12)
+    losses = plain.losses.copy()
+    if hardware == 'gazebo':
+        # there the pivots resist in the place of tyres that turn on the spot
+        losses[:, 1], losses[:, 4] = losses[:, 1] + losses[:, 4], 0
+    np.testing.assert_allclose(model.losses, losses, rtol=1e-12)
 
 
 def test_the_limit_of_a_command_is_that_of_the_joint():
@@ -107,11 +111,11 @@ def test_mock_hardware_starts_at_zero_and_no_other_is_told_where_to_start():
 
 
 def test_gazebo_gets_the_plugin_that_holds_the_controller_manager():
-    for hardware in PLUGINS:
-        plugins = tree_of(hardware).findall('gazebo/plugin')
-        assert [p.get('name') for p in plugins] == (
-            ['gz_ros2_control::GazeboSimROS2ControlPlugin'] if hardware == 'gazebo' else [])
+    for hardware in set(PLUGINS) - {'gazebo'}:
+        assert not tree_of(hardware).findall('gazebo')
     plugin = tree_of('gazebo').find('gazebo/plugin')
+    assert (plugin.get('filename'), plugin.get('name')) == (
+        'gz_ros2_control-system', 'gz_ros2_control::GazeboSimROS2ControlPlugin')
     assert plugin.find('ros') is None
     # beside the description, in the source as in an installation
     assert Path(plugin.find('parameters').text).samefile(ROOT / 'config/ros2_controllers.yaml')
