@@ -31,7 +31,7 @@ def add_record(commands: Any) -> None:
         'record', help="record the robot's topics to a bag",
         description="Record the topics of config/record_topics.yaml, with the nodes' parameters, "
                     'until Ctrl-C: a directory that ros2 bag, rosbags and Foxglove open. Exit '
-                    'code 1 when nothing came.')
+                    'code 1 when the disk or another fault ended the recording.')
     command.add_argument('--out', type=Path, metavar='DIR',
                          help='the new bag; must not exist (default: c3p_<date>-<time>)')
     command.add_argument('--duration', type=positive, metavar='S',
@@ -88,7 +88,10 @@ def run(arguments: argparse.Namespace) -> int:
     print(_summary(shown), file=stream)
     if failed:
         print('c3p record: ended before its time; the reason stands above', file=sys.stderr)
-    return MISSED if failed or not shown['messages'] else 0
+    elif not any(topic.endswith('/joint_states') for topic in writer.counts):
+        print('c3p record: no joint_states came; is the robot on this ROS_DOMAIN_ID, and in this '
+              'namespace?', file=sys.stderr)
+    return MISSED if failed else 0
 
 
 def figures(writer: Any) -> dict[str, Any]:
