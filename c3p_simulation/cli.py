@@ -17,7 +17,6 @@ from c3p_simulation.cli_can import add_can
 from c3p_simulation.cli_common import (
     FAILED,
     INTERRUPTED,
-    MISSED,
     Parser,
     add_results,
     finite,
@@ -25,7 +24,6 @@ from c3p_simulation.cli_common import (
     not_negative,
     positive,
     reason,
-    write_json,
 )
 from c3p_simulation.cli_doctor import add_doctor
 from c3p_simulation.cli_experiment import add_experiment
@@ -34,6 +32,7 @@ from c3p_simulation.cli_identify import add_identify
 from c3p_simulation.cli_play import add_play
 from c3p_simulation.cli_recompute import add_recompute
 from c3p_simulation.cli_record import add_record
+from c3p_simulation.cli_report import add_report, finish
 from c3p_simulation.cli_sim import add_sim
 from c3p_simulation.cli_teleop import add_teleop
 from c3p_simulation.cli_tune import add_tune
@@ -46,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     top = Parser(prog='c3p', description='Caster robots on ROS 2.')
     commands = top.add_subparsers(dest='command', required=True, metavar='COMMAND')
     _add_drive(commands)
-    _add_report(commands)
+    add_report(commands)
     add_sim(commands)
     add_teleop(commands)
     add_experiment(commands)
@@ -101,19 +100,6 @@ def _add_drive(commands: Any) -> None:
     drive.set_defaults(run=_drive)
 
 
-def _add_report(commands: Any) -> None:
-    report = commands.add_parser(
-        'report', help='figures and picture of a recorded drive',
-        description='Compute the figures and the picture of a drive from a bag, simulated or not.')
-    report.add_argument('bag', type=Path, metavar='BAG', help='directory of the bag')
-    report.add_argument('--robot', default='c3p',
-                        help='name, or path of a YAML, URDF or xacro file (default: %(default)s)')
-    report.add_argument('--goal-tolerance', type=positive, default=0.05, metavar='M',
-                        help='radius of the goal zone (default: %(default)s)')
-    add_results(report, 'out/report', 'pictures')
-    report.set_defaults(run=_report)
-
-
 class _Bar:
     """A progress bar over the distance to the goal."""
 
@@ -134,49 +120,6 @@ class _Bar:
             self._bar.close()
 
 
-def _summary(figures: dict[str, Any]) -> str:
-    def number(key: str, unit: str, scale: float = 1.0, digits: int = 2) -> str:
-        value = figures.get(key)
-        return '-' if value is None else f'{scale * value:.{digits}f} {unit}'
-
-    latency = figures.get('latency_ms') or {}
-    shown = [
-        ('goal', 'reached' if figures['reached'] else 'MISSED'),
-        ('time to the goal zone', number('time_s', 's')),
-        ('casters aligned after', number('align_time_s', 's')),
-        ('path error, largest / rms', f'{number("path_error_max_m", "cm", 100)} / '
-                                      f'{number("path_error_rms_m", "cm", 100)}'),
-        ('final error, position / yaw', f'{number("final_error_m", "cm", 100)} / '
-                                        f'{number("final_yaw_error_rad", "rad", 1, 3)}'),
-        ('final error, true position', number('ground_truth_final_error_m', 'cm', 100)),
-        ('largest wheel torque', number('max_wheel_torque_nm', 'N·m')),
-        ('latency p50 / p99 / max', ' / '.join(
-            '-' if latency.get(k) is None else f'{latency[k]:.2f}' for k in ('p50', 'p99', 'max'))
-         + ' ms'),
-        *_can_summary(figures.get('can')),
-        ('cycles / overruns', f'{figures.get("cycles")} / {figures.get("overruns")}'),
-    ]
-    return '\n'.join(f'  {name:30} {value}' for name, value in shown)
-
-
-def _can_summary(can: dict[str, float] | None) -> list[tuple[str, str]]:
-    if can is None:
-        return []
-    return [('SYNC rate, bus load', f'{can["sync_rate_hz"]:.1f} Hz, {can["bus_load"]:.1%}'),
-            ('frames a second, missed cycles', f'{can["frames_per_s"]:.0f}, '
-                                               f'{can["missed_cycles"]:.0f}')]
-
-
-def _finish(figures: dict[str, Any], arguments: argparse.Namespace) -> int:
-    stream = write_json(figures, arguments.json)
-    print(_summary(figures), file=stream)
-    for failure in figures.get('failures', []):
-        print(f'  failure: {failure}', file=stream)
-    for kind, path in figures['files'].items():
-        print(f'  {kind:30} {path}', file=stream)
-    return 0 if figures['reached'] else MISSED
-
-
 def _drive(arguments: argparse.Namespace) -> int:
     from c3p_simulation.drive import drive
     from c3p_simulation.drive_options import DriveOptions
@@ -194,15 +137,7 @@ def _drive(arguments: argparse.Namespace) -> int:
             say=lambda line: print(line, file=sys.stderr), progress=bar)
     finally:
         bar.close()
-    return _finish(figures, arguments)
-
-
-def _report(arguments: argparse.Namespace) -> int:
-    from c3p_simulation.figures.bag_report import bag_report
-
-    make_places(arguments.out, arguments.json)
-    figures = bag_report(arguments.bag, arguments.robot, arguments.goal_tolerance, arguments.out)
-    return _finish(figures, arguments)
+    return finish(figures, arguments)
 
 
 def main(args: Sequence[str] | None = None) -> int:

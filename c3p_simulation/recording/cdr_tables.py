@@ -151,7 +151,8 @@ def tables(messages: Sequence[bytes], form: Form) -> Iterator[Table]:
 
     Examples
     --------
-    >>> data = [struct.pack('<4sd', b'\\0\\1\\0\\0', value) for value in (1.5, 2.5)]
+    >>> head = bytes([0, 1, 0, 0])
+    >>> data = [head + struct.pack('<d', value) for value in (1.5, 2.5)]
     >>> [table.fields[0].tolist() for table in tables([data[0], b'?', data[1]], (1,))]
     [[[1.5], [2.5]]]
     """

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that a report says of one bag, computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from c3p_description.loader import load_casters
+from c3p_description.model import Array, CasterRobot, ModelError
+from c3p_description.urdf import from_urdf
+from c3p_kinematics.singularity import singularity
+from c3p_simulation.figures.metrics import truth_in_odom
+from c3p_simulation.recording.log_reader import read_description, read_run
+from c3p_simulation.recording.run_log import Motion, RunLog
+from c3p_simulation.report.goals import goal_figures
+from c3p_simulation.report.health import Span, spans
+from c3p_simulation.report.slip_events import SlipEvent, slip_events
+from c3p_simulation.report.slip_replay import SlipReplay, replay
+from c3p_simulation.report.timing import Timing, timing
+
+# stamps before this are those of a simulation that began at zero, not of a clock: 1990, s
+CLOCKS = 6.3e8
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """
+    A bag, read and judged.
+
+    Attributes
+    ----------
+    name : str
+        Of the bag, for titles.
+    log : RunLog
+        ``odom`` is computed from the joint states where the bag has none.
+    robot : CasterRobot
+    computed : Motion
+        Odometry computed from the joint states, from (0, 0, 0).
+    odom_recorded : bool
+    truth : Motion or None
+        Ground truth in the frame of the odometry.
+    slip : SlipReplay
+    events : tuple of SlipEvent
+    timing : Timing
+    states : tuple of Span
+    sigma : (k,) array
+        Smallest singular value of the scaled wheel Jacobian, at each joint state.
+    goals : list of dict
+        Of `goal_figures`.
+    """
+
+    name: str
+    log: RunLog
+    robot: CasterRobot
+    computed: Motion
+    odom_recorded: bool
+    truth: Motion | None
+    slip: SlipReplay
+    events: tuple[SlipEvent, ...]
+    timing: Timing
+    states: tuple[Span, ...]
+    sigma: Array
+    goals: list[dict[str, Any]]
+
+    @property
+    def duration(self) -> float:
+        """Time between the first and the last joint states, s."""
+        return float(self.log.joints.time[-1] - self.log.joints.time[0])
+
+    @property
+    def by_clock(self) -> bool:
+        """Whether the stamps are those of a clock, not of a simulation that began at zero."""
+        return self.log.start_ns * 1e-9 > CLOCKS
+
+
+def robot_in(bag: Path, name: str | None = None, namespace: str | None = None) -> CasterRobot:
+    """
+    Return the robot of a bag.
+
+    Parameters
+    ----------
+    bag : Path
+    name : str, optional
+        Name or path of a description; default the one in the bag, else that of the C3P.
+    namespace : str, optional
+        Of the robot; default the only one in the bag.
+
+    Raises
+    ------
+    BagError
+        The bag cannot be read.
+    ModelError
+        The named robot cannot be.
+    """
+    if name is not None:
+        return load_casters(name)
+    text = read_description(bag, namespace)
+    if text:
+        try:
+            robot = from_urdf(text)
+            if isinstance(robot, CasterRobot):
+                return robot
+        # the description of something else, or one that lacks what a model needs
+        except ModelError:
+            pass
+    return load_casters('c3p')
+
+
+def read(bag: Path, robot: CasterRobot, namespace: str | None = None,
+         goal_tolerance: float = 0.05, yaw_tolerance: float = float('inf')) -> Run:
+    """
+    Read a bag and judge it.
+
+    Parameters
+    ----------
+    bag : Path
+    robot : CasterRobot
+    namespace : str, optional
+        Of the robot; default the only one in the bag.
+    goal_tolerance, yaw_tolerance : float, m and rad
+
+    Raises
+    ------
+    BagError
+        It cannot be read, or has no joint states of this robot.
+    """
+    log = read_run(bag, robot, namespace)
+    computed, slip = replay(robot, log.joints)
+    recorded = log.odom is not None
+    if not recorded:
+        log = replace(log, odom=computed)
+    end = float(log.joints.time[-1])
+    place = bag if bag.name not in ('bag', '') else bag.resolve()
+    name = f'{place.parent.name}/{place.name}' if place.name == 'bag' else place.name
+    return Run(name, log, robot, computed, recorded, truth_in_odom(log), slip,
+               slip_events(slip, log.slip), timing(log), spans(log.diagnostics, end),
+               np.asarray(singularity(robot, log.joints.steering).sigma_min),
+               goal_figures(log, robot, goal_tolerance, yaw_tolerance))
