@@ -100,7 +100,7 @@ def test_rviz_layout_shows_our_topics():
     assert description['Value'] == 'robot_description'
     assert description['Durability Policy'] == 'Transient Local'
     assert shown['Odometry']['Topic']['Value'] == 'odom'
-    assert shown['Odometry']['Covariance']['Value']
+    assert shown['Scene']['Topic']['Value'] == 'marker/scene'
     tools = {tool['Class']: tool for tool in manager['Tools']}
     assert tools['rviz_default_plugins/SetGoal']['Topic']['Value'] == 'goal_pose'
     assert 'Window Geometry' not in layout

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Layouts of RViz against the nodes: topics that somebody publishes, types, quality of service.
+
+What the nodes offer stands in docs/nodes.md, which test_node_docs.py compares with the nodes.
+"""
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from c3p_description.loader import robot_description
+from c3p_simulation.scene.layers import layer
+
+pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+
+ROOT = Path(__file__).parents[2]
+LAYOUTS = sorted((ROOT / 'c3p_description/rviz').glob('*.rviz'))
+# which robot a layout is for, and its frames that no URDF has
+ROBOTS = {'c3p': 'c3p', 'pvc': 'pvc_tricycle', 'agv': 'agv'}
+FRAMES = {'odom'}
+
+# plugins of rviz_default_plugins and the messages of their topic, as its plugins_description.xml
+# has them (ros2/rviz, f7112b1); None where the layout names no topic of ours
+DISPLAYS = {
+    'Grid': None, 'TF': None, 'RobotModel': 'std_msgs/msg/String',
+    'MarkerArray': 'visualization_msgs/msg/MarkerArray', 'Odometry': 'nav_msgs/msg/Odometry',
+    'Path': 'nav_msgs/msg/Path', 'Pose': 'geometry_msgs/msg/PoseStamped'}
+TOOLS = {'MoveCamera': None, 'Select': None, 'FocusCamera': None, 'Measure': None,
+         'SetInitialPose': 'geometry_msgs/msg/PoseWithCovarianceStamped',
+         'SetGoal': 'geometry_msgs/msg/PoseStamped'}
+VIEWS = {'Orbit', 'TopDownOrtho', 'ThirdPersonFollower'}
+# of other packages
+FOREIGN = {'robot_description': 'std_msgs/msg/String'}
+
+
+def manager(path):
+    layout = yaml.safe_load(path.read_text(encoding='utf-8'))
+    assert 'Window Geometry' not in layout
+    return layout['Visualization Manager']
+
+
+def contracts():
+    """Return {(kind, topic): rows} of all nodes; a topic below a node has its name."""
+    name = 'node_contracts'
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, ROOT / f'scripts/{name}.py')
+        sys.modules[name] = module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    tables = sys.modules[name].tables((ROOT / 'docs/nodes.md').read_text(encoding='utf-8'))
+    found = {}
+    for node, table in tables.items():
+        for (kind, topic), row in table.items():
+            found.setdefault((kind, topic.replace('~', node)), []).append(row)
+    return found
+
+
+def kind_of(entry):
+    package, name = entry['Class'].split('/')
+    assert package == 'rviz_default_plugins'
+    return name
+
+
+def compatible(topic, quality):
+    """Return whether a subscription with a layout's policies hears such a publisher."""
+    best_effort = quality.startswith('sensor data')
+    latched = quality.startswith('latched')
+    return not (best_effort and topic['Reliability Policy'] == 'Reliable') and not (
+        not latched and topic['Durability Policy'] == 'Transient Local')
+
+
+@pytest.mark.parametrize('path', LAYOUTS, ids=lambda path: path.stem)
+def test_every_display_shows_a_topic_of_the_suite_with_its_type_and_quality(path):
+    offered = contracts()
+    names = []
+    for entry in manager(path)['Displays']:
+        names.append(entry['Name'])
+        wanted = DISPLAYS[kind_of(entry)]
+        topic = entry.get('Topic') or entry.get('Description Topic')
+        if wanted is None:
+            assert topic is None
+        elif topic['Value'] in FOREIGN:
+            assert FOREIGN[topic['Value']] == wanted
+            assert topic['Durability Policy'] == 'Transient Local'
+        else:
+            # goals come from people and programs, and a node that drives there hears them
+            rows = (offered.get(('publishes', topic['Value']))
+                    or offered['subscribes', topic['Value']])
+            for row in rows:
+                assert row.type == wanted, (path.name, entry['Name'])
+                assert compatible(topic, row.quality), (path.name, entry['Name'])
+        # RViz draws variances that nobody observes as high as a mountain
+        if 'Covariance' in entry:
+            assert not entry['Covariance']['Value']
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize('path', LAYOUTS, ids=lambda path: path.stem)
+def test_what_a_tool_publishes_is_heard(path):
+    offered = contracts()
+    for tool in manager(path)['Tools']:
+        wanted = TOOLS[kind_of(tool)]
+        assert ('Topic' in tool) == (wanted is not None)
+        for row in offered['subscribes', tool['Topic']['Value']] if wanted else ():
+            assert row.type == wanted
+
+
+@pytest.mark.parametrize('path', LAYOUTS, ids=lambda path: path.stem)
+def test_frames_are_those_of_the_robot(path):
+    content = manager(path)
+    links = set(re.findall(r'<link name="([^"]+)"', robot_description(ROBOTS[path.stem])))
+    known = links | FRAMES
+    assert content['Global Options']['Fixed Frame'] in known
+    shown, = (entry for entry in content['Displays'] if kind_of(entry) == 'TF')
+    assert {name for name in shown['Frames'] if name != 'All Enabled'} <= known
+    views = [content['Views']['Current'], *content['Views']['Saved']]
+    for view in views:
+        assert kind_of(view) in VIEWS
+        assert view['Target Frame'] in known | {'<Fixed Frame>'}
+
+
+def test_the_layers_of_the_scene_can_be_switched():
+    shown = {entry['Name']: entry for entry in manager(LAYOUTS[1])['Displays']}
+    assert LAYOUTS[1].stem == 'c3p'
+    text = ''.join(path.read_text(encoding='utf-8')
+                   for path in (ROOT / 'c3p_simulation/scene').glob('*.py')
+                   if path.stem in ('actuation', 'motion', 'wheels', 'planned', 'uncertainty'))
+    # names of shapes as they stand in the code, without the number of the wheel
+    names = set(re.findall(r"(?:Line|Arrow|Ball|Label|Arc|arc_head)\(\s*(?:\w+, )?f?'([a-z_]+)",
+                           text))
+    assert len(names) > 12
+    assert set(shown['Scene']['Namespaces']) == {layer(name) for name in names}
