@@ -13,6 +13,9 @@ from c3p_simulation.figures.metrics import truth_in_odom
 from c3p_simulation.recording.run_log import Motion, RunLog, Series, Slip
 from c3p_simulation.viewers.moment import Moment
 
+# the true way is told where it ends farther than this from the odometry's, m
+APART = 0.02
+
 # what a value may be older than a moment, s: where a topic falls silent, nothing is shown
 LASTS = 0.5
 
@@ -46,6 +49,12 @@ class BagSource:
         self._truth = truth_in_odom(log)
         self.path, self.truth = (np.zeros((0, 2)) if motion is None else motion.pose[:, :2]
                                  for motion in (log.odom, self._truth))
+
+    @property
+    def apart(self) -> bool:
+        """Whether the true way can be told from the odometry's."""
+        return bool(len(self.path) and len(self.truth)
+                    and np.hypot(*(self.path[-1] - self.truth[-1])) > APART)
 
     @property
     def start(self) -> float:

@@ -22,9 +22,6 @@ from c3p_simulation.viewers.moment import Moment, scene_of
 from c3p_simulation.viewers.mujoco_shapes import add_line, add_shapes, in_world
 from c3p_simulation.viewers.projection import project
 
-# the true way is drawn where it is farther than this from the odometry's, m
-APART = 0.02
-
 # distance between points of a way in the picture, m, and its height above the floor
 STEP, LIFT = 0.03, 0.004
 # of the platform, so that the casters below it are seen
@@ -127,10 +124,8 @@ def _ways(source: BagSource, time: float) -> dict[str, Array]:
     driven = source.driven(time)
     whole = source.path if len(source.path) else source.truth
     ways = {'driven': driven, 'ahead': whole[max(0, len(driven) - 1):]}
-    if len(source.path) and len(source.truth):
-        ends = [way[-1] for way in (source.path, source.truth)]
-        if np.hypot(*(ends[0] - ends[1])) > APART:
-            ways['truth'] = source.truth
+    if source.apart:
+        ways['truth'] = source.truth
     return {name: way for name, way in ways.items() if len(_spaced(way)) > 1}
 
 

@@ -24,6 +24,8 @@ from c3p_simulation.viewers.mujoco_shapes import add_line, add_shapes
 # pictures a second, and after how long the way driven gets one more point, m
 RATE, STEP = 30.0, 0.05
 MOST_POINTS = 400
+# of the shadows around the robot, m
+REACH = 8.0
 
 
 class Window:
@@ -52,6 +54,8 @@ class Window:
                                'another computer')
         self._robot = robot
         self._model = studio_model(description)
+        # the sun's shadow map reaches farther than is seen; see the studio
+        self._model.stat.extent, self._model.vis.map.shadowclip = REACH, 1.0
         self._data = mj.MjData(self._model)
         self._way: list[list[float]] = []
 
@@ -88,6 +92,7 @@ class Window:
         self._data.qpos[:7] = [x, y, 0.0, math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)]
         for name, position in joint_positions(self._robot, moment).items():
             self._data.qpos[self._model.joint(name).qposadr[0]] = position
+        self._model.light_pos[0] = np.array([x, y, 0.0]) - 1.5 * REACH * self._model.light_dir[0]
         mj.mj_forward(self._model, self._data)
         window.cam.lookat[:] = [x, y, 0.06]
         point = [float(x), float(y), 0.004]

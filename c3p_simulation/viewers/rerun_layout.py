@@ -55,7 +55,8 @@ def blueprint() -> Any:
     return rrb.Blueprint(
         rrb.Horizontal(
             rrb.Spatial3DView(origin=PLATFORM, contents=['/odom/**'], name='robot', **more),
-            rrb.Vertical(*[rrb.TimeSeriesView(origin=f'plots/{plot}', name=title)
-                           for plot, title in TITLES.items()]),
+            rrb.Vertical(*[rrb.TimeSeriesView(origin=f'plots/{plot}', name=title,
+                                              plot_legend=rrb.Corner2D.RightTop)
+                           for plot, title in TITLES.items()], row_shares=[3, 2, 2, 2, 2]),
             column_shares=[3, 2]),
         collapse_panels=True)

@@ -32,6 +32,8 @@ RATE, SAMPLES = 20.0, 50_000
 APPLICATION = 'c3p'
 # what the viewer may take to draw its first picture without a graphics card, s
 PATIENCE = 120.0
+# how long it shows notices over the picture, s
+NOTICES = 5.0
 
 
 def log_run(log: RerunLog, source: BagSource) -> None:
@@ -44,7 +46,8 @@ def log_run(log: RerunLog, source: BagSource) -> None:
     source : BagSource
     """
     log.way('driven', source.path)
-    log.way('truth', source.truth)
+    if source.apart:
+        log.way('truth', source.truth)
     run, n = source.log, source.log.joints.steering.shape[1]
     for ending, series in (('_asked', run.cmd_vel), ('', None if run.odom is None else Series(
             run.odom.time, run.odom.twist))):
@@ -154,8 +157,10 @@ def rerun_picture(source: BagSource, robot: CasterRobot, description: str | Path
                 viewer.open([str(file)])
                 _until(lambda: not viewer.get_state().loading)
                 viewer.set_time(TIMELINE, duration=float(time), play_state='paused')
-                # the second picture has everything that the first one asked to be prepared
+                # the second picture has everything that the first one asked to be prepared, and
+                # the viewer's notices of its start are gone by then
                 viewer.take_screenshot()
+                clock.sleep(NOTICES)
                 viewer.save_screenshot(str(path))
         # whatever a viewer without graphics raises
         except Exception as error:
