@@ -5,7 +5,9 @@ Terrains from files: descriptions in YAML, and grounds through the heights of a 
 ``load_terrain('plateau')`` reads ``terrains/plateau.yaml``. A file has a `kind` and the fields of
 that kind; lengths are in m, angles in rad or written ``!degrees 20``:
 
+==========  ======================================================================
 kind        fields
+==========  ======================================================================
 flat        height
 incline     slope, direction
 plateau     height, width, start, direction
@@ -13,6 +15,7 @@ hills       seed, amplitude, wavelength, count; or waves ``[[amplitude, kx, ky, 
 spline      seed, amplitude, shape, spacing, degree; or heights, spacing, origin, degree,
             continuation
 height_map  file (beside the YAML), spacing, origin, height_range, degree, margin
+==========  ======================================================================
 """
 
 from __future__ import annotations

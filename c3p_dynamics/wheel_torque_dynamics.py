@@ -4,7 +4,7 @@ The papers' forward and inverse dynamics: wheel torque dynamics and dynamic stee
 
 With the blocks of M_q and G_q of joint_space.py, rows of the wheels (x) and of the steering (s):
 
-==================  ==============================================================================
+=================== ==============================================================================
 corrected (13)      ``τ_x = M_xx q̈_x + M_xs q̈_s + G_x − A_xᵀλ``
 corrected (14)      ``q̈_s = −M_ss⁻¹ (M_sx q̈_x + G_s − A_sᵀλ)``, λ from ``A q̈ = A J̇ν``
 literal (13)        ``τ_x = M_xx q̈_x + G_x``
@@ -12,7 +12,7 @@ literal (14)        ``q̈_s = −M_ss⁻¹ (M_sx q̈_x + G_s)``
 corrected (15)-(18) ``M_x = D J_x + J_fxᵀ (M − J_xᵀ D J_x)``, D = diag(r² μ_e): least effort of n
                     wheel motors and n virtual steering motors, whose torques are dropped
 literal (15)-(18)   ``M_x = M_xx J_x + M_xs J_s``: the rows of the wheels
-==================  ==============================================================================
+=================== ==============================================================================
 
 Numbers are those of paper II; paper I has (13)-(14) as (8) and its text, (15)-(18) as (9)-(12).
 *Literal* is what is printed, read as kindly as its undefined symbols allow: six free coordinates,
