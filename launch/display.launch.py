@@ -18,6 +18,7 @@ from c3p_ros.launch_actions import (
     state_publisher,
     suite_node,
 )
+from c3p_ros.launch_markers import marker_argument, markers
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 
@@ -44,5 +45,6 @@ def generate_launch_description() -> LaunchDescription:
         description='Turn the joints with sliders; needs the package joint_state_publisher_gui. '
                     'false: joint_states come from a robot, a simulation or a bag.')
     return LaunchDescription([
-        *common_arguments(), gui, *rviz_arguments('true'),
-        OpaqueFunction(function=windows), state_publisher(needed=True)])
+        *common_arguments(), gui, *rviz_arguments('true'), marker_argument(),
+        OpaqueFunction(function=windows), state_publisher(needed=True),
+        OpaqueFunction(function=markers)])
