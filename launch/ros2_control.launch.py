@@ -6,29 +6,17 @@ Bring up the robot's nodes for hardware that ros2_control owns: mock, topics, Ga
 more.
 """
 
-import os
-import tempfile
 from pathlib import Path
 
 import yaml
-from launch.actions import (
-    DeclareLaunchArgument,
-    IncludeLaunchDescription,
-    OpaqueFunction,
-    RegisterEventHandler,
-)
-from launch.event_handlers import OnShutdown
-from launch.events.process import ProcessExited
-from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.logging import get_logger
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import LaunchConfiguration
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
-from launch_ros.substitutions import FindPackageShare
 
 from c3p_description.loader import load, robot_description
 from c3p_hardware.joint_commands import driven_joints
 from c3p_ros.launch_actions import (
-    BOOLEAN,
     FRAME_TOPICS,
     chosen,
     common_arguments,
@@ -38,11 +26,19 @@ from c3p_ros.launch_actions import (
     required,
     rviz,
     rviz_arguments,
-    share,
     suite_node,
 )
-from c3p_simulation.drive_options import CONTROLLERS, PLANTS
-from c3p_simulation.plants.mujoco_model import BodyShape, mjcf
+from c3p_simulation.drive_options import PLANTS
+from c3p_simulation.launch_simulators import (
+    control_arguments,
+    gazebo,
+    gazebo_arguments,
+    headless_argument,
+    mujoco_argument,
+    mujoco_model,
+    spawned,
+    value,
+)
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 # what each kind of hardware needs besides the controllers
@@ -70,32 +66,8 @@ ARGUMENTS = [
         'sim', default_value='analytic', choices=('none', *PLANTS),
         description='With hardware:=topic, what stands behind the topics: a simulated robot of '
                     'this suite, or none: you start it (docs/ros2_control.md).'),
-    DeclareLaunchArgument(
-        'controller', default_value='', choices=('', *CONTROLLERS),
-        description='Law of both controllers, as in bringup.launch.py. Empty: as in params_file.'),
-    DeclareLaunchArgument(
-        'params_file', default_value=share('config', 'c3p.yaml'),
-        description='Parameters of our nodes. robot, use_sim_time and controller are overridden '
-                    'by the arguments of those names.'),
-    DeclareLaunchArgument(
-        'controllers_file', default_value=share('config', 'ros2_controllers.yaml'),
-        description='Parameters of the controller manager and its controllers; joints that are '
-                    'not those of the robot are replaced.'),
-    DeclareLaunchArgument(
-        'world', default_value='empty.sdf',
-        description='With hardware:=gazebo, the world to start in.'),
-    DeclareLaunchArgument(
-        'mujoco_model', default_value='',
-        description='With hardware:=mujoco, the MJCF of the robot. Empty: made from robot.'),
-    DeclareLaunchArgument(
-        'headless', default_value='false', choices=BOOLEAN,
-        description='With hardware:=gazebo or mujoco, no window.'),
+    *control_arguments(), *gazebo_arguments(), mujoco_argument(), headless_argument(),
 ]
-
-
-def value(context: LaunchContext, argument: str) -> str:
-    """Return the text of an argument."""
-    return LaunchConfiguration(argument).perform(context)
 
 
 def controllers(context: LaunchContext) -> dict[str, dict[str, object]]:
@@ -132,31 +104,6 @@ def check_packages(context: LaunchContext, nodes: dict[str, dict[str, object]]) 
         raise RuntimeError(f'hardware:={value(context, "hardware")} needs more: {problem}')
 
 
-def mujoco_model(context: LaunchContext) -> tuple[str, list[LaunchDescriptionEntity]]:
-    """Return the path of the MJCF, and the action that removes it when it was made here."""
-    if given := value(context, 'mujoco_model'):
-        return str(Path(given).absolute()), []
-    robot = value(context, 'robot')
-    if robot.endswith(('.urdf', '.xacro')):
-        raise RuntimeError(f'robot:={robot}: a model for MuJoCo can be made from a parameter file '
-                           'alone; give mujoco_model:=FILE')
-    with tempfile.NamedTemporaryFile('w', prefix='c3p_launch_', suffix='.xml',
-                                     delete=False) as file:
-        file.write(mjcf(load(robot), BodyShape.read(robot)))
-
-    def remove(*_: object) -> None:
-        if os.path.exists(file.name):
-            os.remove(file.name)
-    return file.name, [RegisterEventHandler(OnShutdown(on_shutdown=remove))]
-
-
-def spawned(event: ProcessExited, context: LaunchContext) -> None:
-    """Stop everything when a helper that ends by itself has failed."""
-    if event.returncode and not context.is_shutdown:
-        raise RuntimeError(f'{event.process_name} ended with exit code {event.returncode}, its '
-                           'reason stands above; everything else is stopped')
-
-
 def manager(context: LaunchContext, file: str) -> list[LaunchDescriptionEntity]:
     """Return the process that holds the controller manager, and what brings the robot into it."""
     hardware = value(context, 'hardware')
@@ -164,17 +111,7 @@ def manager(context: LaunchContext, file: str) -> list[LaunchDescriptionEntity]:
         package = 'mujoco_ros2_control' if hardware == 'mujoco' else 'controller_manager'
         return [suite_node('ros2_control_node', file, package=package,
                            on_exit=required('the controller manager'))]
-    gazebo = IncludeLaunchDescription(
-        PythonLaunchDescriptionSource(PathJoinSubstitution(
-            [FindPackageShare('ros_gz_sim'), 'launch', 'gz_sim.launch.py'])),
-        launch_arguments={'gz_args': f'-r {"-s " if chosen(context, "headless") else ""}'
-                                     f'{value(context, "world")}',
-                          'on_exit_shutdown': 'true'}.items())
-    return [gazebo,
-            suite_node('create', package='ros_gz_sim', on_exit=spawned, arguments=[
-                '-topic', 'robot_description', '-name', 'robot', '-allow_renaming', 'true']),
-            suite_node('parameter_bridge', package='ros_gz_bridge', on_exit=required('the clock'),
-                       arguments=['/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock'])]
+    return gazebo(context)
 
 
 def our_nodes(context: LaunchContext, joints: list[str]) -> list[LaunchDescriptionEntity]:
@@ -212,9 +149,10 @@ def everything(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         context.launch_configurations['use_sim_time'] = 'true'
     model, tidy_model = mujoco_model(context) if hardware == 'mujoco' else ('', [])
     (file,), tidy = parameter_file(nodes)
+    told = {name: value(context, name)
+            for name in ('namespace', 'headless', 'imu', 'tyre_friction')}
     text = robot_description(value(context, 'robot'), {
-        'hardware': hardware, 'controllers': file, 'namespace': value(context, 'namespace'),
-        'mujoco_model': model, 'headless': value(context, 'headless')})
+        'hardware': hardware, 'controllers': file, 'mujoco_model': model, **told})
     description = {'robot_description': ParameterValue(text, value_type=str)}
     names = [name for name in nodes['controller_manager'] if name in nodes]
     return [*tidy_model, *tidy, *windows,

@@ -16,16 +16,18 @@ pytest.importorskip('rclpy', reason='needs rclpy: pip install c3p[jazzy]')
 
 from geometry_msgs.msg import PoseStamped  # noqa: E402
 from launch.actions import (  # noqa: E402
+    AppendEnvironmentVariable,
     DeclareLaunchArgument,
     IncludeLaunchDescription,
     OpaqueFunction,
+    SetLaunchConfiguration,
 )
 from launch.utilities import perform_substitutions  # noqa: E402
 from launch_ros.actions import Node  # noqa: E402
 from test_launch_files import ROOT, describe, parameters_of  # noqa: E402
 from test_launch_runs import PATIENCE, START, driver  # noqa: E402, F401
 
-from launch import LaunchContext  # noqa: E402
+from launch import LaunchContext, LaunchDescription  # noqa: E402
 
 FILE = 'ros2_control.launch.py'
 WHEELS = [f'wheel_joint_{i}' for i in (1, 2, 3)]
@@ -97,14 +99,16 @@ def full(tmp_path, prefix, monkeypatch):
     return tmp_path
 
 
-def started(**given):
+def started(file=FILE, **given):
     """Return [(package, executable, command line)] and [arguments of included files]."""
     context = LaunchContext()
     context.launch_configurations.update(given)
-    pending, found, included = list(describe(FILE, context).entities), [], []
+    pending, found, included = list(describe(file, context).entities), [], []
     while pending:
         entity = pending.pop(0)
         if isinstance(entity, Node):
+            if entity.condition is not None and not entity.condition.evaluate(context):
+                continue
             entity._perform_substitutions(context)
             context.extend_locals({'ros_specific_arguments': {
                 'ns': f'__ns:={entity.expanded_node_namespace}', 'name': '__node:=named',
@@ -113,8 +117,12 @@ def started(**given):
                           [perform_substitutions(context, part) for part in entity.cmd[1:]]))
         elif isinstance(entity, IncludeLaunchDescription):
             included.append(dict(entity.launch_arguments))
-        elif isinstance(entity, (DeclareLaunchArgument, OpaqueFunction)):
-            pending += entity.execute(context) or []
+            pending[:0] = entity.execute(context)
+        elif isinstance(entity, LaunchDescription):
+            pending[:0] = entity.entities
+        elif isinstance(entity, (DeclareLaunchArgument, OpaqueFunction, SetLaunchConfiguration,
+                                 AppendEnvironmentVariable)):
+            pending[:0] = entity.execute(context) or []
     return found, included
 
 

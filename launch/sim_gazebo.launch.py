@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Start Gazebo with a robot in it, ros2_control inside Gazebo, and the control chain.
+
+It is ros2_control.launch.py with ``hardware:=gazebo``. ``ros2 launch c3p sim_gazebo.launch.py
+--show-args`` is the manual; docs/gazebo.md says more.
+"""
+
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+from c3p_ros.launch_actions import common_arguments, rviz_arguments, share
+from c3p_simulation.launch_simulators import (
+    control_arguments,
+    gazebo_arguments,
+    headless_argument,
+)
+from launch import LaunchDescription
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the arguments and what they start."""
+    return LaunchDescription([
+        *common_arguments(), *gazebo_arguments(), headless_argument(), *control_arguments(),
+        *rviz_arguments('false'),
+        IncludeLaunchDescription(
+            PythonLaunchDescriptionSource(share('launch', 'ros2_control.launch.py')),
+            launch_arguments={'hardware': 'gazebo'}.items())])
