@@ -2,8 +2,8 @@
 """
 What the launch files share: arguments, nodes that others depend on, optional programs.
 
-The only module of the suite that imports ``launch`` and ``launch_ros``; they come with a ROS 2
-installation, not from the package registries.
+Only modules that are called ``launch_…`` import ``launch`` and ``launch_ros``; they come with a
+ROS 2 installation, not from the package registries.
 """
 
 from __future__ import annotations

@@ -15,9 +15,9 @@ NODES = {
 }
 
 
-def patient_parameters(folder):
-    """Write the file for ``--params-file`` into `folder`; return its path."""
+def patient_parameters(folder, prefix=''):
+    """Write the file for ``--params-file`` into `folder`; `prefix` of nodes' names: ``/**/``."""
     path = folder / 'patient.yaml'
     path.write_text(yaml.safe_dump({
-        name: {'ros__parameters': values} for name, values in NODES.items()}))
+        f'{prefix}{name}': {'ros__parameters': values} for name, values in NODES.items()}))
     return path

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the launch files declare and which processes they would start."""
 
-from pathlib import Path
 
 import pytest
 import yaml
@@ -11,56 +10,16 @@ NEEDS = 'needs launch and launch_ros, which come with a ROS 2 installation'
 pytest.importorskip('launch.actions', reason=NEEDS)
 pytest.importorskip('launch_ros.actions', reason=NEEDS)
 
-from launch.actions import DeclareLaunchArgument, OpaqueFunction  # noqa: E402
-from launch.launch_description_sources import PythonLaunchDescriptionSource  # noqa: E402
 from launch.utilities import perform_substitutions  # noqa: E402
-from launch_ros.actions import Node  # noqa: E402
+from launch_reading import ROOT, describe, nodes_of, parameters_of, table  # noqa: E402
 
 from c3p_simulation.drive_options import CONTROLLERS  # noqa: E402
 from c3p_simulation.robot_nodes import CHAIN  # noqa: E402
 from launch import LaunchContext  # noqa: E402
 
-ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(path.name for path in (ROOT / 'launch').glob('*.launch.py'))
 CHAIN_NODES = ['sensed_kinematics_node', 'position_controller_node', 'velocity_controller_node',
                'inverse_dynamics_node']
-
-
-def describe(file, context=None):
-    return PythonLaunchDescriptionSource(str(ROOT / 'launch' / file)).get_launch_description(
-        context or LaunchContext())
-
-
-def nodes_of(file, **given):
-    """Return {executable: command line} of the processes that would be started."""
-    context = LaunchContext()
-    context.launch_configurations.update(given)
-    pending, found = list(describe(file, context).entities), {}
-    while pending:
-        entity = pending.pop(0)
-        if entity.condition is not None and not entity.condition.evaluate(context):
-            continue
-        if isinstance(entity, Node):
-            entity._perform_substitutions(context)
-            # what launch_ros itself says when it starts the process
-            context.extend_locals({'ros_specific_arguments': {
-                'ns': f'__ns:={entity.expanded_node_namespace}',
-                'remaps': [':='.join(rule) for rule in entity.expanded_remapping_rules]}})
-            found[entity.node_executable] = [
-                perform_substitutions(context, part) for part in entity.cmd[1:]]
-        elif isinstance(entity, (DeclareLaunchArgument, OpaqueFunction)):
-            pending += entity.execute(context) or []
-    return found
-
-
-def parameters_of(words):
-    """Return the contents of the parameter files of a command line, later ones over earlier."""
-    merged = {}
-    for word in words:
-        if word.startswith('/') and Path(word).is_file():
-            for node, entry in (yaml.safe_load(Path(word).read_text()) or {}).items():
-                merged.setdefault(node, {}).update(entry['ros__parameters'])
-    return merged
 
 
 @pytest.mark.parametrize('file', FILES)
@@ -213,11 +172,23 @@ def test_programs_of_others_are_started_where_they_are_installed(others):
 
 def test_display_places_the_model_without_odometry(others):
     nodes = nodes_of('display.launch.py')
-    assert set(nodes) == {'rviz2', 'robot_state_publisher', 'joint_state_publisher_gui'}
+    assert set(nodes) == {'rviz2', 'robot_state_publisher', 'joint_state_publisher_gui',
+                          'marker_node'}
     assert nodes['rviz2'][2:4] == ['-f', 'base_footprint']
     nodes = nodes_of('display.launch.py', gui='false')
-    assert set(nodes) == {'rviz2', 'robot_state_publisher'}
+    assert set(nodes) == {'rviz2', 'robot_state_publisher', 'marker_node'}
     assert '-f' not in nodes['rviz2']
+
+
+def test_markers_are_drawn_with_rviz_for_robots_on_casters(others):
+    nodes = nodes_of('display.launch.py', robot='c3p_25kg')
+    assert parameters_of(nodes['marker_node'])['/**']['robot'] == 'c3p_25kg'
+    assert 'marker_node' not in nodes_of('display.launch.py', robot='agv')
+    assert 'marker_node' not in nodes_of('display.launch.py', markers='false')
+    assert 'marker_node' not in nodes_of('display.launch.py', rviz='false')
+    assert 'marker_node' in nodes_of('display.launch.py', rviz='false', markers='true')
+    with pytest.raises(ValueError, match='agv'):
+        nodes_of('display.launch.py', robot='agv', markers='true')
 
 
 def test_the_tricycle_gets_its_ground_and_its_layout(others, tmp_path):
@@ -252,20 +223,6 @@ def test_what_is_not_installed_is_named_with_its_package(file, given, prefix, mo
     monkeypatch.setenv('ROS_DISTRO', 'jazzy')
     with pytest.raises(RuntimeError, match='apt install .*ros-jazzy-rviz2'):
         nodes_of(file, **given)
-
-
-def table(file):
-    """Return the table of docs/launch.md for a launch file."""
-    lines = ['| argument | default | choices | meaning |', '|---|---|---|---|']
-    for argument in describe(file).get_launch_arguments():
-        default = perform_substitutions(LaunchContext(), argument.default_value)
-        if '/share/c3p/' in default:
-            default = 'share/c3p/' + default.split('/share/c3p/')[1]
-        choices = ', '.join(f'`{choice}`' for choice in argument.choices or () if choice)
-        meaning = argument.description.split(' Valid choices are')[0]
-        lines.append(f'| `{argument.name}` | {f"`{default}`" if default else ""} | {choices} '
-                     f'| {meaning} |')
-    return '\n'.join(lines)
 
 
 @pytest.mark.parametrize('file', FILES)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of Nav2's parameters depends on the robot, its namespace and how it is localized."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from c3p_description.model import CasterRobot
+
+COSTMAPS = ('local_costmap', 'global_costmap')
+
+# around the robot, in which it costs to drive, m
+INFLATION = 0.32
+
+# what is planned in where there is no map, m
+ROLLING_MAP = 20
+
+# a radius is rounded up to this, m: a fifth of a cell
+GRAIN = 0.01
+
+LOCALIZATIONS = ('amcl', 'slam', 'none')
+
+
+def outer_radius(robot: CasterRobot) -> float:
+    """
+    Return the radius of the circle that no wheel leaves however it steers, m.
+
+    A wheel that trails outward reaches hip + offset + radius; the wheel's breadth adds less than
+    the rounding.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> outer_radius(load('c3p'))
+    0.43
+    """
+    hips = np.hypot(*np.asarray(robot.hip_position).T)
+    farthest = float(np.max(hips + np.abs(robot.caster_offset) + robot.wheel_radius))
+    return math.ceil(farthest / GRAIN - 1e-9) * GRAIN
+
+
+def nav2_parameters(content: Mapping[str, Any], robot: CasterRobot, namespace: str = '',
+                    scan: str = 'scan', localization: str = 'amcl') -> dict[str, Any]:
+    """
+    Return the parameters for one robot; `content` stays as it is.
+
+    Parameters
+    ----------
+    content : mapping
+        Of config/nav2.yaml, or of the user's own file.
+    robot : CasterRobot
+        Its radius goes into both costmaps.
+    namespace : str
+        Of the robot. Jazzy's costmaps look for topics below themselves, so theirs become absolute.
+    scan : str
+        Topic of the laser scan in that namespace, or an absolute one.
+    localization : str
+        One of LOCALIZATIONS. ``none``: there is no map, and what is planned in moves along.
+
+    Raises
+    ------
+    ValueError
+        An unknown `localization`, or a `content` without the costmaps.
+    """
+    if localization not in LOCALIZATIONS:
+        raise ValueError(f'localization = {localization!r}: must be one of {LOCALIZATIONS}')
+    made = copy.deepcopy(dict(content))
+    missing = [name for name in COSTMAPS if name not in made]
+    if missing:
+        raise ValueError(f'no {" and no ".join(missing)} in the parameters of Nav2')
+    prefix = f'/{namespace.strip("/")}' if namespace.strip('/') else ''
+    topic = scan if scan.startswith('/') else f'{prefix}/{scan}'
+    for name in COSTMAPS:
+        values = made[name][name]['ros__parameters']
+        values['robot_radius'] = outer_radius(robot)
+        for layer in map(values.get, values.get('plugins', ())):
+            for source in str((layer or {}).get('observation_sources', '')).split():
+                layer[source]['topic'] = topic
+            if layer and 'inflation_radius' in layer:
+                layer['inflation_radius'] = round(outer_radius(robot) + INFLATION, 6)
+    for node, source in (('amcl', 'scan_topic'), ('collision_monitor', '')):
+        values = made.get(node, {}).get('ros__parameters', {})
+        if source in values:
+            values[source] = topic
+        for sensor in values.get('observation_sources', ()):
+            values[sensor]['topic'] = topic
+    if localization == 'none':
+        values = made['global_costmap']['global_costmap']['ros__parameters']
+        values['plugins'] = [p for p in values['plugins'] if p != 'static_layer']
+        values.update(rolling_window=True, width=ROLLING_MAP, height=ROLLING_MAP)
+    return made

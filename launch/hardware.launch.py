@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Bring up the real robot step by step: its cards, then the control chain, then leave to arm them.
+
+``ros2 launch c3p hardware.launch.py --show-args`` is the manual; docs/launch.md says more.
+"""
+
+import time
+
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, TimerAction
+from launch.substitutions import LaunchConfiguration
+from sensor_msgs.msg import JointState
+
+from c3p_ros.launch_actions import (
+    common_arguments,
+    numbers,
+    parameter_file,
+    required,
+    rviz,
+    rviz_arguments,
+    state_publisher,
+    suite_node,
+)
+from c3p_ros.launch_lifecycle import (
+    ACTIVATE,
+    CONFIGURE,
+    FirstMessage,
+    ManagedNode,
+    in_namespace,
+    when_heard,
+)
+from c3p_simulation.drive_options import PATIENCE, PLANTS, known_latency
+from c3p_simulation.launch_robot import (
+    CHAIN,
+    bus_arguments,
+    bus_values,
+    chain_arguments,
+    goal_options,
+    in_order,
+    law_values,
+    nav2_argument,
+    record_arguments,
+    recorder,
+    start_arguments,
+    start_values,
+)
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+
+# between two tries to configure, s
+RETRY = 2.0
+
+# of the chain's topics the last: who publishes it has heard everybody before
+LAST_OF_CHAIN = 'wheel_effort'
+
+ARGUMENTS = [
+    DeclareLaunchArgument(
+        'hardware', default_value='can', choices=('can', 'emulated'),
+        description='Motor cards. can: the drives and encoders of the robot, on a CANopen bus. '
+                    'emulated: a rehearsal with the same node and frames, whose cards move the '
+                    'simulated robot sim.'),
+    *bus_arguments(),
+    DeclareLaunchArgument(
+        'wait_for_cards', default_value='60.0',
+        description='How long configuring is tried again while cards do not answer, in s; they '
+                    'may get power after the computer. Then everything ends. 0: one try.'),
+    *chain_arguments(),
+    DeclareLaunchArgument(
+        'sim', default_value='analytic', choices=PLANTS,
+        description='The simulated robot behind emulated cards, as in bringup.launch.py; '
+                    'hardware:=can has no use for it.'),
+    *start_arguments(),
+    nav2_argument(),
+    *record_arguments(),
+]
+
+
+def bring_up(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Return the processes and what each of their events leads to."""
+    hardware, sim, form = (LaunchConfiguration(name).perform(context)
+                           for name in ('hardware', 'sim', 'nodes'))
+    files, actions = node_parameters(context, hardware, sim)
+
+    def process(executable: str, *options: str) -> LaunchDescriptionEntity:
+        return suite_node(executable, *files, arguments=list(options),
+                          on_exit=required(executable), **goal_options(context))
+
+    cards = [process('emulated_cards_node')] if hardware == 'emulated' else []
+    if form == 'one-process':
+        first, then = [process('robot_nodes', '--hardware')], []
+    else:
+        first = [process('hardware_interface_node')]
+        then = [process(executable) for executable in CHAIN]
+    node = ManagedNode('hardware_interface')
+    return [*actions, *order(context, node, then), *cards, *first, node.change(CONFIGURE)]
+
+
+def node_parameters(context: LaunchContext, hardware: str, sim: str
+                    ) -> tuple[list[object], list[LaunchDescriptionEntity]]:
+    """Return the parameters of all nodes, and the actions that tidy up after them."""
+    values, defaults = law_values(context), {}
+    for node, more in bus_values(context, hardware).items():
+        values[node] = more
+    # its life cycle is this file's
+    values['hardware_interface'] |= {'autostart': 'unconfigured'}
+    if hardware == 'emulated':
+        defaults = {'hardware_interface': PATIENCE,
+                    'velocity_controller': known_latency(sim, hardware)}
+        values['emulated_cards'] |= {'plant': sim, **start_values(context)}
+    before, tidy_before = parameter_file(defaults)
+    after, tidy_after = parameter_file(values)
+    return in_order(before, after), [*tidy_before, *tidy_after]
+
+
+def order(context: LaunchContext, node: ManagedNode, chain: list[LaunchDescriptionEntity]
+          ) -> list[LaunchDescriptionEntity]:
+    """
+    Return what leads from one step to the next.
+
+    Configured, the interface publishes joint states: the chain starts, or begins to answer. Its
+    first efforts show that it is whole: the interface is activated. Enabling remains a decision.
+    """
+    limit, = numbers(context, 'wait_for_cards') or (0.0,)
+    began = time.monotonic()
+    name = in_namespace(context, node.name)
+
+    def try_again(_: LaunchContext) -> list[LaunchDescriptionEntity]:
+        waited = time.monotonic() - began
+        if waited + RETRY > limit:
+            raise RuntimeError(f'{name} could not be configured within {limit} s (wait_for_cards)'
+                               ', its reason stands above; everything else is stopped')
+        return [TimerAction(period=RETRY, actions=[node.change(CONFIGURE)])]
+
+    def not_active(_: LaunchContext) -> None:
+        raise RuntimeError(f'{name} could not be activated, its reason stands above; everything '
+                           'else is stopped')
+
+    return [
+        node.when_refused(CONFIGURE, try_again),
+        node.when('inactive', lambda _: [
+            LogInfo(msg=f'{name} is configured: joint_states come; next the control chain'),
+            *chain, FirstMessage(JointState, LAST_OF_CHAIN)]),
+        when_heard(LAST_OF_CHAIN, lambda _: [
+            LogInfo(msg='the control chain answers: next to activate'), node.change(ACTIVATE)]),
+        node.when_refused(ACTIVATE, not_active),
+        node.when('active', lambda _: [LogInfo(
+            msg='the robot is up; nothing moves until the motors are enabled: ros2 service call '
+                f"{name}/enable std_srvs/srv/SetBool '{{data: true}}'")])]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the arguments and what they start."""
+    return LaunchDescription([
+        *common_arguments(), *ARGUMENTS, *rviz_arguments('false'),
+        # first what can fail for want of a package, so that nothing is started in vain
+        OpaqueFunction(function=rviz), state_publisher(needed=False), recorder(),
+        OpaqueFunction(function=bring_up)])

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Bring up the robot and Nav2, which drives it.
+
+``ros2 launch c3p nav2.launch.py --show-args`` is the manual; docs/nav2.md says more.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+
+import yaml
+from launch.actions import (
+    DeclareLaunchArgument,
+    GroupAction,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+    RegisterEventHandler,
+)
+from launch.event_handlers import OnShutdown
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.substitutions import FindPackageShare
+
+from c3p_description.loader import load_casters
+from c3p_ros.launch_actions import (
+    BOOLEAN,
+    chosen,
+    common_arguments,
+    missing,
+    required,
+    rviz_arguments,
+    share,
+    suite_node,
+)
+from c3p_ros.nav2_parameters import LOCALIZATIONS, nav2_parameters
+from c3p_simulation.drive_options import PLANTS
+from c3p_simulation.launch_robot import bus_arguments, chain_arguments, start_arguments
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+
+ARGUMENTS = [
+    DeclareLaunchArgument(
+        'bringup', default_value='true', choices=BOOLEAN,
+        description='Start the robot as well, as bringup.launch.py nav2:=true. false: it runs, '
+                    'from bringup.launch.py or hardware.launch.py with nav2:=true.'),
+    DeclareLaunchArgument(
+        'sim', default_value='none', choices=('none', *PLANTS),
+        description='Simulated robot, as in bringup.launch.py.'),
+    DeclareLaunchArgument(
+        'hardware', default_value='none', choices=('none', 'can', 'emulated'),
+        description='Motor cards, as in bringup.launch.py.'),
+    *bus_arguments(),
+    *chain_arguments(),
+    *start_arguments(),
+    DeclareLaunchArgument(
+        'localization', default_value='amcl', choices=LOCALIZATIONS,
+        description='Who places the robot in the map. amcl: the laser, in the map of the argument '
+                    'map. slam: the same with a map that grows. none: the odometry, without a '
+                    'map; what is planned in moves along.'),
+    DeclareLaunchArgument(
+        'map', default_value='',
+        description='With localization:=amcl, the YAML file of the map.'),
+    DeclareLaunchArgument(
+        'scan', default_value='scan',
+        description='Topic of the laser scan.'),
+    DeclareLaunchArgument(
+        'nav2_params_file', default_value=share('config', 'nav2.yaml'),
+        description="Parameters of Nav2's nodes. The robot's radius, scan and what localization "
+                    'needs are put in.'),
+]
+
+
+def value(context: LaunchContext, argument: str) -> str:
+    """Return the text of an argument."""
+    return LaunchConfiguration(argument).perform(context)
+
+
+def check(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Refuse what cannot work, before anything starts."""
+    localization = value(context, 'localization')
+    problem = missing('nav2_bringup', 'robot_state_publisher',
+                      *(['slam_toolbox'] if localization == 'slam' else []),
+                      *(['tf2_ros'] if localization == 'none' else []))
+    if problem:
+        raise RuntimeError(problem)
+    if localization == 'amcl' and not value(context, 'map'):
+        raise ValueError('localization:=amcl needs a map: add map:=FILE.yaml, or choose '
+                         'localization:=slam or localization:=none')
+    return []
+
+
+def robot(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Return the robot, whose own goals give way to Nav2's."""
+    if not chosen(context, 'bringup'):
+        return []
+    return [GroupAction([IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(share('launch', 'bringup.launch.py')),
+        launch_arguments={'nav2': 'true'}.items())])]
+
+
+def navigation(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Return Nav2 with the parameters of this robot."""
+    namespace, localization = value(context, 'namespace'), value(context, 'localization')
+    content = yaml.safe_load(Path(value(context, 'nav2_params_file')).read_text(encoding='utf-8'))
+    made = nav2_parameters(content, load_casters(value(context, 'robot')), namespace,
+                           value(context, 'scan'), localization)
+    with tempfile.NamedTemporaryFile('w', prefix='c3p_nav2_', suffix='.yaml',
+                                     delete=False) as file:
+        yaml.safe_dump(made, file)
+    given = {'params_file': file.name, 'namespace': namespace, 'map': value(context, 'map'),
+             'use_namespace': str(bool(namespace)).lower(),
+             # words that its Python expressions read
+             'slam': str(localization == 'slam'), 'use_localization': str(localization != 'none'),
+             'use_composition': 'False', 'autostart': 'true'}
+    include = IncludeLaunchDescription(PythonLaunchDescriptionSource(PathJoinSubstitution(
+        [FindPackageShare('nav2_bringup'), 'launch', 'bringup_launch.py'])),
+        launch_arguments=given.items())
+    # the odometry for the map
+    still = [suite_node('static_transform_publisher', package='tf2_ros',
+                        arguments=['--frame-id', 'map', '--child-frame-id', 'odom'],
+                        on_exit=required('static_transform_publisher'))]
+    return [RegisterEventHandler(OnShutdown(on_shutdown=lambda *_: os.remove(file.name))),
+            *(still if localization == 'none' else []), GroupAction([include])]
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the arguments and what they start."""
+    return LaunchDescription([
+        *common_arguments(), *ARGUMENTS, *rviz_arguments('false'),
+        # first what can fail for want of a package, so that nothing is started in vain
+        OpaqueFunction(function=check), OpaqueFunction(function=robot),
+        OpaqueFunction(function=navigation)])

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Bring up two simulated robots in one graph, each in a namespace of its own.
+
+``ros2 launch c3p two_robots.launch.py --show-args`` is the manual; docs/launch.md says more.
+"""
+
+from launch.actions import DeclareLaunchArgument, GroupAction, IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+
+from c3p_ros.launch_actions import common_arguments, share
+from c3p_simulation.drive_options import PLANTS
+from c3p_simulation.launch_robot import chain_arguments
+from launch import LaunchDescription
+
+# every robot of a graph would publish /clock
+LEFT_OUT = ('namespace', 'use_sim_time')
+
+# far enough apart to be told from each other in one picture, m
+STARTS = ('[0.0, 0.0, 0.0]', '[2.0, 0.0, 0.0]')
+
+ARGUMENTS = [
+    DeclareLaunchArgument(
+        'sim', default_value='analytic', choices=PLANTS,
+        description='Simulated robots. analytic: the closed-chain equations of motion. mujoco: '
+                    'tyres in contact with the ground (needs c3p[sim]).'),
+    *chain_arguments(),
+    *(DeclareLaunchArgument(
+        f'namespace_{k}', default_value=f'robot{k}',
+        description=f'Namespace of robot {k}: its nodes, topics, /tf and /tf_static.')
+      for k in (1, 2)),
+    *(DeclareLaunchArgument(
+        f'start_pose_{k}', default_value=start,
+        description=f'Where robot {k} starts: [x, y, yaw] in m and rad. Its odometry begins at '
+                    'zero all the same.') for k, start in enumerate(STARTS, 1)),
+]
+
+
+def robot(k: int) -> GroupAction:
+    """Return robot `k`; what is not its own both have from the same argument."""
+    own = {'namespace': LaunchConfiguration(f'namespace_{k}'),
+           'start_pose': LaunchConfiguration(f'start_pose_{k}')}
+    return GroupAction([IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(share('launch', 'bringup.launch.py')),
+        launch_arguments=own.items())])
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the arguments and what they start."""
+    return LaunchDescription([
+        *(a for a in common_arguments() if a.name not in LEFT_OUT), *ARGUMENTS,
+        robot(1), robot(2)])
