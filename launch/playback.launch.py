@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Play a bag with its clock and, if wanted, RViz; what would move a robot is muted.
+
+``ros2 launch c3p playback.launch.py --show-args`` is the manual; docs/bags.md says more.
+"""
+
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, OpaqueFunction, Shutdown
+from launch.events.process import ProcessExited
+from launch.substitutions import LaunchConfiguration
+from launch_ros.parameter_descriptions import ParameterValue
+
+from c3p_description.files import share_file
+from c3p_ros.launch_actions import (
+    BOOLEAN,
+    chosen,
+    required,
+    rviz,
+    rviz_arguments,
+    suite_node,
+)
+from c3p_simulation.launch_bags import not_negative, qos_argument, qos_file, who
+from c3p_simulation.recording.rosbag2 import play_command
+from c3p_simulation.recording.topics import read_topics_file
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+
+# ticks of /clock in each recorded second
+CLOCK_RATE = 100.0
+
+ARGUMENTS = [
+    DeclareLaunchArgument(
+        'bag', default_value='',
+        description='Directory of the bag, or a single .mcap or .db3 file. Must be given.'),
+    DeclareLaunchArgument(
+        'player', default_value='auto', choices=('auto', 'rosbag2', 'c3p'),
+        description='rosbag2: ros2 bag play. c3p: the player node of the suite. auto: rosbag2 '
+                    'where it is installed with MCAP.'),
+    DeclareLaunchArgument(
+        'use_sim_time', default_value='true', choices=BOOLEAN,
+        description='Publish the time of the recording on /clock, and let RViz follow it. Nodes '
+                    'that shall take part need use_sim_time, too.'),
+    DeclareLaunchArgument(
+        'namespace', default_value='',
+        description='Namespace of the recorded robot, whose /tf RViz shows. Empty: none.'),
+    DeclareLaunchArgument(
+        'log_level', default_value='info', choices=('debug', 'info', 'warn', 'error', 'fatal'),
+        description='Least severity that the nodes log.'),
+    DeclareLaunchArgument(
+        'rate', default_value='1.0', description='Recorded time per real time.'),
+    DeclareLaunchArgument(
+        'topics', default_value='',
+        description='Only these topics: full names with blanks between. Empty: all.'),
+    DeclareLaunchArgument(
+        'commands', default_value='false', choices=BOOLEAN,
+        description='Play also what moves a robot: cmd_vel, goal_pose, wheel_effort, '
+                    'reference_… and the like. Never where a real robot listens.'),
+    DeclareLaunchArgument(
+        'loop', default_value='false', choices=BOOLEAN, description='Begin again at the end.'),
+    DeclareLaunchArgument(
+        'start_offset', default_value='0',
+        description='Begin so many seconds after the first message. rosbag2 does not play what is '
+                    'latched from before, such as /tf_static; the node of the suite does.'),
+    DeclareLaunchArgument(
+        'start_paused', default_value='false', choices=BOOLEAN,
+        description='Wait for the service player/pause (std_srvs/SetBool, data: false), with '
+                    'rosbag2 for /rosbag2_player/resume.'),
+    qos_argument(),
+]
+
+
+def play(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Return the player that was chosen."""
+    bag = LaunchConfiguration('bag').perform(context)
+    if not bag:
+        raise ValueError('which bag? Add bag:=DIRECTORY')
+    rate, offset = (not_negative(context, name) for name in ('rate', 'start_offset'))
+    flags = {name: chosen(context, name) for name in ('loop', 'start_paused')}
+    topics = LaunchConfiguration('topics').perform(context).split()
+    clock = CLOCK_RATE if chosen(context, 'use_sim_time') else 0.0
+    if who(context, 'player') == 'c3p':
+        return [suite_node('player_node', {
+            'bag': ParameterValue(bag, value_type=str), 'rate': rate, 'start_offset': offset,
+            'topics': topics or [''], 'clock': clock, 'commands': chosen(context, 'commands'),
+            **flags}, on_exit=ended)]
+    known = read_topics_file(share_file('config/record_topics.yaml'))[0]
+    profiles, tidy = qos_file(context, known)
+    command, muted = play_command(
+        bag, profiles, rate=rate, topics=topics, with_commands=chosen(context, 'commands'),
+        clock=clock, start_offset=offset, **flags,
+        log_level=LaunchConfiguration('log_level').perform(context))
+    told = [LogInfo(msg=f'muted, because they would move a robot: {", ".join(muted)}; '
+                        'commands:=true plays them')] if muted else []
+    return [*told, tidy, ExecuteProcess(cmd=command, output='screen', on_exit=ended)]
+
+
+def ended(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:
+    """End the launch with the bag; RViz stays, so that its last picture can be looked at."""
+    if event.returncode != 0:
+        return required('the player')(event, context)
+    if not context.is_shutdown and not chosen(context, 'rviz'):
+        return [Shutdown(reason='the bag has been played')]
+    return None
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Return the arguments and what they start."""
+    return LaunchDescription([
+        *ARGUMENTS, *rviz_arguments('false'),
+        # first what can fail for want of a package, so that nothing is started in vain
+        OpaqueFunction(function=rviz), OpaqueFunction(function=play)])
