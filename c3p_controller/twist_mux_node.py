@@ -106,6 +106,7 @@ class TwistMuxNode(SuiteNode):
                 Bool, lock.topic, lambda message, lock=lock: self._on_lock(lock, message),
                 RELIABLE)
         self.watch(self._on_watch)
+        self.create_timer(1.0, self._look_past)
         self._on_watch()
 
     def _inputs(self) -> tuple[list[Input], list[Input]]:
@@ -155,6 +156,14 @@ class TwistMuxNode(SuiteNode):
         if self._mux.halting(now):
             self._command.publish(self._zero())
         self._tell()
+
+    def _look_past(self) -> None:
+        """Tell who else commands the robot: no lock stops that."""
+        own = (self.get_name(), self.get_namespace())
+        others = sorted({end.node_name for end in self.get_publishers_info_by_topic(
+            self._command.topic_name) if (end.node_name, end.node_namespace) != own})
+        self._condition('past', others, f'publishes {self._command.topic_name} past all '
+                        'priorities and locks; remap it to a source')
 
     def _zero(self) -> Any:
         message = self._kind()

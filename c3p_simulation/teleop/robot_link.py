@@ -13,10 +13,12 @@ from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import GetParameters
 from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 
 from c3p_description.model import Array, CasterRobot
+from c3p_kinematics.se2 import wrap
 from c3p_kinematics.singularity import singularity
 from c3p_ros.messages import JointCoding, MessageError, fill_twist, planar
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SENSOR_DATA
@@ -66,9 +68,10 @@ class RobotLink(Node):
         super().__init__('teleop_keyboard', **options)
         self.robot, self._joints = robot, JointCoding(robot)
         self._kind = TwistStamped if stamped else Twist
-        self._begin, self._muxed = time.monotonic(), False
-        self._out = {name: self.create_publisher(self._kind, name, LATEST)
-                     for name in ([topic] if topic else [KEYBOARD, DIRECT])}
+        self._begin, self._muxed, self._topic = time.monotonic(), False, topic or KEYBOARD
+        # past a twist_mux only where there is none
+        self._direct: Publisher | None = None
+        self._out = self.create_publisher(self._kind, self._topic, LATEST)
         self._e_stop = self.create_publisher(Bool, 'e_stop', RELIABLE)
         self._said, self._mux_locked, self._drives = False, False, ''
         self._raw: dict[type, tuple[float, bytes]] = {}
@@ -98,26 +101,36 @@ class RobotLink(Node):
     @property
     def muxed(self) -> bool:
         """Whether a twist_mux takes the commands, or has done so."""
-        if not self._muxed and KEYBOARD in self._out:
-            self._muxed = self._out[KEYBOARD].get_subscription_count() > 0
+        if not self._muxed and self._topic == KEYBOARD:
+            self._muxed = self._out.get_subscription_count() > 0
+            if self._muxed and self._direct is not None:
+                self.destroy_publisher(self._direct)
+                self._direct = None
         return self._muxed
-
-    @property
-    def place(self) -> str:
-        """Topic to which the commands go."""
-        if self.muxed:
-            return KEYBOARD
-        return DIRECT if DIRECT in self._out else next(iter(self._out))
-
-    @property
-    def heard(self) -> bool:
-        """Whether somebody takes the commands."""
-        return self._out[self.place].get_subscription_count() > 0
 
     @property
     def ready(self) -> bool:
         """Whether it is known who takes the commands."""
-        return self.muxed or len(self._out) == 1 or time.monotonic() - self._begin > DISCOVERY
+        return (self._topic != KEYBOARD or self.muxed
+                or time.monotonic() - self._begin > DISCOVERY)
+
+    def _publisher(self) -> Publisher:
+        """Return where commands go now."""
+        if self._topic != KEYBOARD or self.muxed or not self.ready:
+            return self._out
+        if self._direct is None:
+            self._direct = self.create_publisher(self._kind, DIRECT, LATEST)
+        return self._direct
+
+    @property
+    def place(self) -> str:
+        """Topic to which the commands go."""
+        return DIRECT if self._publisher() is self._direct else self._topic
+
+    @property
+    def heard(self) -> bool:
+        """Whether somebody takes the commands."""
+        return self._publisher().get_subscription_count() > 0
 
     def send(self, twist: Array) -> None:
         """Command (vx, vy, ω)."""
@@ -128,7 +141,7 @@ class RobotLink(Node):
             fill_twist(message.twist, twist)
         else:
             fill_twist(message, twist)
-        self._out[self.place].publish(message)
+        self._publisher().publish(message)
 
     def say(self, locked: bool) -> None:
         """Press or release the e-stop."""
@@ -137,7 +150,7 @@ class RobotLink(Node):
 
     def flush(self, seconds: float) -> None:
         """Wait until what was sent has arrived, but not for long."""
-        for publisher in (*self._out.values(), self._e_stop):
+        for publisher in (self._publisher(), self._e_stop):
             publisher.wait_for_all_acked(Duration(seconds=seconds))
 
     def show(self, view: View) -> None:
@@ -150,7 +163,7 @@ class RobotLink(Node):
             view.twist = None if odometry is None else planar(odometry.twist, 'twist')
             joints, _ = self._read(JointState, now)
             if joints is not None:
-                view.steering = self._joints.read(joints)[0]
+                view.steering = wrap(self._joints.read(joints)[0])
                 view.sigma_min = float(singularity(self.robot, view.steering).sigma_min)
         except MessageError as error:
             view.note = f'{error}'

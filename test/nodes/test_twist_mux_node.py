@@ -70,6 +70,13 @@ def test_plain_twists_pass_and_the_file_says_who(bench):
     assert not answer.successful
 
 
+def test_who_commands_past_the_mux_is_named(bench):
+    bench.add(TwistMuxNode)
+    bench.talker.create_publisher(TwistStamped, 'cmd_vel', 1)
+    bench.wait_for(lambda: 'talker: publishes /cmd_vel past all' in ' '.join(
+        bench.said.get('twist_mux', ())), 'a warning')
+
+
 # a machine that stands still for a second must not be taken for a source that fell silent
 PATIENT = {'start_silence': 0.0, 'topics.keyboard.topic': 'cmd_vel_keyboard',
            'topics.keyboard.timeout': 10.0, 'topics.keyboard.priority': 90,

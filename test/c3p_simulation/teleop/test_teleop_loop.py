@@ -150,8 +150,8 @@ def test_a_terminal_that_goes_away_ends_quietly():
         before = termios.tcgetattr(theirs)
         with Terminal(stream, stream) as terminal:
             assert termios.tcgetattr(theirs) != before and terminal.read(0.0) == b''
-            os.write(ours, b'\x03i')
-            assert terminal.read(10.0) == b'\x03i'
+            os.write(ours, b'\x03')
+            assert terminal.read(10.0) == b'\x03'
             assert terminal.size() == (80, 24)
             os.close(ours)
             assert terminal.read(10.0) is None
@@ -165,5 +165,8 @@ def test_a_terminal_is_given_back_after_an_error():
         with pytest.raises(ZeroDivisionError), Terminal(stream, stream):
             raise ZeroDivisionError
         assert termios.tcgetattr(theirs) == before
-        assert os.read(ours, 4096).endswith(b'\x1b[?1049l')
+        shown = b''
+        # in as many pieces as the kernel likes
+        while not shown.endswith(b'\x1b[?1049l'):
+            shown += os.read(ours, 4096)
     os.close(ours)
