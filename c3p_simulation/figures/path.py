@@ -19,6 +19,9 @@ from c3p_simulation.recording.run_log import Motion, RunLog
 # robots are drawn so far apart, in robot widths or radians of turn
 APART_WIDTHS, APART_TURN = 1.35, 0.8
 
+# and there are at most so many: on a longer way they would be specks that hide it
+MOST_ROBOTS = 24
+
 # a path is shown in a wide panel when it is so many times wider than high
 WIDE = 1.6
 
@@ -46,7 +49,7 @@ def instants(motion: Motion, start: float, width: float) -> Array:
                        np.maximum.accumulate(np.abs(pose[:, 2] - pose[0, 2])) / APART_TURN)
     if len(steps) < 2 or steps[-1] < 0.5:
         return motion.time[after][:1]
-    count = max(1, round(float(steps[-1])))
+    count = min(max(1, round(float(steps[-1]))), MOST_ROBOTS)
     wanted = np.linspace(0.0, steps[-1], count + 1)
     return motion.time[after][np.minimum(np.searchsorted(steps, wanted), len(pose) - 1)]
 

@@ -113,6 +113,55 @@ def _layout(data: bytes, form: Form) -> _Layout | None:
     return _Layout(fields, walker.same, walker.place) if walker.place <= len(data) else None
 
 
+class Status(NamedTuple):
+    """One DiagnosticStatus: name, level (0 OK to 3 STALE), message and values by their keys."""
+
+    name: str
+    level: int
+    message: str
+    values: dict[str, str]
+
+
+def read_diagnostics(data: bytes) -> tuple[int, list[Status]] | None:
+    """
+    Return stamp [ns] and statuses of a serialised DiagnosticArray; None where it is not whole.
+
+    Its texts differ from message to message, so that it is no row of a table.
+    """
+    if len(data) < HEADER or data[0] != 0 or data[1] not in (0, 1):
+        return None
+    order = '<' if data[1] else '>'
+    word = struct.Struct(order + 'I').unpack_from
+    place = HEADER + 8
+
+    def count() -> int:
+        nonlocal place
+        begin = place + (HEADER - place) % 4
+        place = begin + 4
+        return word(data, begin)[0]
+
+    def text() -> str:
+        nonlocal place
+        length = count()
+        begin, place = place, place + length
+        if place > len(data):
+            raise struct.error('cut off')
+        return data[begin:place - 1].decode('utf-8', 'replace')
+
+    try:
+        seconds, nanoseconds = struct.unpack_from(order + 'iI', data, HEADER)
+        text()
+        found = []
+        for _ in range(count()):
+            level, place = data[place], place + 1
+            # behind name and message comes the hardware's identifier
+            name, message, _ = text(), text(), text()
+            found.append(Status(name, level, message, {text(): text() for _ in range(count())}))
+    except (struct.error, IndexError):
+        return None
+    return seconds * 1_000_000_000 + nanoseconds, found
+
+
 def _columns(block: Array, layout: _Layout, order: str) -> tuple[Any, ...]:
     """Return the fields of a block of messages (k, bytes)."""
     def column(field: Any) -> Any:

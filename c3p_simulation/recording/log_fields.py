@@ -16,8 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_simulation.recording.bags import message_types
-from c3p_simulation.recording.cdr_tables import FORMS, Table, tables
+from c3p_simulation.recording.cdr_tables import (
+    FORMS,
+    Status,
+    Table,
+    read_diagnostics,
+    tables,
+)
 
 DIAGNOSTICS = 'diagnostic_msgs/msg/DiagnosticArray'
 
@@ -170,16 +175,12 @@ def _number(text: str) -> float:
         return math.nan
 
 
-def _statuses(kind: str, data: Sequence[bytes]) -> list[tuple[int, int, Any]]:
+def _statuses(kind: str, data: Sequence[bytes]) -> list[tuple[int, int, list[Status]]]:
     """Return which message, its stamp and its statuses, of each DiagnosticArray."""
     if kind != DIAGNOSTICS:
         return []
-    types, found = message_types(), []
-    for row, one in enumerate(data):
-        message = types.deserialize_cdr(one, kind)
-        time = message.header.stamp
-        found.append((row, time.sec * 1_000_000_000 + time.nanosec, message.status))
-    return found
+    found = ((row, read_diagnostics(one)) for row, one in enumerate(data))
+    return [(row, *told) for row, told in found if told is not None]
 
 
 def slip_reader(robot: CasterRobot) -> Reader:
@@ -191,8 +192,7 @@ def slip_reader(robot: CasterRobot) -> Reader:
     def reader(kind: str, data: Sequence[bytes]) -> list[Rows]:
         found = []
         for row, stamp, statuses in _statuses(kind, data):
-            of = {s.name.rsplit(': ', 1)[-1]: {v.key: v.value for v in s.values}
-                  for s in statuses}
+            of = {s.name.rsplit(': ', 1)[-1]: s.values for s in statuses}
             if not all(joint in of for joint in robot.wheel_joints):
                 continue
             wheels = [of[joint] for joint in robot.wheel_joints]
@@ -217,7 +217,6 @@ def diagnostics(kind: str, data: Sequence[bytes]) -> list[Rows]:
         return []
     told = np.empty(len(found), object)
     for k, (_, _, statuses) in enumerate(found):
-        told[k] = [(s.name, int(s.level), s.message, {v.key: v.value for v in s.values})
-                   for s in statuses]
+        told[k] = statuses
     return [Rows(np.array([f[0] for f in found]), np.array([f[1] for f in found], np.int64),
                  (told,))]

@@ -17,8 +17,7 @@ BINS_PER_DECADE = 20
 # of the levels of diagnostics
 COLOURS = ('#2da44e', '#E69F00', '#cf222e', '#8c959f')
 
-NO_CLOCK = ('the recorder ran in simulated time, which stands still within a cycle: '
-            'no latency can be read from this bag')
+NO_CLOCK = 'recorded in simulated time: no latency'
 
 
 def draw_latency_histogram(axes: Axes, run: Run) -> None:
@@ -62,7 +61,7 @@ def draw_latency(axes: Axes, run: Run) -> None:
 
 def draw_cycles(axes: Axes, run: Run) -> None:
     """Draw the time between joint states."""
-    dress(axes, 'between samples [ms]')
+    dress(axes, 'period [ms]')
     if not len(run.timing.interval):
         say(axes, 'a single sample')
         return
@@ -95,8 +94,7 @@ def draw_states(axes: Axes, run: Run) -> None:
 
 def short(name: str) -> str:
     """Return the name of a status without what every one of them says."""
-    return name.removesuffix(': state').replace('sensed_kinematics', 'sensed kin.').replace(
-        '_', ' ')
+    return name.removesuffix(': state').replace('_', ' ')
 
 
 def states_height(run: Run) -> float:

@@ -66,8 +66,8 @@ def draw_way(axes: Axes, run: Run) -> None:
         x, y, yaw = goal['goal_pose']
         axes.add_patch(Circle((x, y), 0.05, facecolor='none', edgecolor=style.GOAL, linewidth=1.6,
                               label='goal' if k == 0 else None, zorder=6))
-        axes.annotate(f'{k + 1}' if len(run.goals) > 1 else 'goal', (x, y), xytext=(10, 12),
-                      textcoords='offset points', fontsize=9, color=style.GOAL,
+        axes.annotate(f'{k + 1}' if len(run.goals) > 1 else 'goal', (x, y), xytext=(-9, 9),
+                      textcoords='offset points', fontsize=9, color=style.GOAL, ha='right',
                       fontweight='bold', zorder=7)
     for event in run.events:
         during = (shown.time >= event.begin) & (shown.time <= event.end)

@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from c3p_simulation.figures.metrics import can_figures, drive_metrics, latency, slip_events
+from c3p_description.model import CasterRobot
+from c3p_kinematics.singularity import length_scale, singularity
+from c3p_simulation.figures.metrics import (
+    can_figures,
+    drive_metrics,
+    held,
+    latency,
+    slip_events,
+)
 from c3p_simulation.report.goals import in_odom
 from c3p_simulation.report.health import LEVELS, complaints
 from c3p_simulation.report.motion_panels import odometry_error
@@ -16,6 +24,10 @@ from c3p_simulation.report.wheel_panels import NEAR
 
 # speed above which the robot drives, m/s or rad/s
 MOVING = 0.01
+
+# part of a commanded twist in the weakest direction, and least size of the command, m/s, from
+# which a singularity stands in the way
+ACROSS, LEAST_ASKED = 0.7, 0.05
 
 
 def _quantiles(values: np.ndarray) -> dict[str, float] | None:
@@ -94,7 +106,6 @@ def run_numbers(run: Run, goal_tolerance: float, yaw_tolerance: float) -> dict[s
         np.abs(odom.twist[:, 2]) > MOVING)
     step = np.diff(odom.time, append=odom.time[-1])
     told = complaints(run.states)
-    near, driving = _near_singularity(run, moving)
     return {
         **_drive(run, goal_tolerance, yaw_tolerance),
         'bag': str(log.path), 'robot': run.robot.name, 'duration_s': run.duration,
@@ -102,19 +113,38 @@ def run_numbers(run: Run, goal_tolerance: float, yaw_tolerance: float) -> dict[s
         'goals': run.goals, 'slip': slip_numbers(run), 'timing': timing_numbers(run),
         'singularity': {'sigma_min': abs(float(run.sigma.min())),
                         'at_s': float(log.joints.time[int(np.argmin(run.sigma))]),
-                        'near_share': near, 'moving_sigma_min': driving},
+                        'near_share': float(np.mean(run.sigma < NEAR)),
+                        'blocked_s': blocked_time(run)},
         'odometry': _odometry(run),
         'complaints': [{'name': s.name, 'level': LEVELS[s.level], 'message': s.message,
                         'begin_s': s.begin, 'end_s': s.end} for s in told]}
 
 
-def _near_singularity(run: Run, moving: np.ndarray) -> tuple[float, float | None]:
-    """Return the part of the time in motion near a singularity, and the least measure then."""
-    odom, time = run.log.odom, run.log.joints.time
-    # the newest odometry tells whether it moves
-    last = np.clip(np.searchsorted(odom.time, time, side='right') - 1, 0, len(moving) - 1)
-    sigma = run.sigma[moving[last]]
-    return (float(np.mean(sigma < NEAR)), abs(float(sigma.min()))) if len(sigma) else (0.0, None)
+def blocked_time(run: Run) -> float | None:
+    """
+    Return how long the robot was asked into a direction that its wheels could hardly push, s.
+
+    That is: the measure is below `NEAR`, and of the commanded twist (scaled as the measure is) at
+    least `ACROSS` lies in the weakest direction. Straight on with all casters aligned is singular
+    too, and blocks nothing. None without ``cmd_vel``.
+    """
+    log, robot = run.log, run.robot
+    if log.cmd_vel is None:
+        return None
+    weak = np.flatnonzero(run.sigma < NEAR)
+    asked = held(log.cmd_vel, log.joints.time[weak])
+    lost = singularity(robot, log.joints.steering[weak]).directions[:, 2]
+    a, b = (_scaled(robot, twist) for twist in (asked, lost))
+    size = np.linalg.norm(a, axis=1)
+    part = np.abs(np.sum(a * b, axis=1)) / np.maximum(size, 1e-9)
+    return float(np.sum((part > ACROSS) & (size > LEAST_ASKED)) * run.timing.period)
+
+
+def _scaled(robot: CasterRobot, twist: np.ndarray) -> np.ndarray:
+    """Return twists (k, 3) of ``base_link`` as (vx, vy, L ω) at the mean pivot, m/s."""
+    x, y = robot.hip_position.mean(axis=0)
+    return np.stack([twist[:, 0] - twist[:, 2] * y, twist[:, 1] + twist[:, 2] * x,
+                     length_scale(robot) * twist[:, 2]], axis=1)
 
 
 def _drive(run: Run, goal_tolerance: float, yaw_tolerance: float) -> dict[str, Any]:

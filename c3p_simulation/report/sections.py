@@ -83,14 +83,16 @@ def _errors(runs: Sequence[Run]) -> Figure:
 
 
 def _loop(runs: Sequence[Run]) -> Figure:
-    rows = [Panel(loop.draw_latency_histogram, 1.8, timed=False)]
+    rows = []
     if any(len(r.timing.latency) for r in runs):
-        rows.append(Panel(loop.draw_latency, 1.4))
+        rows = [Panel(loop.draw_latency_histogram, 1.8, timed=False),
+                Panel(loop.draw_latency, 1.4)]
     return figure([*rows, Panel(loop.draw_cycles, 1.2)], runs)
 
 
 def _nodes(runs: Sequence[Run]) -> Figure:
-    return figure([Panel(loop.draw_states, max(loop.states_height(r) for r in runs))], runs)
+    return figure([Panel(loop.draw_states, max(loop.states_height(r) for r in runs))], runs,
+                  margin=1.45)
 
 
 SECTIONS = (
@@ -115,7 +117,8 @@ SECTIONS = (
             'one point, and one direction cannot be pushed.', _wheels),
     Section('loop', 'Time', 'One cycle is one joint_states message; what it causes carries its '
             'stamp. The latency is from its arrival at the recorder to that of the wheel command '
-            'with its stamp.', _loop, tables.timing_table),
+            'with its stamp; a recorder in simulated time, which stands still within a cycle, '
+            'cannot tell it.', _loop, tables.timing_table),
     Section('nodes', 'Diagnostics', 'Level of each node over time; the table has what was not OK.',
             _nodes, tables.complaint_table),
 )

@@ -84,6 +84,15 @@ def envelope(time: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]
     return time[kept], value[kept]
 
 
+def peaks(time: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]:
+    """Return the largest sample of each of some equal bins, all where there are fewer."""
+    if len(time) <= bins:
+        return time, value
+    edges = np.linspace(0, len(time), bins + 1).astype(int)
+    kept = [a + int(np.argmax(value[a:b])) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return time[kept], value[kept]
+
+
 def line(axes: Axes, time: Array, value: Array, **options: object) -> None:
     """Draw a line of any length without losing a peak."""
     axes.plot(*envelope(time, value), **{'linewidth': 1.1, **options})
@@ -126,13 +135,13 @@ def at_least(axes: Axes, span: float) -> None:
         axes.set_ylim(middle - span / 2, middle + span / 2)
 
 
-def figure(panels: Sequence[Panel], runs: Sequence[Run]) -> Figure:
-    """Return the figure of some panels, a column for each run with the same axes."""
+def figure(panels: Sequence[Panel], runs: Sequence[Run], margin: float = 0.72) -> Figure:
+    """Return the figure of some panels, a column for each run; `margin` is for labels, inch."""
     width = WIDE if len(runs) == 1 else WIDER
-    top, bottom, gap = 0.32 if len(runs) == 1 else 0.55, 0.48, 0.42
+    top, bottom, gap = 0.26 if len(runs) == 1 else 0.55, 0.48, 0.42
     height = sum(p.height for p in panels) + gap * (len(panels) - 1) + top + bottom
     page = style.figure(width, height)
-    left, right = 0.72 / width, 1.0 - 0.12 / width
+    left, right = margin / width, 1.0 - 0.12 / width
     column = (right - left - 0.045 * (len(runs) - 1)) / len(runs)
     above = height - top
     for panel in panels:

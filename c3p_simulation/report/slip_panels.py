@@ -13,7 +13,7 @@ from c3p_kinematics.casters import inverse
 from c3p_simulation.figures import style
 from c3p_simulation.report.motion_panels import wheel_colour, wheel_name
 from c3p_simulation.report.run import Run
-from c3p_simulation.report.sheet import INK, MUTED, WIDE, dress, legend, line
+from c3p_simulation.report.sheet import INK, MUTED, WIDE, dress, legend, line, peaks
 from c3p_simulation.report.slip_events import SURE, SlipEvent
 
 # the speed panel shows at least so much, mm/s: rolling wheels shall look like rolling wheels
@@ -64,8 +64,8 @@ def draw_speed(axes: Axes, run: Run) -> None:
     dress(axes, 'slip [mm/s]')
     speed = 1000.0 * np.hypot(run.slip.slip[..., 0], run.slip.slip[..., 1])
     for i in range(run.robot.count):
-        line(axes, run.slip.time, speed[:, i], color=style.caster_colour(i), linewidth=0.9,
-             label=f'wheel {i + 1}')
+        axes.plot(*peaks(run.slip.time, speed[:, i]), color=style.caster_colour(i),
+                  linewidth=1.0, label=f'wheel {i + 1}')
     axes.set_ylim(0.0, max(1.08 * float(speed.max()), LEAST_SPEED))
     legend(axes)
 
@@ -75,7 +75,7 @@ def draw_evidence(axes: Axes, run: Run) -> None:
     dress(axes, 'χ² / limit')
     axes.set_yscale('log')
     part = np.maximum(run.slip.statistic / run.slip.threshold, LEAST_EVIDENCE)
-    line(axes, run.slip.time, part, color=INK, linewidth=0.9)
+    axes.plot(*peaks(run.slip.time, part), color=INK, linewidth=0.9)
     axes.axhline(1.0, color=style.ALERT, linewidth=1.0, linestyle=(0, (4, 2)),
                  label='alarm: chance of 1 in 10⁶ without slip')
     axes.set_ylim(LEAST_EVIDENCE, max(3.0 * float(part.max()), 10.0))

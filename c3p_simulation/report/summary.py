@@ -141,17 +141,18 @@ def _odometry(run: Run, numbers: Mapping[str, Any]) -> Answer:
 
 
 def _singular(run: Run, numbers: Mapping[str, Any]) -> Answer:
-    found = numbers['singularity']
-    near = found['near_share'] > 0.0
-    share = 100 * found['near_share']
-    detail = (f'σ_min was below {NEAR} for {share:.2g} % of the time in motion' if near else
-              f'σ_min never fell below {NEAR} in motion')
-    least = found['moving_sigma_min']
-    detail += '' if least is None else f', least {least:.2g}'
-    return Answer('Was it near a singularity?', 'Yes' if near else 'No',
-                  f'{detail}. At 0 the wheels cannot push in one direction until the casters '
-                  'turn.',
-                  'note' if near else 'good', 'wheels')
+    question, found = 'Was a singularity in the way?', numbers['singularity']
+    blocked = found['blocked_s']
+    share = f'σ_min was below {NEAR} for {100 * found["near_share"]:.2g} % of the time'
+    if blocked is None:
+        return Answer(question, 'Not known', f'{share}; no commands in this bag tell where it was '
+                      'asked to go.', 'none', 'wheels')
+    if not blocked:
+        return Answer(question, 'No', f'{share}, but never was it asked into the direction that '
+                      'is lost then.', 'good', 'wheels')
+    return Answer(question, f'For {blocked:.2f} s', 'So long it was asked mainly into the '
+                  f'direction that its wheels could not push until the casters had turned. '
+                  f'{share}.', 'note', 'wheels')
 
 
 def _complaints(run: Run, numbers: Mapping[str, Any]) -> Answer:

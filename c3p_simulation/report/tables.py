@@ -78,7 +78,7 @@ def goal_table(run: Run) -> str:
             number(goal['path_error_max_m'], '.1f', 1000),
             number(goal['final_error_m'], '.1f', 1000),
             number(goal['ground_truth_final_error_m'], '.1f', 1000)))
-    return table(('goal', 'pose', 'sent [s]', '', 'took [s]', 'aligned after [s]',
+    return table(('goal', 'pose', 'sent [s]', 'result', 'took [s]', 'aligned after [s]',
                   'off the line [mm]', 'final error [mm]', 'in truth [mm]'), rows, left=2)
 
 
