@@ -59,7 +59,7 @@ def add_play(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
     # imported when asked for: a command without ROS 2 must not need it
-    from c3p_simulation.live_node import live_node
+    from c3p_simulation.run_live import live_node
     from c3p_simulation.player_node import PlayerNode
 
     # a recorded robot must not be taken for the real one on the laboratory's network

@@ -99,7 +99,15 @@ def play_command(bag: str, qos_file: str, *, rate: float = 1.0, topics: Sequence
     """
     Return the command that plays a bag, and the topics that it mutes.
 
-    Parameters are those of the player node.
+    Parameters
+    ----------
+    bag : str
+    qos_file : str
+    rate, clock, start_offset : float
+    topics : sequence of str
+    with_commands, loop, start_paused : bool
+        As the parameters of the player node.
+    log_level : str
 
     Raises
     ------
