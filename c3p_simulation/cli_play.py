@@ -59,8 +59,8 @@ def add_play(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
     # imported when asked for: a command without ROS 2 must not need it
-    from c3p_simulation.run_live import live_node
     from c3p_simulation.player_node import PlayerNode
+    from c3p_simulation.run_live import live_node
 
     # a recorded robot must not be taken for the real one on the laboratory's network
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')

@@ -61,8 +61,8 @@ def add_record(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
     # imported when asked for: a command without ROS 2 must not need it
-    from c3p_simulation.run_live import live_node
     from c3p_simulation.recorder_node import RecorderNode
+    from c3p_simulation.run_live import live_node
 
     make_places(Path() if arguments.out is None else arguments.out.parent, arguments.json)
     values = {
