@@ -6,7 +6,7 @@ It is ros2_control.launch.py with ``hardware:=gazebo``. ``ros2 launch c3p sim_ga
 --show-args`` is the manual; docs/gazebo.md says more.
 """
 
-from launch.actions import IncludeLaunchDescription
+from launch.actions import IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
 from c3p_ros.launch_actions import common_arguments, rviz_arguments, share
@@ -15,14 +15,18 @@ from c3p_simulation.launch_simulators import (
     gazebo_arguments,
     headless_argument,
 )
-from launch import LaunchDescription
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+
+
+def robot_in_gazebo(_: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Return the launch file behind this one; its other arguments do not belong to the manual."""
+    return [IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(share('launch', 'ros2_control.launch.py')),
+        launch_arguments={'hardware': 'gazebo'}.items())]
 
 
 def generate_launch_description() -> LaunchDescription:
     """Return the arguments and what they start."""
     return LaunchDescription([
         *common_arguments(), *gazebo_arguments(), headless_argument(), *control_arguments(),
-        *rviz_arguments('false'),
-        IncludeLaunchDescription(
-            PythonLaunchDescriptionSource(share('launch', 'ros2_control.launch.py')),
-            launch_arguments={'hardware': 'gazebo'}.items())])
+        *rviz_arguments('false'), OpaqueFunction(function=robot_in_gazebo)])
