@@ -19,7 +19,7 @@ from c3p_description.model import Array
 from c3p_simulation.teleop.keys import LOCK, MOVES, QUIT, RELEASE, SCALES, direction
 
 # how long a first press counts: terminals begin to repeat after 0.25 to 0.66 s
-TAP = 0.5
+TAP = 0.48
 # how long a repetition counts; they come every 0.02 to 0.1 s
 HOLD = 0.3
 # zero commands after a stop, then silence: others may drive, s
@@ -116,6 +116,11 @@ class KeyDrive:
     def moving(self, now: float) -> bool:
         """Return whether a key counts at `now`, s."""
         return bool(self._key) and now < self._until
+
+    @property
+    def end(self) -> float:
+        """Time at which the key that counts does so no more, s; inf without one."""
+        return self._until if self._key else math.inf
 
     def waits(self, now: float) -> bool:
         """Return whether keys have to be let go before they count again."""

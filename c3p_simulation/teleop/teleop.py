@@ -67,7 +67,8 @@ class Teleop:
         begin = last = time.monotonic()
         try:
             while not (self.asked or self._drive.quits):
-                wait = min(self._due['command'], self._due['paint']) - time.monotonic()
+                wait = min(self._due['command'], self._due['paint'],
+                           self._drive.end) - time.monotonic()
                 data = self._terminal.read(wait)
                 if data is None:
                     break
@@ -103,7 +104,8 @@ class Teleop:
             # for whoever came later, or was started again
             self._link.say(True)
         self._drive.lock(self._drive.holds or self._link.locked, now)
-        if self._is_due('command', COMMAND, now) or keys:
+        # a stop does not wait for its turn
+        if self._is_due('command', COMMAND, now) or keys or now >= self._drive.end:
             self._view.command = self._drive.twist(now)
             if self._view.command is not None:
                 self._send(self._view.command)
