@@ -64,6 +64,8 @@ class BagPlayer:
             time_range=(self.start, self.end), on_playback=self.request)
         self._topics = {topic for topic, (kind, _) in topics.items() if self.server.add(
             topic, kind, topic.endswith(LATCHED))}
+        # few, and needed wherever the app goes on
+        self._latched = list(read_raw(path, [t for t in self._topics if t.endswith(LATCHED)]))
         # where the bag has no description the server gives its own
         self._description = None if any(t.endswith('/robot_description') for t in topics) else (
             description)
@@ -119,8 +121,7 @@ class BagPlayer:
             text = self.server.types.types['std_msgs/msg/String'](self._description)
             self.server.write_message('/robot_description', begin, text)
         last: dict[str, RawMessage] = {}
-        wanted = [topic for topic in self._topics if topic.endswith(LATCHED)]
-        for message in read_raw(self._path, wanted):
+        for message in self._latched:
             # what never changes is there from the start, whenever it was recorded
             if message.time <= begin or not message.topic.endswith('/goal_pose'):
                 last[message.topic] = message

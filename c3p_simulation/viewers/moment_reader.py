@@ -151,7 +151,8 @@ class MomentReader:
         wheels = [told.get(joint, {}) for joint in self.robot.wheel_joints]
         residual = np.array([[_number(wheel.get(key, '')) for key in ('along', 'across')]
                              for wheel in wheels])
-        suspects = [k for k, wheel in enumerate(wheels) if wheel.get('suspect') == 'true']
+        suspects = [k for k, wheel in enumerate(wheels)
+                    if wheel.get('suspect', '').lower() == 'true']
         return (residual if np.isfinite(residual).all() else None,
                 suspects[0] if suspects else None)
 
