@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
-from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 
 from c3p_description.loader import load_casters
 from c3p_description.model import ModelError
@@ -41,5 +41,7 @@ def markers(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         if asked == 'true':
             raise
         return []
-    return [suite_node('marker_node', {'robot': ParameterValue(robot, value_type=str)},
-                       on_exit=optional('marker_node'))]
+    # not every launch file has one
+    file = context.launch_configurations.get('params_file')
+    return [suite_node('marker_node', *([ParameterFile(file)] if file else []), {
+        'robot': ParameterValue(robot, value_type=str)}, on_exit=optional('marker_node'))]

@@ -18,6 +18,7 @@ from c3p_ros.launch_actions import (
     state_publisher,
     suite_node,
 )
+from c3p_ros.launch_markers import marker_argument, markers
 from c3p_simulation.drive_options import PATIENCE, PLANTS, known_latency
 from c3p_simulation.launch_robot import (
     CHAIN,
@@ -103,6 +104,7 @@ def generate_launch_description() -> LaunchDescription:
     """Return the arguments and what they start."""
     return LaunchDescription([
         *common_arguments(), *ARGUMENTS, *rviz_arguments('false'),
+        marker_argument(),
         # first what can fail for want of a package, so that nothing is started in vain
         OpaqueFunction(function=rviz), state_publisher(needed=False), recorder(),
-        OpaqueFunction(function=control)])
+        OpaqueFunction(function=markers), OpaqueFunction(function=control)])

@@ -164,7 +164,7 @@ def test_recorder_gets_the_path_of_its_bag(prefix):
 
 def test_programs_of_others_are_started_where_they_are_installed(others):
     nodes = nodes_of('bringup.launch.py', rviz='true', rviz_config='my.rviz')
-    assert set(nodes) == {'rviz2', 'robot_state_publisher', 'robot_nodes'}
+    assert set(nodes) == {'rviz2', 'robot_state_publisher', 'robot_nodes', 'marker_node'}
     assert nodes['rviz2'][:2] == ['-d', 'my.rviz']
     description = parameters_of(nodes['robot_state_publisher'])['/**']['robot_description']
     assert '<robot ' in description and 'steering_joint_3' in description
