@@ -37,9 +37,12 @@ def test_rows_are_those_of_the_experiments_with_a_figure_of_every_controller(pag
     assert all(len(row) == 4 + len(CONTROLLERS) and all(row[4:]) for row in rows)
 
 
-def test_the_line_of_the_default_controller_is_what_is_printed(tmp_path):
+def test_the_line_of_the_default_controller_is_what_is_printed_and_meets_its_bars(tmp_path):
     pytest.importorskip('mujoco')
     figures = run_experiment('line', Conditions(plant='mujoco', controller='mpc'), tmp_path)
+    for row in EXPERIMENTS['line'].rows:
+        if row.bar:
+            assert row.value(figures) <= row.bar, row.key
     measured = {row['figure']: row['measured'] for row in figures['table']}
     _, rows = cells(PAGES[0])
     for experiment, name, _, _, printed, *_ in rows:
