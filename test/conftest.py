@@ -35,8 +35,8 @@ REAL_TIME = {TESTS / place for place in (
 # and of these, those in which whole robots of many processes drive: nothing else beside them
 ALONE = {TESTS / place for place in (
     'launch', 'nodes/test_hardware_processes.py', 'nodes/test_processes.py',
-    'nodes/test_two_robots.py', 'c3p_simulation/test_drive.py', 'c3p_simulation/test_drive_hardware.py',
-    'c3p_simulation/test_excite_live.py')}
+    'nodes/test_two_robots.py', 'c3p_simulation/test_drive.py',
+    'c3p_simulation/test_drive_hardware.py', 'c3p_simulation/test_excite_live.py')}
 # a computer that stood still for longer than a robot may be left alone makes such a test fail for
 # what it does not test; a second failure in a row is a failure, and every first one is reported
 SECOND_TRIES = 2
