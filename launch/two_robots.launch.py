@@ -5,14 +5,19 @@ Bring up two simulated robots in one graph, each in a namespace of its own.
 ``ros2 launch c3p two_robots.launch.py --show-args`` is the manual; docs/launch.md says more.
 """
 
-from launch.actions import DeclareLaunchArgument, GroupAction, IncludeLaunchDescription
+from launch.actions import (
+    DeclareLaunchArgument,
+    GroupAction,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+)
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 
 from c3p_ros.launch_actions import common_arguments, share
 from c3p_simulation.drive_options import PLANTS
 from c3p_simulation.launch_robot import chain_arguments
-from launch import LaunchDescription
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 # every robot of a graph would publish /clock
 LEFT_OUT = ('namespace', 'use_sim_time')
@@ -37,17 +42,17 @@ ARGUMENTS = [
 ]
 
 
-def robot(k: int) -> GroupAction:
-    """Return robot `k`; what is not its own both have from the same argument."""
-    own = {'namespace': LaunchConfiguration(f'namespace_{k}'),
-           'start_pose': LaunchConfiguration(f'start_pose_{k}')}
-    return GroupAction([IncludeLaunchDescription(
+def robots(_: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Return both robots; what is not their own they have from the same argument."""
+    return [GroupAction([IncludeLaunchDescription(
         PythonLaunchDescriptionSource(share('launch', 'bringup.launch.py')),
-        launch_arguments=own.items())])
+        launch_arguments={'namespace': LaunchConfiguration(f'namespace_{k}'),
+                          'start_pose': LaunchConfiguration(f'start_pose_{k}')}.items())])
+        for k in (1, 2)]
 
 
 def generate_launch_description() -> LaunchDescription:
     """Return the arguments and what they start."""
     return LaunchDescription([
         *(a for a in common_arguments() if a.name not in LEFT_OUT), *ARGUMENTS,
-        robot(1), robot(2)])
+        OpaqueFunction(function=robots)])

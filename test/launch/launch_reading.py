@@ -41,7 +41,7 @@ def processes_of(file, **given):
             # what launch_ros itself says when it starts the process
             context.extend_locals({'ros_specific_arguments': {
                 'ns': f'__ns:={entity.expanded_node_namespace}',
-                'remaps': [':='.join(rule) for rule in entity.expanded_remapping_rules]}})
+                'remaps': [':='.join(rule) for rule in entity.expanded_remapping_rules or ()]}})
             found.append((entity.node_executable, [
                 perform_substitutions(context, part) for part in entity.cmd[1:]]))
         # of what events lead to, and of what asks nodes that do not run, nothing happens here

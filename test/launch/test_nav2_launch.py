@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nav2.launch.py with a stand-in for Nav2's own launch file, which has its arguments."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+NEEDS = 'needs launch and launch_ros, which come with a ROS 2 installation'
+pytest.importorskip('launch.actions', reason=NEEDS)
+pytest.importorskip('launch_ros.actions', reason=NEEDS)
+
+import yaml  # noqa: E402
+from conftest import add_package  # noqa: E402
+from launch_reading import nodes_of, parameters_of, processes_of  # noqa: E402
+
+# nav2_bringup/launch/bringup_launch.py of the branch jazzy has these and their defaults
+STAND_IN = """
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+NAMES = {'namespace': '', 'use_namespace': 'false', 'slam': 'False', 'map': '',
+         'use_localization': 'True', 'use_sim_time': 'false', 'params_file': 'theirs.yaml',
+         'autostart': 'true', 'use_composition': 'True', 'use_respawn': 'False',
+         'log_level': 'info'}
+def generate_launch_description():
+    words = [[name + '=', LaunchConfiguration(name)] for name in NAMES]
+    return LaunchDescription([
+        *(DeclareLaunchArgument(name, default_value=value) for name, value in NAMES.items()),
+        Node(package='nav2_bringup', executable='navigation', arguments=words,
+             output='screen')])
+"""
+
+
+@pytest.fixture
+def nav2(tmp_path, others, prefix):
+    """Nav2 and all that it needs, as far as a launch file can see."""
+    add_package(tmp_path, 'nav2_bringup', 'navigation')
+    add_package(tmp_path, 'tf2_ros', 'static_transform_publisher')
+    folder = tmp_path / 'share/nav2_bringup/launch'
+    folder.mkdir(parents=True)
+    (folder / 'bringup_launch.py').write_text(STAND_IN)
+    (tmp_path / 'map.yaml').touch()
+    return str(tmp_path / 'map.yaml')
+
+
+def given_to_nav2(nodes):
+    return dict(word.split('=', 1) for word in nodes['navigation'] if '=' in word.split(':')[0])
+
+
+def test_nav2_gets_its_parameters_and_the_robot_its_own(nav2):
+    nodes = nodes_of('nav2.launch.py', sim='analytic', map=nav2, controller='paper')
+    assert set(nodes) == {'robot_state_publisher', 'robot_nodes', 'navigation'}
+    given = given_to_nav2(nodes)
+    assert given['map'] == nav2 and given['namespace'] == '' and given['use_namespace'] == 'false'
+    assert (given['slam'], given['use_localization']) == ('False', 'True')
+    made = yaml.safe_load(Path(given['params_file']).read_text())
+    assert made['amcl']['ros__parameters']['scan_topic'] == '/scan'
+    # theirs is not ours, although both have one name
+    robot = parameters_of(nodes['robot_nodes'])
+    assert robot['/**/sensed_kinematics']['wheel_counts'] == 2000
+    assert robot['/**/position_controller'] == {'controller': 'paper', 'navigate_action': ''}
+    assert 'goal_pose:=position_controller/goal_pose' in nodes['robot_nodes']
+
+
+def test_two_robots_may_have_nav2_each_in_its_namespace(nav2):
+    nodes = nodes_of('nav2.launch.py', sim='analytic', map=nav2, namespace='robot1',
+                     robot='c3p_25kg')
+    given = given_to_nav2(nodes)
+    assert given['namespace'] == 'robot1' and given['use_namespace'] == 'true'
+    made = yaml.safe_load(Path(given['params_file']).read_text())
+    assert made['amcl']['ros__parameters']['scan_topic'] == '/robot1/scan'
+    assert '__ns:=/robot1' in nodes['robot_nodes']
+
+
+def test_without_a_map_the_odometry_is_the_map(nav2):
+    nodes = nodes_of('nav2.launch.py', localization='none', sim='analytic', namespace='robot1')
+    words = nodes['static_transform_publisher']
+    assert words[:4] == ['--frame-id', 'map', '--child-frame-id', 'odom']
+    assert '/tf_static:=tf_static' in words
+    assert given_to_nav2(nodes)['use_localization'] == 'False'
+    assert given_to_nav2(nodes_of('nav2.launch.py', localization='none'))['slam'] == 'False'
+
+
+def test_a_robot_that_runs_is_not_started_again(nav2):
+    assert [name for name, _ in processes_of('nav2.launch.py', bringup='false', map=nav2)] == [
+        'navigation']
+
+
+@pytest.mark.parametrize('given, error, reason', [
+    ({}, ValueError, 'needs a map'), ({'localization': 'slam'}, RuntimeError, 'slam-toolbox')])
+def test_what_is_lacking_is_named_before_anything_starts(given, error, reason, nav2):
+    with pytest.raises(error, match=reason):
+        nodes_of('nav2.launch.py', sim='analytic', **given)
+
+
+def test_without_nav2_its_package_is_named(prefix, monkeypatch):
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(prefix))
+    monkeypatch.setenv('ROS_DISTRO', 'jazzy')
+    with pytest.raises(RuntimeError, match='apt install .*ros-jazzy-nav2-bringup'):
+        nodes_of('nav2.launch.py', sim='analytic')
+
+
+def test_it_starts_and_stops(nav2, launch_file):
+    running = launch_file('nav2.launch.py', 'bringup:=false', f'map:={nav2}')
+    end, line = time.monotonic() + 60.0, ''
+    while 'stand-in' not in line:
+        line = running.process.stdout.readline()
+        assert running.process.poll() is None and time.monotonic() < end, line
+    place = line.split('params_file=')[1].split()[0]
+    assert Path(place).exists()
+    code, output, _ = running.interrupt()
+    assert code == 0, output
+    # nothing is left behind
+    assert not Path(place).exists()
