@@ -57,7 +57,7 @@ def inputs_of(entries: Mapping[str, Any], where: str) -> list[Input]:
         # a whole number of seconds
         value = float(value) if kind is float and type(value) is int else value
         if type(value) is not kind:
-            raise ParameterError(f'{where}.{key} = {value!r}: must be a {kind.__name__}')
+            raise ParameterError(f'{where}.{key} = {value!r}: must be of type {kind.__name__}')
         found.setdefault(name, {})[field] = value
     for name, fields in found.items():
         if missing := [field for field in FIELDS if field not in fields]:

@@ -51,8 +51,8 @@ def test_messages_pass_as_they_are_and_a_lock_sends_zeros(bench):
     before = len(out)
     lock.publish(Bool(data=True))
     bench.wait_for(lambda: locked[-1].data, 'the lock')
-    bench.wait_for(lambda: len(out) > before, 'a zero')
-    assert out[-1].twist == zero.twist and out[-1].header.frame_id == 'base_link'
+    bench.wait_for(lambda: len(out) > before and out[-1].twist == zero.twist, 'a zero')
+    assert out[-1].header.frame_id == 'base_link'
     count = len(out)
     bench.publish_until(keys, ahead, lambda: bench.value('twist_mux', 'lock priority') == '255',
                         'diagnostics')
@@ -151,15 +151,23 @@ def test_the_shipped_file_has_the_types_that_twist_mux_insists_on():
 
 
 @pytest.mark.parametrize('given, words', [
-    ({'topics.a.topic': 'x', 'topics.a.timeout': 0.5}, 'topics.a: priority missing'),
-    ({'topics.a.topik': 'x'}, 'topics.a.topik: unknown'),
-    ({'topics.a.topic': 3}, 'topics.a.topic = 3: must be a str'),
-    ({'topics.a.topic': 'x', 'topics.a.timeout': 0.0, 'topics.a.priority': 1}, 'never too old'),
-    ({'locks.a.topic': 'x', 'locks.a.timeout': 0.0, 'locks.a.priority': 1}, 'no topics'),
-    ({'topic.a.topic': 'x'}, 'unknown parameter')])
-def test_a_file_that_cannot_be_meant_is_refused_with_the_place(given, words, bench):
+    ({'a.topic': 'x', 'a.timeout': 0.5}, 'topics.a: priority missing'),
+    ({'a.topik': 'x'}, 'topics.a.topik: unknown'), ({'topic': 'x'}, 'topics.topic: unknown'),
+    ({'a.topic': 3}, 'topics.a.topic = 3: must be of type str'),
+    ({'a.priority': True}, 'topics.a.priority = True: must be of type int')])
+def test_an_entry_that_cannot_be_meant_is_refused_with_its_place(given, words):
     with pytest.raises(ParameterError, match=words):
-        bench.add(TwistMuxNode, **given)
+        inputs_of(given, 'topics')
+
+
+def test_a_file_that_cannot_be_meant_is_refused(bench):
+    for given, words in (
+            ({'topics.a.topic': 'x', 'topics.a.timeout': 0.0, 'topics.a.priority': 1},
+             'twist_mux: .*never too old'),
+            ({'locks.a.topic': 'x', 'locks.a.timeout': 0.0, 'locks.a.priority': 1}, 'no topics'),
+            ({'topic.a.topic': 'x'}, 'unknown parameter')):
+        with pytest.raises(ParameterError, match=words):
+            bench.add(TwistMuxNode, **given)
 
 
 def test_the_shipped_file_is_read_by_rcl(bench):
