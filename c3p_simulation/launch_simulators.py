@@ -68,7 +68,7 @@ def gazebo_arguments() -> list[DeclareLaunchArgument]:
     return [
         DeclareLaunchArgument(
             'world', default_value='flat',
-            description='World of Gazebo. flat: a level floor. rough: waves up to 6° steep. Or an '
+            description='World of Gazebo. flat: a level floor. rough: waves up to 3° steep. Or an '
                         '.sdf file: its path, or its name where Gazebo has it. none: Gazebo runs '
                         'already, put one more robot into it.'),
         DeclareLaunchArgument(
