@@ -60,7 +60,7 @@ def goal_figures(log: RunLog, robot: CasterRobot, goal_tolerance: float, yaw_tol
     list of dict
         ``goal_pose`` in the odometry's frame, ``begin_s``, ``end_s`` and `SHOWN` of each.
     """
-    ends = [*(g.time for g in log.goals[1:]), float('inf')]
+    ends = [g.time for g in log.goals[1:]] + [float('inf')] * bool(log.goals)
     last = float(log.joints.time[-1])
     found = []
     for goal, end in zip(log.goals, ends, strict=True):

@@ -52,8 +52,15 @@ def _way(runs: Sequence[Run]) -> Figure:
     margin = 2.4 * max(np.abs(r.robot.hip_position).max() for r in runs)
     size = np.ptp(places, axis=0) + margin
     width = 9.2 if len(runs) == 1 else 6.4
-    return figure([Panel(motion.draw_way, float(np.clip(width * size[1] / size[0], *WAY_HEIGHT)),
-                         timed=False)], runs)
+    height = float(np.clip(width * size[1] / size[0], *WAY_HEIGHT))
+    page = figure([Panel(motion.draw_way, height, timed=False, shared=False)], runs)
+    if len(runs) > 1:
+        # the same floor in both; the aspect widens one of the two directions, the same in both
+        middle, half = 0.5 * (places.min(axis=0) + places.max(axis=0)), 0.55 * size
+        for axes in page.axes:
+            axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
+            axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
+    return page
 
 
 def _slip(runs: Sequence[Run]) -> Figure:
@@ -98,10 +105,10 @@ def _nodes(runs: Sequence[Run]) -> Figure:
 SECTIONS = (
     Section('slip', 'Slip', 'Three casters measure more than a rigid platform can do; a wheel '
             'that does not fit slips. Computed again from the joint states at their full rate, '
-            'for every bag in the same way. Bars: the alarm, from where the evidence χ² rose (it '
-            'is low-passed, 0.1 s), with the confidence that it was this wheel; pale below 90 %. '
-            'Small marks below a bar: the robot said so itself.', _slip,
-            tables.slip_table),
+            'for every bag in the same way. Bars: from where the evidence χ² rose to where the '
+            'slip had faded to a tenth, with the confidence that it was this wheel; pale below '
+            '90 %. Small marks below a bar: the robot said so itself, and went on for up to '
+            'half a second.', _slip, tables.slip_table),
     Section('looks', 'The largest slips', 'Left to right in time. Along is in the rolling '
             'direction. A wheel above the dashed line spins faster than the platform moves, one '
             'below it is dragged.', _looks),

@@ -44,11 +44,14 @@ class Panel(NamedTuple):
     height : float, inch
     timed : bool
         Its x axis is the time of the run, shared with the other rows.
+    shared : bool
+        Columns share both axes; where not, who asks for the figure sees to it.
     """
 
     draw: Callable[[Axes, Run], None]
     height: float
     timed: bool = True
+    shared: bool = True
 
 
 def envelope(time: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]:
@@ -150,7 +153,7 @@ def figure(panels: Sequence[Panel], runs: Sequence[Run], margin: float = 0.72) -
         for k, run in enumerate(runs):
             box = (left + k * (column + 0.045), above / height, column, panel.height / height)
             axes = page.add_axes(box, sharex=shared, sharey=shared)
-            shared = shared or axes
+            shared = shared or (axes if panel.shared else None)
             panel.draw(axes, run)
             if panel.timed:
                 axes.set_xlim(0.0, max(max(r.log.joints.time[-1] for r in runs), 1e-3))

@@ -15,6 +15,9 @@ from c3p_simulation.report.slip_replay import SlipReplay
 # a suspicion that lasts less is noise at the edge of another one, s
 SHORTEST_EVENT = 0.05
 
+# part of its largest speed at which a slip is over
+FADED = 0.1
+
 # of the low-pass over the residuals, s: samples that are so far apart are independent
 FILTER = SlipSettings().time_constant
 
@@ -31,8 +34,8 @@ class SlipEvent(NamedTuple):
     wheel : int
         From 0; −1 where more than one wheel slips.
     begin, end : float, s
-        From where χ² rose to where the alarm ended, which is up to 0.4 s after the slip: the
-        low-pass has to forget it, and the alarm waits.
+        From where χ² rose to where the slip was last faster than a tenth of its peak. The alarm
+        itself lasts up to half a second longer: its low-pass has to forget, and it waits.
     peak_time : float, s
         When the slip was fastest.
     along, across : float, m/s
@@ -137,10 +140,11 @@ def _event(found: SlipReplay, part: slice, told: Slip | None) -> SlipEvent:
     speed = np.hypot(slip[..., 0], slip[..., 1])
     fastest = wheel if wheel >= 0 else int(np.argmax(speed.max(axis=0)))
     peak = int(np.argmax(speed[:, fastest]))
-    begin, end = float(time[0]), float(time[-1])
+    faded = np.flatnonzero(speed[:, fastest] > FADED * speed[peak, fastest])[-1]
+    begin, end = float(time[0]), float(time[faded])
     named = None
     if told is not None:
-        suspected = told.suspect[(told.time >= begin) & (told.time <= end)]
+        suspected = told.suspect[(told.time >= begin) & (told.time <= time[-1])]
         named = bool(suspected[:, wheel].any()) if wheel >= 0 else None
     return SlipEvent(wheel, begin, end, float(time[peak]), float(slip[peak, fastest, 0]),
                      float(slip[peak, fastest, 1]), float(np.trapezoid(speed[:, fastest], time)),
