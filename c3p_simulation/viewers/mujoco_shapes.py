@@ -131,7 +131,7 @@ def _new(scene: Any, kind: str, size: Array, position: Array, colour: ArrayLike)
     mj.mjv_initGeom(geom, getattr(mj.mjtGeom, f'mjGEOM_{kind}'), size, position,
                     np.eye(3).ravel(), np.asarray(colour, np.float32))
     geom.category = mj.mjtCatBit.mjCAT_DECOR
-    # colours mean something: no lamp may change them much
-    geom.emission, geom.specular = 0.3, 0.0
+    # colours mean something: no reflexes, and with the studio's lamps no brighter than they are
+    geom.emission, geom.specular = 0.0, 0.0
     scene.ngeom += 1
     return geom

@@ -66,9 +66,10 @@ def plots(robot: CasterRobot) -> tuple[Plot, ...]:
 def _twist(name: str, title: str, field: str) -> Plot:
     """Return the plot of a component of the twist, asked, by odometry and true."""
     slashed = field.replace('.', '/')
-    lines = (('asked', '#E69F00', '/cmd_vel', 'twist'), ('odometry', '#0072B2', '/odom',
-                                                         'twist.twist'),
-             ('true', '#7f7f7f', '/ground_truth/odom', 'twist.twist'))
+    # the last one lies over the others
+    lines = (('asked', '#E69F00', '/cmd_vel', 'twist'),
+             ('true', '#7f7f7f', '/ground_truth/odom', 'twist.twist'),
+             ('odometry', '#0072B2', '/odom', 'twist.twist'))
     return Plot(name, title, tuple(
         Curve(label, colour, f'{topic}.{path}.{field}',
               f'{topic}/{path.replace(".", "/")}/{slashed}')

@@ -150,18 +150,21 @@ def rerun_picture(source: BagSource, robot: CasterRobot, description: str | Path
                            '--upgrade rerun-sdk`, or choose --viewer mujoco') from None
     find_viewer()
     path = Path(path).absolute()
+    # it tells every step otherwise
+    os.environ.setdefault('RUST_LOG', 'error')
     with tempfile.TemporaryDirectory(prefix='c3p_view_') as folder:
         file = save_run(source, robot, description, Path(folder) / 'run.rrd')
         try:
             with spawn(headless=True, port=_free_port(), hide_welcome_screen=True) as viewer:
-                viewer.open([str(file)])
-                _until(lambda: not viewer.get_state().loading)
-                viewer.set_time(TIMELINE, duration=float(time), play_state='paused')
+                _patiently(lambda: viewer.open([str(file)]))
+                _until(lambda: not _patiently(viewer.get_state).loading)
+                _patiently(lambda: viewer.set_time(TIMELINE, duration=float(time),
+                                                   play_state='paused'))
                 # the second picture has everything that the first one asked to be prepared, and
                 # the viewer's notices of its start are gone by then
-                viewer.take_screenshot()
+                _patiently(viewer.take_screenshot)
                 clock.sleep(NOTICES)
-                viewer.save_screenshot(str(path))
+                _patiently(lambda: viewer.save_screenshot(str(path)))
         # whatever a viewer without graphics raises
         except Exception as error:
             raise PictureError(f'Rerun cannot draw here ({" ".join(str(error).split())[:200]}); '
@@ -175,6 +178,17 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(('127.0.0.1', 0))
         return probe.getsockname()[1]
+
+
+def _patiently(ask: Callable[[], Any]) -> Any:
+    """Ask the viewer again while it is too busy to answer in time."""
+    end = clock.monotonic() + PATIENCE
+    while True:
+        try:
+            return ask()
+        except Exception as error:
+            if 'deadline' not in str(error).lower() or clock.monotonic() > end:
+                raise
 
 
 def _until(condition: Callable[[], bool]) -> None:

@@ -119,7 +119,9 @@ def _on_air(arguments: Namespace) -> Iterator[tuple[Any, Callable[[float], bool]
     executor.add_node(node)
 
     def going(until: float) -> bool:
-        spin(executor, lambda: stop.asked or clock.monotonic() >= until, period=0.01)
+        # how often it is looked whether the time is over: a part of what is left
+        period = min(max(0.2 * (until - clock.monotonic()), 0.002), 0.2)
+        spin(executor, lambda: stop.asked or clock.monotonic() >= until, period=period)
         return not stop.asked
 
     try:

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Drive, and make the pictures of docs/viewers.md from the bag: MuJoCo, Rerun, the layouts' plots.
+
+Needs c3p[sim,view], and for Rerun Vulkan, in software at least (mesa-vulkan-drivers). Run from the
+root of the repository: ``python scripts/write_viewer_pictures.py`` (two minutes). The Foxglove app
+and PlotJuggler cannot be run from here; what their layouts plot is read from the bag by the paths
+of the layout, and drawn by matplotlib in the same arrangement.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from c3p_description.loader import load_casters
+from c3p_simulation.figures.style import dress, figure, legend
+from c3p_simulation.recording.bags import read_topics
+from c3p_simulation.recording.log_reader import read_run
+from c3p_simulation.viewers.bag_source import BagSource
+from c3p_simulation.viewers.foxglove_scene import NUMBERS, numbers
+
+ROOT = Path(__file__).parents[1]
+IMAGES = ROOT / 'docs' / 'images'
+
+# the goal of the drive, x, y and yaw; colours in a picture of the documentation; largest width
+GOAL, COLOURS, WIDTH = ('2', '1', '0.6'), 256, 1440
+
+
+def run(*arguments: str) -> None:
+    """Run a command of ``c3p``."""
+    subprocess.run([sys.executable, '-m', 'c3p_simulation', *arguments], cwd=ROOT, check=True)
+
+
+def shrink(source: Path, name: str) -> None:
+    """Write a picture into the documentation, with few colours."""
+    with Image.open(source) as picture:
+        picture = picture.convert('RGB')
+        if picture.width > WIDTH:
+            picture = picture.resize((WIDTH, round(picture.height * WIDTH / picture.width)),
+                                     Image.Resampling.LANCZOS)
+        picture.quantize(COLOURS, dither=Image.Dither.NONE).save(IMAGES / name, optimize=True)
+    print(IMAGES / name, (IMAGES / name).stat().st_size)
+
+
+def value(message: Any, path: str) -> float:
+    """Return what a path of Foxglove without its topic, such as ``position[0]``, names."""
+    for name, index in re.findall(r'(\w+)(?:\[(\d+)\])?', path):
+        message = message[name] if isinstance(message, dict) else getattr(message, name)
+        if index:
+            message = message[int(index)]
+    return float(message)
+
+
+def layout_plots(bag: Path, to: Path) -> None:
+    """Draw every plot of the Foxglove layout with the data that its paths find in a bag."""
+    robot = load_casters('c3p')
+    source = BagSource(read_run(bag, robot))
+    start = source.log.start_ns
+    panels = [panel for panel in json.loads(
+        (ROOT / 'config/foxglove/c3p.json').read_text(encoding='utf-8'))['configById'].values()
+        if 'paths' in panel]
+    wanted = {path['value'].split('.')[0] for panel in panels for path in panel['paths']}
+    series: dict[str, list[tuple[float, Any]]] = {topic: [] for topic in wanted}
+    for entry in read_topics(bag, wanted - {NUMBERS}):
+        stamp = entry.message.header.stamp
+        series[entry.topic].append(
+            ((stamp.sec * 10**9 + stamp.nanosec - start) * 1e-9, entry.message))
+    series[NUMBERS] = [(m.time, numbers(robot, m)) for m in source.moments(20.0)]
+    page = figure(10.0, 7.4)
+    grid = page.subplots(4, 2).T.ravel()
+    for axes, panel in zip(grid, panels, strict=False):
+        for path in panel['paths']:
+            topic, _, fields = path['value'].partition('.')
+            axes.plot(*np.transpose([(t, value(m, fields)) for t, m in series[topic]]),
+                      color=path['color'], label=path['label'], linewidth=1.1)
+        dress(axes, panel['title'], '', '')
+        legend(axes)
+    for axes in grid[len(panels):]:
+        axes.axis('off')
+    for axes in (grid[3], grid[len(panels) - 1]):
+        axes.set_xlabel('time [s]', fontsize=8)
+    page.tight_layout()
+    page.savefig(to, dpi=140)
+
+
+# name → arguments of `c3p view`; the last one is drawn here
+PICTURES = {
+    'view_mujoco.png': ['--time', '2.35', '--size', '1440', '810'],
+    'view_singular.png': ['--time', '0', '--size', '1440', '810'],
+    'view_rerun.png': ['--viewer', 'rerun', '--time', '2.35'],
+    'view_plots.png': [],
+}
+
+
+def main() -> None:
+    """Write the pictures."""
+    parser = argparse.ArgumentParser(description=__doc__.strip().split('\n')[0])
+    parser.add_argument('names', nargs='*', metavar='NAME', choices=[*PICTURES, []],
+                        help=f'only these of {", ".join(PICTURES)}')
+    parser.add_argument('--bag', type=Path, help='use this one instead of driving')
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix='c3p_pictures_') as folder:
+        place = Path(folder)
+        if chosen.bag is None:
+            run('drive', *GOAL, '--plant', 'mujoco', '--realtime-factor', '0', '--bag', '--out',
+                folder)
+        bag = chosen.bag or place / 'bag'
+        for name in chosen.names or PICTURES:
+            if PICTURES[name]:
+                run('view', str(bag.absolute()), '--headless-screenshot', str(place / name),
+                    *PICTURES[name])
+            else:
+                layout_plots(bag, place / name)
+            shrink(place / name, name)
+
+
+if __name__ == '__main__':
+    main()
