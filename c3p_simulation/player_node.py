@@ -28,7 +28,8 @@ from c3p_ros.executor import run
 from c3p_ros.messages import ns_to_stamp
 from c3p_ros.node import COMMON
 from c3p_ros.parameters import Parameters
-from c3p_simulation.recording.bags import BagError, connections_of, read_raw, topics_of
+from c3p_simulation.recording.bag_contents import connections_of
+from c3p_simulation.recording.bags import BagError, read_raw, topics_of
 from c3p_simulation.recording.playback import CLOCK, Lateness, Pace, Window, select, with_clock
 from c3p_simulation.recording.topics import UNASKED, message_class, names_of
 

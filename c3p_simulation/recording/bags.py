@@ -16,7 +16,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
-import yaml
 from rosbags.highlevel import AnyReader, AnyReaderError
 from rosbags.interfaces import (
     Qos,
@@ -200,8 +199,15 @@ class BagWriter:
         self.close()
 
 
-def _open(path: str | Path) -> AnyReader:
-    """Return a reader of a bag's directory or of a single file, or say what is wrong."""
+def open_bag(path: str | Path) -> AnyReader:
+    """
+    Return an open reader of a bag's directory or of a single file.
+
+    Raises
+    ------
+    BagError
+        With what is wrong and what can be done.
+    """
     place = Path(path)
     if not place.exists():
         raise BagError(f'bag {place}: no such file or directory')
@@ -227,36 +233,12 @@ def topics_of(path: str | Path) -> dict[str, tuple[str, int]]:
     BagError
         It cannot be read.
     """
-    reader = _open(path)
+    reader = open_bag(path)
     try:
         found: dict[str, tuple[str, int]] = {}
         for connection in reader.connections:
             count = found.get(connection.topic, ('', 0))[1]
             found[connection.topic] = (connection.msgtype, count + connection.msgcount)
-        return found
-    finally:
-        reader.close()
-
-
-def connections_of(path: str | Path) -> dict[str, tuple[str, bool]]:
-    """
-    Return ``{topic: (message type, latched)}`` of a bag.
-
-    Latched is what was published transient local, by each of its publishers.
-
-    Raises
-    ------
-    BagError
-        It cannot be read.
-    """
-    reader = _open(path)
-    try:
-        found: dict[str, tuple[str, bool]] = {}
-        for connection in reader.connections:
-            offered = getattr(connection.ext, 'offered_qos_profiles', None) or ()
-            latched = bool(offered) and all(
-                qos.durability == QosDurability.TRANSIENT_LOCAL for qos in offered)
-            found[connection.topic] = (connection.msgtype, latched)
         return found
     finally:
         reader.close()
@@ -271,7 +253,7 @@ def span_of(path: str | Path) -> tuple[int, int]:
     BagError
         It cannot be read, or is empty.
     """
-    reader = _open(path)
+    reader = open_bag(path)
     try:
         if not reader.message_count:
             raise BagError(f'bag {path}: it is empty')
@@ -279,25 +261,6 @@ def span_of(path: str | Path) -> tuple[int, int]:
         return reader.start_time, reader.end_time - 1
     finally:
         reader.close()
-
-
-def notes_of(path: str | Path) -> dict[str, str]:
-    """
-    Return the words in the metadata of a bag; none for a single file, which has no metadata.
-
-    Raises
-    ------
-    BagError
-        It cannot be read.
-    """
-    file = Path(path) / 'metadata.yaml'
-    if not file.exists():
-        return {}
-    try:
-        content = yaml.safe_load(file.read_text(encoding='utf-8'))
-        return dict(content['rosbag2_bagfile_information'].get('custom_data') or {})
-    except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
-        raise BagError(f'bag {path}: metadata.yaml: {error}') from error
 
 
 def read_raw(path: str | Path, topics: Collection[str] | None = None, start: int | None = None
@@ -337,7 +300,7 @@ def read_topics(path: str | Path, topics: Collection[str] | None = None) -> Iter
 def _messages(path: str | Path, topics: Collection[str] | None, start: int | None = None
               ) -> tuple[AnyReader, Iterator[tuple[Any, int, bytes]]]:
     """Return an open reader and what it reads; it closes with the end of the messages."""
-    reader = _open(path)
+    reader = open_bag(path)
 
     def read() -> Iterator[tuple[Any, int, bytes]]:
         try:

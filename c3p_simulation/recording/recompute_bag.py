@@ -13,15 +13,9 @@ from c3p_description.loader import load_casters
 from c3p_description.model import CasterRobot
 from c3p_description.urdf import from_urdf
 from c3p_kinematics.odometry_stream import PARAMETERS, odometry_settings
+from c3p_simulation.recording.bag_contents import connections_of, notes_of
 from c3p_simulation.recording.bag_parameters import read_parameters, suite_version
-from c3p_simulation.recording.bags import (
-    BagError,
-    BagWriter,
-    connections_of,
-    notes_of,
-    read_raw,
-    topics_of,
-)
+from c3p_simulation.recording.bags import BagError, BagWriter, read_raw, topics_of
 from c3p_simulation.recording.log_reader import namespace_of
 from c3p_simulation.recording.recompute import (
     ODOMETRY,

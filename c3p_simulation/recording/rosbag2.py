@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from c3p_simulation.recording.bags import connections_of
+from c3p_simulation.recording.bag_contents import connections_of
 from c3p_simulation.recording.playback import select
 
 # packages that `ros2 bag` with MCAP files consists of

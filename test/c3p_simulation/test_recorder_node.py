@@ -26,13 +26,9 @@ from std_srvs.srv import Trigger  # noqa: E402
 from c3p_ros.executor import make_executor  # noqa: E402
 from c3p_ros.parameters import ParameterError  # noqa: E402
 from c3p_simulation.recorder_node import RecorderNode  # noqa: E402
+from c3p_simulation.recording.bag_contents import notes_of  # noqa: E402
 from c3p_simulation.recording.bag_parameters import read_parameters, suite_version  # noqa: E402
-from c3p_simulation.recording.bags import (  # noqa: E402
-    BagError,
-    notes_of,
-    read_topics,
-    topics_of,
-)
+from c3p_simulation.recording.bags import BagError, read_topics, topics_of  # noqa: E402
 from c3p_simulation.recording.topics import message_class  # noqa: E402
 
 JOINTS = [f'{k}_joint_{i}' for k in ('steering', 'wheel') for i in (1, 2, 3)]

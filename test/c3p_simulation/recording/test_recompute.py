@@ -11,7 +11,8 @@ from c3p_kinematics.odometry_stream import OdometryStream, odometry_settings
 from c3p_ros.cycle import CycleClock
 from c3p_simulation.cli import main
 from c3p_simulation.recording import bag_parameters
-from c3p_simulation.recording.bags import BagError, BagWriter, notes_of, read_topics, topics_of
+from c3p_simulation.recording.bag_contents import notes_of
+from c3p_simulation.recording.bags import BagError, BagWriter, read_topics, topics_of
 from c3p_simulation.recording.recompute import JOINT_STATES, ODOMETRY, _numbers
 from c3p_simulation.recording.recompute_bag import _message, recompute_bag
 

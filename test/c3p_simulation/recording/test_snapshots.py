@@ -3,7 +3,8 @@
 
 import pytest
 
-from c3p_simulation.recording.bags import BagError, notes_of, read_raw, read_topics, topics_of
+from c3p_simulation.recording.bag_contents import notes_of
+from c3p_simulation.recording.bags import BagError, read_raw, read_topics, topics_of
 from c3p_simulation.recording.snapshots import DISTINCT, SnapshotLimits, SnapshotWriter
 from c3p_simulation.recording.triggers import FaultWatch
 

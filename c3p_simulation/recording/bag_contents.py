@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a bag says of itself besides its messages: what was latched, and notes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+from rosbags.interfaces import QosDurability
+
+from c3p_simulation.recording.bags import BagError, open_bag
+
+
+def connections_of(path: str | Path) -> dict[str, tuple[str, bool]]:
+    """
+    Return ``{topic: (message type, latched)}`` of a bag.
+
+    Latched is what was published transient local, by each of its publishers.
+
+    Raises
+    ------
+    BagError
+        It cannot be read.
+    """
+    reader = open_bag(path)
+    try:
+        found: dict[str, tuple[str, bool]] = {}
+        for connection in reader.connections:
+            offered = getattr(connection.ext, 'offered_qos_profiles', None) or ()
+            latched = bool(offered) and all(
+                qos.durability == QosDurability.TRANSIENT_LOCAL for qos in offered)
+            found[connection.topic] = (connection.msgtype, latched)
+        return found
+    finally:
+        reader.close()
+
+
+def notes_of(path: str | Path) -> dict[str, str]:
+    """
+    Return the words in the metadata of a bag; none for a single file, which has no metadata.
+
+    Raises
+    ------
+    BagError
+        It cannot be read.
+    """
+    file = Path(path) / 'metadata.yaml'
+    if not file.exists():
+        return {}
+    try:
+        content = yaml.safe_load(file.read_text(encoding='utf-8'))
+        return dict(content['rosbag2_bagfile_information'].get('custom_data') or {})
+    except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
+        raise BagError(f'bag {path}: metadata.yaml: {error}') from error
