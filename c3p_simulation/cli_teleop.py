@@ -58,13 +58,13 @@ def _teleop(arguments: argparse.Namespace) -> int:
     from rclpy.parameter import Parameter
     from rclpy.signals import SignalHandlerOptions
 
-    from c3p_description.loader import load_casters
+    from c3p_description.loader import load
     from c3p_simulation.teleop.robot_link import RobotLink
     from c3p_simulation.teleop.teleop import Teleop, signals_end, spinning
 
     if arguments.json is not None:
         make_places(arguments.json.parent, arguments.json)
-    robot = load_casters(arguments.robot)
+    robot = load(arguments.robot)
     drive = KeyDrive(arguments.speed, arguments.yaw_rate, *default_limits(), arguments.tap)
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     try:

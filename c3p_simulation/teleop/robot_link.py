@@ -17,7 +17,9 @@ from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
 
+from c3p_description.agv_model import Agv
 from c3p_description.model import Array, CasterRobot
+from c3p_description.pvc_model import PvcTricycle
 from c3p_kinematics.se2 import wrap
 from c3p_kinematics.singularity import singularity
 from c3p_ros.messages import JointCoding, MessageError, fill_twist, planar
@@ -46,7 +48,8 @@ class RobotLink(Node):
 
     Parameters
     ----------
-    robot : CasterRobot
+    robot : CasterRobot, PvcTricycle or Agv
+        Steering and singularity are shown of a robot on casters.
     topic : str
         Where the commands go; empty is to a twist_mux where there is one, else to ``cmd_vel``.
     stamped : bool
@@ -62,11 +65,12 @@ class RobotLink(Node):
         Speed and yaw rate that the velocity controller follows, when it has answered.
     """
 
-    def __init__(self, robot: CasterRobot, topic: str = '', stamped: bool = True,
-                 **options: Any) -> None:
+    def __init__(self, robot: CasterRobot | PvcTricycle | Agv, topic: str = '',
+                 stamped: bool = True, **options: Any) -> None:
         """Create publishers, subscriptions and the question for the limits."""
         super().__init__('teleop_keyboard', **options)
-        self.robot, self._joints = robot, JointCoding(robot)
+        self.robot = robot
+        self._joints = JointCoding(robot) if isinstance(robot, CasterRobot) else None
         self._kind = TwistStamped if stamped else Twist
         self._begin, self._muxed, self._topic = time.monotonic(), False, topic or KEYBOARD
         # past a twist_mux only where there is none
@@ -162,7 +166,7 @@ class RobotLink(Node):
             odometry, view.twist_age = self._read(Odometry, now)
             view.twist = None if odometry is None else planar(odometry.twist, 'twist')
             joints, _ = self._read(JointState, now)
-            if joints is not None:
+            if joints is not None and self._joints is not None:
                 view.steering = wrap(self._joints.read(joints)[0])
                 view.sigma_min = float(singularity(self.robot, view.steering).sigma_min)
         except MessageError as error:

@@ -14,9 +14,13 @@ from std_msgs.msg import Bool, String  # noqa: E402
 
 from c3p_controller.twist_mux_node import TwistMuxNode, inputs_of, shipped  # noqa: E402
 from c3p_description.files import share_file  # noqa: E402
+from c3p_description.loader import load  # noqa: E402
 from c3p_ros.messages import fill_twist, stamp_to_ns  # noqa: E402
 from c3p_ros.node import LATCHED  # noqa: E402
 from c3p_ros.parameters import ParameterError  # noqa: E402
+from c3p_simulation.cli_teleop import default_limits  # noqa: E402
+from c3p_simulation.teleop.robot_link import RobotLink  # noqa: E402
+from c3p_simulation.teleop.screen import View  # noqa: E402
 
 SPEED = 0.25
 
@@ -111,16 +115,40 @@ class Keyboard:
                        or time.monotonic() > b + 3.0, 'moving', 0.0, SPEED, 0.0)
 
 
+def teleop_of(bench):
+    """Start the node of ``c3p teleop``."""
+    link = RobotLink(load('c3p'), context=bench.context)
+    bench.nodes['teleop_keyboard'] = link
+    bench.executor.add_node(link)
+    return link
+
+
+def assert_it_shows_the_robot(bench, link):
+    """See that a teleop that runs finds mux, lock, limits, odometry and steering."""
+    view = View('', '')
+
+    def known():
+        link.show(view)
+        return (link.muxed and link.locked and link.limits and link.heard
+                and view.twist is not None and view.steering is not None and view.slip)
+    bench.wait_for(known, 'a teleop that knows all')
+    # the defaults of the velocity controller
+    assert link.limits == default_limits() and view.place == 'cmd_vel_keyboard'
+    assert view.sigma_min >= 0.0 and (abs(view.steering) <= math.pi).all()
+
+
 def test_a_locked_robot_stops_and_does_not_go_on_by_itself(in_process_robot):
     bench = in_process_robot
     bench.add(TwistMuxNode, **PATIENT)
     keyboard, lock = Keyboard(bench), bench.publisher(Bool, 'e_stop')
     driving = bench.collect(String, 'twist_mux/driving', LATCHED)
     passed = bench.collect(TwistStamped, 'cmd_vel')
+    link = teleop_of(bench)
     keyboard.let_go_and_move()
     lock.publish(Bool(data=True))
     keyboard.until(lambda: driving[-1].data == '', 'the lock', 0.0, SPEED, 0.0)
     closed = bench.talker.get_clock().now().nanoseconds
+    assert_it_shows_the_robot(bench, link)
     keyboard.until(lambda: bench.speed() < 0.01, 'rest', 0.0, SPEED, 0.0)
     lock.publish(Bool(data=False))
     keyboard.until(lambda: bench.value('twist_mux', 'lock priority') == '0', 'the release',
