@@ -19,6 +19,7 @@ from c3p_ros.launch_actions import (
     rviz_arguments,
     suite_node,
 )
+from c3p_ros.launch_markers import marker_argument, markers
 from c3p_simulation.launch_bags import not_negative, qos_argument, qos_file, who
 from c3p_simulation.recording.rosbag2 import play_command
 from c3p_simulation.recording.topics import read_topics_file
@@ -31,6 +32,10 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         'bag', default_value='',
         description='Directory of the bag, or a single .mcap or .db3 file. Must be given.'),
+    DeclareLaunchArgument(
+        'robot', default_value='c3p',
+        description='Robot of the recording, for the markers: a name from '
+                    'c3p_description/robots, or the path of a YAML, URDF or xacro file.'),
     DeclareLaunchArgument(
         'player', default_value='auto', choices=('auto', 'rosbag2', 'c3p'),
         description='rosbag2: ros2 bag play. c3p: the player node of the suite. auto: rosbag2 '
@@ -105,6 +110,7 @@ def ended(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptio
 def generate_launch_description() -> LaunchDescription:
     """Return the arguments and what they start."""
     return LaunchDescription([
-        *ARGUMENTS, *rviz_arguments('false'),
+        *ARGUMENTS, *rviz_arguments('false'), marker_argument(),
         # first what can fail for want of a package, so that nothing is started in vain
-        OpaqueFunction(function=rviz), OpaqueFunction(function=play)])
+        OpaqueFunction(function=rviz), OpaqueFunction(function=markers),
+        OpaqueFunction(function=play)])
