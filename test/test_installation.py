@@ -22,6 +22,9 @@ PROVIDED = {
     'yaml': 'python3-yaml', 'matplotlib': 'python3-matplotlib', 'tqdm': 'python3-tqdm',
     'rosbags': 'python3-rosbags-pip', 'tf2_ros': 'tf2_ros', 'can': 'python3-can',
     'canopen': 'canopen-pip', 'serial': 'python3-serial',
+    # what rosbags itself undoes compressions with
+    'lz4': 'python3-rosbags-pip', 'backports': 'python3-rosbags-pip',
+    'compression': 'python3-rosbags-pip',
     # the part of tf_transformations that is used where it is not installed
     'transforms3d': 'tf_transformations',
 }

@@ -97,7 +97,16 @@ def peaks(time: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]:
 
 
 def line(axes: Axes, time: Array, value: Array, **options: object) -> None:
-    """Draw a line of any length without losing a peak."""
+    """
+    Draw a line of any length without losing a peak.
+
+    Parameters
+    ----------
+    axes : Axes
+    time, value : (k,) arrays
+    options : dict
+        For ``Axes.plot``.
+    """
     axes.plot(*envelope(time, value), **{'linewidth': 1.1, **options})
 
 
