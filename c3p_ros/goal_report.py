@@ -78,7 +78,16 @@ class GoalReports:
 
     def offer(self, name: str, resolve: Callable[[PoseStamped], Array],
               begin: Callable[[Array], int], cancel: Callable[[str], None]) -> None:
-        """Offer the action `name`, as NavigateAction; an empty name offers none."""
+        """
+        Offer Nav2's action where its type is installed.
+
+        Parameters
+        ----------
+        name : str
+            Of the action; empty: none is offered.
+        resolve, begin, cancel : callable
+            As for NavigateAction.
+        """
         if NavigateToPose and name:
             self._action = NavigateAction(self._node, name, resolve, begin, cancel)
 

@@ -32,7 +32,7 @@ PROVIDED = {
 # imported only where installed; extras of setup.py bring them
 OPTIONAL = {'mujoco', 'rerun', 'foxglove', 'yourdfpy', 'trimesh',
             'pinocchio', 'casadi', 'cv2', 'PIL', 'mcap', 'imageio', 'dask', 'joblib', 'setuptools',
-            'llvmlite', 'pandas', 'pyarrow', 'cma'}
+            'llvmlite', 'pandas', 'pyarrow', 'cma', 'nav2_msgs'}
 
 
 # started by ros2_control.launch.py alone, which names what is missing; nobody else needs Gazebo
