@@ -135,6 +135,16 @@ def test_the_worlds_of_the_package_are_what_the_script_writes(tmp_path):
         assert np.abs(np.asarray(made, int) - np.asarray(image, int)).max() <= 1
 
 
+def test_the_script_writes_a_world_of_any_terrain(tmp_path, monkeypatch, capsys):
+    script = runpy.run_path(str(ROOT / 'scripts/write_worlds.py'))
+    monkeypatch.setattr('sys.argv', ['write_worlds.py', '--terrain', 'plateau', '--size', '8',
+                                     '--side', '33', '--out', str(tmp_path / 'my/climb.sdf')])
+    script['main']()
+    sdf = Path(capsys.readouterr().out.strip())
+    assert sdf == tmp_path / 'my/climb.sdf'
+    assert_is_terrain(sdf, load_terrain('plateau'), (-4.0, 4.0), (-4.0, 4.0))
+
+
 @pytest.mark.parametrize('name', ['flat', 'rough'])
 def test_worlds_have_the_step_the_gravity_and_the_systems_that_the_robot_needs(name):
     world = ElementTree.parse(share_file(f'c3p_description/worlds/{name}.sdf')).find('world')

@@ -23,8 +23,8 @@ from launch.actions import (  # noqa: E402
     SetLaunchConfiguration,
 )
 from launch.utilities import perform_substitutions  # noqa: E402
+from launch_reading import ROOT, describe, parameters_of  # noqa: E402
 from launch_ros.actions import Node  # noqa: E402
-from test_launch_files import ROOT, describe, parameters_of  # noqa: E402
 from test_launch_runs import PATIENCE, START, driver  # noqa: E402, F401
 
 from launch import LaunchContext, LaunchDescription  # noqa: E402

@@ -13,7 +13,7 @@ pytest.importorskip('launch.actions', reason=NEEDS)
 pytest.importorskip('launch_ros.actions', reason=NEEDS)
 pytest.importorskip('rclpy', reason='needs rclpy: pip install c3p[jazzy]')
 
-from test_launch_files import ROOT, parameters_of  # noqa: E402
+from launch_reading import ROOT, parameters_of  # noqa: E402
 from test_launch_runs import PATIENCE, START, driver  # noqa: E402, F401
 from test_ros2_control_launch import (  # noqa: E402, F401
     OURS,
