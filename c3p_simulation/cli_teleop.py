@@ -84,7 +84,7 @@ def _teleop(arguments: argparse.Namespace) -> int:
 
 def summary(figures: dict[str, Any]) -> str:
     """Return what happened in a line or two."""
-    text = (f'  {figures["stops"]} motions, {figures["commands"]} commands to {figures["topic"]} '
+    text = (f'  {figures["commands"]} commands to {figures["topic"]}, {figures["stops"]} stops, '
             f'in {figures["duration_s"]:.0f} s')
     if figures['e_stop_held']:
         text += ('\n  the e-stop stays pressed; release it with c3p teleop, key r, or ros2 topic '
