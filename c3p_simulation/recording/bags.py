@@ -9,9 +9,11 @@ its own message definitions, so that any distribution reads the bags of any othe
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -141,6 +143,12 @@ class BagWriter:
             self._writer.open()
         except (WriterError, OSError) as error:
             raise BagError(f'bag {self.path}: {error}') from error
+        # whatever ends the process before `close`, such as Ctrl-C while nodes start
+        atexit.register(self._at_exit)
+
+    def _at_exit(self) -> None:
+        with suppress(OSError, ValueError):
+            self.close()
 
     def add(self, topic: str, kind: str, latched: bool = False) -> None:
         """
@@ -184,6 +192,7 @@ class BagWriter:
         if self._closed:
             return
         self._closed = True
+        atexit.unregister(self._at_exit)
         # nothing recorded: ROS 2 writes time zero, not the largest integer
         if not self.counts:
             self._writer.min_timestamp = 0

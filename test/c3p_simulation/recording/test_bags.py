@@ -2,6 +2,7 @@
 import json
 import os
 import struct
+import subprocess
 import sys
 from pathlib import Path
 
@@ -116,6 +117,21 @@ def test_an_error_while_writing_keeps_what_was_recorded(tmp_path):
         writer.write_message('/a', 1, writer.types.types['std_msgs/msg/Float64'](1.0))
         raise RuntimeError
     assert topics_of(tmp_path / 'bag')['/a'][1] == 1
+
+
+def test_a_process_that_fails_leaves_a_whole_bag(tmp_path):
+    program = """
+import sys
+from c3p_simulation.recording.bags import BagWriter
+writer = BagWriter(sys.argv[1])
+writer.add('/a', 'std_msgs/msg/Float64')
+writer.write('/a', 5, bytes([0, 1, 0, 0]) + bytes(8))
+raise KeyboardInterrupt
+"""
+    ended = subprocess.run([sys.executable, '-c', program, str(tmp_path / 'bag')],
+                           capture_output=True, check=False)
+    assert ended.returncode != 0
+    assert [m.time for m in read_raw(tmp_path / 'bag')] == [5]
 
 
 def test_what_is_no_bag_is_refused(tmp_path):
