@@ -85,5 +85,5 @@ def difference_table(numbers: Sequence[Mapping[str, Any]]) -> str:
         gap = values['difference']
         rows.append((what.name + (f' [{what.unit}]' if what.unit else ''),
                      *(number(values[key], '.4g', what.scale) for key in 'ab'),
-                     '–' if gap is None else '0' if gap == 0 else f'{what.scale * gap:+.3g}'))
+                     '–' if gap is None else '0' if gap == 0 else f'{what.scale * gap:+.4g}'))
     return table(('', 'A', 'B', 'B − A'), rows)

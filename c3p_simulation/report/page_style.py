@@ -49,7 +49,7 @@ thead th:empty{padding:0;border:0}
 .chip{display:inline-block;width:10px;height:10px;border-radius:3px;margin-right:7px}
 .level{font-weight:600;font-size:12px}.warn{color:var(--note)}.error{color:var(--bad)}
 .stale,.ok{color:var(--none)}
-.two{display:grid;grid-template-columns:repeat(auto-fit,minmax(420px,1fr));gap:8px 28px}
+.two{display:grid;gap:8px}
 .two h3{font-size:14px;margin:14px 0 0}
 details summary{cursor:pointer;font-weight:600}
 footer{color:var(--muted);font-size:13px;padding:2px 0 34px}

@@ -38,7 +38,9 @@ class Answer(NamedTuple):
     anchor: str
 
 
-def _centimetres(metres: float) -> str:
+def _length(metres: float) -> str:
+    if abs(metres) >= 1.0:
+        return f'{metres:.2f} m'
     return f'{100 * metres:.1f} cm' if abs(metres) >= 0.01 else f'{1000 * metres:.1f} mm'
 
 
@@ -65,7 +67,7 @@ def _slipped(run: Run, numbers: Mapping[str, Any]) -> Answer:
     lasted = sum(e.end - e.begin for e in mine)
     whose = f'{names[0].capitalize()} {times}' if len(names) > 1 else times.capitalize()
     detail = (f'{whose}, {lasted:.2f} s in all, first at {mine[0].begin:.2f} s; {_worst(mine)}; '
-              f'{_centimetres(sum(e.distance for e in mine))} of slip. ')
+              f'{_length(sum(e.distance for e in mine))} of slip. ')
     sure = [e.confidence for e in mine]
     detail += (f'Confidence {confidence(min(sure))}' + (' at least' if len(mine) > 1 else '')
                if min(sure) >= SURE else
@@ -119,10 +121,10 @@ def _arrived(run: Run, numbers: Mapping[str, Any]) -> Answer:
               if last['reached'] else 'Last goal: missed, ')
     error = last['final_error_m']
     detail += ('no odometry after it' if error is None else
-               f'{_centimetres(error)} and {np.degrees(last["final_yaw_error_rad"]):.2f}° off at '
+               f'{_length(error)} and {np.degrees(last["final_yaw_error_rad"]):.2f}° off at '
                'the end by odometry')
     if last['ground_truth_final_error_m'] is not None:
-        detail += f', {_centimetres(last["ground_truth_final_error_m"])} in truth'
+        detail += f', {_length(last["ground_truth_final_error_m"])} in truth'
     return Answer(question, answer, f'{detail}. It drove {drove}.',
                   'good' if len(reached) == len(goals) else 'bad', 'way')
 
@@ -134,9 +136,9 @@ def _odometry(run: Run, numbers: Mapping[str, Any]) -> Answer:
         return Answer(question, 'Not known', where + 'No ground truth in this bag to compare '
                       'with.', 'none', 'errors')
     part = found['error_final_m'] / max(numbers['distance_m'], 1e-3)
-    return Answer(question, f'{_centimetres(found["error_final_m"])} off',
+    return Answer(question, f'{_length(found["error_final_m"])} off',
                   f'{where}At the end, which is {100 * part:.2g} % of the way driven; '
-                  f'{_centimetres(found["error_max_m"])} at most.',
+                  f'{_length(found["error_max_m"])} at most.',
                   'good' if part < 0.02 else 'note', 'errors')
 
 
