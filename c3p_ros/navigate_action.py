@@ -18,10 +18,8 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
 
 from c3p_controller.goal_life import (
-    CANCELLED,
     NO_ODOMETRY,
     NO_PROGRESS,
-    PREEMPTED,
     REACHED,
     TIME_WENT_BACK,
     Outcome,
@@ -36,8 +34,7 @@ except ImportError:  # nav2_msgs comes with Nav2, not from the package registrie
 
 # codes of the action's later versions; the first one names none of them but 0
 NONE, UNKNOWN, TF_ERROR, TIMEOUT = 0, 9000, 9002, 9003
-CODES = {REACHED: NONE, CANCELLED: NONE, PREEMPTED: UNKNOWN, NO_PROGRESS: TIMEOUT,
-         NO_ODOMETRY: TF_ERROR, TIME_WENT_BACK: TF_ERROR}
+CODES = {NO_PROGRESS: TIMEOUT, NO_ODOMETRY: TF_ERROR, TIME_WENT_BACK: TF_ERROR}
 
 
 class PatientServer(ActionServer):
@@ -128,14 +125,15 @@ class NavigateAction:
             self._server.finish(handle, partial(self._end, outcome))
 
     def _end(self, outcome: Outcome, handle: Any) -> Any:
+        result = self._kind.Result()
+        result.error_code = NONE
         if outcome.reason == REACHED:
             handle.succeed()
         elif handle.is_cancel_requested:
             handle.canceled()
         else:
             handle.abort()
-        result = self._kind.Result()
-        result.error_code = CODES.get(outcome.reason, UNKNOWN)
+            result.error_code = CODES.get(outcome.reason, UNKNOWN)
         if hasattr(result, 'error_msg'):  # the first releases for Jazzy have none
             result.error_msg = '' if outcome.reason == REACHED else outcome.text
         return result

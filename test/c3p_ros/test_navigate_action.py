@@ -103,7 +103,10 @@ def test_a_goal_that_is_reached_succeeds_without_an_error():
     assert handle.state == 'succeed' and (result.error_code, result.error_msg) == (0, '')
 
 
-@pytest.mark.parametrize('reason, code', [(NO_PROGRESS, 9003), (NO_ODOMETRY, 9002)])
+@pytest.mark.parametrize('reason, code', [
+    (NO_PROGRESS, 9003), (NO_ODOMETRY, 9002),
+    # by somebody else than the client
+    (CANCELLED, 9000)])
 def test_a_goal_that_is_given_up_is_aborted_with_its_reason(reason, code):
     robot = Robot()
     handle = robot.ask('a')
