@@ -14,7 +14,7 @@ from launch.logging import get_logger
 from launch.substitutions import LaunchConfiguration
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 
-from c3p_description.loader import load, robot_description
+from c3p_description.loader import load_casters, robot_description
 from c3p_hardware.joint_commands import driven_joints
 from c3p_ros.launch_actions import (
     FRAME_TOPICS,
@@ -82,7 +82,7 @@ def controllers(context: LaunchContext) -> dict[str, dict[str, object]]:
             raise RuntimeError(f'controllers_file:={path}: has no {node}; begin with '
                                'config/ros2_controllers.yaml')
     joints, driven = nodes[EFFORT_CONTROLLER].get('joints', []), driven_joints(
-        load(value(context, 'robot')))
+        load_casters(value(context, 'robot')))
     if sorted(joints) != sorted(driven):
         nodes[EFFORT_CONTROLLER]['joints'] = driven
     return nodes

@@ -24,6 +24,8 @@ from test_ros2_control_launch import (  # noqa: E402, F401
     started,
 )
 
+from c3p_description.model import ModelError  # noqa: E402
+
 GAZEBO, MUJOCO = 'sim_gazebo.launch.py', 'sim_mujoco.launch.py'
 # says when it is there, then waits for Ctrl-C
 PRESENT = """#!/usr/bin/env python3
@@ -105,6 +107,11 @@ def test_worlds_are_found_by_name_and_by_path(world, full, tmp_path, monkeypatch
 def test_a_world_or_a_place_that_is_none_is_refused(given, reason, full):  # noqa: F811
     with pytest.raises(ValueError, match=reason):
         started(GAZEBO, **given)
+
+
+def test_a_robot_without_casters_is_told_what_runs_it(full):  # noqa: F811
+    with pytest.raises(ModelError, match="robot 'pvc' is a tricycle .* rough_ground_node"):
+        started(GAZEBO, robot='pvc')
 
 
 def test_mujoco_is_ours_or_that_of_ros2_control(full):  # noqa: F811
