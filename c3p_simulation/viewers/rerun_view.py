@@ -28,6 +28,8 @@ from c3p_simulation.viewers.rerun_log import RerunLog, import_rerun
 
 # moments a second of a bag and of a live robot; more samples of a line cannot be seen
 RATE, SAMPLES = 20.0, 50_000
+# moments of a whole run: long ones have fewer a second
+MOST_MOMENTS = 3000
 # name under which the viewer keeps what belongs together
 APPLICATION = 'c3p'
 # what the viewer may take to draw its first picture without a graphics card, s
@@ -63,7 +65,8 @@ def log_run(log: RerunLog, source: BagSource) -> None:
     step = 1 + len(joints.time) // SAMPLES
     state = singularity(log.robot, joints.steering[::step])
     log.numbers('singularity', 'sigma_min', joints.time[::step], np.abs(state.sigma_min))
-    for moment in source.moments(RATE):
+    length = max(source.end - source.start, 1.0 / RATE)
+    for moment in source.moments(min(RATE, MOST_MOMENTS / length)):
         log.moment(moment)
 
 
