@@ -14,7 +14,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from c3p_kinematics.terrain import Mesh
 from c3p_ros.messages import ns_to_stamp
 from c3p_simulation.rough_ground.wire_markers import filled
-from c3p_simulation.scene.colours import WHEELS
+from c3p_simulation.scene.colours import caster_colour
 
 Array = NDArray[np.float64]
 
@@ -123,7 +123,7 @@ class Paths:
                                                       ('wheel_center', 0.008, 0.0))):
             for i in range(places.shape[2]):
                 marker = _marker(space, i + 1, Marker.LINE_STRIP, frame, stamp,
-                                 WHEELS[i % len(WHEELS)])
+                                 caster_colour(i)[:3])
                 marker.scale.x, marker.pose.position.z = width, lift
                 markers.append(marker)
                 points.append(places[:, which, i])

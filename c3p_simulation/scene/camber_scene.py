@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array
 from c3p_description.pvc_model import JOINTS, PvcTricycle
-from c3p_simulation.scene.colours import TEXT, WHEELS, colour
+from c3p_simulation.scene.colours import TEXT, caster_colour, colour
 from c3p_simulation.scene.shapes import Label, Line, Shape
 
 # how far the lines reach from the wheel centre, and where the arc and the label are; radii of the
@@ -51,7 +51,7 @@ def camber_scene(tricycle: PvcTricycle, joint: ArrayLike, frame: str = 'base_lin
     >>> tricycle = PvcTricycle('example', 1.2, 0.6, 0.1, 0.25, 0.05)
     >>> scene = camber_scene(tricycle, [0, 0, np.radians(10), 0, 0, 0])
     >>> [shape.text for shape in scene if isinstance(shape, Label)]
-    ['camber 10.0 deg', 'camber 0.0 deg']
+    ['camber 10.00 deg', 'camber 0.00 deg']
     """
     angles = np.asarray(joint, float)
     if angles.shape != (len(JOINTS),) or not np.isfinite(angles).all():
@@ -70,7 +70,7 @@ def _wheel(tricycle: PvcTricycle, number: int, side: float, angle: float, frame:
     # T_PW = Trans(0, ±(b − e), 0) Rx(γ) Trans(0, ±e, 0)
     centre = np.array([0.0, side * (tricycle.half_track - offset + offset * math.cos(angle)),
                        side * offset * math.sin(angle)])
-    paint, width = (*WHEELS[number - 1], 1.0), WIDTH * radius
+    paint, width = caster_colour(number - 1), WIDTH * radius
 
     def line(kind: str, points: Array, tint: tuple[float, float, float, float]) -> Line:
         return Line(f'camber_{kind}{number}', frame, tint, points, width)
@@ -85,7 +85,7 @@ def _wheel(tricycle: PvcTricycle, number: int, side: float, angle: float, frame:
     shapes.append(Label(f'camber_label_{number}', frame, colour(TEXT),
                         centre + LABEL * radius * _up(angle / 2),
                         # no minus sign for what is shown as zero
-                        f'camber {round(math.degrees(angle), 1) + 0.0:.1f} deg',
+                        f'camber {round(math.degrees(angle), 2) + 0.0:.2f} deg',
                         HEIGHT * radius))
     return shapes
 

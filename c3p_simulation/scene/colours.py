@@ -15,8 +15,6 @@ from functools import lru_cache
 Colour = tuple[float, float, float, float]
 
 CASTERS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#56B4E9', '#E69F00')
-# of the tricycle, front, left, right: seen on green and brown ground
-WHEELS = ((0.95, 0.45, 0.08), (0.10, 0.55, 0.95), (0.85, 0.15, 0.55))
 # the ends of the measure's scale and its middle, the lost direction, slip and motion
 GOOD, FAIR, BAD = '#009E73', '#F0E442', '#D55E00'
 LOST, ALERT, MOTION, TEXT = '#D55E00', '#E3182D', '#56B4E9', '#FFFFFF'

@@ -132,7 +132,7 @@ def test_lines_of_the_camber_lie_in_the_wheels_of_the_description(left, right):
         between = math.acos(min(1.0, way @ upright / np.linalg.norm(upright)))
         assert between == pytest.approx(abs(angle), abs=1e-6)
         assert shapes[f'camber_label_{number}'].text == (
-            f'camber {round(math.degrees(angle), 1) + 0.0:.1f} deg')
+            f'camber {round(math.degrees(angle), 2) + 0.0:.2f} deg')
         assert (f'camber_arc_{number}' in shapes) == (abs(angle) >= math.radians(0.5))
 
 
