@@ -103,8 +103,8 @@ class Odometry:
                                       'no sample yet', 0, 0)
 
     def step(self, time: float, steering: ArrayLike, wheel_angle: ArrayLike,
-             wheel_rate: ArrayLike | None = None, steering_rate: ArrayLike | None = None
-             ) -> OdometryEstimate:
+             wheel_rate: ArrayLike | None = None, steering_rate: ArrayLike | None = None,
+             dt: float | None = None) -> OdometryEstimate:
         """
         Take one sample of all encoders; return what is known now.
 
@@ -116,6 +116,9 @@ class Odometry:
             θ_s relative to the platform and θ_x, at any turn: increments count modulo 2π.
         wheel_rate, steering_rate : (n,) array_like, rad/s, optional
             For the twist, if all are finite; otherwise increments / time.
+        dt : float, s, optional
+            Time since the last sample that was used, where it is known better than as the
+            difference of two times: a run that began earlier has the same steps, bit for bit.
 
         Returns
         -------
@@ -141,7 +144,10 @@ class Odometry:
             if not _within(angle, LARGEST_ANGLE):
                 return self._reject(f'{name} = {angle.tolist()}: not finite, or beyond '
                                     f'{LARGEST_ANGLE:g} rad')
-        dt, self._time = float(time) - self._time, float(time)
+        # the first sample has nothing before it
+        if dt is None or self._time == -math.inf:
+            dt = float(time) - self._time
+        self._time = float(time)
         reason = self._why_not(dt)
         if not reason:
             reason = self._move(dt, steering, wheel, rates)

@@ -89,7 +89,8 @@ class OdometryStream:
         """Stand at the origin at time zero."""
         self._robot = robot
         self._odometry = Odometry(robot, settings)
-        self._time = 0.0
+        # of the last sample, and since the last one that was used, s
+        self._time, self._since = 0.0, 0.0
 
     @property
     def pose(self) -> Array:
@@ -129,4 +130,9 @@ class OdometryStream:
             self._odometry.reset(self._odometry.pose)
         # seconds since the first sample: no digits are lost to the epoch
         self._time += dt or 0.0
-        return self._odometry.step(self._time, steering, wheel_angle, wheel_rate, steering_rate)
+        self._since += dt or 0.0
+        estimate = self._odometry.step(self._time, steering, wheel_angle, wheel_rate,
+                                       steering_rate, self._since)
+        if estimate.accepted:
+            self._since = 0.0
+        return estimate

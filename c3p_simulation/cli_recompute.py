@@ -85,7 +85,8 @@ def figures(found: BagOdometry, out: Path | None = None) -> dict[str, Any]:
     if found.agreement is not None and found.agreement.compared:
         a = found.agreement
         shown |= {
-            'compared': a.compared, 'identical': a.identical, 'position_difference_m': a.position,
+            'compared': a.compared, 'identical': a.identical, 'same_motion': a.same_motion,
+            'position_difference_m': a.position,
             'yaw_difference_rad': a.yaw, 'twist_difference': a.twist,
             'covariance_difference': a.covariance,
             'largest_difference': max(a.position, a.yaw, a.twist)}
@@ -104,7 +105,8 @@ def _summary(shown: dict[str, Any]) -> str:
               else 'not in the bag: those of this installation')]
     if 'compared' in shown:
         lines += [
-            ('messages equal to the last bit', f'{shown["identical"]} of {shown["compared"]}'),
+            ('equal to the last bit', f'{shown["identical"]} of {shown["compared"]} messages; '
+                                      f'pose and twist of {shown["same_motion"]}'),
             ('largest difference, pose', f'{shown["position_difference_m"]:.3g} m, '
                                          f'{shown["yaw_difference_rad"]:.3g} rad'),
             ('largest difference, twist', f'{shown["twist_difference"]:.3g} m/s, rad/s'),

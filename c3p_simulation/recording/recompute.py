@@ -94,8 +94,9 @@ class Agreement(NamedTuple):
 
     Attributes
     ----------
-    compared, identical : int
-        Messages with the same stamp, and those of which all 85 numbers are equal.
+    compared, identical, same_motion : int
+        Messages with the same stamp, those of which all 85 numbers are equal to the last bit, and
+        those of which pose and twist are.
     position, yaw, twist : float, m, rad, m/s and rad/s
         Largest differences.
     covariance : float
@@ -104,6 +105,7 @@ class Agreement(NamedTuple):
 
     compared: int
     identical: int
+    same_motion: int
     position: float
     yaw: float
     twist: float
@@ -230,12 +232,14 @@ def compare(recomputed: Recomputed, recorded: Recorded) -> Agreement:
     _, ours, theirs = np.intersect1d(recomputed.stamp, recorded.stamp, return_indices=True)
     a, b = recomputed.numbers[ours], recorded.numbers[theirs]
     if not len(a):
-        return Agreement(0, 0, *[math.nan] * 4)
+        return Agreement(0, 0, 0, *[math.nan] * 4)
     apart = np.abs(a - b)
     yaw = np.abs(wrap(2 * np.arctan2(a[:, 5], a[:, 6]) - 2 * np.arctan2(b[:, 5], b[:, 6])))
     planar = planar_covariance(np.ones((3, 3))) == 1.0
     spread = np.concatenate([apart[:, 13:49][:, planar], apart[:, 49:][:, planar]])
     scale = np.concatenate([b[:, 13:49][:, planar], b[:, 49:][:, planar]])
-    return Agreement(len(a), int((a == b).all(axis=1).sum()), float(apart[:, :3].max()),
+    equal = a == b
+    return Agreement(len(a), int(equal.all(axis=1).sum()),
+                     int(equal[:, :13].all(axis=1).sum()), float(apart[:, :3].max()),
                      float(yaw.max()), float(apart[:, 7:13].max()),
                      float(spread.max() / np.abs(scale).max()))

@@ -111,6 +111,7 @@ def test_a_bag_that_begins_in_the_middle_of_a_run_agrees_to_rounding(tmp_path):
     assert found.odometry.resets == (BEGIN + 100 * PERIOD,) and found.agreement.compared == 100
     # metres and radians of order one, through one quaternion
     assert max(found.agreement.position, found.agreement.yaw) < 1e-14
+    assert found.agreement.twist == 0.0
     # the covariance begins anew
     assert found.agreement.covariance > 0.0
 
