@@ -189,7 +189,7 @@ def test_sdformat_keeps_masses_joints_and_contact_and_steering_has_no_motor(robo
     command = sdformat()
     file = tmp_path / 'robot.urdf'
     file.write_text(text_of(robot))
-    done = subprocess.run([*command, '-p', file], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([*command, '-p', file], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     model = ElementTree.fromstring(done.stdout).find('model')
     tree, casters = gazebo(robot), load(robot)
@@ -235,5 +235,5 @@ def test_sdformat_takes_the_other_vehicles(name, tmp_path):
     command = sdformat()
     file = tmp_path / f'{name}.urdf'
     file.write_text(robot_description(name))
-    done = subprocess.run([*command, '-p', file], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([*command, '-p', file], capture_output=True, text=True)
     assert done.returncode == 0 and '<link' in done.stdout, done.stderr
