@@ -24,7 +24,10 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
-from c3p_description.loader import robot_description
+from c3p_description.agv_model import Agv
+from c3p_description.files import share_file
+from c3p_description.loader import load, robot_description
+from c3p_description.pvc_model import PvcTricycle
 from launch import LaunchContext, LaunchDescriptionEntity
 
 BOOLEAN = ('true', 'false')
@@ -60,13 +63,24 @@ def common_arguments(robot: str = 'c3p') -> list[DeclareLaunchArgument]:
 
 
 def rviz_arguments(default: str, layout: str = 'c3p.rviz') -> list[DeclareLaunchArgument]:
-    """Return the arguments of `rviz`; `default` says whether it starts unasked, with `layout`."""
+    """
+    Return the arguments of `rviz`.
+
+    Parameters
+    ----------
+    default : str
+        Whether it starts unasked.
+    layout : str
+        Its layout unless another is named; empty: that of the robot.
+    """
     return [
         DeclareLaunchArgument('rviz', default_value=default, choices=BOOLEAN,
                               description='Start RViz; needs the package rviz2.'),
-        DeclareLaunchArgument('rviz_config',
-                              default_value=share('c3p_description', 'rviz', layout),
-                              description='Layout of RViz.'),
+        DeclareLaunchArgument(
+            'rviz_config',
+            default_value=share('c3p_description', 'rviz', layout) if layout else '',
+            description='Layout of RViz.' if layout else
+                        'Layout of RViz. Empty: that of the robot.'),
     ]
 
 
@@ -158,8 +172,16 @@ def rviz(context: LaunchContext, *arguments: str) -> list[LaunchDescriptionEntit
     problem = missing('rviz2')
     if problem:
         raise RuntimeError(f'rviz:=true, but {problem}; or launch with rviz:=false')
+    layout = (LaunchConfiguration('rviz_config').perform(context)
+              or robot_layout(LaunchConfiguration('robot').perform(context)))
     return [suite_node('rviz2', package='rviz2', on_exit=optional('RViz'),
-                       arguments=['-d', LaunchConfiguration('rviz_config'), *arguments])]
+                       arguments=['-d', layout, *arguments])]
+
+
+def robot_layout(robot: str) -> str:
+    """Return the path of RViz's layout for a robot, a name or path as of the argument."""
+    kinds = {PvcTricycle: 'pvc.rviz', Agv: 'agv.rviz'}
+    return str(share_file(f'c3p_description/rviz/{kinds.get(type(load(robot)), "c3p.rviz")}'))
 
 
 def numbers(context: LaunchContext, argument: str) -> list[float]:

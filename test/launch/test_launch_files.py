@@ -2,6 +2,8 @@
 """What the launch files declare and which processes they would start."""
 
 
+from pathlib import Path
+
 import pytest
 import yaml
 
@@ -189,6 +191,15 @@ def test_markers_are_drawn_with_rviz_for_robots_on_casters(others):
     assert 'marker_node' in nodes_of('display.launch.py', rviz='false', markers='true')
     with pytest.raises(ValueError, match='agv'):
         nodes_of('display.launch.py', robot='agv', markers='true')
+
+
+@pytest.mark.parametrize('robot, layout', [
+    ('c3p', 'c3p.rviz'), ('c3p_25kg', 'c3p.rviz'), ('agv', 'agv.rviz'), ('pvc', 'pvc.rviz')])
+def test_every_robot_is_shown_with_its_layout(robot, layout, others):
+    shown = Path(nodes_of('display.launch.py', robot=robot)['rviz2'][1])
+    assert shown.name == layout and shown.is_file()
+    nodes = nodes_of('display.launch.py', robot=robot, rviz_config='my.rviz')
+    assert nodes['rviz2'][1] == 'my.rviz'
 
 
 def test_the_tricycle_gets_its_ground_and_its_layout(others, tmp_path):
