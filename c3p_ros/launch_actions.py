@@ -27,6 +27,7 @@ from launch_ros.substitutions import FindPackageShare
 from c3p_description.agv_model import Agv
 from c3p_description.files import share_file
 from c3p_description.loader import load, robot_description
+from c3p_description.model import ModelError
 from c3p_description.pvc_model import PvcTricycle
 from launch import LaunchContext, LaunchDescriptionEntity
 
@@ -181,7 +182,11 @@ def rviz(context: LaunchContext, *arguments: str) -> list[LaunchDescriptionEntit
 def robot_layout(robot: str) -> str:
     """Return the path of RViz's layout for a robot, a name or path as of the argument."""
     kinds = {PvcTricycle: 'pvc.rviz', Agv: 'agv.rviz'}
-    return str(share_file(f'c3p_description/rviz/{kinds.get(type(load(robot)), "c3p.rviz")}'))
+    try:
+        layout = kinds.get(type(load(robot)), 'c3p.rviz')
+    except ModelError:  # a URDF of something else can be looked at as well
+        layout = 'c3p.rviz'
+    return str(share_file(f'c3p_description/rviz/{layout}'))
 
 
 def numbers(context: LaunchContext, argument: str) -> list[float]:

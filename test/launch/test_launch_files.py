@@ -202,6 +202,13 @@ def test_every_robot_is_shown_with_its_layout(robot, layout, others):
     assert nodes['rviz2'][1] == 'my.rviz'
 
 
+def test_a_model_of_something_else_can_be_looked_at(others, tmp_path):
+    table = tmp_path / 'table.urdf'
+    table.write_text('<robot name="table"><link name="base_footprint"/></robot>')
+    nodes = nodes_of('display.launch.py', robot=str(table))
+    assert nodes['rviz2'][1].endswith('c3p.rviz') and 'marker_node' not in nodes
+
+
 def test_the_tricycle_gets_its_ground_and_its_layout(others, tmp_path):
     file = tmp_path / 'mine.yaml'
     file.write_text('/**/rough_ground: {ros__parameters: {camber_gain: 2.0, rate: 50.0}}')
