@@ -9,61 +9,12 @@ import pytest
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
-from geometry_msgs.msg import TwistStamped  # noqa: E402
-from nav_msgs.msg import Odometry  # noqa: E402
+from goal_place import NODE, Place  # noqa: E402
 from std_msgs.msg import Bool  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
-from c3p_controller.position_controller_node import PositionControllerNode  # noqa: E402
-from c3p_ros.frames import fill_pose  # noqa: E402
 from c3p_ros.goal_report import RESULTS  # noqa: E402
-from c3p_ros.messages import fill_twist  # noqa: E402
 from c3p_ros.node import LATCHED  # noqa: E402
-
-NODE = 'position_controller'
-
-
-class Place:
-    """A position controller alone, and where it believes to be."""
-
-    def __init__(self, bench, **parameters):
-        # a busy machine must not lose the odometry that a test goes on sending
-        self.bench = bench
-        bench.add(PositionControllerNode, **{'odom_timeout': 10.0, **parameters})
-        self.results = bench.collect(DiagnosticStatus, f'{NODE}/result', RESULTS)
-        self.commands = bench.collect(TwistStamped, 'cmd_vel', 10)
-        self.pose, self.twist, self.shift = np.zeros(3), np.zeros(3), 0.0
-        # the first odometry that arrives; goals are refused until then
-        self.until(lambda: bench.nodes[NODE]._pose is not None, 'the odometry')
-
-    def odometry(self):
-        message = Odometry(child_frame_id='base_link')
-        message.header.frame_id = 'odom'
-        message.header.stamp = self.bench.now(self.shift)
-        fill_pose(message.pose.pose, self.pose)
-        fill_twist(message.twist.twist, self.twist)
-        self.bench.publisher(Odometry, 'odom').publish(message)
-
-    def until(self, condition, what):
-        """Send odometry at 50 Hz until `condition`."""
-        return self.bench._repeat(self.odometry, condition, what, 15.0)
-
-    def status(self, reason):
-        """Return the values of the results with `reason`, as dictionaries."""
-        return [{**{v.key: v.value for v in m.values}, 'level': m.level, 'message': m.message}
-                for m in self.results if m.message.startswith(f'{reason}: ')]
-
-    def goal(self, *pose, **options):
-        """Send a goal that the node takes."""
-        before = self.bench.nodes[NODE]._life.number
-        self.bench.goal(*pose, **options)
-        self.until(lambda: self.bench.nodes[NODE]._life.number > before, 'the goal')
-
-    def ends(self, reason):
-        """Wait for the only result with `reason`; return its values."""
-        self.until(lambda: self.status(reason), f'{reason}; there were {self.results}')
-        (values,) = self.status(reason)
-        return values
 
 
 def test_reached_is_told_once_the_robot_stands_in_the_goal_zone(bench):
