@@ -11,6 +11,7 @@ pytest.importorskip('trimesh', reason='pip install c3p[view]')
 
 from c3p_description.loader import robot_description  # noqa: E402
 from c3p_simulation.cli import main  # noqa: E402
+from c3p_simulation.viewers import rerun_view  # noqa: E402
 from c3p_simulation.viewers.moment import scene_of  # noqa: E402
 from c3p_simulation.viewers.rerun_layout import PLATFORM, TITLES, series  # noqa: E402
 from c3p_simulation.viewers.rerun_log import RerunLog  # noqa: E402
@@ -115,7 +116,8 @@ def test_shapes_that_are_not_shown_any_more_are_cleared(log, robot, source):
     assert cleared == names[0] - names[1] and set(after) - cleared == names[1]
 
 
-def test_a_run_fills_every_line_of_every_plot(log, robot, source):
+def test_a_run_fills_every_line_of_every_plot(log, robot, source, monkeypatch):
+    monkeypatch.setattr(rerun_view, 'MOST_MOMENTS', 20)
     out, recording = log
     log_run(out, source)
     wanted = {f'plots/{plot}/{line}' for plot, lines in series(robot).items() for line in lines}
@@ -133,7 +135,8 @@ def test_a_live_robot_fills_the_same_lines(log, robot, source):
     assert {e for time, e, what in recording.logged if isinstance(what, rr.Scalars)} == wanted
 
 
-def test_the_command_writes_a_recording(viewed_bag, tmp_path, capsys):
+def test_the_command_writes_a_recording(viewed_bag, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(rerun_view, 'MOST_MOMENTS', 20)
     path = tmp_path / 'new' / 'run.rrd'
     assert main(['view', str(viewed_bag), '--save', str(path)]) == 0
     assert capsys.readouterr().out.strip() == str(path)
