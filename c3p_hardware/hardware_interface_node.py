@@ -31,7 +31,7 @@ from c3p_hardware.transport.device_status import arm_condition, device_statuses
 from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.executor import run
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, check_age
-from c3p_ros.node import LATEST, RELIABLE, SuiteNode
+from c3p_ros.node import LATEST, RECORDED, SuiteNode
 from c3p_ros.wire import JointStateRead
 from c3p_ros.wire_writers import JointStateWriter
 
@@ -55,7 +55,7 @@ class HardwareInterfaceNode(LifecycleNodeMixin, SuiteNode):
         self._joints, self._efforts = JointCoding(self.robot), EffortCoding(self.robot)
         self._write_joints = JointStateWriter(self._joints.names, JOINT_FIELDS)
         # plain entities: joint states come from an inactive node, too
-        self._joint_pub = SuiteNode.create_publisher(self, JointState, 'joint_states', RELIABLE)
+        self._joint_pub = SuiteNode.create_publisher(self, JointState, 'joint_states', RECORDED)
         self.listen(JointState, 'wheel_effort', self._on_effort, LATEST)
         for name, kind, callback in (
                 ('enable', SetBool, self._on_enable), ('recover', Trigger, self._on_recover),

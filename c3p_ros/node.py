@@ -25,6 +25,9 @@ COMMON = Path(__file__).with_name('common_parameters.yaml')
 # a command is of use only while it is the newest; states may queue behind a slow callback
 LATEST = QoSProfile(depth=1)
 RELIABLE = QoSProfile(depth=10)
+# what only recorders and viewers hear reliably: two seconds at 200 Hz are kept for one that was
+# held up, from which everything else can be computed again
+RECORDED = QoSProfile(depth=400)
 # a state that a late subscriber must get, too
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SENSOR_DATA = qos_profile_sensor_data

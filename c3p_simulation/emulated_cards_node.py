@@ -28,7 +28,7 @@ from c3p_hardware.transport.serial_can import PtyBus
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.executor import run
 from c3p_ros.messages import pose_numbers, twist_numbers
-from c3p_ros.node import RELIABLE, SuiteNode
+from c3p_ros.node import RECORDED, RELIABLE, SuiteNode
 from c3p_ros.parameters import ParameterError
 from c3p_ros.wire_writers import OdometryWriter
 from c3p_simulation.plants.make import plant_of_parameters, start_of_parameters
@@ -60,7 +60,7 @@ class EmulatedCardsNode(SuiteNode):
         self._failure: Exception | None = None
         self._stop = threading.Event()
         self._write_truth = OdometryWriter('odom', 'base_link')
-        self._truth_pub = self.create_publisher(Odometry, 'ground_truth/odom', RELIABLE)
+        self._truth_pub = self.create_publisher(Odometry, 'ground_truth/odom', RECORDED)
         self.create_subscription(String, '~/inject', self._on_inject, RELIABLE)
         self.create_timer(1.0 / values.truth_rate, self._publish_truth)
         self.watch(self._on_watch)

@@ -34,7 +34,7 @@ from c3p_ros.messages import (
     pose_numbers,
     twist_numbers,
 )
-from c3p_ros.node import LATEST, RELIABLE, SuiteNode
+from c3p_ros.node import LATEST, RECORDED, RELIABLE, SuiteNode
 from c3p_ros.parameters import ParameterError
 from c3p_ros.wire import JointStateRead
 from c3p_ros.wire_writers import JointStateWriter, OdometryWriter
@@ -77,8 +77,8 @@ class SimulationNode(SuiteNode):
         self._thread, self._failure = None, None
         self._write_joints = JointStateWriter(self._joints.names, JOINT_FIELDS)
         self._write_truth = OdometryWriter('odom', 'base_link')
-        self._joint_pub = self.create_publisher(JointState, 'joint_states', RELIABLE)
-        self._truth_pub = (self.create_publisher(Odometry, 'ground_truth/odom', RELIABLE)
+        self._joint_pub = self.create_publisher(JointState, 'joint_states', RECORDED)
+        self._truth_pub = (self.create_publisher(Odometry, 'ground_truth/odom', RECORDED)
                            if values.ground_truth else None)
         self._clock_pub = (self.create_publisher(Clock, '/clock', RELIABLE)
                            if self._own_clock else None)

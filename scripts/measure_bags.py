@@ -158,7 +158,8 @@ def play(bag: Path, rate: float) -> dict[str, Any]:
     from rclpy.qos import DurabilityPolicy, QoSProfile
 
     from c3p_ros.executor import make_executor, spin
-    from c3p_simulation.recording.bags import connections_of, read_raw
+    from c3p_simulation.recording.bag_contents import connections_of
+    from c3p_simulation.recording.bags import read_raw
     from c3p_simulation.recording.playback import select
     from c3p_simulation.recording.topics import message_class
 
