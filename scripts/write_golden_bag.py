@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Writes test/data/golden_bag: a drive through real nodes in which one wheel stands on oil for a while.
+Write test/data/golden_bag: a drive through real nodes, one wheel on oil for a while.
 
-The tyres of the simulated robot grip with μ = 0.8; wheel 2 has 0.03 for the 0.35 s in which the
+The tyres of the simulated robot grip with μ = 0.8; wheel 2 has 0.08 for the 0.35 s in which the
 robot leaves its singular start. So it is known what a report of this bag has to say. It needs
 ROS 2 and MuJoCo, and writes a bag of other time stamps, and other bits, each time.
 """
@@ -51,6 +51,7 @@ class OilyPlant:
         self._grip = float(self._model.pair_friction[WHEEL, 0])
 
     def __getattr__(self, name: str) -> Any:
+        """Return what the plant has."""
         return getattr(self._plant, name)
 
     def step(self, wheel_torque: np.ndarray, dt: float) -> JointSample:
@@ -81,9 +82,9 @@ def main() -> int:
         topics.write_text(yaml.safe_dump({'topics': {t: known['topics'][t] for t in TOPICS}}))
         files.write_text(yaml.safe_dump({'recorder': {'ros__parameters': {
             'topics_file': str(topics), 'frames': 'never', 'compression': 'zstd'}}}))
-        figures = drive(DriveOptions(goal=GOAL, out=Path(place) / 'drive', plant='mujoco', controller='closed_form',
-                                     realtime_factor=0.0, rate=RATE, keep_bag=True,
-                                     parameters=[files]))
+        figures = drive(DriveOptions(goal=GOAL, out=Path(place) / 'drive', plant='mujoco',
+                                     controller='closed_form', realtime_factor=0.0,
+                                     rate=RATE, keep_bag=True, parameters=[files]))
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(Path(figures['files']['bag']), out)
     size = sum(f.stat().st_size for f in out.iterdir())

@@ -65,8 +65,9 @@ def draw_cycles(axes: Axes, run: Run) -> None:
     if not len(run.timing.interval):
         say(axes, 'a single sample')
         return
+    # a pause belongs to the time before the sample that ends it
     axes.plot(*envelope(run.log.joints.time[1:], 1000.0 * run.timing.interval), color=INK,
-              linewidth=0.8)
+              drawstyle='steps-pre', linewidth=0.8)
     axes.set_ylim(0.0, 1100.0 * max(float(run.timing.interval.max()), 2 * run.timing.period))
 
 

@@ -12,8 +12,11 @@ import numpy as np
 from c3p_description.loader import load_casters
 from c3p_description.model import Array, CasterRobot, ModelError
 from c3p_description.urdf import from_urdf
+from c3p_kinematics.odometry import OdometrySettings
+from c3p_kinematics.odometry_stream import PARAMETERS, odometry_settings
 from c3p_kinematics.singularity import singularity
 from c3p_simulation.figures.metrics import truth_in_odom
+from c3p_simulation.recording.bag_parameters import read_parameters
 from c3p_simulation.recording.log_reader import read_description, read_run
 from c3p_simulation.recording.run_log import Motion, RunLog
 from c3p_simulation.report.goals import goal_figures
@@ -24,6 +27,10 @@ from c3p_simulation.report.timing import Timing, timing
 
 # stamps before this are those of a simulation that began at zero, not of a clock: 1990, s
 CLOCKS = 6.3e8
+
+# casters turn with a time constant d/v of 80 ms at walking speed: their singular values are
+# computed so often, s; of every sample they would take as long as reading all messages
+STRIDE = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +55,7 @@ class Run:
     timing : Timing
     states : tuple of Span
     sigma : (k,) array
-        Smallest singular value of the scaled wheel Jacobian, at each joint state.
+        Smallest singular value of the scaled wheel Jacobian, of `measure`.
     goals : list of dict
         Of `goal_figures`.
     """
@@ -110,7 +117,22 @@ def robot_in(bag: Path, name: str | None = None, namespace: str | None = None) -
     return load_casters('c3p')
 
 
-def read(bag: Path, robot: CasterRobot, namespace: str | None = None,
+def measure(robot: CasterRobot, log: RunLog) -> Array:
+    """Return σ_min (k,) at the joint states; between samples 20 ms apart it is interpolated."""
+    time = log.joints.time
+    step = max(1, int(len(time) * STRIDE / max(time[-1] - time[0], STRIDE)))
+    some = np.append(np.arange(0, len(time) - 1, step), len(time) - 1)
+    sigma = singularity(robot, log.joints.steering[some]).sigma_min
+    return np.interp(np.arange(len(time)), some, sigma)
+
+
+def _settings(bag: Path, space: str) -> OdometrySettings:
+    """Return the odometry's settings as a bag has them, its defaults where it has none."""
+    told = read_parameters(bag).get(f'{space.rstrip("/")}/sensed_kinematics', {})
+    return odometry_settings(**{name: told[name] for name in PARAMETERS if name in told})
+
+
+def read(bag: Path, robot: CasterRobot, namespace: str = '',
          goal_tolerance: float = 0.05, yaw_tolerance: float = float('inf')) -> Run:
     """
     Read a bag and judge it.
@@ -119,8 +141,8 @@ def read(bag: Path, robot: CasterRobot, namespace: str | None = None,
     ----------
     bag : Path
     robot : CasterRobot
-    namespace : str, optional
-        Of the robot; default the only one in the bag.
+    namespace : str
+        Of the robot.
     goal_tolerance, yaw_tolerance : float, m and rad
 
     Raises
@@ -129,7 +151,7 @@ def read(bag: Path, robot: CasterRobot, namespace: str | None = None,
         It cannot be read, or has no joint states of this robot.
     """
     log = read_run(bag, robot, namespace)
-    computed, slip = replay(robot, log.joints)
+    computed, slip = replay(robot, log.joints, _settings(bag, namespace))
     recorded = log.odom is not None
     if not recorded:
         log = replace(log, odom=computed)
@@ -138,5 +160,5 @@ def read(bag: Path, robot: CasterRobot, namespace: str | None = None,
     name = f'{place.parent.name}/{place.name}' if place.name == 'bag' else place.name
     return Run(name, log, robot, computed, recorded, truth_in_odom(log), slip,
                slip_events(slip, log.slip), timing(log), spans(log.diagnostics, end),
-               np.asarray(singularity(robot, log.joints.steering).sigma_min),
+               measure(robot, log),
                goal_figures(log, robot, goal_tolerance, yaw_tolerance))

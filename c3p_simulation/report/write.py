@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from c3p_simulation.figures.drive_page import drive_figure
+from c3p_simulation.recording.bags import topics_of
+from c3p_simulation.recording.log_reader import namespace_of
 from c3p_simulation.report.compare import differences
 from c3p_simulation.report.numbers import run_numbers
 from c3p_simulation.report.page import html_page
@@ -58,7 +60,8 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
     runs = []
     for bag in bags:
         progress(f'reading {bag}')
-        runs.append(read(bag, robot_in(bag, robot, namespace), namespace, goal_tolerance,
+        space = namespace_of(topics_of(bag), bag) if namespace is None else namespace
+        runs.append(read(bag, robot_in(bag, robot, space), space, goal_tolerance,
                          yaw_tolerance))
     numbers = [run_numbers(run, goal_tolerance, yaw_tolerance) for run in runs]
     out.mkdir(parents=True, exist_ok=True)
