@@ -3,12 +3,14 @@
 Odometry computed again from the joint states in a bag, by what the node itself runs.
 
 The same samples through the same object give the same bits. What a bag does not say is found in
-the recorded odometry: a cycle that it has no message for was refused on that day (too old by the
-clock) and is left out, and where the recorded pose jumps, somebody has set it.
+the recorded odometry: of a cycle that it has no message for, whether it was refused on that day
+(too old by the clock) or only its answer was not recorded; and where the recorded pose jumps,
+somebody has set it.
 """
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -75,7 +77,7 @@ class Recomputed(NamedTuple):
     recorded, stamp, numbers
         As of `Recorded`; `recorded` are the times of the joint states.
     refused : int
-        Samples that the recorded odometry has no message for.
+        Samples that were not used on that day, as the recorded odometry tells.
     resets : tuple of int
         Stamps at which the recorded pose was set, ns; the first one is where the bag begins, if
         the robot had driven before.
@@ -192,39 +194,90 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
     progress : callable
         Told the part that is done, 0 to 1.
     """
-    stream, clock = OdometryStream(robot, settings), CycleClock()
+    run = _Run(OdometryStream(robot, settings), CycleClock(), samples)
     known = {} if recorded is None else dict(zip(recorded.stamp.tolist(), recorded.numbers,
                                                  strict=True))
-    kept, rows, resets, refused = [], [], [], 0
+    resets: list[int] = []
+    silent: list[int] = []
     last: tuple[Array, Array] | None = None
     for k, stamp in enumerate(samples.stamp.tolist()):
         if k % 1000 == 0:
             progress(k / len(samples.stamp))
-        try:
-            if known and stamp not in known:
-                raise MessageError('no odometry was recorded of it')
-            dt = clock.accept(stamp)
-        except MessageError:
-            refused += 1
+        if known and stamp not in known:
+            silent.append(k)
             continue
-        angles = samples.angles[k]
-        estimate = stream.step(dt, *angles)
-        if known:
+        # what came before the first odometry was before the node
+        if silent and last is not None:
+            run = _likelier(run, silent, k, _pose(known[stamp]))
+        run.refused += len(silent) if last is None else 0
+        silent = []
+        estimate = run.step(k)
+        if known and estimate is not None:
             then = _pose(known[stamp])
             ours, theirs = last or (np.zeros(3), np.zeros(3))
             if _apart(estimate.pose - ours, then - theirs) > (JUMP if last else 0.0) or (
                     not then.any() and _apart(estimate.pose, then) > 0.0):
-                stream.reset(then)
-                # the first sample after it, at the same time
-                estimate = stream.step(0.0, *angles)
+                estimate = run.begin_at(k, then)
                 resets.append(stamp)
             last = (estimate.pose, then)
-        if estimate.accepted:
-            kept.append(k)
-            rows.append(_numbers(estimate))
-    numbers = np.array(rows).reshape(-1, 85)
-    return Recomputed(samples.recorded[kept], samples.stamp[kept], numbers, refused,
+    run.refused += len(silent)
+    numbers = np.array(run.rows).reshape(-1, 85)
+    return Recomputed(samples.recorded[run.kept], samples.stamp[run.kept], numbers, run.refused,
                       tuple(resets))
+
+
+class _Run:
+    """A stream with what it has made; copied where two ways must be tried."""
+
+    def __init__(self, stream: OdometryStream, clock: CycleClock, samples: Samples) -> None:
+        self.stream, self.clock, self.samples = stream, clock, samples
+        self.kept: list[int] = []
+        self.rows: list[Array] = []
+        self.refused = 0
+
+    def step(self, k: int) -> OdometryEstimate | None:
+        """Take sample k; None where the node would refuse its stamp."""
+        try:
+            dt = self.clock.accept(int(self.samples.stamp[k]))
+        except MessageError:
+            self.refused += 1
+            return None
+        estimate = self.stream.step(dt, *self.samples.angles[k])
+        if estimate.accepted:
+            self.kept.append(k)
+            self.rows.append(_numbers(estimate))
+        return estimate
+
+    def begin_at(self, k: int, pose: Array) -> OdometryEstimate:
+        """Take sample k again, as the first one after the pose was set."""
+        self.stream.reset(pose)
+        estimate = self.stream.step(0.0, *self.samples.angles[k])
+        self.rows[-1] = _numbers(estimate)
+        return estimate
+
+    def fork(self) -> _Run:
+        """Return a run that goes another way from here."""
+        other = _Run(copy.deepcopy(self.stream), copy.deepcopy(self.clock), self.samples)
+        other.kept, other.rows, other.refused = [*self.kept], [*self.rows], self.refused
+        return other
+
+
+def _likelier(run: _Run, silent: Sequence[int], k: int, then: Array) -> _Run:
+    """
+    Return the run after samples without recorded odometry, before sample k.
+
+    Either the node refused them, or its answers were not recorded: what agrees with the pose
+    recorded of sample k.
+    """
+    used, left = run.fork(), run.fork()
+    for j in silent:
+        used.step(j)
+    after, without = used.fork().step(k), left.step(k)
+    if after is not None and (without is None or _apart(after.pose, then) < _apart(
+            without.pose, then)):
+        return used
+    run.refused += len(silent)
+    return run
 
 
 def compare(recomputed: Recomputed, recorded: Recorded) -> Agreement:

@@ -44,7 +44,7 @@ def angles(count):
 
 
 def bag(path, count=200, space='', refused=(), resets=None, parameters=PARAMETERS, start=0,
-        odom=True, answer=True):
+        odom=True, lost=()):
     """Write what a robot would: every sample, and an odometry of those that were not refused."""
     store_kinds = {'joint_states': JOINT_STATES, 'odom': ODOMETRY}
     stream = OdometryStream(ROBOT, odometry_settings(
@@ -79,7 +79,7 @@ def bag(path, count=200, space='', refused=(), resets=None, parameters=PARAMETER
             back = sign * position + zero
             estimate = stream.step(clock.accept(stamp), back[:3], sign[:3] * velocity[:3],
                                    back[3:], sign[3:] * velocity[3:])
-            if odom and k >= start:
+            if odom and k >= start and k not in lost:
                 writer.write(f'{space}/odom', stamp + 2000, _message(
                     writer.types, stamp, _numbers(estimate), 'map', 'base_link'))
     return path
@@ -104,6 +104,14 @@ def test_what_was_refused_is_left_out_and_a_pose_that_was_set_is_found(tmp_path)
     assert max(found.agreement.position, found.agreement.yaw, found.agreement.twist) < 1e-14
     everything = recompute_bag(path, everything=True)
     assert len(everything.odometry.stamp) == 200 and everything.agreement.position > 1.0
+
+
+def test_answers_that_were_not_recorded_are_told_from_samples_that_were_refused(tmp_path):
+    path = bag(tmp_path / 'bag', refused=(50, 51), lost=(80, 81, 82, 120))
+    found = recompute_bag(path)
+    assert found.odometry.refused == 2 and len(found.odometry.stamp) == 198
+    # every answer that there is, is the same; and those that are not are computed
+    assert found.agreement.compared == found.agreement.identical == 194
 
 
 def test_a_bag_that_begins_in_the_middle_of_a_run_agrees_to_rounding(tmp_path):
