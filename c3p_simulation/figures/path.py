@@ -43,8 +43,10 @@ def instants(motion: Motion, start: float, width: float) -> Array:
     """Return times at which the robot has moved on by a good part of its size, s."""
     after = motion.time >= start
     pose = motion.pose[after]
+    if not len(pose):
+        return np.zeros(0)
     # noise of standing still must not add up to a way
-    way = np.hypot(*(pose[:, :2] - pose[0, :2]).T) if len(pose) else np.zeros(0)
+    way = np.hypot(*(pose[:, :2] - pose[0, :2]).T)
     steps = np.maximum(np.maximum.accumulate(way) / (APART_WIDTHS * width),
                        np.maximum.accumulate(np.abs(pose[:, 2] - pose[0, 2])) / APART_TURN)
     if len(steps) < 2 or steps[-1] < 0.5:

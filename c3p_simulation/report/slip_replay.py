@@ -98,6 +98,9 @@ def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None
                    s.slip.persistence, s.slip.release, limit, several, CLEAR_FRACTION,
                    SHORTEST_STEP, s.max_gap, pose, twist, statistic, without, slipping, suspect,
                    slip)
+    # where all contact points coincide there is no fit
+    for found in (twist, slip):
+        found[~np.isfinite(found)] = 0.0
     unknown = np.zeros((count, 3, 3))
     return (Motion(joints.time, pose, twist, unknown, unknown, 'odom', 'base_link'),
             SlipReplay(joints.time, statistic, limit, slipping, suspect, without, several,

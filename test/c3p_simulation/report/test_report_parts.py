@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from robots import C3P
 
+from c3p_simulation.figures.path import instants
 from c3p_simulation.recording.run_log import Goal, Health, Joints, Motion, RunLog, Series
 from c3p_simulation.report.compare import differences
 from c3p_simulation.report.goals import goal_figures, in_odom, part
@@ -107,6 +108,13 @@ def test_a_part_of_a_run_keeps_its_times():
     assert cut.ground_truth is None and cut.odom.frame == 'odom'
     goal = Goal(1.0, (1.0, 2.0, 3.0), 'map')
     assert in_odom(goal, cut.odom) is goal
+
+
+def test_a_goal_that_comes_after_the_last_pose_has_no_way():
+    time = 0.01 * np.arange(100)
+    assert len(instants(straight(time), 5.0, 0.7)) == 0
+    # and a way of ten thousand widths has no more robots than can be told apart
+    assert len(instants(straight(100.0 * time), 0.0, 0.01)) == 25
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=400), st.integers(1, 40))
