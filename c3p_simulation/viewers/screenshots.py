@@ -41,7 +41,7 @@ def screenshot(arguments: Namespace) -> dict[str, Any]:
     moment = source.at(source.halfway if arguments.time is None else arguments.time)
     viewer = arguments.viewer or 'mujoco'
     if viewer == 'rerun':
-        from c3p_simulation.viewers.rerun_view import rerun_picture
+        from c3p_simulation.viewers.rerun_picture import rerun_picture
 
         path = rerun_picture(source, robot, arguments.robot, arguments.headless_screenshot,
                              moment.time)

@@ -15,6 +15,7 @@ from c3p_simulation.viewers import (  # noqa: E402
     foxglove_bag,
     mujoco_window,
     rerun_log,
+    rerun_picture,
     rerun_view,
 )
 from c3p_simulation.viewers.urdf_visuals import visuals  # noqa: E402
@@ -102,7 +103,7 @@ def test_a_viewer_that_cannot_draw_names_what_is_missing(viewed_bag, monkeypatch
         raise RuntimeError('no adapter\nfound')
 
     monkeypatch.setattr(experimental.ViewerClient, 'spawn', spawn)
-    monkeypatch.setattr(rerun_view, 'save_run', lambda *arguments: arguments[-1])
+    monkeypatch.setattr(rerun_picture, 'save_run', lambda *arguments: arguments[-1])
     assert main(['view', str(viewed_bag), '--viewer', 'rerun', '--headless-screenshot',
                  str(tmp_path / 'f.png')]) == 2
     told = capsys.readouterr().err.strip()
@@ -118,9 +119,9 @@ def test_a_viewer_that_is_busy_is_asked_again():
             raise answer
         return answer
 
-    assert rerun_view._patiently(ask) == 'picture'
+    assert rerun_picture._patiently(ask) == 'picture'
     with pytest.raises(RuntimeError, match='gone'):
-        rerun_view._patiently(lambda: (_ for _ in ()).throw(RuntimeError('gone')))
+        rerun_picture._patiently(lambda: (_ for _ in ()).throw(RuntimeError('gone')))
 
 
 @pytest.mark.parametrize(('module', 'use'), [

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures by Rerun's viewer, which needs no screen for them."""
+
+from __future__ import annotations
+
+import os
+import socket
+import tempfile
+import time as clock
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from c3p_description.model import CasterRobot
+from c3p_simulation.figures.mujoco_studio import PictureError
+from c3p_simulation.viewers.bag_source import BagSource
+from c3p_simulation.viewers.rerun_layout import TIMELINE
+from c3p_simulation.viewers.rerun_log import import_rerun
+from c3p_simulation.viewers.rerun_view import find_viewer, save_run
+
+# what the viewer may take to draw its first picture without a graphics card, s
+PATIENCE = 120.0
+# how long it shows notices over the picture, s
+NOTICES = 5.0
+
+
+def rerun_picture(source: BagSource, robot: CasterRobot, description: str | Path,
+                  path: str | Path, time: float) -> Path:
+    """
+    Write a picture of Rerun's viewer at one time of a run; needs no screen.
+
+    Parameters
+    ----------
+    source : BagSource
+    robot : CasterRobot
+    description : str or Path
+        How it looks, as for `loader.load`.
+    path : str or Path
+        PNG, 1920 × 1080.
+    time : float, s
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    PictureError
+        The viewer is too old, or cannot draw here.
+    """
+    import_rerun()
+    try:
+        from rerun.experimental import ViewerClient
+
+        spawn = ViewerClient.spawn
+    except (ImportError, AttributeError):
+        raise PictureError('this Rerun takes no pictures without a window; `pip install '
+                           '--upgrade rerun-sdk`, or choose --viewer mujoco') from None
+    find_viewer()
+    path = Path(path).absolute()
+    # it tells every step otherwise
+    os.environ.setdefault('RUST_LOG', 'error')
+    with tempfile.TemporaryDirectory(prefix='c3p_view_') as folder:
+        file = save_run(source, robot, description, Path(folder) / 'run.rrd')
+        try:
+            with spawn(headless=True, port=_free_port(), hide_welcome_screen=True) as viewer:
+                _patiently(lambda: viewer.open([str(file)]))
+                _until(lambda: not _patiently(viewer.get_state).loading)
+                _patiently(lambda: viewer.set_time(TIMELINE, duration=float(time),
+                                                   play_state='paused'))
+                # the second picture has everything that the first one asked to be prepared, and
+                # the viewer's notices of its start are gone by then
+                _patiently(viewer.take_screenshot)
+                clock.sleep(NOTICES)
+                _patiently(lambda: viewer.save_screenshot(str(path)))
+        # whatever a viewer without graphics raises
+        except Exception as error:
+            raise PictureError(f'Rerun cannot draw here ({" ".join(str(error).split())[:200]}); '
+                               'without a graphics card it needs Vulkan in software, '
+                               'mesa-vulkan-drivers (Debian, Ubuntu); or choose --viewer mujoco'
+                               ) from error
+    return path
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
+
+
+def _patiently(ask: Callable[[], Any]) -> Any:
+    """Ask the viewer again while it is too busy to answer in time."""
+    end = clock.monotonic() + PATIENCE
+    while True:
+        try:
+            return ask()
+        except Exception as error:
+            if 'deadline' not in str(error).lower() or clock.monotonic() > end:
+                raise
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    end = clock.monotonic() + PATIENCE
+    while not condition():
+        if clock.monotonic() > end:
+            raise TimeoutError(f'nothing is drawn after {PATIENCE:.0f} s')
+        clock.sleep(0.1)
