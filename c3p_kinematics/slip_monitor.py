@@ -13,6 +13,10 @@ from c3p_description.model import CasterRobot
 from c3p_kinematics import _slip_kernels as kernels
 from c3p_kinematics.slip import CLEAR_FRACTION, SlipReport, report_of, thresholds, vectors
 
+# by how much more than its time a change has to last, s: where that is a multiple of the period,
+# the last bit of a stamp must not decide whether it comes a sample sooner or later
+ROUNDING = 1e-6
+
 
 @dataclass(frozen=True)
 class SlipSettings:
@@ -132,5 +136,5 @@ class SlipMonitor:
                     else self.statistic > limit)
         self._held = self._held + dt if changing else 0.0
         wait = self.settings.release if self.slipping else self.settings.persistence
-        if changing and self._held >= wait:
+        if changing and self._held >= wait + ROUNDING:
             self.slipping, self._held = not self.slipping, 0.0

@@ -17,6 +17,7 @@ import numpy as np
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.odometry import SHORTEST_STEP, OdometrySettings
 from c3p_kinematics.slip import CLEAR_FRACTION, thresholds
+from c3p_kinematics.slip_monitor import ROUNDING
 from c3p_simulation.recording.run_log import Joints, Motion
 from c3p_simulation.report import _slip_replay_kernels as kernels
 
@@ -55,15 +56,6 @@ class SlipReplay(NamedTuple):
     slip: Array
 
 
-def _node_time(time: Array) -> Array:
-    """
-    Return the times as the node adds them up from its stamps, s.
-
-    An alarm that has lasted exactly its persistence goes by the last bit of a time.
-    """
-    return np.concatenate([[0.0], np.cumsum(np.diff(np.rint(time * 1e9)) * 1e-9)])
-
-
 def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None = None
            ) -> tuple[Motion, SlipReplay]:
     """
@@ -92,12 +84,12 @@ def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None
     statistic, without, slip = np.zeros(count), np.zeros((count, n)), np.zeros((count, n, 2))
     slipping, suspect = np.zeros(count, bool), np.full(count, -1)
     plain = [np.ascontiguousarray(a, dtype=float) for a in (
-        _node_time(joints.time), joints.steering, joints.wheel_angle,
-        joints.wheel_rate, joints.steering_rate)]
+        joints.time, joints.steering, joints.wheel_angle, joints.wheel_rate,
+        joints.steering_rate)]
     kernels.replay(robot.geometry, *plain, noise, s.slip.speed_fraction, s.slip.time_constant,
-                   s.slip.persistence, s.slip.release, limit, several, CLEAR_FRACTION,
-                   SHORTEST_STEP, s.max_gap, pose, twist, statistic, without, slipping, suspect,
-                   slip)
+                   s.slip.persistence + ROUNDING, s.slip.release + ROUNDING, limit, several,
+                   CLEAR_FRACTION, SHORTEST_STEP, s.max_gap, pose, twist, statistic, without,
+                   slipping, suspect, slip)
     # where all contact points coincide there is no fit
     for found in (twist, slip):
         found[~np.isfinite(found)] = 0.0
