@@ -6,17 +6,21 @@ A command is a twist with its stamp. When a reference ahead has the same stamp t
 it, too; else it has to make do with the twist. Without a command the robot comes to rest along
 its present motion and is left wherever it stands: nothing pulls it back to a place. At rest the
 law is not asked: where its torques do not arrive, as behind a gate that is closed, what it
-estimates drifts away, and it would never give the zero that opens the gate.
+estimates drifts away, and it would never give the zero that opens the gate. A robot that was to
+stand and does not in time has its wheels braked: on a computer that is so busy that torques come
+0.1 s late a law swings about the rest that it wants to reach, and a brake does not.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from c3p_controller.ahead_limits import limit_ahead, stay_near, stop_ahead
 from c3p_controller.law import Ahead, Asked, Sensed, TorqueLaw, check_ahead
 from c3p_controller.reference import ReferenceLimits, limit_twist
-from c3p_controller.velocity_controller import limit_torque
+from c3p_controller.velocity_controller import braking_torque, limit_torque
 from c3p_description.model import Array, CasterRobot
 
 # references ahead that may wait for the command of their stamp
@@ -25,8 +29,8 @@ WAITING = 3
 # made-up cycles before the first: a plan is made and followed, so that everything is compiled
 WARM_UP, WARM_UP_PERIOD = 60, 0.005
 
-# a stop that is not over after its time and this begins anew from the present motion, s
-STOP_AGAIN = 0.5
+# a stop that is not over after its time and this is left to the brake, s
+STOP_PATIENCE = 0.5
 
 # a twist this small asks for rest, m/s and rad/s
 ASKED = 1e-3
@@ -34,7 +38,8 @@ ASKED = 1e-3
 # a robot that stands for this long, and shall stand, is at rest, s
 REST_AFTER = 0.1
 
-NOTHING, TWIST, AHEAD, STOP, REST = 'nothing', 'twist', 'ahead', 'stop', 'rest'
+NOTHING, TWIST, AHEAD, STOP, REST, BRAKE = ('nothing', 'twist', 'ahead', 'stop', 'rest',
+                                            'brake')
 
 
 class LawFailure(ArithmeticError):
@@ -56,6 +61,8 @@ class OneStep:
     stop_deceleration : float, m/s²
     standstill : (speed, yaw_rate), m/s and rad/s
         A robot slower than both stands.
+    stop_damping : float, N·m·s/rad
+        Of the brake.
 
     Attributes
     ----------
@@ -63,17 +70,19 @@ class OneStep:
     limits : ReferenceLimits
     stop_deceleration : float
     standstill : tuple of float
+    stop_damping : float
         These may be changed between steps.
     follows : str
-        What the law was given last: ``ahead``, ``twist``, ``stop``, ``rest``, or ``nothing`` yet.
+        What the law was given last: ``ahead``, ``twist``, ``stop``, or ``nothing`` yet; or why it
+        was not asked: ``rest``, ``brake``.
     """
 
     def __init__(self, robot: CasterRobot, law: TorqueLaw, limits: ReferenceLimits,
-                 stop_deceleration: float, standstill: tuple[float, float] = (0.005, 0.01)
-                 ) -> None:
+                 stop_deceleration: float, standstill: tuple[float, float] = (0.005, 0.01),
+                 stop_damping: float = 0.1) -> None:
         """Start without references."""
         self.law, self.limits, self.stop_deceleration = law, limits, stop_deceleration
-        self.standstill = standstill
+        self.standstill, self.stop_damping = standstill, stop_damping
         self._robot = robot
         self._lever = float(np.hypot(*robot.hip_position.T).max())
         # stamp: reference as it came, and what the limits made of it
@@ -83,7 +92,7 @@ class OneStep:
     def reset(self, sensed: Sensed | None = None) -> None:
         """Forget the past; the robot is where `sensed` says (at rest when left out)."""
         self._stop: tuple[float, Ahead] | None = None
-        self._stands, self.follows = 0.0, NOTHING
+        self._stands, self._rest_by, self.follows = 0.0, math.inf, NOTHING
         self.law.reset(sensed)
 
     def forget(self) -> None:
@@ -136,9 +145,14 @@ class OneStep:
             The law gave something that is no torque.
         """
         if self._rests(sensed, command, dt):
-            self._stop, self.follows = None, REST
+            self._stop, self._rest_by, self.follows = None, math.inf, REST
             self.law.reset(sensed)
             return np.zeros(self._robot.count)
+        if self._overdue(sensed, command, stamp):
+            self._stop, self.follows = None, BRAKE
+            self.law.reset(sensed)
+            return braking_torque(self._robot, sensed.wheel_rate, self.stop_damping,
+                                  self.standstill[0])
         asked = self._stopping(sensed) if command is None else self._following(
             sensed, command, stamp, 1e-9 * (cycle - stamp))
         try:
@@ -158,6 +172,18 @@ class OneStep:
         self._stands = self._stands + dt if stands else 0.0
         return self._stands >= REST_AFTER
 
+    def _overdue(self, sensed: Sensed, command: Array | None, stamp: int) -> bool:
+        """Return whether the robot was to stand and its time for that is over."""
+        # a reference ahead says where to stand, which may need motion
+        if command is not None and ((abs(command) >= ASKED).any() or stamp in self._came):
+            self._rest_by = math.inf
+            return False
+        if self._rest_by == math.inf:
+            vx, vy, yaw_rate = limit_twist(sensed.twist, self.limits)
+            speed = math.hypot(vx, vy) + self._lever * abs(yaw_rate)
+            self._rest_by = sensed.time + speed / self.stop_deceleration + STOP_PATIENCE
+        return sensed.time > self._rest_by
+
     def _following(self, sensed: Sensed, command: Array, stamp: int, age: float) -> Asked:
         self._stop = None
         twist = limit_twist(command, self.limits)
@@ -174,11 +200,9 @@ class OneStep:
 
     def _stopping(self, sensed: Sensed) -> Asked:
         self.follows = STOP
-        if self._stop is not None:
-            begin, way = self._stop
-            if sensed.time <= begin + way.time[-1] + STOP_AGAIN:
-                return Asked(np.zeros(3), way, begin)
-        way = stop_ahead(sensed.pose, limit_twist(sensed.twist, self.limits), self._lever,
-                         self.stop_deceleration)
-        self._stop = sensed.time, way
-        return Asked(np.zeros(3), way, sensed.time)
+        if self._stop is None:
+            self._stop = sensed.time, stop_ahead(
+                sensed.pose, limit_twist(sensed.twist, self.limits), self._lever,
+                self.stop_deceleration)
+        begin, way = self._stop
+        return Asked(np.zeros(3), way, begin)

@@ -48,7 +48,7 @@ def make_law(values: Any, robot: CasterRobot) -> PaperChain | OneStep:
                          values.virtual_steering_weight, fusion_of(values))
     else:
         law = OneStep(robot, LAWS[name][0](robot, settings_of(values)), limits_of(values),
-                      values.stop_acceleration, standstill_of(values))
+                      values.stop_acceleration, standstill_of(values), values.stop_damping)
     law.warm_up()
     return law
 
@@ -63,7 +63,7 @@ def retune(law: PaperChain | OneStep, values: Any) -> None:
     if hasattr(law.law, 'retune'):
         law.law.retune(settings_of(values))
     law.limits, law.stop_deceleration = limits_of(values), values.stop_acceleration
-    law.standstill = standstill_of(values)
+    law.standstill, law.stop_damping = standstill_of(values), values.stop_damping
 
 
 def settings_of(values: Any) -> Any:

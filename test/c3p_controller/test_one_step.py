@@ -10,7 +10,7 @@ from robots import C3P
 from c3p_controller.ahead_limits import REACH
 from c3p_controller.closed_form.controller import ClosedFormController, ClosedFormSettings
 from c3p_controller.law import Ahead, Sensed
-from c3p_controller.one_step import REST_AFTER, STOP_AGAIN, WAITING, LawFailure, OneStep
+from c3p_controller.one_step import REST_AFTER, STOP_PATIENCE, WAITING, LawFailure, OneStep
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
 from c3p_controller.reference import ReferenceLimits
 from c3p_description.loader import load
@@ -45,8 +45,8 @@ def make(torque=None):
     return OneStep(ROBOT, law, LIMITS, 1.0), law
 
 
-def sensed(time=0.0, pose=(0.0, 0.0, 0.0), twist=(0.0, 0.0, 0.0)):
-    return Sensed(time, np.zeros(3), np.zeros(3), np.array(pose), np.array(twist))
+def sensed(time=0.0, pose=(0.0, 0.0, 0.0), twist=(0.0, 0.0, 0.0), wheel_rate=(0.0, 0.0, 0.0)):
+    return Sensed(time, np.zeros(3), np.array(wheel_rate), np.array(pose), np.array(twist))
 
 
 def straight(speed=0.3, count=5):
@@ -123,14 +123,48 @@ def test_without_a_command_the_robot_stops_along_its_motion_and_is_not_pulled_ba
     # the same stop while it lasts, whatever is sensed
     chain.step(sensed(2.1, twist=(0.2, 0.1, 0.0)), None, 0, 0, 0.005)
     assert law.asked[-1].ahead is first.ahead
-    # pushed away afterwards, the robot stays where the push leaves it
-    end = 2.0 + 0.4 + STOP_AGAIN
-    chain.step(sensed(end + 0.01, pose=(5.0, 0.0, 0.0)), None, 0, 0, 0.005)
-    assert law.asked[-1].ahead.pose.tolist() == [[5.0, 0.0, 0.0]]
+    # what still moves then is braked; the law is not asked, and nothing is pulled back
+    end, count = 2.0 + 0.4 + STOP_PATIENCE, len(law.asked)
+    pushed = sensed(end + 0.01, pose=(5.0, 0.0, 0.0), twist=(0.1, 0.0, 0.0))
+    torque = chain.step(pushed, None, 0, 0, 0.005)
+    assert chain.follows == 'brake' and len(law.asked) == count and not torque.any()
     # a command ends the stop, and the next one begins from the motion then
-    chain.step(sensed(end + 0.02), np.zeros(3), 1, 1, 0.005)
+    chain.step(sensed(end + 0.02), np.array([0.1, 0.0, 0.0]), 1, 1, 0.005)
     chain.step(sensed(end + 0.03, twist=(0.0, 0.1, 0.0)), None, 0, 0, 0.005)
     assert law.asked[-1].ahead.velocity[0] == pytest.approx([0.0, 0.1, 0.0])
+
+
+@pytest.mark.parametrize('kind', [PredictiveController, ClosedFormController])
+@pytest.mark.parametrize('standing', [None, np.zeros(3)], ids=['silence', 'zeros'])
+def test_a_loop_that_is_far_too_late_comes_to_rest_all_the_same(kind, standing):
+    # 0.1 s, ten times what the laws reckon with: left to them the robot would swing for ever
+    plant, late = AnalyticPlant(CONTACT), [np.zeros(3)] * 20
+    chain, sample, speeds = OneStep(CONTACT, kind(CONTACT), LIMITS, 1.0), plant.sense(), []
+    for k in range(700):
+        truth = plant.truth()
+        now = Sensed(sample.time, sample.steering, sample.wheel_rate, truth.pose, truth.twist)
+        command = np.array([0.3, 0.1, 0.2]) if k < 200 else standing
+        late.append(chain.step(now, command, 1, 1, 0.005))
+        sample = plant.step(late.pop(0), 0.005)
+        speeds.append(np.hypot(*truth.twist[:2]))
+    # it did swing, for half a second longer than a stop takes, and stands after two
+    assert max(speeds[200:400]) > 0.1 and max(speeds[600:]) < 1e-3
+    assert chain.follows == 'rest'
+
+
+def test_brake_is_against_the_wheels_and_ends_with_a_command():
+    chain, law = make((0.5, 0.5, 0.5))
+    moving = {'twist': (0.3, 0.0, 0.0), 'wheel_rate': (2.0, -1.0, 0.0)}
+    for k, time in enumerate((0.0, 0.7, 0.9)):
+        torque = chain.step(sensed(time, **moving), np.zeros(3), k, k, 0.005)
+    assert chain.follows == 'brake' and torque == pytest.approx([-0.2, 0.1, 0.0])
+    chain.step(sensed(0.91, **moving), np.array([0.1, 0.0, 0.0]), 3, 3, 0.005)
+    assert chain.follows == 'twist'
+    # a place to stand at, which may need motion, is for the law to reach
+    chain.look_ahead(4, Ahead(np.zeros(1), np.zeros((1, 3)), np.zeros((1, 3))))
+    for time in (1.0, 3.0):
+        chain.step(sensed(time, **moving), np.zeros(3), 4, 4, 0.005)
+    assert chain.follows == 'ahead'
 
 
 def test_a_robot_that_stands_and_shall_stand_gets_exactly_zero_whatever_the_law_believes():
