@@ -91,6 +91,8 @@ class PlayerNode(Node):
 
     def _create_publishers(self) -> None:
         values, log = self._values, self.get_logger()
+        if not values.bag:
+            raise BagError("bag is '': must be the directory of a bag, or a .mcap or .db3 file")
         counts = {topic: count for topic, (_, count) in topics_of(values.bag).items()}
         connections = connections_of(values.bag)
         wanted = [topic for topic in values.topics if topic]

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bridge to and from ros2_control, on real topics against the behaviour of the real ones."""
 
-import importlib
 import math
 import time
 
@@ -337,15 +336,3 @@ def test_the_whole_circle_drives_hardware_of_the_suite_through_ros2_control(benc
                    'the stop')
     bench.wait_for(lambda: bench.speed() < AT_REST, 'rest')
     assert time.monotonic() - begin > 0.3
-
-
-@pytest.mark.parametrize('direction', ['to_ros2_control', 'from_ros2_control'])
-def test_topics_are_those_of_the_docs(bench, direction):
-    docs = importlib.import_module('test_node_docs')
-    node = bench.add(Ros2ControlBridgeNode, direction=direction)
-    written = docs.topic_rows('common') | docs.topic_rows('ros2_control_bridge')
-    offered = {(kind, name if name.startswith('/diag') else name.lstrip('/')): value
-               for (kind, name), value in docs.offers(node).items()}
-    wanted = {place: row[:2] for place, row in written.items()
-              if not row[2].startswith('direction: ') or row[2].endswith(direction)}
-    assert offered == wanted

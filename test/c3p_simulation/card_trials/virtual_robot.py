@@ -88,8 +88,11 @@ class NoThread:
     def start(self):
         pass
 
-    def join(self):
+    def join(self, timeout=None):
         pass
+
+    def is_alive(self):
+        return False
 
 
 class VirtualRobot:
