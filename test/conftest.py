@@ -26,16 +26,17 @@ REAL_TIME = {TESTS / place for place in (
     'c3p_simulation/doctor', 'c3p_simulation/test_cli_can.py', 'c3p_simulation/test_drive.py',
     'c3p_simulation/rough_ground/test_cli_sim.py',
     'c3p_simulation/test_drive_hardware.py', 'c3p_simulation/test_drive_mujoco.py',
+    'c3p_simulation/test_drive_real_time.py',
     'c3p_simulation/test_excite_live.py', 'c3p_simulation/test_recorder_node.py',
     'c3p_simulation/test_player_node.py',
     'c3p_simulation/test_simulation_node.py', 'c3p_simulation/test_simulation_node_plants.py',
     'c3p_simulation/teleop/test_teleop_terminal.py', 'c3p_simulation/test_spinner.py',
     'c3p_simulation/viewers/test_foxglove.py',
-    'test_hardware_page.py', 'test_installation.py')}
+    'test_hardware_page.py')}
 # and of these, those in which whole robots of many processes drive: nothing else beside them
 ALONE = {TESTS / place for place in (
     'launch', 'nodes/test_hardware_processes.py', 'nodes/test_processes.py',
-    'nodes/test_two_robots.py', 'c3p_simulation/test_drive.py',
+    'nodes/test_two_robots.py', 'c3p_simulation/test_drive_real_time.py',
     'c3p_simulation/test_drive_hardware.py', 'c3p_simulation/test_excite_live.py')}
 # a computer that stood still for longer than a robot may be left alone makes such a test fail for
 # what it does not test; a second failure in a row is a failure, and every first one is reported

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How processes of the suite end: on signals, and when they cannot start."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -52,9 +53,8 @@ def ended_after(process):
     return process.returncode
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
-def test_every_node_ends_cleanly_on_a_signal(bench, processes, tmp_path, number):
-    running = {}
+def test_every_node_ends_cleanly_on_a_signal(bench, processes, tmp_path):
+    running, signals = {}, itertools.cycle([signal.SIGINT, signal.SIGTERM])
     for name, module in MODULES.items():
         extra = ['-p', f'bag:={tmp_path / "bag"}'] if name == 'recorder' else []
         running[name] = start(module, '--ros-args', '-r', '__ns:=/signals', *extra)
@@ -62,7 +62,7 @@ def test_every_node_ends_cleanly_on_a_signal(bench, processes, tmp_path, number)
     bench.wait_for(lambda: {f'signals/{name}' for name in MODULES} <= set(bench.health),
                    'diagnostics of every node', 2 * PATIENCE)
     for name, process in running.items():
-        process.send_signal(number)
+        process.send_signal(next(signals))
         assert ended_after(process) == 0, f'{name}: {process.communicate()}'
         assert 'Traceback' not in process.communicate()[1]
 

@@ -2,9 +2,6 @@
 """``c3p drive`` as a user starts it: figures, picture, exit codes, the same drive twice."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +10,7 @@ import yaml
 
 rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
-from patience import patient_parameters  # noqa: E402
+from drive_process import KEYS, c3p, check_figures  # noqa: E402
 from ros_bench import Bench  # noqa: E402
 
 from c3p_controller.position_controller_node import PositionControllerNode  # noqa: E402
@@ -31,31 +28,6 @@ from c3p_simulation.recording.bags import read_topics  # noqa: E402
 from c3p_simulation.simulation_node import SimulationNode  # noqa: E402
 
 SCHEMAS = Path(__file__).parents[2] / 'c3p_simulation'
-
-ERRORS = ['path_error_max_m', 'path_error_rms_m', 'final_error_m', 'final_yaw_error_rad']
-KEYS = {'reached', 'time_s', 'align_time_s', 'max_wheel_torque_nm', 'latency_ms', 'cycles',
-        'overruns', *ERRORS, *(f'ground_truth_{name}' for name in ERRORS)}
-
-
-def c3p(*arguments, timeout=110):
-    """Run the command line; return the finished process."""
-    return subprocess.run([sys.executable, '-m', 'c3p_simulation', *map(str, arguments)],
-                          capture_output=True, text=True, timeout=timeout, env=os.environ.copy())
-
-
-def check_figures(figures):
-    """What the goal 4 0 0 from steering 0 must come to."""
-    assert KEYS <= set(figures), KEYS - set(figures)
-    assert set(figures['latency_ms']) == {'p50', 'p99', 'max'}
-    assert figures['reached'] is True and figures['failures'] == []
-    assert 0.0 < figures['align_time_s'] < figures['time_s'] <= 20.0
-    for prefix in ('', 'ground_truth_'):
-        assert 0.0 < figures[f'{prefix}path_error_rms_m'] < figures[f'{prefix}path_error_max_m']
-        assert figures[f'{prefix}path_error_max_m'] <= 0.10
-        assert figures[f'{prefix}final_error_m'] <= 0.05
-        assert abs(figures[f'{prefix}final_yaw_error_rad']) <= 0.15
-    assert figures['max_wheel_torque_nm'] <= 1.2
-    assert figures['cycles'] >= 200 * figures['time_s']
 
 
 @pytest.fixture(scope='module')
@@ -197,19 +169,6 @@ def test_other_laws_reach_a_goal_through_the_same_nodes(controller, tmp_path):
     figures = json.loads((tmp_path / 'f.json').read_text())
     assert figures['reached'] is True and figures['failures'] == []
     assert figures['ground_truth_final_error_m'] <= 0.05
-
-
-@pytest.mark.slow
-def test_real_time_drive_reaches_its_goal(tmp_path):
-    done = c3p('drive', 4, 0, 0, '--params-file', patient_parameters(tmp_path), '--out', tmp_path,
-               '--json', '-')
-    assert done.returncode == 0, done.stderr
-    figures = json.loads(done.stdout)
-    check_figures(figures)
-    # how fast is a benchmark's question; here, that the chain kept up: a cycle is 5 ms, what is
-    # older than chain_timeout, 200 ms, stops the robot
-    assert 0.0 < figures['latency_ms']['p50'] < 100.0
-    assert figures['overruns'] <= 0.25 * figures['cycles']
 
 
 @pytest.mark.slow
