@@ -2,6 +2,7 @@
 """``c3p drive`` as a user starts it: figures, picture, exit codes, the same drive twice."""
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,9 @@ from ros_bench import Bench  # noqa: E402
 from c3p_controller.position_controller_node import PositionControllerNode  # noqa: E402
 from c3p_controller.torque_laws import LAWS, PAPER  # noqa: E402
 from c3p_controller.velocity_controller_node import VelocityControllerNode  # noqa: E402
+from c3p_description import load  # noqa: E402
 from c3p_ros.parameters import read_schema  # noqa: E402
+from c3p_simulation.cli import main  # noqa: E402
 from c3p_simulation.drive_options import (  # noqa: E402
     CONTROLLERS,
     LATENCY,
@@ -25,6 +28,8 @@ from c3p_simulation.drive_options import (  # noqa: E402
     parameter_files,
 )
 from c3p_simulation.recording.bags import read_topics  # noqa: E402
+from c3p_simulation.report.numbers import run_numbers  # noqa: E402
+from c3p_simulation.report.run import read  # noqa: E402
 from c3p_simulation.simulation_node import SimulationNode  # noqa: E402
 
 SCHEMAS = Path(__file__).parents[2] / 'c3p_simulation'
@@ -92,11 +97,9 @@ def test_two_lockstep_drives_are_the_same(lockstep, topic, part):
 
 
 @pytest.mark.slow
-def test_the_same_figures_come_from_the_bag_alone(lockstep, tmp_path):
+def test_the_same_figures_come_from_the_bag_alone(lockstep):
     _, figures, out = lockstep[0]
-    done = c3p('report', out / 'bag', '--out', tmp_path, '--json', tmp_path / 'again.json')
-    assert done.returncode == 0, done.stderr
-    again = json.loads((tmp_path / 'again.json').read_text())
+    again = run_numbers(read(out / 'bag', load('c3p'), yaw_tolerance=math.inf), 0.05, math.inf)
     assert {k: again[k] for k in KEYS} == {k: figures[k] for k in KEYS}
 
 
@@ -111,9 +114,8 @@ def test_a_goal_zone_from_a_parameter_file_is_that_of_the_figures(tmp_path):
     assert done.returncode == 0, done.stderr + done.stdout
     figures = json.loads((out / 'figures.json').read_text())
     # the same bag with the usual zone: reached sooner
-    wide = tmp_path / 'wide'
-    c3p('report', out / 'bag', '--out', wide, '--json', wide / 'figures.json')
-    assert figures['time_s'] > json.loads((wide / 'figures.json').read_text())['time_s'] + 0.1
+    wide = run_numbers(read(out / 'bag', load('c3p')), 0.05, math.inf)
+    assert figures['time_s'] > wide['time_s'] + 0.1
     assert figures['final_error_m'] < 0.005
 
 
@@ -181,17 +183,24 @@ def test_a_goal_that_cannot_be_reached_in_time_ends_with_code_1(tmp_path):
 
 
 @pytest.mark.parametrize('arguments, words', [
-    (['drive', 'nan', 0, 0], 'finite'), (['drive', 4, 0], 'YAW'),
-    (['drive', 'x', 0, 0], 'X: x: must be'),
-    (['drive', 4, 0, 0, '--realtime-factor', -1], 'negative'), (['fly'], 'fly'), ([], 'COMMAND'),
+    (['drive', 'nan', '0', '0'], 'finite'), (['drive', '4', '0'], 'YAW'),
+    (['drive', 'x', '0', '0'], 'X: x: must be'),
+    (['drive', '4', '0', '0', '--realtime-factor', '-1'], 'negative'), (['fly'], 'fly'),
+    ([], 'COMMAND')])
+def test_what_is_no_command_ends_with_code_2_and_a_clear_text(capsys, arguments, words):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2 and words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('arguments, words', [
     (['drive', 4, 0, 0, '--robot', 'no_such_robot'], 'no_such_robot'),
     (['drive', 4, 0, 0, '--start-steering', 10, 20], 'start_steering'),
     (['report', 'no_such_bag'], 'no_such_bag'),
     (['drive', 4, 0, 0, '--params-file', 'no_such_file.yaml'], 'no_such_file.yaml'),
 ])
 def test_arguments_that_cannot_be_end_with_code_2_and_a_clear_text(tmp_path, arguments, words):
-    out = ['--out', tmp_path] if arguments and arguments[0] != 'fly' else []
-    done = c3p(*arguments, *out)
+    done = c3p(*arguments, '--out', tmp_path)
     assert done.returncode == 2, done.stderr
     assert words in done.stderr and 'Traceback' not in done.stderr, done.stderr
 
