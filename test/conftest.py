@@ -23,7 +23,7 @@ TESTS = Path(__file__).parent
 REAL_TIME = {TESTS / place for place in (
     'nodes', 'launch', 'c3p_hardware/emulator', 'c3p_hardware/tools', 'c3p_hardware/transport',
     'c3p_hardware/test_serial_can.py', 'c3p_ros', 'c3p_simulation/campaigns/test_campaign.py',
-    'c3p_simulation/doctor', 'c3p_simulation/test_cli_can.py', 'c3p_simulation/test_drive.py',
+    'c3p_simulation/doctor', 'c3p_simulation/test_cli_can.py',
     'c3p_simulation/rough_ground/test_cli_sim.py',
     'c3p_simulation/test_drive_hardware.py', 'c3p_simulation/test_drive_mujoco.py',
     'c3p_simulation/test_drive_real_time.py',
@@ -38,6 +38,8 @@ ALONE = {TESTS / place for place in (
     'launch', 'nodes/test_hardware_processes.py', 'nodes/test_processes.py',
     'nodes/test_two_robots.py', 'c3p_simulation/test_drive_real_time.py',
     'c3p_simulation/test_drive_hardware.py', 'c3p_simulation/test_excite_live.py')}
+# tests that start processes which no clock drives: beside others, but with time and a second try
+PROCESSES = {TESTS / place for place in ('c3p_simulation/test_drive.py', 'test_installation.py')}
 # a computer that stood still for longer than a robot may be left alone makes such a test fail for
 # what it does not test; a second failure in a row is a failure, and every first one is reported
 SECOND_TRIES = 2
@@ -94,6 +96,7 @@ def pytest_collection_modifyitems(items):
         places = {item.path, *item.path.parents}
         if REAL_TIME & places or 'bench' in getattr(item, 'fixturenames', ()):
             item.add_marker(pytest.mark.real_time)
+        if (REAL_TIME | PROCESSES) & places or item.get_closest_marker('real_time'):
             item.add_marker(pytest.mark.flaky(reruns=SECOND_TRIES, reruns_delay=PAUSE))
         if ALONE & places:
             item.add_marker(pytest.mark.alone)

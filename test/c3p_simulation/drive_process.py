@@ -10,7 +10,7 @@ KEYS = {'reached', 'time_s', 'align_time_s', 'max_wheel_torque_nm', 'latency_ms'
         'overruns', *ERRORS, *(f'ground_truth_{name}' for name in ERRORS)}
 
 
-def c3p(*arguments, timeout=110):
+def c3p(*arguments, timeout=300):
     """Run the command line; return the finished process."""
     return subprocess.run([sys.executable, '-m', 'c3p_simulation', *map(str, arguments)],
                           capture_output=True, text=True, timeout=timeout, env=os.environ.copy())

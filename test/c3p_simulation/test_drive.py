@@ -12,7 +12,6 @@ import yaml
 rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
 from drive_process import KEYS, c3p, check_figures  # noqa: E402
-from ros_bench import Bench  # noqa: E402
 
 from c3p_controller.position_controller_node import PositionControllerNode  # noqa: E402
 from c3p_controller.torque_laws import LAWS, PAPER  # noqa: E402
@@ -30,7 +29,6 @@ from c3p_simulation.drive_options import (  # noqa: E402
 from c3p_simulation.recording.bags import read_topics  # noqa: E402
 from c3p_simulation.report.numbers import run_numbers  # noqa: E402
 from c3p_simulation.report.run import read  # noqa: E402
-from c3p_simulation.simulation_node import SimulationNode  # noqa: E402
 
 SCHEMAS = Path(__file__).parents[2] / 'c3p_simulation'
 
@@ -203,15 +201,3 @@ def test_arguments_that_cannot_be_end_with_code_2_and_a_clear_text(tmp_path, arg
     done = c3p(*arguments, '--out', tmp_path)
     assert done.returncode == 2, done.stderr
     assert words in done.stderr and 'Traceback' not in done.stderr, done.stderr
-
-
-def test_a_second_robot_on_the_same_topics_is_refused(tmp_path):
-    bench = Bench()
-    try:
-        bench.add(SimulationNode)
-        done = c3p('drive', 4, 0, 0, '--out', tmp_path)
-    finally:
-        bench.close()
-    assert done.returncode == 2
-    assert 'another robot' in done.stderr and '/simulation' in done.stderr
-    assert 'ROS_DOMAIN_ID' in done.stderr

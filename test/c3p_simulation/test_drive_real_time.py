@@ -9,6 +9,9 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 
 from drive_process import c3p, check_figures  # noqa: E402
 from patience import patient_parameters  # noqa: E402
+from ros_bench import Bench  # noqa: E402
+
+from c3p_simulation.simulation_node import SimulationNode  # noqa: E402
 
 
 @pytest.mark.slow
@@ -22,3 +25,15 @@ def test_real_time_drive_reaches_its_goal(tmp_path):
     # older than chain_timeout, 200 ms, stops the robot
     assert 0.0 < figures['latency_ms']['p50'] < 100.0
     assert figures['overruns'] <= 0.25 * figures['cycles']
+
+
+def test_a_second_robot_on_the_same_topics_is_refused(tmp_path):
+    bench = Bench()
+    try:
+        bench.add(SimulationNode)
+        done = c3p('drive', 4, 0, 0, '--out', tmp_path)
+    finally:
+        bench.close()
+    assert done.returncode == 2
+    assert 'another robot' in done.stderr and '/simulation' in done.stderr
+    assert 'ROS_DOMAIN_ID' in done.stderr
