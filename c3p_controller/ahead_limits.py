@@ -101,6 +101,23 @@ def stay_near(ahead: Ahead, time: float, pose: Array, limits: ReferenceLimits) -
     return ahead._replace(pose=ahead.pose - beyond * gap)
 
 
+def stop_time(twist: Array, lever: float, deceleration: float) -> float:
+    """
+    Return how long a stop takes, s: ``T = max(|v₀|, lever |ω₀|) / deceleration``.
+
+    Parameters
+    ----------
+    twist, lever, deceleration
+        As for `stop_ahead`.
+
+    Examples
+    --------
+    >>> stop_time(np.array([0.3, 0.4, 1.0]), 0.3, 1.0)
+    0.5
+    """
+    return float(max(math.hypot(twist[0], twist[1]), lever * abs(twist[2])) / deceleration)
+
+
 def stop_ahead(pose: Array, twist: Array, lever: float, deceleration: float) -> Ahead:
     """
     Return the way to rest from a motion: along its arc, slowing down evenly.
@@ -123,7 +140,7 @@ def stop_ahead(pose: Array, twist: Array, lever: float, deceleration: float) -> 
     >>> float(way.time[-1]), float(way.pose[-1, 0].round(9)), way.velocity[-1].tolist()
     (0.5, 0.125, [0.0, 0.0, 0.0])
     """
-    duration = max(math.hypot(twist[0], twist[1]), lever * abs(twist[2])) / deceleration
+    duration = stop_time(twist, lever, deceleration)
     if not 0.0 < duration < math.inf:
         return Ahead(np.zeros(1), np.array([pose], float), np.zeros((1, 3)))
     count = min(max(2, 1 + math.ceil(duration / STOP_SPACING)), STOP_POINTS)

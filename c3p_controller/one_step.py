@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from c3p_controller.ahead_limits import limit_ahead, stay_near, stop_ahead
+from c3p_controller.ahead_limits import limit_ahead, stay_near, stop_ahead, stop_time
 from c3p_controller.law import Ahead, Asked, Sensed, TorqueLaw, check_ahead
 from c3p_controller.reference import ReferenceLimits, limit_twist
 from c3p_controller.velocity_controller import braking_torque, limit_torque
@@ -179,9 +179,8 @@ class OneStep:
             self._rest_by = math.inf
             return False
         if self._rest_by == math.inf:
-            vx, vy, yaw_rate = limit_twist(sensed.twist, self.limits)
-            speed = math.hypot(vx, vy) + self._lever * abs(yaw_rate)
-            self._rest_by = sensed.time + speed / self.stop_deceleration + STOP_PATIENCE
+            self._rest_by = sensed.time + STOP_PATIENCE + stop_time(
+                limit_twist(sensed.twist, self.limits), self._lever, self.stop_deceleration)
         return sensed.time > self._rest_by
 
     def _following(self, sensed: Sensed, command: Array, stamp: int, age: float) -> Asked:

@@ -10,13 +10,11 @@ from typing import Any
 from c3p_description.loader import load_casters
 from c3p_simulation.figures.drive_page import drive_figure
 from c3p_simulation.figures.metrics import drive_metrics
-from c3p_simulation.recording.bags import BagError
 from c3p_simulation.recording.log_reader import read_run
 
 
 def bag_report(bag: Path, robot_name: str, goal_tolerance: float, out: Path,
-               yaw_tolerance: float = float('inf'), goal: Sequence[float] | None = None
-               ) -> dict[str, Any]:
+               yaw_tolerance: float, goal: Sequence[float]) -> dict[str, Any]:
     """
     Write the picture of the run in `bag` to `out` and return its figures.
 
@@ -28,21 +26,16 @@ def bag_report(bag: Path, robot_name: str, goal_tolerance: float, out: Path,
     goal_tolerance, yaw_tolerance : float, m and rad
     out : Path
         Directory for ``drive.png`` and ``drive.pdf``.
-    goal : (3,) sequence, optional
-        The goal in the odometry frame; the bag's last goal when left out.
+    goal : (3,) sequence
+        In the odometry frame.
 
     Raises
     ------
     BagError
-        No bag, no joint states, or no goal in it.
+        No bag, or no joint states in it.
     """
     robot = load_casters(robot_name)
     log = read_run(bag, robot)
-    if goal is None:
-        if not log.goals:
-            raise BagError(f'bag {bag}: no goal_pose in it, so there is nothing to measure '
-                           'against')
-        goal = log.goals[-1].pose
     figures = drive_metrics(log, robot, goal, goal_tolerance, yaw_tolerance)
     out.mkdir(parents=True, exist_ok=True)
     picture = out / 'drive.png'
