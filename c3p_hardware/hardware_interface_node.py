@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from lifecycle_msgs.msg import State
-from rclpy.lifecycle import LifecycleNodeMixin, LifecycleState, TransitionCallbackReturn
+from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
@@ -30,6 +30,7 @@ from c3p_hardware.transport.card_link import CardLink
 from c3p_hardware.transport.device_status import arm_condition, device_statuses
 from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.executor import run
+from c3p_ros.managed_node import ManagedNode
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, check_age
 from c3p_ros.node import LATEST, RECORDED, SuiteNode
 from c3p_ros.wire import JointStateRead
@@ -43,18 +44,17 @@ RETRY = 1.0
 JOINT_FIELDS = ('position', 'velocity', 'effort')
 
 
-class HardwareInterfaceNode(LifecycleNodeMixin, SuiteNode):
+class HardwareInterfaceNode(ManagedNode):
     """Adapter between topics, services, the lifecycle and a `CardLink`."""
 
     def __init__(self, **options: Any) -> None:
         """Create publishers, subscriptions and services; touch no bus unless told to start."""
-        SuiteNode.__init__(self, 'hardware_interface', Path(__file__).with_name(
+        super().__init__('hardware_interface', Path(__file__).with_name(
             'hardware_interface_parameters.yaml'), **options)
-        LifecycleNodeMixin.__init__(self)
         self._link: CardLink | None = None
         self._joints, self._efforts = JointCoding(self.robot), EffortCoding(self.robot)
         self._write_joints = JointStateWriter(self._joints.names, JOINT_FIELDS)
-        # plain entities: joint states come from an inactive node, too
+        # a plain publisher: joint states come from an inactive node, too
         self._joint_pub = SuiteNode.create_publisher(self, JointState, 'joint_states', RECORDED)
         self.listen(JointState, 'wheel_effort', self._on_effort, LATEST)
         for name, kind, callback in (
@@ -75,8 +75,7 @@ class HardwareInterfaceNode(LifecycleNodeMixin, SuiteNode):
 
     def _start_by_itself(self) -> None:
         """Configure until it succeeds once: the cards may get power after the computer."""
-        state, _ = self._state_machine.current_state
-        if (self._wanted == 'unconfigured' or state != State.PRIMARY_STATE_UNCONFIGURED
+        if (self._wanted == 'unconfigured' or self.life != State.PRIMARY_STATE_UNCONFIGURED
                 or time.monotonic() - self._tried < RETRY):
             return
         if self.trigger_configure() == SUCCESS:
@@ -133,8 +132,6 @@ class HardwareInterfaceNode(LifecycleNodeMixin, SuiteNode):
     def destroy_node(self) -> None:
         """Let the drives go, close the bus and destroy the node."""
         self._close()
-        # rclpy leaves this to the garbage collector, and the services of the life cycle with it
-        self._state_machine.destroy_when_not_in_use()
         super().destroy_node()
 
     def _close(self) -> None:

@@ -8,7 +8,8 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 
 from card_bench import NODE, SOON, CardBench  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
-from lifecycle_msgs.msg import State  # noqa: E402
+from lifecycle_msgs.msg import State, Transition  # noqa: E402
+from lifecycle_msgs.srv import ChangeState, GetState  # noqa: E402
 
 from c3p_hardware.cia402 import DriveState  # noqa: E402
 
@@ -84,7 +85,7 @@ def test_autostart_waits_for_a_bus_that_appears_later(bench):
     bench.wait_for(lambda: bench.said_by_node(bench.channel), 'the reason', SOON)
     assert bench.state() == 'unconfigured'
     bench.add_cards()
-    bench.wait_for(lambda: node._state_machine.current_state[0] == State.PRIMARY_STATE_ACTIVE,
+    bench.wait_for(lambda: node.life == State.PRIMARY_STATE_ACTIVE,
                    'the active state', SOON)
     bench.arm()
     # once it is done, the user decides
@@ -127,6 +128,34 @@ def test_cleaning_up_is_not_possible_while_driving_but_shutting_down_stops_the_w
     assert bench.states() == {DriveState.OPERATION_ENABLED}
     assert bench.change('shutdown')
     bench.wait_for(bench.off_and_at_rest, 'rest', SOON)
+
+
+@pytest.mark.parametrize('transition', [Transition.TRANSITION_ACTIVATE, 0, 255])
+def test_a_transition_by_a_number_that_the_state_does_not_have_is_refused(bench, transition):
+    """As launch files and lifecycle managers ask; rclpy's own node would end."""
+    bench.add_interface()
+    request = ChangeState.Request(transition=Transition(id=transition))
+    assert not bench.call(ChangeState, f'{NODE}/change_state', request).success
+    assert bench.state() == 'unconfigured'
+    request.transition.id = Transition.TRANSITION_UNCONFIGURED_SHUTDOWN
+    assert bench.call(ChangeState, f'{NODE}/change_state', request).success
+    assert bench.state() == 'finalized'
+
+
+def test_what_comes_after_the_end_does_no_harm(bench):
+    """An executor may still call a node that it was just told to let go of."""
+    node = bench.add_interface()
+    bench.state()
+    bench._clients[f'{NODE}/get_state'].call_async(GetState.Request())
+    bench.remove(NODE)
+    node._on_watch()
+    bench.run(0.05)
+    assert node.life == State.PRIMARY_STATE_FINALIZED
+    late = node._service_get_state.callback(GetState.Request(), GetState.Response())
+    assert late.current_state.label == 'finalized'
+    for transition in (Transition(label='configure'), Transition(id=1)):
+        assert not node._service_change_state.callback(
+            ChangeState.Request(transition=transition), ChangeState.Response()).success
 
 
 def test_a_node_that_is_destroyed_takes_its_services_with_it(bench):
