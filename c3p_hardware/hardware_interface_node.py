@@ -30,7 +30,7 @@ from c3p_hardware.transport.card_link import CardLink
 from c3p_hardware.transport.device_status import arm_condition, device_statuses
 from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.executor import run
-from c3p_ros.managed_node import ManagedNode
+from c3p_ros.managed_node import ManagedSuiteNode
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, check_age
 from c3p_ros.node import LATEST, RECORDED, SuiteNode
 from c3p_ros.wire import JointStateRead
@@ -44,7 +44,7 @@ RETRY = 1.0
 JOINT_FIELDS = ('position', 'velocity', 'effort')
 
 
-class HardwareInterfaceNode(ManagedNode):
+class HardwareInterfaceNode(ManagedSuiteNode):
     """Adapter between topics, services, the lifecycle and a `CardLink`."""
 
     def __init__(self, **options: Any) -> None:

@@ -35,7 +35,7 @@ class _Ended:
         raise rclpy_implementation.RCLError(f'transition {label!r}: the node has ended')
 
 
-class ManagedNode(LifecycleNodeMixin, SuiteNode):
+class ManagedSuiteNode(LifecycleNodeMixin, SuiteNode):
     """
     A node of the suite with a life cycle.
 

@@ -32,6 +32,7 @@ from c3p_simulation.cli_identify import add_identify
 from c3p_simulation.cli_play import add_play
 from c3p_simulation.cli_recompute import add_recompute
 from c3p_simulation.cli_record import add_record
+from c3p_simulation.cli_repair import add_repair
 from c3p_simulation.cli_report import add_report, finish
 from c3p_simulation.cli_sim import add_sim
 from c3p_simulation.cli_teleop import add_teleop
@@ -58,6 +59,7 @@ def parser() -> argparse.ArgumentParser:
     add_record(commands)
     add_play(commands)
     add_recompute(commands)
+    add_repair(commands)
     add_doctor(commands)
     return top
 

@@ -15,6 +15,9 @@ from typing import Any, NoReturn, TextIO
 # exit codes: a goal was missed; the command could not be carried out; it was interrupted
 MISSED, FAILED, INTERRUPTED = 1, 2, 130
 
+# how often a bar of progress is drawn, s
+SHOWN_EVERY = 0.2
+
 # what brings a module that pip does not bring by its own name
 REMEDIES = {
     'rclpy': 'install ROS 2 and source its setup file, or `pip install c3p[jazzy]`',

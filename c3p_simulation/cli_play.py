@@ -11,10 +11,14 @@ from typing import Any
 
 from tqdm import tqdm
 
-from c3p_simulation.cli_common import FAILED, add_json, not_negative, positive, write_json
-
-# how often the bar is drawn, s
-SHOWN_EVERY = 0.2
+from c3p_simulation.cli_common import (
+    FAILED,
+    SHOWN_EVERY,
+    add_json,
+    not_negative,
+    positive,
+    write_json,
+)
 
 
 def add_play(commands: Any) -> None:

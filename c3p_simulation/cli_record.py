@@ -13,6 +13,7 @@ from tqdm import tqdm
 
 from c3p_simulation.cli_common import (
     MISSED,
+    SHOWN_EVERY,
     add_json,
     count,
     make_places,
@@ -20,9 +21,6 @@ from c3p_simulation.cli_common import (
     positive,
     write_json,
 )
-
-# how often the bar is drawn, s
-SHOWN_EVERY = 0.2
 
 
 def add_record(commands: Any) -> None:

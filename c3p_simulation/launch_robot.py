@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import tempfile
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from launch.actions import DeclareLaunchArgument
@@ -20,11 +20,12 @@ from c3p_ros.launch_actions import (
     chosen,
     numbers,
     optional,
+    parameter_file,
     share,
     suite_node,
 )
 from c3p_simulation.drive_options import CONTROLLERS
-from launch import LaunchContext
+from launch import LaunchContext, LaunchDescriptionEntity
 
 # what robot_nodes holds in one process
 CHAIN = ('sensed_kinematics_node', 'position_controller_node', 'velocity_controller_node',
@@ -147,6 +148,19 @@ def bus_values(context: LaunchContext, hardware: str) -> dict[str, dict[str, obj
     return {'hardware_interface': {name: value for name, value in said.items() if value}}
 
 
-def in_order(files_before: Sequence[str], files_after: Sequence[str]) -> list[object]:
-    """Return all parameters: what the user's file may know better, that file, what is fixed."""
-    return [*files_before, *parameters(), *files_after]
+def layered(defaults: Mapping[str, Mapping[str, object]],
+            values: Mapping[str, Mapping[str, object]]
+            ) -> tuple[list[object], list[LaunchDescriptionEntity]]:
+    """
+    Return all parameters in order, and the actions that tidy up after them.
+
+    Parameters
+    ----------
+    defaults : mapping
+        By node, what the user's file may know better.
+    values : mapping
+        By node, what is fixed.
+    """
+    before, tidy_before = parameter_file(defaults)
+    after, tidy_after = parameter_file(values)
+    return [*before, *parameters(), *after], [*tidy_before, *tidy_after]

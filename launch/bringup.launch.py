@@ -11,7 +11,6 @@ from launch.substitutions import LaunchConfiguration
 from c3p_ros.launch_actions import (
     chosen,
     common_arguments,
-    parameter_file,
     required,
     rviz,
     rviz_arguments,
@@ -26,8 +25,8 @@ from c3p_simulation.launch_robot import (
     bus_values,
     chain_arguments,
     goal_options,
-    in_order,
     law_values,
+    layered,
     nav2_argument,
     record_arguments,
     recorder,
@@ -73,9 +72,7 @@ def control(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         values['simulation'] = {'plant': sim, **start_values(context)}
         if chosen(context, 'use_sim_time'):
             values['simulation']['publish_clock'] = True
-    before, tidy_before = parameter_file(defaults)
-    after, tidy_after = parameter_file(values)
-    files, actions = in_order(before, after), [*tidy_before, *tidy_after]
+    files, actions = layered(defaults, values)
     # the cards are a computer of their own
     apart = ['emulated_cards_node'] if hardware == 'emulated' else []
     if LaunchConfiguration('nodes').perform(context) == 'one-process':

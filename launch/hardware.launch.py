@@ -14,7 +14,6 @@ from sensor_msgs.msg import JointState
 from c3p_ros.launch_actions import (
     common_arguments,
     numbers,
-    parameter_file,
     required,
     rviz,
     rviz_arguments,
@@ -37,8 +36,8 @@ from c3p_simulation.launch_robot import (
     bus_values,
     chain_arguments,
     goal_options,
-    in_order,
     law_values,
+    layered,
     nav2_argument,
     record_arguments,
     recorder,
@@ -107,9 +106,7 @@ def node_parameters(context: LaunchContext, hardware: str, sim: str
         defaults = {'hardware_interface': PATIENCE,
                     'velocity_controller': known_latency(sim, hardware)}
         values['emulated_cards'] |= {'plant': sim, **start_values(context)}
-    before, tidy_before = parameter_file(defaults)
-    after, tidy_after = parameter_file(values)
-    return in_order(before, after), [*tidy_before, *tidy_after]
+    return layered(defaults, values)
 
 
 def order(context: LaunchContext, node: ManagedNode, chain: list[LaunchDescriptionEntity]

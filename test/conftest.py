@@ -120,6 +120,18 @@ def short_pauses():
     gc.freeze()
 
 
+@pytest.fixture(scope='module')
+def studio():
+    """A studio for small pictures of the C3P."""
+    from c3p_simulation.figures.mujoco_studio import PictureError, Studio
+
+    try:
+        with Studio('c3p', (320, 180)) as opened:
+            yield opened
+    except PictureError as error:
+        pytest.skip(f'no OpenGL here: {error}')
+
+
 @pytest.fixture
 def bench():
     """Nodes of the suite in this process, with a node that talks to them (ros_bench.Bench)."""

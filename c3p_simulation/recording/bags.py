@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from rosbags.highlevel import AnyReader, AnyReaderError
 from rosbags.interfaces import (
+    Connection,
     Qos,
     QosDurability,
     QosHistory,
@@ -173,6 +174,13 @@ class BagWriter:
         self._connections[topic] = self._writer.add_connection(
             topic, kind, typestore=self.types, offered_qos_profiles=[offered_qos(latched)])
 
+    def adopt(self, connection: Connection, types: Typestore) -> None:
+        """Announce a topic as another bag has it, with that bag's message definitions."""
+        if connection.topic not in self._connections:
+            self._connections[connection.topic] = self._writer.add_connection(
+                connection.topic, connection.msgtype, typestore=types,
+                offered_qos_profiles=getattr(connection.ext, 'offered_qos_profiles', ()))
+
     def write(self, topic: str, time: int, data: bytes) -> None:
         """Write one serialised message of an announced topic; `time` is in ns."""
         self._writer.write(self._connections[topic], time, data)
@@ -225,11 +233,8 @@ def open_bag(path: str | Path) -> AnyReader:
         reader.open()
     # a damaged file shows itself by whatever its bytes happen to mean
     except Exception as error:
-        hint = ''
-        if place.is_dir() and not (place / 'metadata.yaml').exists():
-            hint = ('; the recording was cut off before its index was written: repair it with '
-                    '`mcap recover` and `ros2 bag reindex`')
-        raise BagError(f'bag {place}: cannot be read: {error}{hint}') from error
+        raise BagError(f'bag {place}: cannot be read: {error}; if the recording was cut off, '
+                       f'`c3p repair {place}` makes a bag of what there is') from error
     return reader
 
 

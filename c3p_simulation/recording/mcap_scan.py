@@ -12,6 +12,7 @@ from __future__ import annotations
 import struct
 import sys
 from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -23,7 +24,8 @@ from c3p_simulation.recording.bags import BagError
 MAGIC = b'\x89MCAP0\r\n'
 
 # opcodes of the records that matter; others are passed over
-FOOTER, CHANNEL, MESSAGE, CHUNK, DATA_END = 0x02, 0x04, 0x05, 0x06, 0x0F
+HEADER, FOOTER, SCHEMA, CHANNEL = 0x01, 0x02, 0x03, 0x04
+MESSAGE, CHUNK, DATA_END = 0x05, 0x06, 0x0F
 
 RECORD = struct.Struct('<BQ')
 MESSAGE_HEAD = struct.Struct('<HIQQ')
@@ -62,6 +64,12 @@ def _decompressors() -> dict[str, Callable[[bytes], bytes]]:
     return {'': lambda data: data, 'lz4': lz4, 'zstd': zstd}
 
 
+def _channel(record: bytes) -> tuple[int, str]:
+    """Return number and topic of a channel."""
+    number, _, length = struct.unpack_from('<HHI', record)
+    return number, record[8:8 + length].decode('utf-8')
+
+
 class _Collector:
     """Sorts the messages of chunks by topic."""
 
@@ -69,12 +77,6 @@ class _Collector:
         self._topics = topics
         self._channels: dict[int, tuple[list[int], list[bytes]]] = {}
         self._rows: dict[str, tuple[list[int], list[bytes]]] = {}
-
-    def channel(self, record: bytes) -> None:
-        number, _, length = struct.unpack_from('<HHI', record)
-        topic = record[8:8 + length].decode('utf-8')
-        if topic in self._topics:
-            self._channels[number] = self._rows.setdefault(topic, ([], []))
 
     def messages(self, block: bytes) -> None:
         place, end, channels = 0, len(block), self._channels
@@ -89,7 +91,9 @@ class _Collector:
                     rows[0].append(time)
                     rows[1].append(block[begin + MESSAGE_HEAD.size:place])
             elif code == CHANNEL:
-                self.channel(block[begin:place])
+                number, topic = _channel(block[begin:place])
+                if topic in self._topics:
+                    channels[number] = self._rows.setdefault(topic, ([], []))
 
     def take(self, least: int) -> Iterator[Batch]:
         """Give away the topics of which at least so many messages have come."""
@@ -115,6 +119,32 @@ def _records(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
             file.seek(length, 1)
 
 
+def _blocks(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the records of a file together as they are stored, those of chunks unpacked."""
+    undo = _decompressors()
+    for code, content in _records(file):
+        if code == CHUNK:
+            *_, length = CHUNK_HEAD.unpack_from(content)
+            begin = CHUNK_HEAD.size + length
+            packing = content[CHUNK_HEAD.size:begin].decode('utf-8')
+            # behind the name stands the size of the records, 8 bytes
+            yield undo[packing](content[begin + 8:])
+        else:
+            yield RECORD.pack(code, len(content)) + content
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """Open a file behind its first bytes; a damaged one shows itself by what its bytes mean."""
+    try:
+        with path.open('rb') as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                raise BagError(f'bag {path}: is no MCAP file')
+            yield file
+    except (OSError, struct.error, KeyError, UnicodeDecodeError, RuntimeError) as error:
+        raise BagError(f'bag {path}: cannot be read: {error}') from error
+
+
 def scan_mcap(path: Path, topics: Collection[str], batch: int = BATCH) -> Iterator[Batch]:
     """
     Yield the messages of some topics of one MCAP file.
@@ -137,24 +167,37 @@ def scan_mcap(path: Path, topics: Collection[str], batch: int = BATCH) -> Iterat
     BagError
         It is no MCAP file, is cut off, or its chunks are compressed in an unknown way.
     """
-    collector, undo = _Collector(topics), _decompressors()
-    try:
-        with path.open('rb') as file:
-            if file.read(len(MAGIC)) != MAGIC:
-                raise BagError(f'bag {path}: is no MCAP file')
-            for code, content in _records(file):
-                if code == CHUNK:
-                    *_, length = CHUNK_HEAD.unpack_from(content)
-                    begin = CHUNK_HEAD.size + length
-                    packing = content[CHUNK_HEAD.size:begin].decode('utf-8')
-                    # behind the name stands the size of the records, 8 bytes
-                    collector.messages(undo[packing](content[begin + 8:]))
-                elif code == CHANNEL:
-                    collector.channel(content)
-                else:
-                    collector.messages(RECORD.pack(code, len(content)) + content)
-                yield from collector.take(batch)
-    # a damaged file shows itself by whatever its bytes happen to mean
-    except (OSError, struct.error, KeyError, UnicodeDecodeError, RuntimeError) as error:
-        raise BagError(f'bag {path}: cannot be read: {error}') from error
+    collector = _Collector(topics)
+    with _opened(path) as file:
+        for block in _blocks(file):
+            collector.messages(block)
+            yield from collector.take(batch)
     yield from collector.take(1)
+
+
+def walk_mcap(path: Path) -> Iterator[tuple[str, int, bytes]]:
+    """
+    Yield topic, time (ns) and bytes of every message of one MCAP file, in the file's order.
+
+    Messages of a channel that is described nowhere before are left out.
+
+    Raises
+    ------
+    BagError
+        As `scan_mcap`.
+    """
+    topics: dict[int, str] = {}
+    with _opened(path) as file:
+        for block in _blocks(file):
+            place = 0
+            while place < len(block):
+                code, length = RECORD.unpack_from(block, place)
+                begin = place + RECORD.size
+                place = begin + length
+                if code == CHANNEL:
+                    number, topic = _channel(block[begin:place])
+                    topics[number] = topic
+                elif code == MESSAGE:
+                    number, _, time, _ = MESSAGE_HEAD.unpack_from(block, begin)
+                    if number in topics:
+                        yield topics[number], time, block[begin + MESSAGE_HEAD.size:place]

@@ -23,15 +23,6 @@ SMALL = (320, 180)
 ABOVE = View(centre=(0.0, 0.0), distance=4.0, azimuth=np.pi / 2, elevation=np.pi / 2 - 1e-3)
 
 
-@pytest.fixture(scope='module')
-def studio():
-    try:
-        with Studio('c3p', SMALL) as opened:
-            yield opened
-    except PictureError as error:
-        pytest.skip(f'no OpenGL here: {error}')
-
-
 def blue(pixels):
     """Return where the blue plate is seen."""
     red, green, blue = pixels.astype(int).transpose(2, 0, 1)

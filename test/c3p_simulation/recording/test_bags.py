@@ -137,7 +137,7 @@ raise KeyboardInterrupt
 def test_what_is_no_bag_is_refused(tmp_path):
     with pytest.raises(BagError, match='no such file'):
         topics_of(tmp_path / 'nothing')
-    with pytest.raises(BagError, match='mcap recover'):
+    with pytest.raises(BagError, match='c3p repair'):
         topics_of(tmp_path)
     file = tmp_path / 'a.mcap'
     file.write_bytes(b'no bag at all')

@@ -12,7 +12,7 @@ pytest.importorskip('mujoco', reason='pip install c3p[sim]')
 pytest.importorskip('xacro', reason='pip install c3p[sim]')
 
 from c3p_simulation.cli import main  # noqa: E402
-from c3p_simulation.figures.mujoco_studio import PictureError, Studio, View  # noqa: E402
+from c3p_simulation.figures.mujoco_studio import PictureError, View  # noqa: E402
 from c3p_simulation.plants.mujoco_plant import import_mujoco  # noqa: E402
 from c3p_simulation.scene.shapes import Ball, Label, Line  # noqa: E402
 from c3p_simulation.viewers.caption import Text, caption  # noqa: E402
@@ -22,15 +22,6 @@ from c3p_simulation.viewers.projection import project  # noqa: E402
 
 SMALL = (320, 180)
 RED = (1.0, 0.0, 0.0, 1.0)
-
-
-@pytest.fixture(scope='module')
-def studio():
-    try:
-        with Studio('c3p', SMALL) as opened:
-            yield opened
-    except PictureError as error:
-        pytest.skip(f'no OpenGL here: {error}')
 
 
 def red(pixels):
