@@ -147,7 +147,8 @@ def test_repeated_and_reordered_stamps_are_used_once(robot):
         count = node.refused('joint_states')
         robot.publish_until(publisher, message, lambda c=count: node.refused('joint_states') > c,
                             'refusal')
-        assert 'out of order' in node.status().message
+        # on a machine that stands still for a moment they grow too old as well
+        assert any(word in node.status().message for word in ('out of order', 'stale'))
     check_torques(robot)
     check_still_follows(robot)
 
