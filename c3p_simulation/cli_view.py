@@ -7,6 +7,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from c3p_description.loader import load
+from c3p_description.pvc_model import PvcTricycle
 from c3p_simulation.cli_common import add_json, count, finite, make_places, write_json
 
 VIEWERS = ('rerun', 'mujoco', 'foxglove')
@@ -25,8 +27,9 @@ def add_view(commands: Any) -> None:
                          help='rerun: its viewer, with plots. mujoco: the window of the '
                               'simulator. foxglove: a server to which the Foxglove app connects '
                               '(default: rerun, and mujoco for --headless-screenshot)')
-    command.add_argument('--robot', default='c3p',
-                         help='name, or path of a YAML, URDF or xacro file (default: %(default)s)')
+    command.add_argument('--robot', default='',
+                         help='name, or path of a YAML, URDF or xacro file (default: as the bag '
+                              'says, c3p where it says nothing)')
     command.add_argument('--namespace', metavar='NAME',
                          help='of the robot (default: the only one in the bag; live: none)')
     command.add_argument('--time', type=finite, metavar='S',
@@ -51,16 +54,21 @@ def add_view(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
     _check(arguments)
+    arguments.robot = arguments.robot or _recorded_robot(arguments.bag) or 'c3p'
+    made = arguments.headless_screenshot or arguments.save
+    make_places(Path() if made is None else made.parent, arguments.json)
     # imported when asked for: each viewer has libraries of its own
-    if arguments.headless_screenshot is not None:
+    if isinstance(load(arguments.robot), PvcTricycle):
+        from c3p_simulation.viewers.tricycle_view import view
+
+        figures = view(arguments)
+    elif arguments.headless_screenshot is not None:
         from c3p_simulation.viewers.screenshots import screenshot
 
-        make_places(arguments.headless_screenshot.parent, arguments.json)
         figures = screenshot(arguments)
     elif arguments.save is not None:
         from c3p_simulation.viewers.rerun_view import save
 
-        make_places(arguments.save.parent, arguments.json)
         figures = save(arguments)
     else:
         from c3p_simulation.viewers.windows import show
@@ -70,6 +78,15 @@ def run(arguments: argparse.Namespace) -> int:
     for path in figures['files'].values():
         print(path, file=stream)
     return 0
+
+
+def _recorded_robot(bag: Path | None) -> str:
+    """Return the name of the robot in a bag; empty where it has none."""
+    if bag is None:
+        return ''
+    from c3p_simulation.recording.bag_contents import notes_of
+
+    return notes_of(bag).get('c3p_robot', '')
 
 
 def _check(arguments: argparse.Namespace) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,8 @@ IMAGES = ROOT / 'docs' / 'images'
 
 # the goal of the drive, x, y and yaw; colours in a picture of the documentation; largest width
 GOAL, COLOURS, WIDTH = ('2', '1', '0.6'), 256, 1440
+# of the tricycle's run, s
+CLIMB = 20
 
 
 def run(*arguments: str) -> None:
@@ -95,8 +98,22 @@ def layout_plots(bag: Path, to: Path) -> None:
     page.savefig(to, dpi=140)
 
 
+def climb(to: Path) -> None:
+    """Record the tricycle on the climb of the paper."""
+    recorder = subprocess.Popen([sys.executable, '-m', 'c3p_simulation', 'record', '--robot',
+                                 'pvc_tricycle', '--out', str(to)], cwd=ROOT)
+    try:
+        run('sim', '--robot', 'pvc_tricycle', '--terrain', 'plateau_20deg', '--duration',
+            str(CLIMB))
+    finally:
+        recorder.send_signal(signal.SIGINT)
+        recorder.wait()
+
+
 # one wheel slips in it
 SLIPPING = 'view_slip.png', ROOT / 'test' / 'data' / 'golden_bag'
+
+TRICYCLE = 'view_tricycle.png'
 
 # name → arguments of `c3p view`; the last one is drawn here
 PICTURES = {
@@ -104,6 +121,7 @@ PICTURES = {
     'view_singular.png': ['--time', '0', '--size', '1440', '810'],
     'view_slip.png': ['--time', '3.63', '--size', '1440', '810'],
     'view_rerun.png': ['--viewer', 'rerun', '--time', '2.35'],
+    TRICYCLE: ['--time', '11'],
     'view_plots.png': [],
 }
 
@@ -117,12 +135,15 @@ def main() -> None:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix='c3p_pictures_') as folder:
         place = Path(folder)
-        if chosen.bag is None:
+        if chosen.bag is None and set(chosen.names or PICTURES) - {SLIPPING[0], TRICYCLE}:
             run('drive', *GOAL, '--plant', 'mujoco', '--realtime-factor', '0', '--bag', '--out',
                 folder)
         bag = chosen.bag or place / 'bag'
+        bags = {SLIPPING[0]: SLIPPING[1], TRICYCLE: place / 'climb'}
+        if TRICYCLE in (chosen.names or PICTURES):
+            climb(bags[TRICYCLE])
         for name in chosen.names or PICTURES:
-            shown = SLIPPING[1] if name == SLIPPING[0] else bag.absolute()
+            shown = bags.get(name, bag.absolute())
             if PICTURES[name]:
                 run('view', str(shown), '--headless-screenshot', str(place / name),
                     *PICTURES[name])

@@ -123,6 +123,28 @@ def effort_reader(robot: CasterRobot) -> Reader:
     return _by_table(read)
 
 
+def named_reader(joints: Sequence[str]) -> Reader:
+    """Return a reader of JointState messages: positions and rates (k, n) of these joints."""
+    def read(table: Table) -> Rows | None:
+        stamp, _, names, position, velocity, _ = table.fields
+        order = _places(names, joints)
+        if order is None or position.shape != velocity.shape or position.shape[1] != len(names):
+            return None
+        angle, rate = position[:, order], velocity[:, order]
+        return _kept(table, _finite(angle, rate), stamp, angle, rate)
+
+    return _by_table(read)
+
+
+def _spatial(table: Table) -> Rows:
+    stamp, _, _, pose, _, twist, _ = table.fields
+    return _kept(table, _finite(pose, twist), stamp, pose, twist)
+
+
+# reader of Odometry in space: position and quaternion x, y, z, w (k, 7), twist (k, 6)
+spatial = _by_table(_spatial)
+
+
 def _repeated(text: str, count: int) -> Array:
     """Return an array of one text, which all rows share."""
     return np.full(count, text, dtype=object)

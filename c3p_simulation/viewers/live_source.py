@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -75,9 +75,39 @@ class Tap:
         self._subscription = None
 
 
+class Taps:
+    """
+    Raw subscriptions of some topics.
+
+    Parameters
+    ----------
+    node : Node
+        Subscribes in its namespace.
+    topics : mapping
+        Topic → message type.
+    put : callable
+        Takes topic, serialized message, when it came [s, monotonic clock] and its type.
+    """
+
+    def __init__(self, node: Node, topics: Mapping[str, str],
+                 put: Callable[[str, bytes, float, str], None]) -> None:
+        """Subscribe."""
+        self._put = put
+        self._taps = [Tap(node, topic, kind, partial(self._take, topic))
+                      for topic, kind in topics.items()]
+        node.create_timer(WATCH_PERIOD, self._watch)
+
+    def _take(self, topic: str, data: bytes, kind: str) -> None:
+        self._put(topic, data, time.monotonic(), kind)
+
+    def _watch(self) -> None:
+        for tap in self._taps:
+            tap.adapt()
+
+
 class LiveSource:
     """
-    Moments of a robot that runs.
+    Moments of a caster robot that runs.
 
     Parameters
     ----------
@@ -89,16 +119,7 @@ class LiveSource:
     def __init__(self, node: Node, robot: CasterRobot) -> None:
         """Subscribe what a moment is made of."""
         self.reader = MomentReader(robot)
-        self._taps = [Tap(node, topic, kind, partial(self._take, topic))
-                      for topic, kind in TOPICS.items()]
-        node.create_timer(WATCH_PERIOD, self._watch)
-
-    def _take(self, topic: str, data: bytes, kind: str) -> None:
-        self.reader.put(topic, data, time.monotonic(), kind)
-
-    def _watch(self) -> None:
-        for tap in self._taps:
-            tap.adapt()
+        self._taps = Taps(node, TOPICS, self.reader.put)
 
     def moment(self) -> Moment | None:
         """Return what is known now; None without joint states."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from c3p_description.model import CasterRobot
@@ -42,21 +43,32 @@ TITLES = {'twist': 'velocity, asked and by odometry', 'steering': 'steering [deg
           'singularity': 'distance from a singularity, σ_min'}
 
 
-def blueprint() -> Any:
-    """Return Rerun's blueprint of the view; its camera goes along with the robot."""
+def blueprint(titles: Mapping[str, str] = TITLES, camera: Sequence[float] = (-1.3, -1.3, 1.5)
+              ) -> Any:
+    """
+    Return Rerun's blueprint of the view; its camera goes along with the robot.
+
+    Parameters
+    ----------
+    titles : mapping
+        Plot → title, from the top down.
+    camera : (3,) sequence, m
+        Where it is, in the frame of the robot.
+    """
     import rerun.blueprint as rrb
 
     more = {}
     # older viewers have their own camera
     if hasattr(rrb, 'EyeControls3D'):
         more['eye_controls'] = rrb.EyeControls3D(
-            position=(-1.3, -1.3, 1.5), look_target=(0.15, 0.0, 0.0), eye_up=(0.0, 0.0, 1.0),
+            position=tuple(camera), look_target=(0.15, 0.0, 0.0), eye_up=(0.0, 0.0, 1.0),
             tracking_entity=None)
     return rrb.Blueprint(
         rrb.Horizontal(
             rrb.Spatial3DView(origin=PLATFORM, contents=['/odom/**'], name='robot', **more),
             rrb.Vertical(*[rrb.TimeSeriesView(origin=f'plots/{plot}', name=title,
                                               plot_legend=rrb.Corner2D.RightTop)
-                           for plot, title in TITLES.items()], row_shares=[3, 2, 2, 2, 2]),
+                           for plot, title in titles.items()],
+                         row_shares=[3, *[2] * (len(titles) - 1)]),
             column_shares=[3, 2]),
         collapse_panels=True)

@@ -11,12 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from c3p_description.model import CasterRobot
 from c3p_simulation.figures.mujoco_studio import PictureError
-from c3p_simulation.viewers.bag_source import BagSource
 from c3p_simulation.viewers.rerun_layout import TIMELINE
-from c3p_simulation.viewers.rerun_log import import_rerun
-from c3p_simulation.viewers.rerun_view import find_viewer, save_run
+from c3p_simulation.viewers.rerun_robot import import_rerun
+from c3p_simulation.viewers.rerun_view import find_viewer
 
 # what the viewer may take to draw its first picture without a graphics card, s
 PATIENCE = 120.0
@@ -24,17 +22,14 @@ PATIENCE = 120.0
 NOTICES = 5.0
 
 
-def rerun_picture(source: BagSource, robot: CasterRobot, description: str | Path,
-                  path: str | Path, time: float) -> Path:
+def rerun_picture(write: Callable[[Path], object], path: str | Path, time: float) -> Path:
     """
     Write a picture of Rerun's viewer at one time of a run; needs no screen.
 
     Parameters
     ----------
-    source : BagSource
-    robot : CasterRobot
-    description : str or Path
-        How it looks, as for `loader.load`.
+    write : callable
+        Writes the run as an ``.rrd`` to the path that it is given.
     path : str or Path
         PNG, 1920 × 1080.
     time : float, s
@@ -61,7 +56,8 @@ def rerun_picture(source: BagSource, robot: CasterRobot, description: str | Path
     # it tells every step otherwise
     os.environ.setdefault('RUST_LOG', 'error')
     with tempfile.TemporaryDirectory(prefix='c3p_view_') as folder:
-        file = save_run(source, robot, description, Path(folder) / 'run.rrd')
+        file = Path(folder) / 'run.rrd'
+        write(file)
         try:
             with spawn(headless=True, port=_free_port(), hide_welcome_screen=True) as viewer:
                 _patiently(lambda: viewer.open([str(file)]))

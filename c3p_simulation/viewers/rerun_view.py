@@ -21,7 +21,8 @@ from c3p_simulation.recording.run_log import Series
 from c3p_simulation.viewers.bag_source import BagSource
 from c3p_simulation.viewers.moment import Moment
 from c3p_simulation.viewers.rerun_layout import blueprint
-from c3p_simulation.viewers.rerun_log import RerunLog, import_rerun
+from c3p_simulation.viewers.rerun_log import RerunLog
+from c3p_simulation.viewers.rerun_robot import import_rerun
 
 # moments a second of a bag and of a live robot; more samples of a line cannot be seen
 RATE, SAMPLES = 20.0, 50_000
@@ -72,6 +73,27 @@ def _columns(log: RerunLog, plot: str, lines: list[str], series: Series | None) 
         log.numbers(plot, line, series.time[::step], np.asarray(series.value)[::step, k])
 
 
+def write_recording(path: str | Path, layout: Any, fill: Callable[[Any], object]) -> Path:
+    """
+    Write a file for Rerun.
+
+    Parameters
+    ----------
+    path : str or Path
+        ``.rrd``.
+    layout : rerun.blueprint.Blueprint
+    fill : callable
+        Logs into the recording that it is given.
+    """
+    recording = import_rerun().RecordingStream(APPLICATION)
+    recording.save(path, default_blueprint=layout)
+    fill(recording)
+    recording.flush()
+    # closes the file
+    recording.disconnect()
+    return Path(path)
+
+
 def save_run(source: BagSource, robot: CasterRobot, description: str | Path, path: str | Path
              ) -> Path:
     """
@@ -86,14 +108,9 @@ def save_run(source: BagSource, robot: CasterRobot, description: str | Path, pat
     path : str or Path
         ``.rrd``.
     """
-    rr = import_rerun()
-    recording = rr.RecordingStream(APPLICATION)
-    recording.save(path, default_blueprint=blueprint())
-    log_run(RerunLog(recording, robot, description), source)
-    recording.flush()
-    # closes the file
-    recording.disconnect()
-    return Path(path)
+    import_rerun()
+    return write_recording(path, blueprint(), lambda recording: log_run(
+        RerunLog(recording, robot, description), source))
 
 
 def save(arguments: Namespace) -> dict[str, Any]:
@@ -123,18 +140,18 @@ def open_run(source: BagSource, robot: CasterRobot, description: str | Path) -> 
     description : str or Path
         How it looks, as for `loader.load`.
     """
-    recording = _spawn()
+    recording = spawn(blueprint())
     log_run(RerunLog(recording, robot, description), source)
     recording.flush()
 
 
-def _spawn() -> Any:
+def spawn(layout: Any) -> Any:
     """Return a recording that goes to a viewer of its own."""
     rr = import_rerun()
     find_viewer()
     recording = rr.RecordingStream(APPLICATION)
     try:
-        recording.spawn(default_blueprint=blueprint())
+        recording.spawn(default_blueprint=layout)
     except RuntimeError as error:
         raise PictureError(f'Rerun does not start ({" ".join(str(error).split())[:200]})'
                            ) from None
@@ -156,7 +173,7 @@ def follow(robot: CasterRobot, description: str | Path, moments: Callable[[], Mo
     going : callable
         Returns whether to go on; may wait until the next moment.
     """
-    log = RerunLog(_spawn(), robot, description)
+    log = RerunLog(spawn(blueprint()), robot, description)
     way: list[Array] = []
     while going():
         moment = moments()

@@ -42,9 +42,10 @@ def screenshot(arguments: Namespace) -> dict[str, Any]:
     viewer = arguments.viewer or 'mujoco'
     if viewer == 'rerun':
         from c3p_simulation.viewers.rerun_picture import rerun_picture
+        from c3p_simulation.viewers.rerun_view import save_run
 
-        path = rerun_picture(source, robot, arguments.robot, arguments.headless_screenshot,
-                             moment.time)
+        path = rerun_picture(lambda file: save_run(source, robot, arguments.robot, file),
+                             arguments.headless_screenshot, moment.time)
     else:
         from c3p_simulation.viewers.mujoco_picture import picture
 

@@ -104,7 +104,7 @@ def _invitation(url: str) -> str:
 
 
 @contextmanager
-def _on_air(arguments: Namespace) -> Iterator[tuple[Any, Callable[[float], bool]]]:
+def on_air(namespace: str | None) -> Iterator[tuple[Any, Callable[[float], bool]]]:
     """Give a node in the robot's namespace, and what spins it until a time; False at the end."""
     import rclpy
 
@@ -114,7 +114,7 @@ def _on_air(arguments: Namespace) -> Iterator[tuple[Any, Callable[[float], bool]
     stop.starting = False
     rclpy.init(args=[], signal_handler_options=rclpy.signals.SignalHandlerOptions.NO)
     executor = make_executor()
-    node = rclpy.create_node('view', namespace=arguments.namespace or '',
+    node = rclpy.create_node('view', namespace=namespace or '',
                              start_parameter_services=False, enable_rosout=False)
     executor.add_node(node)
 
@@ -136,7 +136,7 @@ def _live_in_rerun(arguments: Namespace, robot: CasterRobot) -> None:
     from c3p_simulation.viewers.live_source import LiveSource
     from c3p_simulation.viewers.rerun_view import follow
 
-    with _on_air(arguments) as (node, going):
+    with on_air(arguments.namespace) as (node, going):
         source = LiveSource(node, robot)
         follow(robot, arguments.robot, source.moment,
                lambda: going(clock.monotonic() + 1.0 / RATE))
@@ -147,7 +147,7 @@ def _live_in_mujoco(arguments: Namespace, robot: CasterRobot) -> None:
     from c3p_simulation.viewers.mujoco_window import Window
 
     window = Window(robot, arguments.robot)
-    with _on_air(arguments) as (node, going):
+    with on_air(arguments.namespace) as (node, going):
         source = LiveSource(node, robot)
 
         def moment() -> Moment | None:
@@ -164,7 +164,7 @@ def _live_in_mujoco(arguments: Namespace, robot: CasterRobot) -> None:
 def _live_in_foxglove(arguments: Namespace, robot: CasterRobot) -> None:
     from c3p_simulation.viewers.foxglove_live import FoxgloveLive
 
-    with _on_air(arguments) as (node, going):
+    with on_air(arguments.namespace) as (node, going):
         live = FoxgloveLive(node, robot, arguments.robot, arguments.host, arguments.port, _say)
         _say(_invitation(live.server.url))
         try:

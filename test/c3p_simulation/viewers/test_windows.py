@@ -16,6 +16,7 @@ from c3p_simulation.viewers import (  # noqa: E402
     mujoco_window,
     rerun_log,
     rerun_picture,
+    rerun_robot,
     rerun_view,
 )
 from c3p_simulation.viewers.urdf_visuals import visuals  # noqa: E402
@@ -44,7 +45,7 @@ def test_a_bag_opens_in_rerun_unless_another_viewer_is_named(source, viewed_bag,
                                                              tmp_path):
     recording = Recording()
     monkeypatch.setattr(rerun_view, 'MOST_MOMENTS', 20)
-    monkeypatch.setattr(rerun_view, '_spawn', lambda: recording)
+    monkeypatch.setattr(rerun_view, 'spawn', lambda layout: recording)
     figures = tmp_path / 'view.json'
     assert main(['view', str(viewed_bag), '--json', str(figures)]) == 0
     assert json.loads(figures.read_text()) == {
@@ -62,7 +63,7 @@ def test_long_runs_have_fewer_moments_a_second(robot, source, monkeypatch):
 
 def test_a_live_robot_draws_its_way_behind_it(robot, source, monkeypatch):
     recording = Recording()
-    monkeypatch.setattr(rerun_view, '_spawn', lambda: recording)
+    monkeypatch.setattr(rerun_view, 'spawn', lambda layout: recording)
     moments = iter([None, *(source.at(t) for t in (1.0, 1.01, 3.0, 4.0))])
     left = iter([True] * 5 + [False])
     rerun_view.follow(robot, 'c3p', lambda: next(moments), lambda: next(left))
@@ -103,7 +104,7 @@ def test_a_viewer_that_cannot_draw_names_what_is_missing(viewed_bag, monkeypatch
         raise RuntimeError('no adapter\nfound')
 
     monkeypatch.setattr(experimental.ViewerClient, 'spawn', spawn)
-    monkeypatch.setattr(rerun_picture, 'save_run', lambda *arguments: arguments[-1])
+    monkeypatch.setattr(rerun_view, 'save_run', lambda *arguments: arguments[-1])
     assert main(['view', str(viewed_bag), '--viewer', 'rerun', '--headless-screenshot',
                  str(tmp_path / 'f.png')]) == 2
     told = capsys.readouterr().err.strip()
@@ -125,7 +126,7 @@ def test_a_viewer_that_is_busy_is_asked_again():
 
 
 @pytest.mark.parametrize(('module', 'use'), [
-    ('rerun', rerun_log.import_rerun), ('foxglove', foxglove_bag.import_foxglove),
+    ('rerun', rerun_robot.import_rerun), ('foxglove', foxglove_bag.import_foxglove),
     ('trimesh', lambda: visuals('<robot name="r"><link name="a"><visual/></link></robot>'))])
 def test_what_is_not_installed_is_told_with_its_remedy(module, use, monkeypatch):
     import sys
