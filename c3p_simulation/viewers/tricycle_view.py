@@ -147,7 +147,20 @@ class RideReader:
         self.ground: Ground | None = None
 
     def put(self, topic: str, data: bytes, time: float, kind: str) -> None:
-        """Take a serialized message of one of `TOPICS` and its type; `time` is when it came, s."""
+        """
+        Take a message.
+
+        Parameters
+        ----------
+        topic : str
+            One of `TOPICS`.
+        data : bytes
+            As on the wire.
+        time : float, s
+            When it came.
+        kind : str
+            Its type.
+        """
         if topic != TERRAIN:
             self._heard[topic] = kind, data, time
             return
