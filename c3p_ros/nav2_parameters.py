@@ -45,7 +45,8 @@ def outer_radius(robot: CasterRobot) -> float:
 
 
 def nav2_parameters(content: Mapping[str, Any], robot: CasterRobot, namespace: str = '',
-                    scan: str = 'scan', localization: str = 'amcl') -> dict[str, Any]:
+                    scan: str = 'scan', localization: str = 'amcl', command: str = ''
+                    ) -> dict[str, Any]:
     """
     Return the parameters for one robot; `content` stays as it is.
 
@@ -61,11 +62,14 @@ def nav2_parameters(content: Mapping[str, Any], robot: CasterRobot, namespace: s
         Topic of the laser scan in that namespace, or an absolute one.
     localization : str
         One of LOCALIZATIONS. ``none``: there is no map, and what is planned in moves along.
+    command : str
+        Topic on which Nav2 commands the robot; empty: as in `content`.
 
     Raises
     ------
     ValueError
-        An unknown `localization`, or a `content` without the costmaps.
+        An unknown `localization`, a `content` without the costmaps, or one without the node that
+        `command` is for.
     """
     if localization not in LOCALIZATIONS:
         raise ValueError(f'localization = {localization!r}: must be one of {LOCALIZATIONS}')
@@ -89,6 +93,13 @@ def nav2_parameters(content: Mapping[str, Any], robot: CasterRobot, namespace: s
             values[source] = topic
         for sensor in values.get('observation_sources', ()):
             values[sensor]['topic'] = topic
+    if command:
+        # the last of those that a command passes
+        monitor = made.get('collision_monitor', {}).get('ros__parameters', {})
+        if 'cmd_vel_out_topic' not in monitor:
+            raise ValueError(f'cmd_vel = {command!r}: no collision_monitor with a '
+                             'cmd_vel_out_topic in the parameters of Nav2; remap it there')
+        monitor['cmd_vel_out_topic'] = command
     if localization == 'none':
         values = made['global_costmap']['global_costmap']['ros__parameters']
         values['plugins'] = [p for p in values['plugins'] if p != 'static_layer']

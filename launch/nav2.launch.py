@@ -64,6 +64,10 @@ ARGUMENTS = [
         'scan', default_value='scan',
         description='Topic of the laser scan.'),
     DeclareLaunchArgument(
+        'cmd_vel', default_value='',
+        description='Topic on which Nav2 commands the robot; cmd_vel_navigation leads through the '
+                    'mux of teleop.launch.py. Empty: as in nav2_params_file, cmd_vel.'),
+    DeclareLaunchArgument(
         'nav2_params_file', default_value=share('config', 'nav2.yaml'),
         description="Parameters of Nav2's nodes. The robot's radius, scan and what localization "
                     'needs are put in.'),
@@ -103,7 +107,7 @@ def navigation(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     namespace, localization = value(context, 'namespace'), value(context, 'localization')
     content = yaml.safe_load(Path(value(context, 'nav2_params_file')).read_text(encoding='utf-8'))
     made = nav2_parameters(content, load_casters(value(context, 'robot')), namespace,
-                           value(context, 'scan'), localization)
+                           value(context, 'scan'), localization, value(context, 'cmd_vel'))
     with tempfile.NamedTemporaryFile('w', prefix='c3p_nav2_', suffix='.yaml',
                                      delete=False) as file:
         yaml.safe_dump(made, file)

@@ -184,8 +184,23 @@ def test_without_a_map_nothing_waits_for_one():
     assert 'static_layer' in kept['plugins'] and 'rolling_window' not in kept
 
 
+def test_commands_go_where_they_are_asked_to():
+    def out(content):
+        return values(content, 'collision_monitor')['cmd_vel_out_topic']
+
+    assert out(nav2_parameters(FILE, load('c3p'))) == 'cmd_vel'
+    muxed = nav2_parameters(FILE, load('c3p'), command='cmd_vel_navigation')
+    assert out(muxed) == 'cmd_vel_navigation' and out(FILE) == 'cmd_vel'
+    # nothing else has changed
+    values(muxed, 'collision_monitor')['cmd_vel_out_topic'] = 'cmd_vel'
+    assert muxed == nav2_parameters(FILE, load('c3p'))
+
+
 def test_what_cannot_be_is_refused_with_its_name():
     with pytest.raises(ValueError, match='localization = .gps.'):
         nav2_parameters(FILE, load('c3p'), localization='gps')
+    without = {name: entry for name, entry in FILE.items() if name != 'collision_monitor'}
+    with pytest.raises(ValueError, match='cmd_vel = .cmd_vel_navigation.*collision_monitor'):
+        nav2_parameters(without, load('c3p'), command='cmd_vel_navigation')
     with pytest.raises(ValueError, match='no global_costmap in'):
         nav2_parameters({'local_costmap': FILE['local_costmap']}, load('c3p'))

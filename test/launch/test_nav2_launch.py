@@ -83,6 +83,14 @@ def test_without_a_map_the_odometry_is_the_map(nav2):
     assert given_to_nav2(nodes_of('nav2.launch.py', localization='none'))['slam'] == 'False'
 
 
+def test_nav2_may_command_through_the_mux(nav2):
+    for given, topic in (({}, 'cmd_vel'), ({'cmd_vel': 'cmd_vel_navigation'},
+                                           'cmd_vel_navigation')):
+        nodes = nodes_of('nav2.launch.py', bringup='false', map=nav2, **given)
+        made = yaml.safe_load(Path(given_to_nav2(nodes)['params_file']).read_text())
+        assert made['collision_monitor']['ros__parameters']['cmd_vel_out_topic'] == topic
+
+
 def test_a_robot_that_runs_is_not_started_again(nav2):
     assert [name for name, _ in processes_of('nav2.launch.py', bringup='false', map=nav2)] == [
         'navigation']
