@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -54,39 +55,43 @@ def add_view(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
     _check(arguments)
-    arguments.robot = arguments.robot or _recorded_robot(arguments.bag) or 'c3p'
     made = arguments.headless_screenshot or arguments.save
     make_places(Path() if made is None else made.parent, arguments.json)
-    # imported when asked for: each viewer has libraries of its own
-    if isinstance(load(arguments.robot), PvcTricycle):
-        from c3p_simulation.viewers.tricycle_view import view
-
-        figures = view(arguments)
-    elif arguments.headless_screenshot is not None:
-        from c3p_simulation.viewers.screenshots import screenshot
-
-        figures = screenshot(arguments)
-    elif arguments.save is not None:
-        from c3p_simulation.viewers.rerun_view import save
-
-        figures = save(arguments)
-    else:
-        from c3p_simulation.viewers.windows import show
-
-        figures = show(arguments)
+    with _robot(arguments) as arguments.robot:
+        figures = _show(arguments)
     stream = write_json(figures, arguments.json)
     for path in figures['files'].values():
         print(path, file=stream)
     return 0
 
 
-def _recorded_robot(bag: Path | None) -> str:
-    """Return the name of the robot in a bag; empty where it has none."""
-    if bag is None:
-        return ''
-    from c3p_simulation.recording.bag_contents import notes_of
+def _robot(arguments: argparse.Namespace) -> AbstractContextManager[str]:
+    """Return what gives the name or path of the robot."""
+    if arguments.robot or arguments.bag is None:
+        return nullcontext(arguments.robot or 'c3p')
+    from c3p_simulation.recording.recorded_robot import recorded_robot
 
-    return notes_of(bag).get('c3p_robot', '')
+    return recorded_robot(arguments.bag, arguments.namespace)
+
+
+def _show(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Show the robot as it is asked for; return what was shown, for JSON."""
+    # imported when asked for: each viewer has libraries of its own
+    if isinstance(load(arguments.robot), PvcTricycle):
+        from c3p_simulation.viewers.tricycle_view import view
+
+        return view(arguments)
+    if arguments.headless_screenshot is not None:
+        from c3p_simulation.viewers.screenshots import screenshot
+
+        return screenshot(arguments)
+    if arguments.save is not None:
+        from c3p_simulation.viewers.rerun_view import save
+
+        return save(arguments)
+    from c3p_simulation.viewers.windows import show
+
+    return show(arguments)
 
 
 def _check(arguments: argparse.Namespace) -> None:

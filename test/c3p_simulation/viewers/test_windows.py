@@ -77,7 +77,8 @@ def test_a_bag_is_played_over_and_over_in_the_window_of_mujoco(source, viewed_ba
 
     class Window:
         def __init__(self, robot, description):
-            assert (robot.name, description) == ('c3p', 'c3p')
+            # the one that the bag describes
+            assert robot.name == 'c3p' and description.endswith('.urdf')
 
         def show(self, moments):
             shown.append(moments())
