@@ -7,7 +7,8 @@ otherwise, so that a joystick or Nav2 can command the robot, and ``~/goal_reache
 ``~/distance_to_goal`` and, when a goal ends, ``~/result`` with the reason. Where nav2_msgs is
 installed it offers Nav2's action NavigateToPose, too. On a path each command is preceded by the
 ``reference_trajectory`` of the same stamp: a twist does not tell where the line is.
-A drive begins with zero commands: the velocity controller takes others only after that.
+A drive begins with zero commands, and waits for somebody who takes them: the velocity controller
+takes others only after that.
 """
 
 from __future__ import annotations
@@ -53,8 +54,9 @@ GOAL_AGE = 10.0
 # ~/distance_to_goal is for people and comes ten times a second
 DISTANCE_PERIOD_NS = 100_000_000
 
-# a drive begins with zero commands for this long, ns: one alone might get lost
-ZERO_PERIOD_NS = 100_000_000
+# a drive begins with zero commands for this long, ns: one alone might get lost; and for so long
+# after somebody has been found who takes them: the other side may find us later
+ZERO_PERIOD_NS, FOUND_PERIOD_NS = 100_000_000, 300_000_000
 
 # commands may be this much early, ns: rounding of stamps must not cost a whole cycle
 GRACE_NS = 100_000
@@ -178,7 +180,11 @@ class PositionControllerNode(SuiteNode):
             self._give_up(outcome.reason, outcome.text, outcome)
             return
         if self._begin:
-            self._drive_from, self._begin = stamp + ZERO_PERIOD_NS, False
+            # to nobody it would begin in vain: whoever comes then waits for a zero
+            heard, unheard = self._commands.heard, stamp < self._drive_from
+            self._drive_from = stamp + (FOUND_PERIOD_NS if unheard or not heard
+                                        else ZERO_PERIOD_NS)
+            self._begin = not heard
         beginning = stamp < self._drive_from
         if not beginning:
             self._commands.send_ahead(stamp, getattr(self._controller, 'ahead', None),

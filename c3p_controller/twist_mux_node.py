@@ -31,6 +31,10 @@ from c3p_ros.parameters import ParameterError
 TOPICS, LOCKS = 'topics', 'locks'
 FIELDS = {'topic': str, 'timeout': float, 'priority': int}
 
+# zero commands to the first who listens, s: found at the start, it may miss the zero with which a
+# source has begun, and would wait for another one
+OPENING = 0.3
+
 
 def inputs_of(entries: Mapping[str, Any], where: str) -> list[Input]:
     """
@@ -90,6 +94,8 @@ class TwistMuxNode(SuiteNode):
                                  start_silence=values.start_silence)
         except ValueError as error:
             raise ParameterError(f'twist_mux: {error}') from error
+        # from when on commands are passed on
+        self._open_at: float | None = None
         self._passed = dict.fromkeys((source.name for source in sources), 0)
         self._shown: tuple[Any, ...] = ()
         self._kind = TwistStamped if values.use_stamped else Twist
@@ -141,7 +147,8 @@ class TwistMuxNode(SuiteNode):
             self.diagnostics.refuse(source.topic, error)
             return
         neutral = all(abs(part) <= ZERO_COMMAND for part in parts)
-        if self._mux.command(source.name, neutral, self.watch_time()):
+        now = self.watch_time()
+        if self._mux.command(source.name, neutral, now) and self._open(now):
             self._passed[source.name] += 1
             self._command.publish(message)
         self._tell()
@@ -153,9 +160,15 @@ class TwistMuxNode(SuiteNode):
     def _on_watch(self) -> None:
         now = self.watch_time()
         self._mux.look(now)
-        if self._mux.halting(now):
+        if self._mux.halting(now) or not self._open(now):
             self._command.publish(self._zero())
         self._tell()
+
+    def _open(self, now: float) -> bool:
+        """Return whether commands are passed on: somebody listens, and has been told to stand."""
+        if self._open_at is None and self._command.get_subscription_count():
+            self._open_at = now + OPENING
+        return self._open_at is not None and now >= self._open_at
 
     def _look_past(self) -> None:
         """Tell who else commands the robot: no lock stops that."""

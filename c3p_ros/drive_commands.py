@@ -39,6 +39,11 @@ class DriveCommands:
         self._command = node.create_publisher(TwistStamped if stamped else Twist, 'cmd_vel',
                                               LATEST)
 
+    @property
+    def heard(self) -> bool:
+        """Whether anybody takes the commands; other processes are found after some time."""
+        return self._command.get_subscription_count() > 0
+
     def send(self, twist: np.ndarray, stamp: Any, frame: str) -> None:
         """Publish a twist (3,) in `frame`, m/s and rad/s."""
         if not self._stamped:

@@ -17,15 +17,20 @@ NODE = 'position_controller'
 class Place:
     """The node on a bench, with its results and commands."""
 
-    def __init__(self, bench, **parameters):
+    def __init__(self, bench, listening=True, **parameters):
         # a busy machine must not lose the odometry that a test goes on sending
         self.bench = bench
         bench.add(PositionControllerNode, **{'odom_timeout': 10.0, **parameters})
         self.results = bench.collect(DiagnosticStatus, f'{NODE}/result', RESULTS)
-        self.commands = bench.collect(TwistStamped, 'cmd_vel', 10)
+        if listening:
+            self.listen()
         self.pose, self.twist, self.shift = np.zeros(3), np.zeros(3), 0.0
         # the first odometry that arrives; goals are refused until then
         self.until(lambda: bench.nodes[NODE]._pose is not None, 'the odometry')
+
+    def listen(self):
+        """Take the commands from now on."""
+        self.commands = self.bench.collect(TwistStamped, 'cmd_vel', 10)
 
     def odometry(self):
         message = Odometry(child_frame_id='base_link')

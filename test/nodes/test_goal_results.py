@@ -2,6 +2,7 @@
 """How the position controller tells the end of each goal; the odometry is the test's."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -52,6 +53,18 @@ def test_a_goal_that_is_not_held_is_let_go_with_a_zero_command(bench):
     assert (last.linear.x, last.linear.y, last.angular.z) == (0.0, 0.0, 0.0)
     answer = bench.call(Trigger, f'{NODE}/cancel')
     assert not answer.success and len(place.results) == 1
+
+
+def test_a_drive_begins_once_somebody_takes_its_commands(bench):
+    """Whoever is found later has missed its zeros, and would wait for others in vain."""
+    place = Place(bench, listening=False)
+    place.goal(1.0, 0.0, 0.0)
+    end = time.monotonic() + 0.6
+    place.until(lambda: time.monotonic() > end, 'time')
+    place.listen()
+    place.until(lambda: any(message.twist.linear.x for message in place.commands), 'driving')
+    moving = [message.twist.linear.x != 0.0 for message in place.commands]
+    assert moving.index(True) > 3
 
 
 def test_cancelled_preempted_and_refused_goals_are_told_apart(bench):

@@ -63,6 +63,27 @@ def test_messages_pass_as_they_are_and_a_lock_sends_zeros(bench):
     assert all(message.twist == zero.twist for message in out[count:])
 
 
+def test_whoever_listens_first_is_told_to_stand_before_commands_pass(bench):
+    """A robot that starts with the mux has missed the zero with which the source began."""
+    bench.add(TwistMuxNode, start_silence=0.0)
+    keys = bench.publisher(TwistStamped, 'cmd_vel_keyboard')
+    zero, ahead = stamped(bench, 0.0, 0.0, 0.0), stamped(bench, 0.1, 0.0, 0.2)
+    driving = bench.collect(String, 'twist_mux/driving', LATCHED)
+    bench.publish_until(keys, zero, lambda: driving and driving[-1].data == 'keyboard', 'zero')
+    bench.publish_until(keys, ahead, lambda: bench.value('twist_mux', 'driving') == 'keyboard',
+                        'driving')
+    assert bench.value('twist_mux', 'keyboard passed') == '0'
+    out = bench.collect(TwistStamped, 'cmd_vel')
+    bench.publish_until(keys, ahead, lambda: ahead in out, 'the command passes')
+    first = out.index(ahead)
+    assert first > 3 and all(message.twist == zero.twist for message in out[:first])
+    assert all(message == ahead for message in out[first:])
+    # who comes later hears what passes: a robot that has lost its node does not go on by itself
+    late = bench.collect(TwistStamped, 'cmd_vel')
+    bench.publish_until(keys, ahead, lambda: late, 'a command')
+    assert late[0] == ahead
+
+
 def test_plain_twists_pass_and_the_file_says_who(bench):
     bench.add(TwistMuxNode, **{'use_stamped': False, 'start_silence': 0.0,
                                'topics.me.topic': 'from_me', 'topics.me.timeout': 1,
