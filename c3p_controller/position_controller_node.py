@@ -85,7 +85,8 @@ class PositionControllerNode(SuiteNode):
         self._begin, self._drive_from, self._distance_due, self._command_due = False, 0, 0, 0
         self._reached: bool | None = None
         self._commands = DriveCommands(self, self.parameters.value.use_stamped_vel,
-                                       isinstance(self._controller, PathController))
+                                       isinstance(self._controller, PathController),
+                                       self.watch_time())
         self._reached_pub = self.create_publisher(Bool, '~/goal_reached', LATCHED)
         self._distance_pub = self.create_publisher(Float64, '~/distance_to_goal', RELIABLE)
         self._reports = GoalReports(self, self.robot.name)
@@ -171,6 +172,7 @@ class PositionControllerNode(SuiteNode):
             self._distance_due = 0
             self._give_up(TIME_WENT_BACK, 'time went back; the goal belongs to the time before')
             return
+        found = self._commands.listeners.found(self.watch_time())
         command = self._controller.step(pose, speed)
         if command is None:
             return
@@ -179,13 +181,11 @@ class PositionControllerNode(SuiteNode):
         if outcome and outcome.reason != REACHED:
             self._give_up(outcome.reason, outcome.text, outcome)
             return
-        if self._begin:
+        if self._begin or found:
             # to nobody it would begin in vain: whoever comes then waits for a zero
-            heard, unheard = self._commands.heard, stamp < self._drive_from
-            self._drive_from = stamp + (FOUND_PERIOD_NS if unheard or not heard
-                                        else ZERO_PERIOD_NS)
-            self._begin = not heard
-        beginning = stamp < self._drive_from
+            self._begin = not self._commands.listeners.anybody()
+            self._drive_from = stamp + (FOUND_PERIOD_NS if found else ZERO_PERIOD_NS)
+        beginning = self._begin or stamp < self._drive_from
         if not beginning:
             self._commands.send_ahead(stamp, getattr(self._controller, 'ahead', None),
                                       (self._frames.odom_frame, self._frames.base_frame))

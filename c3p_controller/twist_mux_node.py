@@ -9,6 +9,7 @@ as they are, so that the stamp of a command is that of its source.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from c3p_controller.command_guard import ZERO_COMMAND
 from c3p_controller.twist_mux import Input, TwistMux
 from c3p_description.files import share_file
 from c3p_ros.diagnostics import OK, WARN
+from c3p_ros.drive_commands import Listeners
 from c3p_ros.executor import run
 from c3p_ros.messages import MessageError, ns_to_stamp, planar
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
@@ -31,7 +33,7 @@ from c3p_ros.parameters import ParameterError
 TOPICS, LOCKS = 'topics', 'locks'
 FIELDS = {'topic': str, 'timeout': float, 'priority': int}
 
-# zero commands to the first who listens, s: found at the start, it may miss the zero with which a
+# zero commands to whoever is found after the start, s: it may have missed the zero with which a
 # source has begun, and would wait for another one
 OPENING = 0.3
 
@@ -95,11 +97,12 @@ class TwistMuxNode(SuiteNode):
         except ValueError as error:
             raise ParameterError(f'twist_mux: {error}') from error
         # from when on commands are passed on
-        self._open_at: float | None = None
+        self._open_at = math.inf
         self._passed = dict.fromkeys((source.name for source in sources), 0)
         self._shown: tuple[Any, ...] = ()
         self._kind = TwistStamped if values.use_stamped else Twist
         self._command = self.create_publisher(self._kind, 'cmd_vel', LATEST)
+        self._listeners = Listeners(self._command, self.watch_time())
         self._locked = self.create_publisher(Bool, '~/locked', LATCHED)
         self._driving = self.create_publisher(String, '~/driving', LATCHED)
         for source in sources:
@@ -166,9 +169,9 @@ class TwistMuxNode(SuiteNode):
 
     def _open(self, now: float) -> bool:
         """Return whether commands are passed on: somebody listens, and has been told to stand."""
-        if self._open_at is None and self._command.get_subscription_count():
+        if self._listeners.found(now):
             self._open_at = now + OPENING
-        return self._open_at is not None and now >= self._open_at
+        return now >= self._open_at
 
     def _look_past(self) -> None:
         """Tell who else commands the robot: no lock stops that."""

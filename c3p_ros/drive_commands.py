@@ -15,6 +15,44 @@ from c3p_ros.messages import fill_twist
 from c3p_ros.node import LATEST
 from c3p_ros.wire_writers import TrajectoryWriter
 
+# other processes find each other within this time after the start, s
+DISCOVERY = 3.0
+
+
+class Listeners:
+    """
+    Who takes a publisher's messages, as far as they have been found.
+
+    Parameters
+    ----------
+    publisher : Publisher
+    now : float, s
+        Time of the start.
+    """
+
+    def __init__(self, publisher: Any, now: float) -> None:
+        """Know of nobody yet."""
+        self._publisher, self._start, self._most = publisher, now, 0
+
+    def anybody(self) -> bool:
+        """Return whether there is one now."""
+        return self._publisher.get_subscription_count() > 0
+
+    def found(self, now: float) -> bool:
+        """
+        Return whether one has been found since this was asked last.
+
+        The first one counts whenever it comes, others only soon after the start, when a robot
+        may be found after a recorder: one that comes later was started anew.
+
+        Parameters
+        ----------
+        now : float, s
+        """
+        count, most = self._publisher.get_subscription_count(), self._most
+        self._most = max(count, most)
+        return count > most and (most == 0 or now - self._start < DISCOVERY)
+
 
 class DriveCommands:
     """
@@ -27,9 +65,15 @@ class DriveCommands:
         ``cmd_vel`` is a TwistStamped, else a Twist.
     ahead : bool
         Publish the reference ahead.
+    now : float, s
+
+    Attributes
+    ----------
+    listeners : Listeners
+        Of ``cmd_vel``.
     """
 
-    def __init__(self, node: Node, stamped: bool, ahead: bool) -> None:
+    def __init__(self, node: Node, stamped: bool, ahead: bool, now: float) -> None:
         """Create the publishers."""
         self._stamped = stamped
         self._ahead = node.create_publisher(
@@ -38,11 +82,7 @@ class DriveCommands:
         self._frames = '', ''
         self._command = node.create_publisher(TwistStamped if stamped else Twist, 'cmd_vel',
                                               LATEST)
-
-    @property
-    def heard(self) -> bool:
-        """Whether anybody takes the commands; other processes are found after some time."""
-        return self._command.get_subscription_count() > 0
+        self.listeners = Listeners(self._command, now)
 
     def send(self, twist: np.ndarray, stamp: Any, frame: str) -> None:
         """Publish a twist (3,) in `frame`, m/s and rad/s."""

@@ -14,6 +14,7 @@ from goal_place import NODE, Place  # noqa: E402
 from std_msgs.msg import Bool  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
+from c3p_ros.drive_commands import DISCOVERY  # noqa: E402
 from c3p_ros.goal_report import RESULTS  # noqa: E402
 from c3p_ros.node import LATCHED  # noqa: E402
 
@@ -62,9 +63,19 @@ def test_a_drive_begins_once_somebody_takes_its_commands(bench):
     end = time.monotonic() + 0.6
     place.until(lambda: time.monotonic() > end, 'time')
     place.listen()
-    place.until(lambda: any(message.twist.linear.x for message in place.commands), 'driving')
-    moving = [message.twist.linear.x != 0.0 for message in place.commands]
-    assert moving.index(True) > 3
+
+    def begins():
+        place.until(lambda: any(message.twist.linear.x for message in place.commands), 'driving')
+        return [message.twist.linear.x != 0.0 for message in place.commands].index(True)
+
+    assert begins() > 3
+    # that was a recorder; the robot is found after it
+    place.listen()
+    assert begins() > 3
+    # but one that is started anew does not go on by itself
+    bench.nodes[NODE]._commands.listeners._start -= DISCOVERY
+    place.listen()
+    assert begins() == 0
 
 
 def test_cancelled_preempted_and_refused_goals_are_told_apart(bench):
