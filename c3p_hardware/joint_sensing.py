@@ -128,7 +128,11 @@ class JointSensing:
         joints = Joints(angles[:n], rates[:n], angles[n:], rates[n:],
                         np.array([d.settings.units.torque(d.torque) for d in self._drives]))
         self._time = now
-        problems += self._stuck(joints)
+        if problems:
+            # an angle that is wrong makes the other casters look wrong
+            self._watch.forget()
+        else:
+            problems = self._stuck(joints)
         return joints, problems
 
     def _jumps(self, moved: Sequence[int], dt: float) -> list[Problem]:
@@ -178,11 +182,15 @@ class StuckWatch:
         """Know nothing yet."""
         self._robot, self._jitter = robot, jitter
         self._others = [np.arange(robot.count) != i for i in range(robot.count)]
-        self._cycles = 0
-        self._steering: Array | None = None
+        self.forget()
         # compiled before the first cycle, which must not wait
         rest = np.zeros(robot.count)
         wheel_jacobian(robot, rest), steering_jacobian(robot, rest)
+
+    def forget(self) -> None:
+        """Know nothing any more."""
+        self._cycles = 0
+        self._steering: Array | None = None
 
     def step(self, steering: Array, wheel_angle: Array) -> list[int]:
         """

@@ -228,6 +228,17 @@ def test_what_is_further_than_a_caster_turns_is_a_jump(caster, jump, cycles):
 
 # -- encoders that stand --------------------------------------------------------------------------
 
+def test_a_jump_makes_no_other_encoder_look_stuck(ten_minutes):
+    """Whenever the others are looked at, which is every fifth cycle or later."""
+    steering, wheel = (angles[:, 0] for angles in ten_minutes)
+    for begin in range(300, 310):
+        rig = Rig(C3P)
+        for k in range(begin):
+            assert rig.step(k / RATE, steering[k], wheel[k])[1] == []
+        _, problems = rig.step(begin / RATE, steering[begin] + [0.0, 0.0, 2.0], wheel[begin])
+        assert [(p.device, p.kind) for p in problems] == [(rig.encoders[2].name, 'jump')]
+
+
 def test_ten_minutes_of_driving_raise_no_alarm(ten_minutes):
     steering, wheel = quantised(ten_minutes[0], STEP), quantised(ten_minutes[1],
                                                                  UNITS.angle_resolution)

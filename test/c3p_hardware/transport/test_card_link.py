@@ -223,7 +223,7 @@ def test_a_device_that_lost_its_configuration_gets_it_again(link):
 def test_what_a_jump_has_done_to_the_joints_is_forgotten_when_it_is_recovered_from(link):
     link.connect()
     link.hold()
-    link.far.cards.inject('encoder_jump=700:encoder3')
+    link.far.cards.inject('encoder_jump=1800:encoder3')
     link.until(lambda: link.state == ArmState.FAULT, 'the fault')
     watch = link._loop._sensing._watch
     assert link.recover() == 'disarmed'
