@@ -40,7 +40,7 @@ from c3p_controller.position_laws import make_position, retune
 from c3p_kinematics.se2 import compose
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import OK, WARN
-from c3p_ros.drive_commands import DriveCommands
+from c3p_ros.drive_commands import OPENING, DriveCommands
 from c3p_ros.executor import run
 from c3p_ros.frames import GoalFrames, planar_pose
 from c3p_ros.goal_report import GoalReports
@@ -55,8 +55,8 @@ GOAL_AGE = 10.0
 DISTANCE_PERIOD_NS = 100_000_000
 
 # a drive begins with zero commands for this long, ns: one alone might get lost; and for so long
-# after somebody has been found who takes them: the other side may find us later
-ZERO_PERIOD_NS, FOUND_PERIOD_NS = 100_000_000, 300_000_000
+# after somebody has been found who takes them
+ZERO_PERIOD_NS, FOUND_PERIOD_NS = 100_000_000, round(1e9 * OPENING)
 
 # commands may be this much early, ns: rounding of stamps must not cost a whole cycle
 GRACE_NS = 100_000

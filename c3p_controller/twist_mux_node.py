@@ -23,7 +23,7 @@ from c3p_controller.command_guard import ZERO_COMMAND
 from c3p_controller.twist_mux import Input, TwistMux
 from c3p_description.files import share_file
 from c3p_ros.diagnostics import OK, WARN
-from c3p_ros.drive_commands import Listeners
+from c3p_ros.drive_commands import OPENING, Listeners
 from c3p_ros.executor import run
 from c3p_ros.messages import MessageError, ns_to_stamp, planar
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
@@ -32,10 +32,6 @@ from c3p_ros.parameters import ParameterError
 # groups of the parameter file, and what each of their entries must have
 TOPICS, LOCKS = 'topics', 'locks'
 FIELDS = {'topic': str, 'timeout': float, 'priority': int}
-
-# zero commands to whoever is found after the start, s: it may have missed the zero with which a
-# source has begun, and would wait for another one
-OPENING = 0.3
 
 
 def inputs_of(entries: Mapping[str, Any], where: str) -> list[Input]:
@@ -169,6 +165,7 @@ class TwistMuxNode(SuiteNode):
 
     def _open(self, now: float) -> bool:
         """Return whether commands are passed on: somebody listens, and has been told to stand."""
+        # it may have missed the zero with which a source has begun, and would wait for another
         if self._listeners.found(now):
             self._open_at = now + OPENING
         return now >= self._open_at

@@ -17,6 +17,8 @@ from c3p_ros.wire_writers import TrajectoryWriter
 
 # other processes find each other within this time after the start, s
 DISCOVERY = 3.0
+# and whoever is found is told to stand for so long, s: it may find us later than we found it
+OPENING = 0.3
 
 
 class Listeners:

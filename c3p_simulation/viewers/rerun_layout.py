@@ -16,6 +16,24 @@ AXES = (('vx', '#E69F00', '#0072B2'), ('vy', '#F0E442', '#009E73'), ('omega', '#
                                                                      '#56B4E9'))
 
 
+def import_rerun() -> Any:
+    """
+    Return the module rerun.
+
+    Raises
+    ------
+    ValueError
+        It is not installed; the text says how to.
+    """
+    try:
+        import rerun
+    except ImportError as error:
+        raise ValueError(f'Rerun is missing ({error}); install it with `pip install c3p[view]` or '
+                         '`pip install rerun-sdk`, or choose --viewer mujoco or foxglove'
+                         ) from None
+    return rerun
+
+
 def series(robot: CasterRobot) -> dict[str, dict[str, tuple[str, str]]]:
     """
     Return the plots: ``{plot: {line: (label, colour)}}``.
@@ -55,6 +73,8 @@ def blueprint(titles: Mapping[str, str] = TITLES, camera: Sequence[float] = (-1.
     camera : (3,) sequence, m
         Where it is, in the frame of the robot.
     """
+    # says what is missing
+    import_rerun()
     import rerun.blueprint as rrb
 
     more = {}

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from c3p_simulation.figures.mujoco_studio import PictureError
-from c3p_simulation.viewers.rerun_layout import TIMELINE
-from c3p_simulation.viewers.rerun_robot import import_rerun
+from c3p_simulation.viewers.rerun_layout import TIMELINE, import_rerun
 from c3p_simulation.viewers.rerun_view import find_viewer
 
 # what the viewer may take to draw its first picture without a graphics card, s

@@ -21,26 +21,8 @@ from c3p_simulation.scene.shapes import (
     Shape,
     arc_points,
 )
-from c3p_simulation.viewers.rerun_layout import PLATFORM, TIMELINE
+from c3p_simulation.viewers.rerun_layout import PLATFORM, TIMELINE, import_rerun
 from c3p_simulation.viewers.urdf_visuals import visuals
-
-
-def import_rerun() -> Any:
-    """
-    Return the module rerun.
-
-    Raises
-    ------
-    ValueError
-        It is not installed; the text says how to.
-    """
-    try:
-        import rerun
-    except ImportError as error:
-        raise ValueError(f'Rerun is missing ({error}); install it with `pip install c3p[view]` or '
-                         '`pip install rerun-sdk`, or choose --viewer mujoco or foxglove'
-                         ) from None
-    return rerun
 
 
 class RobotLog:

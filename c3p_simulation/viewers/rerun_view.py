@@ -20,9 +20,8 @@ from c3p_simulation.recording.log_reader import read_run
 from c3p_simulation.recording.run_log import Series
 from c3p_simulation.viewers.bag_source import BagSource
 from c3p_simulation.viewers.moment import Moment
-from c3p_simulation.viewers.rerun_layout import blueprint
+from c3p_simulation.viewers.rerun_layout import blueprint, import_rerun
 from c3p_simulation.viewers.rerun_log import RerunLog
-from c3p_simulation.viewers.rerun_robot import import_rerun
 
 # moments a second of a bag and of a live robot; more samples of a line cannot be seen
 RATE, SAMPLES = 20.0, 50_000
@@ -108,7 +107,6 @@ def save_run(source: BagSource, robot: CasterRobot, description: str | Path, pat
     path : str or Path
         ``.rrd``.
     """
-    import_rerun()
     return write_recording(path, blueprint(), lambda recording: log_run(
         RerunLog(recording, robot, description), source))
 

@@ -14,9 +14,9 @@ from c3p_simulation.cli import main  # noqa: E402
 from c3p_simulation.viewers import (  # noqa: E402
     foxglove_bag,
     mujoco_window,
+    rerun_layout,
     rerun_log,
     rerun_picture,
-    rerun_robot,
     rerun_view,
 )
 from c3p_simulation.viewers.urdf_visuals import visuals  # noqa: E402
@@ -127,7 +127,7 @@ def test_a_viewer_that_is_busy_is_asked_again():
 
 
 @pytest.mark.parametrize(('module', 'use'), [
-    ('rerun', rerun_robot.import_rerun), ('foxglove', foxglove_bag.import_foxglove),
+    ('rerun', rerun_layout.import_rerun), ('foxglove', foxglove_bag.import_foxglove),
     ('trimesh', lambda: visuals('<robot name="r"><link name="a"><visual/></link></robot>'))])
 def test_what_is_not_installed_is_told_with_its_remedy(module, use, monkeypatch):
     import sys
