@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from c3p_description.model import GRAVITY, Array, CasterRobot
+from c3p_description.model import Array
 
 # a reference ahead has at most this many points, so that a law's memory is bounded
 MOST_POINTS = 200
@@ -87,24 +87,6 @@ class TorqueLaw(Protocol):
 
     def step(self, sensed: Sensed, asked: Asked, dt: float) -> Array:
         """Return the wheel torques (n,) N·m, inside their limits, for the next `dt` seconds."""
-
-
-def torque_bounds(robot: CasterRobot) -> Array:
-    """
-    Return the largest torque of each wheel that a law plans with, (n,) N·m; all are finite.
-
-    It is 0 where no motor is. Where the description names no limit it is ``m g r / n``, what a
-    tyre that bears its share of the weight passes to the ground at µ = 1: more would spin it.
-
-    Examples
-    --------
-    >>> from c3p_description import load
-    >>> torque_bounds(load('c3p'))
-    array([1.2, 1.2, 1.2])
-    """
-    grip = robot.total_mass * GRAVITY * robot.wheel_radius / robot.count
-    known = np.where(np.isfinite(robot.torque_limit), robot.torque_limit, grip)
-    return np.where(robot.driven, known, 0.0)
 
 
 def check_ahead(ahead: Ahead) -> Ahead:

@@ -22,6 +22,7 @@ from c3p_controller.law import Ahead, Asked, Sensed, TorqueLaw, check_ahead
 from c3p_controller.reference import ReferenceLimits, limit_twist
 from c3p_controller.velocity_controller import braking_torque, limit_torque
 from c3p_description.model import Array, CasterRobot
+from c3p_dynamics.traction import torque_bounds
 
 # references ahead that may wait for the command of their stamp
 WAITING = 3
@@ -84,6 +85,7 @@ class OneStep:
         self.law, self.limits, self.stop_deceleration = law, limits, stop_deceleration
         self.standstill, self.stop_damping = standstill, stop_damping
         self._robot = robot
+        self._bounds = torque_bounds(robot)
         self._lever = float(np.hypot(*robot.hip_position.T).max())
         # stamp: reference as it came, and what the limits made of it
         self._came: dict[int, tuple[Ahead, ReferenceLimits, Ahead]] = {}
@@ -162,7 +164,7 @@ class OneStep:
         if not np.isfinite(torque).all():
             raise LawFailure(f'{type(self.law).__name__}: torque = {torque.tolist()}: must be '
                              'finite')
-        return limit_torque(np.where(self._robot.driven, torque, 0.0), self._robot.torque_limit)
+        return limit_torque(np.where(self._robot.driven, torque, 0.0), self._bounds)
 
     def _rests(self, sensed: Sensed, command: Array | None, dt: float) -> bool:
         speed, yaw_rate = self.standstill

@@ -21,6 +21,7 @@ from c3p_controller.fusion import OUR_READING, FusionOptions, fuse, singularity_
 from c3p_controller.reference import ReferenceLimits, ReferenceShaper
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.friction import friction_compensation
+from c3p_dynamics.traction import torque_bounds
 from c3p_kinematics.casters import inverse
 
 
@@ -94,14 +95,18 @@ def limit_torque(torque: Array, limit: Array) -> Array:
     """
     Return the torques inside their limits, all scaled by one factor.
 
-    One factor keeps the direction of the wrench; clipping each wheel by itself would turn it.
+    One factor keeps the direction of the wrench; clipping each wheel by itself would turn it. A
+    wheel with the limit 0 gets none and does not count.
 
     Examples
     --------
-    >>> limit_torque(np.array([2.0, 1.0, 0.0]), np.array([1.0, 1.0, 1.0]))
+    >>> limit_torque(np.array([2.0, 1.0, 0.5]), np.array([1.0, 1.0, 0.0]))
     array([1. , 0.5, 0. ])
     """
-    return torque / max(1.0, float(np.max(np.abs(torque) / limit)))
+    over = (np.abs(torque) > limit) & (limit > 0.0)
+    factor = float(np.min(limit[over] / np.abs(torque[over]))) if over.any() else 1.0
+    # rounding of the factor must not pass a limit
+    return np.clip(factor * torque, -limit, limit)
 
 
 def braking_torque(robot: CasterRobot, wheel_rate: Array, damping: float, standstill_speed: float
@@ -126,7 +131,7 @@ def braking_torque(robot: CasterRobot, wheel_rate: Array, damping: float, stands
     array([-0.2,  0.2,  0. ])
     """
     moves = robot.driven & (np.abs(wheel_rate) * robot.wheel_radius >= standstill_speed)
-    return limit_torque(np.where(moves, -damping * wheel_rate, 0.0), robot.torque_limit)
+    return limit_torque(np.where(moves, -damping * wheel_rate, 0.0), torque_bounds(robot))
 
 
 class VelocityController:
@@ -152,6 +157,7 @@ class VelocityController:
         self.gains = gains
         self.virtual_steering_weight = virtual_steering_weight
         self.options = options
+        self.limit = torque_bounds(robot)
         self.shaper = ReferenceShaper(limits)
         self.reset()
 
@@ -227,8 +233,8 @@ class VelocityController:
             # some readings of eq. (13) have weights that are no numbers; motors get none of that
             self._saturated = True
             return np.zeros(robot.count)
-        self._saturated = bool((abs(torque) > robot.torque_limit).any())
-        return limit_torque(torque, robot.torque_limit)
+        self._saturated = bool((abs(torque) > self.limit).any())
+        return limit_torque(torque, self.limit)
 
     def _escape(self, sensed: Array, dt: float) -> float:
         """Return the push that leaves a singularity which keeps its own symmetry, m/s²."""

@@ -30,6 +30,7 @@ from c3p_controller.paper.chain import PaperChain
 from c3p_controller.step_watch import StepWatch
 from c3p_controller.torque_laws import make_law, retune
 from c3p_controller.velocity_controller import braking_torque
+from c3p_dynamics.traction import traction_report
 from c3p_ros.cycle import CycleClock, Lifelines
 from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.executor import run
@@ -63,6 +64,8 @@ class VelocityControllerNode(SuiteNode):
         self._newest = 0
         self._law = make_law(values, self.robot)
         self._paper = isinstance(self._law, PaperChain)
+        if stronger := traction_report(self.robot):
+            self.get_logger().warning(stronger)
         # the papers' law alone needs the inverse dynamics
         self._alive = Lifelines('joint_states', 'odom', *['dynamics_effort'] * self._paper,
                                 timeout=values.chain_timeout)

@@ -22,6 +22,12 @@ Array = NDArray[np.float64]
 # standard gravity, m/s²
 GRAVITY = 9.80665
 
+# µ of a rubber or polyurethane tyre on a dusty hard floor; clean and dry it is 0.7 to 1
+TYRE_FRICTION = 0.6
+
+# fraction of a tyre's grip that controllers use
+TRACTION_MARGIN = 0.7
+
 
 class ModelError(ValueError):
     """A robot description that cannot be; the text names the field, the value and the remedy."""
@@ -87,7 +93,11 @@ class CasterRobot:
     driven : (n,) bool array
         True where a motor turns the wheel.
     torque_limit : (n,) array, N·m
-        What the motor may give at the wheel.
+        What the motor may give at the wheel; inf for no limit.
+    tyre_friction : float
+        µ > 0 between tyres and floor that controllers rely on.
+    traction_margin : float, 0 to 1
+        Fraction of µ·load·r that controllers use; the rest covers load transfer and side forces.
     steering_joints, wheel_joints : tuple of str
         Joint names, in the order of the casters.
     steering_sign, steering_zero, wheel_sign : (n,) array
@@ -116,6 +126,8 @@ class CasterRobot:
     friction: Friction = field(default_factory=Friction)
     driven: ArrayLike = True
     torque_limit: ArrayLike = np.inf
+    tyre_friction: float = TYRE_FRICTION
+    traction_margin: float = TRACTION_MARGIN
     steering_joints: tuple[str, ...] = ()
     wheel_joints: tuple[str, ...] = ()
     steering_sign: ArrayLike = 1.0
@@ -146,6 +158,8 @@ class CasterRobot:
         self._set('platform_com', _per_caster('platform_com', self.platform_com, 2))
         self._set('platform_mass', float(self.platform_mass))
         self._set('platform_inertia', float(self.platform_inertia))
+        self._set('tyre_friction', float(self.tyre_friction))
+        self._set('traction_margin', float(self.traction_margin))
         for kind in ('steering', 'wheel'):
             names = tuple(getattr(self, f'{kind}_joints')) or tuple(
                 f'{kind}_joint_{i + 1}' for i in range(count))
@@ -178,6 +192,12 @@ class CasterRobot:
         if not np.all(self.torque_limit > 0):
             raise ModelError(f'torque_limit = {self.torque_limit}: must be greater than zero; '
                              '.inf means no limit')
+        if not 0 < self.tyre_friction < np.inf:
+            raise ModelError(f'tyre_friction = {self.tyre_friction}: must be a finite number '
+                             'greater than zero')
+        if not 0 < self.traction_margin <= 1:
+            raise ModelError(f'traction_margin = {self.traction_margin}: must be greater than 0 '
+                             'and at most 1')
         if not np.any(self.driven):
             raise ModelError('driven: no caster is driven, so the robot cannot move')
 

@@ -24,7 +24,8 @@ CASTER_ROBOT: dict[str, dict[str, str]] = {
     'casters': {
         'hip_radius': 'number', 'hip_angles': 'numbers', 'hip_position': 'points',
         'caster_offset': 'per caster', 'wheel_radius': 'per caster', 'driven': 'flags',
-        'torque_limit': 'limit per caster',
+        'torque_limit': 'limit per caster', 'tyre_friction': 'number',
+        'traction_margin': 'number',
     },
     'platform': {'mass': 'number', 'inertia': 'number', 'com': 'number pair',
                  'com_height': 'number', 'tilt_inertia': 'number'},

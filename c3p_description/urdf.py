@@ -21,8 +21,10 @@ How each number is found, all in the frame of `base_link` with every joint at ze
   when no wheel joint has an effort limit, always. A positive effort limit is the torque limit.
 - Everything that does not turn with a caster is platform, everything else on a steering joint its
   link; other movable joints (an arm, a scanner) stand at zero.
-- ``<dynamics>`` gives viscous and Coulomb friction; URDF has no word for the scrub of a tyre;
-  `scrub_coulomb` and `friction_smoothing` are parameters of the wheel joint in ros2_control.
+- ``<dynamics>`` gives viscous and Coulomb friction. URDF has no element for the scrub and the grip
+  of a tyre: `scrub_coulomb`, `friction_smoothing`, `tyre_friction` and `traction_margin` are
+  parameters of the wheel joint in ros2_control. Gazebo's ``<mu1>`` is not used: many files hold a
+  value there that no floor has.
 """
 
 from __future__ import annotations
@@ -33,7 +35,14 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_description.model import Array, CasterRobot, Friction, ModelError
+from c3p_description.model import (
+    TRACTION_MARGIN,
+    TYRE_FRICTION,
+    Array,
+    CasterRobot,
+    Friction,
+    ModelError,
+)
 from c3p_description.urdf_casters import (
     LENGTH_TOLERANCE,
     Caster,
@@ -100,6 +109,8 @@ def from_urdf(xml_text: str, *, base_link: str | None = None, driven: ArrayLike 
         platform_com=whole.centre[:2], friction=_friction(tree, casters),
         driven=_driven(tree, wheels) if driven is None else driven,
         torque_limit=[wheel.effort if wheel.effort else math.inf for wheel in wheels],
+        tyre_friction=_parameter(tree, casters[0], 'tyre_friction', TYRE_FRICTION),
+        traction_margin=_parameter(tree, casters[0], 'traction_margin', TRACTION_MARGIN),
         steering_joints=tuple(caster.steering.name for caster in casters),
         wheel_joints=tuple(wheel.name for wheel in wheels), **columns)
 
@@ -168,15 +179,18 @@ def _driven(tree: Tree, wheels: list[Joint]) -> list[bool]:
     return [bool(wheel.effort and wheel.effort > 0) for wheel in wheels]
 
 
+def _parameter(tree: Tree, caster: Caster, name: str, default: float) -> float:
+    """Return a ros2_control parameter of the wheel joint."""
+    text = tree.control.parameters.get(caster.wheel.name, {}).get(name)
+    what = f'ros2_control joint {caster.wheel.name} param {name}'
+    return float(numbers(text, 1, what, str(default))[0])
+
+
 def _friction(tree: Tree, casters: list[Caster]) -> Friction:
-    def parameter(caster: Caster, name: str, default: float) -> float:
-        text = tree.control.parameters.get(caster.wheel.name, {}).get(name)
-        what = f'ros2_control joint {caster.wheel.name} param {name}'
-        return float(numbers(text, 1, what, str(default))[0])
     return Friction(
         pivot_viscous=np.array([caster.steering.damping for caster in casters]),
         pivot_coulomb=np.array([caster.steering.friction for caster in casters]),
         rolling_viscous=np.array([caster.wheel.damping for caster in casters]),
         rolling_coulomb=np.array([caster.wheel.friction for caster in casters]),
-        scrub_coulomb=np.array([parameter(c, 'scrub_coulomb', 0.0) for c in casters]),
-        smoothing=parameter(casters[0], 'friction_smoothing', Friction.smoothing))
+        scrub_coulomb=np.array([_parameter(tree, c, 'scrub_coulomb', 0.0) for c in casters]),
+        smoothing=_parameter(tree, casters[0], 'friction_smoothing', Friction.smoothing))

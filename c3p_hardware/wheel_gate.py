@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
+from c3p_dynamics.traction import traction_torque
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ class WheelGate:
         self.open = False
         self.reason = 'no wheel command yet'
         self._torque = np.zeros(robot.count)
+        # a brake that is stronger than the tyres locks the wheels
+        self._grip = traction_torque(robot)
         self._received = -np.inf
 
     def command(self, torque: Array, now: float) -> None:
@@ -111,6 +114,6 @@ class WheelGate:
         if self.open:
             torque = self._torque
         else:
-            torque = -self.settings.stop_damping * wheel_rate
+            torque = np.clip(-self.settings.stop_damping * wheel_rate, -self._grip, self._grip)
         limit = self.robot.torque_limit
         return np.where(self.robot.driven, np.clip(torque, -limit, limit), 0.0)

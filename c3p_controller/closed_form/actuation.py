@@ -22,9 +22,11 @@ import math
 from itertools import combinations
 from typing import NamedTuple
 
+import numpy as np
+
 from c3p_controller.closed_form.model import Motion, Row, cross, dot, times
-from c3p_controller.law import torque_bounds
 from c3p_description.model import CasterRobot
+from c3p_dynamics.traction import torque_bounds
 
 
 class Actuation(NamedTuple):
@@ -76,15 +78,17 @@ class Triple:
             (ax, ay), (bx, by), (cx, cy) = (hips[i] for i in three)
             return abs(float((bx - ax) * (cy - ay) - (by - ay) * (cx - ax)))
 
-        driven = [i for i in range(robot.count) if robot.driven[i]]
+        # a wheel without load transmits nothing, whatever drives it
+        limit = torque_bounds(robot)
+        driven = np.flatnonzero(limit).tolist()
         if len(driven) < 3:
-            raise ValueError(f'{len(driven)} driven casters: three are needed for any wrench')
+            raise ValueError(f'{len(driven)} driven casters with a load: three are needed for any '
+                             'wrench')
         self.indices = max(combinations(driven, 3), key=area)
         self.area = 0.5 * area(self.indices)
         self.side = max(math.dist(hips[i], hips[j]) for i, j in combinations(self.indices, 2))
         self._offset = [float(robot.caster_offset[i]) for i in self.indices]
         # 1/force limit of each wheel, 1/N
-        limit = torque_bounds(robot)
         self._scale = [float(robot.wheel_radius[i] / limit[i]) for i in self.indices]
         self.load = max(self._scale)
 

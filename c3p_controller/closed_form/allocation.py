@@ -25,7 +25,8 @@ def solve_box(hessian: list[list[float]], gradient: list[float], lower: list[flo
 
     Examples
     --------
-    >>> solve_box([[2.0, 0.0], [0.0, 2.0]], [-2.0, -8.0], [-1.0, -1.0], [3.0, 3.0])
+    >>> x = solve_box([[2.0, 0.0], [0.0, 2.0]], [-2.0, -8.0], [-1.0, -1.0], [3.0, 3.0])
+    >>> [round(value, 9) for value in x]
     [1.0, 3.0]
     """
     n = len(gradient)

@@ -23,8 +23,9 @@ from c3p_controller.closed_form.observer import QueueObserver, State
 from c3p_controller.closed_form.reference import AheadReference, Target, TwistLine
 from c3p_controller.closed_form.settings import ClosedFormSettings
 from c3p_controller.closed_form.turning import Turning
-from c3p_controller.law import Asked, Sensed, torque_bounds
+from c3p_controller.law import Asked, Sensed
 from c3p_description.model import Array, CasterRobot
+from c3p_dynamics.traction import torque_bounds
 
 __all__ = ['ClosedFormController', 'ClosedFormSettings']
 
@@ -81,11 +82,11 @@ class ClosedFormController:
         self.robot = robot
         self.settings = s = settings or ClosedFormSettings()
         self.model = ScalarModel(robot, s.friction_smoothing)
-        self.limit = torque_bounds(robot).tolist()
+        self.limit = torque_bounds(robot)
         self._radius = [float(r) for r in robot.wheel_radius]
         self.observer = QueueObserver(self.model, s.latency, s.bandwidth,
                                       (s.wrench_limit, s.wrench_limit, s.moment_limit))
-        self._triple = Triple(robot) if np.count_nonzero(robot.driven) >= 3 else None
+        self._triple = Triple(robot) if np.count_nonzero(self.limit) >= 3 else None
         self._turning = None if self._triple is None else Turning(
             self._triple, margin=s.turn_margin, slack=self.model.sticking, time=s.turn_time,
             rate=s.turn_rate, crawl=s.turn_crawl, stride=s.turn_stride)

@@ -22,12 +22,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from c3p_controller.law import Asked, Sensed, torque_bounds
+from c3p_controller.law import Asked, Sensed
 from c3p_controller.predictive._box_ddp import improve, workspace
 from c3p_controller.predictive.lookahead import TwistReference, sample
 from c3p_controller.predictive.motion_observer import MotionObserver
 from c3p_controller.predictive.torque_line import TorqueLine
 from c3p_description.model import Array, CasterRobot
+from c3p_dynamics.traction import torque_bounds
 from c3p_kinematics.se2 import wrap
 
 

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from c3p_description.model import Array, CasterRobot
+from c3p_dynamics.traction import torque_bounds
 from c3p_kinematics.se2 import to_floor
 from c3p_simulation.experiments.measures import path_error
 from c3p_simulation.experiments.outcome import Run
@@ -142,11 +143,10 @@ def rates(axes: Axes, run: Run, robot: CasterRobot, kind: str, letter: str) -> N
 def torques(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
     """Draw the wheel torques as sent, and their limits; parameters as in `steering`."""
     _title(axes, letter, 'wheel torques', r'$\tau$ [N m]')
-    limit = float(np.max(np.where(robot.driven, robot.torque_limit, 0.0)))
-    if np.isfinite(limit):
-        for sign in (1.0, -1.0):
-            axes.axhline(sign * limit, color=style.REFERENCE, linewidth=0.8, linestyle='--',
-                         label='limit' if sign > 0 else None)
+    limit = float(np.max(torque_bounds(robot)))
+    for sign in (1.0, -1.0):
+        axes.axhline(sign * limit, color=style.REFERENCE, linewidth=0.8, linestyle='--',
+                     label='limit' if sign > 0 else None)
     _per_caster(axes, *run.log.wheel_effort, robot, 'wheel')
 
 

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from c3p_dynamics.traction import traction_torque
 from c3p_simulation.campaigns.draw import simulate
 from c3p_simulation.campaigns.spec import RANDOM, CampaignSpec, draw
 from c3p_simulation.experiments.closed_loop import LoopLog
@@ -142,7 +143,7 @@ def judge(scenarios: Scenarios, changed: Mapping[str, float], number: int) -> Ju
         return Judgement(2.0 * MOST * scenarios.total, {}, False,
                          f'{type(error).__name__}: {error}')
     return cost(scenarios, driven.outcome.figures, driven.outcome.runs[0].log, spec,
-                described.torque_limit)
+                np.minimum(described.torque_limit, traction_torque(described)))
 
 
 def cost(scenarios: Scenarios, figures: Mapping[str, Any], log: LoopLog, spec: CampaignSpec,
