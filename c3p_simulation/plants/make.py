@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from c3p_description.loader import load
 from c3p_description.model import CasterRobot
+from c3p_simulation.plants.floor import FloorPatch
 from c3p_simulation.plants.mujoco_plant import MujocoPlant, shape_of
 from c3p_simulation.plants.parameter_errors import ParameterErrors, perturbed
 from c3p_simulation.plants.plant import AnalyticPlant, JointSample, Plant
@@ -31,6 +32,8 @@ class PlantOptions:
         μ between tyres and ground; the analytic plant does not slip, whatever it is.
     slope, slope_direction : float, rad
         The ground falls by `slope` towards `slope_direction`; not on the analytic plant.
+    patches : tuple of FloorPatch
+        Parts of the floor with another μ; not on the analytic plant.
     sensors : SensorSettings, optional
         Else ideal ones on the analytic plant, and 2000 and 4096 counts with 10 ms of latency on
         mujoco.
@@ -43,6 +46,7 @@ class PlantOptions:
     friction: ArrayLike = 0.8
     slope: float = 0.0
     slope_direction: float = 0.0
+    patches: tuple[FloorPatch, ...] = ()
     sensors: SensorSettings | None = None
     errors: ParameterErrors | None = None
     seed: int = 0
@@ -89,7 +93,10 @@ def make_plant(name: str, robot: CasterRobot | str | Path, options: PlantOptions
     plant: Plant
     if name == 'mujoco':
         plant = MujocoPlant(true, shape=shape_of(shape_from or robot), friction=options.friction,
-                            slope=options.slope, slope_direction=options.slope_direction)
+                            slope=options.slope, slope_direction=options.slope_direction,
+                            patches=options.patches)
+    elif options.patches:
+        raise ValueError('patches: the analytic plant does not slip; choose the plant mujoco')
     elif options.slope:
         raise ValueError(f'slope = {options.slope}: the analytic plant stands on level ground; '
                          'choose the plant mujoco')

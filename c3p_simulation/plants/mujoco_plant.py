@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from c3p_simulation.plants.checks import (
     per_caster,
     positive,
 )
+from c3p_simulation.plants.floor import FloorPatch, checked_patch, friction_at
 from c3p_simulation.plants.mujoco_model import BodyShape, gravity, mjcf
 from c3p_simulation.plants.mujoco_tyres import set_tyres, stand, tyre_geoms, wheel_loads
 from c3p_simulation.plants.plant import GroundTruth, JointSample, PushedPlant
@@ -73,6 +75,8 @@ class MujocoPlant(PushedPlant):
         Heights and widths; else from the parameter file, else likely ones (`BodyShape.of`).
     timestep : float, s
         Longest step; `dt` of `step` is divided evenly.
+    patches : sequence of FloorPatch
+        Where the floor grips differently; the last one that holds a contact point counts.
 
     Raises
     ------
@@ -92,7 +96,8 @@ class MujocoPlant(PushedPlant):
 
     def __init__(self, robot: CasterRobot | str | Path, *, friction: ArrayLike = 0.8,
                  slope: float = 0.0, slope_direction: float = 0.0,
-                 shape: BodyShape | None = None, timestep: float = TIMESTEP) -> None:
+                 shape: BodyShape | None = None, timestep: float = TIMESTEP,
+                 patches: Sequence[FloorPatch] = ()) -> None:
         """Stand at the origin with all steering angles 0."""
         self._mj = import_mujoco()
         if shape is None:
@@ -109,6 +114,9 @@ class MujocoPlant(PushedPlant):
         # after six of the base come steering and wheel of each caster
         self._steering, self._wheel = 6 + 2 * np.arange(n), 7 + 2 * np.arange(n)
         self._tyres = tyre_geoms(self._model, n)
+        self._friction = per_caster('friction', friction, n)
+        self._patches = tuple(checked_patch(patch) for patch in patches)
+        self._pairs = [self._model.pair(f'tyre_{i + 1}').id for i in range(n)]
         self._stiffness = set_tyres(self._mj, self._model, self._data, self._robot,
                                     self._timestep)
         self.reset()
@@ -191,6 +199,10 @@ class MujocoPlant(PushedPlant):
         self._model.opt.timestep = duration / steps
         n = len(self._torque)
         self._ctrl[:n], self._ctrl[n:] = self._torque, wrench
+        if self._patches:
+            grip = friction_at(self._patches, self._contact_points(), self._friction)
+            # sliding friction along both tangents; the others are not used with condim 3
+            self._model.pair_friction[self._pairs, :2] = grip[:, None]
         self._mj.mj_step(self._model, self._data, steps)
         roll, pitch = self._qpos[TILTS].tolist()
         # also false for a number that is none
@@ -198,6 +210,16 @@ class MujocoPlant(PushedPlant):
             raise PlantError(f'{self._robot.name} has fallen over {self._time:.3f} s after its '
                              'reset; a lower centre of mass, a wider base, or less of what '
                              'pushes it would keep it standing')
+
+
+    def _contact_points(self) -> Array:
+        """Return where the tyres touch the floor, (n, 2) m."""
+        robot, position = self._robot, self._qpos
+        steering, yaw = position[self._steering], float(position[YAW])
+        point = robot.hip_position - robot.caster_offset[:, None] * np.column_stack(
+            [-np.sin(steering), np.cos(steering)])
+        c, s = math.cos(yaw), math.sin(yaw)
+        return position[0:2] + point @ np.array([[c, s], [-s, c]])
 
 
 def shape_of(robot: CasterRobot | str | Path) -> BodyShape:
