@@ -80,7 +80,16 @@ class Asked(NamedTuple):
 
 
 class TorqueLaw(Protocol):
-    """From the sensed state and what is asked for to wheel torques."""
+    """
+    From the sensed state and what is asked for to wheel torques.
+
+    Attributes
+    ----------
+    limit : (n,) array, N·m
+        Largest torque of each wheel; traction control lowers it between steps.
+    """
+
+    limit: Array
 
     def reset(self, sensed: Sensed | None = None) -> None:
         """Forget the past; the robot is where `sensed` says (at rest when left out)."""

@@ -20,9 +20,9 @@ import numpy as np
 from c3p_controller.ahead_limits import limit_ahead, stay_near, stop_ahead, stop_time
 from c3p_controller.law import Ahead, Asked, Sensed, TorqueLaw, check_ahead
 from c3p_controller.reference import ReferenceLimits, limit_twist
+from c3p_controller.traction_control import TractionControl
 from c3p_controller.velocity_controller import braking_torque, limit_torque
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.traction import torque_bounds
 
 # references ahead that may wait for the command of their stamp
 WAITING = 3
@@ -68,6 +68,7 @@ class OneStep:
     Attributes
     ----------
     law : TorqueLaw
+    traction : TractionControl
     limits : ReferenceLimits
     stop_deceleration : float
     standstill : tuple of float
@@ -85,7 +86,7 @@ class OneStep:
         self.law, self.limits, self.stop_deceleration = law, limits, stop_deceleration
         self.standstill, self.stop_damping = standstill, stop_damping
         self._robot = robot
-        self._bounds = torque_bounds(robot)
+        self.traction, self._sent = TractionControl(robot), np.zeros(robot.count)
         self._lever = float(np.hypot(*robot.hip_position.T).max())
         # stamp: reference as it came, and what the limits made of it
         self._came: dict[int, tuple[Ahead, ReferenceLimits, Ahead]] = {}
@@ -146,6 +147,13 @@ class OneStep:
         LawFailure
             The law gave something that is no torque.
         """
+        self.traction.update(sensed, self._sent, dt)
+        self.law.limit = self.traction.limit
+        self._sent = self._torque(sensed, command, stamp, cycle, dt)
+        return self._sent.copy()
+
+    def _torque(self, sensed: Sensed, command: Array | None, stamp: int, cycle: int, dt: float
+                ) -> Array:
         if self._rests(sensed, command, dt):
             self._stop, self._rest_by, self.follows = None, math.inf, REST
             self.law.reset(sensed)
@@ -164,7 +172,8 @@ class OneStep:
         if not np.isfinite(torque).all():
             raise LawFailure(f'{type(self.law).__name__}: torque = {torque.tolist()}: must be '
                              'finite')
-        return limit_torque(np.where(self._robot.driven, torque, 0.0), self._bounds)
+        return self.traction.apply(
+            limit_torque(np.where(self._robot.driven, torque, 0.0), self.traction.bound))
 
     def _rests(self, sensed: Sensed, command: Array | None, dt: float) -> bool:
         speed, yaw_rate = self.standstill

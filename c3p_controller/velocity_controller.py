@@ -148,6 +148,11 @@ class VelocityController:
         dynamics.
     options : FusionOptions
         How to read eq. (13).
+
+    Attributes
+    ----------
+    limit : (n,) array, N·m
+        Largest torque of each wheel; may be lowered between steps.
     """
 
     def __init__(self, robot: CasterRobot, gains: VelocityGains, limits: ReferenceLimits,
@@ -157,7 +162,8 @@ class VelocityController:
         self.gains = gains
         self.virtual_steering_weight = virtual_steering_weight
         self.options = options
-        self.limit = torque_bounds(robot)
+        self._bound = torque_bounds(robot)
+        self.limit = self._bound.copy()
         self.shaper = ReferenceShaper(limits)
         self.reset()
 
@@ -234,7 +240,8 @@ class VelocityController:
             self._saturated = True
             return np.zeros(robot.count)
         self._saturated = bool((abs(torque) > self.limit).any())
-        return limit_torque(torque, self.limit)
+        # a wheel that slips does not turn the others down
+        return np.clip(limit_torque(torque, self._bound), -self.limit, self.limit)
 
     def _escape(self, sensed: Array, dt: float) -> float:
         """Return the push that leaves a singularity which keeps its own symmetry, m/s²."""

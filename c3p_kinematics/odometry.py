@@ -11,6 +11,7 @@ wheel that slip.py names loses its weight.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +19,7 @@ from numpy.typing import ArrayLike
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _odometry_kernels as kernels
 from c3p_kinematics._slip_kernels import LEAST_TRUST
+from c3p_kinematics.grip import GripMonitor, GripReport
 from c3p_kinematics.odometry_data import OdometryEstimate, OdometrySettings
 from c3p_kinematics.se2 import wrap
 from c3p_kinematics.slip import SlipReport, vectors
@@ -62,6 +64,7 @@ class Odometry:
         noise = math.hypot(s.slip.noise_std, step / math.sqrt(12.0) / s.slip.time_constant)
         self._difference_noise = step / math.sqrt(6.0)
         self._monitor = SlipMonitor(robot, SlipSettings(**{**vars(s.slip), 'noise_std': noise}))
+        self._grip = GripMonitor(robot, replace(s.grip, resolution=step))
         self._growth = np.array([s.position_variance_per_metre, s.position_variance_per_radian,
                                  s.yaw_variance_per_metre, s.yaw_variance_per_radian])
         centred = robot.hip_position - robot.hip_position.mean(axis=0)
@@ -96,10 +99,14 @@ class Odometry:
         self._peak = np.diag(np.full(3, s.rate_noise_std**2))
         self._time = self._moved = self._peaked = -math.inf
         self._distance, self._skipped, self._rejected = 0.0, 0, 0
+        # what held twists may have cost, m and rad
+        self._doubt = [0.0, 0.0]
         self._monitor.reset()
+        self._grip.reset()
         slip = self._monitor.step(0.0, np.zeros(n), np.zeros(n), np.zeros(n))
         self._last = OdometryEstimate(0.0, pose.copy(), np.zeros(3), np.diag(variance),
-                                      self._peak.copy(), np.zeros((n, 2)), slip, 0.0, True,
+                                      self._peak.copy(), np.zeros((n, 2)), slip,
+                                      self._grip.report(), 0.0, True,
                                       'no sample yet', 0, 0)
 
     def step(self, time: float, steering: ArrayLike, wheel_angle: ArrayLike,
@@ -155,7 +162,8 @@ class Odometry:
             self._latch_only(dt, steering, wheel, rates)
         self._last = self._last._replace(
             time=self._time, pose=self._pose.copy(), pose_covariance=self._covariance.copy(),
-            distance=self._distance, accepted=True, reason=reason, skipped=self._skipped)
+            grip=self._grip.report(), distance=self._distance, accepted=True, reason=reason,
+            skipped=self._skipped)
         return self._last
 
     def _why_not(self, dt: float) -> str:
@@ -191,10 +199,16 @@ class Odometry:
         if s.robust and slip.slipping and slip.suspect >= 0:
             weight = np.maximum(1.0 - slip.likelihood, LEAST_TRUST)
             left += float(slip.likelihood @ (self._monitor.without - slip.statistic))
+        grip = self._grip.advance(dt, self._middle, self._wheel, self._steer)
+        held = s.robust and grip.held > 0.0
+        if s.robust:
+            weight = np.minimum(weight, self._grip.weight)
         kernels.solve(geometry, self._middle, self._wheel, self._steer, weight, self._step,
                       self._spare, self._unit)
         if not math.isfinite(self._step.sum()):
             return 'all contact points coincide: yaw is not observable'
+        if held:
+            self._hold(grip, dt)
         kernels.advance(self._pose, self._step, dt)
         # unexplained slip lasts about the filter's time: a velocity error σ adds 2 τ σ² dt
         excess = left / (2 * self.robot.count - 3) - 1.0
@@ -207,12 +221,29 @@ class Odometry:
         if length >= 0.0:
             self._distance += length
             self._moved = self._time
-        if rates is not None:
+        if held:
+            self._last = self._last._replace(twist=grip.twist, slip=slip,
+                                             residual=self._spare.copy())
+        elif rates is not None:
             self._twist(steering, rates, weight, s.rate_noise_std, slip)
         else:
             self._twist(self._middle, [self._wheel, self._steer], weight,
                         math.hypot(s.rate_noise_std, self._difference_noise / dt), slip)
         return ''
+
+    def _hold(self, grip: GripReport, dt: float) -> None:
+        """Step with the believed twist; the covariance takes what the tyres could have done."""
+        apart = self._step - grip.twist
+        # errors of a held twist have one direction: deviations add up, not variances
+        most = self.settings.grip.acceleration * grip.held
+        for k, (error, bound) in enumerate(((math.hypot(apart[0], apart[1]), most),
+                                            (abs(apart[2]), most / self._lever))):
+            more = dt * min(error, bound)
+            variance = more * (2.0 * self._doubt[k] + more)
+            self._doubt[k] += more
+            for axis in ((0, 1), (2,))[k]:
+                self._covariance[axis, axis] += variance
+        self._step[:] = grip.twist
 
     def _twist(self, steering: Array, rates: list[Array], weight: Array, noise: float,
                slip: SlipReport) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from c3p_description.model import Array
+from c3p_kinematics.grip import GripReport, GripSettings
 from c3p_kinematics.slip import SlipReport
 from c3p_kinematics.slip_monitor import SlipSettings
 
@@ -40,6 +41,8 @@ class OdometrySettings:
         Time after a stop for which the twist covariance keeps its moving value, so that a filter
         does not take the last moving samples for certain.
     slip : SlipSettings
+    grip : GripSettings
+        Its resolution is set by those of the encoders.
     """
 
     max_gap: float = 0.25
@@ -56,12 +59,13 @@ class OdometrySettings:
     standing_distance: float = 5e-4
     hold: float = 1.0
     slip: SlipSettings = field(default_factory=SlipSettings)
+    grip: GripSettings = field(default_factory=GripSettings)
 
     def __post_init__(self) -> None:
         """Refuse values that cannot be."""
         positive = ('max_gap', 'rate_noise_std', 'initial_position_std', 'initial_yaw_std')
         for name, value in vars(self).items():
-            if name in ('robust', 'slip'):
+            if name in ('robust', 'slip', 'grip'):
                 continue
             if not (0.0 <= value < math.inf and (value > 0.0 or name not in positive)):
                 raise ValueError(f'{name} = {value}: must be finite and '
@@ -86,6 +90,7 @@ class OdometryEstimate(NamedTuple):
     residual : (n, 2) array, m/s
         Measured minus fitted contact velocity [along, across], of `twist`.
     slip : SlipReport
+    grip : GripReport
     distance : float, m
         Length of the way of ``base_link`` since `reset`.
     accepted : bool
@@ -103,6 +108,7 @@ class OdometryEstimate(NamedTuple):
     twist_covariance: Array
     residual: Array
     slip: SlipReport
+    grip: GripReport
     distance: float
     accepted: bool
     reason: str

@@ -260,10 +260,11 @@ class ClosedFormController:
     def _bounds(self, dt: float) -> tuple[list[float], list[float]]:
         """Return what limit and rate limit allow."""
         most = self.settings.torque_rate * dt
-        lower = [max(-limit, last - most)
-                 for limit, last in zip(self.limit, self._last, strict=True)]
-        upper = [min(limit, last + most)
-                 for limit, last in zip(self.limit, self._last, strict=True)]
+        # a limit may fall faster than the rate
+        last = [min(max(t, -limit), limit)
+                for t, limit in zip(self._last, self.limit.tolist(), strict=True)]
+        lower = [max(-limit, t - most) for limit, t in zip(self.limit.tolist(), last, strict=True)]
+        upper = [min(limit, t + most) for limit, t in zip(self.limit.tolist(), last, strict=True)]
         return lower, upper
 
     def _send(self, torque: list[float], motion: Motion, dt: float) -> Array:

@@ -16,6 +16,7 @@ from c3p_controller.fusion import OUR_READING, FusionOptions
 from c3p_controller.law import Sensed
 from c3p_controller.one_step import NOTHING, STOP, TWIST
 from c3p_controller.reference import ReferenceLimits
+from c3p_controller.traction_control import TractionControl
 from c3p_controller.velocity_controller import VelocityController, VelocityGains
 from c3p_description.model import Array, CasterRobot
 
@@ -42,6 +43,7 @@ class PaperChain:
     ----------
     follows : str
         What was asked for last: ``twist``, ``stop``, or ``nothing`` yet.
+    traction : TractionControl
     """
 
     def __init__(self, robot: CasterRobot, gains: VelocityGains, limits: ReferenceLimits,
@@ -49,6 +51,7 @@ class PaperChain:
                  options: FusionOptions = OUR_READING) -> None:
         """Start from rest, with nothing asked."""
         self._robot = robot
+        self.traction, self._sent = TractionControl(robot), np.zeros(robot.count)
         self._controller = VelocityController(robot, gains, limits, virtual_steering_weight)
         self._asked: dict[int, Sensed] = {}
         self.follows = NOTHING
@@ -93,6 +96,8 @@ class PaperChain:
             Since the last call; None in a cycle that begins afresh, which asks for nothing.
         """
         self._asked[cycle] = sensed
+        if dt is not None:
+            self.traction.update(sensed, self._sent, dt)
         if len(self._asked) > UNANSWERED:
             del self._asked[next(iter(self._asked))]
         if dt is None:
@@ -115,4 +120,7 @@ class PaperChain:
         sensed = self._asked.pop(stamp)
         for old in [s for s in self._asked if s < stamp]:
             del self._asked[old]
-        return self._controller.fuse(sensed.steering, sensed.wheel_rate, sensed.twist, dynamics)
+        self._controller.limit = self.traction.limit
+        self._sent = self.traction.apply(self._controller.fuse(
+            sensed.steering, sensed.wheel_rate, sensed.twist, dynamics))
+        return self._sent.copy()

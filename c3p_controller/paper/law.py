@@ -62,6 +62,15 @@ class PaperLaw:
                                              virtual_steering_weight, options)
 
     @property
+    def limit(self) -> Array:
+        """Largest torque of each wheel (n,) N·m; may be lowered between steps."""
+        return self.controller.limit
+
+    @limit.setter
+    def limit(self, limit: Array) -> None:
+        self.controller.limit = limit
+
+    @property
     def reference(self) -> Array:
         """The shaped reference ν_r, (3,) in ``base_link``."""
         return self.controller.reference

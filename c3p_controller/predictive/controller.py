@@ -230,6 +230,8 @@ class PredictiveController:
         self._twist.step(asked.twist, state[:3], velocity, self._times, dt, self._rows)
 
     def _solve(self, state: Array, torques: Array, iterations: int) -> float:
+        # a limit may have fallen since the plan was made
+        np.clip(torques, -self.limit, self.limit, out=torques)
         cost, self.iterations = improve(
             self.observer.model, state, torques, self._rows, self._weights, self.observer.wrench,
             self._dt, self.limit, iterations, TOLERANCE, self._work, self._states, self._gains)

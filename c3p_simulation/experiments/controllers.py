@@ -13,6 +13,7 @@ from c3p_controller.paper.law import PaperLaw
 from c3p_controller.path_controller import PathController, PathGains
 from c3p_controller.position_controller import PositionController, PositionGains
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
+from c3p_controller.traction_control import GrippingLaw, TractionControl
 from c3p_description.model import CasterRobot
 
 
@@ -83,4 +84,5 @@ def make_controller(name: str, robot: CasterRobot, *, latency: float = 0.010,
     """
     if name not in MAKERS:
         raise ValueError(f'controller = {name}: must be one of {", ".join(NAMES)}')
-    return MAKERS[name](robot, latency, speed)
+    controller = MAKERS[name](robot, latency, speed)
+    return controller._replace(law=GrippingLaw(controller.law, TractionControl(robot)))

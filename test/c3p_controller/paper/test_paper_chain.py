@@ -9,6 +9,7 @@ from c3p_controller.law import Asked, Sensed
 from c3p_controller.paper.chain import UNANSWERED, PaperChain
 from c3p_controller.paper.law import PaperLaw
 from c3p_controller.reference import ReferenceLimits
+from c3p_controller.traction_control import GrippingLaw, TractionControl
 from c3p_controller.velocity_controller import VelocityGains
 from c3p_dynamics.caster_dynamics import VIRTUAL_STEERING_WEIGHT, inverse_dynamics
 
@@ -32,7 +33,8 @@ def dynamics(sensed, accel):
 
 
 def test_question_and_answer_make_the_law_in_one_step(chain):
-    law, command = PaperLaw(C3P), np.array([0.1, 0.3, 0.2])
+    law = GrippingLaw(PaperLaw(C3P), TractionControl(C3P))
+    command = np.array([0.1, 0.3, 0.2])
     for k, sensed in enumerate(motions()):
         accel = chain.ask(sensed, command, k, 0.005)
         assert chain.follows == 'twist' and chain.waits_for(k)

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Traction control: a wheel that slips loses torque, and gets it back as it grips.
+
+The slip of a driven wheel is its rim speed minus the speed of the floor below it,
+
+    ``s_i = r_i θ̇_x,i − Rx_i ν``,
+
+with the twist ν of the odometry, which leaves out wheels that spin (c3p_kinematics/grip.py). When
+|s_i| passes a threshold, the limit of the wheel falls to a fraction of the torque that the floor
+did not transmit. A damping torque brings the spinning wheel back to the speed of the floor. After
+the slip the limit stays for a moment and then rises at a constant rate, so the next slip on the
+same floor begins with less torque.
+
+Slip that control cannot end, and wheels that turn faster than their motors can, are a fault: the
+caller stops the robot and reports the text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from c3p_controller.law import Asked, Sensed, TorqueLaw
+from c3p_description.model import Array, CasterRobot
+from c3p_dynamics.traction import torque_bounds
+from c3p_kinematics.casters import wheel_jacobian
+
+# time constant with which the damping torque ends the spin of a free wheel, s: three times the
+# latency of the loop
+SPIN_TIME = 0.03
+
+
+@dataclass(frozen=True)
+class TractionSettings:
+    """
+    How slip is answered.
+
+    Attributes
+    ----------
+    slip_speed : float, m/s
+    slip_fraction : float
+        A wheel slips above ``slip_speed + slip_fraction·|Rx ν|``, and grips again below half.
+    cut : float, 0 to 1
+        Fraction of the torque at the begin of the slip that becomes the limit.
+    least : float, 0 to 1
+        Fraction of the bound below which the limit does not fall.
+    hold : float, s
+        For which the limit stays after the slip.
+    recovery : float, s
+        In which the limit rises from 0 to the bound.
+    patience : float, s
+        Longest slip of all driven wheels together; a single wheel has four times as long.
+    """
+
+    slip_speed: float = 0.1
+    slip_fraction: float = 0.1
+    cut: float = 0.5
+    least: float = 0.04
+    hold: float = 0.1
+    recovery: float = 2.0
+    patience: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot work."""
+        for name in ('slip_speed', 'recovery', 'patience'):
+            if not 0.0 < getattr(self, name) < np.inf:
+                raise ValueError(f'{name} = {getattr(self, name)}: must be finite and greater '
+                                 'than zero')
+        for name in ('slip_fraction', 'cut', 'least', 'hold'):
+            if not 0.0 <= getattr(self, name) < np.inf:
+                raise ValueError(f'{name} = {getattr(self, name)}: must be finite and not '
+                                 'negative')
+
+
+class TractionControl:
+    """
+    Torque limits of the wheels from their slip; the memory is the limit of each wheel.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    settings : TractionSettings, optional
+
+    Attributes
+    ----------
+    limit : (n,) array, N·m
+        Of each wheel now; at most `torque_bounds` of the robot.
+    slipping : (n,) bool array
+    fault : str
+        Why the robot must stop; '' while it need not.
+
+    Examples
+    --------
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51,
+    ...                             torque_limit=1.2)
+    >>> control, still = TractionControl(robot), np.zeros(3)
+    >>> control.update(Sensed(0.0, still, np.array([0.0, 0.0, 20.0]), still, still),
+    ...                np.array([0.0, 0.0, 1.0]), 0.005)
+    >>> control.limit, control.slipping
+    (array([1.2, 1.2, 0.5]), array([False, False,  True]))
+    """
+
+    def __init__(self, robot: CasterRobot, settings: TractionSettings | None = None) -> None:
+        """Start with all wheels gripping."""
+        self.robot = robot
+        self.settings = settings or TractionSettings()
+        self.bound = torque_bounds(robot)
+        self._damping = robot.wheel_spin_inertia / SPIN_TIME
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget every slip."""
+        n = self.robot.count
+        self.limit, self.slipping, self.fault = self.bound.copy(), np.zeros(n, bool), ''
+        self._spin = np.zeros(n)
+        self._gripped, self._slipped = np.full(n, np.inf), np.zeros(n)
+
+    def update(self, sensed: Sensed, torque: Array, dt: float) -> None:
+        """
+        Take one cycle.
+
+        Parameters
+        ----------
+        sensed : Sensed
+        torque : (n,) array, N·m
+            That the wheels have had since the last call.
+        dt : float, s
+            Since the last call.
+        """
+        s, robot = self.settings, self.robot
+        radius = robot.wheel_radius
+        # J_x has the rows Rx/r
+        rolling = wheel_jacobian(robot, sensed.steering) @ sensed.twist
+        self._spin = sensed.wheel_rate - rolling
+        slip = np.abs(self._spin) * radius
+        threshold = s.slip_speed + s.slip_fraction * np.abs(rolling) * radius
+        slips = robot.driven & (slip > np.where(self.slipping, 0.5, 1.0) * threshold)
+        begins = slips & ~self.slipping
+        cut = np.maximum(s.cut * np.minimum(self.limit, np.abs(torque)), s.least * self.bound)
+        self.limit = np.where(begins, np.minimum(cut, self.limit), self.limit)
+        self._gripped = np.where(slips, 0.0, self._gripped + dt)
+        rises = self._gripped > s.hold
+        self.limit = np.where(rises, np.minimum(self.limit + self.bound * dt / s.recovery,
+                                                self.bound), self.limit)
+        self.slipping = slips
+        self._slipped = np.where(slips, self._slipped + dt, 0.0)
+        self.fault = self._judge()
+
+    def apply(self, torque: Array) -> Array:
+        """Return `torque` within the limits; spinning wheels are slowed down to the floor."""
+        damped = np.where(self.slipping, -self._damping * self._spin, 0.0)
+        return np.clip(np.clip(torque, -self.limit, self.limit) + damped, -self.bound, self.bound)
+
+    def describe(self) -> str:
+        """Return which wheels slip or are limited, '' for none."""
+        names = self.robot.wheel_joints
+        slipping = ', '.join(names[i] for i in np.flatnonzero(self.slipping))
+        if slipping:
+            return f'{slipping} slips: torque reduced'
+        limited = [f'{names[i]} {self.limit[i]:.2f} of {self.bound[i]:.2f} N·m'
+                   for i in np.flatnonzero(self.limit < self.bound)]
+        return f'grip returns: {", ".join(limited)}' if limited else ''
+
+    def _judge(self) -> str:
+        patience, driven = self.settings.patience, self.robot.driven
+        together = float(self._slipped[driven].min())
+        if together > patience:
+            return (f'all driven wheels have slipped for {together:.1f} s: the floor transmits '
+                    'less than the torque needed')
+        longest = int(np.argmax(self._slipped))
+        if self._slipped[longest] > 4.0 * patience:
+            return (f'{self.robot.wheel_joints[longest]} has slipped for '
+                    f'{self._slipped[longest]:.1f} s')
+        return ''
+
+
+class GrippingLaw:
+    """
+    A `TorqueLaw` under traction control.
+
+    Parameters
+    ----------
+    law : TorqueLaw
+        With an attribute `limit` (n,), N·m, that may be changed between steps.
+    traction : TractionControl
+
+    Attributes
+    ----------
+    law : TorqueLaw
+    traction : TractionControl
+    """
+
+    def __init__(self, law: TorqueLaw, traction: TractionControl) -> None:
+        """Start as the law does."""
+        self.law, self.traction = law, traction
+        self._last = np.zeros(traction.robot.count)
+
+    def reset(self, sensed: Sensed | None = None) -> None:
+        """Forget the past of the law; what is known of the floor stays."""
+        self.law.reset(sensed)
+        self._last = np.zeros(self.traction.robot.count)
+
+    def step(self, sensed: Sensed, asked: Asked, dt: float) -> Array:
+        """Return the wheel torques (n,) N·m; parameters as in `TorqueLaw.step`."""
+        self.traction.update(sensed, self._last, dt)
+        self.law.limit = self.traction.limit
+        self._last = self.traction.apply(self.law.step(sensed, asked, dt))
+        return self._last
