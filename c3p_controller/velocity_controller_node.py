@@ -168,6 +168,8 @@ class VelocityControllerNode(SuiteNode):
         if dt is None or self._alive.lost(now):
             dt = None
             self._law.reset(sensed)
+        if fault := self._law.traction.fault:
+            self._guard.fault(fault)
         command = self._guard.wanted(now, stamp)
         if self._paper:
             self._accel.publish(self._write_accel(stamp, self._law.ask(
@@ -239,6 +241,10 @@ class VelocityControllerNode(SuiteNode):
         lock = self._guard.lock
         report('lock', WARN if lock and not lost else OK,
                f'{lock}; the robot moves after a zero command or silence' if lock else 'unlocked')
+        traction = self._law.traction
+        text = traction.fault or traction.describe()
+        report('traction', ERROR if traction.fault else WARN if text else OK,
+               text or 'all wheels grip')
         late = self._steps.late()
         report('step', WARN if late else OK, late or 'in time again')
 

@@ -106,7 +106,7 @@ class Odometry:
         slip = self._monitor.step(0.0, np.zeros(n), np.zeros(n), np.zeros(n))
         self._last = OdometryEstimate(0.0, pose.copy(), np.zeros(3), np.diag(variance),
                                       self._peak.copy(), np.zeros((n, 2)), slip,
-                                      self._grip.report(), 0.0, True,
+                                      self._grip.report(), np.zeros(2), 0.0, True,
                                       'no sample yet', 0, 0)
 
     def step(self, time: float, steering: ArrayLike, wheel_angle: ArrayLike,
@@ -162,8 +162,8 @@ class Odometry:
             self._latch_only(dt, steering, wheel, rates)
         self._last = self._last._replace(
             time=self._time, pose=self._pose.copy(), pose_covariance=self._covariance.copy(),
-            grip=self._grip.report(), distance=self._distance, accepted=True, reason=reason,
-            skipped=self._skipped)
+            grip=self._grip.report(), doubt=np.array(self._doubt), distance=self._distance,
+            accepted=True, reason=reason, skipped=self._skipped)
         return self._last
 
     def _why_not(self, dt: float) -> str:

@@ -91,6 +91,9 @@ class OdometryEstimate(NamedTuple):
         Measured minus fitted contact velocity [along, across], of `twist`.
     slip : SlipReport
     grip : GripReport
+    doubt : (2,) array, m and rad
+        How far held twists may have taken the pose from the truth since `reset`; part of the
+        covariance.
     distance : float, m
         Length of the way of ``base_link`` since `reset`.
     accepted : bool
@@ -109,6 +112,7 @@ class OdometryEstimate(NamedTuple):
     residual: Array
     slip: SlipReport
     grip: GripReport
+    doubt: Array
     distance: float
     accepted: bool
     reason: str

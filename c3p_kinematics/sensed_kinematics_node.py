@@ -51,6 +51,10 @@ except ImportError:  # comes with a ROS 2 installation, not from the package reg
     SetOdometry = None
 
 
+# shorter spins are left to the report of slip, s
+SPIN_REPORTED = 0.05
+
+
 class SensedKinematicsNode(SuiteNode):
     """Adapter between topics and OdometryStream."""
 
@@ -88,7 +92,11 @@ class SensedKinematicsNode(SuiteNode):
         values = {'sigma_min of the wheel Jacobian': f'{float(shown.sigma_min):.4f}',
                   'condition of the wheel Jacobian': f'{float(shown.condition):.3g}'}
         if self._estimate is not None:
+            # 95 % of a Gaussian lie within 1.96 standard deviations
+            known = 1.96 * np.sqrt(np.diag(self._estimate.pose_covariance))
             values |= {'distance driven [m]': f'{self._estimate.distance:.3f}',
+                       'position known to, 95 % [m]': f'{known[:2].max():.3f}',
+                       'yaw known to, 95 % [rad]': f'{known[2]:.4f}',
                        'samples only latched': self._estimate.skipped}
         return values
 
@@ -152,6 +160,15 @@ class SensedKinematicsNode(SuiteNode):
                 f'{self.robot.wheel_joints[slip.suspect]} slips at '
                 f'{slip.residual[slip.suspect]:.3f} m/s, confidence {slip.confidence:.2f}'))
 
+    def _report_grip(self, estimate: OdometryEstimate) -> None:
+        held, (place, turn) = estimate.grip.held, estimate.doubt
+        report, most = self.diagnostics.condition, self.parameters.value.trusted_doubt
+        report('grip', *((ERROR, f'wheels spin: the twist has been held for {held:.2f} s')
+                         if held > SPIN_REPORTED else (OK, 'the wheels roll')))
+        report('trust', *((WARN, f'wheels have spun: the pose may be off by {place:.2f} m and '
+                           f'{turn:.2f} rad; set it with ~/set_pose, or call ~/reset_odometry')
+                          if place > most else (OK, 'pose set')))
+
     def _on_set_pose(self, message: PoseWithCovarianceStamped) -> None:
         try:
             pose = pose_of(message.pose.pose, 'pose')
@@ -186,6 +203,8 @@ class SensedKinematicsNode(SuiteNode):
                                        f'none for {self._alive.timeout} s: the pose stands still')
         else:
             self.diagnostics.condition('joint_states', OK, 'coming again')
+        if self._estimate is not None:
+            self._report_grip(self._estimate)
 
 
 def main(args: list[str] | None = None) -> int:

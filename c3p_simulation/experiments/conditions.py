@@ -14,6 +14,7 @@ from c3p_kinematics.odometry import Odometry, OdometrySettings
 from c3p_simulation.experiments.closed_loop import LoopLog, run_loop
 from c3p_simulation.experiments.command_sources import Source, TwistSource
 from c3p_simulation.experiments.controllers import NAMES, Controller, make_controller
+from c3p_simulation.plants.floor import FloorPatch
 from c3p_simulation.plants.make import PLANTS, PlantOptions, make_plant
 from c3p_simulation.plants.plant import AnalyticPlant, Plant
 from c3p_simulation.plants.sensors import SensorSettings
@@ -110,24 +111,26 @@ class Bench:
             shown['friction'] = FRICTION
         return shown
 
-    def plant(self, slope: float = 0.0, slope_direction: float = 0.0) -> Plant:
+    def plant(self, slope: float = 0.0, slope_direction: float = 0.0,
+              patches: tuple[FloorPatch, ...] = ()) -> Plant:
         """
         Return a new plant with its sensors.
 
         Parameters
         ----------
         slope, slope_direction : float, rad
+        patches : tuple of FloorPatch
             See `plants.PlantOptions`.
 
         Raises
         ------
         ValueError
-            A slope for the analytic plant.
+            A slope or a patch for the analytic plant.
         """
         c = self.conditions
         return make_plant(c.plant, self.robot_name, PlantOptions(
             friction=FRICTION if c.friction is None else c.friction, slope=slope,
-            slope_direction=slope_direction, seed=c.seed, sensors=c.sensors))
+            slope_direction=slope_direction, patches=patches, seed=c.seed, sensors=c.sensors))
 
     def controller(self, speed: float | None = None) -> Controller:
         """Return a new controller, which travels with `speed`, m/s, if that is given."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from c3p_simulation.experiments.measures import (
 )
 from c3p_simulation.experiments.outcome import Outcome, Run
 from c3p_simulation.figures.metrics import drive_metrics, entry_time
+from c3p_simulation.plants.floor import FloorPatch
 from c3p_simulation.recording.run_log import Motion
 
 # the goal zone of the papers, m, and ours in yaw, rad
@@ -50,6 +52,9 @@ PUSHES = (Push(2.0, (0.0, 40.0), 0.0, 0.2), Push(4.0, (0.0, 0.0), 8.0, 0.2),
 
 # the ground falls to the robot's right, rad
 SLOPE, SLOPE_DIRECTION = np.radians(4.0), -np.pi / 2
+
+# oil on the track of one wheel: from and to X, width, m; µ
+OIL, OIL_WIDTH, OIL_FRICTION = (1.5, 2.0), 0.1, 0.05
 
 # part of a drive's figures that is a drive's only
 DROPPED = ('latency_ms', 'cycles', 'overruns', 'messages')
@@ -127,6 +132,20 @@ def pushes(bench: Bench) -> Outcome:
 def slope(bench: Bench) -> Outcome:
     """Drive 4 m across a slope, from exactly singular."""
     return _single(bench, (4.0, 0.0, 0.0), plant=bench.plant(SLOPE, SLOPE_DIRECTION))
+
+
+def oil_patch(bench: Bench) -> Outcome:
+    """Drive 4 m up a slope while the last caster rolls over oil; say which wheel was named."""
+    wheel = bench.robot.count - 1
+    y = float(bench.robot.hip_position[wheel, 1])
+    oil = FloorPatch(OIL, (y - 0.5 * OIL_WIDTH, y + 0.5 * OIL_WIDTH), OIL_FRICTION)
+    outcome = _single(bench, (4.0, 0.0, 0.0), plant=bench.plant(SLOPE, np.pi, (oil,)))
+    slip = outcome.runs[0].log.slip
+    named = np.flatnonzero(slip.suspect.any(axis=0))
+    first = float(slip.time[slip.suspect[:, wheel]].min()) if wheel in named else None
+    return replace(outcome, figures={
+        **outcome.figures, 'wheel_on_oil': wheel + 1, 'wheels_named': (named + 1).tolist(),
+        'others_named': int(np.count_nonzero(named != wheel)), 'named_time_s': first})
 
 
 def triangle(bench: Bench) -> Outcome:
