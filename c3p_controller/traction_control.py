@@ -54,12 +54,12 @@ class TractionSettings:
         Longest slip of all driven wheels together; a single wheel has four times as long.
     """
 
-    slip_speed: float = 0.1
-    slip_fraction: float = 0.1
+    slip_speed: float = 0.05
+    slip_fraction: float = 0.05
     cut: float = 0.5
     least: float = 0.04
-    hold: float = 0.1
-    recovery: float = 2.0
+    hold: float = 0.3
+    recovery: float = 4.0
     patience: float = 0.5
 
     def __post_init__(self) -> None:

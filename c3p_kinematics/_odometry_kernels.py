@@ -10,7 +10,7 @@ import numpy as np
 
 from c3p_kinematics._caster_kernels import solve3
 from c3p_kinematics._se2_kernels import integrate_row, wrap_angle
-from c3p_kinematics._slip_kernels import fit, measured
+from c3p_kinematics._slip_kernels import LEAST_TRUST, fit, measured
 from c3p_kinematics.compiled import kernel
 
 
@@ -58,6 +58,30 @@ def advance(pose, twist, dt):
     for j in range(3):
         step[j] = twist[j] * dt
     integrate_row(pose, step, pose)
+
+
+@kernel
+def refit(geometry, casters, steps, wheel, pose):
+    """
+    Take back the `steps` (k, 5) from `pose` and make them again without `wheel`.
+
+    Rows of `casters` (k, 4, n) are steering, wheel rate, steering rate and weight; rows of `steps`
+    twist, duration and whether the twist was held.
+    """
+    n = casters.shape[2]
+    weight, twist, residual, unit = np.empty(n), np.empty(3), np.empty((n, 2)), np.empty((3, 3))
+    for k in range(len(steps) - 1, -1, -1):
+        advance(pose, steps[k, :3], -steps[k, 3])
+    for k in range(len(steps)):
+        twist[:] = steps[k, :3]
+        if steps[k, 4] == 0.0:
+            weight[:] = casters[k, 3]
+            weight[wheel] = min(weight[wheel], LEAST_TRUST)
+            solve(geometry, casters[k, 0], casters[k, 1], casters[k, 2], weight, twist, residual,
+                  unit)
+            if not math.isfinite(twist[0] + twist[1] + twist[2]):
+                twist[:] = steps[k, :3]
+        advance(pose, twist, steps[k, 3])
 
 
 @kernel

@@ -24,11 +24,15 @@ from c3p_kinematics.odometry_data import OdometryEstimate, OdometrySettings
 from c3p_kinematics.se2 import wrap
 from c3p_kinematics.slip import SlipReport, vectors
 from c3p_kinematics.slip_monitor import SlipMonitor, SlipSettings
+from c3p_kinematics.step_memory import StepMemory
 
 __all__ = ['Odometry', 'OdometryEstimate', 'OdometrySettings']
 
 # shortest step [s]: a shorter one is rounding of a time stamp in seconds since 1970
 SHORTEST_STEP = 1e-6
+
+# confidence from which a wheel counts as isolated (slip.SlipReport)
+ISOLATED = 0.9
 
 # largest angle [rad] and rate [rad/s] believed: beyond, float64 resolves less than an encoder, and
 # no motor turns that fast
@@ -65,6 +69,8 @@ class Odometry:
         self._difference_noise = step / math.sqrt(6.0)
         self._monitor = SlipMonitor(robot, SlipSettings(**{**vars(s.slip), 'noise_std': noise}))
         self._grip = GripMonitor(robot, replace(s.grip, resolution=step))
+        # the alarm comes within about twice the filter's time
+        self._memory = StepMemory(robot.geometry, 2.0 * s.slip.time_constant)
         self._growth = np.array([s.position_variance_per_metre, s.position_variance_per_radian,
                                  s.yaw_variance_per_metre, s.yaw_variance_per_radian])
         centred = robot.hip_position - robot.hip_position.mean(axis=0)
@@ -103,6 +109,8 @@ class Odometry:
         self._doubt = [0.0, 0.0]
         self._monitor.reset()
         self._grip.reset()
+        self._memory.clear()
+        self._named = False
         slip = self._monitor.step(0.0, np.zeros(n), np.zeros(n), np.zeros(n))
         self._last = OdometryEstimate(0.0, pose.copy(), np.zeros(3), np.diag(variance),
                                       self._peak.copy(), np.zeros((n, 2)), slip,
@@ -183,6 +191,7 @@ class Odometry:
     def _latch_only(self, dt: float, steering: Array, wheel: Array,
                     rates: list[Array] | None) -> None:
         self._latch[0], self._latch[1] = steering, wheel
+        self._memory.clear()
         self._skipped += dt != math.inf
         # a clock that was set back must not prolong the hold
         self._moved, self._peaked = min(self._moved, self._time), min(self._peaked, self._time)
@@ -210,6 +219,8 @@ class Odometry:
         if held:
             self._hold(grip, dt)
         kernels.advance(self._pose, self._step, dt)
+        self._memory.add(self._middle, self._wheel, self._steer, weight, self._step, dt, held)
+        self._correct(slip)
         # unexplained slip lasts about the filter's time: a velocity error σ adds 2 τ σ² dt
         excess = left / (2 * self.robot.count - 3) - 1.0
         if excess > 0.0:
@@ -244,6 +255,14 @@ class Odometry:
             for axis in ((0, 1), (2,))[k]:
                 self._covariance[axis, axis] += variance
         self._step[:] = grip.twist
+
+    def _correct(self, slip: SlipReport) -> None:
+        """Fit the last steps again, once per slip, as soon as the wheel is isolated."""
+        if not slip.slipping:
+            self._named = False
+        elif self.settings.robust and not self._named and slip.confidence >= ISOLATED:
+            self._named = True
+            self._pose[:] = self._memory.without(slip.suspect, self._pose)
 
     def _twist(self, steering: Array, rates: list[Array], weight: Array, noise: float,
                slip: SlipReport) -> None:

@@ -112,7 +112,7 @@ EXPERIMENTS = {e.name: e for e in (
                (*DRIVE, *EFFORT)),
     Experiment('slope', '4 m across a slope of 4°, from exactly singular steering', 'ours',
                goals.slope, pages.goal_page, (*DRIVE, *EFFORT), plants=('mujoco',)),
-    Experiment('oil_patch', '4 m up a slope of 4° at 0.5 m/s, one wheel over oil of µ 0.05', 'ours',
+    Experiment('oil_patch', '4 m at 0.5 m/s, one wheel accelerates on oil of µ 0.05', 'ours',
                goals.oil_patch, pages.goal_page, (
                    *DRIVE[:4], TRUE_FINAL._replace(bar=0.020), *DRIVE[5:],
                    Row('named_time_s', 'wheel on the oil named after', **SECONDS),

@@ -54,7 +54,7 @@ PUSHES = (Push(2.0, (0.0, 40.0), 0.0, 0.2), Push(4.0, (0.0, 0.0), 8.0, 0.2),
 SLOPE, SLOPE_DIRECTION = np.radians(4.0), -np.pi / 2
 
 # oil on the track of one wheel: from and to X, width, m; µ
-OIL, OIL_WIDTH, OIL_FRICTION = (1.5, 2.0), 0.1, 0.05
+OIL, OIL_WIDTH, OIL_FRICTION = (-0.1, 0.4), 0.1, 0.05
 
 # part of a drive's figures that is a drive's only
 DROPPED = ('latency_ms', 'cycles', 'overruns', 'messages')
@@ -135,11 +135,12 @@ def slope(bench: Bench) -> Outcome:
 
 
 def oil_patch(bench: Bench) -> Outcome:
-    """Drive 4 m up a slope while the last caster rolls over oil; say which wheel was named."""
+    """Drive 4 m along +X, the last wheel accelerating on oil; report which wheel was named."""
     wheel = bench.robot.count - 1
     y = float(bench.robot.hip_position[wheel, 1])
     oil = FloorPatch(OIL, (y - 0.5 * OIL_WIDTH, y + 0.5 * OIL_WIDTH), OIL_FRICTION)
-    outcome = _single(bench, (4.0, 0.0, 0.0), plant=bench.plant(SLOPE, np.pi, (oil,)))
+    outcome = _single(bench, (4.0, 0.0, 0.0), plant=bench.plant(patches=(oil,)),
+                      steering=TRAILING)
     slip = outcome.runs[0].log.slip
     named = np.flatnonzero(slip.suspect.any(axis=0))
     first = float(slip.time[slip.suspect[:, wheel]].min()) if wheel in named else None
