@@ -74,8 +74,8 @@ class TwistMuxNode(SuiteNode):
         for lock in locks:
             # not the newest alone: a button that was pressed for a moment counts
             self._listen(lock, RELIABLE)
-        self._release_name = self.create_service(
-            Trigger, '~/release', self._on_release).srv_name
+        self.create_service(Trigger, '~/release', self._on_release)
+        self._release_name = self.resolve_service_name('~/release')
         self._unkept = list(locks)
         self.watch(self._on_watch)
         steady = Clock(clock_type=ClockType.STEADY_TIME)

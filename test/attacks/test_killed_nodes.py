@@ -6,6 +6,7 @@ Each node is a process. The publisher of the e-stop latches nothing and does not
 a joystick goes on commanding, zeros first, as one that wants to drive.
 """
 
+import math
 import os
 import signal
 import time
@@ -67,14 +68,14 @@ class Robot(Bench):
         os.kill(self.processes[name].pid, signal.SIGKILL)
         self.wait_for(self.processes[name].ended, f'the end of {name}')
 
-    def push(self, seconds, *twist):
-        """Command with the joystick for some time; return the highest speed meanwhile."""
+    def push(self, seconds, *twist, enough=math.inf):
+        """Command for some time, or until the speed is `enough`; return the highest speed."""
         end, fastest = time.monotonic() + seconds, 0.0
 
         def over():
             nonlocal fastest
             fastest = max(fastest, self.speed())
-            return time.monotonic() > end
+            return time.monotonic() > end or fastest > enough
 
         def command():
             message = TwistStamped()
@@ -91,9 +92,11 @@ class Robot(Bench):
 
     def drives(self):
         """Fail unless the joystick can drive the robot now."""
-        end = time.monotonic() + 30.0
-        while self.tries_to_drive() < 0.5 * SPEED:
+        end, enough = time.monotonic() + 60.0, 0.5 * SPEED
+        self.push(ZEROS, 0.0, 0.0, 0.0)
+        while self.push(4 * PUSH, 0.0, SPEED, 0.0, enough=enough) < enough:
             assert time.monotonic() < end, f'does not drive: {self.story()}'
+            self.push(ZEROS, 0.0, 0.0, 0.0)
 
     def close(self):
         for process in self.processes.values():
