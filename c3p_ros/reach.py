@@ -8,6 +8,9 @@ from collections.abc import Mapping
 RANGE, LOCAL_ONLY = 'ROS_AUTOMATIC_DISCOVERY_RANGE', 'ROS_LOCALHOST_ONLY'
 SECURITY, STRATEGY = 'ROS_SECURITY_ENABLE', 'ROS_SECURITY_STRATEGY'
 
+# files that configure the middleware where the range is SYSTEM_DEFAULT
+PROFILES = ('FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE', 'CYCLONEDDS_URI')
+
 # ranges in which no other computer is discovered
 NEAR = ('LOCALHOST', 'OFF')
 
@@ -24,6 +27,8 @@ def open_reach(environment: Mapping[str, str]) -> str:
     'discovery range SUBNET'
     """
     if environment.get(LOCAL_ONLY) == '1' or environment.get(RANGE) in NEAR:
+        return ''
+    if environment.get(RANGE) == 'SYSTEM_DEFAULT' and any(map(environment.get, PROFILES)):
         return ''
     # without Enforce what has no valid enclave starts unprotected
     if environment.get(SECURITY) == 'true' and environment.get(STRATEGY) == 'Enforce':

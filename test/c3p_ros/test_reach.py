@@ -8,7 +8,8 @@ from c3p_ros.reach import LOCAL_ONLY, RANGE, SECURITY, STRATEGY, open_reach
 
 @pytest.mark.parametrize('environment', [
     {RANGE: 'LOCALHOST'}, {RANGE: 'OFF'}, {LOCAL_ONLY: '1'}, {LOCAL_ONLY: '1', RANGE: 'SUBNET'},
-    {RANGE: 'SUBNET', SECURITY: 'true', STRATEGY: 'Enforce'}])
+    {RANGE: 'SUBNET', SECURITY: 'true', STRATEGY: 'Enforce'},
+    {RANGE: 'SYSTEM_DEFAULT', 'FASTRTPS_DEFAULT_PROFILES_FILE': 'loopback_only.xml'}])
 def test_a_robot_that_only_its_own_computer_or_keys_reach_is_not_warned_about(environment):
     assert open_reach(environment) == ''
 
