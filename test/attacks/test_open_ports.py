@@ -14,7 +14,7 @@ from c3p_simulation.campaigns.workers import Workers, _dask
 ROOT = Path(__file__).parents[2]
 LOOPBACK_ONLY = ROOT / 'config/security/loopback_only.xml'
 # prints the local addresses of the UDP sockets of a process with a node
-SOCKETS = '''
+SOCKETS = """
 import os, socket, struct, rclpy
 rclpy.init()
 node = rclpy.create_node('probe')
@@ -29,7 +29,7 @@ for line in list(open('/proc/self/net/udp'))[1:]:
     fields = line.split()
     if f'socket:[{fields[9]}]' in links:
         print(socket.inet_ntoa(struct.pack('=I', int(fields[1].split(':')[0], 16))))
-'''
+"""
 pytestmark = pytest.mark.skipif(not Path('/proc/self/net/udp').exists(),
                                 reason='needs the /proc of Linux')
 
