@@ -3,8 +3,8 @@
 A lock in front of the robot: pressed, released, or not known since the start.
 
 What is not known counts as pressed. A mux that was killed with its e-stop pressed has lost it, and
-the publisher that pressed it may be gone, so a start locks until the state has been heard or an
-operator has released it.
+the publisher that pressed it may be gone. So a start locks until a release has been published, or
+an operator has released it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import math
 from typing import NamedTuple
 
 # `start` of a lock
-CLOSED, OPEN = 'closed', 'open'
-STARTS = (CLOSED, OPEN)
+CLOSED, LATCHED, OPEN = 'closed', 'latched', 'open'
+STARTS = (CLOSED, LATCHED, OPEN)
 
 
 class Lock(NamedTuple):
@@ -30,8 +30,10 @@ class Lock(NamedTuple):
     priority : int
         Sources with a lower priority are masked.
     start : str
-        CLOSED: closed from the start until its state is heard or it is released. OPEN: open until
-        the first true, so that a restart forgets a press; without effect where `timeout` > 0.
+        CLOSED: closed from the start until a false is published, or it is released. LATCHED: also
+        until a false that its publisher has latched before; for a lock with one publisher, since a
+        false latched by another may be older than a press. OPEN: open until the first true, so
+        that a restart forgets a press. Without effect where `timeout` > 0.
     """
 
     name: str
@@ -64,7 +66,7 @@ class LockState:
         self.given = given
         self.heard, self.pressed = -math.inf, False
         # a lock with a timeout is closed until it is heard without this
-        self.unknown = given.start == CLOSED and given.timeout == 0.0
+        self.unknown = given.start != OPEN and given.timeout == 0.0
 
     def take(self, pressed: bool, now: float) -> None:
         """Take a message that has just been published."""
@@ -75,12 +77,12 @@ class LockState:
         Take a message that its publisher may have kept (transient local) since any time.
 
         A kept true always counts. A kept false may be older than a press elsewhere: it counts only
-        before anything else has been heard, and never for a lock with a timeout, which asks for
-        fresh messages.
+        where the lock begins LATCHED, and before anything else has been heard.
         """
         if self.given.timeout > 0.0:
+            # fresh messages are asked for
             self.pressed |= pressed
-        elif pressed or self.heard == -math.inf:
+        elif pressed or (self.given.start == LATCHED and self.heard == -math.inf):
             self.take(pressed, now)
 
     def release(self) -> bool:

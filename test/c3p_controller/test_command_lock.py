@@ -38,21 +38,24 @@ def test_a_lock_that_starts_open_forgets():
     assert not lock.locked(0.0) and not lock.unknown
 
 
-@pytest.mark.parametrize('messages, locked', [
-    # (pressed, kept); what is latched is heard by both subscriptions, in any order
-    ([(True, True)], True), ([(False, True)], False),
-    ([(True, True), (False, True), (False, False)], False),
-    ([(False, True), (True, False), (True, True)], True),
+@pytest.mark.parametrize('messages, closed, latched', [
+    # (pressed, kept) and whether it is locked then, by its start; what is latched is heard by both
+    # subscriptions, in any order
+    ([(True, True)], True, True), ([(False, True)], True, False),
+    ([(False, True), (False, False)], False, False),
+    ([(True, True), (False, True), (False, False)], False, False),
+    ([(False, True), (True, False), (True, True)], True, True),
     # a press, and then a publisher is found that latched false long before
-    ([(True, False), (False, True)], True), ([(True, True), (False, True)], True),
-    ([(False, True), (True, False), (False, True)], True),
+    ([(True, False), (False, True)], True, True), ([(True, True), (False, True)], True, True),
+    ([(False, True), (True, False), (False, True)], True, True),
     # released elsewhere, and then one is found that latched true: there it is pressed
-    ([(False, False), (True, True)], True)])
-def test_latched_messages(messages, locked):
-    lock = state()
-    for k, (pressed, kept) in enumerate(messages):
-        (lock.take_kept if kept else lock.take)(pressed, float(k))
-    assert lock.locked(float(len(messages))) == locked
+    ([(False, False), (True, True)], True, True)])
+def test_latched_messages(messages, closed, latched):
+    for start, locked in (('closed', closed), ('latched', latched)):
+        lock = state(E_STOP._replace(start=start))
+        for k, (pressed, kept) in enumerate(messages):
+            (lock.take_kept if kept else lock.take)(pressed, float(k))
+        assert lock.locked(float(len(messages))) == locked, start
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=6), st.randoms(use_true_random=False))
@@ -60,7 +63,7 @@ def test_one_publisher_that_latches_is_followed_however_its_two_copies_interleav
     """Each subscription gets the messages in order; the executor mixes the two at will."""
     found = chance.randint(0, len(said))
     live, kept = said[found:], said[max(0, found - 1):]
-    lock = state()
+    lock = state(E_STOP._replace(start='latched'))
     while live or kept:
         from_live = bool(live) and (not kept or chance.random() < 0.5)
         (lock.take if from_live else lock.take_kept)((live if from_live else kept).pop(0), 0.0)

@@ -274,11 +274,11 @@ def test_a_lock_counts_as_pressed_until_its_state_is_heard_or_it_is_released(ben
     bench.wait_for(lambda: not again(), 'open')
 
 
-@pytest.mark.parametrize('pressed', [True, False])
-def test_a_latched_state_is_heard_after_the_start(bench, pressed):
+@pytest.mark.parametrize('pressed, start', [(True, 'closed'), (False, 'latched')])
+def test_a_latched_state_is_heard_after_the_start(bench, pressed, start):
     latched = bench.talker.create_publisher(Bool, 'e_stop', LATCHED)
     latched.publish(Bool(data=pressed))
-    bench.add(TwistMuxNode)
+    bench.add(TwistMuxNode, **PATIENT, **{'locks.e_stop.start': start})
     state = closed(bench)
     bench.wait_for(lambda: not bench.nodes['twist_mux']._mux.unknown(), 'the latched state')
     bench.wait_for(lambda: state() == pressed, f'{"closed" if pressed else "open"}')
