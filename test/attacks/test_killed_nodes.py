@@ -39,8 +39,9 @@ ARGUMENTS = {
     'twist_mux': ['-p', 'start_silence:=0.0'],
 }
 AT_REST, SPEED = 0.01, 0.25
-# a joystick shows zero for so long, then commands for so long, s
-ZEROS, PUSH = 0.3, 0.8
+# a joystick shows zero for so long, then commands for so long, s; and once more where the mux was
+# started again, which passes nothing on until its subscribers have been told to stand for 0.3 s
+ZEROS, PUSH, TRIES = 0.4, 1.2, 2
 pytestmark = [pytest.mark.slow, pytest.mark.real_time, pytest.mark.alone]
 
 
@@ -86,9 +87,10 @@ class Robot(Bench):
         self._repeat(command, over, 'time', seconds + 10.0)
         return fastest
 
-    def tries_to_drive(self):
+    def tries_to_drive(self, times):
         """Let go of the stick and push it; return the highest speed."""
-        return max(self.push(ZEROS, 0.0, 0.0, 0.0), self.push(PUSH, 0.0, SPEED, 0.0))
+        return max(max(self.push(ZEROS, 0.0, 0.0, 0.0), self.push(PUSH, 0.0, SPEED, 0.0))
+                   for _ in range(times))
 
     def drives(self):
         """Fail unless the joystick can drive the robot now."""
@@ -127,8 +129,8 @@ def test_an_e_stop_stays_pressed_whichever_node_is_killed_and_started_again(robo
         robot.kill(name)
         robot.start(name)
         robot.wait_for(lambda name=name: name in robot.health, f'{name} again', 60.0)
-        robot.wait_for(lambda: robot.stick.get_subscription_count() and robot.truth, 'discovery')
-        fastest = robot.tries_to_drive()
+        robot.wait_for(lambda: robot.mux_locked and robot.truth, 'discovery')
+        fastest = robot.tries_to_drive(TRIES if name == 'twist_mux' else 1)
         print(f'{name} killed: at most {fastest:.4f} m/s')
         assert fastest < AT_REST, (name, robot.story())
         assert robot.mux_locked[-1].data, (name, robot.story())
