@@ -14,6 +14,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from c3p_controller.command_lock import STARTS, Lock, LockState
+
 # of priorities; a lock with the highest masks every source with less
 LOWEST, HIGHEST = 1, 255
 
@@ -24,17 +26,16 @@ HALT = 0.1
 
 class Input(NamedTuple):
     """
-    A source of commands, or a lock.
+    A source of commands.
 
     Attributes
     ----------
     name : str
     topic : str
     timeout : float, s
-        Age at which the last message counts no more. A lock that is older counts as locked; 0 for
-        a lock is never.
+        Age at which the last message counts no more.
     priority : int
-        LOWEST to HIGHEST; a lock masks the sources with less.
+        LOWEST to HIGHEST.
     """
 
     name: str
@@ -55,18 +56,6 @@ class _Source:
         return now - self.heard <= self.given.timeout
 
 
-class _Lock:
-    """What is known of a lock."""
-
-    def __init__(self, given: Input) -> None:
-        self.given = given
-        self.heard, self.said = -math.inf, False
-
-    def locked(self, now: float) -> bool:
-        timeout = self.given.timeout
-        return self.said or (timeout > 0.0 and now - self.heard > timeout)
-
-
 class TwistMux:
     """
     Decides for each command whether it is passed on.
@@ -76,8 +65,10 @@ class TwistMux:
 
     Parameters
     ----------
-    sources, locks : sequence of Input
+    sources : sequence of Input
         Of sources with the same priority the first counts.
+    locks : sequence of Lock
+        Closed from the start unless `start` says otherwise.
     now : float, s
     resume : bool
         A source that was kept out goes on by itself, as with twist_mux.
@@ -91,13 +82,13 @@ class TwistMux:
         Names or topics twice, a priority or a timeout that means nothing.
     """
 
-    def __init__(self, sources: Sequence[Input], locks: Sequence[Input], now: float, *,
+    def __init__(self, sources: Sequence[Input], locks: Sequence[Lock], now: float, *,
                  resume: bool = False, start_silence: float = 0.0) -> None:
         """Start with nobody heard; every source has to let go first."""
         _check(sources, locks)
         self.resume, self._start_silence = resume, start_silence
         self._sources = {given.name: _Source(given) for given in sources}
-        self._locks = {given.name: _Lock(given) for given in locks}
+        self._locks = {given.name: LockState(given) for given in locks}
         # whose command moves the robot, and until when it is told to stand
         self._moves: _Source | None = None
         self._begin(now)
@@ -110,13 +101,33 @@ class TwistMux:
         for lock in self._locks.values():
             lock.heard = min(lock.heard, now)
 
-    def lock(self, name: str, locked: bool, now: float) -> None:
-        """Take a message of the lock `name`."""
+    def lock(self, name: str, locked: bool, now: float, *, kept: bool = False) -> None:
+        """
+        Take a message of the lock `name`.
+
+        Parameters
+        ----------
+        name : str
+        locked : bool
+        now : float, s
+        kept : bool
+            The publisher may have kept the message for late subscribers (transient local).
+        """
         # a lock that had expired has kept everybody out until now
         self.look(now)
         lock = self._locks[name]
-        lock.heard, lock.said = now, locked
+        (lock.take_kept if kept else lock.take)(locked, now)
         self.look(now)
+
+    def release(self, now: float) -> tuple[str, ...]:
+        """
+        Open the locks whose state has not been heard since the start; return their names.
+
+        A lock that is pressed, or that has expired, stays closed.
+        """
+        # masked until now
+        self.look(now)
+        return tuple(name for name, lock in self._locks.items() if lock.release())
 
     def command(self, name: str, neutral: bool, now: float) -> bool:
         """
@@ -177,6 +188,10 @@ class TwistMux:
         """Return the names of the locks that are closed."""
         return tuple(name for name, lock in self._locks.items() if lock.locked(now))
 
+    def unknown(self) -> tuple[str, ...]:
+        """Return the names of the locks whose state has not been heard since the start."""
+        return tuple(name for name, lock in self._locks.items() if lock.unknown)
+
     def driving(self, now: float) -> str:
         """Return the name of the source whose commands are passed on, '' for none."""
         first = self._first(now)
@@ -197,7 +212,7 @@ class TwistMux:
         return max(heard, key=lambda source: source.given.priority, default=None)
 
 
-def _check(sources: Sequence[Input], locks: Sequence[Input]) -> None:
+def _check(sources: Sequence[Input], locks: Sequence[Lock]) -> None:
     if not sources:
         raise ValueError('no topics: name at least one source of commands')
     for given in (*sources, *locks):
@@ -211,6 +226,10 @@ def _check(sources: Sequence[Input], locks: Sequence[Input]) -> None:
         if given.timeout == 0.0:
             raise ValueError(f'timeout of {given.name} = 0: a source that is never too old would '
                              'keep the others out for ever; name the seconds')
+    for lock in locks:
+        if lock.start not in STARTS:
+            raise ValueError(f'start of {lock.name} = {lock.start!r}: must be one of '
+                             f'{", ".join(STARTS)}')
     for what in ('name', 'topic'):
         names = [getattr(given, what) for given in (*sources, *locks)]
         doubled = sorted({name for name in names if names.count(name) > 1})

@@ -5,6 +5,10 @@ Node: gives ``cmd_vel`` to one of several sources, by the rules of twist_mux.py.
 Reads the parameter file of the package twist_mux, ``topics.NAME`` and ``locks.NAME`` with
 ``topic``, ``timeout`` and ``priority``; config/twist_mux.yaml where none are given. Messages pass
 as they are, so that the stamp of a command is that of its source.
+
+Each lock is subscribed volatile, which every publisher matches. Once a publisher of its topic
+offers transient local it is subscribed so, too: only that receives what was latched before this
+node was started. Not earlier: `ros2 topic pub` warns of a subscription that it cannot serve.
 """
 
 from __future__ import annotations
@@ -14,66 +18,28 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
 from geometry_msgs.msg import Twist, TwistStamped
 from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.clock import Clock, ClockType
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
 
 from c3p_controller.command_guard import ZERO_COMMAND
+from c3p_controller.command_lock import Lock
 from c3p_controller.twist_mux import Input, TwistMux
-from c3p_description.files import share_file
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.drive_commands import OPENING, Listeners
 from c3p_ros.executor import run
 from c3p_ros.messages import MessageError, ns_to_stamp, planar
+from c3p_ros.mux_inputs import LOCKS, TOPICS, locks_of, shipped, sources_of
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
 from c3p_ros.parameters import ParameterError
 
-# groups of the parameter file, and what each of their entries must have
-TOPICS, LOCKS = 'topics', 'locks'
-FIELDS = {'topic': str, 'timeout': float, 'priority': int}
-
-
-def inputs_of(entries: Mapping[str, Any], where: str) -> list[Input]:
-    """
-    Return the inputs of a group in the order of their names, which is that of twist_mux.
-
-    Parameters
-    ----------
-    entries : mapping
-        ``{'NAME.FIELD': value}``.
-    where : str
-        Of the group, for errors.
-
-    Raises
-    ------
-    ParameterError
-        A field that is missing, unknown or of another type.
-    """
-    found: dict[str, dict[str, Any]] = {}
-    for key, value in entries.items():
-        name, _, field = key.rpartition('.')
-        kind = FIELDS.get(field)
-        if not name or kind is None:
-            raise ParameterError(f'{where}.{key}: unknown; an entry has {", ".join(FIELDS)}')
-        # a whole number of seconds
-        value = float(value) if kind is float and type(value) is int else value
-        if type(value) is not kind:
-            raise ParameterError(f'{where}.{key} = {value!r}: must be of type {kind.__name__}')
-        found.setdefault(name, {})[field] = value
-    for name, fields in found.items():
-        if missing := [field for field in FIELDS if field not in fields]:
-            raise ParameterError(f'{where}.{name}: {", ".join(missing)} missing')
-    return [Input(name, **found[name]) for name in sorted(found)]
-
-
-def shipped() -> dict[str, dict[str, Any]]:
-    """Return ``{group: {'NAME.FIELD': value}}`` of config/twist_mux.yaml."""
-    content = yaml.safe_load(share_file('config/twist_mux.yaml').read_text(encoding='utf-8'))
-    (node,) = content.values()
-    return {group: {f'{name}.{field}': value for name, entry in
-                    node['ros__parameters'][group].items() for field, value in entry.items()}
-            for group in (TOPICS, LOCKS)}
+# what publishers of a lock have latched; more than one publisher may have
+KEPT = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+# between two looks for such publishers, s
+LOOK = 0.2
 
 
 class TwistMuxNode(SuiteNode):
@@ -107,14 +73,17 @@ class TwistMuxNode(SuiteNode):
                 lambda message, source=source: self._on_command(source, message), LATEST)
         for lock in locks:
             # not the newest alone: a button that was pressed for a moment counts
-            self.create_subscription(
-                Bool, lock.topic, lambda message, lock=lock: self._on_lock(lock, message),
-                RELIABLE)
+            self._listen(lock, RELIABLE)
+        self.create_service(Trigger, '~/release', self._on_release)
+        self._release_name = self.resolve_service_name('~/release')
+        self._unkept = list(locks)
         self.watch(self._on_watch)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self.create_timer(LOOK, self._look_for_kept, clock=steady)
         self.create_timer(1.0, self._look_past)
         self._on_watch()
 
-    def _inputs(self) -> tuple[list[Input], list[Input]]:
+    def _inputs(self) -> tuple[list[Input], list[Lock]]:
         """Declare and return the sources and the locks."""
         given: dict[str, dict[str, Any]] = {TOPICS: {}, LOCKS: {}}
         for name, parameter in self._parameter_overrides.items():
@@ -127,7 +96,7 @@ class TwistMuxNode(SuiteNode):
         for group, entries in given.items():
             for key, value in entries.items():
                 self.declare_parameter(f'{group}.{key}', value, fixed)
-        return inputs_of(given[TOPICS], TOPICS), inputs_of(given[LOCKS], LOCKS)
+        return sources_of(given[TOPICS]), locks_of(given[LOCKS])
 
     def figures(self) -> Mapping[str, Any]:
         """Return the figures for the diagnostics."""
@@ -152,9 +121,34 @@ class TwistMuxNode(SuiteNode):
             self._command.publish(message)
         self._tell()
 
-    def _on_lock(self, lock: Input, message: Bool) -> None:
-        self._mux.lock(lock.name, message.data, self.watch_time())
+    def _listen(self, lock: Lock, profile: QoSProfile) -> None:
+        """Subscribe to a lock."""
+        kept = profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
+        self.create_subscription(
+            Bool, lock.topic, lambda message: self._on_lock(lock, message, kept), profile)
+
+    def _look_for_kept(self) -> None:
+        """Subscribe to what publishers of the locks have latched, where one has."""
+        for lock in list(self._unkept):
+            if any(end.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL for end in
+                   self.get_publishers_info_by_topic(self.resolve_topic_name(lock.topic))):
+                self._unkept.remove(lock)
+                self._listen(lock, KEPT)
+
+    def _on_lock(self, lock: Lock, message: Bool, kept: bool) -> None:
+        self._mux.lock(lock.name, message.data, self.watch_time(), kept=kept)
         self._on_watch()
+
+    def _on_release(self, _: Trigger.Request, answer: Trigger.Response) -> Trigger.Response:
+        """Open the locks that have not been heard since the start."""
+        opened = ', '.join(self._mux.release(self.watch_time()))
+        closed = ', '.join(self._mux.locks(self.watch_time()))
+        self._on_watch()
+        answer.success = not closed
+        answer.message = (f'{closed}: pressed; publish false on its topic' if closed else
+                          f'{opened}: released' if opened else 'nothing to release')
+        self.get_logger().info(f'release: {answer.message}')
+        return answer
 
     def _on_watch(self) -> None:
         now = self.watch_time()
@@ -189,14 +183,19 @@ class TwistMuxNode(SuiteNode):
         """Publish who drives and what is locked when it has changed."""
         now, before = self.watch_time(), self._shown
         locks, waiting = self._mux.locks(now), self._mux.waiting(now)
-        self._shown = (self._mux.locked(now), self._mux.driving(now), locks, waiting)
+        unknown = self._mux.unknown()
+        self._shown = (self._mux.locked(now), self._mux.driving(now), locks, waiting, unknown)
         if self._shown == before:
             return
         if self._shown[:1] != before[:1]:
             self._locked.publish(Bool(data=self._shown[0]))
         if self._shown[1:2] != before[1:2]:
             self._driving.publish(String(data=self._shown[1]))
-        self._condition('lock', locks, 'closed; nothing that it masks moves the robot')
+        self._condition('start', unknown, 'not heard since the start and closed; key r of c3p '
+                        f'teleop releases, or: ros2 service call {self._release_name} '
+                        'std_srvs/srv/Trigger')
+        self._condition('lock', [name for name in locks if name not in unknown],
+                        'closed; nothing that it masks moves the robot')
         self._condition('waits', () if locks else waiting,
                         'was kept out; has to show zero, or fall silent, before it is followed')
 

@@ -11,6 +11,7 @@ newest command.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -33,6 +34,7 @@ from c3p_ros.executor import run
 from c3p_ros.managed_node import ManagedSuiteNode
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, check_age
 from c3p_ros.node import LATEST, RECORDED, SuiteNode
+from c3p_ros.reach import open_reach
 from c3p_ros.wire import JointStateRead
 from c3p_ros.wire_writers import JointStateWriter
 
@@ -102,6 +104,8 @@ class HardwareInterfaceNode(ManagedSuiteNode):
         for identity in self._link.identities:
             self.get_logger().info(f'{identity.name}: {identity.kind}, serial number '
                                    f'{identity.serial}')
+        if warning := open_reach(os.environ):
+            self.get_logger().warning(warning)
         return SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:

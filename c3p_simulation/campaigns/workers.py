@@ -12,6 +12,9 @@ BACKENDS = ('loky', 'dask')
 
 INSTALL = 'install it with `pip install c3p[campaign]`'
 
+# a cluster of this computer listens here
+LOOPBACK = '127.0.0.1'
+
 
 class WorkersError(ValueError):
     """Workers that cannot be had; the text says what is missing."""
@@ -105,8 +108,8 @@ def _dask(workers: Workers) -> Iterator[Any]:
         return
     import joblib
 
-    # the dashboard would take a port that nobody asked for
+    # scheduler and workers run what they receive: this computer only, and no dashboard
     with (LocalCluster(n_workers=joblib.effective_n_jobs(workers.jobs), threads_per_worker=1,
-                       processes=True, dashboard_address=None) as cluster,
+                       processes=True, host=LOOPBACK, dashboard_address=None) as cluster,
           Client(cluster) as client):
         yield client

@@ -5,11 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from c3p_controller.command_lock import Lock
 from c3p_controller.twist_mux import HALT, Input, TwistMux
 
 SOURCES = (Input('keyboard', 'a', 0.5, 90), Input('other', 'b', 0.5, 90),
            Input('robot', 'c', 1.0, 10))
-LOCKS = (Input('e_stop', 'd', 0.0, 255), Input('pause', 'e', 0.8, 50))
+# twist_mux begins with open locks
+LOCKS = (Lock('e_stop', 'd', 0.0, 255, 'open'), Lock('pause', 'e', 0.8, 50, 'open'))
 
 # binary fractions, so that sums of them are exact and "at the timeout" is a case of its own
 GAPS = st.sampled_from([0.0, 0.125, 0.25, 0.5, 0.625, 1.0, 1.125])
@@ -181,7 +183,7 @@ def test_a_lock_sends_zeros_for_a_while_to_who_moves():
 
 
 def test_a_lock_that_masks_one_source_leaves_the_robot_to_another():
-    made = TwistMux(SOURCES, (Input('pause', 'e', 0.0, 50),), 0.0)
+    made = TwistMux(SOURCES, (Lock('pause', 'e', 0.0, 50, 'open'),), 0.0)
     made.look(2.0)
     made.command('robot', False, 2.0)
     made.lock('pause', True, 2.1)
@@ -211,7 +213,7 @@ def test_silence_after_the_start_counts_when_everybody_can_have_been_discovered(
 
 def test_at_the_timeout_a_source_counts_and_at_its_priority_a_lock_does_not_mask():
     made = TwistMux((Input('a', 'x', 0.5, 90), Input('b', 'y', 0.5, 50)),
-                    (Input('pause', 'e', 0.0, 50),), 0.0, resume=True)
+                    (Lock('pause', 'e', 0.0, 50, 'open'),), 0.0, resume=True)
     made.lock('pause', True, 0.0)
     assert made.command('a', False, 1.0)
     assert not made.command('b', False, 1.5) and made.command('b', False, 1.5 + 2**-20)
@@ -239,9 +241,10 @@ def test_when_time_goes_back_all_let_go_again_and_what_is_locked_stays_so():
     ((Input('a', 'x', 0.5, 256),), (), 'priority of a = 256'),
     ((Input('a', 'x', 0.0, 1),), (), 'never too old'),
     ((Input('a', 'x', float('nan'), 1),), (), 'timeout of a'),
-    ((Input('a', 'x', 0.5, 1),), (Input('l', 'y', -1.0, 1),), 'timeout of l'),
+    ((Input('a', 'x', 0.5, 1),), (Lock('l', 'y', -1.0, 1),), 'timeout of l'),
+    ((Input('a', 'x', 0.5, 1),), (Lock('l', 'y', 0.0, 1, 'shut'),), "start of l = 'shut'"),
     ((Input('a', 'x', 0.5, 1), Input('b', 'x', 0.5, 2)), (), 'topic x: named more than once'),
-    ((Input('a', 'x', 0.5, 1),), (Input('a', 'y', 0.0, 1),), 'name a: named more than once')])
+    ((Input('a', 'x', 0.5, 1),), (Lock('a', 'y', 0.0, 1),), 'name a: named more than once')])
 def test_what_means_nothing_is_refused_with_its_name(sources, locks, words):
     with pytest.raises(ValueError, match=words):
         TwistMux(sources, locks, 0.0)

@@ -11,12 +11,14 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 from geometry_msgs.msg import Twist, TwistStamped  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from std_msgs.msg import Bool, String  # noqa: E402
+from std_srvs.srv import Trigger  # noqa: E402
 
-from c3p_controller.twist_mux_node import TwistMuxNode, inputs_of, shipped  # noqa: E402
+from c3p_controller.twist_mux_node import TwistMuxNode  # noqa: E402
 from c3p_description.files import share_file  # noqa: E402
 from c3p_description.loader import load  # noqa: E402
 from c3p_ros.drive_commands import DISCOVERY  # noqa: E402
 from c3p_ros.messages import fill_twist, stamp_to_ns  # noqa: E402
+from c3p_ros.mux_inputs import locks_of, shipped, sources_of  # noqa: E402
 from c3p_ros.node import LATCHED  # noqa: E402
 from c3p_ros.parameters import ParameterError  # noqa: E402
 from c3p_simulation.cli_teleop import default_limits  # noqa: E402
@@ -34,8 +36,14 @@ def stamped(bench, *twist):
     return message
 
 
+def released_mux(bench, **parameters):
+    """Start a mux without a silence and release its locks."""
+    bench.add(TwistMuxNode, start_silence=0.0, **parameters)
+    assert bench.call(Trigger, 'twist_mux/release').success
+
+
 def test_messages_pass_as_they_are_and_a_lock_sends_zeros(bench):
-    bench.add(TwistMuxNode, start_silence=0.0)
+    released_mux(bench)
     out = bench.collect(TwistStamped, 'cmd_vel')
     driving, locked = bench.collect(String, 'twist_mux/driving', LATCHED), bench.collect(
         Bool, 'twist_mux/locked', LATCHED)
@@ -66,7 +74,7 @@ def test_messages_pass_as_they_are_and_a_lock_sends_zeros(bench):
 
 def test_whoever_listens_first_is_told_to_stand_before_commands_pass(bench):
     """A robot that starts with the mux has missed the zero with which the source began."""
-    bench.add(TwistMuxNode, start_silence=0.0)
+    released_mux(bench)
     keys = bench.publisher(TwistStamped, 'cmd_vel_keyboard')
     zero, ahead = stamped(bench, 0.0, 0.0, 0.0), stamped(bench, 0.1, 0.0, 0.2)
     driving = bench.collect(String, 'twist_mux/driving', LATCHED)
@@ -109,7 +117,7 @@ def test_who_commands_past_the_mux_is_named(bench):
 
 
 # a machine that stands still for a second must not be taken for a source that fell silent
-PATIENT = {'start_silence': 0.0, 'topics.keyboard.topic': 'cmd_vel_keyboard',
+PATIENT = {'topics.keyboard.topic': 'cmd_vel_keyboard',
            'topics.keyboard.timeout': 10.0, 'topics.keyboard.priority': 90,
            'locks.e_stop.topic': 'e_stop', 'locks.e_stop.timeout': 0.0,
            'locks.e_stop.priority': 255}
@@ -166,7 +174,7 @@ def assert_it_shows_the_robot(bench, link):
 
 def test_a_locked_robot_stops_and_does_not_go_on_by_itself(in_process_robot):
     bench = in_process_robot
-    bench.add(TwistMuxNode, **PATIENT)
+    released_mux(bench, **PATIENT)
     keyboard, lock = Keyboard(bench), bench.publisher(Bool, 'e_stop')
     driving = bench.collect(String, 'twist_mux/driving', LATCHED)
     passed = bench.collect(TwistStamped, 'cmd_vel')
@@ -190,18 +198,19 @@ def test_a_locked_robot_stops_and_does_not_go_on_by_itself(in_process_robot):
 
 def test_the_shipped_file_is_what_counts_without_one():
     groups = shipped()
-    sources = inputs_of(groups['topics'], 'topics')
+    sources = sources_of(groups['topics'])
     assert [source.name for source in sorted(sources, key=lambda source: -source.priority)] == [
         'joystick', 'keyboard', 'navigation', 'position_controller']
-    (lock,) = inputs_of(groups['locks'], 'locks')
-    assert (lock.topic, lock.timeout, lock.priority) == ('e_stop', 0.0, 255)
+    (lock,) = locks_of(groups['locks'])
+    assert lock == ('e_stop', 'e_stop', 0.0, 255, 'closed')
 
 
 def test_the_shipped_file_has_the_types_that_twist_mux_insists_on():
     # its get_value<double> throws for a whole number
     for group in shipped().values():
         for key, value in group.items():
-            kind = {'topic': str, 'timeout': float, 'priority': int}[key.rpartition('.')[2]]
+            kind = {'topic': str, 'timeout': float, 'priority': int, 'start': str}[
+                key.rpartition('.')[2]]
             assert type(value) is kind, key
 
 
@@ -212,7 +221,7 @@ def test_the_shipped_file_has_the_types_that_twist_mux_insists_on():
     ({'a.priority': True}, 'topics.a.priority = True: must be of type int')])
 def test_an_entry_that_cannot_be_meant_is_refused_with_its_place(given, words):
     with pytest.raises(ParameterError, match=words):
-        inputs_of(given, 'topics')
+        sources_of(given)
 
 
 def test_a_file_that_cannot_be_meant_is_refused(bench):
@@ -233,3 +242,46 @@ def test_the_shipped_file_is_read_by_rcl(bench):
     bench.executor.add_node(node)
     assert node.get_parameter('topics.navigation.topic').value == 'cmd_vel_navigation'
     assert node.get_parameter('locks.e_stop.timeout').value == 0.0
+
+
+def closed(bench):
+    """Return a function that tells what the mux last said of being locked."""
+    heard = bench.collect(Bool, 'twist_mux/locked', LATCHED)
+    bench.wait_for(lambda: heard, 'the state of the mux')
+    return lambda: heard[-1].data
+
+
+def test_a_lock_counts_as_pressed_until_its_state_is_heard_or_it_is_released(bench):
+    bench.add(TwistMuxNode)
+    state = closed(bench)
+    assert state()
+    bench.wait_for(lambda: 'e_stop: not heard since the start' in ' '.join(
+        bench.said.get('twist_mux', ())), 'the reason and the remedy')
+    # a publisher that latches nothing: `ros2 topic pub`, a joystick
+    button = bench.publisher(Bool, 'e_stop')
+    bench.publish_until(button, Bool(data=False), lambda: not state(), 'open')
+    bench.publish_until(button, Bool(data=True), state, 'pressed')
+    answer = bench.call(Trigger, 'twist_mux/release')
+    assert not answer.success and answer.message.startswith('e_stop: pressed') and state()
+    # started again without its publisher: what is not known is not released
+    bench.remove('twist_mux')
+    bench.add(TwistMuxNode)
+    again = closed(bench)
+    bench.wait_for(lambda: bench.value('twist_mux', 'lock priority') == '255', 'locked')
+    assert again()
+    answer = bench.call(Trigger, 'twist_mux/release')
+    assert answer.success and answer.message == 'e_stop: released'
+    bench.wait_for(lambda: not again(), 'open')
+
+
+@pytest.mark.parametrize('pressed, start', [(True, 'closed'), (False, 'latched')])
+def test_a_latched_state_is_heard_after_the_start(bench, pressed, start):
+    latched = bench.talker.create_publisher(Bool, 'e_stop', LATCHED)
+    latched.publish(Bool(data=pressed))
+    bench.add(TwistMuxNode, **PATIENT, **{'locks.e_stop.start': start})
+    state = closed(bench)
+    bench.wait_for(lambda: not bench.nodes['twist_mux']._mux.unknown(), 'the latched state')
+    bench.wait_for(lambda: state() == pressed, f'{"closed" if pressed else "open"}')
+    # and what the same publisher sends later counts once more, either way
+    latched.publish(Bool(data=not pressed))
+    bench.wait_for(lambda: state() == (not pressed), 'the change')

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which addresses the suite listens on."""
+
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from c3p_simulation.campaigns.workers import Workers, _dask
+
+ROOT = Path(__file__).parents[2]
+LOOPBACK_ONLY = ROOT / 'config/security/loopback_only.xml'
+# prints the local addresses of the UDP sockets of a process with a node
+SOCKETS = """
+import os, socket, struct, rclpy
+rclpy.init()
+node = rclpy.create_node('probe')
+node.create_publisher(__import__('std_msgs.msg').msg.Bool, 'e_stop', 1)
+links = set()
+for name in os.listdir('/proc/self/fd'):
+    try:
+        links.add(os.readlink(f'/proc/self/fd/{name}'))
+    except FileNotFoundError:
+        pass
+for line in list(open('/proc/self/net/udp'))[1:]:
+    fields = line.split()
+    if f'socket:[{fields[9]}]' in links:
+        print(socket.inet_ntoa(struct.pack('=I', int(fields[1].split(':')[0], 16))))
+"""
+pytestmark = pytest.mark.skipif(not Path('/proc/self/net/udp').exists(),
+                                reason='needs the /proc of Linux')
+
+
+def addresses(**environment):
+    """Return the addresses of the UDP sockets of a node in this environment."""
+    done = subprocess.run([sys.executable, '-c', SOCKETS], env=os.environ | environment,
+                          capture_output=True, text=True, timeout=60, check=True)
+    return set(done.stdout.split())
+
+
+def test_a_node_with_the_shipped_profile_listens_on_loopback_only():
+    pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+    if 'fastrtps' not in os.environ.get('RMW_IMPLEMENTATION', 'rmw_fastrtps_cpp'):
+        pytest.skip('the profile is for Fast DDS')
+    found = addresses(ROS_AUTOMATIC_DISCOVERY_RANGE='SYSTEM_DEFAULT',
+                      FASTRTPS_DEFAULT_PROFILES_FILE=str(LOOPBACK_ONLY),
+                      FASTDDS_DEFAULT_PROFILES_FILE=str(LOOPBACK_ONLY))
+    # the group is joined on loopback
+    assert found and found <= {'127.0.0.1', '239.255.0.1'}
+    # what the page says of LOCALHOST, and why the profile is there
+    assert '0.0.0.0' in addresses(ROS_AUTOMATIC_DISCOVERY_RANGE='LOCALHOST')
+
+
+def test_a_dask_cluster_of_this_computer_listens_on_loopback_only(monkeypatch):
+    distributed = pytest.importorskip('dask.distributed', reason='pip install c3p[campaign]')
+    given = {}
+
+    class Cluster:
+        def __init__(self, **options):
+            given.update(options)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            return None
+
+    monkeypatch.setattr(distributed, 'LocalCluster', Cluster)
+    monkeypatch.setattr(distributed, 'Client', lambda _: Cluster())
+    with _dask(Workers(jobs=1, backend='dask')):
+        assert given['host'] == '127.0.0.1' and given['dashboard_address'] is None
+
+
+def test_the_foxglove_server_listens_on_loopback_unless_it_is_given_an_address():
+    pytest.importorskip('foxglove', reason='pip install c3p[view]')
+    from c3p_simulation.viewers.foxglove_bag import BagPlayer
+    from c3p_simulation.viewers.foxglove_live import FoxgloveLive
+    from c3p_simulation.viewers.foxglove_server import FoxgloveServer
+
+    for kind in (FoxgloveServer, BagPlayer, FoxgloveLive):
+        assert inspect.signature(kind.__init__).parameters['host'].default == '127.0.0.1'
