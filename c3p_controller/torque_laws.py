@@ -12,6 +12,7 @@ from c3p_controller.one_step import OneStep
 from c3p_controller.paper.chain import PaperChain
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
 from c3p_controller.reference import ReferenceLimits
+from c3p_controller.traction_control import TractionSettings
 from c3p_controller.velocity_controller import VelocityGains
 from c3p_description.model import CasterRobot
 from c3p_kinematics.compiled import COMPILED
@@ -49,12 +50,14 @@ def make_law(values: Any, robot: CasterRobot) -> PaperChain | OneStep:
     else:
         law = OneStep(robot, LAWS[name][0](robot, settings_of(values)), limits_of(values),
                       values.stop_acceleration, standstill_of(values), values.stop_damping)
+    law.traction.settings = traction_of(values)
     law.warm_up()
     return law
 
 
 def retune(law: PaperChain | OneStep, values: Any) -> None:
     """Give `law` the present parameters; errors as in `make_law`."""
+    law.traction.settings = traction_of(values)
     if isinstance(law, PaperChain):
         law.retune(gains_of(values), limits_of(values), values.stop_acceleration,
                    values.virtual_steering_weight, fusion_of(values))
@@ -81,6 +84,12 @@ def fusion_of(values: Any) -> FusionOptions:
     """Return how the papers' fusion is read; ValueError for readings that exclude each other."""
     return FusionOptions(**{f.name: getattr(values.fusion, f.name)
                             for f in fields(FusionOptions)})
+
+
+def traction_of(values: Any) -> TractionSettings:
+    """Return how slip is answered."""
+    return TractionSettings(**{f.name: getattr(values.traction, f.name)
+                               for f in fields(TractionSettings)})
 
 
 def limits_of(values: Any) -> ReferenceLimits:

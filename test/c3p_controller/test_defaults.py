@@ -19,6 +19,7 @@ from c3p_controller.position_controller import PositionController, PositionGains
 from c3p_controller.position_laws import make_position, printed_of, retune
 from c3p_controller.predictive.controller import PredictiveSettings
 from c3p_controller.reference import ReferenceLimits
+from c3p_controller.traction_control import TractionSettings
 from c3p_controller.velocity_controller import VelocityGains
 from c3p_dynamics.caster_dynamics import VIRTUAL_STEERING_WEIGHT
 
@@ -43,7 +44,7 @@ def test_gains_have_the_defaults_of_the_parameters(gains, parameters):
 
 @pytest.mark.parametrize('settings, group, parameters', [
     (PredictiveSettings(), 'mpc', VELOCITY), (FusionOptions(), 'fusion', VELOCITY),
-    (PathGains(), 'path', POSITION)])
+    (PathGains(), 'path', POSITION), (TractionSettings(), 'traction', VELOCITY)])
 def test_settings_have_the_defaults_of_their_group_of_parameters(settings, group, parameters):
     for field in fields(settings):
         # what the group does not name it shares with the other laws
