@@ -25,6 +25,7 @@ from c3p_description.files import share_file
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.drive_commands import OPENING, Listeners
 from c3p_ros.executor import run
+from c3p_ros.finite import check_message
 from c3p_ros.messages import MessageError, ns_to_stamp, planar
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
 from c3p_ros.parameters import ParameterError
@@ -149,7 +150,8 @@ class TwistMuxNode(SuiteNode):
         now = self.watch_time()
         if self._mux.command(source.name, neutral, now) and self._open(now):
             self._passed[source.name] += 1
-            self._command.publish(message)
+            if not self.send(self._command, check_message, 'cmd_vel', message):
+                self._command.publish(self._zero())
         self._tell()
 
     def _on_lock(self, lock: Input, message: Bool) -> None:

@@ -59,7 +59,7 @@ class EmulatedCardsNode(SuiteNode):
             raise
         self._failure: Exception | None = None
         self._stop = threading.Event()
-        self._write_truth = OdometryWriter('odom', 'base_link')
+        self._write_truth = OdometryWriter('odom', 'base_link', 'ground_truth/odom')
         self._truth_pub = self.create_publisher(Odometry, 'ground_truth/odom', RECORDED)
         self.create_subscription(String, '~/inject', self._on_inject, RELIABLE)
         self.create_timer(1.0 / values.truth_rate, self._publish_truth)
@@ -114,8 +114,8 @@ class EmulatedCardsNode(SuiteNode):
 
     def _publish_truth(self) -> None:
         truth = self.cards.truth
-        self._truth_pub.publish(self._write_truth(
-            self.now_ns(), pose_numbers(truth.pose), twist_numbers(truth.twist)))
+        self.send(self._truth_pub, self._write_truth, self.now_ns(), pose_numbers(truth.pose),
+                  twist_numbers(truth.twist))
 
     def _on_watch(self) -> None:
         if self._failure is not None:

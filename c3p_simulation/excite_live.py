@@ -17,6 +17,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from c3p_dynamics.excitation import Excitation
+from c3p_ros.errors import PublishError
 from c3p_ros.executor import make_executor
 from c3p_ros.frames import planar_pose
 from c3p_ros.messages import MessageError, fill_twist
@@ -101,8 +102,11 @@ class ExcitationClient(Node):
         self._due = message.stamp + int(1e9 / COMMAND_RATE)
         self._watch(pose)
         moving = 0.0 < self.elapsed < self.excitation.duration and not self.fault
-        self._send(self.excitation.twist(self.elapsed, self._start, pose) if moving
-                   else np.zeros(3), message.stamp)
+        try:
+            self._send(self.excitation.twist(self.elapsed, self._start, pose) if moving
+                       else np.zeros(3), message.stamp)
+        except PublishError as error:
+            self.stop(f'{error}')
 
     def _watch(self, pose: np.ndarray) -> None:
         """Give up when the robot does not follow."""
