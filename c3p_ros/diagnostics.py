@@ -21,7 +21,7 @@ REFUSAL_SHOWN = 5.0
 # and how much of its reason is shown: it may quote what the message carried
 LONGEST_REASON = 400
 
-REFUSED, NOT_PUBLISHED = 'refused', 'not published'
+REFUSED, UNREAD, NOT_PUBLISHED = 'refused', 'recorded unread', 'not published'
 
 
 class Diagnostics:
@@ -50,7 +50,7 @@ class Diagnostics:
         self._values = values
         self.more: Callable[[], Sequence[DiagnosticStatus]] = tuple
         self._conditions: dict[str, tuple[bytes, str]] = {}
-        # (topic, refused or not published): count, when last, why
+        # (topic, what became of it): count, when last, why
         self._dropped: dict[tuple[str, str], tuple[int, float, str]] = {}
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._timer = node.create_timer(1.0, self.publish,
@@ -79,6 +79,10 @@ class Diagnostics:
         """Count a message that was not used and show why, a warning."""
         self._drop(topic, REFUSED, reason)
 
+    def unread(self, topic: str, reason: object) -> None:
+        """Count a message that was recorded, but could not be read, and show why, a warning."""
+        self._drop(topic, UNREAD, reason)
+
     def withhold(self, error: PublishError) -> None:
         """Count a message that was not published and show why, an error; from any thread."""
         self._drop(error.topic, NOT_PUBLISHED, error.text)
@@ -90,19 +94,19 @@ class Diagnostics:
         if now - last >= REFUSAL_SHOWN:
             logger = self._node.get_logger()
             # rclpy ties each call site to one severity
-            if how == REFUSED:
-                logger.warning(f'{topic} {how}: {text}')
-            else:
+            if how == NOT_PUBLISHED:
                 logger.error(f'{topic} {how}: {text}')
+            else:
+                logger.warning(f'{topic} {how}: {text}')
             self.publish()
 
     def refused(self, topic: str) -> int:
         """Return how many messages of `topic` were not used."""
-        return self._dropped.get((topic, REFUSED), (0, 0.0, ''))[0]
+        return self.count(topic, REFUSED)
 
-    def withheld(self, topic: str) -> int:
-        """Return how many messages of `topic` were not published."""
-        return self._dropped.get((topic, NOT_PUBLISHED), (0, 0.0, ''))[0]
+    def count(self, topic: str, how: str) -> int:
+        """Return how many messages of `topic` were REFUSED, UNREAD or NOT_PUBLISHED."""
+        return self._dropped.get((topic, how), (0, 0.0, ''))[0]
 
     def status(self) -> DiagnosticStatus:
         """Return the present state as a message."""
@@ -110,7 +114,7 @@ class Diagnostics:
         reasons = [(level, f'{name}: {text}') for name, (level, text) in self._conditions.items()]
         # a copy: a thread may drop a message meanwhile
         dropped = tuple(self._dropped.items())
-        reasons += [(WARN if how == REFUSED else ERROR, f'{topic} {how}: {reason}')
+        reasons += [(ERROR if how == NOT_PUBLISHED else WARN, f'{topic} {how}: {reason}')
                     for (topic, how), (_, last, reason) in dropped if now - last < REFUSAL_SHOWN]
         reasons.sort(key=lambda r: r[0], reverse=True)
         status = DiagnosticStatus(
