@@ -208,14 +208,14 @@ class VelocityControllerNode(SuiteNode):
     def _brake(self, stamp: int) -> None:
         values = self.parameters.value
         self._drive(braking_torque(self.robot, self._wheel_rate, values.stop_damping,
-                                   values.standstill_speed), stamp)
+                                   values.standstill_speed), stamp, brakes=True)
 
-    def _drive(self, torque: np.ndarray, stamp: int) -> None:
+    def _drive(self, torque: np.ndarray, stamp: int, brakes: bool = False) -> None:
         if self._guard.opening(self.watch_time()):
             torque = np.zeros(self.robot.count)
         if self.send(self._effort, self._write_effort, stamp, effort=self._efforts.encode(torque)):
             self._largest = max(self._largest, float(abs(torque).max()))
-        else:
+        elif not brakes:
             self._guard.fault('the torque is not finite')
             self._brake(stamp)
 
