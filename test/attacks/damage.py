@@ -1,29 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages of any type, typed or as bytes: right, almost right, damaged and nonsense."""
 
+import math
 import struct
 from collections import Counter
 
 import diagnostic_msgs.msg
 import numpy as np
+from bad_messages import JOINTS, WHEELS, trajectory
+from builtin_interfaces.msg import Time
 from fuzz import FRAMES, random_message, random_number, random_stamp
 from hypothesis import settings
 from rclpy.serialization import deserialize_message, serialize_message
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
+from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 # messages for each subscriber, by the profile of hypothesis; beside `explore` the file may take
 # some ten seconds
 MESSAGES = {'explore': 25_000}
-USUAL = 600
+USUAL = 400
 
 TEXTS = [*FRAMES, 'a\0b', '\x1b[2J', '\ud7ff', 'nan', '1e999', '{}', ': [', "'; --", '*' * 2000]
-# of a message half, at whatever half is damaged
+# few, so that several messages of one cycle may have the same
+EXTREMES = [Time(sec=2**31 - 1, nanosec=2**32 - 1), Time(sec=2**31 - 1, nanosec=999_999_999),
+            Time(sec=-2**31), Time()]
+# bits that are turned over at most
 FLIPS = 8
 
 
-def count():
-    """Return how many messages each subscriber gets."""
-    return MESSAGES.get(settings.get_current_profile_name(), USUAL)
+def count(part=1.0):
+    """Return how many messages each subscriber gets, or a part of them."""
+    return int(part * MESSAGES.get(settings.get_current_profile_name(), USUAL))
 
 
 def any_message(rng, kind, topic, now):
@@ -32,11 +40,51 @@ def any_message(rng, kind, topic, now):
         return String(data=TEXTS[rng.integers(len(TEXTS))])
     if kind is Bool:
         return Bool(data=bool(rng.integers(2)))
+    if rng.integers(2):
+        return almost_right(rng, kind, now)
     message = random_message(rng, topic, now, kind)
     if hasattr(message, 'header') and rng.integers(6) == 0:
         message.header.stamp = random_stamp(rng, now)
     fill_rest(rng, message)
     return message
+
+
+def almost_right(rng, kind, now):
+    """Return a message that a node uses, but for one number perhaps, or its stamp."""
+    if kind is MultiDOFJointTrajectory:
+        steps = np.cumsum(rng.normal(size=(int(rng.integers(1, 25)), 2)) * 0.01, axis=0)
+        message = trajectory(now(), steps, velocity=rng.normal(size=2) * 0.3)
+    else:
+        message = kind()
+        fill_small(rng, message)
+    if kind is JointState:
+        names = [WHEELS, JOINTS][rng.integers(2)]
+        message.name, numbers = list(names), rng.normal(size=(3, len(names)))
+        message.position, message.velocity, message.effort = numbers.tolist()
+        if rng.integers(4) == 0:
+            getattr(message, ['position', 'velocity', 'effort'][rng.integers(3)])[
+                rng.integers(len(names))] = random_number(rng)
+    if hasattr(message, 'header'):
+        # mostly of the cycle under way
+        kind = rng.integers(8)
+        message.header.stamp = (now() if kind > 1 else random_stamp(rng, now) if kind else
+                                EXTREMES[rng.integers(len(EXTREMES))])
+        message.header.frame_id = ['odom', 'base_link'][rng.integers(8) // 7]
+    return message
+
+
+def fill_small(rng, place):
+    """Fill numbers, at any depth, with such as a robot has; rotations with rotations about z."""
+    for name, kind in place.get_fields_and_field_types().items():
+        value = getattr(place, name)
+        if kind == 'geometry_msgs/Quaternion':
+            half = 0.5 * rng.normal()
+            value.z, value.w = math.sin(half), math.cos(half)
+        elif kind == 'double':
+            setattr(place, name, float(rng.normal()) * 0.3 if rng.integers(30)
+                    else random_number(rng))
+        elif hasattr(value, 'get_fields_and_field_types'):
+            fill_small(rng, value)
 
 
 def fill_rest(rng, message):
@@ -116,16 +164,18 @@ class Attack:
 
     sent, dropped = Counter(), Counter()
 
-    def __init__(self, seed, beat, every=10):
+    def __init__(self, seed, beat, every=10, part=1.0):
         self._rng, self._beat, self._every = np.random.default_rng(seed), beat, every
+        self._count = count(part)
 
     def __call__(self, node, now):
-        """Attack each subscription of `node`; `now` gives stamps."""
-        for subscription in list(node.subscriptions):
-            place = node.get_name(), subscription.topic_name
-            for k in range(count()):
-                if k % self._every == 0:
-                    self._beat()
-                arrived = attack(self._rng, subscription, now)
-                (self.sent if arrived else self.dropped)[place] += 1
+        """Attack the subscriptions of `node` in turn; `now` gives stamps."""
+        subscriptions = list(node.subscriptions)
+        for k in range(self._count * len(subscriptions)):
+            if k % self._every == 0:
+                self._beat()
+            subscription = subscriptions[k % len(subscriptions)]
+            arrived = attack(self._rng, subscription, now)
+            (self.sent if arrived else self.dropped)[
+                node.get_name(), subscription.topic_name] += 1
         self._beat()

@@ -11,7 +11,11 @@ import pytest
 
 rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
-from damage import Attack, count  # noqa: E402
+from bad_messages import joints, stamped  # noqa: E402
+from damage import EXTREMES, Attack, count  # noqa: E402
+from geometry_msgs.msg import AccelStamped  # noqa: E402
+from nav_msgs.msg import Odometry  # noqa: E402
+from wired import deliver  # noqa: E402
 from wired_robot import RATE, WiredRobot  # noqa: E402
 
 # law of the velocity controller, parameters of the position controller; nodes that are attacked
@@ -60,3 +64,17 @@ def test_the_chain_outlives_any_message(robot, part, request):
     # clean cycles went on between the messages
     assert robot.published['wheel_effort'] - sent >= count() // 20
     check_drives(robot, law)
+
+
+@pytest.mark.parametrize('robot', ['paper'], indirect=True, scope='module')
+@pytest.mark.parametrize('stamp', EXTREMES)
+def test_a_whole_cycle_of_an_impossible_stamp_harms_nothing(robot, stamp):
+    robot.cycle()
+    for subscription, message in (('joint_states', joints(stamp)),
+                                  ('odom', stamped(Odometry, stamp)),
+                                  ('reference_acceleration', stamped(AccelStamped, stamp))):
+        for taker in robot.subscriptions(subscription):
+            deliver(taker, type(message), message)
+    assert robot.dynamics.diagnostics.refused('joint_states') > 0 or stamp.nanosec < 10**9
+    robot.cycle(5)
+    check_drives(robot, 'paper')
