@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+# of a message that is read whole, and of text in any message: those of a robot have some kB, and
+# names of some letters
+MOST_BYTES, MOST_TEXT = 2**18, 1000
+
 
 class MessageError(ValueError):
     """A message that must not be used; the text says what is wrong with it and where."""

@@ -12,6 +12,7 @@ from rclpy.node import Node
 
 from c3p_description.model import Array
 from c3p_kinematics.se2 import compose
+from c3p_ros.errors import MOST_TEXT
 from c3p_ros.finite import check_finite
 from c3p_ros.messages import (
     LARGEST_VALUE,
@@ -189,6 +190,8 @@ class GoalFrames:
         """
         wanted = pose_of(goal.pose, 'pose')
         frame = goal.header.frame_id
+        if len(frame) > MOST_TEXT:
+            raise MessageError(f'a frame of {len(frame)} letters: must have at most {MOST_TEXT}')
         if frame in ('', self.odom_frame):
             return wanted
         if frame == self.base_frame:

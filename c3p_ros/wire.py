@@ -25,6 +25,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from c3p_controller.law import MOST_POINTS
+from c3p_ros.errors import MOST_TEXT
 from c3p_ros.messages import MessageError, nanoseconds_of
 
 HEADER = 4
@@ -35,8 +36,8 @@ POSE, COVARIANCE, TWIST = 7, 36, 6
 # bytes that a point of a trajectory has at least: three counts and its time
 POINT = 20
 
-# names of a message, numbers of a field, and bytes of a string, beyond which it is not of a robot
-MOST_NAMES, MOST_TEXT = 400, 1000
+# names of a message, and numbers of a field, beyond which it is not of a robot
+MOST_NAMES = 400
 
 
 class JointStateRead(NamedTuple):

@@ -26,6 +26,7 @@ from c3p_hardware.emulator.motor_drive import DriveCard
 from c3p_hardware.transport.can_bus import BusAddress, open_bus
 from c3p_hardware.transport.serial_can import PtyBus
 from c3p_ros.diagnostics import OK, WARN
+from c3p_ros.errors import MOST_TEXT
 from c3p_ros.executor import run
 from c3p_ros.messages import pose_numbers, twist_numbers
 from c3p_ros.node import RECORDED, RELIABLE, SuiteNode
@@ -106,6 +107,8 @@ class EmulatedCardsNode(SuiteNode):
 
     def _on_inject(self, message: String) -> None:
         try:
+            if len(message.data) > MOST_TEXT:
+                raise FaultError(f'{len(message.data)} letters: must be at most {MOST_TEXT}')
             self.cards.inject(message.data)
         except FaultError as error:
             self.diagnostics.refuse('~/inject', error)

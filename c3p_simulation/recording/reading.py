@@ -8,10 +8,7 @@ from typing import Any
 
 from rosbags.typesys.store import Typestore
 
-from c3p_ros.errors import MessageError
-
-# of what a recorder reads while it records; a robot's joint states and diagnostics have some kB
-MOST_BYTES = 2**18
+from c3p_ros.errors import MOST_BYTES, MessageError
 
 
 def read_message(types: Typestore, data: bytes, kind: str) -> Any:

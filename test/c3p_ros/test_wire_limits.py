@@ -9,7 +9,7 @@ import pytest
 rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
 from builtin_interfaces.msg import Time  # noqa: E402
-from geometry_msgs.msg import AccelStamped, Transform, Twist  # noqa: E402
+from geometry_msgs.msg import AccelStamped, PoseStamped, Transform, Twist  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
@@ -19,9 +19,12 @@ from trajectory_msgs.msg import (  # noqa: E402
 )
 
 from c3p_controller.law import MOST_POINTS  # noqa: E402
-from c3p_ros.errors import MessageError  # noqa: E402
+from c3p_description import load  # noqa: E402
+from c3p_ros.errors import MOST_BYTES, MOST_TEXT, MessageError  # noqa: E402
+from c3p_ros.frames import GoalFrames  # noqa: E402
 from c3p_ros.messages import stamp_to_ns  # noqa: E402
-from c3p_ros.wire import MOST_NAMES, MOST_TEXT, READERS  # noqa: E402
+from c3p_ros.wire import MOST_NAMES, READERS  # noqa: E402
+from c3p_simulation.scene.live import SLIP, LiveScene  # noqa: E402
 
 # a refusal looks at one count; of this processor time, s, it needs a hundredth
 AT_ONCE = 1e-3
@@ -70,6 +73,22 @@ def test_long_frames_are_refused_by_their_length(kind):
     text, took = refusal(kind, serialize_message(message))
     assert 'a string of 1000001 bytes' in text and f'at most {MOST_TEXT}' in text
     assert took <= AT_ONCE
+
+
+def test_a_goal_in_a_frame_of_a_megabyte_is_refused_in_one_line():
+    goal = PoseStamped()
+    goal.header.frame_id, goal.pose.orientation.w = 'x' * 2**20, 1.0
+    with pytest.raises(MessageError) as error:
+        GoalFrames(None).resolve(goal, [0.0, 0.0, 0.0])
+    assert f'{error.value}' == f'a frame of {2**20} letters: must have at most {MOST_TEXT}'
+
+
+def test_diagnostics_of_a_megabyte_are_not_read_for_a_scene():
+    refused = []
+    scene = LiveScene(load('c3p'), 1.0, lambda topic, why: refused.append(f'{topic}: {why}'))
+    scene.put(SLIP, bytes(MOST_BYTES + 1))
+    assert scene._value(SLIP, lambda read: read) is None
+    assert refused == [f'{SLIP}: {MOST_BYTES + 1} bytes: must be at most {MOST_BYTES}']
 
 
 @pytest.mark.parametrize('kind', [JointState, MultiDOFJointTrajectory])
