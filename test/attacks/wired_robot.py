@@ -4,7 +4,7 @@
 import numpy as np
 from geometry_msgs.msg import PoseStamped
 from std_srvs.srv import Trigger
-from wired import Wired
+from wired import START, Wired
 
 from c3p_controller.position_controller_node import PositionControllerNode
 from c3p_controller.velocity_controller_node import VelocityControllerNode
@@ -26,7 +26,7 @@ class WiredRobot(Wired):
 
     def __init__(self, controller, position=None, **position_parameters):
         super().__init__()
-        self._sampled = []
+        self._sampled, self._begins = [], START
         # the simulated robot acts at once; the papers' law need not be as gentle as on tyres
         law = {'mpc.latency': 0.0, 'closed_form.latency': 0.0, 'acceleration_limit': 0.4}
         self.velocity = self.add(VelocityControllerNode, controller=controller,
@@ -38,6 +38,8 @@ class WiredRobot(Wired):
             self.dynamics = self.add(InverseDynamicsNode)
         self.simulation = self.add(SimulationNode, lockstep=True, publish_clock=True, rate=RATE,
                                    ground_truth=False)
+        # it would go on by itself where this computer stands still for a second
+        self.simulation._on_watch = lambda: None
         self.results = []
         self.position._reports._publisher.publish = self.results.append
 
@@ -46,6 +48,7 @@ class WiredRobot(Wired):
         if topic == 'joint_states':
             # the answer to a cycle begins the next one, which has to wait for its time
             self._sampled.append(self._queue.pop())
+            self._begins = self._readers[kind](message).stamp
 
     def cycle(self, count=1):
         """Let `count` cycles pass; one that was not answered is followed all the same."""
@@ -54,7 +57,7 @@ class WiredRobot(Wired):
                 self.simulation._step_on()
             self._queue.extend(self._sampled)
             self._sampled.clear()
-            self.time = self.simulation._stamp
+            self.time = self._begins
             self.settle()
             self.watch()
 
