@@ -39,7 +39,8 @@ def any_message(rng, kind, topic, now):
     if kind is String:
         return String(data=TEXTS[rng.integers(len(TEXTS))])
     if kind is Bool:
-        return Bool(data=bool(rng.integers(2)))
+        # a lock that is mostly closed would keep everything else out
+        return Bool(data=not rng.integers(40))
     if rng.integers(2):
         return almost_right(rng, kind, now)
     message = random_message(rng, topic, now, kind)

@@ -87,16 +87,19 @@ def test_a_mux_passes_commands_afterwards(wired, kind):
     node = wired.add(TwistMuxNode, use_stamped=kind is TwistStamped)
     source = next(s.topic_name.lstrip('/') for s in node.subscriptions if s.msg_type is kind)
     locks = [s for s in node.subscriptions if s.msg_type is Bool]
-    Attack(SEED, beat(wired, lambda: give(wired, source, command(wired, 0.1, kind))))(
-        node, wired.now)
-    assert locks and wired.published['cmd_vel'] > count() // 100
-    wired.time += LONG
 
     def drive(x):
         for lock in locks:
             lock.callback(Bool(data=False))
         give(wired, source, command(wired, x, kind))
 
+    for _ in range(200):
+        beat(wired, lambda: drive(0.0))()
+    passed = wired.published['cmd_vel']
+    Attack(SEED, beat(wired, lambda: drive(0.0), lambda: drive(0.1)))(node, wired.now)
+    # a command of higher priority, or a lock, keeps others out
+    assert locks and wired.published['cmd_vel'] - passed > count() // 100
+    wired.time += LONG
     for _ in range(200):
         beat(wired, lambda: drive(0.0))()
     drive(0.2)
@@ -252,7 +255,7 @@ def test_an_excitation_ends_with_zeros(wired):
 
     beat(wired, lambda: odometry(0.0))()
     Attack(SEED, beat(wired, lambda: odometry(0.0)))(client, wired.now)
-    assert wired.published['cmd_vel'] > count() // 20
+    assert wired.published['cmd_vel'] > 1
     # a robot that is elsewhere ends it, if nothing has done so before; then it commands zero
     for _ in range(5):
         beat(wired, lambda: odometry(5.0))()
