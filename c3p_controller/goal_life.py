@@ -19,9 +19,12 @@ from c3p_description.model import Array
 # how a goal may end
 REACHED, CANCELLED, PREEMPTED = 'reached', 'cancelled', 'preempted'
 NO_PROGRESS, NO_ODOMETRY, TIME_WENT_BACK = 'no progress', 'no odometry', 'time went back'
+# the law commands what is not finite
+NO_COMMAND = 'no command'
 # a goal that never was one
 REFUSED = 'refused'
-REASONS = (REACHED, CANCELLED, PREEMPTED, NO_PROGRESS, NO_ODOMETRY, TIME_WENT_BACK, REFUSED)
+REASONS = (REACHED, CANCELLED, PREEMPTED, NO_PROGRESS, NO_ODOMETRY, TIME_WENT_BACK, NO_COMMAND,
+           REFUSED)
 
 # slower than this, m/s and rad/s, a robot stands
 STANDS = np.array([0.05, 0.05, 0.1])

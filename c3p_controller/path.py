@@ -3,7 +3,8 @@
 Paths of a platform that may look anywhere while it travels.
 
 A path is a curve in (X, Y, φ) with a parameter σ in metres from 0 to `length`; where the platform
-only turns, σ counts `TURN_LENGTH` metres for a radian, so that a path is never without length.
+only turns, σ counts `TURN_LENGTH` metres for a radian. A path from a pose to itself has length
+zero: it is one place, its tangent is zero there, and every pose is closest to σ = 0.
 """
 
 from __future__ import annotations
@@ -32,18 +33,37 @@ class Path(Protocol):
         """Largest σ, m."""
 
     def at(self, sigma: Array) -> tuple[Array, Array]:
-        """Return poses (k, 3) and their derivatives by σ (k, 3) at σ (k,) within the length."""
+        """
+        Return poses (k, 3) and their derivatives by σ (k, 3), the tangents.
+
+        Parameters
+        ----------
+        sigma : (k,) array, m
+            Clamped to the length.
+
+        Returns
+        -------
+        poses, tangents : (k, 3) array
+            The planar part of a tangent has length 1 along arcs; along a line the larger of
+            its length and ``TURN_LENGTH |dφ/dσ|`` is 1. All are zero on a path of length zero.
+        """
 
 
 @dataclass(frozen=True)
 class Line:
     """
-    A straight line from one pose to another, the yaw changing evenly with the way.
+    A straight line from one pose to another, the yaw changing evenly with the distance.
 
     Attributes
     ----------
     start, goal : (3,) array
-        X, Y, φ; the shorter way of turning is taken.
+        X, Y, φ; the shorter turn is taken. Equal poses make a path of length zero.
+
+    Examples
+    --------
+    >>> here = Line(np.ones(3), np.ones(3))
+    >>> here.length, here.at(np.zeros(1))[1].tolist()
+    (0.0, [[0.0, 0.0, 0.0]])
     """
 
     start: Array
@@ -66,8 +86,9 @@ class Line:
 
     def at(self, sigma: Array) -> tuple[Array, Array]:
         """Return poses and derivatives; see `Path`."""
-        sigma = np.asarray(sigma, float)
-        rate = self.step / max(self.length, 1e-9)
+        length = self.length
+        sigma = np.clip(np.asarray(sigma, float), 0.0, length)
+        rate = self.step / length if length > 0.0 else np.zeros(3)
         return self.start + sigma[:, None] * rate, np.broadcast_to(rate, (len(sigma), 3))
 
 
@@ -83,7 +104,12 @@ class Arcs:
     travel : float, rad
         Direction of travel in ``base_link``; π/2 is along +Y, as in the papers' figure eight.
     pieces : tuple of (length, curvature)
-        m and 1/m; positive curvature turns left.
+        m and 1/m, at least one; positive curvature turns left. A length may be 0.
+
+    Raises
+    ------
+    ValueError
+        No pieces, a length that is negative, or a number that is not finite.
 
     Examples
     --------
@@ -96,6 +122,13 @@ class Arcs:
     travel: float
     pieces: tuple[tuple[float, float], ...]
 
+    def __post_init__(self) -> None:
+        """Refuse what is not a path."""
+        if not self.pieces or not all(0.0 <= length < math.inf and math.isfinite(curvature)
+                                      for length, curvature in self.pieces):
+            raise ValueError(f'pieces = {self.pieces}: must be one or more (length, curvature), '
+                             'finite, no length negative')
+
     @property
     def length(self) -> float:
         """Of all arcs, m."""
@@ -103,7 +136,8 @@ class Arcs:
 
     def at(self, sigma: Array) -> tuple[Array, Array]:
         """Return poses and derivatives; see `Path`."""
-        sigma = np.asarray(sigma, float)
+        total = self.length
+        sigma = np.clip(np.asarray(sigma, float), 0.0, total)
         pose, rate = np.empty((len(sigma), 3)), np.empty((len(sigma), 3))
         x, y, heading = float(self.start[0]), float(self.start[1]), self.start[2] + self.travel
         begin = 0.0
@@ -115,7 +149,7 @@ class Arcs:
             end, _ = _arc(x, y, heading, self.travel, np.array([length]), curvature)
             x, y, heading = end[0, 0], end[0, 1], end[0, 2] + self.travel
             begin += length
-        return pose, rate
+        return pose, rate if total > 0.0 else np.zeros_like(rate)
 
 
 def _arc(x: float, y: float, heading: float, travel: float, s: Array, curvature: float
@@ -130,7 +164,16 @@ def _arc(x: float, y: float, heading: float, travel: float, s: Array, curvature:
 
 
 def figure_eight(start: Array, radius: float, travel: float = math.pi / 2) -> Arcs:
-    """Return a ring to the left and one to the right from `start`; paper I, Fig. 11."""
+    """
+    Return a ring to the left and one to the right from `start`; paper I, Fig. 11.
+
+    Raises
+    ------
+    ValueError
+        A `radius` that is not greater than zero and finite.
+    """
+    if not 0.0 < radius < math.inf:
+        raise ValueError(f'radius = {radius}: must be greater than zero and finite')
     ring = 2.0 * math.pi * radius
     return Arcs(np.array(start, float), travel, ((ring, 1.0 / radius), (ring, -1.0 / radius)))
 
@@ -140,15 +183,33 @@ def closest(path: Path, pose: Array, near: float) -> float:
     Return the σ of the place on `path` closest to `pose`, looked for around `near`.
 
     Distance counts ``|Δp|² + (TURN_LENGTH Δφ)²``; a few Newton steps, each no longer than SEARCH.
+    On a path of length zero it is 0.
+
+    Parameters
+    ----------
+    path : Path
+    pose : (3,) array, m and rad
+    near : float, m
+
+    Examples
+    --------
+    >>> closest(Line(np.zeros(3), np.zeros(3)), np.array([0.3, 0.0, 0.1]), 0.0)
+    0.0
     """
-    sigma = near
+    length = path.length
+    sigma = min(max(near, 0.0), length)
     weight = np.array([1.0, 1.0, TURN_LENGTH**2])
     for _ in range(4):
         here, rate = path.at(np.array([sigma]))
         gap = pose - here[0]
         gap[2] = float(wrap(gap[2]))
-        step = float((weight * rate[0]) @ gap / ((weight * rate[0]) @ rate[0]))
-        after = min(max(sigma + min(max(step, -SEARCH), SEARCH), 0.0), path.length)
+        slope = weight * rate[0]
+        steepness = float(slope @ rate[0])
+        if steepness == 0.0:
+            # a path of length zero: every place on it is as close
+            return sigma
+        step = float(slope @ gap) / steepness
+        after = min(max(sigma + min(max(step, -SEARCH), SEARCH), 0.0), length)
         if abs(after - sigma) < 1e-6:
             return after
         sigma = after

@@ -13,7 +13,6 @@ takes others only after that.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -27,6 +26,7 @@ from std_srvs.srv import Trigger
 
 from c3p_controller.goal_life import (
     CANCELLED,
+    NO_COMMAND,
     NO_ODOMETRY,
     REACHED,
     TIME_WENT_BACK,
@@ -35,16 +35,18 @@ from c3p_controller.goal_life import (
     refused,
     stands,
 )
+from c3p_controller.law import Ahead
 from c3p_controller.path_controller import PathController
-from c3p_controller.position_laws import make_position, retune
+from c3p_controller.position_laws import make_position, retune, zone_of
 from c3p_kinematics.se2 import compose
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.drive_commands import OPENING, DriveCommands
+from c3p_ros.errors import PublishError
 from c3p_ros.executor import run
 from c3p_ros.frames import GoalFrames, planar_pose
 from c3p_ros.goal_report import GoalReports
-from c3p_ros.messages import MessageError, ns_to_stamp, planar, stamp_to_ns
+from c3p_ros.messages import MessageError, planar, stamp_to_ns
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
 from c3p_ros.wire import OdometryRead
 
@@ -100,10 +102,7 @@ class PositionControllerNode(SuiteNode):
 
     def figures(self) -> Mapping[str, Any]:
         """Return the figures for the diagnostics."""
-        goal, gains = self._controller.goal, self._controller.gains
-        # the papers' zone to the letter says nothing of yaw
-        zone = (gains.goal_zone, math.inf) if hasattr(gains, 'goal_zone') else (
-            gains.goal_tolerance, gains.yaw_tolerance)
+        goal, zone = self._controller.goal, zone_of(self._controller)
         return {'controller': self.parameters.value.controller,
                 'goal': 'none' if goal is None else np.round(goal, 4).tolist(),
                 'goal reached': bool(self._reached), GOAL_TOLERANCE: zone[0],
@@ -186,11 +185,13 @@ class PositionControllerNode(SuiteNode):
             self._begin = not self._commands.listeners.anybody()
             self._drive_from = stamp + (FOUND_PERIOD_NS if found else ZERO_PERIOD_NS)
         beginning = self._begin or stamp < self._drive_from
-        if not beginning:
-            self._commands.send_ahead(stamp, getattr(self._controller, 'ahead', None),
-                                      (self._frames.odom_frame, self._frames.base_frame))
-        twist = np.zeros(3) if beginning else command.twist
-        self._send(twist, ns_to_stamp(stamp))
+        try:
+            self._send(np.zeros(3) if beginning else command.twist, stamp,
+                       None if beginning else getattr(self._controller, 'ahead', None))
+        except PublishError as error:
+            self.diagnostics.withhold(error)
+            self._give_up(NO_COMMAND, f'{error}')
+            return
         changed = self._publish_reached(command.reached)
         if changed or stamp >= self._distance_due:
             self._distance_due = stamp + DISTANCE_PERIOD_NS
@@ -203,8 +204,9 @@ class PositionControllerNode(SuiteNode):
         if outcome and not values.hold_goal:
             self._let_go()
 
-    def _send(self, twist: np.ndarray, stamp: Any) -> None:
-        self._commands.send(twist, stamp, self._frames.base_frame)
+    def _send(self, twist: np.ndarray, stamp: int, ahead: Ahead | None = None) -> None:
+        frames = self._frames
+        self._commands.send(twist, stamp, (frames.odom_frame, frames.base_frame), ahead)
 
     def _publish_reached(self, reached: bool) -> bool:
         """Publish `reached` when it has changed; return whether it has."""
@@ -215,7 +217,7 @@ class PositionControllerNode(SuiteNode):
 
     def _let_go(self) -> None:
         self._controller.cancel()
-        self._send(np.zeros(3), self.get_clock().now().to_msg())
+        self._send(np.zeros(3), self.now_ns())
 
     def _give_up(self, reason: str, text: str, outcome: Outcome | None = None) -> None:
         if self._controller.goal is None:

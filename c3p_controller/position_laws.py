@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields
 from typing import Any
 
@@ -44,6 +45,13 @@ def retune(law: PositionLaw, values: Any) -> None:
         law.gains, law.options = printed_of(values.printed)
     else:
         law.gains = gains_of(PositionGains, values)
+
+
+def zone_of(law: PositionLaw) -> tuple[float, float]:
+    """Return what `law` takes for arrived, m and rad; the printed law does not look at yaw."""
+    if isinstance(law, PaperPositionController):
+        return law.gains.goal_zone, math.inf
+    return law.gains.goal_tolerance, law.gains.yaw_tolerance
 
 
 def gains_of(kind: type, *groups: Any) -> Any:

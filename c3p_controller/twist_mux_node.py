@@ -31,6 +31,7 @@ from c3p_controller.twist_mux import Input, TwistMux
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.drive_commands import OPENING, Listeners
 from c3p_ros.executor import run
+from c3p_ros.finite import check_message
 from c3p_ros.messages import MessageError, ns_to_stamp, planar
 from c3p_ros.mux_inputs import LOCKS, TOPICS, locks_of, shipped, sources_of
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
@@ -118,7 +119,8 @@ class TwistMuxNode(SuiteNode):
         now = self.watch_time()
         if self._mux.command(source.name, neutral, now) and self._open(now):
             self._passed[source.name] += 1
-            self._command.publish(message)
+            if not self.send(self._command, check_message, 'cmd_vel', message):
+                self._command.publish(self._zero())
         self._tell()
 
     def _listen(self, lock: Lock, profile: QoSProfile) -> None:

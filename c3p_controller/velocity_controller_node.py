@@ -35,14 +35,7 @@ from c3p_ros.cycle import CycleClock, Lifelines
 from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.executor import run
 from c3p_ros.frames import planar_points, planar_pose
-from c3p_ros.messages import (
-    EffortCoding,
-    JointCoding,
-    MessageError,
-    planar,
-    stamp_to_ns,
-    twist_of,
-)
+from c3p_ros.messages import EffortCoding, JointCoding, MessageError, planar, stamp_to_ns, twist_of
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.stamp_join import StampJoin
 from c3p_ros.wire import JointStateRead, OdometryRead, TrajectoryRead
@@ -61,7 +54,7 @@ class VelocityControllerNode(SuiteNode):
         self._guard = CommandGuard(values.cmd_vel_timeout, values.start_silence)
         self._line, self._sensed = CycleClock(), StampJoin('joints', 'odom')
         self._steps, self._largest, self._time, self._frame = StepWatch(), 0.0, 0.0, 'odom'
-        self._newest = 0
+        self._newest, self._wheel_rate = 0, np.zeros(self.robot.count)
         self._law = make_law(values, self.robot)
         self._paper = isinstance(self._law, PaperChain)
         if stronger := traction_report(self.robot):
@@ -70,14 +63,14 @@ class VelocityControllerNode(SuiteNode):
         self._alive = Lifelines('joint_states', 'odom', *['dynamics_effort'] * self._paper,
                                 timeout=values.chain_timeout)
         self.parameters.changed = self._retune
-        self._write_effort = JointStateWriter(self._efforts.names, ['effort'])
+        self._write_effort = JointStateWriter(self._efforts.names, ['effort'], 'wheel_effort')
         self._effort = self.create_publisher(JointState, 'wheel_effort', LATEST)
         command = TwistStamped if values.use_stamped_vel else Twist
         self.create_subscription(command, 'cmd_vel', self._on_command, LATEST)
         self.listen(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
         self.listen(Odometry, 'odom', self._on_odom, RELIABLE)
         if self._paper:
-            self._write_accel = AccelWriter('base_link')
+            self._write_accel = AccelWriter('base_link', 'reference_acceleration')
             self._accel = self.create_publisher(AccelStamped, 'reference_acceleration', RELIABLE)
             self.listen(JointState, 'dynamics_effort', self._on_dynamics, RELIABLE)
         else:
@@ -130,10 +123,10 @@ class VelocityControllerNode(SuiteNode):
             self._guard.fault('time went back')
             self._law.forget()
             self._line, self._sensed = CycleClock(), StampJoin('joints', 'odom')
-        self._newest = message.stamp
+        self._newest, self._wheel_rate = message.stamp, wheel_rate
         self._alive.beat('joint_states', now)
         if self._alive.lost(now):
-            self._brake(wheel_rate, message.stamp)
+            self._brake(message.stamp)
         self._begin(self._sensed.put('joints', message.stamp, (steering, wheel_rate)),
                     message.stamp)
 
@@ -172,8 +165,11 @@ class VelocityControllerNode(SuiteNode):
             self._guard.fault(fault)
         command = self._guard.wanted(now, stamp)
         if self._paper:
-            self._accel.publish(self._write_accel(stamp, self._law.ask(
-                sensed, command, stamp, dt)))
+            if not self.send(self._accel, self._write_accel, stamp,
+                             self._law.ask(sensed, command, stamp, dt)):
+                self._guard.fault('the acceleration asked for is not finite')
+                self._law.reset(sensed)
+                self._brake(stamp)
         else:
             self._answer(sensed, command, stamp, dt)
         # simulated cycles have another length
@@ -194,9 +190,9 @@ class VelocityControllerNode(SuiteNode):
             self._law.reset(sensed)
             self.diagnostics.condition('law', ERROR, f'{error}; the wheels brake')
         if torque is None:
-            self._brake(sensed.wheel_rate, stamp)
+            self._brake(stamp)
         else:
-            self._send(torque, stamp)
+            self._drive(torque, stamp)
         self._guard.healthy(self.watch_time())
 
     def _on_dynamics(self, message: JointStateRead) -> None:
@@ -212,18 +208,21 @@ class VelocityControllerNode(SuiteNode):
         torque = self._law.answer(message.stamp, torque)
         if not self._alive.lost(now):
             self._guard.healthy(now)
-            self._send(torque, message.stamp)
+            self._drive(torque, message.stamp)
 
-    def _brake(self, wheel_rate: np.ndarray, stamp: int) -> None:
+    def _brake(self, stamp: int) -> None:
         values = self.parameters.value
-        self._send(braking_torque(self.robot, wheel_rate, values.stop_damping,
-                                  values.standstill_speed), stamp)
+        self._drive(braking_torque(self.robot, self._wheel_rate, values.stop_damping,
+                                   values.standstill_speed), stamp, brakes=True)
 
-    def _send(self, torque: np.ndarray, stamp: int) -> None:
+    def _drive(self, torque: np.ndarray, stamp: int, brakes: bool = False) -> None:
         if self._guard.opening(self.watch_time()):
             torque = np.zeros(self.robot.count)
-        self._largest = max(self._largest, float(abs(torque).max()))
-        self._effort.publish(self._write_effort(stamp, effort=self._efforts.encode(torque)))
+        if self.send(self._effort, self._write_effort, stamp, effort=self._efforts.encode(torque)):
+            self._largest = max(self._largest, float(abs(torque).max()))
+        elif not brakes:
+            self._guard.fault('the torque is not finite')
+            self._brake(stamp)
 
     def _on_watch(self) -> None:
         now, report = self.watch_time(), self.diagnostics.condition
@@ -232,7 +231,7 @@ class VelocityControllerNode(SuiteNode):
             self._guard.fault(reason)
             report('chain', ERROR, f'{reason} ({self._alive.ages(now)}): the wheels brake')
             if 'joint_states' in lost:
-                self._send(np.zeros(self.robot.count), self.now_ns())
+                self._drive(np.zeros(self.robot.count), self.now_ns())
         else:
             report('chain', OK, 'whole again')
         report('cmd_vel', *((WARN, 'no command for longer than '

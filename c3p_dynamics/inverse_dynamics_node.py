@@ -41,7 +41,7 @@ class InverseDynamicsNode(SuiteNode):
         self._joints = JointCoding(self.robot)
         self._efforts = EffortCoding(self.robot)
         self._join = StampJoin('joints', 'twist', 'accel')
-        self._write = JointStateWriter(self._efforts.names, ['effort'])
+        self._write = JointStateWriter(self._efforts.names, ['effort'], 'dynamics_effort')
         self._cycles = 0
         self._largest = 0.0
         inverse_dynamics(self.robot, np.zeros(self.robot.count), np.zeros(3), np.zeros(3))
@@ -91,8 +91,10 @@ class InverseDynamicsNode(SuiteNode):
         torque = inverse_dynamics(self.robot, steering, twist, accel,
                                   self.parameters.value.virtual_steering_weight)
         self._cycles += 1
-        self._largest = max(self._largest, float(abs(torque).max()))
-        self._effort.publish(self._write(message.stamp, effort=self._efforts.encode(torque)))
+        # without an answer the velocity controller brakes
+        if self.send(self._effort, self._write, message.stamp,
+                     effort=self._efforts.encode(torque)):
+            self._largest = max(self._largest, float(abs(torque).max()))
 
 
 def main(args: list[str] | None = None) -> int:

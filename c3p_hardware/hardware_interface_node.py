@@ -55,7 +55,7 @@ class HardwareInterfaceNode(ManagedSuiteNode):
             'hardware_interface_parameters.yaml'), **options)
         self._link: CardLink | None = None
         self._joints, self._efforts = JointCoding(self.robot), EffortCoding(self.robot)
-        self._write_joints = JointStateWriter(self._joints.names, JOINT_FIELDS)
+        self._write_joints = JointStateWriter(self._joints.names, JOINT_FIELDS, 'joint_states')
         # a plain publisher: joint states come from an inactive node, too
         self._joint_pub = SuiteNode.create_publisher(self, JointState, 'joint_states', RECORDED)
         self.listen(JointState, 'wheel_effort', self._on_effort, LATEST)
@@ -151,11 +151,7 @@ class HardwareInterfaceNode(ManagedSuiteNode):
 
     def _publish(self, joints: Joints, stamp: int) -> None:
         values = dict(zip(JOINT_FIELDS, self._joints.encode(*joints), strict=True))
-        try:
-            self._joint_pub.publish(self._write_joints(stamp, **values))
-        except Exception:
-            if self.context.ok():  # publishing fails once the context has been shut down
-                raise
+        self.send(self._joint_pub, self._write_joints, stamp, **values)
 
     def _on_effort(self, message: JointStateRead) -> None:
         try:

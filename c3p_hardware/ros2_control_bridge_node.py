@@ -29,6 +29,7 @@ from c3p_hardware.joint_commands import (
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.executor import run
+from c3p_ros.finite import check_finite
 from c3p_ros.latency import LatencyHistogram
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError
 from c3p_ros.node import LATEST, SENSOR_DATA, WATCH_PERIOD, SuiteNode
@@ -77,7 +78,7 @@ class Ros2ControlBridgeNode(SuiteNode):
     def _from_ros2_control(self) -> None:
         values = self.parameters.value
         self._topic, self._frozen = TopicCommand(self.robot), FrozenCommand(values.frozen_timeout)
-        self._write = JointStateWriter(self._efforts.names, ['effort'])
+        self._write = JointStateWriter(self._efforts.names, ['effort'], 'wheel_effort')
         self._source, self._take = values.joint_commands_topic, self._topic_efforts_of
         self._message = self._effort_message
         self._publisher = self.create_publisher(JointState, 'wheel_effort', LATEST)
@@ -121,7 +122,9 @@ class Ros2ControlBridgeNode(SuiteNode):
         self.diagnostics.condition('commands', WARN, reason)
 
     def _group_message(self, torque: Array) -> Float64MultiArray:
-        return Float64MultiArray(data=self._group.encode(torque))
+        efforts = self._group.encode(torque)
+        check_finite(self.parameters.value.commands_topic, 'data', efforts, self._group.joints)
+        return Float64MultiArray(data=efforts)
 
     def _effort_message(self, torque: Array) -> bytes:
         # now, by our clock: the age that the hardware checks is that of this message
@@ -181,11 +184,9 @@ class Ros2ControlBridgeNode(SuiteNode):
 
     def _publish(self, torque: Array) -> None:
         self._published_at = time.monotonic()
-        try:
-            self._publisher.publish(self._message(torque))
-        except Exception:
-            if self.context.ok():  # publishing fails once the context has been shut down
-                raise
+        if not self.send(self._publisher, self._message, torque):
+            self._gate.close('the torques are not finite')
+            self.send(self._publisher, self._message, np.zeros(self.robot.count))
 
 
 def main(args: list[str] | None = None) -> int:

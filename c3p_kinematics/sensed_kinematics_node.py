@@ -70,11 +70,13 @@ class SensedKinematicsNode(SuiteNode):
         self.parameters.changed = self._retune
         self._slip_due, self._slipping = 0.0, False
         self._estimate: OdometryEstimate | None = None
+        # the last pose that was published
+        self._placed = np.zeros(3)
         self._steering = np.zeros(self.robot.count)
         # both compile their kernels before the first message
         self._stream.warm_up()
         self.figures()
-        self._write = OdometryWriter(values.odom_frame, values.base_frame)
+        self._write = OdometryWriter(values.odom_frame, values.base_frame, 'odom')
         self._odom = self.create_publisher(OdometryMessage, 'odom', RELIABLE)
         self._slip = self.create_publisher(DiagnosticArray, '~/wheel_slip', RELIABLE)
         self._transforms = TransformPublisher(self) if values.publish_tf else None
@@ -122,10 +124,14 @@ class SensedKinematicsNode(SuiteNode):
 
     def _publish(self, estimate: OdometryEstimate, stamp: int) -> None:
         values = self.parameters.value
-        self._odom.publish(self._write(
-            stamp, pose_numbers(estimate.pose), twist_numbers(estimate.twist),
-            planar_covariance(estimate.pose_covariance),
-            planar_covariance(estimate.twist_covariance)))
+        if not self.send(self._odom, self._write, stamp, pose_numbers(estimate.pose),
+                         twist_numbers(estimate.twist),
+                         planar_covariance(estimate.pose_covariance),
+                         planar_covariance(estimate.twist_covariance)):
+            # without odometry the controllers brake; an estimate that is not finite stays so
+            self._stream.reset(self._placed)
+            return
+        self._placed = estimate.pose
         if self._transforms is not None:
             self._transforms.send(stamp, estimate.pose, values.odom_frame, values.tf_child_frame)
         changed, self._slipping = estimate.slip.slipping != self._slipping, estimate.slip.slipping

@@ -11,11 +11,17 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
+from c3p_ros.errors import PublishError
+
 OK, WARN, ERROR, STALE = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR,
                           DiagnosticStatus.STALE)
 
 # how long a refused message stays a warning, s; the count stays for ever
 REFUSAL_SHOWN = 5.0
+# and how much of its reason is shown: it may quote what the message carried
+LONGEST_REASON = 400
+
+REFUSED, UNREAD, NOT_PUBLISHED = 'refused', 'recorded unread', 'not published'
 
 
 class Diagnostics:
@@ -44,7 +50,8 @@ class Diagnostics:
         self._values = values
         self.more: Callable[[], Sequence[DiagnosticStatus]] = tuple
         self._conditions: dict[str, tuple[bytes, str]] = {}
-        self._refused: dict[str, tuple[int, float, str]] = {}
+        # (topic, what became of it): count, when last, why
+        self._dropped: dict[tuple[str, str], tuple[int, float, str]] = {}
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._timer = node.create_timer(1.0, self.publish,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -69,33 +76,53 @@ class Diagnostics:
         self.publish()
 
     def refuse(self, topic: str, reason: object) -> None:
-        """Count a message that was not used and show why."""
-        count, last, _ = self._refused.get(topic, (0, -REFUSAL_SHOWN, ''))
-        now = time.monotonic()
-        self._refused[topic] = (count + 1, now, f'{reason}')
+        """Count a message that was not used and show why, a warning."""
+        self._drop(topic, REFUSED, reason)
+
+    def unread(self, topic: str, reason: object) -> None:
+        """Count a message that was recorded, but could not be read, and show why, a warning."""
+        self._drop(topic, UNREAD, reason)
+
+    def withhold(self, error: PublishError) -> None:
+        """Count a message that was not published and show why, an error; from any thread."""
+        self._drop(error.topic, NOT_PUBLISHED, error.text)
+
+    def _drop(self, topic: str, how: str, reason: object) -> None:
+        count, last, _ = self._dropped.get((topic, how), (0, -REFUSAL_SHOWN, ''))
+        now, text = time.monotonic(), f'{reason}'[:LONGEST_REASON]
+        self._dropped[topic, how] = (count + 1, now, text)
         if now - last >= REFUSAL_SHOWN:
-            self._node.get_logger().warning(f'{topic} refused: {reason}')
+            logger = self._node.get_logger()
+            # rclpy ties each call site to one severity
+            if how == NOT_PUBLISHED:
+                logger.error(f'{topic} {how}: {text}')
+            else:
+                logger.warning(f'{topic} {how}: {text}')
             self.publish()
 
     def refused(self, topic: str) -> int:
         """Return how many messages of `topic` were not used."""
-        return self._refused.get(topic, (0, 0.0, ''))[0]
+        return self.count(topic, REFUSED)
+
+    def count(self, topic: str, how: str) -> int:
+        """Return how many messages of `topic` were REFUSED, UNREAD or NOT_PUBLISHED."""
+        return self._dropped.get((topic, how), (0, 0.0, ''))[0]
 
     def status(self) -> DiagnosticStatus:
         """Return the present state as a message."""
         now = time.monotonic()
         reasons = [(level, f'{name}: {text}') for name, (level, text) in self._conditions.items()]
-        reasons += [(WARN, f'{topic} refused: {reason}')
-                    for topic, (_, last, reason) in self._refused.items()
-                    if now - last < REFUSAL_SHOWN]
+        # a copy: a thread may drop a message meanwhile
+        dropped = tuple(self._dropped.items())
+        reasons += [(ERROR if how == NOT_PUBLISHED else WARN, f'{topic} {how}: {reason}')
+                    for (topic, how), (_, last, reason) in dropped if now - last < REFUSAL_SHOWN]
         reasons.sort(key=lambda r: r[0], reverse=True)
         status = DiagnosticStatus(
             level=reasons[0][0] if reasons else OK,
             name=f'{self._node.get_fully_qualified_name().lstrip("/")}: state',
             message='; '.join(text for _, text in reasons) or 'OK', hardware_id=self._hardware_id)
         values = dict(self._values())
-        values.update({f'{topic} refused': count
-                       for topic, (count, _, _) in self._refused.items()})
+        values.update({f'{topic} {how}': count for (topic, how), (count, _, _) in dropped})
         status.values = [KeyValue(key=str(k), value=str(v)) for k, v in values.items()]
         return status
 

@@ -11,7 +11,8 @@ from rclpy.node import Node
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from c3p_controller.law import Ahead
-from c3p_ros.messages import fill_twist
+from c3p_ros.finite import check_finite
+from c3p_ros.messages import fill_twist, ns_to_stamp
 from c3p_ros.node import LATEST
 from c3p_ros.wire_writers import TrajectoryWriter
 
@@ -86,31 +87,36 @@ class DriveCommands:
                                               LATEST)
         self.listeners = Listeners(self._command, now)
 
-    def send(self, twist: np.ndarray, stamp: Any, frame: str) -> None:
-        """Publish a twist (3,) in `frame`, m/s and rad/s."""
+    def send(self, twist: np.ndarray, stamp: int, frames: tuple[str, str],
+             ahead: Ahead | None = None) -> None:
+        """
+        Publish a twist (3,), m/s and rad/s, and before it the reference ahead of its stamp.
+
+        Parameters
+        ----------
+        twist : (3,) array
+            In the frame of the robot.
+        stamp : int, ns
+        frames : (str, str)
+            Of the odometry and of the robot.
+        ahead : Ahead, optional
+            Not published where the law has no use for it.
+
+        Raises
+        ------
+        PublishError
+            A number that is not finite; nothing is published.
+        """
+        check_finite('cmd_vel', 'twist', twist, ('vx', 'vy', 'yaw rate'))
+        if self._ahead is not None and ahead is not None:
+            if self._write is None or self._frames != frames:
+                self._write = TrajectoryWriter(*frames, ahead.time, 'reference_trajectory')
+                self._frames = frames
+            self._ahead.publish(self._write(stamp, ahead.pose, ahead.velocity))
         if not self._stamped:
             self._command.publish(fill_twist(Twist(), twist))
             return
         message = TwistStamped()
-        message.header.stamp = stamp
-        message.header.frame_id = frame
+        message.header.stamp, message.header.frame_id = ns_to_stamp(stamp), frames[1]
         fill_twist(message.twist, twist)
         self._command.publish(message)
-
-    def send_ahead(self, stamp: int, ahead: Ahead | None, frames: tuple[str, str]) -> None:
-        """
-        Publish the reference ahead; nothing where the law has no use for it.
-
-        Parameters
-        ----------
-        stamp : int, ns
-            That of the ``cmd_vel`` that follows.
-        ahead : Ahead or None
-        frames : (str, str)
-            Of the odometry and of the robot.
-        """
-        if self._ahead is None or ahead is None:
-            return
-        if self._write is None or self._frames != frames:
-            self._write, self._frames = TrajectoryWriter(*frames, ahead.time), frames
-        self._ahead.publish(self._write(stamp, ahead.pose, ahead.velocity))

@@ -12,6 +12,8 @@ from rclpy.node import Node
 
 from c3p_description.model import Array
 from c3p_kinematics.se2 import compose
+from c3p_ros.errors import MOST_TEXT
+from c3p_ros.finite import check_finite
 from c3p_ros.messages import (
     LARGEST_VALUE,
     QUATERNION_TOLERANCE,
@@ -97,8 +99,16 @@ def _name_culprit(read: TrajectoryRead) -> None:
     raise MessageError('the points are not finite')
 
 
-def fill_pose(pose: Pose, values: Array) -> Pose:
-    """Write (x, y, yaw) into `pose` and return it."""
+def fill_pose(pose: Pose, values: Array, topic: str = 'pose') -> Pose:
+    """
+    Write (x, y, yaw) into `pose` and return it.
+
+    Raises
+    ------
+    PublishError
+        A number that is not finite, with `topic`.
+    """
+    check_finite(topic, 'pose', values, ('x', 'y', 'yaw'))
     pose.position.x, pose.position.y = float(values[0]), float(values[1])
     pose.orientation = quaternion_of(float(values[2]))
     return pose
@@ -180,6 +190,8 @@ class GoalFrames:
         """
         wanted = pose_of(goal.pose, 'pose')
         frame = goal.header.frame_id
+        if len(frame) > MOST_TEXT:
+            raise MessageError(f'a frame of {len(frame)} letters: must have at most {MOST_TEXT}')
         if frame in ('', self.odom_frame):
             return wanted
         if frame == self.base_frame:

@@ -13,6 +13,7 @@ from sensor_msgs.msg import JointState
 
 from c3p_description.model import Array, CasterRobot
 from c3p_ros.errors import MessageError
+from c3p_ros.finite import check_finite
 
 try:
     from tf_transformations import euler_from_quaternion as _euler
@@ -35,9 +36,29 @@ QUATERNION_TOLERANCE = 0.01
 LARGEST_VALUE = 1e9
 
 
+def nanoseconds_of(seconds: int, nanoseconds: int, what: str = 'stamp') -> int:
+    """
+    Return a time of two parts in nanoseconds.
+
+    Parameters
+    ----------
+    seconds, nanoseconds : int
+    what : str
+        For the error.
+
+    Raises
+    ------
+    MessageError
+        A second or more of nanoseconds: no clock writes that, and no message could carry it on.
+    """
+    if nanoseconds >= 1_000_000_000:
+        raise MessageError(f'{what}: {nanoseconds} nanoseconds: must be less than 1000000000')
+    return seconds * 1_000_000_000 + nanoseconds
+
+
 def stamp_to_ns(stamp: Time) -> int:
-    """Return a message stamp in nanoseconds."""
-    return stamp.sec * 1_000_000_000 + stamp.nanosec
+    """Return a message stamp in nanoseconds; errors as in `nanoseconds_of`."""
+    return nanoseconds_of(stamp.sec, stamp.nanosec)
 
 
 def ns_to_stamp(nanoseconds: int) -> Time:
@@ -136,8 +157,16 @@ def planar(parts: Sequence[float], where: str) -> Array:
     return np.array([parts[0], parts[1], parts[5]])
 
 
-def fill_twist(message: Twist, twist: Array) -> Twist:
-    """Write (vx, vy, ω) into `message` and return it."""
+def fill_twist(message: Twist, twist: Array, topic: str = 'cmd_vel') -> Twist:
+    """
+    Write (vx, vy, ω) into `message` and return it.
+
+    Raises
+    ------
+    PublishError
+        A number that is not finite, with `topic`.
+    """
+    check_finite(topic, 'twist', twist, ('vx', 'vy', 'yaw rate'))
     message.linear.x, message.linear.y = float(twist[0]), float(twist[1])
     message.angular.z = float(twist[2])
     return message

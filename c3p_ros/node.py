@@ -16,6 +16,7 @@ from c3p_description.loader import load_casters
 from c3p_description.model import CasterRobot
 from c3p_description.urdf import from_urdf
 from c3p_ros.diagnostics import Diagnostics
+from c3p_ros.errors import PublishError
 from c3p_ros.messages import MessageError, check_age
 from c3p_ros.parameters import Parameters
 from c3p_ros.wire import READERS
@@ -138,6 +139,27 @@ class SuiteNode(Node):
             callback(message)
 
         self.create_subscription(kind, topic, received, profile, raw=True)
+
+    def send(self, publisher: Any, write: Callable[..., Any], *arguments: Any, **values: Any
+             ) -> bool:
+        """
+        Publish what ``write(*arguments, **values)`` returns; return whether that is allowed.
+
+        Where the writer raises PublishError nothing is published and the diagnostics show why:
+        the caller does what is safe instead. It may be called from any thread; a publisher whose
+        context has been shut down publishes nothing.
+        """
+        try:
+            message = write(*arguments, **values)
+        except PublishError as error:
+            self.diagnostics.withhold(error)
+            return False
+        try:
+            publisher.publish(message)
+        except Exception:
+            if self.context.ok():
+                raise
+        return True
 
     def check_fresh(self, stamp: int, max_age: float) -> int:
         """

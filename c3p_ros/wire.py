@@ -7,6 +7,9 @@ rclpy makes a Python object of every field of a message, covariances included; a
 and what a control cycle needs of it is read here in 2 to 4 µs; wire_writers.py writes it. The
 encoding is plain CDR (OMG DDS-RTPS 2.5, 10.2): each value aligned to its size, counted from behind
 the four bytes of the header, strings with their length and a final zero.
+
+Counts are looked at before what they count is read, so that a message of a million names costs no
+more than a short one; stamps that the messages of a cycle could not carry on are refused here.
 """
 
 from __future__ import annotations
@@ -21,7 +24,9 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
-from c3p_ros.messages import MessageError
+from c3p_controller.law import MOST_POINTS
+from c3p_ros.errors import MOST_TEXT
+from c3p_ros.messages import MessageError, nanoseconds_of
 
 HEADER = 4
 
@@ -30,6 +35,9 @@ POSE, COVARIANCE, TWIST = 7, 36, 6
 
 # bytes that a point of a trajectory has at least: three counts and its time
 POINT = 20
+
+# names of a message, and numbers of a field, beyond which it is not of a robot
+MOST_NAMES = 400
 
 
 class JointStateRead(NamedTuple):
@@ -93,8 +101,7 @@ def _whole(read: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _stamp(data: bytes, order: str) -> int:
-    seconds, nanoseconds = struct.unpack_from(order + 'iI', data, HEADER)
-    return seconds * 1_000_000_000 + nanoseconds
+    return nanoseconds_of(*struct.unpack_from(order + 'iI', data, HEADER))
 
 
 def aligned(place: int, size: int) -> int:
@@ -107,6 +114,9 @@ def text(data: bytes, place: int, order: str) -> tuple[str, int]:
     place = aligned(place, 4)
     length, = struct.unpack_from(order + 'I', data, place)
     end = place + 4 + length
+    if length > MOST_TEXT:
+        raise MessageError(f'a string of {length} bytes at byte {place}: must have at most '
+                           f'{MOST_TEXT}')
     if end > len(data):
         raise MessageError(f'cut off: a string of {length} bytes at byte {place}, and {len(data)} '
                            'bytes in all')
@@ -116,6 +126,8 @@ def text(data: bytes, place: int, order: str) -> tuple[str, int]:
 def _texts(data: bytes, place: int, order: str) -> tuple[list[str], int]:
     place = aligned(place, 4)
     count, = struct.unpack_from(order + 'I', data, place)
+    if count > MOST_NAMES:
+        raise MessageError(f'{count} names: must be at most {MOST_NAMES}')
     place, texts = place + 4, []
     for _ in range(count):
         one, place = text(data, place, order)
@@ -133,6 +145,8 @@ def _sequence(data: bytes, place: int, order: str) -> tuple[tuple[float, ...], i
     count, = struct.unpack_from(order + 'I', data, place)
     if count == 0:
         return (), place + 4
+    if count > MOST_NAMES:
+        raise MessageError(f'{count} numbers in a field: must be at most {MOST_NAMES}')
     if place + 8 * count > len(data):
         raise MessageError(f'cut off: {count} numbers at byte {place}, and {len(data)} bytes in '
                            'all')
@@ -225,6 +239,8 @@ def read_trajectory(data: bytes) -> TrajectoryRead:
     place = aligned(place, 4)
     count, = struct.unpack_from(order + 'I', data, place)
     place, points = place + 4, []
+    if count > MOST_POINTS:
+        raise MessageError(f'{count} points: must have 1 to {MOST_POINTS}')
     if place + POINT * count > len(data):
         raise MessageError(f'cut off: {count} points at byte {place}, and {len(data)} bytes in '
                            'all')
@@ -242,6 +258,7 @@ def read_trajectory(data: bytes) -> TrajectoryRead:
             parts.append(values)
         seconds, nanoseconds = struct.unpack_from(order + 'iI', data, place)
         place += 8
+        nanoseconds_of(seconds, nanoseconds, f'time of point {k}')
         points.append((seconds + 1e-9 * nanoseconds, parts[0], parts[1]))
     return TrajectoryRead(_stamp(data, order), frame, names, points)
 

@@ -4,7 +4,8 @@ The messages of the control chain, written straight to the wire; the counterpart
 
 In a control loop a message never changes its shape: names, frames and sizes stay, numbers change.
 So rclpy serializes it once, as the pattern, and each cycle writes its numbers into the places that
-wire.py reads them from; the publisher takes the bytes.
+wire.py reads them from; the publisher takes the bytes. A writer that is given a number that is not
+finite raises PublishError with the name of its topic.
 """
 
 from __future__ import annotations
@@ -22,7 +23,11 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import MultiDOFJointTrajectory, MultiDOFJointTrajectoryPoint
 
+from c3p_ros.finite import check_finite
 from c3p_ros.wire import COVARIANCE, HEADER, POSE, TWIST, aligned, byte_order, text
+
+# numbers of a planar motion, in errors
+AXES = ('x', 'y', 'yaw')
 
 
 class Pattern:
@@ -73,10 +78,14 @@ class JointStateWriter:
     names : sequence of str
     fields : sequence of str
         Which of ``position``, ``velocity``, ``effort`` have a number for each joint.
+    topic : str
+        For errors.
     """
 
-    def __init__(self, names: Sequence[str], fields: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], fields: Sequence[str],
+                 topic: str = 'JointState') -> None:
         """Make the pattern."""
+        self._names, self._topic = list(names), topic
         zeros = {field: [0.0] * len(names) for field in fields}
         self._pattern = Pattern(JointState(name=list(names), **zeros))
         for _ in range(self._pattern.skip_count()):
@@ -88,8 +97,16 @@ class JointStateWriter:
                 self._values[field] = self._pattern.numbers(count)
 
     def __call__(self, stamp: int, **values: ArrayLike) -> bytes:
-        """Return the message with this stamp (ns) and values, one array per field."""
+        """
+        Return the message with this stamp (ns) and values, one array per field.
+
+        Raises
+        ------
+        PublishError
+            A value that is not finite, with its joint.
+        """
         for field, numbers in values.items():
+            check_finite(self._topic, field, numbers, self._names)
             self._values[field][:] = numbers
         return self._pattern.stamped(stamp)
 
@@ -101,18 +118,20 @@ class OdometryWriter:
     Parameters
     ----------
     frame_id, child_frame_id : str
+    topic : str
+        For errors.
     """
 
-    def __init__(self, frame_id: str, child_frame_id: str) -> None:
+    def __init__(self, frame_id: str, child_frame_id: str, topic: str = 'Odometry') -> None:
         """Make the pattern."""
+        self._topic = topic
         message = Odometry(child_frame_id=child_frame_id)
         message.header.frame_id = frame_id
         self._pattern = Pattern(message)
         self._pattern.skip_text()
-        self._pose = self._pattern.numbers(POSE)
-        self._pose_covariance = self._pattern.numbers(COVARIANCE)
-        self._twist = self._pattern.numbers(TWIST)
-        self._twist_covariance = self._pattern.numbers(COVARIANCE)
+        self._numbers = self._pattern.numbers(POSE + COVARIANCE + TWIST + COVARIANCE)
+        self._pose, self._pose_covariance, self._twist, self._twist_covariance = np.split(
+            self._numbers, np.cumsum([POSE, COVARIANCE, TWIST]))
 
     def __call__(self, stamp: int, pose: ArrayLike, twist: ArrayLike,
                  pose_covariance: ArrayLike | None = None,
@@ -129,13 +148,30 @@ class OdometryWriter:
             Linear and angular.
         pose_covariance, twist_covariance : (36,) array_like, optional
             Zero when never given.
+
+        Raises
+        ------
+        PublishError
+            A number that is not finite.
         """
         self._pose[:], self._twist[:] = pose, twist
         if pose_covariance is not None:
             self._pose_covariance[:] = pose_covariance
         if twist_covariance is not None:
             self._twist_covariance[:] = twist_covariance
+        # they follow each other without a gap: one test for all
+        if not np.isfinite(self._numbers).all():
+            self._refuse()
         return self._pattern.stamped(stamp)
+
+    def _refuse(self) -> None:
+        """Raise with the number at fault, and keep none of what was given."""
+        given = [part.copy() for part in (self._pose, self._pose_covariance, self._twist,
+                                          self._twist_covariance)]
+        self._numbers[:] = 0.0
+        for field, values in zip(('pose', 'pose.covariance', 'twist', 'twist.covariance'), given,
+                                 strict=True):
+            check_finite(self._topic, field, values)
 
 
 class AccelWriter:
@@ -145,17 +181,28 @@ class AccelWriter:
     Parameters
     ----------
     frame_id : str
+    topic : str
+        For errors.
     """
 
-    def __init__(self, frame_id: str) -> None:
+    def __init__(self, frame_id: str, topic: str = 'AccelStamped') -> None:
         """Make the pattern."""
+        self._topic = topic
         message = AccelStamped()
         message.header.frame_id = frame_id
         self._pattern = Pattern(message)
         self._values = self._pattern.numbers(TWIST)
 
     def __call__(self, stamp: int, accel: ArrayLike) -> bytes:
-        """Return the message with this stamp (ns) and acceleration (x, y, yaw)."""
+        """
+        Return the message with this stamp (ns) and acceleration (x, y, yaw).
+
+        Raises
+        ------
+        PublishError
+            A number that is not finite.
+        """
+        check_finite(self._topic, 'accel', accel, AXES)
         self._values[[0, 1, 5]] = accel
         return self._pattern.stamped(stamp)
 
@@ -170,10 +217,14 @@ class TrajectoryWriter:
         Frame of the numbers, and the frame that moves.
     times : sequence of float, s
         From the start.
+    topic : str
+        For errors.
     """
 
-    def __init__(self, frame_id: str, child_frame_id: str, times: Sequence[float]) -> None:
+    def __init__(self, frame_id: str, child_frame_id: str, times: Sequence[float],
+                 topic: str = 'MultiDOFJointTrajectory') -> None:
         """Make the pattern."""
+        self._topic = topic
         message = MultiDOFJointTrajectory(joint_names=[child_frame_id])
         message.header.frame_id = frame_id
         for time in times:
@@ -203,7 +254,14 @@ class TrajectoryWriter:
         stamp : int, ns
         pose, velocity : (k, 3) array_like
             X, Y, φ and Ẋ, Ẏ, ω in `frame_id`, one row for each time.
+
+        Raises
+        ------
+        PublishError
+            A number that is not finite.
         """
+        check_finite(self._topic, 'pose', pose)
+        check_finite(self._topic, 'velocity', velocity)
         for k, (here, rate) in enumerate(zip(pose, velocity, strict=True)):
             self._transforms[k][0:2] = here[0:2]
             self._transforms[k][5:7] = math.sin(0.5 * here[2]), math.cos(0.5 * here[2])

@@ -26,6 +26,7 @@ from c3p_hardware.emulator.motor_drive import DriveCard
 from c3p_hardware.transport.can_bus import BusAddress, open_bus
 from c3p_hardware.transport.serial_can import PtyBus
 from c3p_ros.diagnostics import OK, WARN
+from c3p_ros.errors import MOST_TEXT
 from c3p_ros.executor import run
 from c3p_ros.messages import pose_numbers, twist_numbers
 from c3p_ros.node import RECORDED, RELIABLE, SuiteNode
@@ -59,7 +60,7 @@ class EmulatedCardsNode(SuiteNode):
             raise
         self._failure: Exception | None = None
         self._stop = threading.Event()
-        self._write_truth = OdometryWriter('odom', 'base_link')
+        self._write_truth = OdometryWriter('odom', 'base_link', 'ground_truth/odom')
         self._truth_pub = self.create_publisher(Odometry, 'ground_truth/odom', RECORDED)
         self.create_subscription(String, '~/inject', self._on_inject, RELIABLE)
         self.create_timer(1.0 / values.truth_rate, self._publish_truth)
@@ -106,6 +107,8 @@ class EmulatedCardsNode(SuiteNode):
 
     def _on_inject(self, message: String) -> None:
         try:
+            if len(message.data) > MOST_TEXT:
+                raise FaultError(f'{len(message.data)} letters: must be at most {MOST_TEXT}')
             self.cards.inject(message.data)
         except FaultError as error:
             self.diagnostics.refuse('~/inject', error)
@@ -114,8 +117,8 @@ class EmulatedCardsNode(SuiteNode):
 
     def _publish_truth(self) -> None:
         truth = self.cards.truth
-        self._truth_pub.publish(self._write_truth(
-            self.now_ns(), pose_numbers(truth.pose), twist_numbers(truth.twist)))
+        self.send(self._truth_pub, self._write_truth, self.now_ns(), pose_numbers(truth.pose),
+                  twist_numbers(truth.twist))
 
     def _on_watch(self) -> None:
         if self._failure is not None:

@@ -17,6 +17,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from c3p_dynamics.excitation import Excitation
+from c3p_ros.errors import PublishError
 from c3p_ros.executor import make_executor
 from c3p_ros.frames import planar_pose
 from c3p_ros.messages import MessageError, fill_twist
@@ -70,6 +71,8 @@ class ExcitationClient(Node):
         self.elapsed, self.fault = -ZEROS_BEFORE, ''
         self._begin: int | None = None
         self._start, self._due, self._moved = np.zeros(3), 0, False
+        # of the odometry before, ns
+        self._stamp = 0
         self.heard = time.monotonic()
         self._read = READERS[Odometry]()
         self._command = self.create_publisher(TwistStamped, 'cmd_vel', LATEST)
@@ -89,10 +92,13 @@ class ExcitationClient(Node):
         try:
             message: OdometryRead = self._read(data)
             pose = planar_pose(message.pose, 'pose')
+            if self._begin is not None and abs(message.stamp - self._stamp) > 1e9 * SILENCE:
+                raise MessageError(f'its stamp is {1e-9 * (message.stamp - self._stamp):.2f} s '
+                                   f'from the one before: must be at most {SILENCE} s')
         except MessageError as error:
             self.get_logger().warning(f'odom refused: {error}', throttle_duration_sec=1.0)
             return
-        self.heard = time.monotonic()
+        self.heard, self._stamp = time.monotonic(), message.stamp
         if self._begin is None:
             self._begin, self._start = message.stamp, pose
         self.elapsed = (message.stamp - self._begin) * 1e-9 - ZEROS_BEFORE
@@ -101,8 +107,11 @@ class ExcitationClient(Node):
         self._due = message.stamp + int(1e9 / COMMAND_RATE)
         self._watch(pose)
         moving = 0.0 < self.elapsed < self.excitation.duration and not self.fault
-        self._send(self.excitation.twist(self.elapsed, self._start, pose) if moving
-                   else np.zeros(3), message.stamp)
+        try:
+            self._send(self.excitation.twist(self.elapsed, self._start, pose) if moving
+                       else np.zeros(3), message.stamp)
+        except PublishError as error:
+            self.stop(f'{error}')
 
     def _watch(self, pose: np.ndarray) -> None:
         """Give up when the robot does not follow."""

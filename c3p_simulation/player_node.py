@@ -24,13 +24,23 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool
 
+from c3p_ros.errors import PublishError
 from c3p_ros.executor import run
+from c3p_ros.finite import check_serialized
 from c3p_ros.messages import ns_to_stamp
 from c3p_ros.node import COMMON
 from c3p_ros.parameters import Parameters
 from c3p_simulation.recording.bag_contents import connections_of
 from c3p_simulation.recording.bags import BagError, read_raw, topics_of
-from c3p_simulation.recording.playback import CLOCK, Lateness, Pace, Window, select, with_clock
+from c3p_simulation.recording.playback import (
+    CLOCK,
+    Lateness,
+    Pace,
+    Window,
+    commands,
+    select,
+    with_clock,
+)
 from c3p_simulation.recording.topics import UNASKED, message_class, names_of
 
 SCHEMA = Path(__file__).with_name('player_parameters.yaml')
@@ -61,6 +71,8 @@ class PlayerNode(Node):
     ----------
     counts : Counter
         Messages published, by topic.
+    withheld : Counter
+        Commands with a number that is not finite, or that cannot be read; by topic.
     failure : str
         Why nothing is played any more; empty while all is well.
     done : bool
@@ -74,6 +86,7 @@ class PlayerNode(Node):
         super().__init__('player', **options)
         self._values = values = Parameters(self, COMMON, SCHEMA).value
         self.counts: Counter[str] = Counter()
+        self.withheld: Counter[str] = Counter()
         self.failure, self.done, self.position = '', False, 0.0
         self.late = Lateness()
         self._at_end = at_end
@@ -189,12 +202,22 @@ class PlayerNode(Node):
             late = self._wait_for(moment)
             if self._stopped:
                 return
-            self._players[topic].publish(bytes(data) if data else Clock(clock=ns_to_stamp(moment)))
-            self.counts[topic] += 1
             self.late.add(late)
             self.position = (moment - begin) * 1e-9
+            self._send(topic, bytes(data) if data else Clock(clock=ns_to_stamp(moment)))
         if begin is None:
             raise BagError(f'bag {values.bag}: no message from start_offset on')
+
+    def _send(self, topic: str, message: Any) -> None:
+        try:
+            if commands(topic):
+                check_serialized(topic, message, self._players[topic].msg_type)
+        except PublishError as error:
+            self.withheld[topic] += 1
+            self.get_logger().error(f'{error} (not played)', throttle_duration_sec=1.0)
+            return
+        self._players[topic].publish(message)
+        self.counts[topic] += 1
 
     def stop(self) -> None:
         """End the playing; harmless when it has ended."""

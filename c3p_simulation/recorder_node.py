@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,7 @@ from c3p_simulation.recording.bags import BagWriter
 from c3p_simulation.recording.flight import DIAGNOSTICS, FlightRecorder
 from c3p_simulation.recording.frames import TF, RecordedFrames
 from c3p_simulation.recording.node_parameters import ParameterQuery
+from c3p_simulation.recording.reading import Readers
 from c3p_simulation.recording.snapshots import SnapshotLimits, SnapshotWriter
 from c3p_simulation.recording.topics import (
     UNASKED,
@@ -65,8 +66,7 @@ class RecorderNode(Node):
         self._latched = {self.resolve_topic_name(t) for t in latched}
         self._simulated_time = bool(self.get_parameter('use_sim_time').value)
         self.diagnostics = Diagnostics(self, values.robot, self.figures)
-        # what else is done with the messages of a topic
-        self._also: dict[str, list[Callable[[int, bytes], None]]] = {}
+        self._readers = Readers(self.diagnostics.unread)
         self.writer = self._open(values)
         self.writer.note(bag_parameters.notes(values.robot))
         self._announced: set[str] = set()
@@ -94,15 +94,16 @@ class RecorderNode(Node):
         flight = FlightRecorder(self, writer, self._now, self._disk)
         if snapshot.on_error:
             self._kinds.setdefault('/diagnostics', DIAGNOSTICS)
-            self._act('/diagnostics', flight.diagnostics)
+            self._readers.add(self.resolve_topic_name('/diagnostics'), flight.diagnostics)
         return writer
 
     def _subscribe(self, topic: str, profile: QoSProfile) -> None:
         kind = message_class(self._kinds[topic])
-        if kind is None:
+        if kind is None or self._kinds[topic] not in self.writer.types.fielddefs:
             # without tf2_msgs nobody can publish frames; they are computed
             if not self._kinds[topic].startswith('tf2_msgs/'):
-                self.diagnostics.condition(topic, WARN, f'{self._kinds[topic]} is not installed')
+                self.diagnostics.condition(topic, WARN, f'{self._kinds[topic]} is not '
+                                           f'{"known to the bag" if kind else "installed"}')
             return
         if topic in self._subscribed:
             self.destroy_subscription(self._subscribed.pop(topic))
@@ -110,7 +111,9 @@ class RecorderNode(Node):
             kind, topic, partial(self._record, topic), profile, raw=True)
 
     def _now(self) -> int:
-        return self.get_clock().now().nanoseconds if self._simulated_time else time.time_ns()
+        now = self.get_clock().now().nanoseconds if self._simulated_time else time.time_ns()
+        # a bag has no times before zero, which /clock may have
+        return max(now, 0)
 
     def _announce(self, topic: str) -> None:
         if topic not in self._announced:
@@ -125,8 +128,7 @@ class RecorderNode(Node):
             if topic not in self._announced:
                 self._announce(topic)
             self.writer.write(topic, now, data)
-            for act in self._also.get(topic, ()):
-                act(now, data)
+            self._readers(topic, now, data)
 
     @contextmanager
     def _disk(self) -> Iterator[None]:
@@ -166,12 +168,9 @@ class RecorderNode(Node):
                                       fixed)
         if 'joint_states' in sources:
             self._frames.start(self._now())
-            self._act('joint_states', self._frames.joint_states)
+            self._readers.add(self.resolve_topic_name('joint_states'), self._frames.joint_states)
         if 'odom' in sources:
-            self._act('odom', self._frames.odometry)
-
-    def _act(self, topic: str, act: Callable[[int, bytes], None]) -> None:
-        self._also.setdefault(self.resolve_topic_name(topic), []).append(act)
+            self._readers.add(self.resolve_topic_name('odom'), self._frames.odometry)
 
     def _watch(self) -> None:
         """Adapt to publishers that are not as the topics file says, once they are there."""

@@ -89,8 +89,8 @@ class RoughGroundNode(SuiteNode):
 
     def _make_publishers(self) -> None:
         values = self.parameters.value
-        self._write_joints = JointStateWriter(JOINTS, ['position', 'velocity'])
-        self._write_odom = OdometryWriter(values.odom_frame, values.base_frame)
+        self._write_joints = JointStateWriter(JOINTS, ['position', 'velocity'], 'joint_states')
+        self._write_odom = OdometryWriter(values.odom_frame, values.base_frame, 'odom')
         self._joint_pub = self.create_publisher(JointState, 'joint_states', RELIABLE)
         self._odom_pub = self.create_publisher(Odometry, 'odom', RELIABLE)
         self._terrain_pub = self.create_publisher(MarkerArray, '~/terrain', LATCHED)
@@ -135,10 +135,10 @@ class RoughGroundNode(SuiteNode):
         try:
             if self._clock_pub is not None:
                 self._clock_pub.publish(Clock(clock=ns_to_stamp(stamp)))
-            self._joint_pub.publish(self._write_joints(stamp, position=state.joint,
-                                                       velocity=rates))
-            self._odom_pub.publish(self._write_odom(stamp, pose, twist))
-            if self._transforms is not None:
+            self.send(self._joint_pub, self._write_joints, stamp, position=state.joint,
+                      velocity=rates)
+            placed = self.send(self._odom_pub, self._write_odom, stamp, pose, twist)
+            if placed and self._transforms is not None:
                 self._transforms.send_spatial(stamp, pose, values.odom_frame, values.base_frame)
         except Exception:
             if self.context.ok():  # publishing fails once the context has been shut down

@@ -75,8 +75,8 @@ class SimulationNode(SuiteNode):
         self._waiting_since, self._hold_at = 0.0, values.hold_at_cycle
         self._lock, self._stop = threading.Lock(), threading.Event()
         self._thread, self._failure = None, None
-        self._write_joints = JointStateWriter(self._joints.names, JOINT_FIELDS)
-        self._write_truth = OdometryWriter('odom', 'base_link')
+        self._write_joints = JointStateWriter(self._joints.names, JOINT_FIELDS, 'joint_states')
+        self._write_truth = OdometryWriter('odom', 'base_link', 'ground_truth/odom')
         self._joint_pub = self.create_publisher(JointState, 'joint_states', RECORDED)
         self._truth_pub = (self.create_publisher(Odometry, 'ground_truth/odom', RECORDED)
                            if values.ground_truth else None)
@@ -158,23 +158,16 @@ class SimulationNode(SuiteNode):
             if len(self._sent) > 64:
                 del self._sent[next(iter(self._sent))]
         if self._clock_pub is not None:
-            self._send(self._clock_pub, Clock(clock=ns_to_stamp(stamp)))
+            self.send(self._clock_pub, Clock, clock=ns_to_stamp(stamp))
         if told := sample.time == truth.time:
             values = dict(zip(JOINT_FIELDS, self._joints.encode(*sample[1:]), strict=True))
-            self._send(self._joint_pub, self._write_joints(stamp, **values))
+            self.send(self._joint_pub, self._write_joints, stamp, **values)
         return stamp, truth, told
 
     def _publish_truth(self, stamp: int, truth: GroundTruth) -> None:
         if self._truth_pub is not None:
-            self._send(self._truth_pub, self._write_truth(
-                stamp, pose_numbers(truth.pose), twist_numbers(truth.twist)))
-
-    def _send(self, publisher: Any, message: Any) -> None:
-        try:
-            publisher.publish(message)
-        except Exception:
-            if self.context.ok():  # publishing fails once the context has been shut down
-                raise
+            self.send(self._truth_pub, self._write_truth, stamp, pose_numbers(truth.pose),
+                      twist_numbers(truth.twist))
 
     def _on_effort(self, message: JointStateRead) -> None:
         stamp = message.stamp

@@ -11,6 +11,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
+from c3p_simulation.recording.reading import read_message
 from c3p_simulation.recording.snapshots import SnapshotWriter
 from c3p_simulation.recording.triggers import FaultWatch
 
@@ -46,8 +47,15 @@ class FlightRecorder:
         self._pump.cancel()
 
     def diagnostics(self, _: int, data: bytes) -> None:
-        """Look whether a serialised DiagnosticArray is a reason for a snapshot."""
-        message = self._writer.types.deserialize_cdr(data, DIAGNOSTICS)
+        """
+        Look whether a serialised DiagnosticArray is a reason for a snapshot.
+
+        Raises
+        ------
+        MessageError
+            It cannot be read; see `read_message`.
+        """
+        message = read_message(self._writer.types, data, DIAGNOSTICS)
         for reason in self._watch.look((s.name, s.level, s.message) for s in message.status):
             self.take(reason)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from c3p_simulation.recording.bags import BagWriter
+from c3p_simulation.recording.reading import read_message
 from c3p_simulation.recording.transforms import Frame, FrameTree, Transform, compose, inverse
 
 TF = 'tf2_msgs/msg/TFMessage'
@@ -62,10 +63,17 @@ class RecordedFrames:
                                    self._types['std_msgs/msg/String'](self._urdf))
 
     def joint_states(self, time: int, data: bytes) -> None:
-        """Write the frames of the moving joints of a serialised JointState."""
+        """
+        Write the frames of the moving joints of a serialised JointState.
+
+        Raises
+        ------
+        MessageError
+            It cannot be read; see `read_message`.
+        """
         if self._tree is None or not self._due('joints', time):
             return
-        message = self._writer.types.deserialize_cdr(data, 'sensor_msgs/msg/JointState')
+        message = read_message(self._writer.types, data, 'sensor_msgs/msg/JointState')
         positions = dict(zip(message.name, message.position.tolist(), strict=False))
         self._write(self._tf_topic, time, message.header.stamp, self._tree.movable(positions))
 
@@ -75,10 +83,15 @@ class RecordedFrames:
 
         A frame has one parent, so where the odometry's child frame hangs on the root of the robot
         (``base_link`` on ``base_footprint``), it is the root that is placed in ``odom``.
+
+        Raises
+        ------
+        MessageError
+            It cannot be read; see `read_message`.
         """
         if not self._due('odom', time):
             return
-        message = self._writer.types.deserialize_cdr(data, 'nav_msgs/msg/Odometry')
+        message = read_message(self._writer.types, data, 'nav_msgs/msg/Odometry')
         p, q = message.pose.pose.position, message.pose.pose.orientation
         pose, child = Transform((p.x, p.y, p.z), (q.x, q.y, q.z, q.w)), message.child_frame_id
         from_root = self._tree.from_root(child) if self._tree else None

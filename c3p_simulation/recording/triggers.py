@@ -8,6 +8,10 @@ from collections.abc import Iterable
 ERROR = 2
 
 
+# statuses in error that are remembered, so that made-up names do not fill the memory
+MOST_FAILED = 1000
+
+
 class FaultWatch:
     """
     Sees statuses become errors.
@@ -32,7 +36,7 @@ class FaultWatch:
     def __init__(self, own: str = '') -> None:
         """Start with everything well."""
         self._own = own
-        self._failed: set[str] = set()
+        self._failed: dict[str, None] = {}
 
     def look(self, statuses: Iterable[tuple[str, int, str]]) -> list[str]:
         """
@@ -48,8 +52,10 @@ class FaultWatch:
             if self._own and name.split(':')[0] == self._own:
                 continue
             if level != ERROR:
-                self._failed.discard(name)
+                self._failed.pop(name, None)
             elif name not in self._failed:
-                self._failed.add(name)
+                self._failed[name] = None
+                if len(self._failed) > MOST_FAILED:
+                    del self._failed[next(iter(self._failed))]
                 found.append(f'{name}: {message}')
         return found

@@ -15,6 +15,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from c3p_description.model import Array, CasterRobot
+from c3p_ros.errors import MOST_BYTES
 from c3p_ros.frames import planar_points, planar_pose
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, planar
 from c3p_ros.wire import READERS, OdometryRead
@@ -136,6 +137,8 @@ class LiveScene:
 
 
 def _deserialized(kind: type, data: bytes) -> Any:
+    if len(data) > MOST_BYTES:
+        raise MessageError(f'{len(data)} bytes: must be at most {MOST_BYTES}')
     try:
         return deserialize_message(data, kind)
     except Exception as error:  # whatever the middleware raises for what is no such message

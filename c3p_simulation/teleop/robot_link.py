@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
@@ -22,6 +23,7 @@ from c3p_description.model import Array, CasterRobot
 from c3p_description.pvc_model import PvcTricycle
 from c3p_kinematics.se2 import wrap
 from c3p_kinematics.singularity import singularity
+from c3p_ros.errors import PublishError
 from c3p_ros.messages import JointCoding, MessageError, fill_twist, planar
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SENSOR_DATA
 from c3p_ros.wire import READERS
@@ -137,15 +139,22 @@ class RobotLink(Node):
         return self._publisher().get_subscription_count() > 0
 
     def send(self, twist: Array) -> None:
-        """Command (vx, vy, ω)."""
-        message = self._kind()
-        if self._kind is TwistStamped:
-            message.header.stamp = self.get_clock().now().to_msg()
-            message.header.frame_id = 'base_link'
-            fill_twist(message.twist, twist)
-        else:
-            fill_twist(message, twist)
+        """Command (vx, vy, ω); zero in the place of what is not finite."""
+        try:
+            message = self._message(twist)
+        except PublishError as error:
+            self.get_logger().error(f'{error}', throttle_duration_sec=1.0)
+            message = self._message(np.zeros(3))
         self._publisher().publish(message)
+
+    def _message(self, twist: Array) -> Any:
+        message = self._kind()
+        if self._kind is not TwistStamped:
+            return fill_twist(message, twist, self.place)
+        message.header.stamp = self.get_clock().now().to_msg()
+        message.header.frame_id = 'base_link'
+        fill_twist(message.twist, twist, self.place)
+        return message
 
     def say(self, locked: bool) -> None:
         """Press or release the e-stop."""

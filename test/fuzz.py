@@ -72,9 +72,9 @@ def random_trajectory(rng, stamp):
     return message
 
 
-def random_message(rng, topic, now):
-    """Return a random message of the type that `topic` has."""
-    kind = next((k for t, k, *_ in TOPICS.values() if t == topic), JointState)
+def random_message(rng, topic, now, kind=None):
+    """Return a random message of `kind`, or of the type that `topic` has."""
+    kind = kind or next((k for t, k, *_ in TOPICS.values() if t == topic), JointState)
     message = kind()
     if hasattr(message, 'header'):
         message = stamped(kind, random_stamp(rng, now))
