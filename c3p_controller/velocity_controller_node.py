@@ -34,15 +34,9 @@ from c3p_ros.cycle import CycleClock, Lifelines
 from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.executor import run
 from c3p_ros.frames import planar_points, planar_pose
-from c3p_ros.messages import (
-    EffortCoding,
-    JointCoding,
-    MessageError,
-    planar,
-    stamp_to_ns,
-    twist_of,
-)
+from c3p_ros.messages import EffortCoding, JointCoding, MessageError, planar, stamp_to_ns, twist_of
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
+from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.stamp_join import StampJoin
 from c3p_ros.wire import JointStateRead, OdometryRead, TrajectoryRead
 from c3p_ros.wire_writers import AccelWriter, JointStateWriter
@@ -80,6 +74,7 @@ class VelocityControllerNode(SuiteNode):
         else:
             self.listen(MultiDOFJointTrajectory, 'reference_trajectory', self._on_ahead, LATEST)
         self.watch(self._on_watch)
+        PublisherWatch(self, 'joint_states', act=self._alive.surplus)
 
     def figures(self) -> Mapping[str, Any]:
         """Return the figures for the diagnostics."""
@@ -210,8 +205,8 @@ class VelocityControllerNode(SuiteNode):
             self._send(torque, message.stamp)
 
     def _brake(self, wheel_rate: np.ndarray, stamp: int) -> None:
-        values = self.parameters.value
-        self._send(braking_torque(self.robot, wheel_rate, values.stop_damping,
+        values, trusted = self.parameters.value, not self._alive.lack
+        self._send(braking_torque(self.robot, trusted * wheel_rate, values.stop_damping,
                                   values.standstill_speed), stamp)
 
     def _send(self, torque: np.ndarray, stamp: int) -> None:

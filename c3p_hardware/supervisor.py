@@ -229,6 +229,8 @@ class Supervisor:
 
     def _lack_of_zero(self, now: float) -> str:
         torque, age = self.gate.newest(now)
+        if self.gate.held:
+            return self.gate.held
         if age > self.settings.command_timeout:
             return ('no fresh wheel_effort: start the controllers first; at rest they send zeros')
         if torque.any():

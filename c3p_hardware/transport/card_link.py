@@ -142,6 +142,13 @@ class CardLink:
         if loop is not None:
             loop.command(torque, stamp)
 
+    def hold(self, reason: str) -> None:
+        """Let the wheels brake because of `reason`, whatever is commanded; empty ends that."""
+        loop = self._loop
+        if loop is not None:
+            with loop.lock:
+                self._supervisor.gate.hold(reason)
+
     def arm(self) -> str:
         """
         Let the drives hold their wheels; return once they do.
