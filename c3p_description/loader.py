@@ -186,7 +186,8 @@ def _caster_robot(parameters: Parameters) -> CasterRobot:
         wheel_mass=wheel['mass'], wheel_spin_inertia=wheel['spin_inertia'],
         wheel_yaw_inertia=wheel['yaw_inertia'],
         friction=Friction(**parameters['friction']),
-        driven=casters['driven'], torque_limit=casters['torque_limit'])
+        driven=casters['driven'], torque_limit=casters['torque_limit'],
+        wheel_rate_limit=wheel['rate_limit'])
 
 
 def _pvc_tricycle(parameters: Parameters) -> PvcTricycle:

@@ -88,6 +88,8 @@ class CasterRobot:
         True where a motor turns the wheel.
     torque_limit : (n,) array, N·m
         What the motor may give at the wheel.
+    wheel_rate_limit : (n,) array, rad/s
+        What the motor can reach at the wheel.
     steering_joints, wheel_joints : tuple of str
         Joint names, in the order of the casters.
     steering_sign, steering_zero, wheel_sign : (n,) array
@@ -121,6 +123,7 @@ class CasterRobot:
     steering_sign: ArrayLike = 1.0
     steering_zero: ArrayLike = 0.0
     wheel_sign: ArrayLike = 1.0
+    wheel_rate_limit: ArrayLike = np.inf
 
     def __post_init__(self) -> None:
         """Check every number and freeze it."""
@@ -142,7 +145,8 @@ class CasterRobot:
                      'steering_zero', 'wheel_sign'):
             self._set(name, _per_caster(name, getattr(self, name), count))
         self._set('driven', np.array(np.broadcast_to(self.driven, (count,)), dtype=bool))
-        self._set('torque_limit', np.array(np.broadcast_to(self.torque_limit, (count,)), float))
+        for name in ('torque_limit', 'wheel_rate_limit'):
+            self._set(name, np.array(np.broadcast_to(getattr(self, name), (count,)), float))
         self._set('platform_com', _per_caster('platform_com', self.platform_com, 2))
         self._set('platform_mass', float(self.platform_mass))
         self._set('platform_inertia', float(self.platform_inertia))
@@ -175,9 +179,10 @@ class CasterRobot:
         for name in ('steering_sign', 'wheel_sign'):
             if not np.all(np.abs(getattr(self, name)) == 1):
                 raise ModelError(f'{name} = {getattr(self, name)}: each must be +1 or -1')
-        if not np.all(self.torque_limit > 0):
-            raise ModelError(f'torque_limit = {self.torque_limit}: must be greater than zero; '
-                             '.inf means no limit')
+        for name in ('torque_limit', 'wheel_rate_limit'):
+            if not np.all(getattr(self, name) > 0):
+                raise ModelError(f'{name} = {getattr(self, name)}: must be greater than zero; '
+                                 '.inf means no limit')
         if not np.any(self.driven):
             raise ModelError('driven: no caster is driven, so the robot cannot move')
 
