@@ -104,6 +104,8 @@ class HardwareInterfaceNode(ManagedSuiteNode):
         for identity in self._link.identities:
             self.get_logger().info(f'{identity.name}: {identity.kind}, serial number '
                                    f'{identity.serial}')
+            if identity.lacks:
+                self.get_logger().warning(f'{identity.name}: {identity.lacks}')
         return SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
