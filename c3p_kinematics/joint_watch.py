@@ -47,6 +47,9 @@ MEMORY = 0.9
 # explain, when what is left disagrees by no more than this factor, and this part of the way
 SIMPLER, ROUGH = 2.0, 0.02
 
+# a caster that has turned further than this while its encoder stood rolls the other way, rad
+TURNED_ROUND = math.pi / 2
+
 # a look has to have something to see: cycles, and turn of the fastest wheel, rad
 LOOK_EVERY, LOOK_TURN = 5, 0.1
 
@@ -133,6 +136,8 @@ class JointWatch:
             self._mark, self._apart = steering.copy(), np.zeros((4, n))
             # the sums that movement does not end: across both ways, and of the wheels
             self._drift, self._lack = np.zeros((2, n)), np.zeros(n)
+            # how far each caster would have turned since its encoder last moved, rad
+            self._unseen = np.zeros(n)
             # how far the others have disagreed lately without this caster, without this wheel, m
             self._without = np.zeros((2, n))
             self._way = 0.0
@@ -141,7 +146,7 @@ class JointWatch:
         if self._cycles < LOOK_EVERY or np.abs(rolled).max() < LOOK_TURN:
             return None
         moved = np.abs(steering - self._mark) > self._jitter
-        self._mark[moved], self._apart[:, moved] = steering[moved], 0.0
+        self._mark[moved], self._apart[:, moved], self._unseen[moved] = steering[moved], 0.0, 0.0
         steered, middle = steering - self._steering, 0.5 * (steering + self._steering)
         self._cycles, self._steering, self._wheel_angle = 0, steering, wheel_angle
         if self._robot.count < 3:
@@ -156,11 +161,12 @@ class JointWatch:
         rows = np.stack([steering_jacobian(self._robot, steering) * offset[:, None],
                          wheel_jacobian(self._robot, steering) * radius[:, None]], 1)
         y = np.stack([steered * offset, rolled * radius], 1).reshape(-1)
-        basis, _ = np.linalg.qr(rows.reshape(-1, 3))
+        basis, triangle = np.linalg.qr(rows.reshape(-1, 3))
         e = y - basis @ (basis.T @ y)
         left = np.eye(len(y)) - basis @ basis.T
         total, travel = float(e @ e), float(np.abs(y[1::2]).max())
         self._way = MEMORY * self._way + travel
+        turning = steering_jacobian(self._robot, self._mark + self._unseen)
         for i, pair in enumerate(self._pairs):
             # what this caster measures beyond what the others predict, [across, along]
             beyond = np.linalg.solve(left[np.ix_(pair, pair)], e[pair])
@@ -169,6 +175,9 @@ class JointWatch:
             across, along = -beyond
             most = doubt + OWN_SLIP * travel
             if standing[i]:
+                # towed by the displacement that the others give the platform
+                moved = np.linalg.solve(triangle, basis.T @ y - basis[pair].T @ beyond)
+                self._unseen[i] += np.clip(turning[i] @ moved, -1.0, 1.0)
                 self._apart[:, i] += np.array([across - doubt, -across - doubt,
                                                along - most, -along - most]) / offset[i]
             self._drift[:, i] += np.array([across - doubt, -across - doubt]) / offset[i]
@@ -197,6 +206,10 @@ class JointWatch:
         worst = int(np.argmin(without_caster))
         simplest = int(np.argmin(without_wheel))
         if without_wheel[simplest] <= SIMPLER * without_caster[worst] + ROUGH * self._way:
+            if wheel[simplest] and standing[simplest] and (
+                    abs(self._unseen[simplest]) > TURNED_ROUND):
+                # on straight ways a caster that has turned round unseen seems to roll backwards
+                return Finding('stuck', simplest)
             return Finding('wheel', simplest) if wheel[simplest] else None
         if stuck[worst]:
             return Finding('stuck', worst)
