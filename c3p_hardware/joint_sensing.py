@@ -146,16 +146,16 @@ class JointSensing:
         i = found.caster
         if found.kind == 'wheel':
             return Problem(
-                self._drives[i].name, 'counts', 'its counts do not follow its wheel: the other '
-                f'casters say otherwise (now {joints.wheel_rate[i]:.1f} rad/s)', 'check the motor '
-                'encoder, its cable and drives.directions; a wheel that is blocked, or slides '
-                f'over the ground, looks alike, {RECOVER}')
+                self._drives[i].name, 'counts', 'its position (6064h) contradicts the motion of '
+                f'the other casters (it gives {joints.wheel_rate[i]:.1f} rad/s)', 'check the '
+                'motor encoder, its cable and drives.directions, and whether the wheel is blocked '
+                f'or slides, {RECOVER}')
         angle = math.degrees(joints.steering[i])
         if found.kind == 'stuck':
             return Problem(
                 self._encoders[i].name, 'stuck', f'it stands at {angle:.0f}°, while the other '
-                f'casters say that its own turns', f'check its shaft coupling, {RECOVER}')
+                'casters say that its own turns', f'check its shaft coupling, {RECOVER}')
         return Problem(
-            self._encoders[i].name, 'drift', f'it says {angle:.0f}°, and moves otherwise than the '
-            'other casters say that its own does', 'check its shaft coupling, its supply and '
-            f'encoders.zeros, {RECOVER}')
+            self._encoders[i].name, 'drift', f'its angle, {angle:.0f}°, drifts against the motion '
+            'of the other casters', 'check its shaft coupling, its supply and encoders.zeros, '
+            f'{RECOVER}')

@@ -128,8 +128,9 @@ class OwnFrames:
         """Return the foreign frames as a fault, None without one."""
         if not self.counts:
             return None
-        told = ', '.join(f'{number:03X}h ({self._meaning.get(number) or self._writes[number]}): '
-                         f'{count}' for number, count in self.counts.most_common())
+        told = ', '.join(
+            f'{number:03X}h ({self._meaning.get(number) or self._writes[number]}) {count} times'
+            for number, count in self.counts.most_common())
         return Problem('bus', 'foreign_command', 'frames that only this node may send came from '
                        f'another sender: {told}', REMEDY, True)
 

@@ -57,7 +57,7 @@ def test_one_foreign_command_is_a_fault_that_names_identifier_count_and_remedy(
     assert cycle(bus) is None
     found = cycle(bus, frame(number, data))
     assert (found.device, found.kind, found.configure) == ('bus', 'foreign_command', True)
-    assert f'{number:03X}h' in found.text and meaning in found.text and ': 1' in found.text
+    assert f'{number:03X}h' in found.text and meaning in found.text and ' 1 times' in found.text
     assert 'stop the other master' in found.remedy and '~/recover' in found.remedy
     assert bus.foreign == bus.malformed == 0
     # until the devices have been configured again
@@ -69,7 +69,7 @@ def test_one_foreign_command_is_a_fault_that_names_identifier_count_and_remedy(
 def test_frames_are_counted_by_identifier():
     bus = bus_of()
     found = cycle(bus, *[frame(0x201, DRIVE_COMMAND.pack(15, 900))] * 20, frame(0x080))
-    assert ('201h (command to the drive of wheel_joint_1 (node 1)): 20, 080h (SYNC): 1'
+    assert ('201h (command to the drive of wheel_joint_1 (node 1)) 20 times, 080h (SYNC) 1 times'
             in found.text)
 
 
