@@ -178,6 +178,10 @@ class CardBus:
             self._bus_off |= bool(message.arbitration_id & BUS_OFF)
             return
         self._failing.pop(RECEIVING, None)
+        if message.is_fd:
+            # CANopen has none, and they may be longer than a frame whose load is known
+            self.foreign += 1
+            return
         self._meter.add(len(message.data))
         plain = not (message.is_extended_id or message.is_remote_frame)
         if plain and self.own.received(message):
