@@ -26,6 +26,10 @@ from c3p_hardware.settings import CardSettings
 # of the next sample, and the lag of a current loop
 HELD = 0.025
 
+# how long a rate must stay above its limit, s: a SYNC that leaves late makes a rate look several
+# times too great for some cycles
+OVERSPEED_TIME = 0.05
+
 # part of the tolerance by which a deviation must shrink to count as one that comes nearer
 NEARER = 0.25
 
@@ -51,6 +55,7 @@ class DriveWatch:
     def reset(self) -> None:
         """Forget the past: the motors have just been armed, and nothing was commanded before."""
         self._sent: deque[tuple[float, tuple[int, ...]]] = deque()
+        self._fast_since = [math.inf] * len(self._drives)
         self._since = [math.inf] * len(self._drives)
         self._least = [math.inf] * len(self._drives)
 
@@ -72,13 +77,14 @@ class DriveWatch:
         """
         for i, drive in enumerate(self._drives):
             if self._settings.overspeed_margin > 0:
-                yield from self._overspeed(drive, float(wheel_rate[i]))
+                yield from self._overspeed(i, drive, now, float(wheel_rate[i]))
             if self._settings.torque_tolerance > 0 and self._sent and drive.sampled:
                 yield from self._deviation(i, drive, now)
 
-    def _overspeed(self, drive: Drive, rate: float) -> Iterator[Problem]:
+    def _overspeed(self, i: int, drive: Drive, now: float, rate: float) -> Iterator[Problem]:
         limit = self._settings.overspeed_margin * drive.settings.rate_limit
-        if abs(rate) > limit:
+        self._fast_since[i] = min(self._fast_since[i], now) if abs(rate) > limit else math.inf
+        if now - self._fast_since[i] > OVERSPEED_TIME:
             yield Problem(
                 drive.name, 'overspeed', f'its wheel turns at {rate:.1f} rad/s, limit '
                 f'{limit:.1f} rad/s (overspeed_margin times the wheel rate limit of the '

@@ -153,7 +153,7 @@ class CardSettings:
     quick_stop : bool
         Drives that are not armed, or not any more, brake (quick stop); else the robot coasts.
     overspeed_margin : float
-        Wheel rate that is a fault, in parts of a drive's `rate_limit`; 0 is off.
+        Wheel rate that is a fault after 0.05 s, in parts of a drive's `rate_limit`; 0 is off.
     torque_tolerance : float
         Deviation of the torque actual from the command, in parts of a drive's torque limit; 0 is
         off.
@@ -185,7 +185,7 @@ class CardSettings:
     torque_tolerance: float = 0.2
     torque_deviation_time: float = 0.05
     rpdo_deadline: float = -1.0
-    max_wheel_rate: float = 100.0
+    max_wheel_rate: float = 300.0
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""

@@ -46,7 +46,17 @@ def test_a_wheel_that_turns_too_fast_stops_all_and_is_named(sign):
     bench.wheel_rate = np.array([24.0, sign * 29.9, 0.0])
     drive(bench, 50)
     assert bench.state == ArmState.ARMED
+    # a late SYNC makes a rate look too great for some cycles
+    for _ in range(5):
+        bench.wheel_rate = np.array([24.0, sign * 90.0, 0.0])
+        drive(bench, 10)
+        bench.wheel_rate = np.array([24.0, sign * 29.9, 0.0])
+        drive(bench, 1)
+    assert bench.state == ArmState.ARMED
     bench.wheel_rate = np.array([24.0, sign * 30.1, 0.0])
+    drive(bench, 10)
+    assert bench.state == ArmState.ARMED
+    drive(bench, 1)
     assert torques(bench.cycle(PUSH)) == [0, 0, 0]
     (fault,) = bench.supervisor.faults
     assert fault.kind == 'overspeed' and fault.device == 'drive of wheel_joint_2 (node 2)'

@@ -170,7 +170,7 @@ def test_a_fault_names_the_device_and_the_remedy(angles, fault, words):
 
 @pytest.mark.parametrize('kind', ['jump', 'random'])
 def test_counts_of_a_wheel_that_jump_name_the_drive_in_that_cycle(angles, kind):
-    """Further in a cycle than 100 rad/s, whatever the other casters say."""
+    """Further in a cycle than 300 rad/s, whatever the other casters say."""
     steering, wheel = angles[0], angles[1].copy()
     rng = np.random.default_rng(0)
     wheel[AT:, 2] += 1e6 * UNITS.angle_resolution if kind == 'jump' else rng.uniform(
