@@ -19,7 +19,7 @@ from c3p_hardware.ros2_control_bridge_node import Ros2ControlBridgeNode  # noqa:
 from c3p_hardware.wheel_gate import GateSettings, WheelGate  # noqa: E402
 from c3p_kinematics.sensed_kinematics_node import SensedKinematicsNode  # noqa: E402
 from c3p_ros.cycle import Lifelines  # noqa: E402
-from c3p_ros.diagnostics import ERROR, OK  # noqa: E402
+from c3p_ros.diagnostics import ERROR, OK, WARN  # noqa: E402
 from c3p_ros.publisher_watch import PERIOD, UNKNOWN, PublisherWatch  # noqa: E402
 from c3p_simulation.simulation_node import SimulationNode  # noqa: E402
 
@@ -68,13 +68,56 @@ def test_a_second_publisher_is_named_and_gone_frees_the_topic():
     assert watch.look() == '' and acted == ['', reason, '']
 
 
+class Numbers:
+    """A probe that gives what a test puts into `waiting`."""
+
+    def __init__(self, node, topic):
+        self.waiting, self.topic, self.closed = [], topic, False
+        node.probe = self
+
+    def numbers(self):
+        found, self.waiting = self.waiting, []
+        return found
+
+    def close(self):
+        self.closed = True
+
+
 def test_a_node_started_twice_and_an_unknown_node_are_publishers_too():
     graph = Graph()
-    watch = PublisherWatch(graph, 'joint_states', act=lambda reason: None)
+    watch = PublisherWatch(graph, 'joint_states', act=lambda reason: None, probe=Numbers)
     graph.ends['/left/joint_states'] = [('/left', 'simulation')] * 2
-    assert '/left/simulation, 2 of them' in watch.look() and 'killed' in watch.look()
+    for k in range(50):  # both publish, each counts by itself
+        reason = watch.look(0.1 * k)
+        assert '/left/simulation, 2 of them' in reason and 'killed' in reason
+        graph.probe.waiting += [700 + k, 1 + k]
     graph.ends['/left/joint_states'] = [('/left', 'simulation'), (UNKNOWN, UNKNOWN)]
-    assert 'an unknown node' in watch.look()
+    assert 'an unknown node' in watch.look(9.0)
+
+
+def test_a_node_that_was_killed_and_started_again_is_free_after_a_second():
+    graph, acted = Graph(), []
+    watch = PublisherWatch(graph, 'joint_states', act=acted.append, probe=Numbers)
+    graph.ends['/left/joint_states'] = [('/left', 'simulation')] * 2
+    for k in range(10):
+        assert watch.look(0.1 * k)
+        graph.probe.waiting += range(20 * k + 1, 20 * k + 21)
+    assert graph.probe.topic == '/left/joint_states'
+    assert watch.look(1.0) == '' and acted[-1] == ''
+    assert graph.told[-1][1] == WARN and 'one of them publishes' in graph.told[-1][2]
+    # the other one was only held up, and goes on
+    graph.probe.waiting += [221, 57, 222, 58]
+    assert watch.look(1.1) and acted[-1] and graph.told[-1][1] == ERROR
+    # and another node is never taken for the same one
+    graph.ends['/left/joint_states'][1] = ('/left', 'rogue')
+    graph.probe.waiting += range(300, 400)
+    assert watch.look(5.0)
+    graph.ends['/left/joint_states'].pop()
+    probe = graph.probe
+    assert watch.look(5.1) == '' and probe.closed and graph.told[-1] == ('publishers', OK, '')
+    # silence shows nothing
+    graph.ends['/left/joint_states'] *= 2
+    assert watch.look(6.0) and watch.look(9.0)
 
 
 def test_switched_off_nothing_is_counted():
@@ -155,4 +198,26 @@ def test_each_node_names_a_second_publisher_of_its_topics(context, factory, topi
                 node.destroy_publisher(first)
     finally:
         talker.destroy_node()
+        node.destroy_node()
+
+
+def test_sequence_numbers_are_those_of_each_publisher(context):
+    node = SensedKinematicsNode(context=context)
+    talkers = [rclpy.create_node('twin', context=context) for _ in range(2)]
+    try:
+        first, second = (t.create_publisher(JointState, 'joint_states', 10) for t in talkers)
+        (watch,) = [t.callback.__self__ for t in node.timers
+                    if isinstance(getattr(t.callback, '__self__', None), PublisherWatch)]
+        assert watch.look(0.0)
+        for k in range(30):
+            first.publish(JointState())
+            watch.look(0.1 * k)
+        assert watch.look(3.0) == ''
+        second.publish(JointState())
+        assert '/twin, 2 of them' in watch.look(3.1)
+        talkers[1].destroy_publisher(second)
+        assert watch.look(3.2) == '' and not watch._probes
+    finally:
+        for talker in talkers:
+            talker.destroy_node()
         node.destroy_node()
