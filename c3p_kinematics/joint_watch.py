@@ -75,10 +75,10 @@ class JointWatch:
     Finds wrong joint sensors; the memory is the sums of their differences.
 
     A stuck encoder shows when the robot turns: driving straight on casters that trail, one stands
-    rightly for any time. On the C3P in random driving its caster has turned by 0.6 rad then, in
-    the worst of 160 drives by 2.5 rad. Wheel radii that are wrong by 5 %, and wheels that spin
-    20 % too fast for 0.3 s, raise no alarm. A wheel that really stands on a robot that is dragged
-    looks like one whose counts are stuck.
+    rightly for any time. In 60 random drives of random robots that took 2.1 s in the median and
+    11 s at most, and one was not found within 13 s. Wheel radii that are wrong by 5 %, and wheels
+    that spin 20 % too fast for 0.3 s, raise no alarm. A wheel that really stands on a robot that
+    is dragged looks like one whose counts are stuck.
 
     Parameters
     ----------
