@@ -74,6 +74,15 @@ class CommandGuard:
         """Return whether there is a command and it is too old."""
         return self._command is not None and now - self._received > self.command_timeout
 
+    def silence(self, now: float) -> str:
+        """Return a line about commands that have stopped coming, '' while they come."""
+        return (f'no command for longer than {self.command_timeout} s: the robot stands'
+                if self.stale(now) else '')
+
+    def remedy(self) -> str:
+        """Return the lock and what opens it, '' when there is no lock."""
+        return f'{self.lock}; the robot moves after a zero command or silence' if self.lock else ''
+
     def age(self, now: float) -> float:
         """Return the age of the newest command, s."""
         return now - self._received

@@ -24,7 +24,7 @@ import numpy as np
 
 from c3p_controller.law import Asked, Sensed, TorqueLaw
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.traction import torque_bounds
+from c3p_dynamics.traction import torque_bounds, traction_report
 from c3p_kinematics.casters import wheel_jacobian
 
 # time constant with which the damping torque ends the spin of a free wheel, s: three times the
@@ -153,8 +153,14 @@ class TractionControl:
         damped = np.where(self.slipping, -self._damping * self._spin, 0.0)
         return np.clip(np.clip(torque, -self.limit, self.limit) + damped, -self.bound, self.bound)
 
+    def stronger(self) -> str:
+        """Return which motors are stronger than their tyres, '' for none."""
+        return traction_report(self.robot)
+
     def describe(self) -> str:
-        """Return which wheels slip or are limited, '' for none."""
+        """Return the fault, or which wheels slip or are limited; '' while all wheels grip."""
+        if self.fault:
+            return self.fault
         names = self.robot.wheel_joints
         slipping = ', '.join(names[i] for i in np.flatnonzero(self.slipping))
         if slipping:

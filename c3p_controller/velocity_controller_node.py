@@ -30,13 +30,13 @@ from c3p_controller.paper.chain import PaperChain
 from c3p_controller.step_watch import StepWatch
 from c3p_controller.torque_laws import make_law, retune
 from c3p_controller.velocity_controller import braking_torque
-from c3p_dynamics.traction import traction_report
 from c3p_ros.cycle import CycleClock, Lifelines
-from c3p_ros.diagnostics import ERROR, OK, WARN
+from c3p_ros.diagnostics import ERROR, OK, WARN, warned
 from c3p_ros.executor import run
 from c3p_ros.frames import planar_points, planar_pose
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, planar, stamp_to_ns, twist_of
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
+from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.stamp_join import StampJoin
 from c3p_ros.wire import JointStateRead, OdometryRead, TrajectoryRead
 from c3p_ros.wire_writers import AccelWriter, JointStateWriter
@@ -57,7 +57,7 @@ class VelocityControllerNode(SuiteNode):
         self._newest, self._wheel_rate = 0, np.zeros(self.robot.count)
         self._law = make_law(values, self.robot)
         self._paper = isinstance(self._law, PaperChain)
-        if stronger := traction_report(self.robot):
+        if stronger := self._law.traction.stronger():
             self.get_logger().warning(stronger)
         # the papers' law alone needs the inverse dynamics
         self._alive = Lifelines('joint_states', 'odom', *['dynamics_effort'] * self._paper,
@@ -76,6 +76,7 @@ class VelocityControllerNode(SuiteNode):
         else:
             self.listen(MultiDOFJointTrajectory, 'reference_trajectory', self._on_ahead, LATEST)
         self.watch(self._on_watch)
+        PublisherWatch(self, 'joint_states', act=self._alive.surplus)
 
     def figures(self) -> Mapping[str, Any]:
         """Return the figures for the diagnostics."""
@@ -180,12 +181,12 @@ class VelocityControllerNode(SuiteNode):
         """Send the torques of a law that needs nobody else."""
         if self._alive.lost(self.watch_time()):
             return
-        torque = None
         try:
-            if dt is not None:
-                torque = self._law.step(sensed, command, self._guard.stamp, stamp, dt)
+            torque = (None if dt is None else
+                      self._law.step(sensed, command, self._guard.stamp, stamp, dt))
             self.diagnostics.condition('law', OK, 'well again')
         except LawFailure as error:
+            torque = None
             self._guard.fault('the law failed')
             self._law.reset(sensed)
             self.diagnostics.condition('law', ERROR, f'{error}; the wheels brake')
@@ -211,8 +212,8 @@ class VelocityControllerNode(SuiteNode):
             self._drive(torque, message.stamp)
 
     def _brake(self, stamp: int) -> None:
-        values = self.parameters.value
-        self._drive(braking_torque(self.robot, self._wheel_rate, values.stop_damping,
+        values, trusted = self.parameters.value, not self._alive.lack
+        self._drive(braking_torque(self.robot, trusted * self._wheel_rate, values.stop_damping,
                                    values.standstill_speed), stamp, brakes=True)
 
     def _drive(self, torque: np.ndarray, stamp: int, brakes: bool = False) -> None:
@@ -234,18 +235,11 @@ class VelocityControllerNode(SuiteNode):
                 self._drive(np.zeros(self.robot.count), self.now_ns())
         else:
             report('chain', OK, 'whole again')
-        report('cmd_vel', *((WARN, 'no command for longer than '
-                             f'{self._guard.command_timeout} s: the robot stands')
-                            if self._guard.stale(now) else (OK, '')))
-        lock = self._guard.lock
-        report('lock', WARN if lock and not lost else OK,
-               f'{lock}; the robot moves after a zero command or silence' if lock else 'unlocked')
-        traction = self._law.traction
-        text = traction.fault or traction.describe()
-        report('traction', ERROR if traction.fault else WARN if text else OK,
-               text or 'all wheels grip')
-        late = self._steps.late()
-        report('step', WARN if late else OK, late or 'in time again')
+        report('cmd_vel', *warned(self._guard.silence(now)))
+        report('lock', *warned('' if lost else self._guard.remedy(), 'unlocked'))
+        text, fault = self._law.traction.describe(), self._law.traction.fault
+        report('traction', ERROR if fault else WARN if text else OK, text or 'all wheels grip')
+        report('step', *warned(self._steps.late(), 'in time again'))
 
 
 def main(args: list[str] | None = None) -> int:

@@ -187,7 +187,8 @@ def _caster_robot(parameters: Parameters) -> CasterRobot:
         wheel_yaw_inertia=wheel['yaw_inertia'],
         friction=Friction(**parameters['friction']),
         driven=casters['driven'], torque_limit=casters['torque_limit'],
-        tyre_friction=casters['tyre_friction'], traction_margin=casters['traction_margin'])
+        tyre_friction=casters['tyre_friction'], traction_margin=casters['traction_margin'],
+        wheel_rate_limit=wheel['rate_limit'])
 
 
 def _pvc_tricycle(parameters: Parameters) -> PvcTricycle:

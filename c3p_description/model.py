@@ -42,6 +42,12 @@ def _per_caster(name: str, value: ArrayLike, count: int) -> Array:
     return array
 
 
+def _limits(value: ArrayLike, count: int) -> Array:
+    """Return limits as `count` floats; equal ones fit any number of casters, inf is none."""
+    limits = np.unique(np.asarray(value, float))
+    return np.array(np.broadcast_to(limits if limits.size == 1 else value, (count,)), float)
+
+
 @dataclass(frozen=True)
 class Friction:
     """
@@ -98,6 +104,8 @@ class CasterRobot:
         µ > 0 between tyres and floor that controllers rely on.
     traction_margin : float, 0 to 1
         Fraction of µ·load·r that controllers use; the rest covers load transfer and side forces.
+    wheel_rate_limit : (n,) array, rad/s
+        What the motor can reach at the wheel; inf for no limit.
     steering_joints, wheel_joints : tuple of str
         Joint names, in the order of the casters.
     steering_sign, steering_zero, wheel_sign : (n,) array
@@ -133,6 +141,7 @@ class CasterRobot:
     steering_sign: ArrayLike = 1.0
     steering_zero: ArrayLike = 0.0
     wheel_sign: ArrayLike = 1.0
+    wheel_rate_limit: ArrayLike = np.inf
 
     def __post_init__(self) -> None:
         """Check every number and freeze it."""
@@ -154,7 +163,8 @@ class CasterRobot:
                      'steering_zero', 'wheel_sign'):
             self._set(name, _per_caster(name, getattr(self, name), count))
         self._set('driven', np.array(np.broadcast_to(self.driven, (count,)), dtype=bool))
-        self._set('torque_limit', np.array(np.broadcast_to(self.torque_limit, (count,)), float))
+        for name in ('torque_limit', 'wheel_rate_limit'):
+            self._set(name, _limits(getattr(self, name), count))
         self._set('platform_com', _per_caster('platform_com', self.platform_com, 2))
         self._set('platform_mass', float(self.platform_mass))
         self._set('platform_inertia', float(self.platform_inertia))
@@ -189,9 +199,10 @@ class CasterRobot:
         for name in ('steering_sign', 'wheel_sign'):
             if not np.all(np.abs(getattr(self, name)) == 1):
                 raise ModelError(f'{name} = {getattr(self, name)}: each must be +1 or -1')
-        if not np.all(self.torque_limit > 0):
-            raise ModelError(f'torque_limit = {self.torque_limit}: must be greater than zero; '
-                             '.inf means no limit')
+        for name in ('torque_limit', 'wheel_rate_limit'):
+            if not np.all(getattr(self, name) > 0):
+                raise ModelError(f'{name} = {getattr(self, name)}: must be greater than zero; '
+                                 '.inf means no limit')
         if not 0 < self.tyre_friction < np.inf:
             raise ModelError(f'tyre_friction = {self.tyre_friction}: must be a finite number '
                              'greater than zero')

@@ -18,7 +18,8 @@ How each number is found, all in the frame of `base_link` with every joint at ze
   `base_footprint`.
 - A wheel is driven when it has a ``<transmission>`` or a ros2_control command interface, provided
   the URDF names any wheel joint in one of the two; else when its effort limit is positive; else,
-  when no wheel joint has an effort limit, always. A positive effort limit is the torque limit.
+  when no wheel joint has an effort limit, always. A positive effort limit is the torque limit,
+  a positive velocity limit the wheel rate limit.
 - Everything that does not turn with a caster is platform, everything else on a steering joint its
   link; other movable joints (an arm, a scanner) stand at zero.
 - ``<dynamics>`` gives viscous and Coulomb friction. URDF has no element for the scrub and the grip
@@ -111,6 +112,7 @@ def from_urdf(xml_text: str, *, base_link: str | None = None, driven: ArrayLike 
         torque_limit=[wheel.effort if wheel.effort else math.inf for wheel in wheels],
         tyre_friction=_parameter(tree, casters[0], 'tyre_friction', TYRE_FRICTION),
         traction_margin=_parameter(tree, casters[0], 'traction_margin', TRACTION_MARGIN),
+        wheel_rate_limit=[wheel.velocity if wheel.velocity else math.inf for wheel in wheels],
         steering_joints=tuple(caster.steering.name for caster in casters),
         wheel_joints=tuple(wheel.name for wheel in wheels), **columns)
 

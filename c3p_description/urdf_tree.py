@@ -45,7 +45,12 @@ class Link:
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """A joint; `origin` (4, 4) is the pose of its frame in the parent, `effort` None or [N·m]."""
+    """
+    A joint.
+
+    `origin` (4, 4) is the pose of its frame in the parent; `effort` [N·m] and `velocity` [rad/s]
+    are its limits, None where the description has none.
+    """
 
     name: str
     kind: str
@@ -54,6 +59,7 @@ class Joint:
     origin: Array
     axis: Array
     effort: float | None
+    velocity: float | None
     damping: float
     friction: float
 

@@ -172,13 +172,18 @@ def _joint(element: ElementTree.Element) -> Joint:
     if length == 0.0 and kind not in ('fixed', 'floating'):
         raise ModelError(f'{what} axis = 0 0 0: give the direction the joint turns about')
     limit = element.find('limit')
-    effort = None if limit is None else limit.get('effort')
     dynamics = element.find('dynamics')
     return Joint(
         name, kind, *ends, origin=_pose(element, what),
         axis=axis / length if length else axis,
-        # .inf is how "no limit" is written
-        effort=None if effort is None or effort.strip() == 'inf'
-        else _attribute(limit, 'effort', f'{what} limit'),
+        effort=_limit(limit, 'effort', what), velocity=_limit(limit, 'velocity', what),
         damping=_attribute(dynamics, 'damping', f'{what} dynamics', '0'),
         friction=_attribute(dynamics, 'friction', f'{what} dynamics', '0'))
+
+
+def _limit(limit: ElementTree.Element | None, name: str, what: str) -> float | None:
+    """Return a limit of a joint; None where there is none, which is also written as inf."""
+    text = None if limit is None else limit.get(name)
+    if limit is None or text is None or text.strip() == 'inf':
+        return None
+    return _attribute(limit, name, f'{what} limit')

@@ -34,6 +34,7 @@ from c3p_ros.executor import run
 from c3p_ros.managed_node import ManagedSuiteNode
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, check_age
 from c3p_ros.node import LATEST, RECORDED, SuiteNode
+from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.reach import open_reach
 from c3p_ros.wire import JointStateRead
 from c3p_ros.wire_writers import JointStateWriter
@@ -67,6 +68,7 @@ class HardwareInterfaceNode(ManagedSuiteNode):
         name = self.get_fully_qualified_name().lstrip('/')
         self.diagnostics.more = lambda: device_statuses(name, self.robot.name, self._link)
         self.watch(self._on_watch)
+        PublisherWatch(self, 'wheel_effort', 'joint_states', act=self._on_publishers)
         self._wanted = self.parameters.value.autostart
         self._tried = -RETRY
         self._start_by_itself()
@@ -104,6 +106,8 @@ class HardwareInterfaceNode(ManagedSuiteNode):
         for identity in self._link.identities:
             self.get_logger().info(f'{identity.name}: {identity.kind}, serial number '
                                    f'{identity.serial}')
+            if identity.lacks:
+                self.get_logger().warning(f'{identity.name}: {identity.lacks}')
         if warning := open_reach(os.environ):
             self.get_logger().warning(warning)
         return SUCCESS
@@ -162,6 +166,10 @@ class HardwareInterfaceNode(ManagedSuiteNode):
             return
         if self._link is not None:
             self._link.command(np.asarray(torque), message.stamp)
+
+    def _on_publishers(self, surplus: str) -> None:
+        if self._link is not None:
+            self._link.hold(surplus)
 
     # -- services --------------------------------------------------------------------------------
 

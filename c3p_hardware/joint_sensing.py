@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the counts of a cycle to the joints of the model, and what an encoder cannot have seen."""
+"""From the counts of a cycle to the joints of the model, and what no sensor can have seen."""
 
 from __future__ import annotations
 
@@ -14,25 +14,7 @@ from c3p_hardware.cia406 import AbsoluteAngle
 from c3p_hardware.devices import RECOVER, Drive, Encoder, Problem
 from c3p_hardware.settings import CardSettings
 from c3p_hardware.units import RateTracker, WheelAngle
-from c3p_kinematics.casters import steering_jacobian, wheel_jacobian
-
-# an encoder is stuck when it does not move while the other casters say that its contact point has
-# moved by this angle about the pivot, rad, beyond what slipping wheels can make them say
-STUCK_ANGLE = 0.5
-
-# parts of the way of the fastest wheel: by which the others may be wrong about a contact point,
-# for radii are wrong and wheels slip a little; and by which a wheel may slip itself, along
-OTHERS_SLIP, OWN_SLIP = 0.1, 0.5
-
-# how much more the others may be wrong about a contact point than they disagree among themselves:
-# of a slip only the part along the line between two contact points shows
-DISAGREEMENT = 3.0
-
-# how much of what the others disagreed is remembered from one look to the next
-MEMORY = 0.9
-
-# a look has to have something to see: cycles, and turn of the fastest wheel, rad
-LOOK_EVERY, LOOK_TURN = 5, 0.1
+from c3p_kinematics.joint_watch import Finding, JointWatch
 
 # counts that an angle may move in a cycle besides the turning itself: rounding and noise
 JITTER = 4
@@ -61,7 +43,7 @@ class Joints(NamedTuple):
 
 class JointSensing:
     """
-    The memory is the unwrapped angles, the tracking loops and what a `StuckWatch` knows.
+    The memory is the unwrapped angles, the tracking loops and what a `JointWatch` knows.
 
     Parameters
     ----------
@@ -91,7 +73,7 @@ class JointSensing:
         """
         self._tracker = RateTracker(self._settings.rate_bandwidth, 2 * self._robot.count)
         self._time: float | None = None
-        self._watch = StuckWatch(self._robot, 2 * math.pi * JITTER / np.array(
+        self._watch = JointWatch(self._robot, 2 * math.pi * JITTER / np.array(
             [e.settings.counts for e in self._encoders]))
 
     def step(self, now: float) -> tuple[Joints, list[Problem]]:
@@ -107,7 +89,7 @@ class JointSensing:
         -------
         Joints
         list of Problem
-            Encoders that jumped, or stand though their caster turns.
+            Sensors that jumped, or that the other casters contradict.
 
         Raises
         ------
@@ -118,7 +100,9 @@ class JointSensing:
         dt = self._settings.period if first else now - self._time
         moved = [a.difference(e.position)
                  for a, e in zip(self._angles, self._encoders, strict=True)]
-        problems = [] if first else self._jumps(moved, dt)
+        rolled = [w.difference(d.position)
+                  for w, d in zip(self._wheels, self._drives, strict=True)]
+        problems = [] if first else self._jumps(moved, rolled, dt)
         angles = np.array([*(a.step(e.position) for a, e in zip(
             self._angles, self._encoders, strict=True)), *(
             w.resume(d.position) if first else w.step(d.position)
@@ -132,11 +116,12 @@ class JointSensing:
             # an angle that is wrong makes the other casters look wrong
             self._watch.forget()
         else:
-            problems = self._stuck(joints)
+            found = self._watch.step(joints.steering, joints.wheel_angle)
+            problems = [self._contradicted(found, joints)] if found else []
         return joints, problems
 
-    def _jumps(self, moved: Sequence[int], dt: float) -> list[Problem]:
-        """Return the encoders that moved further than a caster can turn in `dt`."""
+    def _jumps(self, moved: Sequence[int], rolled: Sequence[int], dt: float) -> list[Problem]:
+        """Return the sensors that moved further than a caster or a wheel can turn in `dt`."""
         problems = []
         for counts, encoder in zip(moved, self._encoders, strict=True):
             per_turn = encoder.settings.counts
@@ -146,112 +131,31 @@ class JointSensing:
                     encoder.name, 'jump', f'it jumped by {360 * counts / per_turn:.1f}° in '
                     f'{1e3 * dt:.1f} ms', f'check its cable, its shaft and encoders.zeros, '
                     f'{RECOVER}'))
+        for counts, drive in zip(rolled, self._drives, strict=True):
+            units = drive.settings.units
+            if abs(counts) * units.angle_resolution > self._settings.max_wheel_rate * dt + (
+                    JITTER * units.angle_resolution):
+                problems.append(Problem(
+                    drive.name, 'jump', f'its position jumped by {counts} counts, '
+                    f'{math.degrees(units.angle(counts)):.1f}° of the wheel, in '
+                    f'{1e3 * dt:.1f} ms', f'check the motor encoder and its cable, {RECOVER}'))
         return problems
 
-    def _stuck(self, joints: Joints) -> list[Problem]:
-        """Return the encoders that stand while the other casters say that theirs turns."""
-        return [Problem(self._encoders[i].name, 'stuck', 'it stands at '
-                        f'{math.degrees(joints.steering[i]):.0f}°, while the other casters say '
-                        'that its own turns', f'check its shaft coupling, {RECOVER}')
-                for i in self._watch.step(joints.steering, joints.wheel_angle)]
-
-
-class StuckWatch:
-    """
-    Finds encoders that stand although their casters turn; the memory is how long each has stood.
-
-    Wheels and steering axes of all other casters give the displacement of the platform, and that
-    the displacement of the contact point of the caster whose encoder stands. Across its wheel it
-    must be that of a caster which does not turn; along, it must be what the wheel has rolled: a
-    caster that has turned round unseen rolls the wrong way. What slip and wrong radii can make of
-    the difference is taken off, the rest is added up in each sense by itself. Named is the one
-    without which the others agree best. Driving straight on casters that trail, an encoder stands
-    rightly for any time; a stuck one shows when the robot turns: on the C3P in random driving its
-    caster has turned by 0.6 rad then, in the worst of 160 drives by 2.5 rad. Wheel radii that are
-    wrong by 5 %, and wheels that spin 20 % too fast for 0.3 s, raise no alarm.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-        With two casters nothing is found: one other says too little.
-    jitter : (n,) array, rad
-        What an encoder that stands may move.
-    """
-
-    def __init__(self, robot: CasterRobot, jitter: Array) -> None:
-        """Know nothing yet."""
-        self._robot, self._jitter = robot, jitter
-        self._others = [np.arange(robot.count) != i for i in range(robot.count)]
-        self.forget()
-        # compiled before the first cycle, which must not wait
-        rest = np.zeros(robot.count)
-        wheel_jacobian(robot, rest), steering_jacobian(robot, rest)
-
-    def forget(self) -> None:
-        """Know nothing any more."""
-        self._cycles = 0
-        self._steering: Array | None = None
-
-    def step(self, steering: Array, wheel_angle: Array) -> list[int]:
-        """
-        Look at a cycle.
-
-        Parameters
-        ----------
-        steering, wheel_angle : (n,) arrays, rad
-            Not wrapped.
-
-        Returns
-        -------
-        list of int
-            The caster whose encoder is stuck, if one is. All is then forgotten, and looked at
-            afresh.
-        """
-        if self._steering is None:
-            self._steering, self._wheel_angle = steering, wheel_angle
-            # where each encoder was when it last moved; the difference since, rad: across one way
-            # and the other, along one way and the other
-            self._mark, self._apart = steering.copy(), np.zeros((4, len(steering)))
-            # how far all but this one have disagreed lately, m
-            self._disagreed = np.zeros(len(steering))
-        self._cycles += 1
-        rolled = wheel_angle - self._wheel_angle
-        if self._cycles < LOOK_EVERY or np.abs(rolled).max() < LOOK_TURN:
-            return []
-        moved = np.abs(steering - self._mark) > self._jitter
-        self._mark[moved], self._apart[:, moved] = steering[moved], 0.0
-        steered, middle = steering - self._steering, 0.5 * (steering + self._steering)
-        self._cycles, self._steering, self._wheel_angle = 0, steering, wheel_angle
-        return self._look(np.flatnonzero(~moved), middle, steered, rolled)
-
-    def _look(self, standing: Array, steering: Array, steered: Array, rolled: Array
-              ) -> list[int]:
-        """Return those of `standing` that have come too far apart, after adding up this look."""
-        if not len(standing) or self._robot.count < 3:
-            return []
-        radius, offset = self._robot.wheel_radius, self._robot.caster_offset
-        # displacement of each contact point, [across, along], in metres: all weigh alike
-        rows = np.stack([steering_jacobian(self._robot, steering) * offset[:, None],
-                         wheel_jacobian(self._robot, steering) * radius[:, None]], 1)
-        ways = np.stack([steered * offset, rolled * radius], 1)
-        travel = np.abs(ways[:, 1]).max()
-        for i in range(self._robot.count):
-            j, way = rows[self._others[i]].reshape(-1, 3), ways[self._others[i]].reshape(-1)
-            displacement = np.linalg.lstsq(j, way, rcond=None)[0]
-            residual = np.linalg.norm(way - j @ displacement)
-            self._disagreed[i] = MEMORY * self._disagreed[i] + residual
-            if i not in standing:
-                continue
-            doubt = OTHERS_SLIP * travel + DISAGREEMENT * residual
-            across, along = rows[i] @ displacement - ways[i]
-            most = doubt + OWN_SLIP * travel
-            apart = np.array([across - doubt, -across - doubt, along - most, -along - most])
-            self._apart[:, i] = np.maximum(0.0, self._apart[:, i] + apart / offset[i])
-        far = np.flatnonzero(self._apart.max(0) > STUCK_ANGLE)
-        if not len(far):
-            return []
-        # without the one that is stuck, the others agree; what speaks against one of those was
-        # found with it among the witnesses
-        self._apart[:, far] = 0.0
-        worst = standing[np.argmin(self._disagreed[standing])]
-        return [int(worst)] if worst in far else []
+    def _contradicted(self, found: Finding, joints: Joints) -> Problem:
+        """Return what is wrong with a sensor that the other casters contradict."""
+        i = found.caster
+        if found.kind == 'wheel':
+            return Problem(
+                self._drives[i].name, 'counts', 'its position (6064h) contradicts the motion of '
+                f'the other casters (it gives {joints.wheel_rate[i]:.1f} rad/s)', 'check the '
+                'motor encoder, its cable and drives.directions, and whether the wheel is blocked '
+                f'or slides, {RECOVER}')
+        angle = math.degrees(joints.steering[i])
+        if found.kind == 'stuck':
+            return Problem(
+                self._encoders[i].name, 'stuck', f'it stands at {angle:.0f}°, while the other '
+                'casters say that its own turns', f'check its shaft coupling, {RECOVER}')
+        return Problem(
+            self._encoders[i].name, 'drift', f'its angle, {angle:.0f}°, drifts against the motion '
+            'of the other casters', 'check its shaft coupling, its supply and encoders.zeros, '
+            f'{RECOVER}')

@@ -34,6 +34,7 @@ from c3p_ros.latency import LatencyHistogram
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError
 from c3p_ros.node import LATEST, SENSOR_DATA, WATCH_PERIOD, SuiteNode
 from c3p_ros.parameters import ParameterError
+from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.wire import JointStateRead
 from c3p_ros.wire_writers import JointStateWriter
 
@@ -62,6 +63,7 @@ class Ros2ControlBridgeNode(SuiteNode):
             self._from_ros2_control()
         self.listen(JointState, 'joint_states', self._on_joint_states, SENSOR_DATA)
         self.watch(self._on_watch)
+        PublisherWatch(self, 'wheel_effort', 'joint_states', act=self._gate.hold)
 
     def _to_ros2_control(self) -> None:
         values = self.parameters.value

@@ -13,6 +13,9 @@ from c3p_hardware.cia406 import AbsoluteAngle
 from c3p_hardware.process_data import MAX_NODE_ID
 from c3p_hardware.units import RATED_PERMILLE, DriveUnits
 
+# commands that must fit into the deadline of a drive: one of them may be late
+FEWEST_COMMANDS = 3
+
 
 class SettingsError(ValueError):
     """Settings that cannot be; the text names the field, its value and the remedy."""
@@ -36,6 +39,8 @@ class DriveSettings:
         1018h:4 that the card must have; 0 is not checked.
     temperature_index, temperature_subindex : int
         The manufacturer's object for the temperature in °C.
+    rate_limit : float, rad/s
+        What the motor can reach at the wheel; infinite where it is not known.
     """
 
     node_id: int
@@ -45,6 +50,7 @@ class DriveSettings:
     serial: int = 0
     temperature_index: int = 0x2030
     temperature_subindex: int = 0
+    rate_limit: float = math.inf
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
@@ -146,6 +152,18 @@ class CardSettings:
         Of the tracking loops that estimate rates from counts.
     quick_stop : bool
         Drives that are not armed, or not any more, brake (quick stop); else the robot coasts.
+    overspeed_margin : float
+        Wheel rate that is a fault after 0.05 s, in parts of a drive's `rate_limit`; 0 is off.
+    torque_tolerance : float
+        Deviation of the torque actual from the command, in parts of a drive's torque limit; 0 is
+        off.
+    torque_deviation_time : float, s
+        How long a larger deviation must last to be a fault.
+    rpdo_deadline : float, s
+        How long a drive may get no command (1400h:5) before it stops by itself; negative takes
+        the heartbeat timeout, 0 is off.
+    max_wheel_rate : float, rad/s
+        No wheel turns faster: what moves further in a cycle is a drive whose counts jumped.
     """
 
     drives: tuple[DriveSettings, ...]
@@ -163,6 +181,11 @@ class CardSettings:
     max_steering_rate: float = 60.0
     rate_bandwidth: float = 40.0
     quick_stop: bool = True
+    overspeed_margin: float = 1.2
+    torque_tolerance: float = 0.2
+    torque_deviation_time: float = 0.05
+    rpdo_deadline: float = -1.0
+    max_wheel_rate: float = 300.0
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
@@ -172,7 +195,7 @@ class CardSettings:
         self._check_ids()
         for name in ('rate', 'bitrate', 'heartbeat_period', 'heartbeat_timeout', 'missed_cycles',
                      'silence_timeout', 'arming_timeout', 'command_timeout', 'max_steering_rate',
-                     'rate_bandwidth'):
+                     'rate_bandwidth', 'torque_deviation_time', 'max_wheel_rate'):
             value = getattr(self, name)
             if not 0 < value < math.inf:
                 raise SettingsError(f'{name} = {value}: must be a positive number; nothing that '
@@ -180,6 +203,13 @@ class CardSettings:
         if not 0 <= self.stop_damping < math.inf:
             raise SettingsError(f'stop_damping = {self.stop_damping} N·m·s/rad: must be a number, '
                                 '0 or more; 0 coasts')
+        for name in ('overspeed_margin', 'torque_tolerance'):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise SettingsError(f'{name} = {getattr(self, name)}: must be a number, 0 or '
+                                    'more; 0 is off')
+        if 0 < self.overspeed_margin < 1:
+            raise SettingsError(f'overspeed_margin = {self.overspeed_margin}: must be at least 1, '
+                                'or a wheel at its own limit is a fault; 0 is off')
         self._check_times()
 
     def _check_ids(self) -> None:
@@ -201,6 +231,12 @@ class CardSettings:
             raise SettingsError(
                 f'silence_timeout = {self.silence_timeout} s: must be longer than missed_cycles = '
                 f'{self.missed_cycles} cycles of {1 / self.rate:.4f} s')
+        if not self.rpdo_deadline < math.inf or 0 < self.rpdo_deadline < FEWEST_COMMANDS * (
+                self.period):
+            raise SettingsError(
+                f'rpdo_deadline = {self.rpdo_deadline} s: must be at least {FEWEST_COMMANDS} '
+                f'cycles of {self.period:.4f} s, or one late command stops the robot; 0 is off, '
+                'negative takes heartbeat_timeout')
         load = bus_load(self.rate, self.bitrate, len(self.drives))
         if load >= 1:
             raise SettingsError(
@@ -211,6 +247,14 @@ class CardSettings:
     def period(self) -> float:
         """Seconds of a cycle."""
         return 1.0 / self.rate
+
+    @property
+    def command_deadline(self) -> int:
+        """Time without a command after which a drive stops by itself (1400h:5), ms; 0 is off."""
+        seconds = self.rpdo_deadline
+        if seconds < 0:
+            seconds = max(self.heartbeat_timeout, FEWEST_COMMANDS * self.period)
+        return round(1e3 * seconds)
 
     @property
     def patience(self) -> int:
@@ -281,7 +325,8 @@ def card_settings(robot: CasterRobot, values: Any) -> CardSettings:
                  else RATED_PERMILLE * units.torque_resolution)
         drives.append(DriveSettings(node_id, robot.wheel_joints[k], units, limit, serial,
                                     values.drives.temperature_index,
-                                    values.drives.temperature_subindex))
+                                    values.drives.temperature_subindex,
+                                    float(robot.wheel_rate_limit[k])))
     encoders = tuple(
         EncoderSettings(node_id, joint, counts, span, direction, zero, serial)
         for joint, (node_id, serial, counts, span, direction, zero) in zip(
@@ -293,4 +338,5 @@ def card_settings(robot: CasterRobot, values: Any) -> CardSettings:
         values.heartbeat_period, values.heartbeat_timeout, values.missed_cycles,
         values.silence_timeout, values.arming_timeout, values.command_timeout,
         values.stop_damping, values.max_steering_rate, values.rate_bandwidth,
-        values.fault_reaction == 'quick_stop')
+        values.fault_reaction == 'quick_stop', values.overspeed_margin, values.torque_tolerance,
+        values.torque_deviation_time, values.rpdo_deadline, values.max_wheel_rate)

@@ -25,6 +25,7 @@ from typing import NamedTuple
 from c3p_description.model import Array
 from c3p_hardware.cia402 import FaultReset, Target, controlword
 from c3p_hardware.devices import RECOVER, Device, Drive, Encoder, Problem
+from c3p_hardware.drive_watch import DriveWatch
 from c3p_hardware.settings import CardSettings
 from c3p_hardware.wheel_gate import WheelGate
 
@@ -79,7 +80,7 @@ class Supervisor:
         self.settings, self.gate = settings, gate
         self.drives, self.encoders = list(drives), list(encoders)
         self.state, self.faults, self.held, self.allowed = ArmState.DISARMED, [], '', False
-        self._since = 0.0
+        self._since, self._watch = 0.0, DriveWatch(settings, self.drives)
         # as long as arming may take: the reaction to a fault brakes first
         cycles = max(2, round(settings.arming_timeout * settings.rate))
         self._resets = [FaultReset(cycles) for _ in self.drives]
@@ -164,14 +165,21 @@ class Supervisor:
             For braking when commands have stopped.
         """
         self._advance(now)
+        if self.state == ArmState.ARMED:
+            for problem in self._watch.problems(now, wheel_rate):
+                self.latch(problem)
         self.held = self._late() if self.state == ArmState.ARMED else ''
         if self.state in (ArmState.ARMING, ArmState.ARMED):
             holding = self.state == ArmState.ARMED and not self.held
             torques = (self.gate.torque_at(now, wheel_rate) if holding
                        else [0.0] * len(self.drives))
-            return [Order(controlword(d.state, Target.ENABLED),
-                          d.settings.units.permille(t, d.settings.most_permille))
-                    for d, t in zip(self.drives, torques, strict=True)]
+            orders = [Order(controlword(d.state, Target.ENABLED),
+                            d.settings.units.permille(t, d.settings.most_permille))
+                      for d, t in zip(self.drives, torques, strict=True)]
+            if self._sends(orders):
+                self._watch.sent([order.torque for order in orders], now)
+            return orders
+        self._watch.reset()
         rest = Target.QUICK_STOP if self.settings.quick_stop else Target.DISABLED
         words = [controlword(d.state, rest) for d in self.drives]
         if self.state == ArmState.RECOVERING:
@@ -179,6 +187,10 @@ class Supervisor:
             words = [word if reset is None else reset
                      for word, reset in zip(words, resets, strict=True)]
         return [Order(word, 0) for word in words]
+
+    def _sends(self, orders: Sequence[Order]) -> bool:
+        """Return whether the cycle sends these: a torque only when all devices answered."""
+        return all(d.sampled for d in self.devices) or not any(o.torque for o in orders)
 
     def _advance(self, now: float) -> None:
         """Take the state that follows from what the devices say."""
@@ -229,6 +241,8 @@ class Supervisor:
 
     def _lack_of_zero(self, now: float) -> str:
         torque, age = self.gate.newest(now)
+        if self.gate.held:
+            return self.gate.held
         if age > self.settings.command_timeout:
             return ('no fresh wheel_effort: start the controllers first; at rest they send zeros')
         if torque.any():

@@ -51,6 +51,14 @@ class WheelGate:
     robot : CasterRobot
         Gives the torque limits and which wheels have motors.
     settings : GateSettings
+
+    Attributes
+    ----------
+    open : bool
+    reason : str
+        Why it is closed; empty while it is open.
+    held : str
+        Why not even a zero command opens it; empty when one does.
     """
 
     def __init__(self, robot: CasterRobot, settings: GateSettings) -> None:
@@ -58,7 +66,7 @@ class WheelGate:
         self.robot = robot
         self.settings = settings
         self.open = False
-        self.reason = 'no wheel command yet'
+        self.reason, self.held = 'no wheel command yet', ''
         self._torque = np.zeros(robot.count)
         # a brake that is stronger than the tyres locks the wheels
         self._grip = traction_torque(robot)
@@ -84,7 +92,7 @@ class WheelGate:
         if torque.shape != (self.robot.count,) or not np.all(np.isfinite(torque)):
             raise ValueError(f'wheel torque = {torque.tolist()}: must be {self.robot.count} '
                              'finite numbers')
-        if not self.open and not np.any(torque):
+        if not self.open and not self.held and not np.any(torque):
             self.open, self.reason = True, ''
         self._torque, self._received = torque, now
 
@@ -95,6 +103,12 @@ class WheelGate:
     def close(self, reason: str) -> None:
         """Brake from now on, until a zero command comes."""
         if self.open:
+            self.open, self.reason = False, reason
+
+    def hold(self, reason: str) -> None:
+        """Brake because of `reason`, past any zero command, until it is empty and one comes."""
+        self.held = reason
+        if reason:
             self.open, self.reason = False, reason
 
     def torque_at(self, now: float, wheel_rate: Array) -> Array:

@@ -42,6 +42,7 @@ from c3p_ros.messages import (
     twist_numbers,
 )
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
+from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.wire import JointStateRead
 from c3p_ros.wire_writers import OdometryWriter
 
@@ -87,6 +88,8 @@ class SensedKinematicsNode(SuiteNode):
         if SetOdometry is not None:
             self.create_service(SetOdometry, '~/set_odometry', self._on_set_odometry)
         self.watch(self._on_watch)
+        # the velocity controller and the wheel gate brake
+        PublisherWatch(self, 'joint_states', act=lambda reason: None)
 
     def figures(self) -> Mapping[str, Any]:
         """Return the figures for the diagnostics."""

@@ -91,6 +91,11 @@ class Lifelines:
         The first is what the others answer to: after a pause of everything they are not to blame.
     timeout : float, s
 
+    Attributes
+    ----------
+    lack : str
+        Why the first part cannot be used although it comes; empty when it can.
+
     Examples
     --------
     >>> chain = Lifelines('joint_states', 'odom', timeout=0.2)
@@ -103,7 +108,7 @@ class Lifelines:
     def __init__(self, *parts: str, timeout: float) -> None:
         """Start with all unheard."""
         self._lines = {part: Lifeline(timeout) for part in parts}
-        self._first = self._lines[parts[0]]
+        self._first, self.lack = self._lines[parts[0]], ''
 
     @property
     def timeout(self) -> float:
@@ -115,16 +120,24 @@ class Lifelines:
         for line in self._lines.values():
             line.timeout = timeout
 
+    def surplus(self, reason: str) -> None:
+        """Take note of `reason`, a second publisher of the first part; empty when it is gone."""
+        first = next(iter(self._lines))
+        self.lack = f'single publisher of {first}' if reason else ''
+
     def beat(self, part: str, now: float) -> None:
         """Take note that `part` is alive."""
         self._lines[part].beat(now)
 
     def lost(self, now: float) -> list[str]:
-        """Return the parts that have stopped coming; none that has never come."""
+        """Return the lack and the parts that have stopped coming; none that has never come."""
+        lack = [self.lack] if self.lack else []
         if self._first.lost(now):
-            return [part for part, line in self._lines.items() if line is self._first]
-        return [part for part, line in self._lines.items() if line.lost(self._first.heard)]
+            return lack + [part for part, line in self._lines.items() if line is self._first]
+        return lack + [part for part, line in self._lines.items()
+                       if line.lost(self._first.heard)]
 
     def ages(self, now: float) -> str:
         """Return the lost parts with the seconds since they were heard, in words."""
-        return ', '.join(f'{part} {self._lines[part].age(now):.2f} s' for part in self.lost(now))
+        return ', '.join(f'{part} {self._lines[part].age(now):.2f} s' if part in self._lines else
+                         'see publishers' for part in self.lost(now))

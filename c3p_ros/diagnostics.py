@@ -24,6 +24,11 @@ LONGEST_REASON = 400
 REFUSED, UNREAD, NOT_PUBLISHED = 'refused', 'recorded unread', 'not published'
 
 
+def warned(text: str, well: str = '') -> tuple[bytes, str]:
+    """Return level and message of a condition: a warning with `text`, or OK when it is empty."""
+    return (WARN, text) if text else (OK, well)
+
+
 class Diagnostics:
     """
     One DiagnosticStatus per node, once a second and at once when its level changes.

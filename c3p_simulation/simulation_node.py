@@ -36,6 +36,7 @@ from c3p_ros.messages import (
 )
 from c3p_ros.node import LATEST, RECORDED, RELIABLE, SuiteNode
 from c3p_ros.parameters import ParameterError
+from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.wire import JointStateRead
 from c3p_ros.wire_writers import JointStateWriter, OdometryWriter
 from c3p_simulation.plants.make import plant_of_parameters, start_of_parameters
@@ -86,6 +87,7 @@ class SimulationNode(SuiteNode):
         self.create_service(Trigger, '~/resume', self._on_resume)
         self.create_service(Trigger, '~/reset_statistics', self._on_reset_statistics)
         self.watch(self._on_watch)
+        PublisherWatch(self, 'wheel_effort', 'joint_states', act=self._gate.hold)
         self.start()
 
     def figures(self) -> Mapping[str, Any]:

@@ -89,6 +89,8 @@ class Device:
         Faults: whether it is switched on, and whether its cable is whole.
     doubled : bool
         A fault: a second device with the same node id is on the bus.
+    ordered : bool
+        False with a fault: process data does not reach it.
     """
 
     def __init__(self, name: str, node_id: int, eds: str, serial: int,
@@ -96,7 +98,7 @@ class Device:
         """Take the device out of its box; `boot` switches it on."""
         self.name, self.id, self._send = name, node_id, send
         self.state = NmtState.INITIALISING
-        self.present, self.heard, self.doubled = True, True, False
+        self.present, self.heard, self.doubled, self.ordered = True, True, False, True
         self.serial, self.wrong_serial = serial, None
         self.node = canopen.LocalNode(node_id, canopen.import_od(str(EDS / f'{eds}.eds'), node_id))
         self.node.associate_network(_Outlet(self.transmit))
@@ -236,10 +238,19 @@ class Device:
                 self._master_lost = False
                 self.recovered(HEARTBEAT_LOST)
                 self.on_connection_found()
-        elif self.state is NmtState.OPERATIONAL:
-            for pdo in self.received:
-                if pdo.cob_id == can_id and pdo.enabled and not pdo.take(data, now, self.write):
-                    self.emergency(PDO_TOO_SHORT, COMMUNICATION)
+        elif self.state is NmtState.OPERATIONAL and self.ordered:
+            self._take(can_id, data, now)
+
+    def _take(self, can_id: int, data: bytes, now: float) -> None:
+        """Take process data at `now`."""
+        for pdo in self.received:
+            if pdo.cob_id != can_id or not pdo.enabled:
+                continue
+            if not pdo.take(data, now, self.write):
+                self.emergency(PDO_TOO_SHORT, COMMUNICATION)
+            elif PDO_TIMEOUT in self._active:
+                self.recovered(PDO_TIMEOUT)
+                self.on_connection_found()
 
     def sync(self, now: float) -> None:
         """Answer a SYNC at `now`."""

@@ -13,11 +13,16 @@ from c3p_hardware.emulator.absolute_encoder import (
     EncoderCard,
 )
 from c3p_hardware.emulator.device import BUS_OFF_LEFT, Device
+from c3p_hardware.emulator.false_values import FalseValues
 from c3p_hardware.emulator.faults import Fault
 from c3p_hardware.emulator.motor_drive import NO_MODE, DriveCard, MotorDrive
+from c3p_hardware.process_data import DRIVE_COMMAND, rpdo
 
 # bits of the error register, 1001h, by the first digit of an error code
 REGISTER_BITS = {2: 1 << 1, 3: 1 << 2, 4: 1 << 3, 8: 1 << 4, 7: 1 << 5}
+
+# controlword: enable operation
+OPERATE = 0x0F
 
 # temperature of a power stage that does little, °C
 USUAL_TEMPERATURE = 30
@@ -100,16 +105,19 @@ class DriveDevice(EmulatedDevice):
         self.drive = MotorDrive(card)
         self.temperature, self._angle = USUAL_TEMPERATURE, 0.0
         self._override: int | None = None
+        self._other_order: bytes | None = None
         super().__init__(name, node_id, 'motor_drive', serial, send)
-        drive = self.drive
+        drive, told = self.drive, FalseValues()
+        self._told = told
         self.live |= {
             (0x2030, 0): lambda: self.temperature, (0x603F, 0): lambda: drive.error_code,
             (0x6040, 0): lambda: drive.controlword, (0x6041, 0): lambda: drive.statusword,
             (0x6060, 0): lambda: drive.mode, (0x6061, 0): lambda: drive.mode_display,
-            (0x6064, 0): lambda: drive.position, (0x6071, 0): lambda: drive.target,
+            (0x6064, 0): lambda: told.position(drive.position), (0x6071, 0): lambda: drive.target,
             (0x6072, 0): lambda: drive.max_torque,
             (0x6076, 0): lambda: round(1000 * card.rated_torque),
-            (0x6077, 0): lambda: drive.torque_actual, (0x6079, 0): lambda: drive.link_voltage,
+            (0x6077, 0): lambda: told.torque(drive.torque_actual),
+            (0x6079, 0): lambda: drive.link_voltage,
             (0x6085, 0): lambda: drive.ramp, (0x608F, 1): lambda: card.counts}
         self.writers |= {
             (0x6040, 0): self._command, (0x6071, 0): self._set('target'),
@@ -183,6 +191,11 @@ class DriveDevice(EmulatedDevice):
             self.drive.safe_torque_off = True
         elif fault.kind == 'over_temperature':
             self.drive.warning, self.temperature = True, int(fault.value or 0)
+        elif fault.kind == 'orders_lost':
+            self.ordered = False
+        elif fault.kind == 'second_master':
+            self._other_order = DRIVE_COMMAND.pack(OPERATE, int(fault.value or 0))
+        self._told.begin(fault.kind, int(fault.value or 0), self.drive.position)
 
     def end(self, fault: Fault, now: float) -> None:
         """Let a fault end, as `EmulatedDevice.end`."""
@@ -193,6 +206,20 @@ class DriveDevice(EmulatedDevice):
             self.drive.safe_torque_off = False
         elif fault.kind == 'over_temperature':
             self.drive.warning, self.temperature = False, USUAL_TEMPERATURE
+        elif fault.kind == 'orders_lost':
+            self.ordered = True
+        elif fault.kind == 'second_master':
+            self._other_order = None
+        self._told.end(fault.kind)
+
+    def step(self, now: float) -> None:
+        """Do what is due, as `Device.step`; and what another master orders."""
+        super().step(now)
+        if self._other_order is not None:
+            # on the bus, where the drive and its own master hear it
+            self.transmit(rpdo(1, self.id), self._other_order)
+            if self.alive and self.heard:
+                self.receive(rpdo(1, self.id), self._other_order, now)
 
 
 class EncoderDevice(EmulatedDevice):
@@ -217,6 +244,7 @@ class EncoderDevice(EmulatedDevice):
                  send: Callable[[int, bytes], None]) -> None:
         """Wire the objects to the encoder."""
         self.encoder = AbsoluteEncoder(card)
+        self._drift: tuple[float, int] | None = None
         super().__init__(name, node_id, 'absolute_encoder', serial, send)
         encoder = self.encoder
         self.live |= {
@@ -239,6 +267,13 @@ class EncoderDevice(EmulatedDevice):
 
         return setter
 
+    def step(self, now: float) -> None:
+        """Do what is due, as `Device.step`; a disc that has come loose turns on its shaft."""
+        super().step(now)
+        if self._drift is not None:
+            begin, rate = self._drift
+            self.encoder.jump = round(rate * (now - begin))
+
     def sense(self, angle: float) -> None:
         """Turn the shaft to a steering angle, rad."""
         self.encoder.sense(angle)
@@ -259,6 +294,8 @@ class EncoderDevice(EmulatedDevice):
             self.encoder.jump = int(fault.value or 0)
         elif fault.kind == 'encoder_stuck':
             self.encoder.stuck = True
+        elif fault.kind == 'encoder_drift':
+            self._drift = now, int(fault.value or 0)
 
     def end(self, fault: Fault, now: float) -> None:
         """Let a fault end, as `EmulatedDevice.end`."""
@@ -267,6 +304,8 @@ class EncoderDevice(EmulatedDevice):
             self.encoder.jump = 0
         elif fault.kind == 'encoder_stuck':
             self.encoder.stuck = False
+        elif fault.kind == 'encoder_drift':
+            self._drift, self.encoder.jump = None, 0
         elif fault.kind == 'emcy':
             self.encoder.alarms &= ~POSITION_ERROR
             self.recovered(int(fault.value or 0))

@@ -27,6 +27,7 @@ from c3p_hardware.process_data import (
 )
 from c3p_hardware.settings import CardSettings
 from c3p_hardware.supervisor import Order
+from c3p_hardware.transport.own_frames import OwnFrames
 
 # bit of an error frame's identifier: the controller has left the bus (linux/can/error.h)
 BUS_OFF = 0x40
@@ -49,9 +50,13 @@ class CardBus:
     settings : CardSettings
     drives, encoders : sequence
         Get what the bus tells of them.
+    echoes : bool
+        The bus returns each frame that is sent, see `own_frames`.
 
     Attributes
     ----------
+    own : OwnFrames
+        Frames from others with identifiers of this node.
     foreign : int
         Frames of nobody that we know.
     malformed : int
@@ -60,9 +65,9 @@ class CardBus:
     """
 
     def __init__(self, bus: can.BusABC, settings: CardSettings, drives: Sequence[Drive],
-                 encoders: Sequence[Encoder]) -> None:
+                 encoders: Sequence[Encoder], echoes: bool = False) -> None:
         """Prepare frames and routes."""
-        self.bus = bus
+        self.bus, self.own = bus, OwnFrames(settings, echoes)
         self.foreign = self.malformed = self.error_frames = self.send_failures = 0
         self._meter = LoadMeter(settings.bitrate)
         self._devices: list[Device] = [*drives, *encoders]
@@ -84,6 +89,7 @@ class CardBus:
     def begin(self, now: float) -> None:
         """Take note that all devices have been configured at `now`, s."""
         self._failing, self._bus_off = {}, False
+        self.own.begin()
         for device in self._devices:
             device.begin(now)
 
@@ -164,7 +170,7 @@ class CardBus:
         for since, why in self._failing.values():
             if now - since > self._silence:
                 return Problem('bus', 'bus', why, REMEDY, True)
-        return None
+        return self.own.problem()
 
     def _take(self, message: can.Message, now: float) -> None:
         if message.is_error_frame:
@@ -172,9 +178,16 @@ class CardBus:
             self._bus_off |= bool(message.arbitration_id & BUS_OFF)
             return
         self._failing.pop(RECEIVING, None)
+        if message.is_fd:
+            # CANopen has none, and they may be longer than a frame whose load is known
+            self.foreign += 1
+            return
         self._meter.add(len(message.data))
+        plain = not (message.is_extended_id or message.is_remote_frame)
+        if plain and self.own.received(message):
+            return
         route = self._routes.get(message.arbitration_id)
-        if route is None or message.is_extended_id or message.is_remote_frame:
+        if route is None or not plain:
             self.foreign += 1
             return
         try:
@@ -190,6 +203,7 @@ class CardBus:
             self.send_failures += 1
             self._fail(message.arbitration_id, error)
         else:
+            self.own.sent(message)
             self._meter.add(len(message.data))
             self._failing.pop(message.arbitration_id, None)
 

@@ -18,6 +18,7 @@ from c3p_hardware.transport.can_bus import BusAddress, conversation, open_bus
 from c3p_hardware.transport.card_bus import CardBus
 from c3p_hardware.transport.configure import Identity, configure, start
 from c3p_hardware.transport.cycle_loop import CycleLoop
+from c3p_hardware.transport.own_frames import EchoProbe
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
 
 # how often a request looks whether the cycle has carried it out, s
@@ -99,12 +100,13 @@ class CardLink:
         self._bus = open_bus(self.address)
         try:
             with conversation(self._bus) as network:
+                probe = EchoProbe(network, self.settings.master_id)
                 self.identities = configure(network, self.settings)
                 start(network, self.settings)
         except BaseException:
             self.close()
             raise
-        bus = CardBus(self._bus, self.settings, self.drives, self.encoders)
+        bus = CardBus(self._bus, self.settings, self.drives, self.encoders, probe.echoes)
         self._loop = CycleLoop(self._robot, bus, self._sensing, self._supervisor, self._publish,
                                self._stamp)
         self._loop.start()
@@ -139,6 +141,13 @@ class CardLink:
         loop = self._loop
         if loop is not None:
             loop.command(torque, stamp)
+
+    def hold(self, reason: str) -> None:
+        """Let the wheels brake because of `reason`, whatever is commanded; empty ends that."""
+        loop = self._loop
+        if loop is not None:
+            with loop.lock:
+                self._supervisor.gate.hold(reason)
 
     def arm(self) -> str:
         """
@@ -205,7 +214,8 @@ class CardLink:
                 'frames_per_s': f'{loop.load.frames_per_s:.1f}',
                 'faults': len(self._supervisor.faults), 'error_frames': bus.error_frames,
                 'send_failures': bus.send_failures, 'malformed_frames': bus.malformed,
-                'foreign_frames': bus.foreign, 'bus': f'{self.address}'}
+                'foreign_frames': bus.foreign,
+                'foreign_command_frames': bus.own.counts.total(), 'bus': f'{self.address}'}
 
     def _cycle(self) -> CycleLoop:
         if self._loop is None:

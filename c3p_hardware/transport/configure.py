@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import canopen
 
@@ -79,6 +79,8 @@ class Identity:
     kind : str
         In words.
     vendor, product, revision, serial : int
+    lacks : str
+        What it cannot do, in words; empty when it can do everything.
     """
 
     name: str
@@ -87,6 +89,7 @@ class Identity:
     product: int
     revision: int
     serial: int
+    lacks: str = ''
 
 
 def configure(network: canopen.Network, settings: CardSettings) -> list[Identity]:
@@ -112,8 +115,8 @@ def configure(network: canopen.Network, settings: CardSettings) -> list[Identity
     found = []
     for drive in settings.drives:
         objects = _begin(network, drive.node_id, drive.name)
-        found.append(identify(objects, PROFILE_DRIVE, drive.serial, 'drives.serial_numbers'))
-        _configure_drive(objects, drive, settings)
+        identity = identify(objects, PROFILE_DRIVE, drive.serial, 'drives.serial_numbers')
+        found.append(replace(identity, lacks=_configure_drive(objects, drive, settings)))
     for encoder in settings.encoders:
         objects = _begin(network, encoder.node_id, encoder.name)
         found.append(identify(objects, PROFILE_ENCODER, encoder.serial,
@@ -212,7 +215,8 @@ def _begin(network: canopen.Network, node_id: int, name: str) -> Objects:
     return Objects(remote(network, node_id), name)
 
 
-def _configure_drive(card: Objects, drive: DriveSettings, settings: CardSettings) -> None:
+def _configure_drive(card: Objects, drive: DriveSettings, settings: CardSettings) -> str:
+    """Configure a drive; return what it lacks, in words."""
     supported = card.read(0x6502, 0, 'I', 'supported drive modes')
     if not supported & SUPPORTED_CST:
         raise ConfigurationError(
@@ -242,11 +246,17 @@ def _configure_drive(card: Objects, drive: DriveSettings, settings: CardSettings
     _transmit(card, 1, node, DRIVE_SAMPLE, EVERY_SYNC)
     _transmit(card, 2, node, drive_health(drive.temperature_index, drive.temperature_subindex),
               ON_EVENT, HEALTH_PERIOD)
-    _map(card, 0x1400, 0x1600, rpdo(1, node), DRIVE_COMMAND, ON_EVENT)
+    deadline, lacks = settings.command_deadline, ''
+    if deadline and card.optional(0x1400, 5, 'H') is None:
+        deadline, lacks = 0, (
+            'it cannot stop by itself when its commands are lost and heartbeats are not (no '
+            'object 1400h:5); see rpdo_deadline')
+    _map(card, 0x1400, 0x1600, rpdo(1, node), DRIVE_COMMAND, ON_EVENT, deadline)
     for number in (3, 4):
         _silence(card, 0x1800 + number - 1, tpdo(number, node))
     for number in (2, 3, 4):
         _silence(card, 0x1400 + number - 1, rpdo(number, node))
+    return lacks
 
 
 def _check_mode(card: Objects) -> None:

@@ -16,7 +16,7 @@ HEAD = ('fault', 'promised', 'no wheel is told to drive [ms (cycles)]',
         'what is told')
 
 # figures and places in messages differ from run to run
-_VARYING = re.compile(r'-?\d+\.\d+|-?\d+(?=°)|/\S+/can\b')
+_VARYING = re.compile(r'-?\d+\.\d+|-?\d+(?=°| counts\b| times\b)|/\S+/can\b')
 
 
 def steady(message: str) -> str:

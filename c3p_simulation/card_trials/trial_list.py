@@ -112,8 +112,9 @@ class Outcome:
 # missed_cycles of the parameters is 1: zero torque is ordered in the cycle after the missed one
 AT_ONCE, LATE = '2 cycles', 2
 # the timeouts of the parameters, and the cycles and steps that it takes to act on them
-HEARTBEAT_S, COMMAND_S, MARGIN_S = 0.15, 0.2, 0.03
+HEARTBEAT_S, COMMAND_S, TORQUE_S, MARGIN_S = 0.15, 0.2, 0.05, 0.03
 HEARTBEAT = 'heartbeat_timeout = 0.15 s, by the drives'
+LACK = '1 rad that the wheel lacks against the other casters'
 
 TRIALS = (
     Trial('cable of a drive', 'silence:drive2', AT_ONCE, LATE, tells='silent for'),
@@ -129,6 +130,20 @@ TRIALS = (
     Trial('an encoder jumps by 45°', 'encoder_jump=512:encoder1', AT_ONCE, 2, tells='jumped'),
     Trial('an encoder is stuck, in a curve', 'encoder_stuck:encoder1',
           '0.5 rad that it should have turned', None, None, curve=True, tells='stands'),
+    Trial('an encoder drifts by 2 rad/s', 'encoder_drift:encoder1',
+          '0.5 rad against the other casters', None, None, tells='drifts against'),
+    Trial('counts of a drive jump', 'counts_jump:drive1', AT_ONCE, 2, tells='jumped'),
+    Trial('counts of a drive stand', 'counts_stuck:drive1', LACK, None, None,
+          tells='contradicts'),
+    Trial('counts of a drive run backwards', 'counts_negated:drive1', LACK, None, None,
+          tells='contradicts'),
+    Trial('torque (6077h) of a drive is another', 'wrong_torque:drive1',
+          'torque_deviation_time = 0.05 s', None, TORQUE_S + MARGIN_S, tells='6077h'),
+    Trial('another master commands a drive', 'second_master:drive1', AT_ONCE, 2,
+          tells='another sender'),
+    Trial('orders to a drive are lost, heartbeats and SYNC pass', 'orders_lost:drive2',
+          'heartbeat_timeout = 0.15 s, by the drive (1400h:5)', None, HEARTBEAT_S + MARGIN_S,
+          tells='8250h'),
     Trial('motor supply and electronics off', 'power_cut:drives', AT_ONCE, LATE,
           tells='silent for'),
     Trial('STO of all drives: they coast', 'sto:drives', AT_ONCE, 2, tells='STO'),

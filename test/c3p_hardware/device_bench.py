@@ -73,6 +73,7 @@ class Slave:
             return
         command = command_of(order.controlword, self.word)
         self.state, self.word = commanded(self.state, command), order.controlword
+        self.torque = order.torque
         if self.sto and self.state != DriveState.FAULT:
             self.state = DriveState.SWITCH_ON_DISABLED
 

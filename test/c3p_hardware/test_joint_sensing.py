@@ -11,11 +11,12 @@ from robots import C3P, caster_robots
 from c3p_description.model import CasterRobot
 from c3p_hardware.cia406 import AbsoluteAngle
 from c3p_hardware.devices import Drive, Encoder
-from c3p_hardware.joint_sensing import JITTER, JointSensing, StuckWatch
+from c3p_hardware.joint_sensing import JITTER, JointSensing
 from c3p_hardware.process_data import DRIVE_SAMPLE, ENCODER_SAMPLE
 from c3p_hardware.settings import DriveSettings, EncoderSettings
 from c3p_hardware.units import DriveUnits
 from c3p_kinematics.casters import inverse
+from c3p_kinematics.joint_watch import JointWatch
 
 RATE = 200.0
 COUNTS = 4096
@@ -104,11 +105,11 @@ def ten_minutes():
 
 
 def watch(steering, wheel, robot=C3P):
-    """Let a `StuckWatch` see (T, n) angles; return (cycle, caster) of the first that it finds."""
-    eye = StuckWatch(robot, np.full(robot.count, JITTER * STEP))
+    """Let a `JointWatch` see (T, n) angles; return (cycle, caster) of the first that it finds."""
+    eye = JointWatch(robot, np.full(robot.count, JITTER * STEP))
     for k, (s, w) in enumerate(zip(steering, wheel, strict=True)):
         if found := eye.step(s, w):
-            return k, found[0]
+            return k, found.caster
     return None
 
 

@@ -25,7 +25,9 @@ def parameters(**changes):
     values = {'rate': 200.0, 'master_id': 127, 'heartbeat_period': 0.05, 'heartbeat_timeout': 0.15,
               'missed_cycles': 2, 'silence_timeout': 0.05, 'arming_timeout': 2.0,
               'command_timeout': 0.2, 'stop_damping': 0.1, 'max_steering_rate': 60.0,
-              'rate_bandwidth': 40.0, 'fault_reaction': 'quick_stop'}
+              'rate_bandwidth': 40.0, 'fault_reaction': 'quick_stop', 'overspeed_margin': 1.2,
+              'torque_tolerance': 0.2, 'torque_deviation_time': 0.05, 'rpdo_deadline': -1.0,
+              'max_wheel_rate': 300.0}
     groups = {
         'bus': {'bitrate': 1_000_000},
         'drives': {'node_ids': [1, 2, 3], 'serial_numbers': [0], 'directions': [1],

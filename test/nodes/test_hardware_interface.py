@@ -11,7 +11,6 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 from bad_messages import JUNK, bad_efforts  # noqa: E402
 from card_bench import CRUISE, NODE, SOON, CardBench  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
-from sensor_msgs.msg import JointState  # noqa: E402
 
 from c3p_hardware.cia402 import DriveState  # noqa: E402
 
@@ -160,7 +159,8 @@ def test_every_device_has_a_status_of_its_own(robot):
 # -- commands ------------------------------------------------------------------------------------
 
 def test_bad_efforts_are_refused_with_their_reason_and_do_not_disturb_a_drive(robot):
-    publisher = robot.publisher(JointState, 'wheel_effort', 1)
+    # the one that drives it: a second publisher is a fault of its own
+    publisher = robot.effort_pub
     diagnostics = robot.nodes[NODE].diagnostics
     robot.drive()
     for message, word in bad_efforts(robot.now):

@@ -96,8 +96,8 @@ def test_one_missing_sample_leaves_a_cycle_incomplete(card_bus, missing):
     (frame(0x081, bytes(5)), 'malformed'),
     (frame(0x181, bytes(8), is_extended_id=True), 'foreign'),
     (frame(0x701, is_remote_frame=True, dlc=1), 'foreign'),
-    (frame(0x184, bytes(8)), 'foreign'), (frame(0x000, b'\x01\x00'), 'foreign'),
-    (frame(0x080), 'foreign'), (frame(0x123, is_error_frame=True), 'error_frames')])
+    (frame(0x184, bytes(8)), 'foreign'), (frame(0x000, is_remote_frame=True), 'foreign'),
+    (frame(0x604, bytes(8)), 'foreign'), (frame(0x123, is_error_frame=True), 'error_frames')])
 def test_frames_that_are_no_samples_are_counted_and_change_nothing(card_bus, drives, bad, counter):
     card_bus.sync()
     card_bus.bus.coming.extend([bad, *samples()[1:]])
