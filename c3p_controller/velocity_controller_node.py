@@ -151,8 +151,7 @@ class VelocityControllerNode(SuiteNode):
         except MessageError as error:
             self.diagnostics.refuse('joint_states', error)
             return
-        begin, now = time.perf_counter(), self.watch_time()
-        self._time += dt or 0.0
+        begin, now, self._time = time.perf_counter(), self.watch_time(), self._time + (dt or 0.0)
         sensed = Sensed(self._time, steering, wheel_rate, pose, twist)
         if dt is not None and dt > self._alive.timeout:
             # whoever takes the torques has missed them, too

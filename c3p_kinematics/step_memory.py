@@ -47,7 +47,23 @@ class StepMemory:
 
     def add(self, steering: Array, wheel_rate: Array, steering_rate: Array, weight: Array,
             twist: Array, dt: float, held: bool) -> None:
-        """Keep a step: its increments / `dt`, weights (n,), fitted twist (3,)."""
+        """
+        Keep a step.
+
+        Parameters
+        ----------
+        steering : (n,) array, rad
+            Halfway.
+        wheel_rate, steering_rate : (n,) array, rad/s
+            Increments / `dt`.
+        weight : (n,) array
+            Of each caster in the fit.
+        twist : (3,) array
+            Fitted or held, in ``base_link``.
+        dt : float, s
+        held : bool
+            The twist was held: it stays as it is.
+        """
         row = self._count % CAPACITY
         for k, values in enumerate((steering, wheel_rate, steering_rate, weight)):
             self._casters[row, k] = values

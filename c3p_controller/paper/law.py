@@ -68,6 +68,7 @@ class PaperLaw:
 
     @limit.setter
     def limit(self, limit: Array) -> None:
+        """Take other limits."""
         self.controller.limit = limit
 
     @property
