@@ -16,6 +16,7 @@ import yaml
 
 from c3p_description.files import share_file
 from c3p_description.model import ModelError
+from c3p_description.texts import brief
 
 Parameters = dict[str, Any]
 
@@ -75,6 +76,7 @@ AGV: dict[str, dict[str, str]] = {
 SCHEMAS = {'caster_robot': CASTER_ROBOT, 'pvc_tricycle': PVC_TRICYCLE, 'agv': AGV}
 # the file of each kind that others extend
 COMPLETE = {'caster_robot': 'c3p', 'pvc_tricycle': 'pvc_tricycle', 'agv': 'agv'}
+ROBOTS = 'c3p_description/robots'
 # shorter names of files in robots/
 ALIASES = {'pvc': 'pvc_tricycle'}
 # the pivots are given in one of two ways
@@ -99,6 +101,23 @@ _Loader.add_constructor('!degrees', lambda loader, node: math.radians(
 _Loader.add_constructor('!radians', lambda loader, node: float(loader.construct_scalar(node)))
 
 
+def robot_names() -> list[str]:
+    """Return the names of the robots in robots/, without the short ones."""
+    return sorted(p.stem for p in share_file(ROBOTS).glob('*.yaml'))
+
+
+def is_robot_name(value: Any) -> bool:
+    """
+    Return whether a value is the name of a robot in robots/, and not a path.
+
+    Examples
+    --------
+    >>> is_robot_name('c3p'), is_robot_name('pvc'), is_robot_name('../robots/c3p')
+    (True, True, False)
+    """
+    return isinstance(value, str) and (value in ALIASES or value in robot_names())
+
+
 def parameter_file(name_or_path: str | Path) -> Path:
     """
     Return the parameter file of a robot: ``c3p`` is a file in robots/, ``x/y.yaml`` a path.
@@ -113,13 +132,12 @@ def parameter_file(name_or_path: str | Path) -> Path:
         if not path.is_file():
             raise ModelError(f'{path}: no such file')
         return path.resolve()
-    folder = share_file('c3p_description/robots')
-    found = folder / f'{ALIASES.get(str(name_or_path), name_or_path)}.yaml'
-    if not found.is_file():
-        names = ', '.join(sorted(p.stem for p in folder.glob('*.yaml')))
-        raise ModelError(f'robot {str(name_or_path)!r} is unknown: give one of {names}, or the '
-                         'path of a .yaml, .urdf or .xacro file')
-    return found
+    name = str(name_or_path)
+    if not is_robot_name(name):
+        raise ModelError(f'robot {brief(name)} is unknown: give one of '
+                         f'{", ".join(robot_names())}, or the path of a .yaml, .urdf or .xacro '
+                         'file')
+    return share_file(f'{ROBOTS}/{ALIASES.get(name, name)}.yaml')
 
 
 def read_parameters(path: Path) -> Parameters:
