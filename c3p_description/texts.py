@@ -6,12 +6,14 @@ from __future__ import annotations
 from typing import Any
 
 # characters of a value in an error, entries of a collection, and how deep collections are shown
-MOST_CHARACTERS, MOST_ENTRIES, DEEPEST = 120, 6, 3
+MOST_CHARACTERS, MOST_ENTRIES, DEEPEST = 140, 6, 3
+# characters of a text that is shown whole
+WHOLE = 70
 
 
 def brief(value: Any, depth: int = DEEPEST) -> str:
     """
-    Return ``repr(value)``, shortened to one line of at most some 120 characters.
+    Return ``repr(value)``, shortened to one line of at most 140 characters.
 
     The whole text is never made: it may be of any size.
 
@@ -26,8 +28,8 @@ def brief(value: Any, depth: int = DEEPEST) -> str:
     --------
     >>> brief('C3P'), brief(2.5), brief([1, [2, [3, [4]]]])
     ("'C3P'", '2.5', '[1, [2, [...]]]')
-    >>> brief('a' * 200)
-    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...' (200 characters)"
+    >>> brief('ab' * 50 + 'cd' * 50)
+    "'abababababababababababababababababababab' ... 'cdcdcdcdcdcdcdcdcdcd' (200 characters)"
     >>> brief(10 ** 400)
     'an integer of 1329 bits'
     """
@@ -46,9 +48,9 @@ def _brief(value: Any, depth: int) -> str:
         bits = value.bit_length()
         return repr(value) if bits <= 128 else f'an integer of {bits} bits'
     if isinstance(value, (str, bytes)):
-        if len(value) <= MOST_CHARACTERS // 2:
+        if len(value) <= WHOLE:
             return repr(value)
-        return f'{value[:40]!r:.60}'[:-1] + f"...' ({len(value)} characters)"
+        return f'{value[:40]!r} ... {value[-20:]!r} ({len(value)} characters)'
     if isinstance(value, dict):
         parts = (f'{_brief(key, 0)}: {_brief(entry, depth - 1)}' for key, entry in value.items())
         return '{' + _entries(parts, len(value), depth) + '}'
