@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 from c3p_description.mesh_files import mesh_file
 from c3p_description.model import ModelError
+from c3p_description.xml_files import parse_xml
 
 # what a picture needs of a robot; ``<mujoco>`` could name directories and plugins
 KEPT = ('link', 'joint', 'material')
@@ -42,10 +43,7 @@ def mujoco_urdf(urdf: str, robot: str | Path = '') -> tuple[str, dict[str, bytes
     >>> 'passwd' in text, 'meshdir' in text, meshes
     (False, False, {})
     """
-    try:
-        root = ElementTree.fromstring(urdf)
-    except (ElementTree.ParseError, ValueError) as error:
-        raise ModelError(f'the URDF is not well-formed XML: {error}') from None
+    root = parse_xml(urdf)
     if root.tag != 'robot':
         raise ModelError(f'the root element is <{root.tag}>: a URDF starts with <robot>')
     for element in [e for e in root if e.tag not in KEPT]:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from c3p_description.texts import brief
+from c3p_description.xml_files import parse_xml
 
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
@@ -156,9 +157,9 @@ transform=Transform(translation=(1.0, 0.0, 0.0), rotation=(0.0, 0.0, 0.0, 1.0)))
     def __init__(self, urdf: str) -> None:
         """Read links and joints."""
         try:
-            robot = ElementTree.fromstring(urdf)
+            robot = parse_xml(urdf)
             self.joints = tuple(_joint(j) for j in robot.findall('joint'))
-        except (ElementTree.ParseError, AttributeError, TypeError, ValueError) as error:
+        except (AttributeError, TypeError, ValueError) as error:
             raise ValueError(f'robot_description is not a URDF: {error}') from error
         self._to = {joint.child: joint for joint in self.joints}
         roots = [name for name in (link.get('name', '') for link in robot.findall('link'))

@@ -12,6 +12,7 @@ import numpy as np
 from c3p_description.model import Array, ModelError
 from c3p_description.texts import brief
 from c3p_description.urdf_xml import numbers
+from c3p_description.xml_files import parse_xml
 from c3p_simulation.recording.transforms import from_roll_pitch_yaw
 from c3p_simulation.viewers.mesh_reading import MOST_TRIANGLES, import_trimesh, read_mesh
 
@@ -61,7 +62,7 @@ def visuals(urdf: str, robot: str | Path = '') -> list[Visual]:
         A number that cannot be used, or more than a million triangles; trimesh is not installed,
         which reads the meshes.
     """
-    root = _parsed(urdf)
+    root = parse_xml(urdf)
     colours = {material.get('name'): _rgba(material) for material in root.findall('material')}
     found, triangles = [], 0
     for link in root.findall('link'):
@@ -86,13 +87,6 @@ def visuals(urdf: str, robot: str | Path = '') -> list[Visual]:
             found.append(Visual(link.get('name', ''), f'visual_{k + 1}', corners,
                                 np.repeat(normal, 3, axis=0), colour))
     return found
-
-
-def _parsed(urdf: str) -> ElementTree.Element:
-    try:
-        return ElementTree.fromstring(urdf)
-    except (ElementTree.ParseError, ValueError) as error:
-        raise ModelError(f'the URDF is not well-formed XML: {error}') from None
 
 
 def _rgba(material: ElementTree.Element) -> tuple[float, ...] | None:
