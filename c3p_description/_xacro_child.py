@@ -40,7 +40,7 @@ def main() -> None:
         told = {'text': text}
     # xacro raises bare exceptions of many types
     except BaseException as error:
-        told = {'error': f'{type(error).__name__}: {error}'[:2000]}
+        told = {'error': (f'{error}' or type(error).__name__)[:2000]}
     json.dump(told, result)
     result.close()
 
