@@ -36,6 +36,23 @@ def brief(value: Any, depth: int = DEEPEST) -> str:
     return _limited(_brief(value, depth))
 
 
+def one_line(error: BaseException) -> str:
+    r"""
+    Return what an error of a library says, in one line of at most some 300 characters.
+
+    Parameters
+    ----------
+    error : BaseException
+
+    Examples
+    --------
+    >>> one_line(ValueError('two\nlines')), one_line(MemoryError())
+    ('two lines', 'MemoryError')
+    """
+    text = ' '.join(f'{error}'[:2000].split())
+    return (text if len(text) <= 300 else f'{text[:297]}...') or type(error).__name__
+
+
 def _limited(text: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else f'{text[:MOST_CHARACTERS - 3]}...'
 
