@@ -12,7 +12,6 @@ from c3p_description.yaml_files import YamlFileError, read_yaml
 from c3p_simulation.recording.bags import BagError, read_raw
 from c3p_simulation.recording.mcap_scan import BATCH, MAGIC, WAITING_BYTES, Batch, scan_mcap
 
-
 # the last time that a clock of ROS can show, ns
 LATEST = 2**63 - 1
 

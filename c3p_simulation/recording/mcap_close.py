@@ -33,6 +33,9 @@ from c3p_simulation.recording.unpacking import MOST_BYTES, unpack_some
 # an end without index: nothing is summed up, and no checksum is given
 END = RECORD.pack(DATA_END, 4) + bytes(4) + RECORD.pack(FOOTER, 20) + bytes(20) + MAGIC
 
+# what a bag is made of
+KEPT = (HEADER, SCHEMA, CHANNEL, MESSAGE, CHUNK)
+
 # what the specification calls the last opcode; what is above, or zero, is no record
 LAST = 0x0F
 
@@ -103,8 +106,8 @@ def _sound_chunk(content: bytes, whole: bool) -> tuple[bytes, int]:
             + block[:end]), max(len(data) - end, 0)
 
 
-def _records(source: BinaryIO, size: int) -> Iterator[tuple[int, bytes, bool]]:
-    """Yield opcode and content of records, and whether they are as long as they should be."""
+def _records(source: BinaryIO, size: int) -> Iterator[tuple[int, bytes, bool, int]]:
+    """Yield opcode, content, whether it is as long as it should be, and its bytes in the file."""
     while (left := size - source.tell() - RECORD.size) >= 0:
         code, length = RECORD.unpack(source.read(RECORD.size))
         if code in (DATA_END, FOOTER):
@@ -113,16 +116,18 @@ def _records(source: BinaryIO, size: int) -> Iterator[tuple[int, bytes, bool]]:
         if not 0 < code <= LAST:
             source.seek(-RECORD.size, os.SEEK_CUR)
             return
-        # attachments and the like are passed over
-        kept = code in (HEADER, SCHEMA, CHANNEL, MESSAGE, CHUNK) and length <= MOST_BYTES
-        content = source.read(min(length, left)) if kept else b''
-        if not kept:
-            source.seek(min(length, left), os.SEEK_CUR)
+        there = min(length, left)
+        # attachments and the like are passed over, as is what no reader would take
+        read = code in KEPT and length <= MOST_BYTES
+        content = source.read(there) if read else b''
+        if not read:
+            source.seek(there, os.SEEK_CUR)
         # a file system that lost its power may have filled what it had not written with zeros,
         # those of the last record as well
         behind = source.read(1)
         source.seek(-len(behind), os.SEEK_CUR)
-        yield code, content, (not kept or len(content) == length) and behind != b'\0'
+        sound = (read or code not in KEPT) and there == length and behind != b'\0'
+        yield code, content, sound, there
 
 
 def _described(source: BinaryIO, size: int) -> bytes:
@@ -170,14 +175,14 @@ def close_mcap(source: BinaryIO, target: BinaryIO) -> int:
     described = _described(source, size)
     source.seek(len(MAGIC))
     target.write(MAGIC)
-    for code, content, whole in _records(source, size):
+    for code, content, whole, there in _records(source, size):
         if code == CHUNK:
-            content, missing = _sound_chunk(content, whole)
+            content, missing = _sound_chunk(content, whole) if content else (b'', there)
             lost += missing
             whole = bool(content)
         elif not whole:
-            lost += len(content)
-        if whole and code in (HEADER, SCHEMA, CHANNEL, MESSAGE, CHUNK):
+            lost += there
+        if whole and code in KEPT:
             target.write(RECORD.pack(code, len(content)) + content)
         if code == HEADER:
             target.write(described)
