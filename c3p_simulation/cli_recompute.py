@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import yaml
 from tqdm import tqdm
 
+from c3p_description.texts import brief
+from c3p_description.yaml_files import YamlFileError, parse_yaml
 from c3p_simulation.cli_common import (
     MISSED,
     add_json,
@@ -31,7 +32,10 @@ def setting(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition('=')
     if not (equals and name):
         raise argparse.ArgumentTypeError(f'{text}: must be NAME=VALUE, such as robust=false')
-    return name, yaml.safe_load(value)
+    try:
+        return name, parse_yaml(value)
+    except YamlFileError as error:
+        raise argparse.ArgumentTypeError(f'{brief(text)}: {error}') from None
 
 
 def add_recompute(commands: Any) -> None:

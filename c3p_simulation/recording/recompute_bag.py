@@ -98,7 +98,7 @@ def recompute_bag(bag: str | Path, robot: str = '', namespace: str | None = None
     return BagOdometry(
         result, None if recorded is None else compare(result, recorded), values, bool(told),
         bool(robot or changes or everything), space,
-        (told.get('odom_frame', 'odom'), told.get('base_frame', 'base_link')))
+        (f'{told.get("odom_frame", "odom")}', f'{told.get("base_frame", "base_link")}'))
 
 
 def write_recomputed(bag: str | Path, path: str | Path, found: BagOdometry) -> None:
