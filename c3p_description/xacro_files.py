@@ -21,6 +21,9 @@ from c3p_description.model import ModelError
 
 # for the whole process, by the clock; its processor time is limited first, s
 PATIENCE = 30.0
+# where the process was ended
+ENDED = ('it ended after 2 s of processor time or 500 MB; expand the file with `xacro FILE > '
+         'robot.urdf` and give that')
 # in a path these would end the quotes in which the suite's own xacro files have it
 CODE = '\'"\\${}\n'
 
@@ -55,9 +58,7 @@ def expand_file(path: Path, mappings: Mapping[str, str]) -> str:
         raise ModelError(f'{path}: xacro failed: {error}') from None
     if 'text' in told:
         return told['text']
-    raise ModelError(f'{path}: xacro failed: ' + told.get(
-        'error', 'it ended after 2 s of processor time or 500 MB; expand the file with '
-        '`xacro FILE > robot.urdf` and give that'))
+    raise ModelError(f'{path}: xacro failed: ' + ' '.join(f'{told.get("error", ENDED)}'.split()))
 
 
 def expand_own(path: Path, mappings: Mapping[str, str]) -> str:

@@ -18,7 +18,7 @@ from c3p_simulation.recording.text_limits import MOST_DEFINITION, MOST_QOS, chec
 from c3p_simulation.recording.unpacking import MOST_BYTES, unpack
 
 # of everything that is unpacked of a file: times its size, and beside that
-RATIO, FREE_BYTES = 100, 256_000_000
+RATIO, FREE_BYTES = 100, 64_000_000
 # of the chunks that a reader has in memory at one time
 MOST_TOGETHER = 2 * MOST_BYTES
 
@@ -70,8 +70,7 @@ def check_mcap(path: Path, mode: str = '') -> None:
                 if chunk.packing or look_inside:
                     data = unpack(chunk.packing, _content(
                         file, place + HEAD.size + chunk.begin, chunk.packed), chunk.size)
-                    if look_inside:
-                        _check_inner(data, mode)
+                    _check_inner(data, mode)
             elif code in (SCHEMA, CHANNEL) or (code == MESSAGE and mode == 'message'):
                 _check_record(code, _content(file, place + HEAD.size, length))
     for _, _, start, told in indexed:
@@ -117,12 +116,20 @@ def _chunk(file: BinaryIO, place: int, length: int) -> _Chunk:
 
 def _check_inner(data: bytes, mode: str) -> None:
     """Check the descriptions of topics in a chunk, and messages that are packed."""
-    place = 0
+    place, packed = 0, mode == 'message'
     while place + HEAD.size <= len(data):
         code, length = HEAD.unpack_from(data, place)
         place += HEAD.size
-        if code in (SCHEMA, CHANNEL) or (code == MESSAGE and mode == 'message'):
+        if code == MESSAGE:
+            # millions of empty records take a reader as long as millions of messages
+            if length < MESSAGE_HEAD:
+                raise ValueError(f'a message of {length} bytes')
+            if packed:
+                _check_record(code, data[place:place + length])
+        elif code in (SCHEMA, CHANNEL):
             _check_record(code, data[place:place + length])
+        else:
+            raise ValueError(f'a chunk with a record of kind {code}')
         place += length
 
 

@@ -93,7 +93,11 @@ def recompute_bag(bag: str | Path, robot: str = '', namespace: str | None = None
     values = {**{name: told[name] for name in PARAMETERS if name in told}, **changes}
     described = recorded_casters(bag, robot, space)
     samples, recorded = read_samples(bag, described, space)
-    result = recompute(samples, described, odometry_settings(**values),
+    try:
+        settings = odometry_settings(**values)
+    except ValueError as error:
+        raise BagError(f'bag {bag}, parameters of {NODE}: {error}') from None
+    result = recompute(samples, described, settings,
                        None if everything else recorded, progress)
     return BagOdometry(
         result, None if recorded is None else compare(result, recorded), values, bool(told),

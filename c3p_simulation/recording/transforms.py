@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from c3p_description.texts import brief
+from c3p_description.model import ModelError
+from c3p_description.texts import brief, one_line
 from c3p_description.xml_files import parse_xml
 
 Vector = tuple[float, float, float]
@@ -141,7 +142,7 @@ class FrameTree:
 
     Raises
     ------
-    ValueError
+    ModelError
         The text is not a URDF with exactly one root link.
 
     Examples
@@ -160,12 +161,13 @@ transform=Transform(translation=(1.0, 0.0, 0.0), rotation=(0.0, 0.0, 0.0, 1.0)))
             robot = parse_xml(urdf)
             self.joints = tuple(_joint(j) for j in robot.findall('joint'))
         except (AttributeError, TypeError, ValueError) as error:
-            raise ValueError(f'robot_description is not a URDF: {error}') from error
+            raise ModelError(f'robot_description is not a URDF: {one_line(error)}') from error
         self._to = {joint.child: joint for joint in self.joints}
         roots = [name for name in (link.get('name', '') for link in robot.findall('link'))
                  if name not in self._to]
         if len(roots) != 1:
-            raise ValueError(f'robot_description has root links {roots}: exactly one is needed')
+            raise ModelError(f'robot_description has root links {brief(roots)}: exactly one is '
+                             'needed')
         self.root = roots[0]
 
     def fixed(self) -> list[Frame]:

@@ -15,6 +15,7 @@ from c3p_kinematics.odometry_stream import PARAMETERS, odometry_settings
 from c3p_kinematics.singularity import singularity
 from c3p_simulation.figures.metrics import truth_in_odom
 from c3p_simulation.recording.bag_parameters import read_parameters
+from c3p_simulation.recording.bags import BagError
 from c3p_simulation.recording.log_reader import read_run
 from c3p_simulation.recording.run_log import Motion, RunLog
 from c3p_simulation.report.goals import goal_figures
@@ -94,7 +95,10 @@ def measure(robot: CasterRobot, log: RunLog) -> Array:
 def _settings(bag: Path, space: str) -> OdometrySettings:
     """Return the odometry's settings as a bag has them, its defaults where it has none."""
     told = read_parameters(bag).get(f'{space.rstrip("/")}/sensed_kinematics', {})
-    return odometry_settings(**{name: told[name] for name in PARAMETERS if name in told})
+    try:
+        return odometry_settings(**{name: told[name] for name in PARAMETERS if name in told})
+    except ValueError as error:
+        raise BagError(f'bag {bag}, parameters of sensed_kinematics: {error}') from None
 
 
 def read(bag: Path, robot: CasterRobot, namespace: str = '',

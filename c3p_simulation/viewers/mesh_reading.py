@@ -61,7 +61,8 @@ def read_mesh(uri: str, robot: str | Path = '') -> Any:
     # a damaged mesh shows itself by whatever its bytes happen to mean
     except Exception:
         return None
-    return mesh if corners.ndim == 3 and len(corners) and np.isfinite(corners).all() else None
+    fine = corners.shape[1:] == (3, 3) and len(corners) and np.isfinite(corners).all()
+    return mesh if fine else None
 
 
 def _check_collada(data: bytes) -> None:
