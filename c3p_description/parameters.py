@@ -134,11 +134,13 @@ def parameter_file(name_or_path: str | Path) -> Path:
         With the names there are.
     """
     path = Path(name_or_path)
-    if path.suffix in ('.yaml', '.yml') or path.name != str(name_or_path):
+    if path.suffix in ('.yaml', '.yml'):
         if not path.is_file():
             raise ModelError(f'{path}: no such file')
         return path.resolve()
     name = str(name_or_path)
+    if path.name != name:
+        raise ModelError(f'{brief(name)[1:-1]}: no such file, or not a .yaml file')
     if not is_robot_name(name):
         raise ModelError(f'robot {brief(name)} is unknown: give one of '
                          f'{", ".join(robot_names())}, or the path of a .yaml, .urdf or .xacro '

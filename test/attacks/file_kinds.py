@@ -14,6 +14,7 @@ from c3p_description.loader import load, robot_description
 from c3p_description.model import ModelError
 from c3p_description.terrain_files import load_height_map, load_terrain
 from c3p_description.tree_urdf import tree_from_urdf
+from c3p_dynamics.trees import TreeError
 from c3p_hardware.settings import SettingsError
 from c3p_hardware.tools.parameter_file import hardware_values, merged
 from c3p_kinematics.terrain import TerrainError
@@ -127,7 +128,7 @@ def _description(path):
                 lambda: mujoco_urdf(text, path)):
         try:
             use()
-        except ModelError as error:
+        except (ModelError, TreeError) as error:
             yield error
 
 
@@ -223,7 +224,7 @@ def plain_kinds():
     settings = (SettingsError,)
     return [
         Kind('robot', '.yaml', _robots(), [load], (ModelError,), weight=2.0),
-        Kind('urdf', '.urdf', urdf, [_urdf], (ModelError,)),
+        Kind('urdf', '.urdf', urdf, [_urdf], (ModelError, TreeError)),
         Kind('terrain', '.yaml', _terrains(), [_ground], (TerrainError,), weight=2.0),
         Kind('npy', '.npy', [_saved(_grid()), _saved(_grid().astype(np.float32)),
                              _saved(_grid().astype(complex)), _saved(np.asfortranarray(_grid()))],
