@@ -32,6 +32,9 @@ ANY = ('*', '**')
 COMMON = ('robot', 'robot_description', 'use_sim_time', 'qos_overrides',
           'start_type_description_service')
 
+# and of these, what says which robot it is
+NAMES = ('robot', 'robot_description')
+
 _TYPES: dict[str, tuple[type, ...]] = {
     'int': (int,), 'double': (int, float), 'string': (str,), 'bool': (bool,)}
 
@@ -88,8 +91,12 @@ def _of_file(path: Path, entries: Mapping[str, Mapping[str, Any]]) -> dict[str, 
             if key in entries:
                 _check(path, key, entries[key], value)
                 found[key] = value
-            elif key.split('.')[0] in COMMON:
+            elif key in NAMES:
+                if not isinstance(value, str):
+                    raise SettingsError(f'{path}: {key} = {brief(value)}: must be a text')
                 found[key] = value
+            elif key.split('.')[0] in COMMON and key.split('.')[0] not in NAMES:
+                continue
             elif name == NODE:
                 close = get_close_matches(key, entries)
                 raise SettingsError(f'{path}: {NODE} has no parameter {key!r}; did you mean '
@@ -211,7 +218,7 @@ def _after(text: str, node: yaml.Node) -> str:
 
 def _find_block(node: yaml.MappingNode, name: str) -> yaml.MappingNode | None:
     for key, value in node.value:
-        if not isinstance(value, yaml.MappingNode):
+        if not isinstance(value, yaml.MappingNode) or not isinstance(key, yaml.ScalarNode):
             continue
         if key.value == PARAMETERS and name == NODE:
             return value

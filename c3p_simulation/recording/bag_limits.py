@@ -10,8 +10,10 @@ merely damaged is left to them.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path, PurePath
+from typing import Any
 
 from c3p_description.texts import brief
 from c3p_description.yaml_files import read_yaml
@@ -19,6 +21,13 @@ from c3p_simulation.recording.mcap_limits import FREE_BYTES, MAGIC, RATIO, check
 from c3p_simulation.recording.sqlite_limits import check_sqlite
 from c3p_simulation.recording.text_limits import check_qos
 from c3p_simulation.recording.unpacking import unpack_stream
+
+# what readers take from metadata.yaml without looking at it
+NUMBERS_AND_TEXTS = (('duration', 'nanoseconds', int), ('message_count', int), ('version', int),
+                     ('starting_time', 'nanoseconds_since_epoch', int),
+                     ('storage_identifier', str))
+OF_TOPICS = (('message_count', int), ('topic_metadata', 'name', str),
+             ('topic_metadata', 'type', str), ('topic_metadata', 'serialization_format', str))
 
 
 def check_bag(path: Path) -> None:
@@ -57,10 +66,16 @@ def _metadata(place: Path) -> tuple[str, list[str]]:
     content = content.get('rosbag2_bagfile_information') if isinstance(content, dict) else None
     if not isinstance(content, dict):
         raise ValueError('metadata.yaml: has no rosbag2_bagfile_information')
+    for *path, kind in NUMBERS_AND_TEXTS:
+        _check_type(content, path, kind)
     topics = content.get('topics_with_message_count')
-    for topic in topics if isinstance(topics, list) else ():
-        told = topic.get('topic_metadata') if isinstance(topic, dict) else None
-        check_qos(told.get('offered_qos_profiles') if isinstance(told, dict) else None)
+    if not isinstance(topics, list):
+        raise ValueError(f'metadata.yaml: topics_with_message_count = {brief(topics)}: expected '
+                         'a list')
+    for topic in topics:
+        for *path, kind in OF_TOPICS:
+            _check_type(topic, path, kind)
+        check_qos(topic['topic_metadata'].get('offered_qos_profiles'))
     files = content.get('relative_file_paths')
     if not isinstance(files, list) or not all(isinstance(name, str) for name in files):
         raise ValueError(f'metadata.yaml: relative_file_paths = {brief(files)}: expected the '
@@ -68,6 +83,16 @@ def _metadata(place: Path) -> tuple[str, list[str]]:
     if len(set(files)) != len(files):
         raise ValueError('metadata.yaml: relative_file_paths names a file twice')
     return str(content.get('compression_mode') or '').lower(), files
+
+
+def _check_type(content: Any, path: Sequence[str], kind: type) -> None:
+    """Refuse a value in the metadata of another type, or a time beyond those of ROS."""
+    for name in path:
+        content = content.get(name) if isinstance(content, dict) else None
+    if not isinstance(content, kind) or isinstance(content, bool) or (
+            kind is int and not -2**63 <= content < 2**63):
+        raise ValueError(f'metadata.yaml: {".".join(path)} = {brief(content)}: expected a '
+                         + ('number' if kind is int else 'text'))
 
 
 @lru_cache(maxsize=256)

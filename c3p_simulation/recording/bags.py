@@ -46,6 +46,9 @@ METADATA_VERSION = 9
 
 COMPRESSION = {'none': CompressionMode.NONE, 'zstd': CompressionMode.STORAGE}
 
+# the last time that a clock of ROS can show, ns
+LATEST = 2**63 - 1
+
 # rmw's way to write "no deadline, no lifespan, no lease"
 FOREVER = QosTime(9223372036, 854775807)
 
@@ -326,7 +329,10 @@ def _messages(path: str | Path, topics: Collection[str] | None, start: int | Non
         try:
             wanted = [c for c in reader.connections if topics is None or c.topic in topics]
             if wanted:
-                yield from reader.messages(connections=wanted, start=start)
+                for connection, time, data in reader.messages(connections=wanted, start=start):
+                    if not 0 <= time <= LATEST:
+                        raise ValueError(f'a message on {connection.topic} of the time {time} ns')
+                    yield connection, time, data
         # as in `open_bag`; what is wrong with a chunk shows itself when it is read
         except Exception as error:
             raise BagError(f'bag {path}: cannot be read: {one_line(error)}; `c3p repair {path}` '

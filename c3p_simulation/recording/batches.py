@@ -9,11 +9,8 @@ from pathlib import Path, PurePath
 import numpy as np
 
 from c3p_description.yaml_files import YamlFileError, read_yaml
-from c3p_simulation.recording.bags import BagError, read_raw
+from c3p_simulation.recording.bags import read_raw
 from c3p_simulation.recording.mcap_scan import BATCH, MAGIC, WAITING_BYTES, Batch, scan_mcap
-
-# the last time that a clock of ROS can show, ns
-LATEST = 2**63 - 1
 
 
 def read_batches(path: str | Path, topics: Collection[str], size: int = BATCH
@@ -48,9 +45,6 @@ def read_batches(path: str | Path, topics: Collection[str], size: int = BATCH
     rows: dict[str, tuple[list[int], list[bytes]]] = {t: ([], []) for t in topics}
     waiting = 0
     for topic, time, data in read_raw(path, topics):
-        # of an int64, as everything that follows has it
-        if not 0 <= time <= LATEST:
-            raise BagError(f'bag {path}: a message on {topic} of the time {time} ns')
         times, messages = rows[topic]
         times.append(time)
         # sqlite3 gives views of its own memory

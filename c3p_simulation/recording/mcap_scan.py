@@ -20,7 +20,7 @@ import numpy as np
 
 from c3p_description.model import Array
 from c3p_description.texts import one_line
-from c3p_simulation.recording.bags import BagError
+from c3p_simulation.recording.bags import LATEST, BagError
 from c3p_simulation.recording.unpacking import MOST_BYTES, unpack
 
 MAGIC = b'\x89MCAP0\r\n'
@@ -99,7 +99,9 @@ class _Collector:
             least, self._waiting = 1, 0
         for topic, (times, data) in self._rows.items():
             if len(times) >= least:
-                yield Batch(topic, np.array(times, np.uint64).astype(np.int64), data[:])
+                if max(times) > LATEST:
+                    raise ValueError(f'a message on {topic} of the time {max(times)} ns')
+                yield Batch(topic, np.array(times, np.int64), data[:])
                 times.clear()
                 data.clear()
 
@@ -176,7 +178,7 @@ def scan_mcap(path: Path, topics: Collection[str], batch: int = BATCH) -> Iterat
         for block in _blocks(file):
             collector.messages(block)
             yield from collector.take(batch)
-    yield from collector.take(1)
+        yield from collector.take(1)
 
 
 def walk_mcap(path: Path) -> Iterator[tuple[str, int, bytes]]:
