@@ -99,7 +99,8 @@ def _number(path: Path, name: str, entry: Mapping[str, Any], value: Any) -> floa
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not (
             abs(value) < math.inf):
-        raise ValueError(f'{path}: {name} = {brief(value)}: must be a number')
+        shown = brief(value)[1:-1] if isinstance(value, str) else brief(value)
+        raise ValueError(f'{path}: {name} = {shown}: must be a number')
     return value
 
 
