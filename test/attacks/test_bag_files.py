@@ -21,7 +21,7 @@ from c3p_simulation.recording.bags import BagError  # noqa: E402
 SEED = 13
 REFUSALS = (BagError, ModelError)
 # of a kind; each variant goes through one opener, and through all of them in turn
-BASE = 6
+BASE = 4
 KINDS = ('mcap', 'zstd', 'unindexed', 'sqlite', 'packed_messages', 'packed_files')
 
 
