@@ -17,8 +17,15 @@ PACKAGE = 'c3p'
 HERE = Path(__file__).resolve().parent
 
 
-def _roots() -> Iterator[Path]:
-    """Yield the directories in which a share-relative file may be, nearest first."""
+def roots() -> Iterator[Path]:
+    """
+    Yield the directories in which a share-relative file may be, nearest first.
+
+    Examples
+    --------
+    >>> (next(roots()) / 'c3p_description').is_dir()
+    True
+    """
     # source tree and site-packages: the rooms lie side by side, as in the share directory
     yield HERE.parent
     # colcon and a full ROS 2: every prefix on the path
@@ -54,7 +61,7 @@ def share_file(relative: str) -> Path:
     'c3p.yaml'
     """
     searched = []
-    for root in _roots():
+    for root in roots():
         path = root / relative
         if path.exists():
             return path

@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import math
+import warnings
+import zipfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
-from c3p_kinematics.terrain import TerrainError
+from c3p_kinematics.terrain import MOST_POINTS, TerrainError
 
 IMAGES = ('.png', '.tif', '.tiff')
+# what an image may be, whatever its suffix says: other decoders are not tried
+FORMATS = ('PNG', 'TIFF')
 # GeoTIFF: width and height of a pixel in m; GDAL: the value that stands for a hole
 PIXEL_SCALE_TAG, NO_DATA_TAG = 33550, 42113
 
@@ -46,42 +51,81 @@ def read_heights(path: str | Path) -> GriddedHeights:
     Raises
     ------
     TerrainError
-        A file that is not there or not readable, another suffix, a picture in colour.
+        A file that is not there or not readable, another suffix, values that are not real
+        numbers, a picture in colour, more than 4 million points.
     """
     path = Path(path)
     readers = {'.npy': _read_array, '.npz': _read_archive, **dict.fromkeys(IMAGES, _read_image)}
     if path.suffix.lower() not in readers:
         raise TerrainError(f'{path}: heights are read from {", ".join(readers)} files')
     try:
-        return readers[path.suffix.lower()](path)
+        found = readers[path.suffix.lower()](path)
     except TerrainError:
         raise
-    except (OSError, ValueError, SyntaxError) as error:
-        raise TerrainError(f'{path}: cannot be read as a grid of heights: {error}') from error
+    # a damaged file shows itself by whatever its bytes happen to mean
+    except Exception as error:
+        raise TerrainError(f'{path}: cannot be read as a grid of heights: '
+                           f'{" ".join(f"{error}".split())[:200] or type(error).__name__}'
+                           ) from error
+    return found
 
 
 def _read_array(path: Path) -> GriddedHeights:
-    return GriddedHeights(np.asarray(np.load(path), float), None)
+    with path.open('rb') as file:
+        return GriddedHeights(_array(path, file), None)
 
 
 def _read_archive(path: Path) -> GriddedHeights:
-    with np.load(path) as archive:
-        if 'heights' not in archive:
-            raise TerrainError(f'{path}: has {", ".join(archive) or "no arrays"}; it needs an '
-                               'array named heights')
+    with zipfile.ZipFile(path) as archive:
+        names = {name.removesuffix('.npy') for name in archive.namelist()}
+        if 'heights' not in names:
+            raise TerrainError(f'{path}: has {", ".join(sorted(names)[:9]) or "no arrays"}; it '
+                               'needs an array named heights')
         spacing = None
-        if 'spacing' in archive:
-            spacing = tuple(float(s) for s in np.broadcast_to(archive['spacing'], 2))
-        return GriddedHeights(np.asarray(archive['heights'], float), spacing)
+        if 'spacing' in names:
+            with archive.open('spacing.npy') as file:
+                spacing = tuple(float(s) for s in np.broadcast_to(_array(path, file), 2))
+        with archive.open('heights.npy') as file:
+            return GriddedHeights(_array(path, file), spacing)
+
+
+def _array(path: Path, file: IO[bytes]) -> np.ndarray:
+    """Return the array in a file of NumPy's format; its size is known before it is read."""
+    version = np.lib.format.read_magic(file)
+    read_header = {(1, 0): np.lib.format.read_array_header_1_0,
+                   (2, 0): np.lib.format.read_array_header_2_0}.get(version)
+    if read_header is None:
+        raise TerrainError(f'{path}: NumPy format {version}; save the array with numpy.save')
+    shape, by_columns, kind = read_header(file)
+    if kind.kind not in 'biuf':
+        raise TerrainError(f'{path}: has values of the type {kind}; heights are real numbers')
+    _check_count(path, shape)
+    size = math.prod(shape) * kind.itemsize
+    data = file.read(size)
+    if len(data) < size:
+        raise TerrainError(f'{path}: ends after {len(data)} of {size} bytes of its heights')
+    values = np.frombuffer(data, kind).reshape(shape, order='F' if by_columns else 'C')
+    return np.array(values, float)
+
+
+def _check_count(path: Path, shape: tuple[int, ...]) -> None:
+    """Refuse a grid of more points than are drawn."""
+    if math.prod(shape) > MOST_POINTS:
+        raise TerrainError(f'{path}: a grid of {" × ".join(map(str, shape))}, at most '
+                           f'{MOST_POINTS} points are read; cut or thin it out')
 
 
 def _read_image(path: Path) -> GriddedHeights:
     # comes with matplotlib, and is imported only by those who have pictures
     from PIL import Image
 
-    with Image.open(path) as image:
-        pixels, bands, mode = np.asarray(image), image.getbands(), image.mode
-        tags = dict(getattr(image, 'tag_v2', {}))
+    with warnings.catch_warnings():
+        # the size stands in front and is checked here; Pillow's own limit is of gigabytes
+        warnings.simplefilter('ignore')
+        with Image.open(path, formats=FORMATS) as image:
+            _check_count(path, image.size)
+            pixels, bands, mode = np.asarray(image), image.getbands(), image.mode
+            tags = dict(getattr(image, 'tag_v2', {}))
     if len(bands) != 1 or mode == 'P':
         raise TerrainError(f'{path}: has the bands {", ".join(bands)} ({mode}); heights need one '
                            'grey band: convert the picture to greyscale')

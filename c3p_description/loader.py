@@ -14,6 +14,8 @@ from c3p_description.model import CasterRobot, Friction, ModelError
 from c3p_description.parameters import Parameters, parameter_file, read_parameters
 from c3p_description.pvc_model import PvcTricycle
 from c3p_description.urdf import from_urdf
+from c3p_description.xacro_files import expand_file, expand_own
+from c3p_description.xml_files import MOST_CHARACTERS
 
 # the xacro of each kind of parameter file
 XACRO_FILES = {'caster_robot': 'c3p_description/urdf/c3p.urdf.xacro',
@@ -121,7 +123,8 @@ def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | N
     Parameters
     ----------
     name_or_path : str or Path
-        As for `load`. A ``.urdf`` file is returned as it is.
+        As for `load`. A ``.urdf`` file is returned as it is. A ``.xacro`` file is a program and
+        runs (`xacro_files`).
     arguments : mapping of str, optional
         xacro arguments, such as ``{'prefix': 'left_'}``.
 
@@ -140,32 +143,31 @@ def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | N
     if path.suffix in DESCRIPTIONS:
         if not path.is_file():
             raise ModelError(f'{path}: no such file')
-        if path.suffix == '.urdf':
-            return path.read_text(encoding='utf-8')
-        return _run_xacro(path, mappings)
+        return _read_text(path) if path.suffix == '.urdf' else expand_file(path, mappings)
     parameters = parameter_file(name_or_path)
     # xacro itself would say less about a wrong key or number
     load(parameters)
     kind = read_parameters(parameters)['kind']
-    return _run_xacro(share_file(XACRO_FILES[kind]), {'robot': str(parameters), **mappings})
+    return expand_own(share_file(XACRO_FILES[kind]), {'robot': str(parameters), **mappings})
+
+
+def _read_text(path: Path) -> str:
+    """Return the text of a URDF file."""
+    with path.open('rb') as file:
+        data = file.read(MOST_CHARACTERS + 1)
+    if len(data) > MOST_CHARACTERS:
+        raise ModelError(f'{path}: more than {MOST_CHARACTERS} bytes, which is more than is read')
+    try:
+        return data.decode('utf-8')
+    except UnicodeDecodeError as error:
+        raise ModelError(f'{path}: not UTF-8: {error.reason} at byte {error.start}; save it as '
+                         'UTF-8') from None
 
 
 def _of_file(path: Path, error: ModelError) -> ModelError:
     """Return `error` with the file's name before its text, once."""
     text = str(error)
     return error if text.startswith(str(path)) else ModelError(f'{path}: {text}')
-
-
-def _run_xacro(path: Path, mappings: dict[str, str]) -> str:
-    try:
-        import xacro
-    except ImportError:
-        raise ModelError(f'{path}: xacro is not installed; `pip install xacro`, or install '
-                         'ros-<distribution>-xacro and source its setup file') from None
-    try:
-        return xacro.process_file(str(path), mappings=mappings).toprettyxml(indent='  ')
-    except Exception as error:  # xacro raises bare exceptions of many types
-        raise ModelError(f'{path}: xacro failed: {error}') from error
 
 
 def _caster_robot(parameters: Parameters) -> CasterRobot:

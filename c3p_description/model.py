@@ -28,6 +28,9 @@ TYRE_FRICTION = 0.6
 # fraction of a tyre's grip that controllers use
 TRACTION_MARGIN = 0.7
 
+# of a robot: lengths [m], offsets and radii of casters [m], masses and inertias [kg, kg·m²]
+LONGEST, SHORTEST, HEAVIEST = 1e3, 1e-6, 1e9
+
 
 class ModelError(ValueError):
     """A robot description that cannot be; the text names the field, the value and the remedy."""
@@ -178,6 +181,7 @@ class CasterRobot:
                                  f'is needed, and there are {count} casters')
             self._set(f'{kind}_joints', names)
         self._check_signs()
+        self._check_sizes()
         # packing the friction checks it
         _ = self.losses
 
@@ -211,6 +215,22 @@ class CasterRobot:
                              'and at most 1')
         if not np.any(self.driven):
             raise ModelError('driven: no caster is driven, so the robot cannot move')
+
+    def _check_sizes(self) -> None:
+        """Refuse numbers with which the equations overflow."""
+        for name in ('hip_position', 'platform_com', 'link_com', 'caster_offset', 'wheel_radius'):
+            if not np.all(np.abs(getattr(self, name)) <= LONGEST):
+                raise ModelError(f'{name} = {getattr(self, name)}: at most {LONGEST:g} m; lengths '
+                                 'are in m')
+        for name in ('caster_offset', 'wheel_radius'):
+            if not np.all(np.asarray(getattr(self, name)) >= SHORTEST):
+                raise ModelError(f'{name} = {getattr(self, name)}: at least {SHORTEST:g} m; '
+                                 'lengths are in m')
+        for name in ('platform_mass', 'platform_inertia', 'link_mass', 'link_inertia',
+                     'wheel_mass', 'wheel_spin_inertia', 'wheel_yaw_inertia'):
+            if not np.all(np.asarray(getattr(self, name)) <= HEAVIEST):
+                raise ModelError(f'{name} = {getattr(self, name)}: at most {HEAVIEST:g}; masses '
+                                 'are in kg')
 
     @classmethod
     def regular(cls, hip_radius: float, hip_angles: ArrayLike, caster_offset: float,

@@ -9,6 +9,7 @@ A file has sections of keys and nothing deeper, so that xacro completes it in th
 from __future__ import annotations
 
 import math
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ import yaml
 
 from c3p_description.files import share_file
 from c3p_description.model import ModelError
+from c3p_description.texts import brief
+from c3p_description.yaml_files import YamlFileError, read_yaml
 
 Parameters = dict[str, Any]
 
@@ -76,8 +79,13 @@ AGV: dict[str, dict[str, str]] = {
 SCHEMAS = {'caster_robot': CASTER_ROBOT, 'pvc_tricycle': PVC_TRICYCLE, 'agv': AGV}
 # the file of each kind that others extend
 COMPLETE = {'caster_robot': 'c3p', 'pvc_tricycle': 'pvc_tricycle', 'agv': 'agv'}
+ROBOTS = 'c3p_description/robots'
 # shorter names of files in robots/
 ALIASES = {'pvc': 'pvc_tricycle'}
+# of a robot; xacro goes as deep into its macros as there are casters
+MOST_CASTERS = 64
+# of a number that is not zero, in SI units: no mass, length or friction of a vehicle is beyond
+SMALLEST, LARGEST = 1e-12, 1e9
 # the pivots are given in one of two ways
 OPTIONAL = ('hip_radius', 'hip_angles', 'hip_position')
 
@@ -87,10 +95,10 @@ class _Loader(yaml.SafeLoader):
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
         """Refuse what YAML allows and nobody means: the last of two equal keys wins."""
-        keys = [key.value for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise ModelError(f'{key} is given {keys.count(key)} times in one section; '
+        keys = Counter(f'{key.value}' for key, _ in node.value)
+        for key, times in keys.items():
+            if times > 1:
+                raise ModelError(f'{_word(key)} is given {times} times in one section; '
                                  'keep one of them')
         return super().construct_mapping(node, deep)
 
@@ -98,6 +106,23 @@ class _Loader(yaml.SafeLoader):
 _Loader.add_constructor('!degrees', lambda loader, node: math.radians(
     float(loader.construct_scalar(node))))
 _Loader.add_constructor('!radians', lambda loader, node: float(loader.construct_scalar(node)))
+
+
+def robot_names() -> list[str]:
+    """Return the names of the robots in robots/, without the short ones."""
+    return sorted(p.stem for p in share_file(ROBOTS).glob('*.yaml'))
+
+
+def is_robot_name(value: Any) -> bool:
+    """
+    Return whether a value is the name of a robot in robots/, and not a path.
+
+    Examples
+    --------
+    >>> is_robot_name('c3p'), is_robot_name('pvc'), is_robot_name('../robots/c3p')
+    (True, True, False)
+    """
+    return isinstance(value, str) and (value in ALIASES or value in robot_names())
 
 
 def parameter_file(name_or_path: str | Path) -> Path:
@@ -110,17 +135,18 @@ def parameter_file(name_or_path: str | Path) -> Path:
         With the names there are.
     """
     path = Path(name_or_path)
-    if path.suffix in ('.yaml', '.yml') or path.name != str(name_or_path):
+    if path.suffix in ('.yaml', '.yml'):
         if not path.is_file():
             raise ModelError(f'{path}: no such file')
         return path.resolve()
-    folder = share_file('c3p_description/robots')
-    found = folder / f'{ALIASES.get(str(name_or_path), name_or_path)}.yaml'
-    if not found.is_file():
-        names = ', '.join(sorted(p.stem for p in folder.glob('*.yaml')))
-        raise ModelError(f'robot {str(name_or_path)!r} is unknown: give one of {names}, or the '
-                         'path of a .yaml, .urdf or .xacro file')
-    return found
+    name = str(name_or_path)
+    if path.name != name:
+        raise ModelError(f'{brief(name)[1:-1]}: no such file, or not a .yaml file')
+    if not is_robot_name(name):
+        raise ModelError(f'robot {brief(name)} is unknown: give one of '
+                         f'{", ".join(robot_names())}, or the path of a .yaml, .urdf or .xacro '
+                         'file')
+    return share_file(f'{ROBOTS}/{ALIASES.get(name, name)}.yaml')
 
 
 def read_parameters(path: Path) -> Parameters:
@@ -146,8 +172,8 @@ def read_parameters(path: Path) -> Parameters:
     try:
         content = _merged(path, ())
         kind = content.get('kind')
-        if kind not in SCHEMAS:
-            raise ModelError(f'kind = {kind!r}: expected one of {", ".join(SCHEMAS)}')
+        if not isinstance(kind, str) or kind not in SCHEMAS:
+            raise ModelError(f'kind = {brief(kind)}: expected one of {", ".join(SCHEMAS)}')
         _check(content, SCHEMAS[kind])
     except ModelError as error:
         raise ModelError(f'{path}: {error}') from None
@@ -160,16 +186,20 @@ def _merged(path: Path, above: tuple[Path, ...]) -> Parameters:
         raise ModelError(f'extends: {" extends ".join(p.name for p in (*above, path))}; '
                          'a file cannot extend itself')
     try:
-        content = yaml.load(path.read_text(encoding='utf-8'), _Loader)  # noqa: S506, a SafeLoader
-    except (yaml.YAMLError, UnicodeDecodeError, ValueError) as error:
+        content = read_yaml(path, _Loader)
+    except (YamlFileError, OSError) as error:
         raise ModelError(f'not readable as YAML: {error}') from None
     if not isinstance(content, dict):
-        raise ModelError(f'content = {content!r}: expected sections such as casters: and wheel:')
+        raise ModelError(f'content = {brief(content)}: expected sections such as casters: and '
+                         'wheel:')
     base = content.pop('extends', None)
     if base is None:
         return content
+    if not isinstance(base, str):
+        raise ModelError(f'extends = {brief(base)}: expected the name of a robot, or the path '
+                         'of a .yaml file')
     # a path is relative to the file that names it
-    name = path.parent / str(base) if str(base).endswith(('.yaml', '.yml')) else base
+    name = path.parent / base if base.endswith(('.yaml', '.yml')) else base
     return _overridden(_merged(parameter_file(name), (*above, path)), content)
 
 
@@ -187,11 +217,11 @@ def _check(content: Parameters, schema: dict[str, dict[str, str]]) -> None:
     base = COMPLETE[content['kind']]
     _check_keys('', content, [*schema, 'kind', 'name'], base)
     if not isinstance(content['name'], str) or not content['name']:
-        raise ModelError(f'name = {content["name"]!r}: expected a text')
+        raise ModelError(f'name = {brief(content["name"])}: expected a text')
     for section, keys in schema.items():
         values = content[section]
         if not isinstance(values, dict):
-            raise ModelError(f'{section} = {values!r}: expected the keys {", ".join(keys)}')
+            raise ModelError(f'{section} = {brief(values)}: expected the keys {", ".join(keys)}')
         _check_keys(f'{section}.', values, keys, base)
     count = _caster_count(content['casters']) if 'casters' in schema else 0
     for section, keys in schema.items():
@@ -203,12 +233,17 @@ def _check_keys(prefix: str, values: Parameters, keys: list[str] | dict[str, str
                 base: str) -> None:
     for key in values:
         if key not in keys:
-            raise ModelError(f'{prefix}{key} = {values[key]!r}: unknown key; expected one of '
-                             f'{", ".join(keys)}')
+            raise ModelError(f'{prefix}{_word(key)} = {brief(values[key])}: unknown key; '
+                             f'expected one of {", ".join(keys)}')
     for key in keys:
         if key not in values and key not in OPTIONAL:
             raise ModelError(f'{prefix}{key} is missing: add it, or start the file with '
                              f'`extends: {base}` to take what is not given from there')
+
+
+def _word(key: Any) -> str:
+    """Return a key as it stands in a file, shortened."""
+    return brief(key)[1:-1] if isinstance(key, str) else brief(key)
 
 
 def _caster_count(casters: Parameters) -> int:
@@ -216,10 +251,13 @@ def _caster_count(casters: Parameters) -> int:
     for key in ('hip_position', 'hip_angles'):
         if key in casters:
             if not isinstance(casters[key], list) or not casters[key]:
-                raise ModelError(f'casters.{key} = {casters[key]!r}: expected a list with one '
-                                 'entry per caster')
+                raise ModelError(f'casters.{key} = {brief(casters[key])}: expected a list with '
+                                 'one entry per caster')
             if key == 'hip_angles' and 'hip_radius' not in casters:
                 break
+            if len(casters[key]) > MOST_CASTERS:
+                raise ModelError(f'casters.{key} has {len(casters[key])} entries: at most '
+                                 f'{MOST_CASTERS} casters are read')
             return len(casters[key])
     raise ModelError('casters.hip_position is missing: give it, or hip_radius and hip_angles')
 
@@ -229,14 +267,14 @@ def _checked(name: str, value: Any, kind: str, count: int) -> Any:
     if kind == 'text':
         if isinstance(value, str):
             return value
-        raise ModelError(f'{name} = {value!r}: expected a text')
+        raise ModelError(f'{name} = {brief(value)}: expected a text')
     if kind in ('number', 'limit'):
         return _number(name, value, kind == 'limit')
     if kind == 'flags':
         entries = _sized(name, value, count) if isinstance(value, list) else [value]
         if all(isinstance(entry, bool) for entry in entries):
             return value
-        raise ModelError(f'{name} = {value!r}: expected true or false, or a list of them')
+        raise ModelError(f'{name} = {brief(value)}: expected true or false, or a list of them')
     if kind in ('per caster', 'limit per caster'):
         if not isinstance(value, list):
             return _number(name, value, kind.startswith('limit'))
@@ -252,16 +290,25 @@ def _checked(name: str, value: Any, kind: str, count: int) -> Any:
 
 def _sized(name: str, value: Any, size: int | None) -> list:
     if not isinstance(value, list) or (size is not None and len(value) != size):
-        raise ModelError(f'{name} = {value!r}: expected a list of {size or "one or more"} values')
+        raise ModelError(f'{name} = {brief(value)}: expected a list of {size or "one or more"} '
+                         'values')
     return value
 
 
 def _number(name: str, value: Any, infinite: bool = False) -> float:
     """Return a finite float; an integer is one, a text and a truth value are not."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ModelError(f'{name} = {value!r}: expected a number, such as 0.04 or 1.0e-3 (YAML '
-                         'reads 1e-3, without a point, as text)')
-    if not (math.isfinite(value) or (infinite and value == math.inf)):
-        raise ModelError(f'{name} = {value!r}: expected a finite number'
+        raise ModelError(f'{name} = {brief(value)}: expected a number, such as 0.04 or 1.0e-3 '
+                         '(YAML reads 1e-3, without a point, as text)')
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.nan
+    if not (math.isfinite(number) or (infinite and number == math.inf)):
+        raise ModelError(f'{name} = {brief(value)}: expected a finite number'
                          + (' or .inf for no limit' if infinite else ''))
-    return float(value)
+    if math.isfinite(number) and number and not SMALLEST <= abs(number) <= LARGEST:
+        raise ModelError(f'{name} = {number}: expected a number that a vehicle can have, 0 or '
+                         f'from {SMALLEST:g} to {LARGEST:g}'
+                         + (' or .inf for no limit' if infinite else ''))
+    return number

@@ -32,6 +32,8 @@ from numpy.typing import ArrayLike
 
 from c3p_description.files import share_file
 from c3p_description.height_files import read_heights
+from c3p_description.texts import brief
+from c3p_description.yaml_files import YamlFileError, read_yaml
 from c3p_kinematics.terrain import (
     Flat,
     HeightMap,
@@ -89,7 +91,7 @@ def load_height_map(path: str | Path, spacing: ArrayLike | None = None,
         if height_range is None:
             raise TerrainError(f'{path}: a PNG has shares of white; give height_range, the '
                                'heights of black and white in m')
-        low, high = height_range
+        low, high = (float(height) for height in height_range)
         heights = low + (high - low) * heights
     elif height_range is not None:
         raise TerrainError(f'{path}: has heights in m; leave out height_range')
@@ -121,28 +123,32 @@ def load_terrain(name_or_path: str | Path) -> Terrain:
     """
     path = _terrain_file(name_or_path)
     try:
-        fields = yaml.load(path.read_text(encoding='utf-8'), _Loader)
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        fields = read_yaml(path, _Loader)
+    except (OSError, YamlFileError) as error:
         raise TerrainError(f'{path}: cannot be read as YAML: {error}') from error
     kind = fields.pop('kind', None) if isinstance(fields, dict) else fields
     if not isinstance(kind, str) or kind not in KINDS:
-        raise TerrainError(f'{path}: kind = {kind!r}: it must be one of {", ".join(KINDS)}')
+        raise TerrainError(f'{path}: kind = {brief(kind)}: it must be one of {", ".join(KINDS)}')
     ways = KINDS[kind]
     # a kind that can be given in two ways: the one with more of the given fields
     build, known = max(ways, key=lambda way: len(set(fields) & set(way[1])))
     for field in fields:
         if field not in known:
-            near = difflib.get_close_matches(str(field), known, 1)
+            word = brief(field)[1:-1] if isinstance(field, str) else brief(field)
+            near = difflib.get_close_matches(word, known, 1)
             hint = f' (did you mean {near[0]}?)' if near else ''
-            raise TerrainError(f'{path}: unknown field {field}{hint}; the fields are '
+            raise TerrainError(f'{path}: unknown field {word}{hint}; the fields are '
                                f'{", ".join(known)}')
     try:
         return build(path, fields)
     except TerrainError as error:
         text = str(error)
         raise TerrainError(text if str(path) in text else f'{path}: {text}') from None
-    except (TypeError, ValueError, KeyError) as error:
-        raise TerrainError(f'{path}: {error}; the fields are {", ".join(known)}') from error
+    # values of whatever type YAML has, where numbers are expected
+    except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError,
+            MemoryError) as error:
+        said = ' '.join(f'{error}'.split())[:200]
+        raise TerrainError(f'{path}: {said}; the fields are {", ".join(known)}') from error
 
 
 def _terrain_file(name_or_path: str | Path) -> Path:
@@ -169,7 +175,10 @@ def _waves(path: Path, fields: dict[str, Any]) -> Hills:
 
 
 def _map(path: Path, fields: dict[str, Any]) -> HeightMap:
-    return load_height_map(path.parent / fields.pop('file'), **fields)
+    file = fields.pop('file')
+    if not isinstance(file, str):
+        raise TerrainError(f'{path}: file = {brief(file)}: give the name of a file')
+    return load_height_map(path.parent / file, **fields)
 
 
 def _plateau(path: Path, fields: dict[str, Any]) -> Plateau:

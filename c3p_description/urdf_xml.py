@@ -10,8 +10,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from c3p_description.model import Array, ModelError
+from c3p_description.texts import brief
 from c3p_description.urdf_tree import Control, Inertial, Joint, Link, Shape, Tree
+from c3p_description.xml_files import parse_xml
 
+# of a number in a description, in SI units: what is beyond overflows in the equations
+LARGEST = 1e9
 ROUND_SHAPES = ('cylinder', 'sphere', 'capsule')
 
 
@@ -24,10 +28,7 @@ def read_tree(xml_text: str) -> Tree:
     ModelError
         Malformed XML or URDF, with element, name, value and remedy.
     """
-    try:
-        robot = ElementTree.fromstring(xml_text)
-    except (ElementTree.ParseError, ValueError) as error:
-        raise ModelError(f'the URDF is not well-formed XML: {error}') from None
+    robot = parse_xml(xml_text)
     if robot.tag != 'robot':
         raise ModelError(f'the root element is <{robot.tag}>: a URDF starts with <robot>'
                          + ('' if 'xacro' not in xml_text else '; process xacro first'))
@@ -97,9 +98,9 @@ def numbers(text: str | None, count: int, what: str, default: str | None = None)
         values = np.array([float(word) for word in text.split()])
     except ValueError:
         values = np.array([math.nan])
-    if len(values) != count or not np.all(np.isfinite(values)):
-        raise ModelError(f'{what} = {text!r}: expected {count} finite number'
-                         + ('s' if count > 1 else ''))
+    if len(values) != count or not np.all(np.abs(values) <= LARGEST):
+        raise ModelError(f'{what} = {brief(text)}: expected {count} finite number'
+                         + ('s' if count > 1 else '') + f', at most {LARGEST:g}')
     return values
 
 

@@ -9,11 +9,13 @@ the recorded one, as long as samples and settings are.
 from __future__ import annotations
 
 import math
+from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
+from c3p_description.texts import brief
 from c3p_kinematics.odometry import Odometry, OdometryEstimate, OdometrySettings
 
 # parameters of the node that are settings of the odometry
@@ -62,6 +64,15 @@ def odometry_settings(wheel_counts: int = 2000, steering_counts: int = 4096,
     >>> round(settings.wheel_resolution, 6), settings.max_gap
     (0.006283, 0.5)
     """
+    for name, counts in (('wheel_counts', wheel_counts), ('steering_counts', steering_counts)):
+        if isinstance(counts, bool) or not isinstance(counts, Integral) or not counts > 0:
+            raise ValueError(f'{name} = {brief(counts)}: must be a whole number greater than zero')
+    for name, value in more.items():
+        truth = isinstance(value, bool)
+        if name == 'robust' and not truth:
+            raise ValueError(f'robust = {brief(value)}: must be true or false')
+        if name not in ('robust', 'slip') and (truth or not isinstance(value, Real)):
+            raise ValueError(f'{name} = {brief(value)}: must be a number')
     return OdometrySettings(wheel_resolution=2 * math.pi / wheel_counts,
                             steering_resolution=2 * math.pi / steering_counts, **more)
 

@@ -9,6 +9,7 @@ import math
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
@@ -100,6 +101,24 @@ def add_json(command: argparse.ArgumentParser) -> None:
     """Add ``--json``."""
     command.add_argument('--json', type=Path, metavar='FILE',
                          help='write the figures there as JSON, SI units; - is standard output')
+
+
+def add_recorded_robot(command: argparse.ArgumentParser) -> None:
+    """Add ``--robot`` of a command that reads a bag."""
+    command.add_argument('--robot', default='', metavar='ROBOT',
+                         help='name, or path of a YAML, URDF or xacro file (default: that of the '
+                              'bag: a name of this installation, else the description in it; c3p '
+                              'where it has neither). A xacro file is a program: it runs')
+
+
+def given_robot(robot: str, bag: Path | None, namespace: str | None = None
+                ) -> AbstractContextManager[str]:
+    """Return what gives the name or path of the user's robot, else that of the bag, else c3p."""
+    if robot or bag is None:
+        return nullcontext(robot or 'c3p')
+    from c3p_simulation.recording.recorded_robot import recorded_robot
+
+    return recorded_robot(bag, namespace)
 
 
 def make_places(folder: Path, json_file: Path | None = None) -> None:

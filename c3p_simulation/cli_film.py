@@ -10,7 +10,13 @@ from typing import Any
 
 from tqdm import tqdm
 
-from c3p_simulation.cli_common import count, make_places, positive
+from c3p_simulation.cli_common import (
+    add_recorded_robot,
+    count,
+    given_robot,
+    make_places,
+    positive,
+)
 
 # what can be written
 SUFFIXES = ('.mp4', '.png')
@@ -24,8 +30,7 @@ def add_film(commands: Any) -> None:
                     'c3p[film]) or, with a name that ends in .png, one picture with the robot at '
                     'several places. Needs c3p[sim] and OpenGL, but no screen.')
     command.add_argument('bag', type=Path, metavar='BAG', help='directory of the bag')
-    command.add_argument('--robot', default='c3p',
-                         help='name, or path of a YAML, URDF or xacro file (default: %(default)s)')
+    add_recorded_robot(command)
     command.add_argument('--out', type=Path, default=Path('out/film.mp4'), metavar='FILE',
                          help='.mp4 or .png (default: %(default)s)')
     command.add_argument('--speed', type=positive, default=1.0, metavar='F',
@@ -38,20 +43,21 @@ def add_film(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
     # imported when asked for: MuJoCo and OpenGL take their time
-    from c3p_description.loader import load
+    from c3p_description.loader import load_casters
     from c3p_simulation.figures.mujoco_pictures import film, render_run
     from c3p_simulation.recording.log_reader import read_run
 
     if arguments.out.suffix not in SUFFIXES:
         raise ValueError(f'out = {arguments.out}: its name must end in {" or ".join(SUFFIXES)}')
-    log = read_run(arguments.bag, load(arguments.robot))
-    make_places(arguments.out.parent)
-    if arguments.out.suffix == '.png':
-        path = render_run(log, arguments.out, arguments.robot, size=arguments.size)
-    else:
-        with tqdm(total=1.0, disable=None, file=sys.stderr,
-                  bar_format='{percentage:3.0f} %|{bar:40}| {elapsed}<{remaining}') as bar:
-            path = film(log, arguments.out, arguments.robot, speed=arguments.speed,
-                        size=arguments.size, progress=lambda done: bar.update(done - bar.n))
+    with given_robot(arguments.robot, arguments.bag) as robot:
+        log = read_run(arguments.bag, load_casters(robot))
+        make_places(arguments.out.parent)
+        if arguments.out.suffix == '.png':
+            path = render_run(log, arguments.out, robot, size=arguments.size)
+        else:
+            with tqdm(total=1.0, disable=None, file=sys.stderr,
+                      bar_format='{percentage:3.0f} %|{bar:40}| {elapsed}<{remaining}') as bar:
+                path = film(log, arguments.out, robot, speed=arguments.speed,
+                            size=arguments.size, progress=lambda done: bar.update(done - bar.n))
     print(path)
     return 0

@@ -9,10 +9,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import yaml
 from tqdm import tqdm
 
-from c3p_simulation.cli_common import MISSED, add_json, make_places, write_json
+from c3p_description.texts import brief
+from c3p_description.yaml_files import YamlFileError, parse_yaml
+from c3p_simulation.cli_common import (
+    MISSED,
+    add_json,
+    add_recorded_robot,
+    make_places,
+    write_json,
+)
 from c3p_simulation.recording.recompute_bag import BagOdometry, recompute_bag, write_recomputed
 
 # largest difference of a number that counts as the same, SI units: rounding of a pose that a bag
@@ -25,7 +32,10 @@ def setting(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition('=')
     if not (equals and name):
         raise argparse.ArgumentTypeError(f'{text}: must be NAME=VALUE, such as robust=false')
-    return name, yaml.safe_load(value)
+    try:
+        return name, parse_yaml(value)
+    except YamlFileError as error:
+        raise argparse.ArgumentTypeError(f'{brief(text)}: {error}') from None
 
 
 def add_recompute(commands: Any) -> None:
@@ -37,9 +47,7 @@ def add_recompute(commands: Any) -> None:
                     '1 when they differ by more than 1e-12 although nothing was changed. Needs no '
                     'ROS 2.')
     command.add_argument('bag', type=Path, metavar='BAG', help='directory of the bag')
-    command.add_argument('--robot', default='',
-                         help='name, or path of a YAML, URDF or xacro file (default: as the bag '
-                              'says, c3p where it says nothing)')
+    add_recorded_robot(command)
     command.add_argument('--namespace', metavar='NAME',
                          help='of the robot (default: the only one in the bag)')
     command.add_argument('--set', type=setting, action='append', default=[], metavar='NAME=VALUE',

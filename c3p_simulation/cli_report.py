@@ -11,7 +11,14 @@ from typing import Any
 
 from tqdm import tqdm
 
-from c3p_simulation.cli_common import MISSED, add_results, make_places, positive, write_json
+from c3p_simulation.cli_common import (
+    MISSED,
+    add_recorded_robot,
+    add_results,
+    make_places,
+    positive,
+    write_json,
+)
 
 
 def add_report(commands: Any) -> None:
@@ -24,9 +31,7 @@ def add_report(commands: Any) -> None:
     report.add_argument('bag', type=Path, metavar='BAG', help='directory of the bag')
     report.add_argument('other', type=Path, metavar='BAG2', nargs='?',
                         help='another one to compare with')
-    report.add_argument('--robot', metavar='ROBOT',
-                        help='name, or path of a YAML, URDF or xacro file (default: the '
-                             'description in the bag, else c3p)')
+    add_recorded_robot(report)
     report.add_argument('--namespace', metavar='NAME',
                         help='of the robot, where the bag has several')
     report.add_argument('--goal-tolerance', type=positive, default=0.05, metavar='M',

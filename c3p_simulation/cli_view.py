@@ -4,13 +4,20 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from c3p_description.loader import load
 from c3p_description.pvc_model import PvcTricycle
-from c3p_simulation.cli_common import add_json, count, finite, make_places, write_json
+from c3p_simulation.cli_common import (
+    add_json,
+    add_recorded_robot,
+    count,
+    finite,
+    given_robot,
+    make_places,
+    write_json,
+)
 
 VIEWERS = ('rerun', 'mujoco', 'foxglove')
 
@@ -28,9 +35,7 @@ def add_view(commands: Any) -> None:
                          help='rerun: its viewer, with plots. mujoco: the window of the '
                               'simulator. foxglove: a server to which the Foxglove app connects '
                               '(default: rerun, and mujoco for --headless-screenshot)')
-    command.add_argument('--robot', default='',
-                         help='name, or path of a YAML, URDF or xacro file (default: as the bag '
-                              'says, c3p where it says nothing)')
+    add_recorded_robot(command)
     command.add_argument('--namespace', metavar='NAME',
                          help='of the robot (default: the only one in the bag; live: none)')
     command.add_argument('--time', type=finite, metavar='S',
@@ -57,21 +62,12 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     made = arguments.headless_screenshot or arguments.save
     make_places(Path() if made is None else made.parent, arguments.json)
-    with _robot(arguments) as arguments.robot:
+    with given_robot(arguments.robot, arguments.bag, arguments.namespace) as arguments.robot:
         figures = _show(arguments)
     stream = write_json(figures, arguments.json)
     for path in figures['files'].values():
         print(path, file=stream)
     return 0
-
-
-def _robot(arguments: argparse.Namespace) -> AbstractContextManager[str]:
-    """Return what gives the name or path of the robot."""
-    if arguments.robot or arguments.bag is None:
-        return nullcontext(arguments.robot or 'c3p')
-    from c3p_simulation.recording.recorded_robot import recorded_robot
-
-    return recorded_robot(arguments.bag, arguments.namespace)
 
 
 def _show(arguments: argparse.Namespace) -> dict[str, Any]:

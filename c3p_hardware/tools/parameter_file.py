@@ -15,6 +15,8 @@ from typing import Any
 
 import yaml
 
+from c3p_description.texts import brief, one_line
+from c3p_description.yaml_files import YamlFileError, check_yaml, read_yaml
 from c3p_hardware.settings import SettingsError
 from c3p_ros.groups import grouped
 from c3p_ros.schema import read_schema, violation
@@ -29,6 +31,9 @@ ANY = ('*', '**')
 # parameters that are not the schema's: of every node of the suite, and of rclpy
 COMMON = ('robot', 'robot_description', 'use_sim_time', 'qos_overrides',
           'start_type_description_service')
+
+# and of these, what says which robot it is
+NAMES = ('robot', 'robot_description')
 
 _TYPES: dict[str, tuple[type, ...]] = {
     'int': (int,), 'double': (int, float), 'string': (str,), 'bool': (bool,)}
@@ -86,8 +91,12 @@ def _of_file(path: Path, entries: Mapping[str, Mapping[str, Any]]) -> dict[str, 
             if key in entries:
                 _check(path, key, entries[key], value)
                 found[key] = value
-            elif key.split('.')[0] in COMMON:
+            elif key in NAMES:
+                if not isinstance(value, str):
+                    raise SettingsError(f'{path}: {key} = {brief(value)}: must be a text')
                 found[key] = value
+            elif key.split('.')[0] in COMMON and key.split('.')[0] not in NAMES:
+                continue
             elif name == NODE:
                 close = get_close_matches(key, entries)
                 raise SettingsError(f'{path}: {NODE} has no parameter {key!r}; did you mean '
@@ -97,8 +106,8 @@ def _of_file(path: Path, entries: Mapping[str, Mapping[str, Any]]) -> dict[str, 
 
 def _load(path: Path) -> dict[str, Any]:
     try:
-        content = yaml.safe_load(path.read_text(encoding='utf-8'))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        content = read_yaml(path)
+    except YamlFileError as error:
         raise SettingsError(f'{path}: cannot be read as YAML: {error}') from error
     if content is not None and not isinstance(content, dict):
         raise SettingsError(f'{path}: must have names of nodes with {PARAMETERS} under them')
@@ -131,7 +140,7 @@ def _check(path: Path, name: str, entry: Mapping[str, Any], value: Any) -> None:
     fits = array == isinstance(value, list) and all(
         isinstance(v, _TYPES[kind]) and isinstance(v, bool) == (kind == 'bool') for v in items)
     if not fits:
-        raise SettingsError(f'{path}: {name} = {value!r}: must be a {entry["type"]}')
+        raise SettingsError(f'{path}: {name} = {brief(value)}: must be a {entry["type"]}')
     if wrong := violation(name, entry, value):
         raise SettingsError(f'{path}: {wrong}')
 
@@ -171,9 +180,11 @@ def merged(text: str, values: Mapping[str, Any]) -> str:
 
 def _with_value(text: str, name: str, value: str) -> str:
     try:
+        check_yaml(text)
         root = yaml.compose(text)
-    except yaml.YAMLError as error:
-        raise SettingsError(f'the parameter file cannot be read as YAML: {error}') from error
+    except (yaml.YAMLError, ValueError) as error:
+        raise SettingsError(f'the parameter file cannot be read as YAML: {one_line(error)}'
+                            ) from error
     if root is not None and not isinstance(root, yaml.MappingNode):
         raise SettingsError(f'the parameter file must have names of nodes with {PARAMETERS}')
     block = None if root is None else _find_block(root, '')
@@ -207,7 +218,7 @@ def _after(text: str, node: yaml.Node) -> str:
 
 def _find_block(node: yaml.MappingNode, name: str) -> yaml.MappingNode | None:
     for key, value in node.value:
-        if not isinstance(value, yaml.MappingNode):
+        if not isinstance(value, yaml.MappingNode) or not isinstance(key, yaml.ScalarNode):
             continue
         if key.value == PARAMETERS and name == NODE:
             return value

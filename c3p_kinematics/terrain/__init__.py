@@ -7,12 +7,17 @@ code by ``kind``, ``parameters`` and ``table`` (_kernels.py).
 """
 
 from c3p_kinematics.terrain.analytic import Flat, Incline, Plateau
-from c3p_kinematics.terrain.base import Terrain, TerrainError, principal_curvatures
+from c3p_kinematics.terrain.base import (
+    MOST_POINTS,
+    Terrain,
+    TerrainError,
+    principal_curvatures,
+)
 from c3p_kinematics.terrain.heightmap import HeightMap
 from c3p_kinematics.terrain.hills import Hills
 from c3p_kinematics.terrain.mesh import HeightGrid, Mesh, grid_mesh, height_grid
 from c3p_kinematics.terrain.splines import SplineGround
 
-__all__ = ['Flat', 'HeightGrid', 'HeightMap', 'Hills', 'Incline', 'Mesh', 'Plateau',
-           'SplineGround', 'Terrain', 'TerrainError', 'grid_mesh', 'height_grid',
+__all__ = ['MOST_POINTS', 'Flat', 'HeightGrid', 'HeightMap', 'Hills', 'Incline', 'Mesh',
+           'Plateau', 'SplineGround', 'Terrain', 'TerrainError', 'grid_mesh', 'height_grid',
            'principal_curvatures']

@@ -11,10 +11,17 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from c3p_description.texts import brief
+
 Array = NDArray[np.float64]
 
 # points per axis at which the curvature of a terrain is looked at for `smallest_radius`
 SAMPLES = 192
+
+# of a grid of heights; more are a mistake in the spacing
+MOST_POINTS = 4_000_000
+# of a height, a length or a slope, and of one that must not be zero: what is beyond overflows
+LARGEST, SMALLEST = 1e9, 1e-9
 
 
 class TerrainError(ValueError):
@@ -158,7 +165,7 @@ def frozen(values: ArrayLike) -> Array:
 def require(owner: str, condition: Callable[[float], bool], expected: str,
             **values: Any) -> None:
     """
-    Raise unless every named value is one finite number that fulfils `condition`.
+    Raise unless every named value is one number up to 1e9 that fulfils `condition`.
 
     Parameters
     ----------
@@ -176,11 +183,11 @@ def require(owner: str, condition: Callable[[float], bool], expected: str,
     """
     for name, value in values.items():
         try:
-            fine = math.isfinite(value) and condition(value)
-        except TypeError:
+            fine = math.isfinite(value) and abs(value) <= LARGEST and condition(value)
+        except (TypeError, ValueError, OverflowError):
             fine = False
         if not fine:
-            raise TerrainError(f'{owner}: {name} = {value!r}: it must be {expected}')
+            raise TerrainError(f'{owner}: {name} = {brief(value)}: it must be {expected}')
 
 
 def anything(value: float) -> bool:
@@ -190,4 +197,4 @@ def anything(value: float) -> bool:
 
 def above_zero(value: float) -> bool:
     """Accept a `value` greater than zero, for `require`."""
-    return value > 0
+    return value >= SMALLEST

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
-from c3p_kinematics.terrain.base import Array, TerrainError, frozen
+from c3p_description.texts import brief
+from c3p_kinematics.terrain.base import MOST_POINTS, Array, TerrainError, frozen
 from c3p_kinematics.terrain.splines import SplineNet, both, checked_net
 
 
@@ -61,8 +62,12 @@ class HeightMap(SplineNet):
         object.__setattr__(self, 'heights', checked_net('HeightMap', self.heights, self.spacing,
                                                         self.origin, self.degree))
         if not (isinstance(self.margin, (int, np.integer)) and self.margin >= 1):
-            raise TerrainError(f'HeightMap: margin = {self.margin!r}: it must be a number of '
+            raise TerrainError(f'HeightMap: margin = {brief(self.margin)}: it must be a number of '
                                'cells, at least 1')
+        rows, columns = (int(size) + 2 * int(self.margin) for size in self.heights.shape)
+        if rows * columns > 2 * MOST_POINTS:
+            raise TerrainError(f'HeightMap: margin = {self.margin}: {rows} × {columns} cells with '
+                               f'it, at most {2 * MOST_POINTS} are computed; take a smaller one')
 
     @property
     def extent(self) -> tuple[tuple[float, float], tuple[float, float]]:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from c3p_kinematics.terrain import _kernels as kernels
 from c3p_kinematics.terrain.base import (
+    LARGEST,
     Array,
     CompiledTerrain,
     TerrainError,
@@ -24,6 +25,8 @@ from c3p_kinematics.terrain.base import (
 
 # half the side of the square in which `smallest_radius` looks, in lengths of the longest wave / π
 LONGEST_WAVES = 4.0
+# of a ground: each is added up at every point
+MOST_WAVES = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +74,13 @@ class Hills(CompiledTerrain):
             if values.shape != shape or count == 0:
                 raise TerrainError(f'Hills: {name} has the shape {values.shape}: amplitude (n,), '
                                    'wave_vector (n, 2) and phase (n,) of n ≥ 1 waves are needed')
-            if not np.all(np.isfinite(values)):
-                wrong = np.argwhere(~np.isfinite(values))[0]
+            if count > MOST_WAVES:
+                raise TerrainError(f'Hills: {count} waves: at most {MOST_WAVES} are added up at '
+                                   'every step; leave out the lowest')
+            if not np.all(np.abs(values) <= LARGEST):
+                wrong = np.argwhere(~(np.abs(values) <= LARGEST))[0]
                 raise TerrainError(f'Hills: {name}{wrong.tolist()} = {values[tuple(wrong)]}: '
-                                   'every number must be finite')
+                                   f'every number must be finite and at most {LARGEST:g}')
             object.__setattr__(self, name, values)
 
     @classmethod
@@ -101,7 +107,9 @@ class Hills(CompiledTerrain):
             A length or count that is not greater than zero.
         """
         require('Hills.random', above_zero, 'greater than zero', amplitude=amplitude,
-                wavelength=wavelength, count=count)
+                wavelength=wavelength)
+        require('Hills.random', lambda number: number == int(number) and 1 <= number <= MOST_WAVES,
+                f'a whole number from 1 to {MOST_WAVES}', count=count)
         generator = np.random.default_rng(seed)
         length = wavelength * 2.0 ** generator.uniform(0.0, 1.0, count)
         # one wave per sector, so that no direction is left level

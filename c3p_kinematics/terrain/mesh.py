@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from c3p_kinematics.terrain.base import Array, Terrain, TerrainError
+from c3p_kinematics.terrain.base import MOST_POINTS, Array, Terrain, TerrainError
 
 Range = tuple[float, float]
-# vertices that a viewer still turns smoothly; more are a mistake in the spacing
-MOST_VERTICES = 4_000_000
+# vertices that a viewer still turns smoothly
+MOST_VERTICES = MOST_POINTS
 
 
 class Mesh(NamedTuple):

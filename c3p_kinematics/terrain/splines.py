@@ -15,8 +15,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from c3p_description.texts import brief
 from c3p_kinematics.terrain import _kernels as kernels
 from c3p_kinematics.terrain.base import (
+    LARGEST,
+    MOST_POINTS,
     Array,
     CompiledTerrain,
     TerrainError,
@@ -157,8 +160,8 @@ class SplineGround(SplineNet):
         object.__setattr__(self, 'heights', checked_net('SplineGround', self.heights,
                                                         self.spacing, self.origin, self.degree))
         if self.continuation not in CONTINUATIONS:
-            raise TerrainError(f'SplineGround: continuation = {self.continuation!r}: it must be '
-                               f'one of {", ".join(CONTINUATIONS)}')
+            raise TerrainError(f'SplineGround: continuation = {brief(self.continuation)}: it '
+                               f'must be one of {", ".join(CONTINUATIONS)}')
 
     @classmethod
     def random(cls, seed: int, spacing: float = 1.0, amplitude: float = 0.35,
@@ -184,6 +187,9 @@ class SplineGround(SplineNet):
         """
         require('SplineGround.random', lambda value: value >= 0, 'a height in m, at least 0',
                 amplitude=amplitude)
+        if np.shape(shape) != (2,) or not 0 <= math.prod(map(int, shape)) <= MOST_POINTS:
+            raise TerrainError(f'SplineGround.random: shape = {brief(shape)}: it must be two '
+                               f'whole numbers, of at most {MOST_POINTS} coefficients together')
         net = np.random.default_rng(seed).uniform(-amplitude, amplitude, shape)
         return cls(net, spacing, degree=degree)
 
@@ -228,29 +234,32 @@ def checked_net(owner: str, heights: ArrayLike, spacing: ArrayLike,
     TerrainError
         Names the cell or the value, and the remedy.
     """
-    if degree not in KINDS:
-        raise TerrainError(f'{owner}: degree = {degree!r}: it must be 3 (curvature is continuous) '
-                           'or 5 (smooth curvature)')
+    if not isinstance(degree, (int, np.integer)) or degree not in KINDS:
+        raise TerrainError(f'{owner}: degree = {brief(degree)}: it must be 3 (curvature is '
+                           'continuous) or 5 (smooth curvature)')
     if np.shape(spacing) not in ((), (2,)) or len(origin) != 2:
-        raise TerrainError(f'{owner}: spacing = {spacing}, origin = {origin}: give one spacing or '
-                           'two, and the origin (x, y)')
+        raise TerrainError(f'{owner}: spacing = {brief(spacing)}, origin = {brief(origin)}: '
+                           'give one spacing or two, and the origin (x, y)')
     dx, dy = both(spacing)
     require(owner, above_zero, 'a finite distance in m greater than zero',
             spacing_x=dx, spacing_y=dy)
     require(owner, anything, 'a finite place in m', origin_x=origin[0],
             origin_y=origin[1])
+    if np.size(heights) > MOST_POINTS:
+        raise TerrainError(f'{owner}: {np.size(heights)} heights, at most {MOST_POINTS} are used; '
+                           'cut or thin the map out')
     net = frozen(heights)
     least = degree + 1
     if net.ndim != 2 or min(net.shape) < least:
         raise TerrainError(f'{owner}: heights have the shape {net.shape}: degree {degree} needs a '
                            f'grid (m, n) of at least {least} × {least} heights, first index '
                            'along x')
-    bad = np.argwhere(~np.isfinite(net))
+    bad = np.argwhere(~(np.abs(net) <= LARGEST))
     if len(bad):
         i, j = (int(index) for index in bad[0])
         raise TerrainError(f'{owner}: heights[{i}, {j}] = {net[i, j]} at x = '
                            f'{origin[0] + i * dx:.6g}, y = {origin[1] + j * dy:.6g} m, one of '
-                           f'{len(bad)} cells that are not finite: fill the holes, for example '
-                           'with scipy.interpolate.griddata, or cut the map to the part that is '
-                           'known')
+                           f'{len(bad)} cells that are not finite, or beyond {LARGEST:g} m: fill '
+                           'the holes, for example with scipy.interpolate.griddata, or cut the '
+                           'map to the part that is known')
     return net

@@ -11,7 +11,6 @@ from __future__ import annotations
 import importlib
 import math
 import os
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_description.files import resolve_uri
 from c3p_description.loader import load, robot_description
 from c3p_description.model import Array
+from c3p_simulation.figures.mujoco_urdf import mujoco_urdf
 from c3p_simulation.plants.mujoco_plant import import_mujoco
 
 SIZE = (1280, 720)
@@ -260,12 +259,7 @@ def _camera(mj: Any, view: View) -> Any:
 
 def _model(mj: Any, robot: str | Path, size: tuple[int, int]) -> Any:
     """Return the URDF of a robot, free to move, between floor, sky and lamps."""
-    text = robot_description(robot)
-    meshes = {uri.rsplit('/', 1)[-1]: resolve_uri(uri).read_bytes()
-              for uri in re.findall(r'<mesh\s+filename="([^"]+)"', text)}
-    # without these MuJoCo takes collision shapes only, and welds the robot to the world
-    text = re.sub(r'(<robot\b[^>]*>)', r'\1<mujoco><compiler fusestatic="false" '
-                  r'discardvisual="false"/></mujoco>', text, count=1)
+    text, meshes = mujoco_urdf(robot_description(robot), robot)
     spec = mj.MjSpec.from_string(text)
     spec.assets = meshes
     root = spec.worldbody.first_body()

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import yaml
 from rosbags.interfaces import QosDurability
 
+from c3p_description.texts import one_line
+from c3p_description.yaml_files import YamlFileError, read_yaml
 from c3p_simulation.recording.bags import BagError, open_bag
 
 
@@ -48,7 +49,7 @@ def notes_of(path: str | Path) -> dict[str, str]:
     if not file.exists():
         return {}
     try:
-        content = yaml.safe_load(file.read_text(encoding='utf-8'))
-        return dict(content['rosbag2_bagfile_information'].get('custom_data') or {})
-    except (OSError, yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
-        raise BagError(f'bag {path}: metadata.yaml: {error}') from error
+        notes = read_yaml(file)['rosbag2_bagfile_information'].get('custom_data') or {}
+        return {f'{key}': value for key, value in notes.items() if isinstance(value, str)}
+    except (OSError, YamlFileError, KeyError, TypeError, AttributeError) as error:
+        raise BagError(f'bag {path}: metadata.yaml: {one_line(error)}') from error

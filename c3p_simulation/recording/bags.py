@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from rosbags.highlevel import AnyReader, AnyReaderError
+from rosbags.highlevel import AnyReader
 from rosbags.interfaces import (
     Connection,
     Qos,
@@ -38,10 +38,16 @@ from rosbags.rosbag2 import (
 from rosbags.typesys import Stores, get_typestore
 from rosbags.typesys.store import Typestore
 
+from c3p_description.texts import one_line
+from c3p_simulation.recording.bag_limits import check_bag
+
 # rosbag2's metadata since Jazzy
 METADATA_VERSION = 9
 
 COMPRESSION = {'none': CompressionMode.NONE, 'zstd': CompressionMode.STORAGE}
+
+# the last time that a clock of ROS can show, ns
+LATEST = 2**63 - 1
 
 # rmw's way to write "no deadline, no lifespan, no lease"
 FOREVER = QosTime(9223372036, 854775807)
@@ -229,12 +235,13 @@ def open_bag(path: str | Path) -> AnyReader:
     if not place.exists():
         raise BagError(f'bag {place}: no such file or directory')
     try:
+        check_bag(place)
         reader = AnyReader([place], default_typestore=message_types())
         reader.open()
     # a damaged file shows itself by whatever its bytes happen to mean
     except Exception as error:
-        raise BagError(f'bag {place}: cannot be read: {error}; if the recording was cut off, '
-                       f'`c3p repair {place}` makes a bag of what there is') from error
+        raise BagError(f'bag {place}: cannot be read: {one_line(error)}; if the recording was '
+                       f'cut off, `c3p repair {place}` makes a bag of what there is') from error
     return reader
 
 
@@ -306,8 +313,10 @@ def read_topics(path: str | Path, topics: Collection[str] | None = None) -> Iter
     for connection, time, data in messages:
         try:
             message = reader.deserialize(data, connection.msgtype)
-        except AnyReaderError as error:
-            raise BagError(f'bag {path}: {error}') from error
+        # bytes of whatever another program sent, or of a damaged file
+        except Exception as error:
+            raise BagError(f'bag {path}: a message on {connection.topic} is not '
+                           f'{connection.msgtype}: {one_line(error)}') from error
         yield BagMessage(connection.topic, time, message)
 
 
@@ -320,9 +329,14 @@ def _messages(path: str | Path, topics: Collection[str] | None, start: int | Non
         try:
             wanted = [c for c in reader.connections if topics is None or c.topic in topics]
             if wanted:
-                yield from reader.messages(connections=wanted, start=start)
-        except AnyReaderError as error:
-            raise BagError(f'bag {path}: {error}') from error
+                for connection, time, data in reader.messages(connections=wanted, start=start):
+                    if not 0 <= time <= LATEST:
+                        raise ValueError(f'a message on {connection.topic} of the time {time} ns')
+                    yield connection, time, data
+        # as in `open_bag`; what is wrong with a chunk shows itself when it is read
+        except Exception as error:
+            raise BagError(f'bag {path}: cannot be read: {one_line(error)}; `c3p repair {path}` '
+                           'makes a bag of what there is') from error
         finally:
             reader.close()
 

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import numpy as np
-import yaml
 
+from c3p_description.yaml_files import YamlFileError, read_yaml
 from c3p_simulation.recording.bags import read_raw
-from c3p_simulation.recording.mcap_scan import BATCH, MAGIC, Batch, scan_mcap
+from c3p_simulation.recording.mcap_scan import BATCH, MAGIC, WAITING_BYTES, Batch, scan_mcap
 
 
 def read_batches(path: str | Path, topics: Collection[str], size: int = BATCH
@@ -43,14 +43,24 @@ def read_batches(path: str | Path, topics: Collection[str], size: int = BATCH
             yield from scan_mcap(file, topics, size)
         return
     rows: dict[str, tuple[list[int], list[bytes]]] = {t: ([], []) for t in topics}
+    waiting = 0
     for topic, time, data in read_raw(path, topics):
         times, messages = rows[topic]
         times.append(time)
         # sqlite3 gives views of its own memory
         messages.append(bytes(data))
+        waiting += len(data)
         if len(times) >= size:
             yield Batch(topic, np.array(times, np.int64), messages)
             rows[topic] = ([], [])
+        if waiting > WAITING_BYTES:
+            yield from _batches(rows)
+            rows, waiting = {t: ([], []) for t in topics}, 0
+    yield from _batches(rows)
+
+
+def _batches(rows: dict[str, tuple[list[int], list[bytes]]]) -> Iterator[Batch]:
+    """Yield what waits."""
     for topic, (times, messages) in rows.items():
         if times:
             yield Batch(topic, np.array(times, np.int64), messages)
@@ -61,11 +71,13 @@ def _plain_mcap(path: Path) -> list[Path]:
     files = [path]
     if path.is_dir():
         try:
-            told = yaml.safe_load((path / 'metadata.yaml').read_text(encoding='utf-8'))
-            files = [path / name
-                     for name in told['rosbag2_bagfile_information']['relative_file_paths']]
+            told = read_yaml(path / 'metadata.yaml')['rosbag2_bagfile_information']
+            # in the bag, whatever folders stand before the name
+            files = [path / PurePath(name).name for name in told['relative_file_paths']]
+            if f'{told.get("compression_mode") or ""}'.lower() in ('file', 'message'):
+                return []
         # what is wrong with it, the reader says to whom the bag is left
-        except (OSError, yaml.YAMLError, KeyError, TypeError):
+        except (OSError, YamlFileError, AttributeError, KeyError, TypeError, ValueError):
             return []
     return files if all(_is_mcap(file) for file in files) else []
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import struct
-import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 from zlib import crc32
@@ -29,29 +28,22 @@ from c3p_simulation.recording.mcap_scan import (
     RECORD,
     SCHEMA,
 )
+from c3p_simulation.recording.unpacking import MOST_BYTES, unpack_some
 
 # an end without index: nothing is summed up, and no checksum is given
 END = RECORD.pack(DATA_END, 4) + bytes(4) + RECORD.pack(FOOTER, 20) + bytes(20) + MAGIC
+
+# what a bag is made of
+KEPT = (HEADER, SCHEMA, CHANNEL, MESSAGE, CHUNK)
 
 # what the specification calls the last opcode; what is above, or zero, is no record
 LAST = 0x0F
 
 
-def _unpacked(packing: bytes, data: bytes) -> bytes | None:
+def _unpacked(packing: bytes, data: bytes, size: int) -> bytes | None:
     """Return the records of a chunk, as far as they are there; none where they are damaged."""
-    if packing == b'':
-        return data
-    if packing == b'lz4':
-        from lz4.frame import LZ4FrameDecompressor as Decompressor
-    elif packing == b'zstd':
-        if sys.version_info >= (3, 14):
-            from compression.zstd import ZstdDecompressor as Decompressor
-        else:
-            from backports.zstd import ZstdDecompressor as Decompressor
-    else:
-        return None
     try:
-        return bytes(Decompressor().decompress(data))
+        return unpack_some(packing.decode('utf-8'), data, min(size, MOST_BYTES) + 1)
     # each of the packages has exceptions of its own
     except Exception:
         return None
@@ -98,7 +90,7 @@ def _sound_chunk(content: bytes, whole: bool) -> tuple[bytes, int]:
     begins, ends, size, checksum, length = CHUNK_HEAD.unpack_from(content)
     begin = CHUNK_HEAD.size + length
     packing, data = content[CHUNK_HEAD.size:begin], content[begin + 8:]
-    block = _unpacked(packing, data) if whole else None
+    block = _unpacked(packing, data, size) if whole else None
     if block is not None and len(block) == size:
         # a wrong checksum says that something is wrong, but not where
         if checksum and crc32(block) != checksum:
@@ -106,7 +98,7 @@ def _sound_chunk(content: bytes, whole: bool) -> tuple[bytes, int]:
         if _whole_records(block, begins, ends)[0] == size:
             return content, 0
     # zeros behind a cut would be unpacked into messages of zeros
-    block = _unpacked(packing, data.rstrip(b'\0'))
+    block = _unpacked(packing, data.rstrip(b'\0'), size)
     end, times = _whole_records(block or b'', begins, ends)
     if not times:
         return b'', len(content)
@@ -114,8 +106,8 @@ def _sound_chunk(content: bytes, whole: bool) -> tuple[bytes, int]:
             + block[:end]), max(len(data) - end, 0)
 
 
-def _records(source: BinaryIO, size: int) -> Iterator[tuple[int, bytes, bool]]:
-    """Yield opcode and content of records, and whether they are as long as they should be."""
+def _records(source: BinaryIO, size: int) -> Iterator[tuple[int, bytes, bool, int]]:
+    """Yield opcode, content, whether it is as long as it should be, and its bytes in the file."""
     while (left := size - source.tell() - RECORD.size) >= 0:
         code, length = RECORD.unpack(source.read(RECORD.size))
         if code in (DATA_END, FOOTER):
@@ -124,12 +116,18 @@ def _records(source: BinaryIO, size: int) -> Iterator[tuple[int, bytes, bool]]:
         if not 0 < code <= LAST:
             source.seek(-RECORD.size, os.SEEK_CUR)
             return
-        content = source.read(min(length, left))
+        there = min(length, left)
+        # attachments and the like are passed over, as is what no reader would take
+        read = code in KEPT and length <= MOST_BYTES
+        content = source.read(there) if read else b''
+        if not read:
+            source.seek(there, os.SEEK_CUR)
         # a file system that lost its power may have filled what it had not written with zeros,
         # those of the last record as well
         behind = source.read(1)
         source.seek(-len(behind), os.SEEK_CUR)
-        yield code, content, len(content) == length and behind != b'\0'
+        sound = (read or code not in KEPT) and there == length and behind != b'\0'
+        yield code, content, sound, there
 
 
 def _described(source: BinaryIO, size: int) -> bytes:
@@ -139,7 +137,7 @@ def _described(source: BinaryIO, size: int) -> bytes:
     if not tail.endswith(MAGIC) or tail[-37:-28] != RECORD.pack(FOOTER, 20):
         return b''
     begin, = struct.unpack('<Q', tail[-28:-20])
-    if not len(MAGIC) < begin < size:
+    if not max(len(MAGIC), size - MOST_BYTES) < begin < size:
         return b''
     source.seek(begin)
     summary, kept, place = source.read(), b'', 0
@@ -177,14 +175,14 @@ def close_mcap(source: BinaryIO, target: BinaryIO) -> int:
     described = _described(source, size)
     source.seek(len(MAGIC))
     target.write(MAGIC)
-    for code, content, whole in _records(source, size):
+    for code, content, whole, there in _records(source, size):
         if code == CHUNK:
-            content, missing = _sound_chunk(content, whole)
+            content, missing = _sound_chunk(content, whole) if content else (b'', there)
             lost += missing
             whole = bool(content)
         elif not whole:
-            lost += len(content)
-        if whole and code in (HEADER, SCHEMA, CHANNEL, MESSAGE, CHUNK):
+            lost += there
+        if whole and code in KEPT:
             target.write(RECORD.pack(code, len(content)) + content)
         if code == HEADER:
             target.write(described)

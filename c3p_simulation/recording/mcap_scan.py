@@ -9,9 +9,9 @@ Here a chunk is one loop over its records (https://mcap.dev/spec).
 
 from __future__ import annotations
 
+import os
 import struct
-import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -19,7 +19,9 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from c3p_description.model import Array
-from c3p_simulation.recording.bags import BagError
+from c3p_description.texts import one_line
+from c3p_simulation.recording.bags import LATEST, BagError
+from c3p_simulation.recording.unpacking import MOST_BYTES, unpack
 
 MAGIC = b'\x89MCAP0\r\n'
 
@@ -34,6 +36,10 @@ CHUNK_HEAD = struct.Struct('<QQQII')
 # messages of a topic that are handed over together: few enough that all batches stay small
 # beside the arrays that they become
 BATCH = 4096
+
+
+# bytes of a topic that wait at most to be handed over
+WAITING_BYTES = 20_000_000
 
 
 class Batch(NamedTuple):
@@ -54,16 +60,6 @@ class Batch(NamedTuple):
     data: list[bytes]
 
 
-def _decompressors() -> dict[str, Callable[[bytes], bytes]]:
-    """Return the compressions of chunks that can be undone here."""
-    from lz4.frame import decompress as lz4
-    if sys.version_info >= (3, 14):
-        from compression.zstd import decompress as zstd
-    else:
-        from backports.zstd import decompress as zstd
-    return {'': lambda data: data, 'lz4': lz4, 'zstd': zstd}
-
-
 def _channel(record: bytes) -> tuple[int, str]:
     """Return number and topic of a channel."""
     number, _, length = struct.unpack_from('<HHI', record)
@@ -77,6 +73,7 @@ class _Collector:
         self._topics = topics
         self._channels: dict[int, tuple[list[int], list[bytes]]] = {}
         self._rows: dict[str, tuple[list[int], list[bytes]]] = {}
+        self._waiting = 0
 
     def messages(self, block: bytes) -> None:
         place, end, channels = 0, len(block), self._channels
@@ -90,15 +87,20 @@ class _Collector:
                 if rows is not None:
                     rows[0].append(time)
                     rows[1].append(block[begin + MESSAGE_HEAD.size:place])
+                    self._waiting += length
             elif code == CHANNEL:
                 number, topic = _channel(block[begin:place])
                 if topic in self._topics:
                     channels[number] = self._rows.setdefault(topic, ([], []))
 
     def take(self, least: int) -> Iterator[Batch]:
-        """Give away the topics of which at least so many messages have come."""
+        """Give away the topics of which at least so many messages have come, or all of them."""
+        if self._waiting > WAITING_BYTES:
+            least, self._waiting = 1, 0
         for topic, (times, data) in self._rows.items():
             if len(times) >= least:
+                if max(times) > LATEST:
+                    raise ValueError(f'a message on {topic} of the time {max(times)} ns')
                 yield Batch(topic, np.array(times, np.int64), data[:])
                 times.clear()
                 data.clear()
@@ -106,29 +108,31 @@ class _Collector:
 
 def _records(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Yield opcode and content of the records on the file's own level."""
+    size = os.fstat(file.fileno()).st_size
     while head := file.read(RECORD.size):
         code, length = RECORD.unpack(head)
         if code in (FOOTER, DATA_END):
             return
+        left = size - file.tell()
+        if length > left:
+            raise struct.error(f'a record of {length} bytes ends after {left}')
         if code in (CHANNEL, MESSAGE, CHUNK):
-            content = file.read(length)
-            if len(content) < length:
-                raise struct.error(f'a record of {length} bytes ends after {len(content)}')
-            yield code, content
+            if length > MOST_BYTES:
+                raise struct.error(f'a record of {length} bytes, at most {MOST_BYTES} are read')
+            yield code, file.read(length)
         else:
-            file.seek(length, 1)
+            file.seek(length, os.SEEK_CUR)
 
 
 def _blocks(file: BinaryIO) -> Iterator[bytes]:
     """Yield the records of a file together as they are stored, those of chunks unpacked."""
-    undo = _decompressors()
     for code, content in _records(file):
         if code == CHUNK:
-            *_, length = CHUNK_HEAD.unpack_from(content)
+            *_, size, _, length = CHUNK_HEAD.unpack_from(content)
             begin = CHUNK_HEAD.size + length
             packing = content[CHUNK_HEAD.size:begin].decode('utf-8')
             # behind the name stands the size of the records, 8 bytes
-            yield undo[packing](content[begin + 8:])
+            yield unpack(packing, content[begin + 8:], size)
         else:
             yield RECORD.pack(code, len(content)) + content
 
@@ -141,8 +145,10 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
             if file.read(len(MAGIC)) != MAGIC:
                 raise BagError(f'bag {path}: is no MCAP file')
             yield file
-    except (OSError, struct.error, KeyError, UnicodeDecodeError, RuntimeError) as error:
-        raise BagError(f'bag {path}: cannot be read: {error}') from error
+    except BagError:
+        raise
+    except (OSError, struct.error, OverflowError, ValueError) as error:
+        raise BagError(f'bag {path}: cannot be read: {one_line(error)}') from error
 
 
 def scan_mcap(path: Path, topics: Collection[str], batch: int = BATCH) -> Iterator[Batch]:
@@ -172,7 +178,7 @@ def scan_mcap(path: Path, topics: Collection[str], batch: int = BATCH) -> Iterat
         for block in _blocks(file):
             collector.messages(block)
             yield from collector.take(batch)
-    yield from collector.take(1)
+        yield from collector.take(1)
 
 
 def walk_mcap(path: Path) -> Iterator[tuple[str, int, bytes]]:

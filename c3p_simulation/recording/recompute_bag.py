@@ -9,9 +9,6 @@ from typing import Any, NamedTuple
 
 from rosbags.typesys.store import Typestore
 
-from c3p_description.loader import load_casters
-from c3p_description.model import CasterRobot
-from c3p_description.urdf import from_urdf
 from c3p_kinematics.odometry_stream import PARAMETERS, odometry_settings
 from c3p_simulation.recording.bag_contents import connections_of, notes_of
 from c3p_simulation.recording.bag_parameters import read_parameters, suite_version
@@ -25,8 +22,7 @@ from c3p_simulation.recording.recompute import (
     read_samples,
     recompute,
 )
-
-NODE = 'sensed_kinematics'
+from c3p_simulation.recording.recorded_robot import NODE, recorded_casters
 
 # where the recorded odometry goes in a bag that has the recomputed one
 RECORDED = 'odom/recorded'
@@ -61,12 +57,6 @@ class BagOdometry(NamedTuple):
     frames: tuple[str, str]
 
 
-def _robot(values: Mapping[str, Any]) -> CasterRobot:
-    if values.get('robot_description'):
-        return from_urdf(values['robot_description'])
-    return load_casters(values.get('robot') or 'c3p')
-
-
 def recompute_bag(bag: str | Path, robot: str = '', namespace: str | None = None,
                   changes: Mapping[str, Any] | None = None, everything: bool = False,
                   progress: Callable[[float], None] = lambda part: None) -> BagOdometry:
@@ -77,7 +67,7 @@ def recompute_bag(bag: str | Path, robot: str = '', namespace: str | None = None
     ----------
     bag : str or Path
     robot : str, optional
-        Name or path; default as the bag says, ``c3p`` where it says nothing.
+        Name or path; default that of the bag, as `robot_of` finds it.
     namespace : str, optional
         Of the robot; default the only one in the bag.
     changes : mapping, optional
@@ -101,14 +91,18 @@ def recompute_bag(bag: str | Path, robot: str = '', namespace: str | None = None
         raise BagError(f'{sorted(unknown)}: not parameters of the odometry; these are '
                        f'{sorted(PARAMETERS)}')
     values = {**{name: told[name] for name in PARAMETERS if name in told}, **changes}
-    described = load_casters(robot) if robot else _robot(told)
+    described = recorded_casters(bag, robot, space)
     samples, recorded = read_samples(bag, described, space)
-    result = recompute(samples, described, odometry_settings(**values),
+    try:
+        settings = odometry_settings(**values)
+    except ValueError as error:
+        raise BagError(f'bag {bag}, parameters of {NODE}: {error}') from None
+    result = recompute(samples, described, settings,
                        None if everything else recorded, progress)
     return BagOdometry(
         result, None if recorded is None else compare(result, recorded), values, bool(told),
         bool(robot or changes or everything), space,
-        (told.get('odom_frame', 'odom'), told.get('base_frame', 'base_link')))
+        (f'{told.get("odom_frame", "odom")}', f'{told.get("base_frame", "base_link")}'))
 
 
 def write_recomputed(bag: str | Path, path: str | Path, found: BagOdometry) -> None:

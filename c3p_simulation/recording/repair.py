@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 from rosbags.highlevel import AnyReader
 
+from c3p_description.texts import one_line
+from c3p_simulation.recording.bag_limits import check_bag
 from c3p_simulation.recording.bags import BagError, BagWriter
 from c3p_simulation.recording.mcap_close import close_mcap
 from c3p_simulation.recording.mcap_scan import walk_mcap
@@ -94,6 +96,8 @@ def _rewrite(bag: Path, files: Sequence[Path], out: Path, lost: int,
              progress: Callable[[float], object]) -> Repaired:
     """Write the messages of whole files to a bag with index and metadata."""
     try:
+        for file in files:
+            check_bag(file)
         with AnyReader(files) as reader:
             messages = _messages(reader, files)
             head = next(messages, None)
@@ -115,7 +119,7 @@ def _rewrite(bag: Path, files: Sequence[Path], out: Path, lost: int,
         raise
     # a damaged file shows itself by whatever its bytes happen to mean
     except Exception as error:
-        raise BagError(f'bag {bag}: cannot be read: {error}') from error
+        raise BagError(f'bag {bag}: cannot be read: {one_line(error)}') from error
 
 
 def _messages(reader: AnyReader, files: Sequence[Path]) -> Iterator[tuple[str, int, bytes]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from c3p_description.yaml_files import read_yaml
 from c3p_simulation.recording.bag_contents import connections_of
 from c3p_simulation.recording.playback import select
 
@@ -52,10 +53,10 @@ def overrides(path: str | Path, topics: Iterable[str], namespace: str) -> dict[s
         It cannot be read, or is not such a file.
     """
     try:
-        content = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
+        content = read_yaml(path)
         named = {absolute(t, ''): absolute(t, namespace) for t in topics}
         return {named.get(topic, topic): dict(profile) for topic, profile in content.items()}
-    except (OSError, yaml.YAMLError, AttributeError, TypeError, ValueError) as error:
+    except (OSError, AttributeError, TypeError, ValueError) as error:
         raise ValueError(f'qos_overrides {path}: {error}') from error
 
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
+from c3p_description.yaml_files import read_yaml
 from c3p_ros.parameters import ParameterError
 
 # messages of one topic that may wait while the disk is busy: two seconds at 1 kHz
@@ -39,9 +39,9 @@ def read_topics_file(path: str | Path) -> tuple[dict[str, str], set[str]]:
         It cannot be read, or is not such a file.
     """
     try:
-        content = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
+        content = read_yaml(path)
         topics, latched = dict(content['topics']), set(content.get('latched', []))
-    except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
+    except (OSError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise ParameterError(f'topics_file {path}: {error}') from error
     wrong = [f'{t}: {k}' for t, k in topics.items()
              if not isinstance(k, str) or len(k.split('/')) != 3]

@@ -14,6 +14,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from xml.etree import ElementTree
 
+from c3p_description.model import ModelError
+from c3p_description.texts import brief, one_line
+from c3p_description.xml_files import parse_xml
+
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 
@@ -105,7 +109,10 @@ def from_roll_pitch_yaw(roll: float, pitch: float, yaw: float) -> Quaternion:
 
 def _numbers(element: ElementTree.Element | None, attribute: str, default: str) -> Vector:
     text = default if element is None else element.get(attribute, default)
-    x, y, z = (float(v) for v in text.split())
+    values = [float(v) for v in text.split()]
+    if len(values) != 3 or not all(math.isfinite(v) for v in values):
+        raise ValueError(f'{attribute} = {brief(text)}: expected 3 finite numbers')
+    x, y, z = values
     return x, y, z
 
 
@@ -135,7 +142,7 @@ class FrameTree:
 
     Raises
     ------
-    ValueError
+    ModelError
         The text is not a URDF with exactly one root link.
 
     Examples
@@ -151,15 +158,16 @@ transform=Transform(translation=(1.0, 0.0, 0.0), rotation=(0.0, 0.0, 0.0, 1.0)))
     def __init__(self, urdf: str) -> None:
         """Read links and joints."""
         try:
-            robot = ElementTree.fromstring(urdf)
+            robot = parse_xml(urdf)
             self.joints = tuple(_joint(j) for j in robot.findall('joint'))
-        except (ElementTree.ParseError, AttributeError, TypeError) as error:
-            raise ValueError(f'robot_description is not a URDF: {error}') from error
+        except (AttributeError, TypeError, ValueError) as error:
+            raise ModelError(f'robot_description is not a URDF: {one_line(error)}') from error
         self._to = {joint.child: joint for joint in self.joints}
         roots = [name for name in (link.get('name', '') for link in robot.findall('link'))
                  if name not in self._to]
         if len(roots) != 1:
-            raise ValueError(f'robot_description has root links {roots}: exactly one is needed')
+            raise ModelError(f'robot_description has root links {brief(roots)}: exactly one is '
+                             'needed')
         self.root = roots[0]
 
     def fixed(self) -> list[Frame]:
@@ -193,9 +201,10 @@ transform=Transform(translation=(1.0, 0.0, 0.0), rotation=(0.0, 0.0, 0.0, 1.0)))
 
     def from_root(self, link: str) -> Transform | None:
         """Return the pose of `link` in the root where only fixed joints lie between, else None."""
-        pose = Transform()
+        pose, left = Transform(), len(self.joints)
         while link != self.root:
-            joint = self._to.get(link)
+            # links that hang on each other never lead to the root
+            joint, left = self._to.get(link) if left else None, left - 1
             if joint is None or joint.kind != 'fixed':
                 return None
             pose, link = compose(joint.origin, pose), joint.parent

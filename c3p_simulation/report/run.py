@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from c3p_description.loader import load_casters
-from c3p_description.model import Array, CasterRobot, ModelError
-from c3p_description.urdf import from_urdf
+from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.odometry import OdometrySettings
 from c3p_kinematics.odometry_stream import PARAMETERS, odometry_settings
 from c3p_kinematics.singularity import singularity
 from c3p_simulation.figures.metrics import truth_in_odom
 from c3p_simulation.recording.bag_parameters import read_parameters
-from c3p_simulation.recording.log_reader import read_description, read_run
+from c3p_simulation.recording.bags import BagError
+from c3p_simulation.recording.log_reader import read_run
 from c3p_simulation.recording.run_log import Motion, RunLog
 from c3p_simulation.report.goals import goal_figures
 from c3p_simulation.report.health import Span, spans
@@ -84,39 +83,6 @@ class Run:
         return self.log.start_ns * 1e-9 > CLOCKS
 
 
-def robot_in(bag: Path, name: str | None = None, namespace: str | None = None) -> CasterRobot:
-    """
-    Return the robot of a bag.
-
-    Parameters
-    ----------
-    bag : Path
-    name : str, optional
-        Name or path of a description; default the one in the bag, else that of the C3P.
-    namespace : str, optional
-        Of the robot; default the only one in the bag.
-
-    Raises
-    ------
-    BagError
-        The bag cannot be read.
-    ModelError
-        The named robot cannot be.
-    """
-    if name is not None:
-        return load_casters(name)
-    text = read_description(bag, namespace)
-    if text:
-        try:
-            robot = from_urdf(text)
-            if isinstance(robot, CasterRobot):
-                return robot
-        # the description of something else, or one that lacks what a model needs
-        except ModelError:
-            pass
-    return load_casters('c3p')
-
-
 def measure(robot: CasterRobot, log: RunLog) -> Array:
     """Return σ_min (k,) at the joint states; between samples 20 ms apart it is interpolated."""
     time = log.joints.time
@@ -129,7 +95,10 @@ def measure(robot: CasterRobot, log: RunLog) -> Array:
 def _settings(bag: Path, space: str) -> OdometrySettings:
     """Return the odometry's settings as a bag has them, its defaults where it has none."""
     told = read_parameters(bag).get(f'{space.rstrip("/")}/sensed_kinematics', {})
-    return odometry_settings(**{name: told[name] for name in PARAMETERS if name in told})
+    try:
+        return odometry_settings(**{name: told[name] for name in PARAMETERS if name in told})
+    except ValueError as error:
+        raise BagError(f'bag {bag}, parameters of sensed_kinematics: {error}') from None
 
 
 def read(bag: Path, robot: CasterRobot, namespace: str = '',

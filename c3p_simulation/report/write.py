@@ -11,10 +11,11 @@ from typing import Any
 from c3p_simulation.figures.drive_page import drive_figure
 from c3p_simulation.recording.bags import topics_of
 from c3p_simulation.recording.log_reader import namespace_of
+from c3p_simulation.recording.recorded_robot import recorded_casters
 from c3p_simulation.report.compare import differences
 from c3p_simulation.report.numbers import run_numbers
 from c3p_simulation.report.page import html_page
-from c3p_simulation.report.run import Run, read, robot_in
+from c3p_simulation.report.run import Run, read
 from c3p_simulation.report.sections import SECTIONS
 from c3p_simulation.report.sheet import png, svg
 from c3p_simulation.report.summary import answers
@@ -35,7 +36,7 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
         Directory for ``report.html``, ``figures.json`` and a PNG of each section; with one bag
         that has a goal also ``drive.png`` and ``drive.pdf``.
     robot : str, optional
-        Name or path of a description; default the one in the bag, else the C3P.
+        Name or path; default that of the bag, as `robot_of` finds it.
     namespace : str, optional
         Of the robot; default the only one in the bag.
     goal_tolerance, yaw_tolerance : float, m and rad
@@ -61,7 +62,7 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
     for bag in bags:
         progress(f'reading {bag}')
         space = namespace_of(topics_of(bag), bag) if namespace is None else namespace
-        runs.append(read(bag, robot_in(bag, robot, space), space, goal_tolerance,
+        runs.append(read(bag, recorded_casters(bag, robot, space), space, goal_tolerance,
                          yaw_tolerance))
     numbers = [run_numbers(run, goal_tolerance, yaw_tolerance) for run in runs]
     out.mkdir(parents=True, exist_ok=True)

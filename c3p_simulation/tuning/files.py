@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from c3p_description.texts import brief
+from c3p_description.yaml_files import YamlFileError, read_yaml
 from c3p_simulation.tuning.parameters import NODES, Values, schemas
 
 
@@ -77,8 +80,8 @@ def read_parameters(paths: Sequence[Path]) -> Values:
 def _nodes(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield name and parameters of each node in a file."""
     try:
-        content = yaml.safe_load(path.read_text(encoding='utf-8'))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        content = read_yaml(path)
+    except YamlFileError as error:
         raise ValueError(f'{path}: cannot be read as YAML: {error}') from None
     shape = 'a ROS 2 parameter file has nodes, and in each ros__parameters with names and values'
     if not isinstance(content, dict):
@@ -94,8 +97,10 @@ def _number(path: Path, name: str, entry: Mapping[str, Any], value: Any) -> floa
     """Return the value of a parameter that is a number; None for one that is none."""
     if entry['type'] not in ('double', 'int'):
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f'{path}: {name} = {value}: must be a number')
+    if isinstance(value, bool) or not isinstance(value, int | float) or not (
+            abs(value) < math.inf):
+        shown = brief(value)[1:-1] if isinstance(value, str) else brief(value)
+        raise ValueError(f'{path}: {name} = {shown}: must be a number')
     return value
 
 

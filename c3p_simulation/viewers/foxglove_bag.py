@@ -36,6 +36,8 @@ class BagPlayer:
         As for `FoxgloveServer`.
     namespace : str
         Of the robot's topics.
+    file : str or Path
+        Name or path of the robot as the user gave it: where its meshes may be.
 
     Raises
     ------
@@ -46,7 +48,8 @@ class BagPlayer:
     """
 
     def __init__(self, path: str | Path, robot: CasterRobot, description: str,
-                 host: str = '127.0.0.1', port: int = DEFAULT_PORT, namespace: str = '') -> None:
+                 host: str = '127.0.0.1', port: int = DEFAULT_PORT, namespace: str = '',
+                 file: str | Path = '') -> None:
         """Offer every topic of the bag; nothing plays yet."""
         self._path = path
         topics = topics_of(path)
@@ -60,7 +63,7 @@ class BagPlayer:
         self._sought: int | None = self.start
         self._over, self._told = False, 0.0
         self.server = FoxgloveServer(
-            f'{robot.name}: {Path(path).name}', host, port, description,
+            f'{robot.name}: {Path(path).name}', host, port, description, file,
             time_range=(self.start, self.end), on_playback=self.request)
         self._topics = {topic for topic, (kind, _) in topics.items() if self.server.add(
             topic, kind, topic.endswith(LATCHED))}

@@ -56,7 +56,7 @@ class FoxgloveLive:
         self._node, self._say = node, say
         urdf = robot_description(description)
         # a change of listeners comes in a thread of the server; the node acts in its own
-        self.server = FoxgloveServer(f'{robot.name}: live', host, port, urdf)
+        self.server = FoxgloveServer(f'{robot.name}: live', host, port, urdf, description)
         self._kinds: dict[str, str] = {}
         self._taps: dict[str, Tap] = {}
         self._scene = SceneChannel(self.server, robot, node.get_namespace().rstrip('/'))

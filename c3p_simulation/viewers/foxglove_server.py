@@ -5,7 +5,8 @@ A WebSocket server to which the Foxglove app connects: ROS 2 messages as they ar
 Every topic is a channel of encoding ``cdr`` with its definition as ``ros2msg``, as those of
 foxglove_bridge, so layouts and panels are the same. Whoever subscribes late to a topic whose last
 message counts (``robot_description``, ``/tf_static``) gets it at once. Meshes that the robot's
-description names are handed out, and no other files.
+description names are handed out, those of the package and of the folder of the user's robot file,
+and no other files.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from c3p_description.files import resolve_uri
+from c3p_description.mesh_files import mesh_file
+from c3p_description.model import ModelError
 from c3p_simulation.recording.bags import message_types
 
 DEFAULT_PORT = 8765
@@ -53,7 +56,9 @@ class FoxgloveServer:
     port : int
         0 takes a free one.
     description : str
-        URDF of the robot; its meshes may be fetched.
+        URDF of the robot; its meshes may be fetched, as far as `mesh_file` allows.
+    robot : str or Path
+        Name or path of the robot as the user gave it: where its meshes may be.
     time_range : (int, int), ns, optional
         First and last time of a recording, which the app may then play, pause and seek.
     on_playback : callable, optional
@@ -68,12 +73,14 @@ class FoxgloveServer:
     """
 
     def __init__(self, name: str, host: str = '127.0.0.1', port: int = DEFAULT_PORT,
-                 description: str = '', *, time_range: tuple[int, int] | None = None,
+                 description: str = '', robot: str | Path = '', *,
+                 time_range: tuple[int, int] | None = None,
                  on_playback: Callable[[Any], Any] | None = None,
                  on_listeners: Callable[[str, bool], None] | None = None) -> None:
         """Listen; there are no channels yet."""
         self._fox = fox = import_foxglove()
         self.types = message_types()
+        self._robot = robot
         self._meshes = set(re.findall(r'<mesh\s+filename="([^"]+)"', description))
         self._context = fox.Context()
         self._channels: dict[str, Any] = {}
@@ -161,8 +168,8 @@ class FoxgloveServer:
         if uri not in self._meshes:
             return None
         try:
-            return resolve_uri(uri).read_bytes()
-        except (ValueError, OSError):
+            return mesh_file(uri, self._robot).read_bytes()
+        except (ModelError, OSError):
             return None
 
     def listens(self, topic: str, one: int) -> None:

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import math
-import os
-import sys
 import time as clock
 from collections.abc import Callable
 from pathlib import Path
@@ -14,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from c3p_description.model import CasterRobot
-from c3p_simulation.figures.mujoco_studio import PictureError, studio_model
+from c3p_simulation.figures.mujoco_studio import studio_model
 from c3p_simulation.plants.mujoco_plant import import_mujoco
 from c3p_simulation.scene.colours import colour
 from c3p_simulation.viewers.caption import DRIVEN
 from c3p_simulation.viewers.moment import Moment, joint_positions, scene_of
 from c3p_simulation.viewers.mujoco_shapes import add_line, add_shapes
+from c3p_simulation.viewers.screen import require_screen
 
 # pictures a second, and after how long the way driven gets one more point, m
 RATE, STEP = 30.0, 0.05
@@ -47,11 +46,7 @@ class Window:
     def __init__(self, robot: CasterRobot, description: str | Path) -> None:
         """Load the robot; nothing is shown yet."""
         mj = import_mujoco()
-        if sys.platform.startswith('linux') and not (
-                os.environ.get('DISPLAY') or os.environ.get('WAYLAND_DISPLAY')):
-            raise PictureError('no screen (DISPLAY is not set); --headless-screenshot FILE.png '
-                               'makes a picture without one, --viewer foxglove shows it on '
-                               'another computer')
+        require_screen()
         self._robot = robot
         self._model = studio_model(description)
         # the sun's shadow map reaches farther than is seen; see the studio

@@ -38,7 +38,7 @@ class RerunLog(RobotLog):
 
     def __init__(self, recording: Any, robot: CasterRobot, description: str | Path) -> None:
         """Log what never changes."""
-        super().__init__(recording, robot_description(description), series(robot))
+        super().__init__(recording, robot_description(description), series(robot), description)
         self.robot = robot
         self._goal: tuple[float, ...] | None = None
 

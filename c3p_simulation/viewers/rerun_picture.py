@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import tempfile
 import time as clock
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from c3p_simulation.figures.mujoco_studio import PictureError
 from c3p_simulation.viewers.rerun_layout import TIMELINE, import_rerun
-from c3p_simulation.viewers.rerun_view import find_viewer
+from c3p_simulation.viewers.rerun_process import RerunProcess
 
 # what the viewer may take to draw its first picture without a graphics card, s
 PATIENCE = 120.0
@@ -46,19 +45,17 @@ def rerun_picture(write: Callable[[Path], object], path: str | Path, time: float
     try:
         from rerun.experimental import ViewerClient
 
-        spawn = ViewerClient.spawn
+        take = ViewerClient.save_screenshot
     except (ImportError, AttributeError):
         raise PictureError('this Rerun takes no pictures without a window; `pip install '
                            '--upgrade rerun-sdk`, or choose --viewer mujoco') from None
-    find_viewer()
     path = Path(path).absolute()
-    # it tells every step otherwise
-    os.environ.setdefault('RUST_LOG', 'error')
     with tempfile.TemporaryDirectory(prefix='c3p_view_') as folder:
         file = Path(folder) / 'run.rrd'
         write(file)
         try:
-            with spawn(headless=True, port=_free_port(), hide_welcome_screen=True) as viewer:
+            with closing(RerunProcess(headless=True)) as process:
+                viewer = ViewerClient(process.url)
                 _patiently(lambda: viewer.open([str(file)]))
                 _until(lambda: not _patiently(viewer.get_state).loading)
                 _patiently(lambda: viewer.set_time(TIMELINE, duration=float(time),
@@ -67,7 +64,7 @@ def rerun_picture(write: Callable[[Path], object], path: str | Path, time: float
                 # the viewer's notices of its start are gone by then
                 _patiently(viewer.take_screenshot)
                 clock.sleep(NOTICES)
-                _patiently(lambda: viewer.save_screenshot(str(path)))
+                _patiently(lambda: take(viewer, str(path)))
         # whatever a viewer without graphics raises
         except Exception as error:
             raise PictureError(f'Rerun cannot draw here ({" ".join(str(error).split())[:200]}); '
@@ -75,12 +72,6 @@ def rerun_picture(write: Callable[[Path], object], path: str | Path, time: float
                                'mesa-vulkan-drivers (Debian, Ubuntu); or choose --viewer mujoco'
                                ) from error
     return path
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return probe.getsockname()[1]
 
 
 def _patiently(ask: Callable[[], Any]) -> Any:

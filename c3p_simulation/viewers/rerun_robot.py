@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,17 +38,20 @@ class RobotLog:
         XML text.
     plots : mapping
         ``{plot: {line: (label, colour)}}``.
+    robot : str or Path
+        Name or path of the robot as the user gave it: where its meshes may be.
     """
 
     def __init__(self, recording: Any, urdf: str,
-                 plots: Mapping[str, Mapping[str, tuple[str, str]]]) -> None:
+                 plots: Mapping[str, Mapping[str, tuple[str, str]]],
+                 robot: str | Path = '') -> None:
         """Log what never changes."""
         self._rr, self._recording = import_rerun(), recording
         self._tree = FrameTree(urdf)
         self._places = self._entities()
         self._shown: set[str] = set()
         self._static('/', self._rr.ViewCoordinates.RIGHT_HAND_Z_UP)
-        for visual in visuals(urdf):
+        for visual in visuals(urdf, robot):
             self._static(f'{self._places[visual.link]}/{visual.name}', self._rr.Mesh3D(
                 vertex_positions=visual.vertices, vertex_normals=visual.normals,
                 triangle_indices=np.arange(len(visual.vertices)).reshape(-1, 3),
@@ -60,16 +65,15 @@ class RobotLog:
 
     def _entities(self) -> dict[str, str]:
         """Return the path of each link below those of its parents."""
-        parents = {joint.child: joint.parent for joint in self._tree.joints}
-        paths = {self._tree.root: PLATFORM}
-
-        def path(link: str) -> str:
-            if link not in paths:
-                paths[link] = f'{path(parents[link])}/{link}'
-            return paths[link]
-
-        for link in parents:
-            path(link)
+        paths, below = {self._tree.root: PLATFORM}, defaultdict(list)
+        for joint in self._tree.joints:
+            below[joint.parent].append(joint.child)
+        todo = [self._tree.root]
+        while todo:
+            parent = todo.pop()
+            for link in below[parent]:
+                paths[link] = f'{paths[parent]}/{link}'
+                todo.append(link)
         return paths
 
     def _static(self, entity: str, what: Any) -> None:

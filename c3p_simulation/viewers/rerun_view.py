@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
@@ -15,13 +13,14 @@ import numpy as np
 from c3p_description.loader import load_casters
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.singularity import singularity
-from c3p_simulation.figures.mujoco_studio import PictureError
 from c3p_simulation.recording.log_reader import read_run
 from c3p_simulation.recording.run_log import Series
 from c3p_simulation.viewers.bag_source import BagSource
 from c3p_simulation.viewers.moment import Moment
 from c3p_simulation.viewers.rerun_layout import blueprint, import_rerun
 from c3p_simulation.viewers.rerun_log import RerunLog
+from c3p_simulation.viewers.rerun_process import RerunProcess, ShownRecording
+from c3p_simulation.viewers.screen import require_screen
 
 # moments a second of a bag and of a live robot; more samples of a line cannot be seen
 RATE, SAMPLES = 20.0, 50_000
@@ -120,13 +119,6 @@ def save(arguments: Namespace) -> dict[str, Any]:
             'duration_s': source.end - source.start, 'files': {'recording': str(path)}}
 
 
-def find_viewer() -> None:
-    """Put the programs of this Python environment on the path: Rerun's viewer is one of them."""
-    here = str(Path(sys.executable).parent)
-    if here not in os.environ.get('PATH', '').split(os.pathsep):
-        os.environ['PATH'] = os.pathsep.join([here, os.environ.get('PATH', '')])
-
-
 def open_run(source: BagSource, robot: CasterRobot, description: str | Path) -> None:
     """
     Open Rerun's viewer on a run; it stays open when this program ends.
@@ -144,16 +136,23 @@ def open_run(source: BagSource, robot: CasterRobot, description: str | Path) -> 
 
 
 def spawn(layout: Any) -> Any:
-    """Return a recording that goes to a viewer of its own."""
+    """
+    Return a recording that goes to a viewer of its own, which only this computer reaches.
+
+    Raises
+    ------
+    PictureError
+        No screen, or the viewer does not start; the text says what is missing.
+    """
     rr = import_rerun()
-    find_viewer()
+    require_screen()
+    viewer = RerunProcess()
     recording = rr.RecordingStream(APPLICATION)
-    try:
-        recording.spawn(default_blueprint=layout)
-    except RuntimeError as error:
-        raise PictureError(f'Rerun does not start ({" ".join(str(error).split())[:200]})'
-                           ) from None
-    return recording
+    recording.connect_grpc(viewer.url, default_blueprint=layout)
+    shown = ShownRecording(recording, viewer)
+    # a viewer that cannot open its window ends now, and not in the middle of a run
+    shown.flush()
+    return shown
 
 
 def follow(robot: CasterRobot, description: str | Path, moments: Callable[[], Moment | None],

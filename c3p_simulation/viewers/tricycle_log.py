@@ -103,7 +103,7 @@ class TricycleLog(RobotLog):
 
     def __init__(self, recording: Any, tricycle: PvcTricycle, description: str | Path) -> None:
         """Log what never changes."""
-        super().__init__(recording, robot_description(description), PLOTS)
+        super().__init__(recording, robot_description(description), PLOTS, description)
         self._tricycle = tricycle
 
     def moment(self, moment: RideMoment) -> None:

@@ -83,7 +83,7 @@ def _bag_in_foxglove(arguments: Namespace, robot: CasterRobot) -> None:
     if space is None:
         space = namespace_of(topics_of(arguments.bag), arguments.bag)
     player = BagPlayer(arguments.bag, robot, robot_description(arguments.robot), arguments.host,
-                       arguments.port, space.rstrip('/'))
+                       arguments.port, space.rstrip('/'), arguments.robot)
     _say(_invitation(player.server.url))
     # Ctrl-C ends the waiting, and with it the thread
     thread = threading.Thread(target=player.run, name='player', daemon=True)

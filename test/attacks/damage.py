@@ -1,182 +1,138 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of any type, typed or as bytes: right, almost right, damaged and nonsense."""
+"""Damaged variants of files, the same for the same random numbers."""
 
-import math
-import struct
-from collections import Counter
+import random
+import re
 
-import diagnostic_msgs.msg
-import numpy as np
-from bad_messages import JOINTS, WHEELS, trajectory
-from builtin_interfaces.msg import Time
-from fuzz import FRAMES, random_message, random_number, random_stamp
-from hypothesis import settings
-from rclpy.serialization import deserialize_message, serialize_message
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, String
-from trajectory_msgs.msg import MultiDOFJointTrajectory
+# an attacker's word: nothing that is a program may have it, see watch.py
+CANARY = 'c3p_canary'
 
-# messages for each subscriber, by the profile of hypothesis; beside `explore` the file may take
-# some ten seconds
-MESSAGES = {'explore': 25_000}
-USUAL = 400
+# what a number in a text, or a place in one, becomes
+NUMBERS = ['0', '-0.0', '1e308', '-1e308', '1.0e-320', '.inf', '-.inf', '.nan', 'nan', 'inf', '-1',
+           '9' * 40, '9' * 401, '0x' + 'f' * 30, '1_000', '1:30:00', '2001-02-30', '1e3', '1e',
+           '--1', '4294967296', '18446744073709551615', '9223372036854775807', '1j', '0.1.2', '']
+WORDS = ['', '[]', '{}', 'null', '~', 'true', 'no', '""', '"\\0"', '[[[[]]]]', '{a: {b: {c: d}}}',
+         '*a', '&a [*a]', '&a', '<<: *a', '!!python/object/apply:os.system [c3p_canary]',
+         '!!binary aGFsbG8=', '!!set {a, b}', '!degrees 20', '!degrees [1]', '? [a]\n: b', '---',
+         '...', '%YAML 9.9', '\t', '\r', '|', '>', '- ' * 60, '[' * 60, '{a: ' * 60, 'a: ' * 3,
+         '${c3p_canary}', '$(c3p_canary)', "${__import__('os').system('c3p_canary')}",
+         "'+c3p_canary+'", '../../../../etc/passwd', '/etc/passwd', 'file:///etc/passwd',
+         'package://c3p/../../../etc/hostname', '/dev/zero', '/proc/self/environ', '~/.ssh/id_rsa',
+         '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]>', '&b;', '&#0;', '&#x110000;',
+         '<mesh filename="/etc/passwd"/>', '<mesh filename="../../../../../etc/passwd.stl"/>',
+         '<a>' * 80, '<link/>', '<joint/>', '<origin xyz="1 2"/>', ']]>', '<![CDATA[', '<?xml?>',
+         '\ufeff', '\u2028', '\U0001f600', 'é', 'x' * 300, ' ' * 300]
+BYTES = [b'\0', b'\0' * 9, b'\xff', b'\xff' * 8, b'\x7f\xff\xff\xff', b'\0\0\0\x80', b'\x80',
+         b'\0\0\0\0\0\0\0\x80', b'\xff\xff\xff\xff\xff\xff\xff\x7f', b'\x01', b'\r\n', b'\xc3',
+         b'\0\0\0\0\x02\0\0\0', b'\xed\xa0\x80', b'(lp0', b'\x80\x04', b'PK\x03\x04']
 
-TEXTS = [*FRAMES, 'a\0b', '\x1b[2J', '\ud7ff', 'nan', '1e999', '{}', ': [', "'; --", '*' * 2000]
-# few, so that several messages of one cycle may have the same
-EXTREMES = [Time(sec=2**31 - 1, nanosec=2**32 - 1), Time(sec=2**31 - 1, nanosec=999_999_999),
-            Time(sec=-2**31), Time()]
-# bits that are turned over at most
-FLIPS = 8
-
-
-def count(part=1.0):
-    """Return how many messages each subscriber gets, or a part of them."""
-    return int(part * MESSAGES.get(settings.get_current_profile_name(), USUAL))
+_NUMBER = re.compile(rb'[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?')
+_WORD = re.compile(rb'[A-Za-z_][A-Za-z_0-9./:-]*')
 
 
-def any_message(rng, kind, topic, now):
-    """Return a message of `kind`, from almost right to nonsense."""
-    if kind is String:
-        return String(data=TEXTS[rng.integers(len(TEXTS))])
-    if kind is Bool:
-        # a lock that is mostly closed would keep everything else out
-        return Bool(data=not rng.integers(40))
-    if rng.integers(2):
-        return almost_right(rng, kind, now)
-    message = random_message(rng, topic, now, kind)
-    if hasattr(message, 'header') and rng.integers(6) == 0:
-        message.header.stamp = random_stamp(rng, now)
-    fill_rest(rng, message)
-    return message
+def damaged(data, source, text, others=()):
+    """
+    Return a damaged variant.
 
-
-def almost_right(rng, kind, now):
-    """Return a message that a node uses, but for one number perhaps, or its stamp."""
-    if kind is MultiDOFJointTrajectory:
-        steps = np.cumsum(rng.normal(size=(int(rng.integers(1, 25)), 2)) * 0.01, axis=0)
-        message = trajectory(now(), steps, velocity=rng.normal(size=2) * 0.3)
-    else:
-        message = kind()
-        fill_small(rng, message)
-    if kind is JointState:
-        names = [WHEELS, JOINTS][rng.integers(2)]
-        message.name, numbers = list(names), rng.normal(size=(3, len(names)))
-        message.position, message.velocity, message.effort = numbers.tolist()
-        if rng.integers(4) == 0:
-            getattr(message, ['position', 'velocity', 'effort'][rng.integers(3)])[
-                rng.integers(len(names))] = random_number(rng)
-    if hasattr(message, 'header'):
-        # mostly of the cycle under way
-        kind = rng.integers(8)
-        message.header.stamp = (now() if kind > 1 else random_stamp(rng, now) if kind else
-                                EXTREMES[rng.integers(len(EXTREMES))])
-        message.header.frame_id = ['odom', 'base_link'][rng.integers(8) // 7]
-    return message
-
-
-def fill_small(rng, place):
-    """Fill numbers, at any depth, with such as a robot has; rotations with rotations about z."""
-    for name, kind in place.get_fields_and_field_types().items():
-        value = getattr(place, name)
-        if kind == 'geometry_msgs/Quaternion':
-            half = 0.5 * rng.normal()
-            value.z, value.w = math.sin(half), math.cos(half)
-        elif kind == 'double':
-            setattr(place, name, float(rng.normal()) * 0.3 if rng.integers(30)
-                    else random_number(rng))
-        elif hasattr(value, 'get_fields_and_field_types'):
-            fill_small(rng, value)
-
-
-def fill_rest(rng, message):
-    """Fill what fuzz.py leaves as it is: texts, and sequences of messages."""
-    for name, kind in message.get_fields_and_field_types().items():
-        if kind == 'string' and rng.integers(2):
-            setattr(message, name, TEXTS[rng.integers(len(TEXTS))])
-        elif kind.startswith('sequence<diagnostic_msgs/'):
-            part = getattr(diagnostic_msgs.msg, kind.rsplit('/', 1)[-1].rstrip('>'))
-            made = [part() for _ in range(int(rng.integers(0, 5)))]
-            for one in made:
-                fill_rest(rng, one)
-                if hasattr(one, 'level'):
-                    one.level = bytes([int(rng.integers(0, 256))])
-            setattr(message, name, made)
-
-
-def damaged(rng, data):
-    """Return bytes that were once a message."""
-    data, kind = bytearray(data), rng.integers(9)
-    if kind == 0:
-        del data[int(rng.integers(len(data))):]
-    elif kind == 1:
-        for _ in range(int(rng.integers(1, FLIPS))):
-            data[rng.integers(len(data))] ^= 1 << int(rng.integers(8))
-    elif kind == 2:  # a count or a length, where one may be
-        place = 4 * int(rng.integers(1, max(2, len(data) // 4)))
-        data[place:place + 4] = struct.pack('<I', int(rng.choice(
-            [0, 1, 2, 255, 1001, 2**16, 2**31, 2**32 - 1])))
-    elif kind == 3:
-        data[:4] = rng.bytes(4)
-    elif kind == 4:
-        data += rng.bytes(int(rng.integers(1, 64)))
-    elif kind == 5:
-        data = bytearray(rng.bytes(int(rng.integers(0, 400))))
-    elif kind == 6:  # text that is not UTF-8, on the wire as good as any
-        letters = [k for k in range(4, len(data)) if 97 <= data[k] <= 122]
-        if letters:
-            data[letters[rng.integers(len(letters))]] = 0xf6
-    elif kind == 7:
-        place = 8 * int(rng.integers(0, max(1, len(data) // 8))) + 4
-        data[place:place + 8] = struct.pack('<d', random_number(rng))
-    else:  # the other byte order
-        data[1:2] = b'\0'
+    Parameters
+    ----------
+    data : bytes
+    source : random.Random
+    text : bool
+        Whether it is one; numbers, words and lines are exchanged then, too.
+    others : sequence of bytes
+        Of which pieces are put in.
+    """
+    data = bytearray(data)
+    ways = [_flip, _put, _cut, _hole, _double, _swap] + 3 * [_number, _word, _line] * text
+    for _ in range(source.choice((1, 1, 1, 2, 3, 6))):
+        if others and source.random() < 0.08:
+            _splice(data, source, source.choice(others))
+        else:
+            source.choice(ways)(data, source)
     return bytes(data)
 
 
-def attack(rng, subscription, now):
-    """Give one message to a subscription; return whether it got that far."""
-    kind, topic = subscription.msg_type, subscription.topic_name.lstrip('/')
-    message = any_message(rng, kind, topic, now)
-    if rng.integers(2):
-        if subscription.raw:
-            subscription.callback(serialize_message(message))
-        else:
-            subscription.callback(message)
-        return True
-    data = damaged(rng, serialize_message(message))
-    if not subscription.raw:
-        try:
-            data = deserialize_message(data, kind)
-        except Exception:  # the middleware drops what it cannot read
-            return False
-    subscription.callback(data)
-    return True
+def _place(data, source):
+    """Return a place; the heads and ends of files are worth more than their middle."""
+    end = source.choice((len(data), len(data), len(data), 64, 300))
+    place = source.randrange(max(1, min(end, len(data))))
+    return len(data) - 1 - place if data and source.random() < 0.3 else place
 
 
-class Attack:
-    """
-    Gives messages to every subscriber of a node, with clean traffic between them.
+def _flip(data, source):
+    for _ in range(source.choice((1, 1, 2, 8, 40))):
+        if data:
+            data[_place(data, source)] ^= 1 << source.randrange(8)
 
-    Attributes
-    ----------
-    sent, dropped : Counter
-        Messages by node and topic that got to a callback, and that the middleware had dropped.
-    """
 
-    sent, dropped = Counter(), Counter()
+def _put(data, source):
+    place, piece = _place(data, source), source.choice(BYTES)
+    data[place:place + source.choice((0, len(piece)))] = piece
 
-    def __init__(self, seed, beat, every=10, part=1.0):
-        self._rng, self._beat, self._every = np.random.default_rng(seed), beat, every
-        self._count = count(part)
 
-    def __call__(self, node, now):
-        """Attack the subscriptions of `node` in turn; `now` gives stamps."""
-        subscriptions = list(node.subscriptions)
-        for k in range(self._count * len(subscriptions)):
-            if k % self._every == 0:
-                self._beat()
-            subscription = subscriptions[k % len(subscriptions)]
-            arrived = attack(self._rng, subscription, now)
-            (self.sent if arrived else self.dropped)[
-                node.get_name(), subscription.topic_name] += 1
-        self._beat()
+def _cut(data, source):
+    place = _place(data, source)
+    if source.random() < 0.3:
+        del data[place:]
+    else:
+        del data[place:place + source.choice((1, 2, 8, 100, 2000))]
+
+
+def _hole(data, source):
+    place = _place(data, source)
+    length = min(source.choice((4, 8, 100, 4096)), len(data) - place)
+    data[place:place + length] = bytes(length)
+
+
+def _double(data, source):
+    place = _place(data, source)
+    data[place:place] = data[place:place + source.choice((1, 8, 60, 500))]
+
+
+def _swap(data, source):
+    a, b = sorted((_place(data, source), _place(data, source)))
+    length = min(source.choice((1, 8, 50)), b - a, len(data) - b)
+    data[a:a + length], data[b:b + length] = data[b:b + length], data[a:a + length]
+
+
+def _splice(data, source, other):
+    begin = source.randrange(len(other) + 1)
+    place = _place(data, source)
+    data[place:place + source.choice((0, 20))] = other[begin:begin + source.choice((10, 80, 600))]
+
+
+def _exchange(data, source, pattern, choices):
+    found = list(pattern.finditer(data))
+    if found:
+        match = source.choice(found)
+        data[match.start():match.end()] = source.choice(choices).encode()
+
+
+def _number(data, source):
+    _exchange(data, source, _NUMBER, NUMBERS)
+
+
+def _word(data, source):
+    _exchange(data, source, _WORD, WORDS)
+
+
+def _line(data, source):
+    lines = bytes(data).split(b'\n')
+    k = source.randrange(len(lines))
+    way = source.randrange(4)
+    if way == 0:
+        del lines[k]
+    elif way == 1:
+        lines.insert(k, lines[source.randrange(len(lines))])
+    elif way == 2:
+        lines[k] = source.choice((b' ', b'  ', b'    ')) + lines[k]
+    else:
+        lines.insert(k, source.choice(WORDS).encode())
+    data[:] = b'\n'.join(lines)
+
+
+def variants(seed, name, count):
+    """Yield random numbers for each variant of a kind of file."""
+    for k in range(count):
+        yield k, random.Random(f'{seed}/{name}/{k}')

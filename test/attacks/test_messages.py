@@ -12,7 +12,7 @@ import pytest
 rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
 from bad_messages import joints, stamped  # noqa: E402
-from damage import EXTREMES, Attack, count  # noqa: E402
+from damaged_messages import EXTREMES, Attack, count  # noqa: E402
 from geometry_msgs.msg import AccelStamped  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from wired import deliver  # noqa: E402

@@ -15,7 +15,7 @@ import pytest
 rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
 from bad_messages import efforts, joints, put, stamped  # noqa: E402
-from damage import Attack, count  # noqa: E402
+from damaged_messages import Attack, count  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from geometry_msgs.msg import Twist, TwistStamped  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402

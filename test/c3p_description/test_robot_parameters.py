@@ -191,3 +191,15 @@ def test_degrees_are_radians(tmp_path):
     shutil.copy(share_file('c3p_description/robots/c3p.yaml'), tmp_path / 'r.yaml')
     angles = read_parameters(tmp_path / 'r.yaml')['casters']['hip_angles']
     assert angles == [math.radians(30), math.radians(150), math.radians(270)]
+
+
+@pytest.mark.parametrize('name', ['/etc/passwd', '../secret', './secret', 'secret.txt'])
+def test_only_names_and_yaml_files_are_extended(tmp_path, name):
+    (tmp_path / 'robots').mkdir()
+    for place in ('secret', 'robots/secret', 'robots/secret.txt'):
+        (tmp_path / place).write_text('hidden: text')
+    path = tmp_path / 'robots' / 'ours.yaml'
+    path.write_text(f'extends: {name}\n')
+    with pytest.raises(ModelError, match='is unknown: give one of|not a .yaml file') as raised:
+        load(path)
+    assert 'hidden' not in str(raised.value)

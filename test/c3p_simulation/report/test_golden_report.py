@@ -18,8 +18,9 @@ from robots import C3P
 
 from c3p_simulation.cli import main
 from c3p_simulation.recording.log_reader import read_run
+from c3p_simulation.recording.recorded_robot import recorded_casters
 from c3p_simulation.report import sheet, write
-from c3p_simulation.report.run import read, robot_in
+from c3p_simulation.report.run import read
 
 GOLDEN = Path(__file__).parents[2] / 'data' / 'golden_bag'
 
@@ -196,6 +197,6 @@ def test_the_robot_is_that_of_the_bag(tmp_path):
     text = robot_description('c3p').replace('name="c3p"', 'name="its_own"', 1)
     synthetic.write_bag(tmp_path / 'bag', C3P, run, text,
                         only=['joint_states', 'robot_description', 'tf', 'tf_static'])
-    assert robot_in(tmp_path / 'bag').name == 'its_own'
-    assert robot_in(tmp_path / 'bag', 'c3p').name == 'c3p'
-    assert robot_in(GOLDEN).name == 'c3p'
+    assert recorded_casters(tmp_path / 'bag').name == 'its_own'
+    assert recorded_casters(tmp_path / 'bag', 'c3p').name == 'c3p'
+    assert recorded_casters(GOLDEN).name == 'c3p'

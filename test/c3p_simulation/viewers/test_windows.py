@@ -99,12 +99,12 @@ def test_a_bag_goes_to_the_foxglove_app_until_it_is_ended(viewed_bag, monkeypatc
 
 def test_a_viewer_that_cannot_draw_names_what_is_missing(viewed_bag, monkeypatch, tmp_path,
                                                          capsys):
-    experimental = pytest.importorskip('rerun.experimental')
+    pytest.importorskip('rerun.experimental')
 
-    def spawn(**_):
+    def start(**_):
         raise RuntimeError('no adapter\nfound')
 
-    monkeypatch.setattr(experimental.ViewerClient, 'spawn', spawn)
+    monkeypatch.setattr(rerun_picture, 'RerunProcess', start)
     monkeypatch.setattr(rerun_view, 'save_run', lambda *arguments: arguments[-1])
     assert main(['view', str(viewed_bag), '--viewer', 'rerun', '--headless-screenshot',
                  str(tmp_path / 'f.png')]) == 2

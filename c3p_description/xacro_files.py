@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+xacro files → URDF text.
+
+A xacro file is a program: what stands between ``${`` and ``}`` runs, with all rights of the user.
+So only files that the user names are expanded, in a process of limited time and memory, which
+bounds mistakes and not malice. The suite's own files run here; they take numbers from parameter
+files, which are data.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from c3p_description.model import ModelError
+
+# for the whole process, by the clock; its processor time is limited first, s
+PATIENCE = 30.0
+# where the process was ended
+ENDED = ('it ended after 2 s of processor time or 500 MB; expand the file with `xacro FILE > '
+         'robot.urdf` and give that')
+# in a path these would end the quotes in which the suite's own xacro files have it
+CODE = '\'"\\${}\n'
+
+
+def expand_file(path: Path, mappings: Mapping[str, str]) -> str:
+    """
+    Return the URDF text of a xacro file of the user's.
+
+    Parameters
+    ----------
+    path : Path
+    mappings : mapping of str
+        xacro arguments.
+
+    Raises
+    ------
+    ModelError
+        xacro is not installed, fails, or takes more than 2 s of processor time or 500 MB.
+    """
+    _import_xacro(path)
+    child = Path(__file__).with_name('_xacro_child.py')
+    environment = {**os.environ, 'PYTHONPATH': os.pathsep.join(filter(None, sys.path))}
+    try:
+        done = subprocess.run(
+            [sys.executable, str(child), str(path), *(f'{k}:={v}' for k, v in mappings.items())],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment, timeout=PATIENCE,
+            check=False)
+        told = json.loads(done.stdout.decode('utf-8') or '{}')
+    except subprocess.TimeoutExpired:
+        told = {}
+    except (OSError, ValueError) as error:
+        raise ModelError(f'{path}: xacro failed: {error}') from None
+    if 'text' in told:
+        return told['text']
+    raise ModelError(f'{path}: xacro failed: ' + ' '.join(f'{told.get("error", ENDED)}'.split()))
+
+
+def expand_own(path: Path, mappings: Mapping[str, str]) -> str:
+    """
+    Return the URDF text of a xacro file of the package.
+
+    Parameters
+    ----------
+    path : Path
+    mappings : mapping of str
+        xacro arguments; ``robot`` is the path of a checked parameter file.
+
+    Raises
+    ------
+    ModelError
+        xacro is not installed or fails; a path that xacro would take for code.
+    """
+    xacro = _import_xacro(path)
+    robot = mappings.get('robot', '')
+    if found := sorted(set(robot) & set(CODE)):
+        raise ModelError(f'{robot}: a path with {" ".join(found)} cannot be given to xacro, which '
+                         'takes these for code; rename the file or its folder')
+    try:
+        return xacro.process_file(str(path), mappings=dict(mappings)).toprettyxml(indent='  ')
+    # xacro raises bare exceptions of many types
+    except Exception as error:
+        raise ModelError(f'{path}: xacro failed: {error}') from error
+
+
+def _import_xacro(path: Path) -> object:
+    try:
+        import xacro
+    except ImportError:
+        raise ModelError(f'{path}: xacro is not installed; `pip install xacro`, or install '
+                         'ros-<distribution>-xacro and source its setup file') from None
+    return xacro
