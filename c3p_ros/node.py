@@ -151,6 +151,8 @@ class SuiteNode(Node):
         now = self.now_ns()
         if stamp == 0:
             return now
+        if now == 0 and self._simulated:
+            raise MessageError('no /clock yet; use_sim_time needs somebody who publishes it')
         # simulated time reaches the node by a topic of its own, after the message it belongs to
         check_age(stamp, now, max_age, 1.0 if self._simulated else 0.1)
         return stamp

@@ -38,7 +38,7 @@ from c3p_simulation.cli_sim import add_sim
 from c3p_simulation.cli_teleop import add_teleop
 from c3p_simulation.cli_tune import add_tune
 from c3p_simulation.cli_view import add_view
-from c3p_simulation.drive_options import CONTROLLERS, HARDWARE, PLANTS
+from c3p_simulation.drive_options import CONTROLLERS, HARDWARE, PLANTS, REALTIME
 
 
 def parser() -> argparse.ArgumentParser:
@@ -91,6 +91,10 @@ def _add_drive(commands: Any) -> None:
     drive.add_argument('--realtime-factor', type=not_negative, default=1.0, metavar='F',
                        help='robot time per real time; 0 is lockstep, as fast as the computer can '
                             'and the same result every time (default: %(default)s)')
+    drive.add_argument('--realtime', choices=REALTIME, default=REALTIME[0],
+                       help='while the computer is busy, the simulated robot waits for its '
+                            'controllers and the drive takes longer, or it goes on as a robot '
+                            'does, and the watchdogs stop it (default: %(default)s)')
     drive.add_argument('--rate', type=positive, default=200.0, metavar='HZ',
                        help='control cycles per second of robot time (default: %(default)s)')
     drive.add_argument('--timeout', type=positive, default=60.0, metavar='S',
@@ -134,7 +138,8 @@ def _drive(arguments: argparse.Namespace) -> int:
             robot=arguments.robot, plant=arguments.plant, hardware=arguments.hardware,
             controller=arguments.controller, nodes=arguments.nodes,
             start_steering=[math.radians(a) for a in arguments.start_steering],
-            realtime_factor=arguments.realtime_factor, rate=arguments.rate,
+            realtime_factor=arguments.realtime_factor, realtime=arguments.realtime,
+            rate=arguments.rate,
             keep_bag=arguments.bag, timeout=arguments.timeout, parameters=arguments.params_file),
             say=lambda line: print(line, file=sys.stderr), progress=bar)
     finally:

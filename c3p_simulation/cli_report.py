@@ -13,6 +13,9 @@ from tqdm import tqdm
 
 from c3p_simulation.cli_common import MISSED, add_results, make_places, positive, write_json
 
+# below this share of real time a drive is said to have been slower
+SLOWER = 0.95
+
 
 def add_report(commands: Any) -> None:
     """Add ``c3p report`` to the command line."""
@@ -97,8 +100,16 @@ def drive_summary(figures: Mapping[str, Any]) -> str:
          + ' ms'),
         *_can_summary(figures.get('can')),
         ('cycles / overruns', f'{figures.get("cycles")} / {figures.get("overruns")}'),
+        *_pace_summary(figures.get('realtime_factor_achieved')),
     ]
     return '\n'.join(f'  {name:30} {value}' for name, value in shown)
+
+
+def _pace_summary(factor: float | None) -> list[tuple[str, str]]:
+    if factor is None:
+        return []
+    slower = f', {1.0 / factor:.1f} times slower than real time' if factor < SLOWER else ''
+    return [('robot time per real time', f'{factor:.2f}{slower}')]
 
 
 def _can_summary(can: dict[str, float] | None) -> list[tuple[str, str]]:
