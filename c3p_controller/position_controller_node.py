@@ -8,12 +8,11 @@ otherwise, so that a joystick or Nav2 can command the robot, and ``~/goal_reache
 installed it offers Nav2's action NavigateToPose, too. On a path each command is preceded by the
 ``reference_trajectory`` of the same stamp: a twist does not tell where the line is.
 A drive begins with zero commands, and waits for somebody who takes them: the velocity controller
-takes others only after that.
+takes others only after that. When that is locked by a pause the drive begins again in this way.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -22,21 +21,21 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
-from std_msgs.msg import Bool, Float64
 from std_srvs.srv import Trigger
 
 from c3p_controller.goal_life import (
     CANCELLED,
     NO_ODOMETRY,
     REACHED,
-    TIME_WENT_BACK,
+    RESTARTED,
     GoalLife,
     Outcome,
     refused,
     stands,
 )
 from c3p_controller.path_controller import PathController
-from c3p_controller.position_laws import make_position, retune
+from c3p_controller.position_laws import goal_zone, make_position, retune
+from c3p_controller.rearm import Opening, robot_step
 from c3p_kinematics.se2 import compose
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import OK, WARN
@@ -44,19 +43,14 @@ from c3p_ros.drive_commands import OPENING, DriveCommands
 from c3p_ros.executor import run
 from c3p_ros.frames import GoalFrames, planar_pose
 from c3p_ros.goal_report import GoalReports
+from c3p_ros.lock_report import LockWatch
 from c3p_ros.messages import MessageError, ns_to_stamp, planar, stamp_to_ns
-from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
+from c3p_ros.node import LATEST, RELIABLE, SuiteNode
+from c3p_ros.odometry_gap import OdometryGap
 from c3p_ros.wire import OdometryRead
 
 # how old a goal may be when it arrives, s; a goal replayed from a bag is not driven to
 GOAL_AGE = 10.0
-
-# ~/distance_to_goal is for people and comes ten times a second
-DISTANCE_PERIOD_NS = 100_000_000
-
-# a drive begins with zero commands for this long, ns: one alone might get lost; and for so long
-# after somebody has been found who takes them
-ZERO_PERIOD_NS, FOUND_PERIOD_NS = 100_000_000, round(1e9 * OPENING)
 
 # commands may be this much early, ns: rounding of stamps must not cost a whole cycle
 GRACE_NS = 100_000
@@ -77,18 +71,18 @@ class PositionControllerNode(SuiteNode):
         self._frames = GoalFrames(self)
         self._line = CycleClock()
         self._odom_seen = Lifeline(self.parameters.value.odom_timeout)
-        self._life, self._stamp = GoalLife(), 0
+        self._life = GoalLife()
         self._pose: np.ndarray | None = None
         self._twist = np.zeros(3)
         # compiled before the first goal, which would hold up every node of its process
         compose(np.zeros(3), np.zeros(3))
-        self._begin, self._drive_from, self._distance_due, self._command_due = False, 0, 0, 0
-        self._reached: bool | None = None
+        self._command_due = 0
+        # robot time, s, which goes on also where stamps jump
+        self._time, self._opening, self._gap = 0.0, Opening(), OdometryGap(self)
+        self._lock = LockWatch(self, self.diagnostics, self._on_lock)
         self._commands = DriveCommands(self, self.parameters.value.use_stamped_vel,
                                        isinstance(self._controller, PathController),
                                        self.watch_time())
-        self._reached_pub = self.create_publisher(Bool, '~/goal_reached', LATCHED)
-        self._distance_pub = self.create_publisher(Float64, '~/distance_to_goal', RELIABLE)
         self._reports = GoalReports(self, self.robot.name)
         self.create_subscription(PoseStamped, 'goal_pose', self._on_goal, LATEST)
         self.listen(Odometry, 'odom', self._on_odom, RELIABLE)
@@ -100,14 +94,11 @@ class PositionControllerNode(SuiteNode):
 
     def figures(self) -> Mapping[str, Any]:
         """Return the figures for the diagnostics."""
-        goal, gains = self._controller.goal, self._controller.gains
-        # the papers' zone to the letter says nothing of yaw
-        zone = (gains.goal_zone, math.inf) if hasattr(gains, 'goal_zone') else (
-            gains.goal_tolerance, gains.yaw_tolerance)
+        goal, zone = self._controller.goal, goal_zone(self._controller.gains)
         return {'controller': self.parameters.value.controller,
                 'goal': 'none' if goal is None else np.round(goal, 4).tolist(),
-                'goal reached': bool(self._reached), GOAL_TOLERANCE: zone[0],
-                YAW_TOLERANCE: zone[1]}
+                'goal reached': self._life.held, 'opened again': self._opening.count,
+                GOAL_TOLERANCE: zone[0], YAW_TOLERANCE: zone[1]}
 
     def _retune(self) -> None:
         retune(self._controller, self.parameters.value)
@@ -141,11 +132,12 @@ class PositionControllerNode(SuiteNode):
 
     def _drive_to(self, goal: np.ndarray) -> int:
         # also with a goal that was there: what stands may be locked and wait for a zero command
-        self._begin = self._controller.goal is None or stands(self._twist)
+        self._opening.begin(self._controller.goal is None or stands(self._twist))
+        self._gap.mark()
         self._controller.set_goal(goal, self._pose)
         self._command_due = 0
-        self._tell(self._life.begin(goal, self._stamp * 1e-9))
-        self._publish_reached(False)
+        self._tell(self._life.begin(goal, self._time))
+        self._reports.reached(False)
         self.diagnostics.condition('goal', OK, 'accepted')
         self.get_logger().info(f'goal {np.round(goal, 3).tolist()} in {self._frames.odom_frame}')
         return self._life.number
@@ -156,8 +148,8 @@ class PositionControllerNode(SuiteNode):
     def _on_odom(self, message: OdometryRead) -> None:
         try:
             stamp = self.cycle_stamp(message.stamp, self._odom_seen.timeout)
-            self._line.accept(stamp)
-            if not (self._line.restarted or stamp >= self._command_due):
+            self._time += robot_step(self._line.accept(stamp))
+            if not (self._line.restarted or self._gap.waits or stamp >= self._command_due):
                 self._odom_seen.beat(self.watch_time())
                 return
             pose, speed = planar_pose(message.pose, 'pose'), planar(message.twist, 'twist')
@@ -165,53 +157,57 @@ class PositionControllerNode(SuiteNode):
         except MessageError as error:
             self.diagnostics.refuse('odom', error)
             return
-        self._odom_seen.beat(self.watch_time())
-        self._pose, self._twist, self._stamp = pose, speed, stamp
+        now, gap = self.watch_time(), self._odom_seen.age(self.watch_time())
+        self._odom_seen.beat(now)
+        before, self._pose, self._twist = self._pose, pose, speed
         self._command_due = stamp + int(1e9 / self.parameters.value.command_rate) - GRACE_NS
-        if self._line.restarted:
-            self._distance_due = 0
-            self._give_up(TIME_WENT_BACK, 'time went back; the goal belongs to the time before')
-            return
-        found = self._commands.listeners.found(self.watch_time())
+        if self._line.restarted or self._gap.waits:
+            self._go_on(before, gap)
+        found = OPENING if self._commands.listeners.found(now) else 0.0
         command = self._controller.step(pose, speed)
         if command is None:
             return
         values = self.parameters.value
-        outcome = self._life.step(stamp * 1e-9, command, speed, values.progress_timeout)
+        lock, asked = self._lock.lock, bool(command.twist.any()) and not command.reached
+        outcome = self._life.step(self._time, command, speed, values.progress_timeout, lock)
         if outcome and outcome.reason != REACHED:
             self._give_up(outcome.reason, outcome.text, outcome)
             return
-        if self._begin or found:
-            # to nobody it would begin in vain: whoever comes then waits for a zero
-            self._begin = not self._commands.listeners.anybody()
-            self._drive_from = stamp + (FOUND_PERIOD_NS if found else ZERO_PERIOD_NS)
-        beginning = self._begin or stamp < self._drive_from
+        self._opening.taken(self._time, found, self._commands.listeners.anybody())
+        beginning = self._opening.zeros(self._time, speed, asked, lock)
         if not beginning:
             self._commands.send_ahead(stamp, getattr(self._controller, 'ahead', None),
                                       (self._frames.odom_frame, self._frames.base_frame))
         twist = np.zeros(3) if beginning else command.twist
         self._send(twist, ns_to_stamp(stamp))
-        changed = self._publish_reached(command.reached)
-        if changed or stamp >= self._distance_due:
-            self._distance_due = stamp + DISTANCE_PERIOD_NS
-            self._distance_pub.publish(Float64(data=command.distance))
-            gains = self._controller.gains
-            self._reports.feedback(
-                self._life, stamp, pose, self._frames.odom_frame,
-                (values.speed, getattr(gains, 'yaw_rate', values.yaw_rate)))
+        if self._reports.progress(stamp, command.reached, command.distance):
+            self._reports.feedback(self._life, stamp, pose, self._frames.odom_frame, self._pace())
         self._tell(outcome)
         if outcome and not values.hold_goal:
             self._let_go()
 
+    def _pace(self) -> tuple[float, float]:
+        """Return how fast the robot is driven and turned, m/s and rad/s."""
+        values = self.parameters.value
+        return values.speed, getattr(self._controller.gains, 'yaw_rate', values.yaw_rate)
+
     def _send(self, twist: np.ndarray, stamp: Any) -> None:
         self._commands.send(twist, stamp, self._frames.base_frame)
 
-    def _publish_reached(self, reached: bool) -> bool:
-        """Publish `reached` when it has changed; return whether it has."""
-        changed, self._reached = reached != self._reached, reached
-        if changed:
-            self._reached_pub.publish(Bool(data=reached))
-        return changed
+    def _on_lock(self) -> bool:
+        """End the goal with a lock that a new robot brings; return whether one is driven to."""
+        if new := self._gap.new():
+            self._give_up(RESTARTED, f'{self._lock.lock or "unlocked"}; {new}')
+        return self._life.running
+
+    def _go_on(self, before: np.ndarray, gap: float) -> None:
+        """Go on to the goal after a pause, or a clock that was set, if the robot is the same."""
+        reason, text = self._gap.ends(before, self._pose, gap, self._pace(), self._line.restarted)
+        if reason:
+            self._give_up(reason, text)
+        elif self._controller.goal is not None:
+            self._opening.again(self._time)
+            self.diagnostics.condition('goal', OK, text)
 
     def _let_go(self) -> None:
         self._controller.cancel()
@@ -221,15 +217,22 @@ class PositionControllerNode(SuiteNode):
         if self._controller.goal is None:
             return
         self._let_go()
-        self._publish_reached(False)
+        self._gap.waits = False
+        self._reports.reached(False)
         self.diagnostics.condition('goal', WARN, f'given up: {text}')
         self._tell(outcome or self._life.end(reason, text))
 
     def _on_watch(self) -> None:
-        now = self.watch_time()
-        if self._odom_seen.lost(now):
-            self._give_up(NO_ODOMETRY,
-                          f'no odometry for {self._odom_seen.age(now):.2f} s (odom_timeout)')
+        now, values = self.watch_time(), self.parameters.value
+        if not self._odom_seen.lost(now) or self._controller.goal is None:
+            return
+        age = self._odom_seen.age(now)
+        if age > values.odom_patience:
+            self._give_up(NO_ODOMETRY, f'no odometry for {age:.2f} s (odom_patience)')
+        elif not self._gap.waits:
+            self._gap.waits = True
+            self._send(np.zeros(3), self.get_clock().now().to_msg())
+            self.diagnostics.condition('goal', WARN, f'no odometry for {age:.2f} s (odom_timeout)')
 
     def _on_cancel(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success = self._controller.goal is not None

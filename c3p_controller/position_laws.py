@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields
 from typing import Any
 
@@ -74,3 +75,10 @@ def printed_of(group: Any) -> tuple[PaperPositionGains, PaperPositionOptions]:
         axis_gain=tuple(group.axis_gain), axis_rate=tuple(group.axis_rate),
         yaw_gain=group.yaw_gain, line_yaw_gain=group.line_yaw_gain, goal_zone=group.goal_zone)
     return gains, gains_of(PaperPositionOptions, group)
+
+
+def goal_zone(gains: Any) -> tuple[float, float]:
+    """Return what counts as arrived by some law's gains: metres and radians."""
+    # the papers' zone to the letter says nothing of yaw
+    return ((gains.goal_zone, math.inf) if hasattr(gains, 'goal_zone')
+            else (gains.goal_tolerance, gains.yaw_tolerance))

@@ -34,6 +34,7 @@ from c3p_ros.cycle import CycleClock, Lifelines
 from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.executor import run
 from c3p_ros.frames import planar_points, planar_pose
+from c3p_ros.lock_report import LockReport
 from c3p_ros.messages import (
     EffortCoding,
     JointCoding,
@@ -66,6 +67,7 @@ class VelocityControllerNode(SuiteNode):
         # the papers' law alone needs the inverse dynamics
         self._alive = Lifelines('joint_states', 'odom', *['dynamics_effort'] * self._paper,
                                 timeout=values.chain_timeout)
+        self._lock = LockReport(self, self.diagnostics)
         self.parameters.changed = self._retune
         self._write_effort = JointStateWriter(self._efforts.names, ['effort'])
         self._effort = self.create_publisher(JointState, 'wheel_effort', LATEST)
@@ -217,6 +219,7 @@ class VelocityControllerNode(SuiteNode):
     def _send(self, torque: np.ndarray, stamp: int) -> None:
         if self._guard.opening(self.watch_time()):
             torque = np.zeros(self.robot.count)
+        self._lock.publish(self._guard.lock)
         self._largest = max(self._largest, float(abs(torque).max()))
         self._effort.publish(self._write_effort(stamp, effort=self._efforts.encode(torque)))
 
@@ -233,9 +236,7 @@ class VelocityControllerNode(SuiteNode):
         report('cmd_vel', *((WARN, 'no command for longer than '
                              f'{self._guard.command_timeout} s: the robot stands')
                             if self._guard.stale(now) else (OK, '')))
-        lock = self._guard.lock
-        report('lock', WARN if lock and not lost else OK,
-               f'{lock}; the robot moves after a zero command or silence' if lock else 'unlocked')
+        self._lock.diagnose(self._guard.lock, known=bool(lost))
         late = self._steps.late()
         report('step', WARN if late else OK, late or 'in time again')
 

@@ -149,7 +149,7 @@ def test_stamps_follow_a_system_clock_that_is_set(step):
 def test_stamps_follow_a_clock_that_is_slewed_and_ignore_jitter():
     """The greatest rate of adjtime, 500 ppm, for an hour; and cycles that come 40 ms late."""
     stamps, clock = Stamps(NS, 0, follows=True), 0
-    for k in range(200 * 3600 // 20):
+    for _ in range(200 * 3600 // 20):
         clock += round(20 * NS * 1.0005)
         stamps.advance(20, clock)
         assert abs(stamps.now - clock) < 80_000_000
