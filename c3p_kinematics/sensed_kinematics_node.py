@@ -50,6 +50,9 @@ try:
 except ImportError:  # comes with a ROS 2 installation, not from the package registries
     SetOdometry = None
 
+# how long a gap in the joint states stays a warning, s of robot time
+GAP_SHOWN = 5.0
+
 
 class SensedKinematicsNode(SuiteNode):
     """Adapter between topics and OdometryStream."""
@@ -64,7 +67,7 @@ class SensedKinematicsNode(SuiteNode):
             name: getattr(values, name) for name in PARAMETERS}))
         self._line, self._alive = CycleClock(), Lifeline(values.joint_state_timeout)
         self.parameters.changed = self._retune
-        self._slip_due, self._slipping = 0.0, False
+        self._slip_due, self._slipping, self._gap_until = 0.0, False, 0.0
         self._estimate: OdometryEstimate | None = None
         self._steering = np.zeros(self.robot.count)
         # both compile their kernels before the first message
@@ -89,7 +92,8 @@ class SensedKinematicsNode(SuiteNode):
                   'condition of the wheel Jacobian': f'{float(shown.condition):.3g}'}
         if self._estimate is not None:
             values |= {'distance driven [m]': f'{self._estimate.distance:.3f}',
-                       'samples only latched': self._estimate.skipped}
+                       'samples only latched': self._estimate.skipped,
+                       'gaps bridged': self._estimate.gaps}
         return values
 
     def _retune(self) -> None:
@@ -111,6 +115,12 @@ class SensedKinematicsNode(SuiteNode):
             self.diagnostics.refuse('joint_states', estimate.reason)
             return
         self._publish(estimate, stamp)
+        # what a gap costs is in the covariance for ever; why it is there is shown for a while
+        if estimate.reason.startswith('gap'):
+            self._gap_until = estimate.time + GAP_SHOWN
+            self.diagnostics.condition('gap', WARN, estimate.reason)
+        elif estimate.time > self._gap_until:
+            self.diagnostics.condition('gap', OK, 'joint states without gaps')
 
     def _publish(self, estimate: OdometryEstimate, stamp: int) -> None:
         values = self.parameters.value

@@ -27,7 +27,8 @@ def test_a_drive_begins_with_zeros_as_soon_as_somebody_takes_them():
         opening.taken(time, 0.0, anybody=False)
         assert opening.zeros(time, STILL, True, '')
     opening.taken(3.0, 0.0, anybody=True)
-    assert opening.zeros(3.0, STILL, True, '') and opening.zeros(3.0 + 0.9 * ZEROS, STILL, True, '')
+    assert opening.zeros(3.0, STILL, True, '')
+    assert opening.zeros(3.0 + 0.9 * ZEROS, STILL, True, '')
     assert not opening.zeros(3.0 + 1.1 * ZEROS, STILL, True, '')
     # somebody who is found later is given zeros for a time of his own
     opening.taken(5.0, 0.3, anybody=True)
