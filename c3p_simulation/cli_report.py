@@ -71,6 +71,8 @@ def finish(figures: dict[str, Any], arguments: argparse.Namespace) -> int:
     """Tell and write the figures of a drive; return the exit code."""
     stream = write_json(figures, arguments.json)
     print(drive_summary(figures), file=stream)
+    if 'missed' in figures:
+        print(f'  {"missed because":30} {figures["missed"]}', file=stream)
     for failure in figures.get('failures', []):
         print(f'  failure: {failure}', file=stream)
     for kind, path in figures['files'].items():
