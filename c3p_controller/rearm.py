@@ -2,10 +2,9 @@
 """
 When a drive commands zeros: before it begins, and to be followed again after something has locked.
 
-A velocity controller that was locked, and drives that have missed its torques, follow again after
-a zero (docs/architecture.md). A drive of the suite gives that zero by itself and goes on: its goal
-is as good as it was. What it must not do is go on to a goal that was another robot's, or that of
-an odometry which has begun anew.
+A velocity controller that was locked, and motors that have missed its torques, follow again after
+a zero (docs/architecture.md). The position controller sends that zero and goes on to its goal. It
+must not go on to the goal of another robot, or of an odometry that was started again.
 """
 
 from __future__ import annotations
@@ -20,18 +19,17 @@ from c3p_kinematics.se2 import wrap
 # a drive begins with zero commands for this long, s: one alone might get lost
 ZEROS = 0.1
 
-# a robot that stands for so long, s, though it is asked to move, is given zeros for a while: what
-# closes without locking anything opens by them. Casters that turn on the spot take 1 s
+# a robot that stands for this long while commanded to move gets zeros for this long, s: they open
+# a wheel gate that has closed without a lock. Casters that turn on the spot take 1 s
 STUCK_AFTER, STUCK_ZEROS = 4.0, 0.3
 
 # a robot slower than this stands still, m/s and rad/s
 STILL = np.array([0.005, 0.005, 0.01])
 
-# stamps that go on by more at once are those of a clock that was set, s
+# a larger step of the stamps is a system clock that was set, s
 CLOCK_STEP = 10.0
 
-# how far odometry may come back from where it was, besides the way at the speed of the drive: m
-# and rad
+# largest change of the pose over a pause, besides speed times its length, m and rad
 COME_BACK = np.array([0.1, 0.1, 0.3])
 
 
@@ -93,7 +91,7 @@ class Opening:
         self._until, self._still = -math.inf, math.inf
 
     def begin(self, stands: bool) -> None:
-        """Begin a drive: with zeros where the robot stands, as soon as somebody takes them."""
+        """Begin a drive: where the robot stands, with zeros, once there is a subscriber."""
         self._fresh, self._still = stands, math.inf
 
     def again(self, time: float, zeros: float = ZEROS) -> None:
@@ -103,15 +101,15 @@ class Opening:
 
     def taken(self, time: float, found: float, anybody: bool) -> None:
         """
-        Begin when somebody takes the commands.
+        Begin the zeros when the commands have a subscriber.
 
         Parameters
         ----------
         time : float, s
         found : float, s
-            How long somebody who has just been found is given zeros; 0: nobody has been.
+            Time of zeros for a subscriber that has just been discovered; 0: there is none.
         anybody : bool
-            Somebody takes the commands now; to nobody a drive would begin in vain.
+            The commands have a subscriber now; without one the zeros would be lost.
         """
         if self._fresh or found:
             self._fresh = not anybody

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why the velocity controller follows no command: published, and heard by who commands it."""
+"""Topic with the reason why the velocity controller follows no command: both of its ends."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class LockWatch:
     Attributes
     ----------
     lock : str
-        As published; empty before the first, and where nobody publishes it.
+        As published; empty before the first message, and without a publisher.
     """
 
     def __init__(self, node: Node, diagnostics: Diagnostics, changed: Callable[[], bool]) -> None:

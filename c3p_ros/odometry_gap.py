@@ -33,7 +33,7 @@ class OdometryGap:
         self._known: dict[str, set[bytes]] = {}
 
     def mark(self) -> None:
-        """Remember who publishes now: the goal is theirs."""
+        """Remember the publishers of now, to which the goal belongs."""
         self._known = {topic: self._publishers(topic) for topic in self.TOPICS}
 
     def new(self) -> str:

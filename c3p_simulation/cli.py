@@ -38,11 +38,15 @@ def main(args: Sequence[str] | None = None) -> int:
             and signal.getsignal(signal.SIGINT) is signal.default_int_handler)
     if mine:
         signal.signal(signal.SIGINT, _end_at_once)
-    from c3p_simulation.command_line import run
+    try:
+        from c3p_simulation.command_line import run
 
-    if mine:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    return run(args)
+        # the parser imports, too
+        arguments = parser().parse_args(args)
+    finally:
+        if mine:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+    return run(arguments)
 
 
 def command() -> int:

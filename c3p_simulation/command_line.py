@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -147,9 +146,8 @@ def _drive(arguments: argparse.Namespace) -> int:
     return finish(figures, arguments)
 
 
-def run(args: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit code."""
-    arguments = parser().parse_args(args)
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command that was parsed; return its exit code."""
     try:
         return arguments.run(arguments)
     except (ValueError, OSError, ModuleNotFoundError) as error:

@@ -2,11 +2,11 @@
 """
 When the next cycle of a simulated robot begins, and which stamp it has. Time comes from outside.
 
-``strict`` keeps the clock, as a robot does: a late cycle moves on by all periods that have passed,
-and the watchdogs see the delay. ``wait`` keeps the clock while the computer can, and otherwise
-waits: a cycle begins when the one before has been answered, so that the robot never runs ahead of
-its controllers. Robot time then falls behind the clock and catches up later, by at most a quarter
-of the pace.
+``strict`` follows the clock, as a robot does: a late cycle advances by all periods that have passed,
+and the watchdogs see the delay. ``wait`` follows the clock while the computer keeps up, and
+otherwise waits: a cycle begins after the answer to the cycle before, so that the robot never runs
+ahead of its controllers. Robot time then falls behind the clock, and catches up at 1.25 times the
+pace at most.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ SIMULATED_START = 1_000_000_000
 # a period may be shortened to this part while robot time is behind the clock
 CATCH_UP = 0.8
 
-# how long one cycle waits for its answer: a message that was lost costs no more, s
+# longest wait of one cycle for its answer, and the cost of a lost message, s
 CYCLE_PATIENCE = 0.25
 
-# silence after which nothing is waited for until the next answer, s: no controller is there, and
-# the robot goes on as one does whose controller has died
+# silence after which cycles no longer wait, until the next answer, s: the controller has ended, and
+# the gate has to close
 PATIENCE = 2.0
 
-# delay that a ``strict`` robot makes up for in one go, s of real time; more is let go
+# delay that ``strict`` makes up for in one step, s of real time; more is dropped
 LONGEST = 2.0
 
-# robot time that is further behind the clock is told, s
+# delay of robot time behind the clock above which `lag` reports it, s
 BEHIND = 1.0
 
 # stamps that are further off the system clock than this and two periods are set anew, s
@@ -83,8 +83,8 @@ class Pacing:
     def __init__(self, period: float, factor: float, waits: bool, now: float) -> None:
         """Be due at `now`."""
         self._period, self.wall, self.waits = period, period / factor, waits
-        self.start(now)
-        # nobody has answered yet, so nobody is waited for
+        self.deadline = self._schedule = self._begun = now
+        # without a first answer there is no controller to wait for
         self._heard, self._newest = -math.inf, -1
         self._waiting, self._sent = False, dict[int, float]()
         self.count_afresh(now)
@@ -94,10 +94,11 @@ class Pacing:
         self.deadline = self._schedule = self._begun = now
 
     def count_afresh(self, now: float) -> None:
-        """Begin the statistics again at `now`, s."""
+        """Begin the statistics again at `now`, s; what robot time is behind by then stays so."""
         self.latency, self.lateness = LatencyHistogram(), LatencyHistogram()
         self.overruns = self.answered = self.cycles = self._periods = 0
         self._since = self._until = now
+        self._schedule = max(self._schedule, now)
 
     def left(self, now: float) -> float:
         """Return how long the next cycle has to wait at `now`, s; an answer may shorten it."""
@@ -116,7 +117,7 @@ class Pacing:
             self.deadline = max(self._schedule, now + CATCH_UP * self.wall)
             return 1
         self._schedule = self.deadline = self.deadline + (1 + missed) * self.wall
-        # whatever is beyond is let go: nobody waits for a robot that catches up with an hour
+        # the rest is dropped: catching up with an hour would block the node
         return 1 + min(missed, int(LONGEST / self.wall))
 
     def sent(self, stamp: int, periods: int, now: float, answerable: bool = True) -> None:

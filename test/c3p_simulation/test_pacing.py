@@ -81,6 +81,18 @@ def test_what_was_lost_is_caught_up_with_by_a_quarter_of_the_pace_and_no_faster(
     assert pace.achieved == pytest.approx(1.0, abs=0.01) and not pace.lag(3.0)
 
 
+def test_statistics_that_begin_anew_count_no_catching_up():
+    pace = Pacing(PERIOD, 1.0, True, 0.0)
+    run(pace, lambda stamp, _: 0.2, 1.0)
+    pace.count_afresh(1.0)
+    assert not pace.cycles and not pace.answered and not pace.lag(1.0)
+    for stamp in range(1000, 1200):
+        now = max(pace.deadline, 1.0)
+        pace.sent(stamp, pace.periods(now), now)
+        pace.answer(stamp, now + 0.001)
+    assert pace.achieved == pytest.approx(1.0, abs=0.02)
+
+
 def test_a_lost_answer_costs_one_wait_and_lost_controllers_a_bounded_one():
     pace = Pacing(PERIOD, 1.0, True, 0.0)
     began = run(pace, lambda stamp, _: None if stamp == 50 else 0.001, 1.0)[:, 0]
