@@ -7,8 +7,9 @@ import math
 
 from c3p_ros.errors import MessageError
 
-# time going back by more than this is a restart (a bag that loops, a simulation that was reset)
-RESTART = 1.0
+# time going back by more than this, s, is a restart: a bag that loops, a simulation that was reset,
+# a system clock that was set. No network keeps a message for as long as the watchdogs wait
+RESTART = 0.2
 
 
 class CycleClock:

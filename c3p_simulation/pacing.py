@@ -2,7 +2,7 @@
 """
 When the next cycle of a simulated robot begins, and which stamp it has. Time comes from outside.
 
-``strict`` follows the clock, as a robot does: a late cycle advances by all periods that have passed,
+``strict`` follows the clock, as a robot does: a late cycle advances by all periods that passed,
 and the watchdogs see the delay. ``wait`` follows the clock while the computer keeps up, and
 otherwise waits: a cycle begins after the answer to the cycle before, so that the robot never runs
 ahead of its controllers. Robot time then falls behind the clock, and catches up at 1.25 times the
@@ -27,8 +27,8 @@ CATCH_UP = 0.8
 # longest wait of one cycle for its answer, and the cost of a lost message, s
 CYCLE_PATIENCE = 0.25
 
-# silence after which cycles no longer wait, until the next answer, s: the controller has ended, and
-# the gate has to close
+# silence after which cycles no longer wait, until the next answer, s: the controller has ended
+# and the gate has to close
 PATIENCE = 2.0
 
 # delay that ``strict`` makes up for in one step, s of real time; more is dropped
