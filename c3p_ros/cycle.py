@@ -7,8 +7,8 @@ import math
 
 from c3p_ros.errors import MessageError
 
-# time going back by more than this, s, is a restart: a bag that loops, a simulation that was reset,
-# a system clock that was set. No network keeps a message for as long as the watchdogs wait
+# a larger step back of the stamps, s, is a restart: a bag that loops, a simulation that was reset,
+# a system clock that was set. No network delays a message for as long as the watchdogs wait
 RESTART = 0.2
 
 
