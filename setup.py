@@ -23,7 +23,7 @@ NODES = {
     'ros2_control_bridge_node': 'c3p_hardware.ros2_control_bridge_node:main',
     'hardware_interface_node': 'c3p_hardware.hardware_interface_node:main',
     'robot_nodes': 'c3p_simulation.robot_nodes:main',
-    'c3p': 'c3p_simulation.cli:main',
+    'c3p': 'c3p_simulation.cli:command',
 }
 
 # the versions of the two distributions whose wheels are on the package registry; the meta-packages

@@ -74,6 +74,10 @@ class CommandGuard:
         """Return whether there is a command and it is too old."""
         return self._command is not None and now - self._received > self.command_timeout
 
+    def retune(self, command_timeout: float, start_silence: float) -> None:
+        """Take other times, s."""
+        self.command_timeout, self.start_silence = command_timeout, start_silence
+
     def silence(self, now: float) -> str:
         """Return a line about commands that have stopped coming, '' while they come."""
         return (f'no command for longer than {self.command_timeout} s: the robot stands'

@@ -21,10 +21,12 @@ REACHED, CANCELLED, PREEMPTED = 'reached', 'cancelled', 'preempted'
 NO_PROGRESS, NO_ODOMETRY, TIME_WENT_BACK = 'no progress', 'no odometry', 'time went back'
 # the law commands what is not finite
 NO_COMMAND = 'no command'
+# another robot, or one that has begun anew, is where this one was
+RESTARTED = 'robot restarted'
 # a goal that never was one
 REFUSED = 'refused'
 REASONS = (REACHED, CANCELLED, PREEMPTED, NO_PROGRESS, NO_ODOMETRY, TIME_WENT_BACK, NO_COMMAND,
-           REFUSED)
+           RESTARTED, REFUSED)
 
 # slower than this, m/s and rad/s, a robot stands
 STANDS = np.array([0.05, 0.05, 0.1])
@@ -113,7 +115,7 @@ class GoalLife:
         goal : (3,) array, m and rad
             In the odometry frame.
         time : float, s
-            Of the last odometry.
+            Of the robot, at the last odometry.
         """
         before = self.end(PREEMPTED, f'goal {self.number + 1} took its place')
         self.number, self.running, self.held, self._goal = self.number + 1, True, False, goal
@@ -123,19 +125,21 @@ class GoalLife:
         return before
 
     def step(self, time: float, command: PositionCommand, twist: Array,
-             progress_timeout: float) -> Outcome | None:
+             progress_timeout: float, lock: str = '') -> Outcome | None:
         """
         Follow one command; return the end of the goal when it is this one.
 
         Parameters
         ----------
         time : float, s
-            Stamp of the odometry that the command answers.
+            Of the robot, at the odometry that the command answers.
         command : PositionCommand
         twist : (3,) array, m/s and rad/s
             Sensed.
         progress_timeout : float, s
             0: it is never given up for want of progress.
+        lock : str
+            Why the robot follows no command at present, if it does not.
         """
         if not (self.running or self.held):
             return None
@@ -147,8 +151,9 @@ class GoalLife:
             return self._outcome(REACHED, f'{command.distance:.4f} m and {command.yaw_error:.4f} '
                                           f'rad after {self.took:.2f} s')
         if not closer:
+            why = f'; the velocity controller is locked: {lock}' if lock else ''
             return self.end(NO_PROGRESS, f'no progress for {progress_timeout} s '
-                                         '(progress_timeout)')
+                                         f'(progress_timeout){why}')
         return None
 
     def end(self, reason: str, text: str) -> Outcome | None:

@@ -5,15 +5,15 @@ Node: drives to ``goal_pose``, by the papers' exponential law or along a path wi
 Subscribes ``goal_pose``, ``odom``; publishes ``cmd_vel`` while it has a goal and nothing
 otherwise, so that a joystick or Nav2 can command the robot, and ``~/goal_reached``,
 ``~/distance_to_goal`` and, when a goal ends, ``~/result`` with the reason. Where nav2_msgs is
-installed it offers Nav2's action NavigateToPose, too. On a path each command is preceded by the
-``reference_trajectory`` of the same stamp: a twist does not tell where the line is.
-A drive begins with zero commands, and waits for somebody who takes them: the velocity controller
-takes others only after that.
+installed it offers Nav2's action NavigateToPose. On a path each command is preceded by the
+``reference_trajectory`` of the same stamp: a twist does not tell where the line is. A drive begins,
+and begins again after a lock, with zero commands: the velocity controller follows others only then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
-from std_msgs.msg import Bool, Float64
 from std_srvs.srv import Trigger
 
 from c3p_controller.goal_life import (
@@ -29,7 +28,7 @@ from c3p_controller.goal_life import (
     NO_COMMAND,
     NO_ODOMETRY,
     REACHED,
-    TIME_WENT_BACK,
+    RESTARTED,
     GoalLife,
     Outcome,
     refused,
@@ -37,7 +36,8 @@ from c3p_controller.goal_life import (
 )
 from c3p_controller.law import Ahead
 from c3p_controller.path_controller import PathController
-from c3p_controller.position_laws import make_position, retune, zone_of
+from c3p_controller.position_laws import make_position, pace_of, retune, zone_of
+from c3p_controller.rearm import Opening, robot_step
 from c3p_kinematics.se2 import compose
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import OK, WARN
@@ -46,19 +46,14 @@ from c3p_ros.errors import PublishError
 from c3p_ros.executor import run
 from c3p_ros.frames import GoalFrames, planar_pose
 from c3p_ros.goal_report import GoalReports
+from c3p_ros.lock_report import LockWatch
 from c3p_ros.messages import MessageError, planar, stamp_to_ns
-from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
+from c3p_ros.node import LATEST, RELIABLE, SuiteNode
+from c3p_ros.odometry_gap import OdometryGap
 from c3p_ros.wire import OdometryRead
 
 # how old a goal may be when it arrives, s; a goal replayed from a bag is not driven to
 GOAL_AGE = 10.0
-
-# ~/distance_to_goal is for people and comes ten times a second
-DISTANCE_PERIOD_NS = 100_000_000
-
-# a drive begins with zero commands for this long, ns: one alone might get lost; and for so long
-# after somebody has been found who takes them
-ZERO_PERIOD_NS, FOUND_PERIOD_NS = 100_000_000, round(1e9 * OPENING)
 
 # commands may be this much early, ns: rounding of stamps must not cost a whole cycle
 GRACE_NS = 100_000
@@ -74,28 +69,28 @@ class PositionControllerNode(SuiteNode):
         """Create the law, publishers, subscriptions and the watch."""
         super().__init__('position_controller', Path(__file__).with_name(
             'position_controller_parameters.yaml'), **options)
-        self._controller = make_position(self.parameters.value)
+        values = self.parameters.value
+        self._controller = make_position(values)
         self.parameters.changed = self._retune
         self._frames = GoalFrames(self)
         self._line = CycleClock()
-        self._odom_seen = Lifeline(self.parameters.value.odom_timeout)
-        self._life, self._stamp = GoalLife(), 0
+        self._odom_seen = Lifeline(values.odom_timeout)
+        self._life = GoalLife()
         self._pose: np.ndarray | None = None
         self._twist = np.zeros(3)
         # compiled before the first goal, which would hold up every node of its process
         compose(np.zeros(3), np.zeros(3))
-        self._begin, self._drive_from, self._distance_due, self._command_due = False, 0, 0, 0
-        self._reached: bool | None = None
-        self._commands = DriveCommands(self, self.parameters.value.use_stamped_vel,
-                                       isinstance(self._controller, PathController),
-                                       self.watch_time())
-        self._reached_pub = self.create_publisher(Bool, '~/goal_reached', LATCHED)
-        self._distance_pub = self.create_publisher(Float64, '~/distance_to_goal', RELIABLE)
+        self._command_due = 0
+        # robot time, s, which goes on also where stamps jump
+        self._time, self._opening, self._gap = 0.0, Opening(), OdometryGap(self)
+        self._lock = LockWatch(self, self.diagnostics, self._on_lock)
+        self._commands = DriveCommands(self, values.use_stamped_vel, isinstance(
+            self._controller, PathController), self.watch_time())
         self._reports = GoalReports(self, self.robot.name)
         self.create_subscription(PoseStamped, 'goal_pose', self._on_goal, LATEST)
         self.listen(Odometry, 'odom', self._on_odom, RELIABLE)
         self.create_service(Trigger, '~/cancel', self._on_cancel)
-        action = self.parameters.value.navigate_action
+        action = values.navigate_action
         self._reports.offer(action, partial(self._resolve, action), self._drive_to,
                             partial(self._give_up, CANCELLED))
         self.watch(self._on_watch)
@@ -103,10 +98,10 @@ class PositionControllerNode(SuiteNode):
     def figures(self) -> Mapping[str, Any]:
         """Return the figures for the diagnostics."""
         goal, zone = self._controller.goal, zone_of(self._controller)
-        return {'controller': self.parameters.value.controller,
-                'goal': 'none' if goal is None else np.round(goal, 4).tolist(),
-                'goal reached': bool(self._reached), GOAL_TOLERANCE: zone[0],
-                YAW_TOLERANCE: zone[1]}
+        shown = 'none' if goal is None else np.round(goal, 4).tolist()
+        return {'controller': self.parameters.value.controller, 'goal': shown,
+                'goal reached': self._life.held, 'opened again': self._opening.count,
+                GOAL_TOLERANCE: zone[0], YAW_TOLERANCE: zone[1]}
 
     def _retune(self) -> None:
         retune(self._controller, self.parameters.value)
@@ -118,10 +113,8 @@ class PositionControllerNode(SuiteNode):
         super().destroy_node()
 
     def _on_goal(self, message: PoseStamped) -> None:
-        try:
+        with suppress(MessageError):  # _resolve has reported it
             self._drive_to(self._resolve('goal_pose', message))
-        except MessageError:
-            return  # has been told
 
     def _resolve(self, source: str, message: PoseStamped) -> np.ndarray:
         """Return a goal in the odometry frame; tell and raise when it cannot be driven to."""
@@ -140,11 +133,12 @@ class PositionControllerNode(SuiteNode):
 
     def _drive_to(self, goal: np.ndarray) -> int:
         # also with a goal that was there: what stands may be locked and wait for a zero command
-        self._begin = self._controller.goal is None or stands(self._twist)
+        self._opening.begin(self._controller.goal is None or stands(self._twist))
+        self._gap.mark()
         self._controller.set_goal(goal, self._pose)
         self._command_due = 0
-        self._tell(self._life.begin(goal, self._stamp * 1e-9))
-        self._publish_reached(False)
+        self._tell(self._life.begin(goal, self._time))
+        self._reports.reached(False)
         self.diagnostics.condition('goal', OK, 'accepted')
         self.get_logger().info(f'goal {np.round(goal, 3).tolist()} in {self._frames.odom_frame}')
         return self._life.number
@@ -155,8 +149,8 @@ class PositionControllerNode(SuiteNode):
     def _on_odom(self, message: OdometryRead) -> None:
         try:
             stamp = self.cycle_stamp(message.stamp, self._odom_seen.timeout)
-            self._line.accept(stamp)
-            if not (self._line.restarted or stamp >= self._command_due):
+            self._time += robot_step(self._line.accept(stamp))
+            if not (self._line.restarted or self._gap.waits or stamp >= self._command_due):
                 self._odom_seen.beat(self.watch_time())
                 return
             pose, speed = planar_pose(message.pose, 'pose'), planar(message.twist, 'twist')
@@ -164,27 +158,24 @@ class PositionControllerNode(SuiteNode):
         except MessageError as error:
             self.diagnostics.refuse('odom', error)
             return
-        self._odom_seen.beat(self.watch_time())
-        self._pose, self._twist, self._stamp = pose, speed, stamp
+        now, gap = self.watch_time(), self._odom_seen.age(self.watch_time())
+        self._odom_seen.beat(now)
+        before, self._pose, self._twist = self._pose, pose, speed
         self._command_due = stamp + int(1e9 / self.parameters.value.command_rate) - GRACE_NS
-        if self._line.restarted:
-            self._distance_due = 0
-            self._give_up(TIME_WENT_BACK, 'time went back; the goal belongs to the time before')
-            return
-        found = self._commands.listeners.found(self.watch_time())
+        if self._line.restarted or self._gap.waits:
+            self._go_on(before, gap)
+        found = OPENING if self._commands.listeners.found(now) else 0.0
         command = self._controller.step(pose, speed)
         if command is None:
             return
         values = self.parameters.value
-        outcome = self._life.step(stamp * 1e-9, command, speed, values.progress_timeout)
+        lock, asked = self._lock.lock, bool(command.twist.any()) and not command.reached
+        outcome = self._life.step(self._time, command, speed, values.progress_timeout, lock)
         if outcome and outcome.reason != REACHED:
             self._give_up(outcome.reason, outcome.text, outcome)
             return
-        if self._begin or found:
-            # to nobody it would begin in vain: whoever comes then waits for a zero
-            self._begin = not self._commands.listeners.anybody()
-            self._drive_from = stamp + (FOUND_PERIOD_NS if found else ZERO_PERIOD_NS)
-        beginning = self._begin or stamp < self._drive_from
+        self._opening.taken(self._time, found, self._commands.listeners.anybody())
+        beginning = self._opening.zeros(self._time, speed, asked, lock)
         try:
             self._send(np.zeros(3) if beginning else command.twist, stamp,
                        None if beginning else getattr(self._controller, 'ahead', None))
@@ -192,28 +183,31 @@ class PositionControllerNode(SuiteNode):
             self.diagnostics.withhold(error)
             self._give_up(NO_COMMAND, f'{error}')
             return
-        changed = self._publish_reached(command.reached)
-        if changed or stamp >= self._distance_due:
-            self._distance_due = stamp + DISTANCE_PERIOD_NS
-            self._distance_pub.publish(Float64(data=command.distance))
-            gains = self._controller.gains
-            self._reports.feedback(
-                self._life, stamp, pose, self._frames.odom_frame,
-                (values.speed, getattr(gains, 'yaw_rate', values.yaw_rate)))
+        if self._reports.progress(stamp, command.reached, command.distance):
+            self._reports.feedback(self._life, stamp, pose, self._frames.odom_frame,
+                                   pace_of(self._controller, values))
         self._tell(outcome)
         if outcome and not values.hold_goal:
             self._let_go()
 
     def _send(self, twist: np.ndarray, stamp: int, ahead: Ahead | None = None) -> None:
-        frames = self._frames
-        self._commands.send(twist, stamp, (frames.odom_frame, frames.base_frame), ahead)
+        self._commands.send(twist, stamp, self._frames.pair, ahead)
 
-    def _publish_reached(self, reached: bool) -> bool:
-        """Publish `reached` when it has changed; return whether it has."""
-        changed, self._reached = reached != self._reached, reached
-        if changed:
-            self._reached_pub.publish(Bool(data=reached))
-        return changed
+    def _on_lock(self) -> bool:
+        """End the goal with a lock that a new robot brings; return whether one is driven to."""
+        if new := self._gap.new():
+            self._give_up(RESTARTED, f'{self._lock.lock or "unlocked"}; {new}')
+        return self._life.running
+
+    def _go_on(self, before: np.ndarray, gap: float) -> None:
+        """Go on to the goal after a pause, or a clock that was set, if the robot is the same."""
+        pace = pace_of(self._controller, self.parameters.value)
+        reason, text = self._gap.ends(before, self._pose, gap, pace, self._line.restarted)
+        if reason:
+            self._give_up(reason, text)
+        elif self._controller.goal is not None:
+            self._opening.again(self._time)
+            self.diagnostics.condition('goal', OK, text)
 
     def _let_go(self) -> None:
         self._controller.cancel()
@@ -223,15 +217,22 @@ class PositionControllerNode(SuiteNode):
         if self._controller.goal is None:
             return
         self._let_go()
-        self._publish_reached(False)
+        self._gap.waits = False
+        self._reports.reached(False)
         self.diagnostics.condition('goal', WARN, f'given up: {text}')
         self._tell(outcome or self._life.end(reason, text))
 
     def _on_watch(self) -> None:
-        now = self.watch_time()
-        if self._odom_seen.lost(now):
-            self._give_up(NO_ODOMETRY,
-                          f'no odometry for {self._odom_seen.age(now):.2f} s (odom_timeout)')
+        now, values = self.watch_time(), self.parameters.value
+        if not self._odom_seen.lost(now) or self._controller.goal is None:
+            return
+        age = self._odom_seen.age(now)
+        if age > values.odom_patience:
+            self._give_up(NO_ODOMETRY, f'no odometry for {age:.2f} s (odom_patience)')
+        elif not self._gap.waits:
+            self._gap.waits = True
+            self._send(np.zeros(3), self.now_ns())
+            self.diagnostics.condition('goal', WARN, f'no odometry for {age:.2f} s (odom_timeout)')
 
     def _on_cancel(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success = self._controller.goal is not None

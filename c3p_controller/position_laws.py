@@ -82,3 +82,8 @@ def printed_of(group: Any) -> tuple[PaperPositionGains, PaperPositionOptions]:
         axis_gain=tuple(group.axis_gain), axis_rate=tuple(group.axis_rate),
         yaw_gain=group.yaw_gain, line_yaw_gain=group.line_yaw_gain, goal_zone=group.goal_zone)
     return gains, gains_of(PaperPositionOptions, group)
+
+
+def pace_of(law: PositionLaw, values: Any) -> tuple[float, float]:
+    """Return how fast `law` drives and turns the robot, m/s and rad/s."""
+    return values.speed, getattr(law.gains, 'yaw_rate', values.yaw_rate)

@@ -34,6 +34,7 @@ from c3p_ros.cycle import CycleClock, Lifelines
 from c3p_ros.diagnostics import ERROR, OK, WARN, warned
 from c3p_ros.executor import run
 from c3p_ros.frames import planar_points, planar_pose
+from c3p_ros.lock_report import LockReport
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, planar, stamp_to_ns, twist_of
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.publisher_watch import PublisherWatch
@@ -57,11 +58,11 @@ class VelocityControllerNode(SuiteNode):
         self._newest, self._wheel_rate = 0, np.zeros(self.robot.count)
         self._law = make_law(values, self.robot)
         self._paper = isinstance(self._law, PaperChain)
-        if stronger := self._law.traction.stronger():
-            self.get_logger().warning(stronger)
+        self.caution(self._law.traction.stronger())
         # the papers' law alone needs the inverse dynamics
         self._alive = Lifelines('joint_states', 'odom', *['dynamics_effort'] * self._paper,
                                 timeout=values.chain_timeout)
+        self._lock = LockReport(self, self.diagnostics)
         self.parameters.changed = self._retune
         self._write_effort = JointStateWriter(self._efforts.names, ['effort'], 'wheel_effort')
         self._effort = self.create_publisher(JointState, 'wheel_effort', LATEST)
@@ -89,8 +90,7 @@ class VelocityControllerNode(SuiteNode):
     def _retune(self) -> None:
         values = self.parameters.value
         retune(self._law, values)
-        self._guard.command_timeout = values.cmd_vel_timeout
-        self._guard.start_silence = values.start_silence
+        self._guard.retune(values.cmd_vel_timeout, values.start_silence)
         self._alive.set_timeout(values.chain_timeout)
 
     def _on_command(self, message: Any) -> None:
@@ -154,8 +154,7 @@ class VelocityControllerNode(SuiteNode):
         begin, now, self._time = time.perf_counter(), self.watch_time(), self._time + (dt or 0.0)
         sensed = Sensed(self._time, steering, wheel_rate, pose, twist)
         if dt is not None and dt > self._alive.timeout:
-            # whoever takes the torques has missed them, too
-            self._guard.fault(f'nothing to answer for {dt:.2f} s')
+            self._guard.fault(f'nothing to answer for {dt:.2f} s')  # drives missed torques, too
             dt = None
         # after a pause, or while something is missing, a law begins afresh
         if dt is None or self._alive.lost(now):
@@ -218,6 +217,7 @@ class VelocityControllerNode(SuiteNode):
     def _drive(self, torque: np.ndarray, stamp: int, brakes: bool = False) -> None:
         if self._guard.opening(self.watch_time()):
             torque = np.zeros(self.robot.count)
+        self._lock.publish(self._guard.lock)
         if self.send(self._effort, self._write_effort, stamp, effort=self._efforts.encode(torque)):
             self._largest = max(self._largest, float(abs(torque).max()))
         elif not brakes:
@@ -235,7 +235,7 @@ class VelocityControllerNode(SuiteNode):
         else:
             report('chain', OK, 'whole again')
         report('cmd_vel', *warned(self._guard.silence(now)))
-        report('lock', *warned('' if lost else self._guard.remedy(), 'unlocked'))
+        self._lock.diagnose(self._guard.lock, self._guard.remedy(), known=bool(lost))
         text, fault = self._law.traction.describe(), self._law.traction.fault
         report('traction', ERROR if fault else WARN if text else OK, text or 'all wheels grip')
         report('step', *warned(self._steps.late(), 'in time again'))

@@ -13,13 +13,22 @@ from c3p_kinematics._se2_kernels import integrate_row, wrap_angle
 from c3p_kinematics._slip_kernels import LEAST_TRUST, fit, measured
 from c3p_kinematics.compiled import kernel
 
+# parts into which a gap is divided: casters may swing by a radian in one
+BRIDGE_STEPS = 32
+
 
 @kernel
 def increments(latch, steering, wheel, dt, middle, wheel_rate, steering_rate):
-    """Write the steering halfway and the mean rates since `latch` (2, n); renew the latch."""
+    """
+    Write the steering halfway and the mean rates since `latch` (3, n); renew the latch.
+
+    Its last row is not zero for wheels whose positions have been seen to begin anew at a turn.
+    """
     for i in range(len(steering)):
         turned = wrap_angle(steering[i] - latch[0, i])
         rolled = wrap_angle(wheel[i] - latch[1, i])
+        if abs(wheel[i] - latch[1, i]) > math.pi:
+            latch[2, i] = 1.0
         middle[i] = latch[0, i] + 0.5 * turned
         steering_rate[i], wheel_rate[i] = turned / dt, rolled / dt
         latch[0, i], latch[1, i] = steering[i], wheel[i]
@@ -82,6 +91,51 @@ def refit(geometry, casters, steps, wheel, pose):
             if not math.isfinite(twist[0] + twist[1] + twist[2]):
                 twist[:] = steps[k, :3]
         advance(pose, twist, steps[k, 3])
+
+
+@kernel
+def bridge(geometry, latch, steering, wheel, before, after, dt, largest, lever, pose):
+    """
+    Move `pose` over a gap by positions alone and renew the latch; return the way, m.
+
+    A wheel may have made whole turns, which show where positions count on. Where they begin anew
+    at each turn the rates `before` and `after` the gap (nan: unknown) tell how many those were.
+    Within the gap both angles are taken to change evenly. Returns −1 and does nothing where a
+    wheel would have turned faster than `largest`, rad/s, and than half as fast again as its rates
+    say: what counts its turns was started anew. `lever` [m] makes metres of the yaw.
+    """
+    n = len(steering)
+    rolled, turned = np.empty(n), np.empty(n)
+    for i in range(n):
+        turned[i] = wrap_angle(steering[i] - latch[0, i])
+        raw = wheel[i] - latch[1, i]
+        near, told = wrap_angle(raw), 0.5 * (before[i] + after[i]) * dt
+        rolled[i] = near
+        if latch[2, i] != 0.0:
+            if math.isfinite(told):
+                rolled[i] += 2.0 * math.pi * round((told - near) / (2.0 * math.pi))
+        elif abs(raw) > 2.0 * math.pi or abs(raw - told) < abs(near - told):
+            rolled[i] = raw
+        fastest = largest
+        for rate in (abs(before[i]), abs(after[i])):
+            if 1.5 * rate > fastest:
+                fastest = 1.5 * rate
+        if abs(rolled[i]) > math.pi + fastest * dt:
+            return -1.0
+    middle, weight, twist = np.empty(n), np.ones(n), np.empty(3)
+    spare, unit = np.empty((n, 2)), np.empty((3, 3))
+    place, way, part = pose.copy(), 0.0, dt / BRIDGE_STEPS
+    for k in range(BRIDGE_STEPS):
+        for i in range(n):
+            middle[i] = latch[0, i] + turned[i] * (k + 0.5) / BRIDGE_STEPS
+        solve(geometry, middle, rolled / dt, turned / dt, weight, twist, spare, unit)
+        if not math.isfinite(twist.sum()):
+            return -1.0
+        advance(place, twist, part)
+        way += part * (math.hypot(twist[0], twist[1]) + lever * abs(twist[2]))
+    pose[:] = place
+    latch[0], latch[1] = steering, wheel
+    return way
 
 
 @kernel

@@ -34,6 +34,13 @@ SHORTEST_STEP = 1e-6
 # confidence from which a wheel counts as isolated (slip.SlipReport)
 ISOLATED = 0.9
 
+# of the way over a gap, which positions before and after it tell, this part is its deviation:
+# between them anything may have happened
+GAP_PART = 0.2
+
+# lever that makes an angle of a way where the casters stand close together, m
+SHORTEST_LEVER = 0.05
+
 # largest angle [rad] and rate [rad/s] believed: beyond, float64 resolves less than an encoder, and
 # no motor turns that fast
 LARGEST_ANGLE, LARGEST_RATE = 1e8, 1e6
@@ -75,7 +82,7 @@ class Odometry:
                                  s.yaw_variance_per_metre, s.yaw_variance_per_radian])
         centred = robot.hip_position - robot.hip_position.mean(axis=0)
         self._lever = float(np.sqrt(np.mean(np.sum(centred**2, axis=1))))
-        self._latch, self._ones = np.empty((2, n)), np.ones(n)
+        self._latch, self._ones = np.zeros((3, n)), np.ones(n)
         self._middle, self._wheel, self._steer = np.empty(n), np.empty(n), np.empty(n)
         self._step, self._unit, self._spare = np.empty(3), np.empty((3, 3)), np.empty((n, 2))
         self.reset()
@@ -104,9 +111,10 @@ class Odometry:
         self._covariance = np.diag(variance)
         self._peak = np.diag(np.full(3, s.rate_noise_std**2))
         self._time = self._moved = self._peaked = -math.inf
-        self._distance, self._skipped, self._rejected = 0.0, 0, 0
+        self._distance, self._skipped, self._rejected, self._gaps = 0.0, 0, 0, 0
         # what held twists may have cost, m and rad
         self._doubt = [0.0, 0.0]
+        self._rate = np.full(n, math.nan)
         self._monitor.reset()
         self._grip.reset()
         self._memory.clear()
@@ -115,7 +123,7 @@ class Odometry:
         self._last = OdometryEstimate(0.0, pose.copy(), np.zeros(3), np.diag(variance),
                                       self._peak.copy(), np.zeros((n, 2)), slip,
                                       self._grip.report(), np.zeros(2), 0.0, True,
-                                      'no sample yet', 0, 0)
+                                      'no sample yet', 0, 0, 0)
 
     def step(self, time: float, steering: ArrayLike, wheel_angle: ArrayLike,
              wheel_rate: ArrayLike | None = None, steering_rate: ArrayLike | None = None,
@@ -138,8 +146,9 @@ class Odometry:
         Returns
         -------
         OdometryEstimate
-            A first sample, one that is not later than the last, or one after a gap only latches;
-            one with a number that cannot be is refused. `reason` says so.
+            A first sample, or one that is not later than the last, only latches; one after a gap
+            moves the pose by the positions alone; one with a number that cannot be is refused.
+            `reason` says so.
 
         Raises
         ------
@@ -163,15 +172,18 @@ class Odometry:
         if dt is None or self._time == -math.inf:
             dt = float(time) - self._time
         self._time = float(time)
-        reason = self._why_not(dt)
+        reason, bridged = self._why_not(dt), False
         if not reason:
             reason = self._move(dt, steering, wheel, rates)
+        elif self.settings.max_gap < dt < math.inf:
+            reason, bridged = self._bridge(dt, steering, wheel, rates, reason)
         if reason:
-            self._latch_only(dt, steering, wheel, rates)
+            self._latch_only(dt, steering, wheel, rates, bridged)
+        self._rate[:] = math.nan if rates is None else rates[0]
         self._last = self._last._replace(
             time=self._time, pose=self._pose.copy(), pose_covariance=self._covariance.copy(),
             grip=self._grip.report(), doubt=np.array(self._doubt), distance=self._distance,
-            accepted=True, reason=reason, skipped=self._skipped)
+            accepted=True, reason=reason, skipped=self._skipped, gaps=self._gaps)
         return self._last
 
     def _why_not(self, dt: float) -> str:
@@ -188,11 +200,31 @@ class Odometry:
         self._last = self._last._replace(accepted=False, reason=reason, rejected=self._rejected)
         return self._last
 
-    def _latch_only(self, dt: float, steering: Array, wheel: Array,
-                    rates: list[Array] | None) -> None:
+    def _bridge(self, dt: float, steering: Array, wheel: Array, rates: list[Array] | None,
+                reason: str) -> tuple[str, bool]:
+        """Move over a gap; return what to say of it, and whether that could be done."""
+        after = np.full(len(wheel), math.nan) if rates is None else rates[0]
+        way = kernels.bridge(self.robot.geometry, self._latch, steering, wheel, self._rate, after,
+                             dt, math.pi / self.settings.max_gap, self._lever, self._pose)
+        if way < 0.0:
+            return f'{reason}; the positions after it have begun anew, and the way is lost', False
+        self._gaps += 1
+        length = kernels.grow(self._covariance, self._anchor, self._pose, self._growth,
+                              self._lever, self.settings.standing_distance)
+        if length >= 0.0:
+            self._distance += length
+            self._moved = self._time
+        deviation = GAP_PART * way
+        self._covariance += np.diag([deviation, deviation, deviation / max(
+            self._lever, SHORTEST_LEVER)])**2
+        return f'{reason}; {way:.3f} m by the positions before and after it', True
+
+    def _latch_only(self, dt: float, steering: Array, wheel: Array, rates: list[Array] | None,
+                    bridged: bool) -> None:
         self._latch[0], self._latch[1] = steering, wheel
         self._memory.clear()
-        self._skipped += dt != math.inf
+        self._grip.reset()
+        self._skipped += dt != math.inf and not bridged
         # a clock that was set back must not prolong the hold
         self._moved, self._peaked = min(self._moved, self._time), min(self._peaked, self._time)
         self._twist(steering, rates or [np.zeros_like(wheel)] * 2, self._ones,

@@ -21,8 +21,9 @@ class OdometrySettings:
     Attributes
     ----------
     max_gap : float, s
-        Longest step that is integrated. Choose it below π / (largest wheel rate): an increment of
-        half a turn or more is ambiguous.
+        Longest step that is integrated as any other. Choose it below π / (largest wheel rate): an
+        increment of half a turn or more is ambiguous. Over a longer gap the pose follows the
+        positions alone, with a covariance that grows by how far it went.
     robust : bool
         Take the weight from a caster as far as it is suspected to slip.
     wheel_resolution, steering_resolution : float, rad
@@ -99,9 +100,11 @@ class OdometryEstimate(NamedTuple):
     accepted : bool
         False if nothing of the sample was used: all else is as before.
     reason : str
-        Why the sample was not integrated; empty if it was.
+        Why the sample was not integrated as any other; empty if it was.
     skipped, rejected : int
         Samples since `reset` that only latched (without the first), and that were not accepted.
+    gaps : int
+        Gaps since `reset` over which the positions alone moved the pose.
     """
 
     time: float
@@ -118,3 +121,4 @@ class OdometryEstimate(NamedTuple):
     reason: str
     skipped: int
     rejected: int
+    gaps: int = 0

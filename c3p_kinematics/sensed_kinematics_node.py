@@ -51,6 +51,9 @@ try:
 except ImportError:  # comes with a ROS 2 installation, not from the package registries
     SetOdometry = None
 
+# how long a gap in the joint states stays a warning, s of robot time
+GAP_SHOWN = 5.0
+
 
 # shorter spins are left to the report of slip, s
 SPIN_REPORTED = 0.05
@@ -69,7 +72,7 @@ class SensedKinematicsNode(SuiteNode):
             name: getattr(values, name) for name in PARAMETERS}))
         self._line, self._alive = CycleClock(), Lifeline(values.joint_state_timeout)
         self.parameters.changed = self._retune
-        self._slip_due, self._slipping = 0.0, False
+        self._slip_due, self._slipping, self._gap_until = 0.0, False, 0.0
         self._estimate: OdometryEstimate | None = None
         # the last pose that was published
         self._placed = np.zeros(3)
@@ -102,7 +105,8 @@ class SensedKinematicsNode(SuiteNode):
             values |= {'distance driven [m]': f'{self._estimate.distance:.3f}',
                        'position known to, 95 % [m]': f'{known[:2].max():.3f}',
                        'yaw known to, 95 % [rad]': f'{known[2]:.4f}',
-                       'samples only latched': self._estimate.skipped}
+                       'samples only latched': self._estimate.skipped,
+                       'gaps bridged': self._estimate.gaps}
         return values
 
     def _retune(self) -> None:
@@ -124,6 +128,12 @@ class SensedKinematicsNode(SuiteNode):
             self.diagnostics.refuse('joint_states', estimate.reason)
             return
         self._publish(estimate, stamp)
+        # what a gap costs is in the covariance for ever; why it is there is shown for a while
+        if estimate.reason.startswith('gap'):
+            self._gap_until = estimate.time + GAP_SHOWN
+            self.diagnostics.condition('gap', WARN, estimate.reason)
+        elif estimate.time > self._gap_until:
+            self.diagnostics.condition('gap', OK, 'joint states without gaps')
 
     def _publish(self, estimate: OdometryEstimate, stamp: int) -> None:
         values = self.parameters.value

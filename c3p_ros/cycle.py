@@ -7,8 +7,9 @@ import math
 
 from c3p_ros.errors import MessageError
 
-# time going back by more than this is a restart (a bag that loops, a simulation that was reset)
-RESTART = 1.0
+# a larger step back of the stamps, s, is a restart: a bag that loops, a simulation that was reset,
+# a system clock that was set. No network delays a message for as long as the watchdogs wait
+RESTART = 0.2
 
 
 class CycleClock:

@@ -52,6 +52,8 @@ class Listeners:
         ----------
         now : float, s
         """
+        # with simulated time the start was before any clock
+        self._start = self._start or now
         count, most = self._publisher.get_subscription_count(), self._most
         self._most = max(count, most)
         return count > most and (most == 0 or now - self._start < DISCOVERY)

@@ -169,6 +169,11 @@ class GoalFrames:
             self._buffer = tf2_ros.Buffer()
             self._listener = tf2_ros.TransformListener(self._buffer, node)
 
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Frames of the odometry and of the robot."""
+        return self.odom_frame, self.base_frame
+
     def odometry(self, frame: str, child: str) -> None:
         """Take the frames' names from the odometry."""
         self.odom_frame, self.base_frame = frame, child

@@ -14,6 +14,7 @@ from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import Bool, Float64
 
 from c3p_controller.goal_life import CANCELLED, PREEMPTED, REACHED, GoalLife, Outcome
 from c3p_description.model import Array
@@ -21,6 +22,10 @@ from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.frames import fill_pose
 from c3p_ros.messages import ns_to_stamp
 from c3p_ros.navigate_action import NavigateAction, NavigateToPose
+from c3p_ros.node import LATCHED, RELIABLE
+
+# ~/distance_to_goal is for people and comes ten times a second
+DISTANCE_PERIOD_NS = 100_000_000
 
 # who comes late is told the last one; a goal that replaces another ends it within one cycle
 RESULTS = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -61,7 +66,9 @@ def result_message(outcome: Outcome, node: str, frame: str, robot: str) -> Diagn
 
 class GoalReports:
     """
-    Publisher of ``~/result`` and, where nav2_msgs is installed, Nav2's action.
+    Publishers of ``~/result``, ``~/goal_reached``, ``~/distance_to_goal``; Nav2's action.
+
+    The action is there where nav2_msgs is installed.
 
     Parameters
     ----------
@@ -71,10 +78,39 @@ class GoalReports:
     """
 
     def __init__(self, node: Node, robot: str) -> None:
-        """Create the publisher."""
+        """Create the publishers."""
         self._node, self._robot = node, robot
         self._publisher = node.create_publisher(DiagnosticStatus, '~/result', RESULTS)
+        self._reached_pub = node.create_publisher(Bool, '~/goal_reached', LATCHED)
+        self._distance_pub = node.create_publisher(Float64, '~/distance_to_goal', RELIABLE)
+        self._reached, self._told = None, 0
         self._action: NavigateAction | None = None
+
+    def reached(self, reached: bool) -> bool:
+        """Publish whether the goal is reached when that has changed; return whether it has."""
+        changed, self._reached = reached != self._reached, reached
+        if changed:
+            self._reached_pub.publish(Bool(data=reached))
+        return changed
+
+    def progress(self, stamp: int, reached: bool, distance: float) -> bool:
+        """
+        Publish how far the goal is, in m, some times a second; return whether that was now.
+
+        Parameters
+        ----------
+        stamp : int, ns
+            Of the odometry; may go back.
+        reached : bool
+            Published when it changes, and the distance with it.
+        distance : float, m
+        """
+        changed = self.reached(reached)
+        if not changed and 0 <= stamp - self._told < DISTANCE_PERIOD_NS:
+            return False
+        self._told = stamp
+        self._distance_pub.publish(Float64(data=distance))
+        return True
 
     def offer(self, name: str, resolve: Callable[[PoseStamped], Array],
               begin: Callable[[Array], int], cancel: Callable[[str], None]) -> None:

@@ -21,6 +21,7 @@ from c3p_controller.goal_life import (
     NO_ODOMETRY,
     NO_PROGRESS,
     REACHED,
+    RESTARTED,
     TIME_WENT_BACK,
     Outcome,
 )
@@ -34,7 +35,8 @@ except ImportError:  # nav2_msgs comes with Nav2, not from the package registrie
 
 # codes of the action's later versions; the first one names none of them but 0
 NONE, UNKNOWN, TF_ERROR, TIMEOUT = 0, 9000, 9002, 9003
-CODES = {NO_PROGRESS: TIMEOUT, NO_ODOMETRY: TF_ERROR, TIME_WENT_BACK: TF_ERROR}
+CODES = {NO_PROGRESS: TIMEOUT, NO_ODOMETRY: TF_ERROR, TIME_WENT_BACK: TF_ERROR,
+         RESTARTED: TF_ERROR}
 
 
 class PatientServer(ActionServer):

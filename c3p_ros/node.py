@@ -96,6 +96,11 @@ class SuiteNode(Node):
         # the same as the node's clock without simulated time, at a fortieth of its cost
         return self.get_clock().now().nanoseconds if self._simulated else time.time_ns()
 
+    def caution(self, text: str) -> None:
+        """Log a warning, unless `text` is empty."""
+        if text:
+            self.get_logger().warning(text)
+
     def watch(self, look: Callable[[], None]) -> None:
         """
         Call `look` every WATCH_PERIOD of real time, whatever the simulated time does.
@@ -173,8 +178,11 @@ class SuiteNode(Node):
         now = self.now_ns()
         if stamp == 0:
             return now
-        # simulated time reaches the node by a topic of its own, after the message it belongs to
-        check_age(stamp, now, max_age, 1.0 if self._simulated else 0.1)
+        if now == 0 and self._simulated:
+            raise MessageError('no /clock yet, which use_sim_time needs')
+        # simulated time reaches the node by a topic of its own, after the message it belongs to;
+        # and RViz may stamp goals with the system's time, which a slow simulation is behind
+        check_age(stamp, now, max_age, max(1.0, max_age) if self._simulated else 0.1)
         return stamp
 
     def cycle_stamp(self, stamp: int, max_age: float) -> int:

@@ -3,6 +3,6 @@
 
 import sys
 
-from c3p_simulation.cli import main
+from c3p_simulation.cli import command
 
-sys.exit(main())
+sys.exit(command())

@@ -7,9 +7,11 @@ import argparse
 import json
 import math
 import os
+import signal
 import sys
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
@@ -160,6 +162,31 @@ def write_json(figures: Mapping[str, Any], path: Path | None) -> TextIO:
         return sys.stderr
     path.write_text(text, encoding='utf-8')
     return sys.stdout
+
+
+@contextmanager
+def until_ctrl_c() -> Iterator[Callable[[], bool]]:
+    """
+    Yield what tells whether Ctrl-C has come, so that work ends where it is whole.
+
+    A second one raises KeyboardInterrupt as usual. In another thread than the main one Python has
+    no signals, and it never comes.
+    """
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked.is_set
+        return
+
+    def on_signal(*_: Any) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+
+    before = signal.signal(signal.SIGINT, on_signal)
+    try:
+        yield asked.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def reason(error: Exception) -> str:

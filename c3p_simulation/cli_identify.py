@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from c3p_dynamics.identification_parameters import PARAMETERS, USUAL
-from c3p_simulation.cli_common import add_results, make_places, positive, share, write_json
+from c3p_simulation.cli_common import (
+    add_results,
+    make_places,
+    positive,
+    share,
+    until_ctrl_c,
+    write_json,
+)
 from c3p_simulation.drive_options import PLANTS
 
 DESCRIPTION = """\
@@ -112,8 +119,14 @@ def _excite(arguments: argparse.Namespace, bag: Path) -> None:
         def progress(time: float) -> None:
             bar.update(time - bar.n)
 
-        simulate_excitation(bag, arguments.robot, arguments.simulated, arguments.plant,
-                            excitation=excitation, seed=arguments.seed, progress=progress)
+        with until_ctrl_c() as stop:
+            simulate_excitation(bag, arguments.robot, arguments.simulated, arguments.plant,
+                                excitation=excitation, seed=arguments.seed, progress=progress,
+                                stop=stop)
+            interrupted = stop()
+    if interrupted:
+        print(f'what was driven is in {bag}', file=sys.stderr)
+        raise KeyboardInterrupt
 
 
 def table(figures: dict[str, Any]) -> str:

@@ -20,6 +20,9 @@ from c3p_simulation.cli_common import (
     write_json,
 )
 
+# below this share of real time a drive is said to have been slower
+SLOWER = 0.95
+
 
 def add_report(commands: Any) -> None:
     """Add ``c3p report`` to the command line."""
@@ -73,6 +76,8 @@ def finish(figures: dict[str, Any], arguments: argparse.Namespace) -> int:
     """Tell and write the figures of a drive; return the exit code."""
     stream = write_json(figures, arguments.json)
     print(drive_summary(figures), file=stream)
+    if 'missed' in figures:
+        print(f'  {"missed because":30} {figures["missed"]}', file=stream)
     for failure in figures.get('failures', []):
         print(f'  failure: {failure}', file=stream)
     for kind, path in figures['files'].items():
@@ -102,8 +107,16 @@ def drive_summary(figures: Mapping[str, Any]) -> str:
          + ' ms'),
         *_can_summary(figures.get('can')),
         ('cycles / overruns', f'{figures.get("cycles")} / {figures.get("overruns")}'),
+        *_pace_summary(figures.get('realtime_factor_achieved')),
     ]
     return '\n'.join(f'  {name:30} {value}' for name, value in shown)
+
+
+def _pace_summary(factor: float | None) -> list[tuple[str, str]]:
+    if factor is None:
+        return []
+    slower = f', {1.0 / factor:.1f} times slower than real time' if factor < SLOWER else ''
+    return [('robot time per real time', f'{factor:.2f}{slower}')]
 
 
 def _can_summary(can: dict[str, float] | None) -> list[tuple[str, str]]:

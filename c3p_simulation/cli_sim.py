@@ -17,6 +17,7 @@ from c3p_simulation.cli_common import (
     positive,
     write_json,
 )
+from c3p_simulation.pacing import STRICT, WAIT
 
 # options that only one kind of robot has, and their defaults
 OF_TRICYCLE = {'terrain': 'hills', 'drive_rate': 1.0, 'camber_gain': 0.0}
@@ -47,6 +48,10 @@ def add_sim(commands: Any) -> None:
     command.add_argument('--realtime-factor', type=positive, default=1.0, metavar='F',
                          help='robot time per real time; other than 1 publishes /clock (default: '
                               '%(default)s)')
+    command.add_argument('--realtime', choices=(WAIT, STRICT), default=WAIT,
+                         help='while the computer is busy, a robot on casters waits for its '
+                              'controllers, or it goes on as a robot does, and the watchdogs stop '
+                              'it; wait publishes /clock (default: %(default)s)')
     command.add_argument('--params-file', type=Path, action='append', default=[], metavar='FILE',
                          help='ROS 2 parameter file for the nodes; may be repeated; options that '
                               'are given win')
@@ -70,6 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     make_places(Path(), arguments.json)
     options = SimOptions(robot=arguments.robot, start=arguments.start,
                          duration=arguments.duration, realtime_factor=arguments.realtime_factor,
+                         realtime=arguments.realtime,
                          parameters=arguments.params_file, chosen=chosen)
     figures = (simulate_tricycle if tricycle else simulate_casters)(
         options, say=lambda line: print(line, file=sys.stderr))

@@ -27,6 +27,7 @@ from c3p_description.loader import load_casters
 from c3p_ros.executor import make_executor, steady_process
 from c3p_simulation.drive_client import DriveClient
 from c3p_simulation.drive_options import DriveOptions, parameter_files
+from c3p_simulation.drive_story import distinct
 from c3p_simulation.processes import NodeProcess
 from c3p_simulation.spinner import Spinner
 
@@ -72,8 +73,8 @@ def drive(options: DriveOptions, say: Callable[[str], None] = print,
     Returns
     -------
     dict
-        As `metrics.drive_metrics`, with ``failures`` (what nodes reported or how they ended) and
-        ``files``.
+        As `metrics.drive_metrics`, with ``failures`` (what nodes reported or how they ended),
+        ``files`` and, when the goal was missed, ``missed``: why, in one line.
 
     Raises
     ------
@@ -82,7 +83,7 @@ def drive(options: DriveOptions, say: Callable[[str], None] = print,
     ValueError
         Options or parameters that cannot be.
     KeyboardInterrupt
-        SIGINT or SIGTERM came, while the nodes ran; all have been ended.
+        SIGINT or SIGTERM came, while the nodes ran; all have been ended, and the bag is kept.
     """
     load_casters(options.robot)  # an unknown robot is told before anything starts
     # a simulated robot must not be heard by the real one on the laboratory's network
@@ -91,13 +92,45 @@ def drive(options: DriveOptions, say: Callable[[str], None] = print,
     with ExitStack() as stack:
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix='c3p_drive_')))
         bag = place / 'bag'
-        failures, zone = _run(options, bag, place, say, progress)
-        return report(options, bag, failures, zone)
+        try:
+            client, failures = _run(options, bag, place, say, progress)
+        finally:
+            # also of a drive that was interrupted, or could not be carried out
+            kept = keep_bag(options, bag)
+            if kept is not None:
+                say(f'the bag is {kept}')
+        figures = report(options, bag, failures, client.zone)
+        if kept is not None:
+            figures['files']['bag'] = str(kept)
+        if not figures['reached']:
+            figures['missed'] = client.story.missed(figures, options.timeout, client.distance)
+        return figures
+
+
+def keep_bag(options: DriveOptions, bag: Path) -> Path | None:
+    """
+    Copy a bag to where the options keep it; return the place, None where there is none to keep.
+
+    Parameters
+    ----------
+    options : DriveOptions
+    bag : Path
+        Directory; what is there of it when the recorder has ended.
+    """
+    if not options.keep_bag or not bag.is_dir():
+        return None
+    kept, made = options.out / 'bag', options.out / '.bag'
+    for old in (made, kept):
+        shutil.rmtree(old, ignore_errors=True)
+    # whole or not at all: a second Ctrl-C may come
+    shutil.copytree(bag, made)
+    made.rename(kept)
+    return kept
 
 
 def _run(options: DriveOptions, bag: Path, place: Path, say: Callable[[str], None],
-         progress: Callable[[float, float], None]) -> tuple[list[str], tuple[float, float]]:
-    """Run all nodes until the goal is held or missed; return what failed, and the goal zone."""
+         progress: Callable[[float, float], None]) -> tuple[DriveClient, list[str]]:
+    """Run all nodes until the goal is held or missed; return what is known of it, and faults."""
     arguments = [part for path in parameter_files(options, bag, place)
                  for part in ('--params-file', str(path))]
     with ExitStack() as stack:
@@ -120,11 +153,11 @@ def _run(options: DriveOptions, bag: Path, place: Path, say: Callable[[str], Non
         steady_process()
         _send_goal(options, spinner, client)
         ended = _follow(options, spinner, client, processes, progress)
-        failures = client.errors + ended
+        failures = distinct(client.errors) + ended
         # one more second of diagnostics, so that the bag ends with the figures of the whole run
         spinner.wait(1.1)
-        zone = client.goal_zone()
-    return failures, zone
+        client.zone = client.goal_zone()
+    return client, failures
 
 
 def _add(stack: ExitStack, executor: Executor, factory: type[Node]) -> Any:
@@ -240,7 +273,9 @@ def _follow(options: DriveOptions, spinner: Spinner, client: DriveClient,
             shown = time.monotonic()
             progress(now - begin, client.distance)
         held = client.reached_since is not None and now - client.reached_since >= options.dwell
-        return held or now - begin > options.timeout or bool(_ended(processes))
+        # a goal that was given up is not reached any more
+        ended = bool(client.story.ended) or bool(_ended(processes))
+        return held or ended or now - begin > options.timeout
 
     spinner.until(over)
     return _ended(processes)
@@ -249,7 +284,7 @@ def _follow(options: DriveOptions, spinner: Spinner, client: DriveClient,
 def report(options: DriveOptions, bag: Path, failures: Sequence[str],
            zone: tuple[float, float]) -> dict[str, Any]:
     """
-    Compute figures and picture from the bag; keep the bag when asked to.
+    Compute figures and picture from the bag.
 
     Parameters
     ----------
@@ -266,10 +301,4 @@ def report(options: DriveOptions, bag: Path, failures: Sequence[str],
     figures = bag_report(bag, options.robot, goal_tolerance, options.out, yaw_tolerance,
                          options.goal)
     figures['failures'] = list(failures)
-    if options.keep_bag:
-        kept = options.out / 'bag'
-        if kept.exists():
-            shutil.rmtree(kept)
-        shutil.copytree(bag, kept)
-        figures['files']['bag'] = str(kept)
     return figures

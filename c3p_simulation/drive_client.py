@@ -3,20 +3,23 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 from rclpy.task import Future
-from std_msgs.msg import Bool, Float64
+from std_msgs.msg import Bool, Float64, String
 from std_srvs.srv import SetBool, Trigger
 
 from c3p_controller.position_controller_node import GOAL_TOLERANCE, YAW_TOLERANCE
 from c3p_description.model import Array
 from c3p_ros.diagnostics import ERROR
 from c3p_ros.frames import fill_pose
+from c3p_ros.goal_report import RESULTS
 from c3p_ros.node import LATCHED, LATEST, RELIABLE
+from c3p_simulation.drive_story import DriveStory
 
 
 class DriveClient(Node):
@@ -35,6 +38,10 @@ class DriveClient(Node):
         Last DiagnosticStatus of each node, by the node's name.
     errors : list of str
         Every distinct error that a node has reported.
+    story : DriveStory
+        How the goal went.
+    zone : (float, float), m and rad
+        As `goal_zone`, when the drive is over.
     """
 
     def __init__(self, hardware: bool = False, **options: Any) -> None:
@@ -45,6 +52,7 @@ class DriveClient(Node):
         self.accepted = False
         self.health: dict[str, Any] = {}
         self.errors: list[str] = []
+        self.story, self.zone = DriveStory(), (math.nan, math.nan)
         owner = 'hardware_interface' if hardware else 'simulation'
         self._resume = self.create_client(Trigger, 'simulation/resume')
         self._recover = self.create_client(Trigger, 'hardware_interface/recover')
@@ -55,6 +63,10 @@ class DriveClient(Node):
                                  self._on_distance, RELIABLE)
         self.create_subscription(Bool, 'position_controller/goal_reached', self._on_reached,
                                  LATCHED)
+        self.create_subscription(DiagnosticStatus, 'position_controller/result', self._on_result,
+                                 RESULTS)
+        self.create_subscription(String, 'velocity_controller/lock', lambda message:
+                                 self.story.lock(self.robot_time, message.data), LATCHED)
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 50)
 
     @property
@@ -119,6 +131,7 @@ class DriveClient(Node):
         message.header.frame_id = 'odom'
         fill_pose(message.pose, goal)
         self.reached_since, self.accepted, self.errors = None, False, []
+        self.story.goal(self.robot_time)
         self._goal.publish(message)
 
     def _value(self, node: str, key: str) -> str | None:
@@ -135,6 +148,10 @@ class DriveClient(Node):
             self.reached_since = None
         elif self.reached_since is None:
             self.reached_since = self.robot_time
+
+    def _on_result(self, message: DiagnosticStatus) -> None:
+        reason = next((v.value for v in message.values if v.key == 'reason'), '')
+        self.story.end(self.robot_time, reason, message.message)
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         space = self.get_namespace().strip('/')

@@ -10,9 +10,13 @@ from typing import Any
 
 import yaml
 
+from c3p_simulation.pacing import STRICT, WAIT
+
 PLANTS = ('analytic', 'mujoco')
 CONTROLLERS = ('paper', 'closed_form', 'mpc')
 HARDWARE = ('none', 'emulated')
+# what a simulated robot does while the computer is busy
+REALTIME = (WAIT, STRICT)
 
 # cycle at which lockstep waits for the goal: the nodes are ready by then, and every drive begins
 # there, so that two drives are the same bit for bit
@@ -59,6 +63,9 @@ class DriveOptions:
         ``one-process`` or ``processes``.
     realtime_factor : float
         Robot time per real time; 0 is lockstep, as fast as possible.
+    realtime : str
+        ``wait``: a simulated robot waits for its controllers while the computer is busy.
+        ``strict``: it does not, as a robot does not; motor cards never do.
     rate : float, Hz
         Control cycles per second of robot time.
     keep_bag : bool
@@ -79,6 +86,7 @@ class DriveOptions:
     controller: str = 'mpc'
     nodes: str = 'one-process'
     realtime_factor: float = 1.0
+    realtime: str = WAIT
     rate: float = 200.0
     keep_bag: bool = False
     timeout: float = 60.0
@@ -97,9 +105,14 @@ class DriveOptions:
         return self.realtime_factor == 0.0
 
     @property
+    def waits(self) -> bool:
+        """True where a simulated robot waits for its controllers."""
+        return self.realtime == WAIT and self.hardware == 'none' and not self.lockstep
+
+    @property
     def simulated_time(self) -> bool:
         """True where the robot's clock is not the system's."""
-        return self.realtime_factor != 1.0
+        return self.realtime_factor != 1.0 or self.waits
 
 
 def parameter_files(options: DriveOptions, bag: Path, place: Path) -> list[Path]:
@@ -120,14 +133,15 @@ def parameter_files(options: DriveOptions, bag: Path, place: Path) -> list[Path]
             'hold_at_cycle': HOLD_AT if options.lockstep else 0,
             'plant': options.plant, 'rate': float(options.rate), 'lockstep': options.lockstep,
             'realtime_factor': 1.0 if options.lockstep else float(options.realtime_factor),
-            'publish_clock': simulated,
+            'realtime': WAIT if options.waits else STRICT, 'publish_clock': simulated,
             'start_steering': [float(s) for s in options.start_steering],
             # the simulation makes the clock and must not wait for it
             'use_sim_time': False},
         **_hardware(options, place),
         'velocity_controller': {'controller': options.controller},
         'position_controller': {'controller': options.controller},
-        'recorder': {'bag': str(bag)}})
+        # beside the clock the recorder keeps the system's: what the computer took stays visible
+        'recorder': {'bag': str(bag), 'use_sim_time': options.realtime_factor != 1.0}})
     return [first, *options.parameters, last]
 
 

@@ -86,7 +86,8 @@ class ExcitationClient(Node):
     def stop(self, fault: str) -> None:
         """Give up, saying why, and command zero."""
         self.fault = self.fault or fault
-        self._send(np.zeros(3), self.get_clock().now().nanoseconds)
+        # without a stamp it counts at once, whatever clock the robot has
+        self._send(np.zeros(3), 0)
 
     def _on_odom(self, data: bytes) -> None:
         try:

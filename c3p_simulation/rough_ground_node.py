@@ -37,15 +37,13 @@ from c3p_ros.messages import MessageError, check_age, ns_to_stamp, stamp_to_ns, 
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
 from c3p_ros.parameters import ParameterError
 from c3p_ros.wire_writers import JointStateWriter, OdometryWriter
+from c3p_simulation.pacing import SIMULATED_START, Stamps
 from c3p_simulation.rough_ground.commands import AUTODRIVE, COMMANDED, WAITING, Commands
 from c3p_simulation.rough_ground.markers import Paths, terrain_message
 from c3p_simulation.rough_ground.pace import Pace
 from c3p_simulation.rough_ground.run import RoughGroundRun
 from c3p_simulation.scene.camber_scene import camber_scene
 from c3p_simulation.scene.markers import MarkerScene
-
-# simulated time starts here, because a stamp of zero means "not set", ns
-SIMULATED_START = 1_000_000_000
 
 
 class RoughGroundNode(SuiteNode):
@@ -66,13 +64,14 @@ class RoughGroundNode(SuiteNode):
         self._commands, self._lock = Commands(self.robot), threading.Lock()
         self.parameters.changed = self._retune
         self._retune()
-        self._period, self._period_ns = 1.0 / values.rate, round(1e9 / values.rate)
+        self._period = 1.0 / values.rate
         self._paths, self._shown = Paths(values.path_points, values.path_spacing), None
         self._make_publishers()
         command = TwistStamped if values.use_stamped_vel else Twist
         self.create_subscription(command, 'cmd_vel', self._on_command, LATEST)
         self.create_service(Trigger, '~/restart', self._on_restart)
-        self._stamp = SIMULATED_START if values.publish_clock else self.now_ns()
+        self._stamps = Stamps(round(1e9 / values.rate), SIMULATED_START if values.publish_clock
+                              else self.now_ns(), follows=not values.publish_clock)
         self._on_markers()
         self.create_timer(1.0 / values.marker_rate, self._on_markers,
                           clock=RclpyClock(clock_type=ClockType.STEADY_TIME))
@@ -128,8 +127,9 @@ class RoughGroundNode(SuiteNode):
                 run.advance(self._commands.rates(run.state.joint, now, period), period)
                 self._paths.add(run.contact_point, run.wheel_center)
             # simulated time waits for the vehicle, real time does not
-            self._stamp += (steps if self._clock_pub else steps + let_go) * self._period_ns
-            stamp, state, rates, twist = self._stamp, run.state, run.joint_rates, run.twist
+            stamp = self._stamps.advance(steps if self._clock_pub else steps + let_go,
+                                         self.now_ns())
+            state, rates, twist = run.state, run.joint_rates, run.twist
         pose = [*state.position, *np.roll(quaternion(state.rotation), -1)]
         values = self.parameters.value
         try:
@@ -149,7 +149,7 @@ class RoughGroundNode(SuiteNode):
             stamped = isinstance(message, TwistStamped)
             twist = twist_of(message.twist if stamped else message, 'twist')
             if stamped and (stamp := stamp_to_ns(message.header.stamp)):
-                now = self._stamp if self._clock_pub is not None else self.now_ns()
+                now = self._stamps.now if self._clock_pub is not None else self.now_ns()
                 check_age(stamp, now, self._commands.timeout)
         except MessageError as error:
             with self._lock:
@@ -171,7 +171,7 @@ class RoughGroundNode(SuiteNode):
         """Publish camber and paths, and the ground when the vehicle has left the middle of it."""
         values = self.parameters.value
         with self._lock:
-            stamp, place = self._stamp, self.run.state.position[:2]
+            stamp, place = self._stamps.now, self.run.state.position[:2]
             joint = self.run.state.joint
             self._paths.add(self.run.contact_point, self.run.wheel_center)
             paths = (self._paths.message(values.odom_frame, stamp) if self._paths.changed

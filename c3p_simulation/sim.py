@@ -19,6 +19,7 @@ from rclpy.signals import SignalHandlerOptions
 from c3p_description.files import share_file
 from c3p_ros.executor import make_executor, steady_process
 from c3p_simulation.drive_options import known_latency
+from c3p_simulation.pacing import WAIT
 from c3p_simulation.spinner import Spinner
 
 Factory = Callable[..., Node]
@@ -39,6 +40,9 @@ class SimOptions:
         Of robot time; None lasts until Ctrl-C.
     realtime_factor : float
         Other than 1 makes a /clock.
+    realtime : str
+        ``wait`` makes one, too: a robot on casters waits for its controllers while the computer is
+        busy; ``strict``: it does not.
     parameters : sequence of Path
         ROS 2 parameter files, later ones win.
     chosen : mapping
@@ -49,6 +53,7 @@ class SimOptions:
     start: Sequence[float] = (0.0, 0.0, 0.0)
     duration: float | None = None
     realtime_factor: float = 1.0
+    realtime: str = WAIT
     parameters: Sequence[Path] = ()
     chosen: Mapping[str, Any] = field(default_factory=dict)
 
@@ -110,11 +115,13 @@ def simulate_casters(options: SimOptions, say: Callable[[str], None] = print) ->
     from c3p_simulation.robot_nodes import CHAIN
     from c3p_simulation.simulation_node import SimulationNode
 
-    follows = {'use_sim_time': options.realtime_factor != 1.0}
+    own_clock = options.realtime == WAIT or options.realtime_factor != 1.0
+    follows = {'use_sim_time': own_clock}
     latency = {VelocityControllerNode: known_latency('analytic')}
     factories = [(factory, {**follows, **latency.get(factory, {})}) for factory in CHAIN]
-    factories.append((SimulationNode, {**_time(options), **options.chosen,
-                                       'start_pose': list(options.start)}))
+    factories.append((SimulationNode, {
+        **_time(options), 'realtime': options.realtime, 'publish_clock': own_clock,
+        **options.chosen, 'start_pose': list(options.start)}))
     shown = False
 
     def told(node: SimulationNode) -> bool:
@@ -129,7 +136,8 @@ def simulate_casters(options: SimOptions, say: Callable[[str], None] = print) ->
     node = _run(options, factories, told)
     pose = node.plant.truth().pose
     return {'robot': options.robot, 'robot_time_s': node.plant.time, 'pose': pose.tolist(),
-            'cycles': node.cycles, 'answered': node.answered, 'overruns': node.overruns}
+            'cycles': node.cycles, 'answered': node.pace.answered, 'overruns': node.overruns,
+            'realtime_factor_achieved': node.pace.achieved}
 
 
 def _duration(options: SimOptions) -> float:

@@ -3,8 +3,8 @@
 Node: a simulated robot in the place of the hardware interface.
 
 Publishes ``joint_states`` at a fixed rate, ``ground_truth/odom`` and, when asked, ``/clock``;
-subscribes ``wheel_effort``, which passes the same gate as on the robot. In real time a thread with
-an absolute deadline keeps the rate; in lockstep each cycle waits for its answer.
+subscribes ``wheel_effort``, which passes the same gate as on the robot. A thread keeps the rate by
+pacing.py, by the clock alone or waiting for answers, too; in lockstep answers alone count.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from std_srvs.srv import Trigger
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.executor import run
-from c3p_ros.latency import LatencyHistogram
 from c3p_ros.messages import (
     EffortCoding,
     JointCoding,
@@ -35,15 +34,12 @@ from c3p_ros.messages import (
     twist_numbers,
 )
 from c3p_ros.node import LATEST, RECORDED, RELIABLE, SuiteNode
-from c3p_ros.parameters import ParameterError
 from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.wire import JointStateRead
 from c3p_ros.wire_writers import JointStateWriter, OdometryWriter
+from c3p_simulation.pacing import pace_of_parameters
 from c3p_simulation.plants.make import plant_of_parameters, start_of_parameters
 from c3p_simulation.plants.plant import GroundTruth
-
-# simulated time starts here, because a stamp of zero means "not set", ns
-SIMULATED_START = 1_000_000_000
 
 # how long lockstep waits for an answer before it goes on without, s
 PATIENCE = 1.0
@@ -61,20 +57,19 @@ class SimulationNode(SuiteNode):
                          here.with_name('simulation_parameters.yaml'), **options)
         values = self.parameters.value
         self._own_clock = values.publish_clock
-        if (values.lockstep or values.realtime_factor != 1.0) and not self._own_clock:
-            raise ParameterError('simulation: lockstep and a realtime_factor other than 1 need '
-                                 'publish_clock: true, and use_sim_time in the other nodes')
         self.plant = plant_of_parameters(values, self.robot)
         self._sample = start_of_parameters(self.plant, values)
         self._gate = WheelGate(self.robot, GateSettings(values.command_timeout,
                                                         values.stop_damping))
         self._joints, self._efforts = JointCoding(self.robot), EffortCoding(self.robot)
-        self.cycles = 0
-        self._count_afresh()
-        self._period, self._period_ns = 1.0 / values.rate, round(1e9 / values.rate)
-        self._stamp, self._sent = 0, dict[int, float]()
+        self.cycles, self._period = 0, 1.0 / values.rate
+        # compiled before time begins
+        plant_of_parameters(values, self.robot).step(np.zeros(self.robot.count), self._period)
+        self.pace, self._stamps = pace_of_parameters(values, time.monotonic(), self.now_ns())
         self._waiting_since, self._hold_at = 0.0, values.hold_at_cycle
-        self._lock, self._stop = threading.Lock(), threading.Event()
+        self._lock, self._stop = threading.Lock(), False
+        # an answer, or the end, that the thread may wait for
+        self._news = threading.Condition(self._lock)
         self._thread, self._failure = None, None
         self._write_joints = JointStateWriter(self._joints.names, JOINT_FIELDS, 'joint_states')
         self._write_truth = OdometryWriter('odom', 'base_link', 'ground_truth/odom')
@@ -92,53 +87,58 @@ class SimulationNode(SuiteNode):
 
     def figures(self) -> Mapping[str, Any]:
         """Return the figures for the diagnostics: latency is from joint_states to wheel_effort."""
-        shown = self.latency.figures('latency')
-        shown['late_p99_ms'] = f'{1e3 * self.lateness.quantile(0.99):.4f}'
-        return {'cycles': self.cycles - self._counted_from, 'answered': self.answered,
-                'overruns': self.overruns, 'held': self.cycles + 1 == self._hold_at,
-                **shown, 'plant': self.parameters.value.plant,
+        values = self.parameters.value
+        with self._lock:
+            shown = self.pace.figures()
+        return {**shown, 'realtime': 'lockstep' if values.lockstep else values.realtime,
+                'held': self.cycles + 1 == self._hold_at, 'plant': values.plant,
                 'wheels': self._gate.reason or 'driven'}
 
+    @property
+    def overruns(self) -> int:
+        """Periods that have begun late."""
+        return self.pace.overruns
+
     def start(self) -> None:
-        """Compile the plant's kernels and begin to move time."""
-        plant_of_parameters(self.parameters.value, self.robot).step(
-            np.zeros(self.robot.count), self._period)
-        self._stamp = SIMULATED_START if self._own_clock else self.now_ns()
-        if self.parameters.value.lockstep:
-            self._waiting_since = time.monotonic()
-        else:
-            self._thread = threading.Thread(target=self._keep_rate, name='simulation', daemon=True)
-            self._thread.start()
+        """Begin to move time."""
+        # before the first sample, which would be refused where the time is not known
+        self._publish_clock(self._stamps.now)
+        self._waiting_since = time.monotonic()
+        if not self._own_clock:
+            self._start_thread()
+
+    def _start_thread(self) -> None:
+        self._thread = threading.Thread(target=self._keep_rate, name='simulation', daemon=True)
+        self._thread.start()
 
     def destroy_node(self) -> None:
         """Stop the thread, then the node."""
-        self._stop.set()
+        with self._news:
+            self._stop = True
+            self._news.notify()
         if self._thread is not None:
             self._thread.join(timeout=2.0)
         super().destroy_node()
 
     def _keep_rate(self) -> None:
-        """Advance on an absolute deadline; after a delay the plant catches up in one go."""
-        wall = self._period / self.parameters.value.realtime_factor
-        deadline = time.monotonic()
-        while not self._stop.is_set() and self.context.ok():
-            steps = 1
-            late = time.monotonic() - deadline
-            self.lateness.add(late)
-            if late > wall:
-                steps += int(late / wall)
-                self.overruns += steps - 1
+        """Advance when a cycle is due; the pace knows whether it waits for answers."""
+        pace = self.pace
+        pace.start(time.monotonic())
+        while not self._stop and self.context.ok():
             try:
-                *truth, _ = self._advance(steps)
+                stamp, truth, _ = self._advance(pace.periods(time.monotonic()))
             except Exception as error:
                 # raised again where the executor sees it: without this thread time stands still
                 self._failure = error
                 return
-            deadline += steps * wall
             # the truth waits until the chain has done its work: it must not take its time
-            time.sleep(max(0.0, deadline - wall / 2 - time.monotonic()))
-            self._publish_truth(*truth)
-            time.sleep(max(0.0, deadline - time.monotonic()))
+            time.sleep(max(0.0, pace.deadline - pace.wall / 2 - time.monotonic()))
+            if not self.parameters.value.lockstep:
+                self._publish_clock(stamp)
+            self._publish_truth(stamp, truth)
+            with self._news:
+                while not self._stop and (left := pace.left(time.monotonic())) > 0.0:
+                    self._news.wait(left)
 
     def _gate_time(self) -> float:
         return self.plant.time if self._own_clock else time.monotonic()
@@ -153,18 +153,21 @@ class SimulationNode(SuiteNode):
             for _ in range(steps):
                 torque = self._gate.torque_at(self._gate_time(), self._sample.wheel_rate)
                 self._sample = self.plant.step(torque, self._period)
-            self._stamp += steps * self._period_ns
             self.cycles += 1
-            stamp, sample, truth = self._stamp, self._sample, self.plant.truth()
-            self._sent[self._stamp] = time.monotonic()
-            if len(self._sent) > 64:
-                del self._sent[next(iter(self._sent))]
-        if self._clock_pub is not None:
-            self.send(self._clock_pub, Clock, clock=ns_to_stamp(stamp))
-        if told := sample.time == truth.time:
+            sample, truth = self._sample, self.plant.truth()
+            told = sample.time == truth.time
+            stamp = self._stamps.advance(steps, self.now_ns())
+            self.pace.sent(stamp, steps, time.monotonic(), answerable=told)
+        if self.parameters.value.lockstep:
+            self._publish_clock(stamp)
+        if told:
             values = dict(zip(JOINT_FIELDS, self._joints.encode(*sample[1:]), strict=True))
             self.send(self._joint_pub, self._write_joints, stamp, **values)
         return stamp, truth, told
+
+    def _publish_clock(self, stamp: int) -> None:
+        if self._clock_pub is not None:
+            self.send(self._clock_pub, Clock, clock=ns_to_stamp(stamp))
 
     def _publish_truth(self, stamp: int, truth: GroundTruth) -> None:
         if self._truth_pub is not None:
@@ -175,18 +178,16 @@ class SimulationNode(SuiteNode):
         stamp = message.stamp
         try:
             torque = self._efforts.read(message)
-            now = self._stamp if self._own_clock else self.now_ns()
+            now = self._stamps.now if self._own_clock else self.now_ns()
             check_age(stamp, now, self._gate.settings.command_timeout)
         except MessageError as error:
             self.diagnostics.refuse('wheel_effort', error)
             return
-        with self._lock:
-            sent = self._sent.pop(stamp, None)
-            if sent is not None:
-                self.answered += 1
-                self.latency.add(time.monotonic() - sent)
+        with self._news:
             self._gate.command(torque, self._gate_time())
-        if self.parameters.value.lockstep and stamp == self._stamp:
+            newest = self.pace.answer(stamp, time.monotonic())
+            self._news.notify()
+        if newest and self.parameters.value.lockstep:
             self._step_on()
 
     def _step_on(self) -> None:
@@ -199,16 +200,11 @@ class SimulationNode(SuiteNode):
             *truth, told = self._advance()
             self._publish_truth(*truth)
 
-    def _count_afresh(self) -> None:
-        """Begin the statistics of the diagnostics again."""
-        self.latency, self.lateness = LatencyHistogram(), LatencyHistogram()
-        self.overruns, self.answered, self._counted_from = 0, 0, self.cycles
-
     def _on_reset_statistics(self, _: Trigger.Request, response: Trigger.Response
                              ) -> Trigger.Response:
         with self._lock:
-            self._count_afresh()
-        response.success, response.message = True, 'latencies, cycles and overruns from now on'
+            self.pace.count_afresh(time.monotonic())
+        response.success, response.message = True, 'statistics from now on'
         return response
 
     def _on_resume(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
@@ -222,9 +218,14 @@ class SimulationNode(SuiteNode):
     def _on_watch(self) -> None:
         if self._failure is not None:
             raise self._failure
-        if self.parameters.value.lockstep and time.monotonic() - self._waiting_since > (
+        # simulated time begins once callbacks run: the nodes of this process know /clock by then
+        if self._thread is None and not self.parameters.value.lockstep:
+            return self._start_thread()
+        if self._thread is None and time.monotonic() - self._waiting_since > (
                 PATIENCE if self.cycles else 0.0):
             self._step_on()
+        lag = self.pace.lag(time.monotonic())
+        self.diagnostics.condition('pace', WARN if lag else OK, lag or 'with the clock again')
         reason = self._gate.reason
         self.diagnostics.condition('wheels', WARN if reason else OK,
                                    f'{reason}: they brake' if reason else 'driven')

@@ -33,6 +33,7 @@ from c3p_simulation.launch_robot import (
     start_arguments,
     start_values,
 )
+from c3p_simulation.pacing import STRICT, WAIT
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 ARGUMENTS = [
@@ -41,6 +42,11 @@ ARGUMENTS = [
         description='Simulated robot. none: joint_states come from elsewhere, and wheel_effort is '
                     'used elsewhere. analytic: the closed-chain equations of motion. mujoco: '
                     'tyres in contact with the ground (needs c3p[sim]).'),
+    DeclareLaunchArgument(
+        'realtime', default_value=STRICT, choices=(STRICT, WAIT),
+        description='Simulated robot on a busy computer. strict: the watchdogs stop it, as they '
+                    'stop a robot. wait: it waits for its controllers, and /clock goes slower; '
+                    'needs use_sim_time:=true, here and in all other nodes.'),
     DeclareLaunchArgument(
         'hardware', default_value='none', choices=('none', 'can', 'emulated'),
         description='Motor cards. can: the drives and encoders on a CANopen bus; the motors wait '
@@ -72,6 +78,7 @@ def control(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         values['simulation'] = {'plant': sim, **start_values(context)}
         if chosen(context, 'use_sim_time'):
             values['simulation']['publish_clock'] = True
+        values['simulation']['realtime'] = realtime_of(context)
     files, actions = layered(defaults, values)
     # the cards are a computer of their own
     apart = ['emulated_cards_node'] if hardware == 'emulated' else []
@@ -85,6 +92,15 @@ def control(context: LaunchContext) -> list[LaunchDescriptionEntity]:
                        *(['hardware_interface_node'] if hardware != 'none' else [])]
     return [*actions, *(suite_node(executable, *files, on_exit=required(executable), **options)
                         for executable in executables)]
+
+
+def realtime_of(context: LaunchContext) -> str:
+    """Return the argument ``realtime``, which may need simulated time."""
+    realtime = LaunchConfiguration('realtime').perform(context)
+    if realtime == WAIT and not chosen(context, 'use_sim_time'):
+        raise ValueError('realtime:=wait: the robot waits by a clock of its own; add '
+                         'use_sim_time:=true')
+    return realtime
 
 
 def check_robot(sim: str, hardware: str) -> None:

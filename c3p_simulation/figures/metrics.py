@@ -29,6 +29,8 @@ YAW_TOLERANCE = 0.05
 
 LATENCY_KEYS = {'p50': 'latency_p50_ms', 'p99': 'latency_p99_ms', 'max': 'latency_max_ms'}
 COUNT_KEYS = ('cycles', 'overruns')
+# robot time per real time
+PACE_KEY = 'realtime_factor'
 # what a hardware interface tells of its bus
 CAN_KEYS = ('sync_rate_hz', 'bus_load', 'frames_per_s', 'faults', 'missed_cycles')
 
@@ -177,14 +179,20 @@ def _number(text: str | None) -> float | None:
 
 
 def latency(log: RunLog) -> dict[str, Any]:
-    """Return age of the wheel commands [ms], cycles and overruns as last reported."""
+    """
+    Return age of the wheel commands [ms], cycles, overruns and the pace as last reported.
+
+    The pace, robot time per real time, is None where nobody reports one: motor cards keep the
+    clock, and bags of other recorders do not have it.
+    """
     values: Mapping[str, str] = {}
     for health in log.diagnostics:
         if all(key in health.values for key in (*LATENCY_KEYS.values(), *COUNT_KEYS)):
             values = health.values
     counts = {key: _number(values.get(key)) for key in COUNT_KEYS}
     return {'latency_ms': {name: _number(values.get(key)) for name, key in LATENCY_KEYS.items()},
-            **{key: None if count is None else int(count) for key, count in counts.items()}}
+            **{key: None if count is None else int(count) for key, count in counts.items()},
+            'realtime_factor_achieved': _number(values.get(PACE_KEY))}
 
 
 def can_figures(log: RunLog) -> dict[str, float | None] | None:

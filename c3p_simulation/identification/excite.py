@@ -51,7 +51,8 @@ def simulate_excitation(bag: str | Path, robot: str = 'c3p', simulated: str | No
                         plant: str = 'analytic', controller: str = 'paper',
                         excitation: Excitation | None = None,
                         sensors: SensorSettings | None = None, seed: int = 0,
-                        progress: Callable[[float], None] | None = None) -> LoopLog:
+                        progress: Callable[[float], None] | None = None,
+                        stop: Callable[[], bool] = lambda: False) -> LoopLog:
     """
     Drive a simulated robot through an excitation and write the bag.
 
@@ -74,6 +75,8 @@ def simulate_excitation(bag: str | Path, robot: str = 'c3p', simulated: str | No
         Of the sensors and of the steering angles at the start.
     progress : callable, optional
         Takes the robot's time in each cycle, s.
+    stop : callable, optional
+        Asked in each cycle; True ends the drive, and what there is of it is written.
 
     Returns
     -------
@@ -94,7 +97,7 @@ def simulate_excitation(bag: str | Path, robot: str = 'c3p', simulated: str | No
     sensed = SensedPlant(moves, sensors, seed, model)
     log = run_loop(sensed, make_controller(controller, model).law, ExcitationSource(excitation),
                    duration=excitation.duration, steering=_start(seed, model.count),
-                   progress=progress)
+                   progress=progress, stop=lambda _: stop())
     write_run(log, model, bag)
     return log
 

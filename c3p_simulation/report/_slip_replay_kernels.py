@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from c3p_kinematics._odometry_kernels import advance, increments, solve
+from c3p_kinematics._odometry_kernels import advance, bridge, increments, solve
 from c3p_kinematics._slip_kernels import LEAST_TRUST, fit, posterior, track
 from c3p_kinematics.compiled import kernel
 
@@ -41,10 +41,11 @@ def replay(geometry, time, steering, wheel, wheel_rate, steering_rate, noise, sp
     """
     Write odometry and slip of a run, (k, …) each; the settings are those of odometry.py.
 
-    A sample that is not later than the last, or later by more than `longest`, only latches.
+    A sample that is not later than the last only latches; one that is later by more than `longest`
+    moves the pose by the positions alone.
     """
     count, n = steering.shape
-    latch, middle, wheel_mean, steer_mean = np.empty((2, n)), np.empty(n), np.empty(n), np.empty(n)
+    latch, middle, wheel_mean, steer_mean = np.zeros((3, n)), np.empty(n), np.empty(n), np.empty(n)
     mean, power, variance = np.zeros((n, 2)), np.zeros(n), np.full(n, noise * noise)
     contact, edge = np.empty((n, 2)), np.empty(n * (n - 1) // 2)
     likelihood, unit = np.empty(n), np.empty((3, 3))
@@ -75,6 +76,9 @@ def replay(geometry, time, steering, wheel, wheel_rate, steering_rate, noise, sp
             if math.isfinite(step.sum()):
                 advance(place, step, dt)
         else:
+            if dt > longest and k:
+                bridge(geometry, latch, steering[k], wheel[k], wheel_rate[k - 1], wheel_rate[k],
+                       dt, math.pi / longest, 0.0, place)
             latch[0], latch[1] = steering[k], wheel[k]
             without[k] = 0.0
         solve(geometry, steering[k], wheel_rate[k], steering_rate[k], weight, twist[k], slip[k],

@@ -14,6 +14,7 @@ from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import GetParameters
 from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool, String
@@ -191,7 +192,11 @@ class RobotLink(Node):
         return (self._readers[kind](data) if data and age <= OLD else None), age
 
     def _on_timer(self) -> None:
-        """Ask once for the limits, when there is somebody to ask."""
+        """Follow the robot's clock; ask once for the limits, when there is somebody to ask."""
+        # a simulated robot may publish its time, and refuses stamps of another
+        simulated = self.count_publishers('/clock') > 0
+        if simulated != self.get_parameter('use_sim_time').value:
+            self.set_parameters([Parameter('use_sim_time', value=simulated)])
         if self.limits is None and self._ask.service_is_ready():
             answer = self._ask.call_async(GetParameters.Request(names=list(LIMITS)))
             answer.add_done_callback(self._on_limits)

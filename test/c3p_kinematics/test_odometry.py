@@ -106,8 +106,7 @@ def test_pose_comes_from_positions_and_twist_from_rates():
     np.testing.assert_array_equal(estimate.twist, plain.twist)
 
 
-@pytest.mark.parametrize('dt, reason', [(0.0, 'must advance'), (-0.1, 'must advance'),
-                                        (0.5, 'longer than max_gap = 0.25')])
+@pytest.mark.parametrize('dt, reason', [(0.0, 'must advance'), (-0.1, 'must advance')])
 def test_wrong_time_step_only_latches_and_says_so(dt, reason):
     odometry = Odometry(C3P)
     feed(odometry, [0.0, 0.01], np.zeros((2, 3)), [[0] * 3, [0.1] * 3])

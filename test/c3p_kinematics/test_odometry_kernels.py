@@ -81,7 +81,7 @@ def test_fit_gives_the_inverse_of_its_information_and_the_scatter_of_its_residua
 @given(vectors(3, 1e3), vectors(3, 1e3), vectors(3, 3.0), vectors(3, 3.0), st.floats(1e-3, 1.0))
 def test_increments_are_the_shorter_way_round_and_renew_the_latch(steering, wheel, turned, rolled,
                                                                   dt):
-    latch = np.stack([steering, wheel])
+    latch = np.stack([steering, wheel, np.zeros(3)])
     middle, wheel_rate, steering_rate = np.empty(3), np.empty(3), np.empty(3)
     # encoders that wrap: a whole turn more or less is the same angle
     now = steering + turned + 2 * np.pi, wheel + rolled - 4 * np.pi
@@ -90,4 +90,4 @@ def test_increments_are_the_shorter_way_round_and_renew_the_latch(steering, whee
     np.testing.assert_allclose(steering_rate * dt, turned, atol=1e-11)
     np.testing.assert_allclose(wheel_rate * dt, rolled, atol=1e-11)
     np.testing.assert_allclose(middle, steering + 0.5 * turned, atol=1e-11)
-    np.testing.assert_array_equal(latch, now)
+    np.testing.assert_array_equal(latch, [*now, np.ones(3)])

@@ -24,7 +24,7 @@ def test_steps_are_the_differences_of_stamps():
     assert not clock.restarted
 
 
-@pytest.mark.parametrize('back', [0, 1, 5 * MS, 999 * MS])
+@pytest.mark.parametrize('back', [0, 1, 5 * MS, 199 * MS])
 def test_a_repeated_or_older_stamp_is_refused_and_changes_nothing(back):
     clock = CycleClock()
     clock.accept(5000 * MS)

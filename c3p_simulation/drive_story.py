@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why a drive missed its goal, and when that began: one line from what the nodes published."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+REACHED = 'reached'
+
+
+class DriveStory:
+    """
+    What became of a goal: its locks and its end, with their robot times.
+
+    Attributes
+    ----------
+    ended : str
+        How the position controller ended the goal, unless it was reached; empty while it drives.
+
+    Examples
+    --------
+    >>> story = DriveStory()
+    >>> story.goal(10.0)
+    >>> story.lock(12.4, 'nothing to answer for 0.25 s')
+    >>> story.end(24.0, 'no progress', 'no progress: no progress for 10.0 s (progress_timeout)')
+    >>> story.missed({'overruns': 935}, 60.0, 3.1)
+    'no progress for 10.0 s (progress_timeout), 14.0 s after the goal, 3.100 m away; \
+locked after 2.4 s: nothing to answer for 0.25 s; 935 overruns'
+    """
+
+    def __init__(self) -> None:
+        """Know of no goal."""
+        self._begin, self._end, self.ended = 0.0, 0.0, ''
+        self._locks: list[tuple[float, str]] = []
+
+    def goal(self, time: float) -> None:
+        """Begin with a goal sent at `time`, s."""
+        self.__init__()
+        self._begin = time
+
+    def lock(self, time: float, reason: str) -> None:
+        """Note that the velocity controller has been locked at `time`, s; empty: no more."""
+        if reason:
+            self._locks.append((time - self._begin, reason))
+
+    def end(self, time: float, reason: str, message: str) -> None:
+        """Note the end of the goal at `time`, s, as ``~/result`` has it."""
+        if reason != REACHED:
+            self._end, self.ended = time - self._begin, message.removeprefix(f'{reason}: ')
+
+    def missed(self, figures: Mapping[str, Any], timeout: float, distance: float | None) -> str:
+        """
+        Return why the goal was missed, in one line.
+
+        Parameters
+        ----------
+        figures : mapping
+            Of the drive, with ``overruns`` and ``realtime_factor_achieved``.
+        timeout : float, s
+            Of robot time, after which a goal counts as missed.
+        distance : float or None, m
+            What was left.
+        """
+        left = '' if distance is None else f', {distance:.3f} m away'
+        parts = [f'{self.ended}, {self._end:.1f} s after the goal{left}' if self.ended else
+                 f'not held within {timeout:g} s of robot time (--timeout){left}']
+        if self._locks:
+            time, reason = self._locks[0]
+            often = f'locked {len(self._locks)} times, first' if len(self._locks) > 1 else 'locked'
+            parts.append(f'{often} after {time:.1f} s: {reason}')
+        if (overruns := figures.get('overruns')) is not None:
+            parts.append(f'{overruns} overruns')
+        return '; '.join(parts)
+
+
+def distinct(texts: Iterable[str]) -> list[str]:
+    """
+    Return the texts that say different things: the first of those that begin alike.
+
+    Alike is what differs in numbers alone; the beginning, up to a semicolon, is the worst of it.
+
+    Examples
+    --------
+    >>> distinct(['no odom 0.21 s', 'no odom 0.44 s; no command', 'no torque'])
+    ['no odom 0.21 s', 'no torque']
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        found.setdefault(re.sub(r'\d+(\.\d+)?', '#', text.split('; ')[0]), text)
+    return [*found.values()]
