@@ -22,6 +22,12 @@ OPENING = 0.05
 # the lock that every guard begins with
 STARTING = 'starting'
 
+# what a lock begins with that no goal survives: the cause is still there when the robot stands
+STOPPED = 'stopped: '
+
+# such a lock stays for so long after its cause was seen last, s
+STOPPED_FOR = 1.0
+
 
 class CommandGuard:
     """
@@ -53,7 +59,7 @@ class CommandGuard:
         self._stamp, self._stamp_before, self.stamp = 0, 0, 0
         self._received = 0.0
         self._silent_since: float | None = None
-        self._released, self._unlocked = False, -math.inf
+        self._released, self._unlocked, self._stopped = False, -math.inf, -math.inf
 
     def command(self, twist: Array, now: float, stamp: int = 0) -> None:
         """Take a command (3,) with its stamp in ns (0 for none) at time `now`, s."""
@@ -69,6 +75,11 @@ class CommandGuard:
         if not self.lock:
             self.lock = reason
         self._silent_since, self._released = None, False
+
+    def stop(self, reason: str, now: float) -> None:
+        """Lock at `now`, s, because of `reason`, for STOPPED_FOR at least; no goal survives it."""
+        self.fault(STOPPED + reason)
+        self._stopped = now
 
     def stale(self, now: float) -> bool:
         """Return whether there is a command and it is too old."""
@@ -93,7 +104,7 @@ class CommandGuard:
 
     def healthy(self, now: float) -> None:
         """Unlock, with the chain whole at `now`, when a zero command or silence allows it."""
-        if not self.lock:
+        if not self.lock or 0.0 <= now - self._stopped < STOPPED_FOR:
             return
         if self._command is None or self.stale(now):
             needed = self.start_silence if self.lock == STARTING else self.command_timeout

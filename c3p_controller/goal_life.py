@@ -23,10 +23,12 @@ NO_PROGRESS, NO_ODOMETRY, TIME_WENT_BACK = 'no progress', 'no odometry', 'time w
 NO_COMMAND = 'no command'
 # another robot, or one that has begun anew, is where this one was
 RESTARTED = 'robot restarted'
+# the velocity controller has stopped the robot: its wheels spin, or its law fails
+STOPPED = 'stopped'
 # a goal that never was one
 REFUSED = 'refused'
 REASONS = (REACHED, CANCELLED, PREEMPTED, NO_PROGRESS, NO_ODOMETRY, TIME_WENT_BACK, NO_COMMAND,
-           RESTARTED, REFUSED)
+           RESTARTED, STOPPED, REFUSED)
 
 # slower than this, m/s and rad/s, a robot stands
 STANDS = np.array([0.05, 0.05, 0.1])

@@ -6,8 +6,8 @@ Subscribes ``goal_pose``, ``odom``; publishes ``cmd_vel`` while it has a goal an
 otherwise, so that a joystick or Nav2 can command the robot, and ``~/goal_reached``,
 ``~/distance_to_goal`` and, when a goal ends, ``~/result`` with the reason. Where nav2_msgs is
 installed it offers Nav2's action NavigateToPose. On a path each command is preceded by the
-``reference_trajectory`` of the same stamp: a twist does not tell where the line is. A drive begins,
-and begins again after a lock, with zero commands: the velocity controller follows others only then.
+``reference_trajectory`` of the same stamp: a twist does not tell where the line is. A drive begins
+with zero commands, and again after a lock: the velocity controller follows others only then.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
 from std_srvs.srv import Trigger
 
+from c3p_controller import command_guard
 from c3p_controller.goal_life import (
     CANCELLED,
     NO_COMMAND,
     NO_ODOMETRY,
     REACHED,
     RESTARTED,
+    STOPPED,
     GoalLife,
     Outcome,
     refused,
@@ -86,7 +88,7 @@ class PositionControllerNode(SuiteNode):
         self._lock = LockWatch(self, self.diagnostics, self._on_lock)
         self._commands = DriveCommands(self, values.use_stamped_vel, isinstance(
             self._controller, PathController), self.watch_time())
-        self._reports = GoalReports(self, self.robot.name)
+        self._reports = GoalReports(self, self.robot.name, self._frames)
         self.create_subscription(PoseStamped, 'goal_pose', self._on_goal, LATEST)
         self.listen(Odometry, 'odom', self._on_odom, RELIABLE)
         self.create_service(Trigger, '~/cancel', self._on_cancel)
@@ -128,7 +130,7 @@ class PositionControllerNode(SuiteNode):
             return self._frames.resolve(message, self._pose)
         except MessageError as error:
             self.diagnostics.refuse(source, error)
-            self._tell(refused(f'{error}'))
+            self._reports.tell(refused(f'{error}'))
             raise
 
     def _drive_to(self, goal: np.ndarray) -> int:
@@ -137,14 +139,11 @@ class PositionControllerNode(SuiteNode):
         self._gap.mark()
         self._controller.set_goal(goal, self._pose)
         self._command_due = 0
-        self._tell(self._life.begin(goal, self._time))
+        self._reports.tell(self._life.begin(goal, self._time))
         self._reports.reached(False)
         self.diagnostics.condition('goal', OK, 'accepted')
         self.get_logger().info(f'goal {np.round(goal, 3).tolist()} in {self._frames.odom_frame}')
         return self._life.number
-
-    def _tell(self, outcome: Outcome | None) -> None:
-        self._reports.tell(outcome, self._frames.odom_frame)
 
     def _on_odom(self, message: OdometryRead) -> None:
         try:
@@ -184,9 +183,8 @@ class PositionControllerNode(SuiteNode):
             self._give_up(NO_COMMAND, f'{error}')
             return
         if self._reports.progress(stamp, command.reached, command.distance):
-            self._reports.feedback(self._life, stamp, pose, self._frames.odom_frame,
-                                   pace_of(self._controller, values))
-        self._tell(outcome)
+            self._reports.feedback(self._life, stamp, pose, pace_of(self._controller, values))
+        self._reports.tell(outcome)
         if outcome and not values.hold_goal:
             self._let_go()
 
@@ -194,9 +192,11 @@ class PositionControllerNode(SuiteNode):
         self._commands.send(twist, stamp, self._frames.pair, ahead)
 
     def _on_lock(self) -> bool:
-        """End the goal with a lock that a new robot brings; return whether one is driven to."""
+        """End the goal where a lock does; return whether one is still driven to."""
         if new := self._gap.new():
             self._give_up(RESTARTED, f'{self._lock.lock or "unlocked"}; {new}')
+        elif self._lock.lock.startswith(command_guard.STOPPED):
+            self._give_up(STOPPED, self._lock.lock)
         return self._life.running
 
     def _go_on(self, before: np.ndarray, gap: float) -> None:
@@ -220,7 +220,7 @@ class PositionControllerNode(SuiteNode):
         self._gap.waits = False
         self._reports.reached(False)
         self.diagnostics.condition('goal', WARN, f'given up: {text}')
-        self._tell(outcome or self._life.end(reason, text))
+        self._reports.tell(outcome or self._life.end(reason, text))
 
     def _on_watch(self) -> None:
         now, values = self.watch_time(), self.parameters.value

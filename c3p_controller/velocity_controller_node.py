@@ -161,12 +161,12 @@ class VelocityControllerNode(SuiteNode):
             dt = None
             self._law.reset(sensed)
         if fault := self._law.traction.fault:
-            self._guard.fault(fault)
+            self._guard.stop(fault, now)
         command = self._guard.wanted(now, stamp)
         if self._paper:
             if not self.send(self._accel, self._write_accel, stamp,
                              self._law.ask(sensed, command, stamp, dt)):
-                self._guard.fault('the acceleration asked for is not finite')
+                self._guard.stop('the acceleration asked for is not finite', now)
                 self._law.reset(sensed)
                 self._brake(stamp)
         else:
@@ -185,7 +185,7 @@ class VelocityControllerNode(SuiteNode):
             self.diagnostics.condition('law', OK, 'well again')
         except LawFailure as error:
             torque = None
-            self._guard.fault('the law failed')
+            self._guard.stop('the law failed', self.watch_time())
             self._law.reset(sensed)
             self.diagnostics.condition('law', ERROR, f'{error}; the wheels brake')
         if torque is None:
@@ -221,7 +221,7 @@ class VelocityControllerNode(SuiteNode):
         if self.send(self._effort, self._write_effort, stamp, effort=self._efforts.encode(torque)):
             self._largest = max(self._largest, float(abs(torque).max()))
         elif not brakes:
-            self._guard.fault('the torque is not finite')
+            self._guard.stop('the torque is not finite', self.watch_time())
             self._brake(stamp)
 
     def _on_watch(self) -> None:

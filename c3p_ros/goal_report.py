@@ -19,7 +19,7 @@ from std_msgs.msg import Bool, Float64
 from c3p_controller.goal_life import CANCELLED, PREEMPTED, REACHED, GoalLife, Outcome
 from c3p_description.model import Array
 from c3p_ros.diagnostics import ERROR, OK, WARN
-from c3p_ros.frames import fill_pose
+from c3p_ros.frames import GoalFrames, fill_pose
 from c3p_ros.messages import ns_to_stamp
 from c3p_ros.navigate_action import NavigateAction, NavigateToPose
 from c3p_ros.node import LATCHED, RELIABLE
@@ -75,11 +75,13 @@ class GoalReports:
     node : Node
     robot : str
         Name of the robot.
+    frames : GoalFrames
+        Knows the frame of the goals.
     """
 
-    def __init__(self, node: Node, robot: str) -> None:
+    def __init__(self, node: Node, robot: str, frames: GoalFrames) -> None:
         """Create the publishers."""
-        self._node, self._robot = node, robot
+        self._node, self._robot, self._frames = node, robot, frames
         self._publisher = node.create_publisher(DiagnosticStatus, '~/result', RESULTS)
         self._reached_pub = node.create_publisher(Bool, '~/goal_reached', LATCHED)
         self._distance_pub = node.create_publisher(Float64, '~/distance_to_goal', RELIABLE)
@@ -132,17 +134,18 @@ class GoalReports:
         if self._action:
             self._action.destroy()
 
-    def tell(self, outcome: Outcome | None, frame: str) -> None:
-        """Publish how a goal in `frame` has ended, if one has, and tell the action's client."""
+    def tell(self, outcome: Outcome | None) -> None:
+        """Publish how a goal has ended, if one has, also to the action's client."""
         if outcome is None:
             return
         self._publisher.publish(result_message(
-            outcome, self._node.get_fully_qualified_name(), frame, self._robot))
+            outcome, self._node.get_fully_qualified_name(), self._frames.odom_frame,
+            self._robot))
         if self._action:
             self._action.ended(outcome)
 
-    def feedback(self, life: GoalLife, stamp: int, pose: Array, frame: str,
-                 pace: tuple[float, float]) -> None:
+    def feedback(self, life: GoalLife, stamp: int, pose: Array, pace: tuple[float, float]
+                 ) -> None:
         """
         Tell the action's client how far its goal is.
 
@@ -151,14 +154,13 @@ class GoalReports:
         life : GoalLife
         stamp : int, ns
         pose : (3,) array, m and rad
-            Of the robot in `frame`.
-        frame : str
+            Of the robot, in the frame of the odometry.
         pace : (float, float), m/s and rad/s
             How fast the robot drives and turns.
         """
         if not self._action:
             return
         here = PoseStamped()
-        here.header.stamp, here.header.frame_id = ns_to_stamp(stamp), frame
+        here.header.stamp, here.header.frame_id = ns_to_stamp(stamp), self._frames.odom_frame
         fill_pose(here.pose, pose)
         self._action.feedback(life.number, here, life.distance, life.took, life.time_left(*pace))

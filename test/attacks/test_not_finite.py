@@ -14,6 +14,7 @@ from nav_msgs.msg import Odometry  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
+from std_msgs.msg import Bool  # noqa: E402
 from wired import Wired  # noqa: E402
 from wired_robot import RATE, WiredRobot  # noqa: E402
 
@@ -129,7 +130,7 @@ def test_a_torque_law_that_gives_no_number_brakes_and_locks(driving, monkeypatch
     monkeypatch.setattr(node._law, law, lambda *_: np.array([0.0, value, 0.0]))
     before = withheld(node, 'wheel_effort')
     driving.cycle(2)
-    assert node._guard.lock == 'the torque is not finite'
+    assert node._guard.lock == 'stopped: the torque is not finite'
     assert withheld(node, 'wheel_effort') > before
     # against the motion of each wheel
     effort, rate = driving._readers[JointState](driving.last['wheel_effort']), node._wheel_rate
@@ -148,7 +149,7 @@ def test_an_acceleration_that_is_no_number_brakes_and_locks(driving, monkeypatch
     monkeypatch.setattr(node._law, 'ask', lambda *_: np.array([0.0, 0.0, value]))
     before = withheld(node, 'reference_acceleration')
     driving.cycle(2)
-    assert node._guard.lock == 'the acceleration asked for is not finite'
+    assert node._guard.lock == 'stopped: the acceleration asked for is not finite'
     assert withheld(node, 'reference_acceleration') > before
     driving.cycle(int(1.5 * RATE))
     assert abs(driving.twist).max() < 0.01
@@ -213,6 +214,10 @@ def test_a_mux_passes_nothing_that_is_no_number(wired, monkeypatch, value, stamp
         message = kind()
         (message.twist if stamped else message).linear.x = x
         source.callback(message)
+
+    # an e-stop counts as pressed until it is heard
+    lock = next(s for s in node.subscriptions if s.topic_name == '/e_stop')
+    lock.callback(Bool(data=False))
 
     def last():
         message = wired.last['cmd_vel']

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from c3p_controller.command_guard import CommandGuard
+from c3p_controller.command_guard import STOPPED, STOPPED_FOR, CommandGuard
 
 MOVE, ZERO, TIMEOUT = np.array([0.3, 0.0, 0.1]), np.zeros(3), 0.5
 
@@ -160,3 +160,22 @@ def test_what_moves_begins_with_torques_of_zero(guard):
     assert not guard.opening(1.04)
     # a simulation that began anew
     assert not guard.opening(0.5)
+
+
+def test_a_stop_stays_for_a_while_after_its_cause_and_names_it():
+    guard = CommandGuard(0.5, 3.0)
+    zero, moving = np.zeros(3), np.array([0.3, 0.0, 0.0])
+    guard.command(zero, 0.0)
+    guard.healthy(0.0)
+    guard.command(moving, 0.1)
+    for k in range(10):
+        guard.stop('all wheels spin', 0.1 + 0.01 * k)
+    guard.command(zero, 0.3)
+    guard.healthy(0.3)
+    assert guard.lock == STOPPED + 'all wheels spin'
+    guard.command(zero, 0.19 + STOPPED_FOR - 0.01)
+    guard.healthy(0.19 + STOPPED_FOR - 0.01)
+    assert guard.lock and guard.wanted(1.18) is None
+    guard.command(zero, 0.19 + STOPPED_FOR + 0.01)
+    guard.healthy(0.19 + STOPPED_FOR + 0.01)
+    assert not guard.lock
