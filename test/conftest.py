@@ -17,19 +17,20 @@ settings.register_profile('suite', deadline=None, max_examples=10, derandomize=T
 settings.register_profile('explore', deadline=None, max_examples=500)
 settings.load_profile('suite')
 
-# tests that run threads, processes or nodes against the clock on the wall; those with the fixture
-# `bench` do so as well
+# tests that run threads or processes against the clock on the wall
 TESTS = Path(__file__).parent
 REAL_TIME = {TESTS / place for place in (
-    'nodes', 'launch', 'c3p_hardware/emulator', 'c3p_hardware/tools', 'c3p_hardware/transport',
-    'c3p_hardware/test_serial_can.py', 'c3p_ros', 'c3p_simulation/campaigns/test_campaign.py',
+    'launch', 'nodes/test_hardware_processes.py', 'nodes/test_processes.py',
+    'nodes/test_two_robots.py', 'c3p_hardware/emulator/test_cards_processes.py',
+    'c3p_hardware/transport/test_card_bus.py', 'c3p_hardware/transport/test_card_link.py',
+    'c3p_hardware/transport/test_scan.py',
+    'c3p_hardware/test_serial_can.py', 'c3p_ros/test_executor.py',
+    'c3p_simulation/campaigns/test_campaign.py',
     'c3p_simulation/doctor', 'c3p_simulation/test_cli_can.py',
     'c3p_simulation/rough_ground/test_cli_sim.py',
     'c3p_simulation/test_drive_hardware.py', 'c3p_simulation/test_drive_mujoco.py',
     'c3p_simulation/test_drive_real_time.py',
     'c3p_simulation/test_excite_live.py', 'c3p_simulation/test_recorder_node.py',
-    'c3p_simulation/test_player_node.py',
-    'c3p_simulation/test_simulation_node.py', 'c3p_simulation/test_simulation_node_plants.py',
     'c3p_simulation/teleop/test_teleop_terminal.py', 'c3p_simulation/test_spinner.py',
     'c3p_simulation/viewers/test_foxglove.py',
     'test_hardware_page.py')}
@@ -85,7 +86,7 @@ def pytest_ignore_collect(collection_path, config):
         return True if REAL_TIME & places else None
     if asked == 'real_time and not alone':
         uses = collection_path.read_text(encoding='utf-8')
-        timed = REAL_TIME & places or 'bench' in uses or 'in_process_robot' in uses
+        timed = REAL_TIME & places or 'open_bench' in uses
         return True if not timed or ALONE & places else None
     return None
 
@@ -94,7 +95,7 @@ def pytest_collection_modifyitems(items):
     """Mark the tests that depend on real time: one after the other, and they may try again."""
     for item in items:
         places = {item.path, *item.path.parents}
-        if REAL_TIME & places or 'bench' in getattr(item, 'fixturenames', ()):
+        if REAL_TIME & places or 'open_bench' in getattr(item, 'fixturenames', ()):
             item.add_marker(pytest.mark.real_time)
         if (REAL_TIME | PROCESSES) & places or item.get_closest_marker('real_time'):
             item.add_marker(pytest.mark.flaky(reruns=SECOND_TRIES, reruns_delay=PAUSE))
@@ -139,6 +140,18 @@ def bench():
     from ros_bench import Bench
 
     bench = Bench()
+    yield bench
+    bench.close()
+
+
+@pytest.fixture
+def open_bench():
+    """A bench on the real clock, to which other processes, sockets and terminals talk."""
+    pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+    from ros_bench import Bench
+    from virtual_time import RealTime
+
+    bench = Bench(RealTime())
     yield bench
     bench.close()
 

@@ -53,24 +53,25 @@ def ended_after(process):
     return process.returncode
 
 
-def test_every_node_ends_cleanly_on_a_signal(bench, processes, tmp_path):
+def test_every_node_ends_cleanly_on_a_signal(open_bench, processes, tmp_path):
     running, signals = {}, itertools.cycle([signal.SIGINT, signal.SIGTERM])
     for name, module in MODULES.items():
         extra = ['-p', f'bag:={tmp_path / "bag"}'] if name == 'recorder' else []
         running[name] = start(module, '--ros-args', '-r', '__ns:=/signals', *extra)
         processes.append(running[name])
-    bench.wait_for(lambda: {f'signals/{name}' for name in MODULES} <= set(bench.health),
-                   'diagnostics of every node', 2 * PATIENCE)
+    open_bench.wait_for(lambda: {f'signals/{name}' for name in MODULES} <= set(open_bench.health),
+                        'diagnostics of every node', 2 * PATIENCE)
     for name, process in running.items():
         process.send_signal(next(signals))
         assert ended_after(process) == 0, f'{name}: {process.communicate()}'
         assert 'Traceback' not in process.communicate()[1]
 
 
-def test_the_robot_in_one_process_ends_cleanly_too(bench, processes):
+def test_the_robot_in_one_process_ends_cleanly_too(open_bench, processes):
     process = start('c3p_simulation.robot_nodes', '--sim', '--ros-args', '-r', '__ns:=/signals')
     processes.append(process)
-    bench.wait_for(lambda: 'signals/simulation' in bench.health, 'diagnostics', 2 * PATIENCE)
+    open_bench.wait_for(lambda: 'signals/simulation' in open_bench.health, 'diagnostics',
+                        2 * PATIENCE)
     process.send_signal(signal.SIGINT)
     assert ended_after(process) == 0
     assert 'Traceback' not in process.communicate()[1]

@@ -10,6 +10,7 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 from drive_process import c3p, check_figures  # noqa: E402
 from patience import patient_parameters  # noqa: E402
 from ros_bench import Bench  # noqa: E402
+from virtual_time import RealTime  # noqa: E402
 
 from c3p_simulation.simulation_node import SimulationNode  # noqa: E402
 
@@ -28,7 +29,7 @@ def test_real_time_drive_reaches_its_goal(tmp_path):
 
 
 def test_a_second_robot_on_the_same_topics_is_refused(tmp_path):
-    bench = Bench()
+    bench = Bench(RealTime())
     try:
         bench.add(SimulationNode)
         done = c3p('drive', 4, 0, 0, '--out', tmp_path)

@@ -11,6 +11,7 @@ from ros_bench import Bench
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
+from virtual_time import RealTime
 
 from c3p_hardware.cia301 import NmtState
 from c3p_hardware.cia402 import DriveState
@@ -36,6 +37,11 @@ class CardBench(Bench):
     """
     A bench with a channel for the bus; cards and interface are added by tests.
 
+    Parameters
+    ----------
+    place : Path, optional
+        A folder, where one end of the bus is in another process, which takes real time.
+
     Attributes
     ----------
     effort : list of float or None
@@ -44,9 +50,11 @@ class CardBench(Bench):
         Command what turns all wheels at CRUISE instead.
     """
 
-    def __init__(self, place):
-        super().__init__()
-        self.place, self.channel = place, str(place / 'can')
+    def __init__(self, place=None):
+        # python-can's virtual bus within this process; a pseudo terminal towards another
+        super().__init__(RealTime() if place else None)
+        self.interface = 'serial' if place else 'virtual'
+        self.channel = str(place / 'can') if place else f'bench {id(self)}'
         self.effort, self.cruise, self.processes = [0.0] * 3, False, []
         self.joints, self._clients = [], {}
         self._effort_pub = self.talker.create_publisher(JointState, 'wheel_effort', QoSProfile(
@@ -68,7 +76,9 @@ class CardBench(Bench):
 
     def add_cards(self, **parameters):
         """Switch the cards on in this process, and remember every controlword that they get."""
-        node = self.add(EmulatedCardsNode, **{'bus.channel': self.channel, **parameters})
+        interface = 'pty' if self.interface == 'serial' else self.interface
+        node = self.add(EmulatedCardsNode, **{
+            'bus.interface': interface, 'bus.channel': self.channel, **parameters})
         self.cards, self.words = node.cards, []
         for drive in self.cards.drives:
             def take(word, drive=drive, command=drive.drive.command):
@@ -83,7 +93,7 @@ class CardBench(Bench):
 
     def parameters(self):
         """Return the parameters of a hardware interface on the bench's bus."""
-        return {'bus.interface': 'serial', 'bus.channel': self.channel, **PATIENT}
+        return {'bus.interface': self.interface, 'bus.channel': self.channel, **PATIENT}
 
     # -- the node's services ---------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 from nav_msgs.msg import Odometry  # noqa: E402
 from ros_bench import Bench  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
+from virtual_time import RealTime  # noqa: E402
 
 from c3p_simulation.processes import NodeProcess  # noqa: E402
 
@@ -41,7 +42,7 @@ class Robot(Bench):
     """The robot's nodes as processes; the bench looks on."""
 
     def __init__(self, place):
-        super().__init__()
+        super().__init__(RealTime())
         self.place, self.processes = place, {}
         self.truth = self.collect(Odometry, 'ground_truth/odom', 10, keep=1)
         for name in MODULES:

@@ -196,12 +196,12 @@ def test_a_serial_bus_is_a_file(tmp_path):
         assert [c.level for c in bus.interface(address, True)] == [level]
 
 
-def test_a_robot_that_runs_is_found(bench):
-    bench.collect(JointState, 'joint_states', 10)
-    publisher = bench.talker.create_publisher(JointState, 'joint_states', 10)
+def test_a_robot_that_runs_is_found(open_bench):
+    open_bench.collect(JointState, 'joint_states', 10)
+    publisher = open_bench.talker.create_publisher(JointState, 'joint_states', 10)
     # discovery takes longer on a busy machine
     assert any('/joint_states from ' in ros.company(wait).text for wait in (0.5, 2.0, 5.0, 10.0))
-    bench.talker.destroy_publisher(publisher)
+    open_bench.talker.destroy_publisher(publisher)
 
 
 def test_answers_are_counted_and_have_remedies():
