@@ -22,18 +22,15 @@ TESTS = Path(__file__).parent
 REAL_TIME = {TESTS / place for place in (
     'launch', 'nodes/test_hardware_processes.py', 'nodes/test_processes.py',
     'nodes/test_two_robots.py', 'c3p_hardware/emulator/test_cards_processes.py',
-    'c3p_hardware/transport/test_card_bus.py', 'c3p_hardware/transport/test_card_link.py',
-    'c3p_hardware/transport/test_scan.py',
     'c3p_hardware/test_serial_can.py', 'c3p_ros/test_executor.py',
     'c3p_simulation/campaigns/test_campaign.py',
-    'c3p_simulation/doctor', 'c3p_simulation/test_cli_can.py',
+    'c3p_simulation/doctor',
     'c3p_simulation/rough_ground/test_cli_sim.py',
     'c3p_simulation/test_drive_hardware.py', 'c3p_simulation/test_drive_mujoco.py',
     'c3p_simulation/test_drive_real_time.py',
     'c3p_simulation/test_excite_live.py', 'c3p_simulation/test_recorder_node.py',
     'c3p_simulation/teleop/test_teleop_terminal.py', 'c3p_simulation/test_spinner.py',
-    'c3p_simulation/viewers/test_foxglove.py',
-    'test_hardware_page.py')}
+    'c3p_simulation/viewers/test_foxglove.py')}
 # and of these, those in which whole robots of many processes drive: nothing else beside them
 ALONE = {TESTS / place for place in (
     'launch', 'nodes/test_hardware_processes.py', 'nodes/test_processes.py',
@@ -131,6 +128,15 @@ def studio():
             yield opened
     except PictureError as error:
         pytest.skip(f'no OpenGL here: {error}')
+
+
+@pytest.fixture
+def virtual_time():
+    """A virtual clock in the place of the real one (virtual_time.VirtualTime)."""
+    from virtual_time import VirtualTime
+
+    with VirtualTime().installed() as clock:
+        yield clock
 
 
 @pytest.fixture
