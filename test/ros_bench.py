@@ -31,8 +31,6 @@ except ImportError:
 CHAIN = (SensedKinematicsNode, PositionControllerNode, VelocityControllerNode,
          InverseDynamicsNode)
 
-# nothing on a bench takes longer unless it is broken, s
-PATIENCE = 15.0
 # how often a condition is looked at, s: a control cycle
 STEP = 0.005
 
@@ -120,8 +118,9 @@ class Bench:
         """Return the timers of a node."""
         return [timer for timer in self.time.timers if timer.node is node]
 
-    def wait_for(self, condition, what, timeout=PATIENCE):
+    def wait_for(self, condition, what, timeout=None):
         """Let time pass until `condition` is true; fail when it is not after `timeout` s."""
+        timeout = timeout or self.time.patience
         end = time.monotonic() + timeout
         while not self.time.advance(0.0, condition):
             if time.monotonic() >= end:
@@ -186,7 +185,7 @@ class Bench:
         self.publisher(TwistStamped, 'cmd_vel').publish(message)
         self.commanded = time.monotonic()
 
-    def command_until(self, condition, what, *twist, timeout=PATIENCE):
+    def command_until(self, condition, what, *twist, timeout=None):
         """Publish `twist` at 50 Hz until `condition` is true."""
         return self._repeat(lambda: self.command(*twist), condition, what, timeout)
 
@@ -196,7 +195,7 @@ class Bench:
 
         When this machine stood still meanwhile, everything is locked again, and one lets go again.
         """
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + self.time.patience
         while self.speed() <= speed:
             assert time.monotonic() < end, f'not moving; nodes said {self.story()}'
             begin = time.monotonic()

@@ -71,6 +71,9 @@ class VirtualTime:
         whenever all threads wait. Returns whether there was something to run.
     """
 
+    # nothing takes longer unless it is broken, s
+    patience = 15.0
+
     def __init__(self):
         """Create the clock; `installed` puts it into use."""
         self._now, self._count = START, itertools.count()
@@ -325,6 +328,9 @@ class VirtualTime:
 
 class RealTime:
     """The clock on the wall with the interface of a VirtualTime, beside other processes."""
+
+    # nothing takes longer unless it is broken, also beside other programs, s
+    patience = 120.0
 
     def __init__(self):
         """Serve nothing yet."""

@@ -3,6 +3,8 @@
 
 import json
 import os
+import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -60,7 +62,9 @@ def test_priority_is_allowed_by_limit_or_to_root(limit, root, level):
 
 def test_a_step_of_the_clock_is_seen(monkeypatch):
     times = iter([2e9, 2e9 + 1.0, 2e9 + 1.0])
-    monkeypatch.setattr(computer.time, 'time', lambda: next(times))
+    monkeypatch.setattr(computer, 'time', SimpleNamespace(
+        time=lambda: next(times), monotonic=lambda: 5.0, sleep=lambda seconds: None,
+        ctime=time.ctime))
     assert 'stepped by +1.' in f'{computer.clock(0.0)}'
     monkeypatch.setattr(computer.time, 'time', lambda: 1000.0)
     assert computer.clock(0.0).level is FAIL
