@@ -80,8 +80,8 @@ view = ['yourdfpy>=0.0.56', 'trimesh>=4', 'rerun-sdk>=0.33', 'foxglove-sdk>=0.25
 hardware = ['canopen>=2.3', 'python-can>=4.3', 'pyserial>=3.5']
 campaign = ['joblib>=1.4', 'dask[distributed]', 'pandas', 'pyarrow', 'cma>=3.3']
 docs = ['sphinx>=8.1', 'furo>=2024.8.6', 'myst-parser>=4', 'sphinx-copybutton>=0.5.2']
-test = ['pytest>=8.2,<9', 'pytest-timeout', 'pytest-xdist>=3.5', 'pytest-rerunfailures>=14',
-        'hypothesis', 'sympy', 'pin>=3', 'casadi>=3.6', 'mujoco>=3.2', 'yourdfpy>=0.0.56', 'ruff',
+test = ['pytest>=8.2,<9', 'pytest-timeout', 'pytest-xdist>=3.5', 'hypothesis',
+        'sympy', 'pin>=3', 'casadi>=3.6', 'mujoco>=3.2', 'yourdfpy>=0.0.56', 'ruff',
         'websockets>=13', 'setuptools>=64,<80', 'wheel', 'colcon-common-extensions', *docs]
 
 setup(

@@ -20,6 +20,8 @@ Range = tuple[float, float]
 BASE = 0.5
 # the least difference of heights, m: MuJoCo takes no field without any
 LEAST_RELIEF = 1e-3
+# significant digits of numbers in files: below a nanometre for a ground of 10 m
+DIGITS = 10
 
 
 def write_mesh(terrain: Terrain, path: str | Path, x_range: Range, y_range: Range,
@@ -125,8 +127,8 @@ def write_mujoco(terrain: Terrain, path: str | Path, x_range: Range, y_range: Ra
 
 
 def xml_numbers(*values: float) -> str:
-    """Return numbers as XML wants them, with all their digits."""
-    return ' '.join(repr(float(value)) for value in values)
+    """Return numbers as XML wants them; the last bits of sines differ between processors."""
+    return ' '.join(repr(float(f'{value:.{DIGITS}g}')) for value in values)
 
 
 def _write_xml(root: ElementTree.Element, path: Path) -> None:

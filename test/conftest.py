@@ -2,7 +2,6 @@
 """Shared test set-up: its place puts this folder, with robots.py, on the path of every test."""
 
 import fcntl
-import gc
 import os
 import socket
 import tempfile
@@ -16,35 +15,6 @@ from hypothesis import settings
 settings.register_profile('suite', deadline=None, max_examples=10, derandomize=True)
 settings.register_profile('explore', deadline=None, max_examples=500)
 settings.load_profile('suite')
-
-# tests that run threads, processes or nodes against the clock on the wall; those with the fixture
-# `bench` do so as well
-TESTS = Path(__file__).parent
-REAL_TIME = {TESTS / place for place in (
-    'nodes', 'launch', 'c3p_hardware/emulator', 'c3p_hardware/tools', 'c3p_hardware/transport',
-    'c3p_hardware/test_serial_can.py', 'c3p_ros', 'c3p_simulation/campaigns/test_campaign.py',
-    'c3p_simulation/doctor', 'c3p_simulation/test_cli_can.py',
-    'c3p_simulation/rough_ground/test_cli_sim.py',
-    'c3p_simulation/test_drive_hardware.py', 'c3p_simulation/test_drive_mujoco.py',
-    'c3p_simulation/test_drive_real_time.py',
-    'c3p_simulation/test_excite_live.py', 'c3p_simulation/test_recorder_node.py',
-    'c3p_simulation/test_player_node.py',
-    'c3p_simulation/test_simulation_node.py', 'c3p_simulation/test_simulation_node_plants.py',
-    'c3p_simulation/teleop/test_teleop_terminal.py', 'c3p_simulation/test_spinner.py',
-    'c3p_simulation/viewers/test_foxglove.py',
-    'test_hardware_page.py')}
-# and of these, those in which whole robots of many processes drive: nothing else beside them
-ALONE = {TESTS / place for place in (
-    'launch', 'nodes/test_hardware_processes.py', 'nodes/test_processes.py',
-    'nodes/test_two_robots.py', 'c3p_simulation/test_drive_real_time.py',
-    'c3p_simulation/test_drive_hardware.py', 'c3p_simulation/test_excite_live.py')}
-# tests that start processes which no clock drives: beside others, but with time and a second try
-PROCESSES = {TESTS / place for place in ('c3p_simulation/test_drive.py', 'test_installation.py')}
-# a computer that stood still for longer than a robot may be left alone makes such a test fail for
-# what it does not test; a second failure in a row is a failure, and every first one is reported
-SECOND_TRIES = 2
-# what DDS takes a participant for that was killed has to pass before the next try, s
-PAUSE = 10
 
 # kept open, and with it locked, until the test process ends
 _domain_locks = []
@@ -75,31 +45,10 @@ def pytest_configure():
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Leave out unread the files of which the marks asked for leave nothing."""
-    if collection_path.suffix != '.py':
-        return None
-    places, asked = {collection_path, *collection_path.parents}, config.option.markexpr
-    if asked == 'alone':
-        return True if not ALONE & places else None
-    if asked == 'not real_time':
-        return True if REAL_TIME & places else None
-    if asked == 'real_time and not alone':
-        uses = collection_path.read_text(encoding='utf-8')
-        timed = REAL_TIME & places or 'bench' in uses or 'in_process_robot' in uses
-        return True if not timed or ALONE & places else None
+    """Leave files without tests in real time unread when only those are wanted."""
+    if collection_path.suffix == '.py' and config.option.markexpr == 'real_time':
+        return 'mark.real_time' not in collection_path.read_text(encoding='utf-8') or None
     return None
-
-
-def pytest_collection_modifyitems(items):
-    """Mark the tests that depend on real time: one after the other, and they may try again."""
-    for item in items:
-        places = {item.path, *item.path.parents}
-        if REAL_TIME & places or 'bench' in getattr(item, 'fixturenames', ()):
-            item.add_marker(pytest.mark.real_time)
-        if (REAL_TIME | PROCESSES) & places or item.get_closest_marker('real_time'):
-            item.add_marker(pytest.mark.flaky(reruns=SECOND_TRIES, reruns_delay=PAUSE))
-        if ALONE & places:
-            item.add_marker(pytest.mark.alone)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -111,13 +60,6 @@ def pytest_pycollect_makemodule(module_path, parent):
         # launch_testing, which a ROS 2 installation loads, imports every module to see whether it
         # is a launch test; a skip at that time would skip the folder with all that is in it
         return pytest.Module.from_parent(parent, path=module_path)
-
-
-@pytest.fixture(autouse=True, scope='module')
-def short_pauses():
-    """Leave what earlier tests made out of the collector's sight: half a second for a robot."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(scope='module')
@@ -133,12 +75,33 @@ def studio():
 
 
 @pytest.fixture
+def virtual_time():
+    """A virtual clock in the place of the real one (virtual_time.VirtualTime)."""
+    from virtual_time import VirtualTime
+
+    with VirtualTime().installed() as clock:
+        yield clock
+
+
+@pytest.fixture
 def bench():
     """Nodes of the suite in this process, with a node that talks to them (ros_bench.Bench)."""
     pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
     from ros_bench import Bench
 
     bench = Bench()
+    yield bench
+    bench.close()
+
+
+@pytest.fixture
+def open_bench():
+    """A bench on the real clock, to which other processes, sockets and terminals talk."""
+    pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+    from ros_bench import Bench
+    from virtual_time import RealTime
+
+    bench = Bench(RealTime())
     yield bench
     bench.close()
 

@@ -75,7 +75,7 @@ class GraphWatch:
             if status.level != DiagnosticStatus.OK:
                 self.said.setdefault(name, []).append(status.message)
 
-    def wait(self, condition, what, timeout=60.0):
+    def wait(self, condition, what, timeout=120.0):
         """Spin until `condition`; fail with what all nodes have said."""
         end = time.monotonic() + timeout
         while not condition():
@@ -158,7 +158,7 @@ def check_two_robots(watch, starts, goals):
     # this listener may be behind, and who has arrived stays; the odometry, because a machine that
     # stands still keeps samples from it
     watch.wait(lambda: all(max(abs(np.subtract(watch.odom[space], goal[:2]))) < 0.06
-                           for space, goal in goals.items()), f'arrival at {goals}', 10.0)
+                           for space, goal in goals.items()), f'arrival at {goals}')
     counted = watch.counts()
     for (space, topic), (count, own, others) in counted.items():
         assert others == 0, f'/{space}/{topic}: {others} of {count} messages are of another robot'

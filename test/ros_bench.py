@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A place where nodes of the suite run inside a test, and a node that talks to them."""
 
-import sys
 import threading
 import time
+from contextlib import ExitStack
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
@@ -13,12 +13,12 @@ from rcl_interfaces.srv import SetParameters
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
+from virtual_time import VirtualTime
 
 from c3p_controller.position_controller_node import PositionControllerNode
 from c3p_controller.velocity_controller_node import VelocityControllerNode
 from c3p_dynamics.inverse_dynamics_node import InverseDynamicsNode
 from c3p_kinematics.sensed_kinematics_node import SensedKinematicsNode
-from c3p_ros.executor import steady_process
 from c3p_ros.frames import fill_pose, pose_of
 from c3p_ros.messages import fill_twist
 from c3p_simulation.simulation_node import SimulationNode
@@ -31,18 +31,24 @@ except ImportError:
 CHAIN = (SensedKinematicsNode, PositionControllerNode, VelocityControllerNode,
          InverseDynamicsNode)
 
-# nothing on a bench takes longer unless it is broken, s
-PATIENCE = 15.0
+# how often a condition is looked at, s: a control cycle
+STEP = 0.005
 
 
 class Bench:
-    """Nodes, one executor and a talker in a ROS context of their own."""
+    """
+    Nodes, one executor and a talker in a ROS context of their own.
 
-    def __init__(self):
-        # what hundreds of tests left behind takes the collector half a second to look through,
-        # and no robot waits that long
-        self._switch_interval = sys.getswitchinterval()
-        steady_process()
+    Parameters
+    ----------
+    clock : VirtualTime or RealTime, optional
+        The latter where other processes take part.
+    """
+
+    def __init__(self, clock=None):
+        self.time, self._installed = clock or VirtualTime(), ExitStack()
+        self._installed.enter_context(self.time.installed())
+        self.time.serve = self.serve
         self.threads = set(threading.enumerate())
         self.context = rclpy.Context()
         rclpy.init(context=self.context)
@@ -90,22 +96,37 @@ class Bench:
         self.executor.remove_node(node)
         node.destroy_node()
 
-    def wait_for(self, condition, what, timeout=PATIENCE):
-        """Spin until `condition` is true; fail with `what` did not happen after `timeout` s."""
-        end = time.monotonic() + timeout
-        while not (result := condition()):
-            if time.monotonic() > end:
-                raise AssertionError(f'{what}: not within {timeout} s; nodes said {self.story()}')
-            self.spin_once()
-        return result
+    def serve(self):
+        """Run all callbacks that are ready; return whether there were any."""
+        turns, over = 0, []
+        # it comes to its turn behind everything that is ready by now
+        self.executor.create_task(lambda: over.append(True))
+        while not over:
+            try:
+                self.executor.spin_once(timeout_sec=0.0)
+            except rclpy_implementation.InvalidHandle:
+                # the executor still had a message for a node that was removed
+                assert self.removed
+            turns += 1
+        return turns > 1
 
     def spin_once(self):
-        """Let one callback run."""
-        try:
-            self.executor.spin_once(timeout_sec=0.002)
-        except rclpy_implementation.InvalidHandle:
-            # the executor still had a message for a node that was removed
-            assert self.removed
+        """Let a millisecond pass."""
+        self.time.advance(1e-3)
+
+    def timers(self, node):
+        """Return the timers of a node."""
+        return [timer for timer in self.time.timers if timer.node is node]
+
+    def wait_for(self, condition, what, timeout=None):
+        """Let time pass until `condition` is true; fail when it is not after `timeout` s."""
+        timeout = timeout or self.time.patience
+        end = time.monotonic() + timeout
+        while not self.time.advance(0.0, condition):
+            if time.monotonic() >= end:
+                raise AssertionError(f'{what}: not within {timeout} s; nodes said {self.story()}')
+            self.time.advance(STEP, condition)
+        return condition()
 
     def story(self):
         """Return what each node has said, without repetitions, newest last."""
@@ -117,9 +138,12 @@ class Bench:
         self.wait_for(lambda: self.value('velocity_controller', 'locked') == 'no', 'unlocking')
 
     def run(self, seconds):
-        """Let the robot run for `seconds` of real time."""
-        end = time.monotonic() + seconds
-        self.wait_for(lambda: time.monotonic() > end, 'time', seconds + 1.0)
+        """Let time pass."""
+        self.time.advance(seconds)
+
+    def pause(self, seconds):
+        """Let time pass for threads, while no callback of any node runs."""
+        self.time.sleep(seconds)
 
     def value(self, node, key):
         """Return a figure of the last diagnostics of `node`."""
@@ -161,7 +185,7 @@ class Bench:
         self.publisher(TwistStamped, 'cmd_vel').publish(message)
         self.commanded = time.monotonic()
 
-    def command_until(self, condition, what, *twist, timeout=PATIENCE):
+    def command_until(self, condition, what, *twist, timeout=None):
         """Publish `twist` at 50 Hz until `condition` is true."""
         return self._repeat(lambda: self.command(*twist), condition, what, timeout)
 
@@ -171,7 +195,7 @@ class Bench:
 
         When this machine stood still meanwhile, everything is locked again, and one lets go again.
         """
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + self.time.patience
         while self.speed() <= speed:
             assert time.monotonic() < end, f'not moving; nodes said {self.story()}'
             begin = time.monotonic()
@@ -243,14 +267,12 @@ class Bench:
 
     def close(self):
         """End everything; fails if a thread stays."""
-        sys.setswitchinterval(self._switch_interval)
         for name in list(self.nodes):
             self.remove(name)
         self.executor.remove_node(self.talker)
         self.talker.destroy_node()
         self.executor.shutdown(timeout_sec=1.0)
         self.context.try_shutdown()
-        end = time.monotonic() + 2.0
-        while left := set(threading.enumerate()) - self.threads:
-            assert time.monotonic() < end, f'threads are left: {left}'
-            left.pop().join(0.1)
+        self._installed.close()
+        left = set(threading.enumerate()) - self.threads
+        assert not left, f'threads are left: {left}'

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import can
 import pytest
+from virtual_time import VirtualTime
 
 from c3p_description.loader import load
 from c3p_hardware.emulator.cards import EmulatedCards
@@ -37,6 +38,11 @@ def table(device):
 @pytest.fixture(scope='module')
 def exchanged():
     """What the configuration reads and writes, {device: [(object, 'read' or 'write', value)]}."""
+    with VirtualTime().installed():
+        return exchange()
+
+
+def exchange():
     seen, patch = {}, pytest.MonkeyPatch()
 
     def watched(kind, ask):

@@ -145,7 +145,7 @@ def test_program_of_the_installation_starts(pip_prefix):
         [sys.executable, str(pip_prefix / 'lib/c3p/robot_nodes'), '--help'], text=True,
         cwd=pip_prefix, env={**os.environ, 'PYTHONPATH': os.pathsep.join(
             [str(module), *filter(None, [os.environ.get('PYTHONPATH')])])},
-        capture_output=True, timeout=60)
+        capture_output=True, timeout=300)
     assert done.returncode == 0 and '--sim' in done.stdout, done.stderr
 
 
@@ -217,7 +217,7 @@ def test_colcon_test_runs_tests(colcon_prefix):
     done = subprocess.run(
         [sys.executable, '-m', 'colcon', 'test', '--pytest-args', '-k', 'share_file or se2',
          'c3p_description/files.py', 'c3p_kinematics/se2.py'],
-        cwd=workspace, capture_output=True, text=True, timeout=110, env=colcon_environment())
+        cwd=workspace, capture_output=True, text=True, timeout=300, env=colcon_environment())
     assert done.returncode == 0, done.stdout + done.stderr
     suite = ET.parse(workspace / 'build/c3p/pytest.xml').getroot().find('testsuite')
     assert int(suite.get('tests')) > 0 and suite.get('failures') == suite.get('errors') == '0'

@@ -4,13 +4,13 @@
 import json
 import threading
 
+import can
 import canopen
 import pytest
 import yaml
 
 from c3p_hardware.bus_load import bus_load
 from c3p_hardware.emulator.cards import EmulatedCards, EmulatedDevices
-from c3p_hardware.transport.serial_can import PtyBus
 from c3p_simulation.card_trials import fault_trials
 from c3p_simulation.card_trials.fault_table import BEGIN, END, cells_of
 from c3p_simulation.card_trials.trial_list import TRIALS, Outcome
@@ -21,25 +21,22 @@ from c3p_simulation.plants.make import make_plant
 GOOD = Stop(0.004, 1, 0.005, 0.3, 0.05, 0.0, 0.001)
 
 
-def again(capsys, code, *arguments):
-    """Run the command until it ends with `code`: a busy machine may answer late; what it told."""
-    for _ in range(5):
-        if main(['can', *arguments]) == code:
-            return capsys.readouterr()
-        told = capsys.readouterr()
-    raise AssertionError(told)
+def told_by(capsys, code, *arguments):
+    """Run the command, which ends with `code`; return its output."""
+    assert main(['can', *arguments]) == code, capsys.readouterr()
+    return capsys.readouterr()
 
 
 @pytest.fixture
-def channel(tmp_path):
-    """Cards on a pseudo terminal in a thread, whose encoders have zeros; its path."""
-    bus = PtyBus(tmp_path / 'can')
+def channel(request, virtual_time):
+    """Cards in a thread, whose encoders have zeros; the name of their virtual bus."""
+    bus = can.Bus(request.node.name, interface='virtual')
     cards = EmulatedCards(bus, make_plant('analytic', 'c3p'),
                           EmulatedDevices(steering_zero_counts=(7, 8, 9)))
     over = threading.Event()
     thread = threading.Thread(target=cards.run, args=(over,))
     thread.start()
-    yield bus.path
+    yield bus.channel_id
     over.set()
     thread.join()
     bus.shutdown()
@@ -47,29 +44,29 @@ def channel(tmp_path):
 
 def test_scan_says_who_is_there_and_ends_with_1_when_somebody_is_missing(channel, tmp_path,
                                                                          capsys):
-    place = ['--interface', 'serial', '--channel', channel, '--listen', '0.1']
-    told = again(capsys, 0, 'scan', *place, '--json', '-')
+    place = ['--interface', 'virtual', '--channel', channel, '--listen', '0.1']
+    told = told_by(capsys, 0, 'scan', *place, '--json', '-')
     assert [n['node_id'] for n in json.loads(told.out)['nodes']] == [1, 2, 3, 11, 12, 13]
     assert 'all as the parameters say' in told.err
     file = tmp_path / 'p.yaml'
     file.write_text('hardware_interface: {ros__parameters: {drives: {node_ids: [1, 2, 9]}}}')
-    told = again(capsys, 1, 'scan', *place, '--params-file', str(file))
+    told = told_by(capsys, 1, 'scan', *place, '--params-file', str(file))
     assert 'WRONG: drive of wheel_joint_3 (node 9): missing' in told.out
 
 
 def test_zero_writes_what_it_measured_and_keeps_the_rest(channel, tmp_path, capsys):
     file = tmp_path / 'robot.yaml'
     file.write_text(f'hardware_interface:  # mine\n  ros__parameters:\n    bus:\n'
-                    f'      interface: serial\n      channel: {channel}  # pty\n')
+                    f'      interface: virtual\n      channel: {channel}  # here\n')
     zero = ('zero', '--yes', '--samples', '3', '--params-file', str(file))
-    again(capsys, 0, *zero, '--write', str(file))
+    told_by(capsys, 0, *zero, '--write', str(file))
     text = file.read_text()
-    assert '# mine' in text and '# pty' in text
+    assert '# mine' in text and '# here' in text
     block = yaml.safe_load(text)['hardware_interface']['ros__parameters']
     assert block['encoders.zeros'] == [7, 8, 9]
     assert block['encoders.serial_numbers'] == [2001, 2002, 2003]
     # and with these the encoders stand at zero
-    assert again(capsys, 0, *zero).out.count('off by +0.00°') == 3
+    assert told_by(capsys, 0, *zero).out.count('off by +0.00°') == 3
 
 
 @pytest.mark.parametrize(('arguments', 'says'), [

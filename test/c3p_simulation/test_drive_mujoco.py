@@ -2,14 +2,13 @@
 """``c3p drive --plant mujoco`` as users start it: real nodes and topics, contact, encoders."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+
+from drive_process import c3p  # noqa: E402
 
 # encoders and latency are the default
 WORSE = """
@@ -22,11 +21,8 @@ simulation:
 @pytest.mark.slow
 def test_it_reaches_its_goal_on_worse_ground_with_lost_samples(tmp_path):
     (tmp_path / 'worse.yaml').write_text(WORSE)
-    done = subprocess.run(
-        [sys.executable, '-m', 'c3p_simulation', 'drive', '1', '0', '0', '--plant', 'mujoco',
-         '--realtime-factor', '0', '--params-file', str(tmp_path / 'worse.yaml'), '--out',
-         str(tmp_path), '--json', '-'], capture_output=True, text=True, timeout=110,
-        env=os.environ.copy())
+    done = c3p('drive', 1, 0, 0, '--plant', 'mujoco', '--realtime-factor', 0, '--params-file',
+               tmp_path / 'worse.yaml', '--out', tmp_path, '--json', '-')
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)
     assert figures['reached'] is True and figures['failures'] == []

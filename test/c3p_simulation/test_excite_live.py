@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The excitation against the real chain of nodes and a simulated robot, in real time."""
+"""The excitation against the real chain of nodes and a simulated robot."""
 
 import os
 import signal
 import threading
-import time
 from functools import partial
 
 import numpy as np
@@ -44,10 +43,8 @@ def test_a_robot_that_does_not_move_is_given_up(in_process_robot, monkeypatch):
 
 def test_without_odometry_nothing_is_driven(tmp_path, monkeypatch):
     monkeypatch.setattr(excite_live, 'SILENCE', 0.05)
-    began = time.monotonic()
     with pytest.raises(ExcitationError, match='no odometry: is the robot running'):
         excite_live.excite_live(tmp_path / 'bag', Excitation(20.0), say=lambda line: None)
-    assert time.monotonic() - began < 10.0
 
 
 def test_who_interrupts_stops_the_robot_first(tmp_path, monkeypatch):
@@ -60,6 +57,8 @@ def test_who_interrupts_stops_the_robot_first(tmp_path, monkeypatch):
         stopped.append((fault, client.context.ok()))
 
     monkeypatch.setattr(ExcitationClient, 'stop', watched)
+    # the signal comes before it misses the odometry, on every machine
+    monkeypatch.setattr(excite_live, 'SILENCE', 600.0)
     timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
     with pytest.raises(ExcitationError, match='interrupted; what was recorded is in'):
         excite_live.excite_live(tmp_path / 'bag', Excitation(20.0), say=lambda _: timer.start())

@@ -52,7 +52,7 @@ def test_stamps_go_on_by_one_period_and_are_now(bench):
 def test_late_cycles_are_counted_and_made_up_for(bench):
     node = bench.add(SimulationNode, rate=200.0)
     slow = node.plant.step
-    node.plant.step = lambda *a: time.sleep(0.012) or slow(*a)
+    node.plant.step = lambda *a: bench.pause(0.012) or slow(*a)
     bench.run(0.3)
     node.plant.step = slow
     bench.wait_for(lambda: node.overruns >= 10, 'overruns')

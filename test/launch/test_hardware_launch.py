@@ -45,7 +45,7 @@ def test_events_lead_from_the_cards_over_the_chain_to_an_active_interface(form, 
         # the chain waits for the cards
         assert starts['hardware_interface_node'] < places[0] < starts['velocity_controller_node']
     assert '/robot1/hardware_interface/enable' in text
-    code, output, _ = running.interrupt()
+    code, output = running.interrupt()
     assert code == 0 and 'Traceback' not in output, output
 
 

@@ -14,15 +14,13 @@ rclpy = pytest.importorskip('rclpy', reason='needs rclpy: pip install c3p[jazzy]
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from geometry_msgs.msg import PoseStamped  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
+from patience import patient_parameters  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
 
-# the first start compiles the kernels
-START, DRIVE = 60.0, 40.0
-
-# launch loses patience with its children after this long, s
-PATIENCE = 5.0
+# nothing takes longer unless it is broken; the first start compiles the kernels, s
+START, DRIVE = 300.0, 120.0
 
 
 class Driver:
@@ -60,10 +58,14 @@ class Driver:
             self.executor.spin_once(timeout_sec=0.1)
         return condition()
 
+    def commanded(self):
+        """Return whether robot and chain run, and a goal would be heard."""
+        return (self.truth is not None and self.efforts > 100
+                and self.goal.get_subscription_count() > 0)
+
     def drive(self, y):
         """Drive `y` ahead; return the distance that is left."""
-        assert self.wait(lambda: self.truth is not None and self.efforts > 100
-                         and self.goal.get_subscription_count(), START)
+        assert self.wait(self.commanded, START)
         message = PoseStamped()
         message.pose.position.y, message.pose.orientation.w = y, 1.0
         self.goal.publish(message)
@@ -91,25 +93,39 @@ def driver(prefix):
 
 @pytest.mark.parametrize('sim, law, form, namespace', [
     ('analytic', '', 'one-process', ''), ('analytic', 'paper', 'one-process', 'robot1'),
-    ('analytic', 'mpc', 'processes', 'robot1'), ('analytic', 'closed_form', 'one-process', ''),
-    ('mujoco', 'mpc', 'one-process', '')])
-def test_simulated_robot_reaches_its_goal(sim, law, form, namespace, launch_file, driver):
+    ('analytic', 'closed_form', 'one-process', ''), ('mujoco', 'mpc', 'one-process', '')])
+def test_simulated_robot_is_commanded_by_its_law(sim, law, form, namespace, launch_file, driver):
     if sim == 'mujoco':
         pytest.importorskip('mujoco', reason='pip install c3p[sim]')
     running = launch_file('bringup.launch.py', f'sim:={sim}', f'nodes:={form}',
                           f'controller:={law}', f'namespace:={namespace}')
     one = driver(namespace)
-    assert one.drive(0.3) < 0.05, one.said
-    code, output, took = running.interrupt()
+    assert one.wait(one.commanded, START), one.said
+    code, output = running.interrupt()
     assert code == 0, output
-    assert took < PATIENCE and 'SIGTERM' not in output, output
+    assert 'SIGTERM' not in output, output
     assert 'Traceback' not in output and 'FATAL' not in output, output
 
 
-@pytest.mark.parametrize('form, namespace', [('one-process', ''), ('processes', 'robot1')])
-def test_a_robot_on_emulated_cards_moves_once_it_is_armed(form, namespace, launch_file, driver):
+@pytest.mark.real_time
+def test_simulated_robot_reaches_its_goal(launch_file, driver, tmp_path):
+    running = launch_file('bringup.launch.py', 'sim:=analytic', 'nodes:=processes',
+                          'controller:=mpc', 'namespace:=robot1',
+                          f'params_file:={patient_parameters(tmp_path, "/**/")}')
+    one = driver('robot1')
+    assert one.drive(0.3) < 0.05, one.said
+    code, output = running.interrupt()
+    assert code == 0, output
+    assert 'SIGTERM' not in output, output
+    assert 'Traceback' not in output and 'FATAL' not in output, output
+
+
+@pytest.mark.real_time
+def test_a_robot_on_emulated_cards_moves_once_it_is_armed(launch_file, driver, tmp_path):
+    form, namespace = 'processes', 'robot1'
     running = launch_file('bringup.launch.py', 'sim:=analytic', 'hardware:=emulated',
-                          f'nodes:={form}', f'namespace:={namespace}')
+                          f'nodes:={form}', f'namespace:={namespace}',
+                          f'params_file:={patient_parameters(tmp_path, "/**/")}')
     one = driver(namespace)
     enable = one.node.create_client(SetBool, 'hardware_interface/enable')
     recover = one.node.create_client(Trigger, 'hardware_interface/recover')
@@ -130,9 +146,9 @@ def test_a_robot_on_emulated_cards_moves_once_it_is_armed(form, namespace, launc
     assert abs(one.truth.y) < 1e-3
     assert one.wait(armed, START), [a.result().message for a in answers if a.done()]
     assert one.drive(0.3) < 0.05, one.said
-    code, output, took = running.interrupt()
+    code, output = running.interrupt()
     assert code == 0, output
-    assert took < PATIENCE and 'SIGTERM' not in output, output
+    assert 'SIGTERM' not in output, output
     assert 'Traceback' not in output and 'FATAL' not in output, output
 
 
@@ -163,9 +179,9 @@ def test_the_tricycle_climbs_until_ctrl_c(launch_file, driver):
     assert 'camber_joint_2' in seen['joints'].name
     frames = {(t.header.frame_id, t.child_frame_id) for t in seen['tf'].transforms}
     assert frames == {('odom', 'base_link')}
-    code, output, took = running.interrupt()
+    code, output = running.interrupt()
     assert code == 0, output
-    assert took < PATIENCE and 'Traceback' not in output, output
+    assert 'Traceback' not in output, output
 
 
 @pytest.mark.parametrize('namespace', ['', 'robot1'])
@@ -181,7 +197,7 @@ def test_recording_leaves_a_bag_with_one_tree_of_frames(namespace, launch_file, 
         for value in status.values), 10)
     assert one.wait(lambda: int(counted.get(f'{prefix}/odom', 0)) > 100 and int(
         counted.get(f'{prefix}/tf_static', 0)), START), counted
-    code, output, _ = running.interrupt()
+    code, output = running.interrupt()
     assert code == 0, output
     with highlevel.AnyReader([tmp_path / 'bag']) as bag:
         counts = {topic: info.msgcount for topic, info in bag.topics.items() if info.msgcount}
@@ -200,9 +216,8 @@ def test_ctrl_c_while_starting_is_clean(launch_file):
     running = launch_file('bringup.launch.py', 'sim:=analytic')
     while 'process started' not in running.process.stdout.readline():
         assert running.process.poll() is None
-    time.sleep(0.6)  # the interpreter has begun to import or to compile
-    code, output, took = running.interrupt()
-    assert code == 0 and took < PATIENCE, output
+    code, output = running.interrupt()
+    assert code == 0, output
 
 
 @pytest.mark.parametrize('given, reason', [
@@ -223,5 +238,5 @@ def test_display_starts_and_stops(others, launch_file):
         lines.append(running.process.stdout.readline())
         assert running.process.poll() is None, lines
     assert all('__ns:=/robot1' in line for line in lines if 'stand-in' in line)
-    code, output, took = running.interrupt()
-    assert code == 0 and took < PATIENCE, output
+    code, output = running.interrupt()
+    assert code == 0, output

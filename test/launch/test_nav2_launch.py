@@ -118,7 +118,7 @@ def test_it_starts_and_stops(nav2, launch_file):
         assert running.process.poll() is None and time.monotonic() < end, line
     place = line.split('params_file=')[1].split()[0]
     assert Path(place).exists()
-    code, output, _ = running.interrupt()
+    code, output = running.interrupt()
     assert code == 0, output
     # nothing is left behind
     assert not Path(place).exists()

@@ -14,7 +14,7 @@ pytest.importorskip('launch_ros.actions', reason=NEEDS)
 pytest.importorskip('rclpy', reason='needs rclpy: pip install c3p[jazzy]')
 
 from launch_reading import ROOT, parameters_of  # noqa: E402
-from test_launch_runs import PATIENCE, START, driver  # noqa: E402, F401
+from test_launch_runs import START, driver  # noqa: E402, F401
 from test_ros2_control_launch import (  # noqa: E402, F401
     OURS,
     by_name,
@@ -140,8 +140,8 @@ def test_a_robot_in_mujoco_comes_up_and_goes(launch_file, driver):  # noqa: F811
     running = launch_file(MUJOCO)
     one = driver('')
     there = one.wait(lambda: one.truth is not None and one.efforts > 10, START)
-    code, output, took = running.interrupt()
-    assert there and code == 0 and took < PATIENCE, output
+    code, output = running.interrupt()
+    assert there and code == 0, output
 
 
 def test_gazebo_and_the_rest_come_up_and_go(full, launch_file):  # noqa: F811
@@ -154,5 +154,5 @@ def test_gazebo_and_the_rest_come_up_and_go(full, launch_file):  # noqa: F811
     while wanted and running.process.poll() is None:
         lines.append(running.process.stdout.readline())
         wanted -= {name for name in wanted if f'stand-in {name}' in lines[-1]}
-    code, output, took = running.interrupt()
-    assert not wanted and code == 0 and took < PATIENCE, ''.join(lines) + output
+    code, output = running.interrupt()
+    assert not wanted and code == 0, ''.join(lines) + output

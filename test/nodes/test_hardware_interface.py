@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hardware interface as a robot's user meets it: arming, driving, bad commands, faults."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -18,9 +16,9 @@ DEVICES = {f'{NODE}/{kind}_joint_{k}' for kind in ('wheel', 'steering') for k in
 
 
 @pytest.fixture(scope='module')
-def shared(tmp_path_factory):
+def shared():
     """One robot whose node has been activated; tests leave it in any state."""
-    bench = CardBench(tmp_path_factory.mktemp('bus'))
+    bench = CardBench()
     bench.add_cards()
     bench.add_interface(autostart='active')
     bench.wait_for(lambda: bench.joints, 'joint states', SOON)
@@ -249,9 +247,6 @@ def test_recovering_is_refused_while_the_fault_is_there(robot):
 def test_a_pause_of_the_whole_machine_is_no_fault(robot):
     """Neither cards nor node ran: nobody is to blame, and nothing moves by itself."""
     robot.drive()
-    begin = time.monotonic()
-    while time.monotonic() < begin + 0.3:
-        # keeps the interpreter, so that neither the thread of the cards nor that of the cycle runs
-        sum(range(10_000_000))
+    robot.time.stall(0.3)
     robot.push_until(lambda: robot.rates() > 0.5 * CRUISE, 'driving')
     assert robot.motors() == 'armed'

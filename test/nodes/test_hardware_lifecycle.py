@@ -6,19 +6,33 @@ import pytest
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
+from can.interfaces import virtual  # noqa: E402
 from card_bench import NODE, SOON, CardBench  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
 from lifecycle_msgs.msg import State, Transition  # noqa: E402
 from lifecycle_msgs.srv import ChangeState, GetState  # noqa: E402
 
 from c3p_hardware.cia402 import DriveState  # noqa: E402
+from c3p_hardware.transport import can_bus, card_link  # noqa: E402
+from c3p_hardware.transport.can_bus import BusAddress  # noqa: E402
 
 
 @pytest.fixture
-def bench(tmp_path):
-    bench = CardBench(tmp_path)
+def bench():
+    bench = CardBench()
     yield bench
     bench.close()
+
+
+@pytest.fixture
+def missing(bench, monkeypatch):
+    """A device that is not there while there are no cards; there is no bus without them."""
+    def open_bus(address):
+        there = 'emulated_cards' in bench.nodes
+        return can_bus.open_bus(address if there else BusAddress('serial', '/dev/no_such_device'))
+
+    monkeypatch.setattr(card_link, 'open_bus', open_bus)
+    return '/dev/no_such_device'
 
 
 def test_every_transition_from_every_state(bench):
@@ -49,17 +63,20 @@ def test_shutdown_ends_any_state_and_gives_the_bus_back(bench, before):
     bench.add_interface()
     for transition in before:
         assert bench.change(transition)
+    ends = virtual.channels[bench.channel]
+    assert len(ends) == 1 + bool(before)
     assert bench.change('shutdown') and bench.state() == 'finalized'
+    # only the cards are left
+    assert len(ends) == 1
     bench.remove(NODE)
     bench.add_interface()
-    # a bus of two ends cannot be opened while somebody has it
     assert bench.change('configure'), bench.story()
 
 
-def test_a_bus_that_is_not_there_is_told_and_configuring_may_be_tried_again(bench):
+def test_a_bus_that_is_not_there_is_told_and_configuring_may_be_tried_again(bench, missing):
     bench.add_interface()
     assert not bench.change('configure') and bench.state() == 'unconfigured'
-    bench.wait_for(lambda: bench.said_by_node(bench.channel, 'No such file', 'start what is at'),
+    bench.wait_for(lambda: bench.said_by_node(missing, 'No such file', 'start what is at'),
                    'the reason on /diagnostics', SOON)
     assert bench.health[NODE].level == DiagnosticStatus.ERROR
     bench.add_cards()
@@ -80,9 +97,9 @@ def test_services_of_a_node_that_is_not_configured_say_what_to_do(bench):
         assert not answer.success and 'ros2 lifecycle set' in answer.message
 
 
-def test_autostart_waits_for_a_bus_that_appears_later(bench):
+def test_autostart_waits_for_a_bus_that_appears_later(bench, missing):
     node = bench.add_interface(autostart='active')
-    bench.wait_for(lambda: bench.said_by_node(bench.channel), 'the reason', SOON)
+    bench.wait_for(lambda: bench.said_by_node(missing), 'the reason', SOON)
     assert bench.state() == 'unconfigured'
     bench.add_cards()
     bench.wait_for(lambda: node.life == State.PRIMARY_STATE_ACTIVE,

@@ -312,7 +312,7 @@ def test_a_simulation_that_starts_anew_at_once_moves_nothing_either(bench):
 def test_a_pause_of_the_whole_chain_locks_and_one_zero_command_is_enough(in_process_robot):
     """The drives close while nobody answers; whoever goes on afterwards has to ask again."""
     bench = moving(in_process_robot)
-    time.sleep(0.5)  # nothing of the chain runs; the simulation has a thread of its own
+    bench.pause(0.5)  # nothing of the chain runs; the simulation has a thread of its own
     bench.command_until(lambda: bench.speed() < AT_REST, 'rest', 0.0, 0.3, 0.0)
     bench.wait_for(says(bench, 'velocity_controller', DiagnosticStatus.WARN, 'nothing to answer'),
                    'the reason')
@@ -326,7 +326,7 @@ def test_a_drive_that_a_pause_has_locked_goes_on_by_itself(in_process_robot):
     bench = in_process_robot
     bench.goal(0.0, 3.0, 0.0)
     bench.wait_for(lambda: bench.speed() > 0.3, 'driving')
-    time.sleep(0.6)
+    bench.pause(0.6)
     bench.wait_for(lambda: int(bench.value('position_controller', 'opened again') or 0) > 0,
                    'the lock, and zeros')
     bench.wait_for(lambda: bench.speed() > 0.45, 'driving again')

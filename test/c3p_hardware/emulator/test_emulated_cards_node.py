@@ -15,8 +15,8 @@ from c3p_hardware.transport.serial_can import FastSerialBus  # noqa: E402
 from c3p_simulation.emulated_cards_node import EmulatedCardsNode  # noqa: E402
 
 
-def test_it_tells_the_truth_and_takes_faults(bench, tmp_path):
-    channel = str(tmp_path / 'can')
+def test_it_tells_the_truth_and_takes_faults(open_bench, tmp_path):
+    bench, channel = open_bench, str(tmp_path / 'can')
     node = bench.add(EmulatedCardsNode, **{
         'bus.channel': channel, 'start_pose': [1.0, 2.0, 0.5], 'steering_zero_counts': [100],
         'faults': 'sto:drive3'})

@@ -13,13 +13,12 @@ from c3p_hardware.emulator.cards import EmulatedCards, EmulatedDevices
 from c3p_hardware.process_data import heartbeat_id, sdo_answer_id, sdo_request_id
 from c3p_hardware.settings import card_settings
 from c3p_hardware.tools.parameter_file import hardware_values
-from c3p_hardware.transport import scan as scanning
 from c3p_hardware.transport.can_bus import open_bus
 from c3p_hardware.transport.scan import DOUBLED, FoundNode, _count_beats, scan
 from c3p_simulation.cli_can import scan_text
 from c3p_simulation.plants.make import make_plant
 
-# answers come at once; a busy machine may take longer to listen
+# faults take a moment: within this time a scan tells of them, s
 LISTEN, PATIENCE = 0.1, 30.0
 
 
@@ -34,7 +33,7 @@ class Room:
         self._thread.start()
 
     def scan(self, until=lambda found: True, **parameters):
-        """Scan until it holds: faults take a moment, and a busy machine may answer late."""
+        """Scan until it holds."""
         settings = card_settings(load('c3p'), hardware_values(**parameters))
         give_up = time.monotonic() + PATIENCE
         while not until(found := scan(self.bus, settings, LISTEN)):
@@ -49,10 +48,7 @@ class Room:
 
 
 @pytest.fixture
-def room(request, monkeypatch):
-    # who answers late is scanned again
-    monkeypatch.setattr(scanning, 'ANSWERS', 0.05)
-    monkeypatch.setattr(scanning, 'PACE', 0.0)
+def room(request, virtual_time):
     rooms = []
 
     def make(faults='', settings=None):

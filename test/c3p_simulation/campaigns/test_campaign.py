@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -99,19 +98,36 @@ def test_a_cluster_that_runs_already_is_used_by_its_address(whole, tmp_path):
     assert lasting(result.rows) == lasting(whole.rows[:2])
 
 
+# saves every row, and waits after the third until it is killed
+HELD = """
+import sys
+from c3p_simulation.campaigns import store
+from c3p_simulation.cli import main
+
+def save_and_wait(file, save=store.ResultFile.save):
+    save(file)
+    if len(file.rows) == 3:
+        print('saved', flush=True)
+        sys.stdin.read()
+
+store.INTERVAL, store.SHARE, store.ResultFile.save = 0.0, float('inf'), save_and_wait
+main(sys.argv[1:])
+"""
+
+
 def test_a_campaign_that_was_killed_goes_on_to_the_same_file(whole, tmp_path):
     killed = subprocess.Popen(
-        [sys.executable, '-m', 'c3p_simulation', 'campaign', '--draws', str(DRAWS), '--jobs', '1',
-         '--out', str(tmp_path), *OPTIONS], cwd=ROOT, stderr=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL, env={**os.environ, 'PYTHONPATH': str(ROOT)})
+        [sys.executable, '-c', HELD, 'campaign', '--draws', str(DRAWS), '--jobs', '1', '--out',
+         str(tmp_path), *OPTIONS], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        text=True, env={**os.environ, 'PYTHONPATH': str(ROOT)})
+    try:
+        assert 'saved\n' in killed.stdout
+    finally:
+        killed.send_signal(signal.SIGKILL)
+        killed.communicate()
     path = tmp_path / whole.path.name
-    deadline = time.monotonic() + 90.0
-    while not path.exists() and killed.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.005)
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
     left = len(read(path)[1])
-    assert 0 < left < DRAWS, 'killed too late or too early for this test to mean anything'
+    assert left == 3
     result = run_campaign(SPEC, DRAWS, tmp_path, Workers(jobs=1))
     assert result.computed == DRAWS - left
     (one, rows), (other, uninterrupted) = read(path), read(whole.path)

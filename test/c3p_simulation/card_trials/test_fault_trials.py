@@ -27,10 +27,10 @@ PATIENT = {'silence_timeout': 2.0, 'heartbeat_timeout': 4.0, 'heartbeat_period':
 
 
 @pytest.fixture
-def robot(monkeypatch):
-    robot = VirtualRobot(monkeypatch)
+def robot(virtual_time):
+    robot = VirtualRobot(virtual_time)
     yield robot
-    robot.link.close()
+    robot.close()
 
 
 def arm(robot):
@@ -51,8 +51,8 @@ def drive(robot, push):
 def test_a_fault_stops_all_wheels_in_time_and_nothing_moves_before_arming(trial, robot):
     arm(robot)
     drive(robot, trial.push)
-    begin = robot.clock.now
-    # how long an exchange of parameters takes in the robot's time is chance: for ever is enough
+    begin = robot.now
+    # for ever is enough
     script = trial.script.replace('+3', '')
     robot.cards.inject(' '.join(p if '+' in p or 'serial' in p else f'{p}+{LASTS}'
                                 for p in script.split()))
@@ -71,7 +71,7 @@ def test_a_fault_stops_all_wheels_in_time_and_nothing_moves_before_arming(trial,
     for push in (trial.push, (0.0,) * 3, trial.push):
         robot.push = list(push)
         robot.run(lambda: False, 0.1)
-    stop = measured(robot.record(), begin, robot.clock.now, trial.push)
+    stop = measured(robot.record(), begin, robot.now, trial.push)
     assert trial.cycles is None or stop.cycles <= trial.cycles
     assert stop.stand is not None and stop.moved < 2 * SPEED / 30
     arm(robot)
@@ -86,12 +86,12 @@ def test_a_silent_controller_brakes_the_wheels_until_a_zero_command_comes(robot)
     trial = next(t for t in TRIALS if t.script == 'silence controller')
     arm(robot)
     drive(robot, trial.push)
-    begin, robot.push = robot.clock.now, None
+    begin, robot.push = robot.now, None
     robot.run(lambda: False, 1.5)
     told = robot.link.gate_reason
     robot.push = list(trial.push)
     robot.run(lambda: False, 0.2)
-    stop = measured(robot.record(), begin, robot.clock.now, trial.push)
+    stop = measured(robot.record(), begin, robot.now, trial.push)
     assert stop.driven < trial.seconds and stop.stand is not None and stop.moved < 0.01
     robot.push = [0.0] * 3
     robot.run(lambda: False, 0.05)

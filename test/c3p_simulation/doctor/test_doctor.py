@@ -3,6 +3,8 @@
 
 import json
 import os
+import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -60,7 +62,9 @@ def test_priority_is_allowed_by_limit_or_to_root(limit, root, level):
 
 def test_a_step_of_the_clock_is_seen(monkeypatch):
     times = iter([2e9, 2e9 + 1.0, 2e9 + 1.0])
-    monkeypatch.setattr(computer.time, 'time', lambda: next(times))
+    monkeypatch.setattr(computer, 'time', SimpleNamespace(
+        time=lambda: next(times), monotonic=lambda: 5.0, sleep=lambda seconds: None,
+        ctime=time.ctime))
     assert 'stepped by +1.' in f'{computer.clock(0.0)}'
     monkeypatch.setattr(computer.time, 'time', lambda: 1000.0)
     assert computer.clock(0.0).level is FAIL
@@ -196,12 +200,12 @@ def test_a_serial_bus_is_a_file(tmp_path):
         assert [c.level for c in bus.interface(address, True)] == [level]
 
 
-def test_a_robot_that_runs_is_found(bench):
-    bench.collect(JointState, 'joint_states', 10)
-    publisher = bench.talker.create_publisher(JointState, 'joint_states', 10)
+def test_a_robot_that_runs_is_found(open_bench):
+    open_bench.collect(JointState, 'joint_states', 10)
+    publisher = open_bench.talker.create_publisher(JointState, 'joint_states', 10)
     # discovery takes longer on a busy machine
     assert any('/joint_states from ' in ros.company(wait).text for wait in (0.5, 2.0, 5.0, 10.0))
-    bench.talker.destroy_publisher(publisher)
+    open_bench.talker.destroy_publisher(publisher)
 
 
 def test_answers_are_counted_and_have_remedies():

@@ -132,25 +132,25 @@ def test_the_app_pauses_seeks_and_goes_on(player):
         assert client.heard['/joint_states'][0][0] < middle
 
 
-def test_live_topics_are_subscribed_only_while_somebody_looks(bench, robot):
+def test_live_topics_are_subscribed_only_while_somebody_looks(open_bench, robot):
     from geometry_msgs.msg import TwistStamped
     from sensor_msgs.msg import JointState
 
     from c3p_simulation.viewers.foxglove_live import FoxgloveLive
 
     said = []
-    live = FoxgloveLive(bench.talker, robot, 'c3p', port=0, say=said.append)
-    joints = bench.talker.create_publisher(JointState, 'joint_states', 10)
-    command = bench.talker.create_publisher(TwistStamped, 'cmd_vel', 10)
+    live = FoxgloveLive(open_bench.talker, robot, 'c3p', port=0, say=said.append)
+    joints = open_bench.talker.create_publisher(JointState, 'joint_states', 10)
+    command = open_bench.talker.create_publisher(TwistStamped, 'cmd_vel', 10)
     n = robot.count
     state = JointState(name=[*robot.steering_joints, *robot.wheel_joints],
                        position=[0.1] * 2 * n, velocity=[0.0] * 2 * n, effort=[0.0] * 2 * n)
 
     def published():
-        state.header.stamp = bench.now()
+        state.header.stamp = open_bench.now()
         joints.publish(state)
         command.publish(TwistStamped())
-        bench.spin_once()
+        open_bench.spin_once()
 
     def meet(condition):
         client.until(lambda: published() or condition())
@@ -176,7 +176,7 @@ def test_live_topics_are_subscribed_only_while_somebody_looks(bench, robot):
     assert not said
 
 
-def test_frames_are_computed_where_nobody_can_publish_them(bench, robot):
+def test_frames_are_computed_where_nobody_can_publish_them(open_bench, robot):
     from sensor_msgs.msg import JointState
 
     from c3p_simulation.recording.frames import TF
@@ -185,14 +185,15 @@ def test_frames_are_computed_where_nobody_can_publish_them(bench, robot):
 
     if message_class(TF) is not None:
         pytest.skip('tf2_msgs is installed: robot_state_publisher publishes the frames')
-    live = FoxgloveLive(bench.talker, robot, 'c3p', port=0)
-    joints = bench.talker.create_publisher(JointState, 'joint_states', 10)
+    live = FoxgloveLive(open_bench.talker, robot, 'c3p', port=0)
+    joints = open_bench.talker.create_publisher(JointState, 'joint_states', 10)
     names = [*robot.steering_joints, *robot.wheel_joints]
     state = JointState(name=names, position=[0.1] * len(names), velocity=[0.0] * len(names))
     try:
         with FoxgloveClient(live.server.url) as client:
             client.subscribe('/tf', '/tf_static', '/robot_description')
-            client.until(lambda: joints.publish(state) or bench.spin_once() or client.heard['/tf'])
+            client.until(lambda: joints.publish(state) or open_bench.spin_once()
+                         or client.heard['/tf'])
             moving = live.server.types.deserialize_cdr(client.heard['/tf'][-1][1], TF)
             assert {t.child_frame_id for t in moving.transforms} == {
                 f'{kind}_link_{i}' for kind in ('steering', 'wheel') for i in (1, 2, 3)}
@@ -233,10 +234,10 @@ def test_a_live_robot_is_seen_as_it_moves(bench, robot):
     assert moment.pose is None and moment.residual is None
 
 
-def test_the_command_serves_live_topics_until_ctrl_c(bench, robot):
+def test_the_command_serves_live_topics_until_ctrl_c(open_bench, robot):
     from sensor_msgs.msg import JointState
 
-    joints = bench.talker.create_publisher(JointState, 'joint_states', 10)
+    joints = open_bench.talker.create_publisher(JointState, 'joint_states', 10)
     process = subprocess.Popen(
         [sys.executable, '-m', 'c3p_simulation', 'view', '--viewer', 'foxglove', '--port', '0'],
         stderr=subprocess.PIPE, text=True, env=os.environ)
@@ -246,10 +247,10 @@ def test_the_command_serves_live_topics_until_ctrl_c(bench, robot):
         state = JointState(name=[*robot.steering_joints, *robot.wheel_joints],
                            position=[0.2] * 6, velocity=[0.0] * 6)
         with FoxgloveClient(url) as client:
-            client.until(lambda: joints.publish(state) or bench.spin_once()
+            client.until(lambda: joints.publish(state) or open_bench.spin_once()
                          or '/joint_states' in client.channels)
             client.subscribe('/joint_states')
-            client.until(lambda: joints.publish(state) or bench.spin_once()
+            client.until(lambda: joints.publish(state) or open_bench.spin_once()
                          or client.heard['/joint_states'])
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == 0
