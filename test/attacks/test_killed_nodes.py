@@ -42,7 +42,7 @@ AT_REST, SPEED = 0.01, 0.25
 # a joystick shows zero for so long, then commands for so long, s; and once more where the mux was
 # started again, which passes nothing on until its subscribers have been told to stand for 0.3 s
 ZEROS, PUSH, TRIES = 0.4, 1.2, 2
-pytestmark = [pytest.mark.slow, pytest.mark.real_time, pytest.mark.alone]
+pytestmark = [pytest.mark.slow, pytest.mark.real_time]
 
 
 class Robot(Bench):

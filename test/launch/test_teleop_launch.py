@@ -90,7 +90,7 @@ def test_the_robot_drives_through_the_mux_and_the_e_stop_ends_its_goal(launch_fi
         # closed until its state has been heard
         assert locked[-1].data
         lock.publish(Bool(data=False))
-        assert driver.wait(lambda: not locked[-1].data, PATIENCE), driver.said
+        assert driver.wait(lambda: not locked[-1].data, START), driver.said
         assert driver.drive(0.3) < 0.05, driver.said
         assert 'position_controller' in [message.data for message in driving]
         ends = driver.node.get_publishers_info_by_topic('/robot1/cmd_vel')
