@@ -99,7 +99,8 @@ def test_a_message_that_cannot_be_read_is_recorded_as_it_came_and_counted(case, 
 
 
 @pytest.mark.parametrize('data', [b'', fault()[:60], latin(fault('dr#ve')),
-                                  np.random.default_rng(2).bytes(300)])
+                                  np.random.default_rng(2).bytes(300)],
+                         ids=['empty', 'cut', 'not UTF-8', 'random'])
 def test_a_flight_recorder_outlives_diagnostics_that_it_cannot_read(data, start, tmp_path):
     recorder = start(**{'snapshot.seconds': 5.0})
     recorder._record('/diagnostics', data)
