@@ -23,14 +23,12 @@ from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
 from std_srvs.srv import Trigger
 
-from c3p_controller import command_guard
 from c3p_controller.goal_life import (
     CANCELLED,
     NO_COMMAND,
     NO_ODOMETRY,
     REACHED,
     RESTARTED,
-    STOPPED,
     GoalLife,
     Outcome,
     refused,
@@ -39,7 +37,7 @@ from c3p_controller.goal_life import (
 from c3p_controller.law import Ahead
 from c3p_controller.path_controller import PathController
 from c3p_controller.position_laws import make_position, pace_of, retune, zone_of
-from c3p_controller.rearm import Opening, robot_step
+from c3p_controller.rearm import Opening, lock_ends, robot_step
 from c3p_kinematics.se2 import compose
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import OK, WARN
@@ -191,12 +189,12 @@ class PositionControllerNode(SuiteNode):
     def _send(self, twist: np.ndarray, stamp: int, ahead: Ahead | None = None) -> None:
         self._commands.send(twist, stamp, self._frames.pair, ahead)
 
-    def _on_lock(self) -> bool:
+    def _on_lock(self, before: str | None) -> bool:
         """End the goal where a lock does; return whether one is still driven to."""
         if new := self._gap.new():
             self._give_up(RESTARTED, f'{self._lock.lock or "unlocked"}; {new}')
-        elif self._lock.lock.startswith(command_guard.STOPPED):
-            self._give_up(STOPPED, self._lock.lock)
+        elif end := lock_ends(before, self._lock.lock):
+            self._give_up(*end)
         return self._life.running
 
     def _go_on(self, before: np.ndarray, gap: float) -> None:

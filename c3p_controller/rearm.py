@@ -13,6 +13,8 @@ import math
 
 import numpy as np
 
+from c3p_controller import goal_life
+from c3p_controller.command_guard import STARTING, STOPPED
 from c3p_description.model import Array
 from c3p_kinematics.se2 import wrap
 
@@ -63,6 +65,32 @@ def astray(before: Array, pose: Array, gap: float, speed: float, yaw_rate: float
         return ''
     return (f'the odometry came back {math.hypot(*moved[:2]):.2f} m and {moved[2]:.2f} rad from '
             f'where it was {gap:.2f} s before')
+
+
+def lock_ends(before: str | None, lock: str) -> tuple[str, str] | None:
+    """
+    Return reason and text of a goal that ends with a lock of the velocity controller, else None.
+
+    A pause is driven on after. A controller that has stopped the robot, or was started again, may
+    not find it moving by itself.
+
+    Parameters
+    ----------
+    before : str or None
+        The lock before, None when none was received.
+    lock : str
+
+    Examples
+    --------
+    >>> lock_ends('', 'nothing to answer for 0.40 s')
+    >>> lock_ends('', 'starting')
+    ('robot restarted', 'the velocity controller was started again')
+    """
+    if lock.startswith(STOPPED):
+        return goal_life.STOPPED, lock
+    if lock == STARTING and before is not None:
+        return goal_life.RESTARTED, 'the velocity controller was started again'
+    return None
 
 
 class Opening:

@@ -48,7 +48,8 @@ class LockWatch:
     node : Node
     diagnostics : Diagnostics
     changed : callable
-        Called when it has changed; returns whether the node has something to drive to.
+        Called with the lock before (None: there was none) when a lock has come; returns whether
+        the node has something to drive to.
 
     Attributes
     ----------
@@ -56,15 +57,17 @@ class LockWatch:
         As published; empty before the first message, and without a publisher.
     """
 
-    def __init__(self, node: Node, diagnostics: Diagnostics, changed: Callable[[], bool]) -> None:
+    def __init__(self, node: Node, diagnostics: Diagnostics, changed: Callable[[str | None], bool]
+                 ) -> None:
         """Create the subscription."""
         self.lock = ''
+        self._before: str | None = None
         self._diagnostics, self._changed = diagnostics, changed
         node.create_subscription(String, 'velocity_controller/lock', self._on_lock, LATCHED)
 
     def _on_lock(self, message: String) -> None:
-        self.lock = message.data
-        shown = self._changed() and bool(self.lock)
+        self.lock, before, self._before = message.data, self._before, message.data
+        shown = self._changed(before) and bool(self.lock)
         self._diagnostics.condition('lock', WARN if shown else OK, (
             f'the velocity controller is locked: {self.lock}; zero commands until it is not')
             if shown else 'commands are followed')

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 Any message at any subscriber outside the chain: mux, bridge, hardware, cards, rough ground, and
-what records and shows. As in test_messages_to_the_chain.py; the last test counts, and looks that no node is
+what records and shows. As in test_messages_to_the_chain.py; the last test looks that no node is
 missing.
 """
 
