@@ -57,8 +57,8 @@ class CardBench(Bench):
         self.channel = str(place / 'can') if place else f'bench {id(self)}'
         self.effort, self.cruise, self.processes = [0.0] * 3, False, []
         self.joints, self._clients = [], {}
-        # only a bench that commands is a publisher
-        self._effort_pub = None
+        self.effort_pub = self.talker.create_publisher(JointState, 'wheel_effort', QoSProfile(
+            depth=1))
         self.talker.create_subscription(JointState, 'joint_states', self._on_joints, 10)
         self.truth = self.collect(Odometry, 'ground_truth/odom', 10, keep=1)
 
@@ -72,9 +72,7 @@ class CardBench(Bench):
         if effort is not None:
             answer = JointState(name=message.name[3:], effort=effort)
             answer.header.stamp = message.header.stamp
-            self._effort_pub = self._effort_pub or self.talker.create_publisher(
-                JointState, 'wheel_effort', QoSProfile(depth=1))
-            self._effort_pub.publish(answer)
+            self.effort_pub.publish(answer)
 
     def add_cards(self, **parameters):
         """Switch the cards on in this process, and remember every controlword that they get."""
