@@ -74,6 +74,23 @@ def test_the_test_waits_for_events_of_threads_while_timers_wait_for_it(virtual):
     thread.join()
 
 
+def test_a_thread_that_sleeps_with_a_lock_gets_its_turn_to_release_it(virtual):
+    lock, seen = threading.Lock(), []
+
+    def hold():
+        with lock:
+            time.sleep(0.2)
+            seen.append('released')
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    virtual.advance(0.1)
+    assert not lock.acquire(blocking=False) and not lock.acquire(timeout=0.05)
+    with lock:
+        assert seen == ['released']
+    thread.join()
+
+
 def test_no_two_looks_at_the_clock_see_the_same_time(virtual):
     looks = [time.time_ns(), time.time_ns(), int(1e9 * time.time())]
     assert looks == sorted(set(looks))

@@ -32,7 +32,7 @@ START = 1_000_000_000_000
 
 _REAL = {name: getattr(time, name) for name in (
     'monotonic', 'monotonic_ns', 'time', 'time_ns', 'perf_counter', 'perf_counter_ns', 'sleep')}
-_RealCondition = threading.Condition
+_RealCondition, _RealLock = threading.Condition, threading.Lock
 _start, _join = threading.Thread.start, threading.Thread.join
 
 
@@ -44,7 +44,7 @@ class _Turn:
     """A thread that takes turns with the others."""
 
     def __init__(self, thread):
-        self.thread, self.baton = thread, threading.Lock()
+        self.thread, self.baton = thread, _RealLock()
         self.baton.acquire()
         # when it goes on at the latest, ns; None while nothing but a notification wakes it
         self.due, self.order, self.done, self.waits = None, 0, False, False
@@ -77,7 +77,7 @@ class VirtualTime:
     def __init__(self):
         """Create the clock; `installed` puts it into use."""
         self._now, self._count = START, itertools.count()
-        self._main, self._driver = threading.get_ident(), threading.Lock()
+        self._main, self._driver = threading.get_ident(), _RealLock()
         self._driver.acquire()
         self._turns, self._ready = {}, deque()
         self._guard = threading.RLock()
@@ -133,7 +133,7 @@ class VirtualTime:
 
         thread.run = take_turns
         # Thread.start waits for the thread itself, without time
-        thread._started._cond = _RealCondition(threading.Lock())
+        thread._started._cond = _RealCondition(_RealLock())
         self._wake(turn)
         _start(thread)
 
@@ -141,7 +141,7 @@ class VirtualTime:
         """Replace Thread.join."""
         with self._guard:
             turn = self._turns.get(thread)
-            waiter = _Waiter(self._turn())
+            waiter = self._waiter()
             if turn is not None:
                 turn.joining.append(waiter)
         if turn is not None and not self._wait(waiter, timeout):
@@ -149,8 +149,18 @@ class VirtualTime:
         _join(thread, timeout)
 
     def _turn(self):
+        """Return what this thread is to the clock; None for the test and for others."""
         turn = self._turns.get(threading.current_thread())
         return None if turn is None or turn.done else turn
+
+    def _waiter(self):
+        """Return a new wait of this thread."""
+        waiter = _Waiter(self._turn())
+        if waiter.turn is None and threading.get_ident() != self._main:
+            # a thread outside of this clock
+            waiter.real = _RealLock()
+            waiter.real.acquire()
+        return waiter
 
     def _park(self, turn, due, waiter=None):
         """End the turn of this thread; go on at `due` (ns) or when `waiter` is notified."""
@@ -174,9 +184,7 @@ class VirtualTime:
         elif threading.get_ident() == self._main:
             self._pass_until(due, lambda: waiter.notified)
         else:
-            # a thread outside of this clock
-            waiter.real = waiter.real or threading.Semaphore(0)
-            waiter.real.acquire(timeout=timeout)
+            waiter.real.acquire(timeout=-1 if timeout is None else timeout)
         return waiter.notified
 
     def _notify(self, waiter):
@@ -284,7 +292,8 @@ class VirtualTime:
             replace(time, monotonic=self.monotonic, monotonic_ns=self.monotonic_ns,
                     time=self.time, time_ns=self.time_ns, perf_counter=self.monotonic,
                     perf_counter_ns=self.monotonic_ns, sleep=self.sleep)
-            replace(threading, Condition=lambda lock=None: Condition(self, lock))
+            replace(threading, Condition=lambda lock=None: Condition(self, lock),
+                    Lock=lambda: Lock(self))
             replace(threading.Thread, start=lambda thread: self.start(thread),
                     join=lambda thread, timeout=None: self.join(thread, timeout))
             replace(queue, time=self.monotonic)
@@ -389,6 +398,41 @@ class Timer:
         self._callback()
 
 
+class Lock:
+    """threading.Lock on a virtual clock: its holder may sleep, and gets its turn to release it."""
+
+    def __init__(self, time_):
+        """Be free."""
+        self._time, self._real, self._waiters = time_, _RealLock(), deque()
+        self.locked = self._real.locked
+
+    def acquire(self, blocking=True, timeout=-1):
+        """Acquire the lock; return whether it was."""
+        while not self._real.acquire(False):
+            if not blocking:
+                return False
+            waiter = self._time._waiter()
+            self._waiters.append(waiter)
+            if not self._time._wait(waiter, None if timeout < 0 else timeout):
+                self._waiters.remove(waiter)
+                return False
+        return True
+
+    def release(self):
+        """Release the lock; the first that waits may try again."""
+        self._real.release()
+        if self._waiters:
+            self._time._notify(self._waiters.popleft())
+
+    def __enter__(self):
+        """Acquire the lock."""
+        return self.acquire()
+
+    def __exit__(self, *_):
+        """Release the lock."""
+        self.release()
+
+
 class Condition:
     """threading.Condition on a virtual clock."""
 
@@ -407,9 +451,7 @@ class Condition:
 
     def wait(self, timeout=None):
         """Wait until notified; return False when `timeout` s have passed before."""
-        waiter = _Waiter(self._time._turn())
-        if waiter.turn is None and threading.get_ident() != self._time._main:
-            waiter.real = threading.Semaphore(0)
+        waiter = self._time._waiter()
         self._waiters.append(waiter)
         saved = getattr(self._lock, '_release_save', self._lock.release)()
         try:

@@ -41,6 +41,7 @@ def test_a_drive_over_the_bus_ends_where_the_same_drive_without_one_ends():
     bench = CardBench()
     # the controllers command, not the bench
     bench.effort = None
+    bench.talker.destroy_publisher(bench.effort_pub)
     try:
         bench.add_cards()
         bench.add_interface(autostart='active')

@@ -68,6 +68,7 @@ def test_cards_that_vanish_are_a_dead_bus_and_are_used_again_when_they_are_back(
 
 def test_wheels_brake_when_the_controller_ends(bench):
     bench.effort = None
+    bench.talker.destroy_publisher(bench.effort_pub)
     bench.add_cards()
     bench.add(SensedKinematicsNode)
     bench.add_interface(autostart='active')

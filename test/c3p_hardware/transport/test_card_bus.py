@@ -25,9 +25,9 @@ def frame(number, data=b'', **kind):
 class ScriptedBus:
     """Gives the frames that it was given; keeps or refuses those that are sent."""
 
-    def __init__(self, virtual_time):
+    def __init__(self, sleep=lambda seconds: None):
         self.coming, self.sent, self.refuse = deque(), [], lambda message: False
-        self._sleep = virtual_time.sleep
+        self._sleep = sleep
 
     def recv(self, timeout=None):
         if not self.coming:
@@ -51,7 +51,7 @@ def drives():
 
 @pytest.fixture
 def card_bus(drives, virtual_time):
-    bus = CardBus(ScriptedBus(virtual_time), SETTINGS, drives,
+    bus = CardBus(ScriptedBus(virtual_time.sleep), SETTINGS, drives,
                   [Encoder.of(e) for e in SETTINGS.encoders])
     bus.begin(time.monotonic())
     return bus
