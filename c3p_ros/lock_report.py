@@ -12,6 +12,10 @@ from c3p_ros.diagnostics import OK, WARN, Diagnostics, warned
 from c3p_ros.node import LATCHED
 
 
+# reports of the watch after which an unchanged lock is published again: one a second
+REPEAT = 50
+
+
 class LockReport:
     """
     Publisher of ``~/lock``, a String: why no command is followed, empty when one would be.
@@ -25,7 +29,7 @@ class LockReport:
     def __init__(self, node: Node, diagnostics: Diagnostics) -> None:
         """Create the publisher."""
         self._publisher = node.create_publisher(String, '~/lock', LATCHED)
-        self._diagnostics, self._lock = diagnostics, None
+        self._diagnostics, self._lock, self._reports = diagnostics, None, 0
 
     def publish(self, lock: str) -> None:
         """Publish a lock that has changed."""
@@ -35,6 +39,10 @@ class LockReport:
 
     def diagnose(self, lock: str, remedy: str, known: bool) -> None:
         """Publish the lock and show its remedy, unless its cause is `known` on /diagnostics."""
+        self._reports += 1
+        if self._reports % REPEAT == 0:
+            # a subscriber must not keep what another publisher has sent
+            self._lock = None
         self.publish(lock)
         self._diagnostics.condition('lock', *warned('' if known else remedy, 'unlocked'))
 

@@ -167,7 +167,7 @@ def test_a_tricycle_drives_over_rough_ground_afterwards(wired, kind):
 
     def advance():
         node._advance(1)
-        wired.time = node._stamp
+        wired.time = node._stamps.now
 
     Attack(SEED, beat(wired, advance))(node, wired.now)
     node.run.restart()

@@ -56,7 +56,8 @@ def test_messages_pass_as_they_are_and_a_lock_sends_zeros(bench):
     bench.publish_until(keys, ahead, lambda: ahead in out, 'the command passes')
     assert driving[-1].data == 'keyboard' and not locked[-1].data
     # one that is no number does not count as heard
-    bad = stamped(bench, math.nan, 0.0, 0.0)
+    bad = stamped(bench, 0.0, 0.0, 0.0)
+    bad.twist.linear.x = math.nan
     bench.publish_until(keys, bad, lambda: bench.nodes['twist_mux'].diagnostics.refused(
         'cmd_vel_keyboard'), 'refusal')
     assert all(math.isfinite(message.twist.linear.x) for message in out)
