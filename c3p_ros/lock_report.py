@@ -11,7 +11,6 @@ from std_msgs.msg import String
 from c3p_ros.diagnostics import OK, WARN, Diagnostics, warned
 from c3p_ros.node import LATCHED
 
-
 # reports of the watch after which an unchanged lock is published again: one a second
 REPEAT = 50
 
