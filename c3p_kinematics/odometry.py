@@ -92,6 +92,11 @@ class Odometry:
         """Pose (x, y, yaw) on the floor: m and rad."""
         return self._pose.copy()
 
+    @property
+    def without(self) -> Array:
+        """χ² of the filtered residuals without each caster (n,), of the last sample."""
+        return self._monitor.without
+
     def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         """
         Start again at `pose` (3,); the next sample only latches.

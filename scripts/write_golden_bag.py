@@ -81,7 +81,10 @@ def main() -> int:
         topics, files = Path(place) / 'topics.yaml', Path(place) / 'recorder.yaml'
         topics.write_text(yaml.safe_dump({'topics': {t: known['topics'][t] for t in TOPICS}}))
         files.write_text(yaml.safe_dump({'recorder': {'ros__parameters': {
-            'topics_file': str(topics), 'frames': 'never', 'compression': 'zstd'}}}))
+            'topics_file': str(topics), 'frames': 'never', 'compression': 'zstd'}},
+            # the wheel spins until it grips by itself: there has to be something to report
+            'velocity_controller': {'ros__parameters': {'traction.slip_speed': 10.0,
+                                                        'traction.slip_fraction': 1.0}}}))
         figures = drive(DriveOptions(goal=GOAL, out=Path(place) / 'drive', plant='mujoco',
                                      controller='closed_form', realtime_factor=0.0,
                                      rate=RATE, keep_bag=True, parameters=[files]))

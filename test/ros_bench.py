@@ -20,7 +20,6 @@ from c3p_controller.velocity_controller_node import VelocityControllerNode
 from c3p_dynamics.inverse_dynamics_node import InverseDynamicsNode
 from c3p_kinematics.sensed_kinematics_node import SensedKinematicsNode
 from c3p_ros.frames import fill_pose, pose_of
-from c3p_ros.messages import fill_twist
 from c3p_simulation.simulation_node import SimulationNode
 
 try:
@@ -181,7 +180,9 @@ class Bench:
         message = TwistStamped()
         message.header.stamp = stamp or self.now()
         message.header.frame_id = 'base_link'
-        fill_twist(message.twist, twist)
+        # as any publisher may: the suite's own writer refuses what is not finite
+        linear, angular = message.twist.linear, message.twist.angular
+        linear.x, linear.y, angular.z = map(float, twist)
         self.publisher(TwistStamped, 'cmd_vel').publish(message)
         self.commanded = time.monotonic()
 

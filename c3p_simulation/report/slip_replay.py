@@ -2,24 +2,21 @@
 """
 Odometry and slip of a recorded run, from its joint states alone.
 
-The robot tells of slip twenty times a second and names a wheel only where one explains what is
-sensed; a robot without the suite tells nothing. Here the joints are gone through again at their
-full rate, with the odometry's own equations and thresholds: every bag is judged in the same way.
+A robot reports slip twenty times a second, and only where one wheel explains what is sensed; a
+robot without the suite reports nothing. Here the odometry steps through the joints again at their
+full rate: every bag is judged in the same way.
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.odometry import SHORTEST_STEP, OdometrySettings
-from c3p_kinematics.slip import CLEAR_FRACTION, thresholds
-from c3p_kinematics.slip_monitor import ROUNDING
+from c3p_kinematics.odometry import Odometry, OdometrySettings
+from c3p_kinematics.slip import thresholds
 from c3p_simulation.recording.run_log import Joints, Motion
-from c3p_simulation.report import _slip_replay_kernels as kernels
 
 
 class SlipReplay(NamedTuple):
@@ -59,14 +56,14 @@ class SlipReplay(NamedTuple):
 def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None = None
            ) -> tuple[Motion, SlipReplay]:
     """
-    Go through the joint states as `Odometry` would; return its motion and slip.
+    Step an `Odometry` through the joint states; return its motion and slip.
 
     Parameters
     ----------
     robot : CasterRobot
     joints : Joints
     settings : OdometrySettings, optional
-        Default those of the odometry; the robust fit is always on.
+        Default those of the odometry.
 
     Returns
     -------
@@ -74,26 +71,19 @@ def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None
         Pose from (0, 0, 0) and twist, without covariances (zero).
     SlipReplay
     """
-    s, count, n = settings or OdometrySettings(), len(joints.time), robot.count
-    step = np.hypot(robot.wheel_radius * s.wheel_resolution,
-                    robot.caster_offset * s.steering_resolution).max()
-    # rounding of the encoders behind the low-pass, as odometry.py counts it
-    noise = math.hypot(s.slip.noise_std, step / math.sqrt(12.0) / s.slip.time_constant)
-    limit, several = thresholds(n)
+    odometry = Odometry(robot, settings)
+    count, n = len(joints.time), robot.count
     pose, twist = np.zeros((count, 3)), np.zeros((count, 3))
     statistic, without, slip = np.zeros(count), np.zeros((count, n)), np.zeros((count, n, 2))
     slipping, suspect = np.zeros(count, bool), np.full(count, -1)
-    plain = [np.ascontiguousarray(a, dtype=float) for a in (
-        joints.time, joints.steering, joints.wheel_angle, joints.wheel_rate,
-        joints.steering_rate)]
-    kernels.replay(robot.geometry, *plain, noise, s.slip.speed_fraction, s.slip.time_constant,
-                   s.slip.persistence + ROUNDING, s.slip.release + ROUNDING, limit, several,
-                   CLEAR_FRACTION, SHORTEST_STEP, s.max_gap, pose, twist, statistic, without,
-                   slipping, suspect, slip)
-    # where all contact points coincide there is no fit
-    for found in (twist, slip):
-        found[~np.isfinite(found)] = 0.0
+    for k in range(count):
+        found = odometry.step(joints.time[k], joints.steering[k], joints.wheel_angle[k],
+                              joints.wheel_rate[k], joints.steering_rate[k])
+        pose[k], twist[k], slip[k] = found.pose, found.twist, found.residual
+        statistic[k], without[k] = found.slip.statistic, odometry.without
+        slipping[k], suspect[k] = found.slip.slipping, found.slip.suspect
     unknown = np.zeros((count, 3, 3))
+    limit, several = thresholds(n)
     return (Motion(joints.time, pose, twist, unknown, unknown, 'odom', 'base_link'),
             SlipReplay(joints.time, statistic, limit, slipping, suspect, without, several,
                        slip))

@@ -8,7 +8,6 @@ import math
 import numpy as np
 
 from c3p_description.model import Array
-from c3p_dynamics.traction import traction_torque
 from c3p_simulation.scene.colours import ALERT, caster_colour, colour
 from c3p_simulation.scene.frame import Casters
 from c3p_simulation.scene.shapes import Arc, Arrow, Label, Shape, raised
@@ -34,7 +33,7 @@ def torques(at: Casters, wheel_torque: Array) -> list[Shape]:
     -------
     list of Shape
     """
-    limit = np.minimum(at.robot.torque_limit, traction_torque(at.robot))
+    limit = np.where(np.isfinite(at.robot.torque_limit), at.robot.torque_limit, 1.0)
     part = wheel_torque / limit
     shapes: list[Shape] = []
     for i in np.flatnonzero(at.robot.driven & (np.abs(part) >= at.settings.least_torque)):

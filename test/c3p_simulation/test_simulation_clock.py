@@ -64,8 +64,8 @@ class HandRobot:
         self._catch('velocity', '_effort', self._effort)
         self._catch('velocity', '_lock._publisher', self._lock)
         commands = self.nodes['position']._commands
-        commands.send = lambda twist, stamp, frame: self._command(np.array(twist), stamp)
-        commands.send_ahead = lambda *_: None
+        commands.send = lambda twist, stamp, frames, ahead=None: self._command(
+            np.array(twist), stamp)
         commands.listeners.anybody, commands.listeners.found = lambda: True, lambda now: False
         self.commands, self.stopped = [], set()
         self.cycle()
