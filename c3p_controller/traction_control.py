@@ -31,6 +31,9 @@ from c3p_kinematics.casters import wheel_jacobian
 # latency of the loop
 SPIN_TIME = 0.03
 
+# longest overspeed: a late sample makes the rate of one look too high, s
+OVERSPEED_TIME = 0.05
+
 
 @dataclass(frozen=True)
 class TractionSettings:
@@ -52,6 +55,9 @@ class TractionSettings:
         In which the limit rises from 0 to the bound.
     patience : float, s
         Longest slip of all driven wheels together; a single wheel has four times as long.
+    overspeed : float
+        A wheel that grips and turns faster than this many times its ``wheel_rate_limit`` for
+        `OVERSPEED_TIME` is a fault.
     """
 
     slip_speed: float = 0.05
@@ -61,10 +67,11 @@ class TractionSettings:
     hold: float = 0.3
     recovery: float = 4.0
     patience: float = 0.5
+    overspeed: float = 1.2
 
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
-        for name in ('slip_speed', 'recovery', 'patience'):
+        for name in ('slip_speed', 'recovery', 'patience', 'overspeed'):
             if not 0.0 < getattr(self, name) < np.inf:
                 raise ValueError(f'{name} = {getattr(self, name)}: must be finite and greater '
                                  'than zero')
@@ -115,7 +122,7 @@ class TractionControl:
         n = self.robot.count
         self.limit, self.slipping, self.fault = self.bound.copy(), np.zeros(n, bool), ''
         self._spin = np.zeros(n)
-        self._gripped, self._slipped = np.full(n, np.inf), np.zeros(n)
+        self._gripped, self._slipped, self._fast = np.full(n, np.inf), np.zeros(n), np.zeros(n)
 
     def update(self, sensed: Sensed, torque: Array, dt: float) -> None:
         """
@@ -146,7 +153,9 @@ class TractionControl:
                                                 self.bound), self.limit)
         self.slipping = slips
         self._slipped = np.where(slips, self._slipped + dt, 0.0)
-        self.fault = self._judge()
+        fast = ~slips & (np.abs(sensed.wheel_rate) > s.overspeed * robot.wheel_rate_limit)
+        self._fast = np.where(fast, self._fast + dt, 0.0)
+        self.fault = self._judge(sensed)
 
     def apply(self, torque: Array) -> Array:
         """Return `torque` within the limits; spinning wheels are slowed down to the floor."""
@@ -169,12 +178,17 @@ class TractionControl:
                    for i in np.flatnonzero(self.limit < self.bound)]
         return f'grip returns: {", ".join(limited)}' if limited else ''
 
-    def _judge(self) -> str:
+    def _judge(self, sensed: Sensed) -> str:
         patience, driven = self.settings.patience, self.robot.driven
         together = float(self._slipped[driven].min())
         if together > patience:
             return (f'all driven wheels have slipped for {together:.1f} s: the floor transmits '
                     'less than the torque needed')
+        fastest = int(np.argmax(self._fast))
+        if self._fast[fastest] > OVERSPEED_TIME:
+            return (f'{self.robot.wheel_joints[fastest]} turns at '
+                    f'{sensed.wheel_rate[fastest]:.1f} rad/s: at most {self.settings.overspeed:g} '
+                    f'times its limit of {self.robot.wheel_rate_limit[fastest]:g} rad/s')
         longest = int(np.argmax(self._slipped))
         if self._slipped[longest] > 4.0 * patience:
             return (f'{self.robot.wheel_joints[longest]} has slipped for '

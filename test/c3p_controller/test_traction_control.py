@@ -99,6 +99,31 @@ def test_a_single_wheel_that_slips_has_more_patience():
     assert 'wheel_joint_1 has slipped for' in control.fault
 
 
+def test_a_robot_that_is_too_fast_is_a_fault_with_rate_and_limit():
+    control = TractionControl(C3P)
+    fast = sensed(twist=(0.0, 1.3, 0.0))
+    run(control, fast, [0.0] * 3, 0.05 - DT)
+    assert control.fault == ''
+    run(control, fast, [0.0] * 3, 3 * DT)
+    assert control.fault == ('wheel_joint_1 turns at 32.5 rad/s: at most 1.2 times its limit of '
+                             '25 rad/s')
+    run(control, sensed(twist=(0.0, 1.1, 0.0)), [0.0] * 3, DT)
+    assert control.fault == ''
+
+
+def test_a_wheel_that_spins_is_slip_and_no_overspeed():
+    control = TractionControl(C3P)
+    run(control, sensed(spin=(100.0, 0.0, 0.0)), [0.4] * 3, 0.2)
+    assert control.slipping[0] and control.fault == ''
+
+
+def test_without_a_rate_limit_no_rate_is_too_fast():
+    robot = replace(C3P, wheel_rate_limit=np.inf)
+    control = TractionControl(robot)
+    run(control, sensed(twist=(0.0, 9.0, 0.0)), [0.0] * 3, 0.2)
+    assert control.fault == ''
+
+
 def test_undriven_wheels_are_not_watched():
     robot = replace(C3P, driven=[True, True, False])
     control = TractionControl(robot)
