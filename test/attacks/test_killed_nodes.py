@@ -20,6 +20,7 @@ from nav_msgs.msg import Odometry  # noqa: E402
 from ros_bench import Bench  # noqa: E402
 from std_msgs.msg import Bool  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
+from virtual_time import RealTime  # noqa: E402
 
 from c3p_ros.messages import fill_twist  # noqa: E402
 from c3p_ros.node import LATCHED  # noqa: E402
@@ -49,7 +50,7 @@ class Robot(Bench):
     """The robot's nodes as processes, a joystick and an e-stop."""
 
     def __init__(self, place):
-        super().__init__()
+        super().__init__(RealTime())
         self.place, self.processes = place, {}
         self.truth = self.collect(Odometry, 'ground_truth/odom', 10, keep=1)
         self.mux_locked = self.collect(Bool, 'twist_mux/locked', LATCHED, keep=1)
