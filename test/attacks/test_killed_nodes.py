@@ -43,7 +43,6 @@ AT_REST, SPEED = 0.01, 0.25
 # a joystick shows zero for so long, then commands for so long, s; and once more where the mux was
 # started again, which passes nothing on until its subscribers have been told to stand for 0.3 s
 ZEROS, PUSH, TRIES = 0.4, 1.2, 2
-pytestmark = [pytest.mark.slow, pytest.mark.real_time]
 
 
 class Robot(Bench):
@@ -114,6 +113,8 @@ def robot(tmp_path):
     robot.close()
 
 
+@pytest.mark.slow
+@pytest.mark.real_time
 @pytest.mark.timeout(300)
 def test_an_e_stop_stays_pressed_whichever_node_is_killed_and_started_again(robot):
     robot.wait_for(lambda: robot.mux_locked and robot.mux_locked[-1].data, 'locked from the start')
