@@ -16,10 +16,29 @@ ROLLING, PARTLY, SLOWED, HELD = 0, 1, 2, 3
 
 
 @kernel
+def follow(rolling, axle, reach, target, reference):
+    """Move `reference` towards `target`, no contact point by more than `reach`, m/s."""
+    fastest = 0.0
+    for i in range(len(rolling)):
+        along, across = 0.0, 0.0
+        for j in range(3):
+            change = target[j] - reference[j]
+            along += rolling[i, j] * change
+            across += axle[i, j] * change
+        fastest = max(fastest, math.hypot(along, across))
+    part = 1.0 if fastest <= reach else reach / fastest
+    for j in range(3):
+        reference[j] += part * (target[j] - reference[j])
+
+
+@kernel
 def judge(geometry, steering, wheel_rate, steering_rate, dt, age, acceleration, noise, fraction,
-          twist, weight, excess):
+          reference, twist, weight, excess):
     """
-    Compare contact velocities with those of the last believed `twist`; renew it.
+    Compare contact velocities with those of a `reference` that accelerates as tyres can.
+
+    The noise of one sample must not let an implausible acceleration through that lasts: so the
+    reference follows the fitted twist by no more than `acceleration` allows.
 
     Parameters
     ----------
@@ -30,8 +49,10 @@ def judge(geometry, steering, wheel_rate, steering_rate, dt, age, acceleration, 
         Largest plausible acceleration of a contact point.
     noise, fraction : float, m/s and 1
         Of a contact velocity: constant part, part of its speed.
+    reference : (3,) array
+        Plausible twist after the last sample, in ``base_link``; is replaced.
     twist : (3,) array
-        Believed last, in ``base_link``; is replaced.
+        Fitted to the plausible casters, or the reference while it is held; written.
     weight : (n,) array
         1 for a plausible caster, LEAST_TRUST for another; written.
     excess : (n,) array, m/s
@@ -42,16 +63,17 @@ def judge(geometry, steering, wheel_rate, steering_rate, dt, age, acceleration, 
     measured(geometry, wheel_rate, steering_rate, contact)
     contact_rows(geometry, steering, rolling, axle)
     # a constant velocity over the floor, seen from the turning platform
-    turned = -twist[2] * dt
+    turned = -reference[2] * dt
     c, s = math.cos(turned), math.sin(turned)
-    twist[0], twist[1] = c * twist[0] - s * twist[1], s * twist[0] + c * twist[1]
+    reference[0], reference[1] = (c * reference[0] - s * reference[1],
+                                  s * reference[0] + c * reference[1])
     reach = acceleration * (age + dt)
     plausible, slower = 0, True
     for i in range(n):
         along, across = 0.0, 0.0
         for j in range(3):
-            along += rolling[i, j] * twist[j]
-            across += axle[i, j] * twist[j]
+            along += rolling[i, j] * reference[j]
+            across += axle[i, j] * reference[j]
         excess[i] = math.hypot(contact[i, 0] - along, contact[i, 1] - across)
         speed, expected = math.hypot(contact[i, 0], contact[i, 1]), math.hypot(along, across)
         allowed = reach + noise + fraction * max(speed, expected)
@@ -63,6 +85,7 @@ def judge(geometry, steering, wheel_rate, steering_rate, dt, age, acceleration, 
         fit(geometry, steering, contact, weight, fitted, residual, information)
         if math.isfinite(fitted[0] + fitted[1] + fitted[2]):
             twist[:] = fitted
+            follow(rolling, axle, reach, fitted, reference)
             return ROLLING if plausible == n else PARTLY
     # wheels that agree and have slowed down: the robot met an obstacle
     if slower:
@@ -73,8 +96,9 @@ def judge(geometry, steering, wheel_rate, steering_rate, dt, age, acceleration, 
             agree = agree and math.hypot(residual[i, 0], residual[i, 1]) <= (
                 noise + fraction * speed)
         if agree:
-            twist[:] = fitted
+            twist[:], reference[:] = fitted, fitted
             weight[:] = 1.0
             return SLOWED
     weight[:] = LEAST_TRUST
+    twist[:] = reference
     return HELD

@@ -9,10 +9,12 @@ shows. A contact velocity beyond
 
     ``a·(t_held + dt) + noise + fraction·speed``
 
-from that of the last believed twist is implausible. The caster loses its weight. With fewer than
-two plausible casters the twist is held: the platform keeps its velocity over the floor, and the
-bound widens with the time for which it has been held. Wheels that agree with each other and have
-become slower are believed at once, because a robot that meets an obstacle stops as suddenly.
+from that of a reference is implausible. The reference follows the believed twist by no more than
+``a·dt``: the noise of one sample must not let an acceleration through that lasts. The caster loses
+its weight. With fewer than two plausible casters the twist is held: the platform keeps its
+velocity over the floor, and the bound widens with the time for which it has been held. Wheels that
+agree with each other and have become slower are believed at once, because a robot that meets an
+obstacle stops as suddenly.
 """
 
 from __future__ import annotations
@@ -122,7 +124,7 @@ class GripMonitor:
 
     def reset(self) -> None:
         """Believe the next sample, whatever it is."""
-        self._twist, self._age = np.zeros(3), math.inf
+        self._reference, self._twist, self._age = np.zeros(3), np.zeros(3), math.inf
         self._weight[:], self._excess[:] = 1.0, 0.0
 
     def step(self, dt: float, steering: ArrayLike, wheel_rate: ArrayLike,
@@ -153,7 +155,7 @@ class GripMonitor:
         age = self._age if self._age < s.longest_hold else math.inf
         verdict = kernels.judge(self.robot.geometry, steering, wheel_rate, steering_rate, dt, age,
                                 s.acceleration, s.noise + s.resolution / dt, s.speed_fraction,
-                                self._twist, self._weight, self._excess)
+                                self._reference, self._twist, self._weight, self._excess)
         self._age = self._age + dt if verdict == kernels.HELD else 0.0
         return self.report()
 
