@@ -48,7 +48,7 @@ def test_the_line_of_the_default_controller_is_what_is_printed_and_meets_its_bar
     for experiment, name, _, _, printed, *_ in rows:
         if experiment == 'line':
             # another processor rounds otherwise, and contact makes more of it: a few hundredths
-            # of a second and a millimetre on the way, and where dry friction holds the robot at
-            # last, up to a quarter of the goal's zone of 1 cm
+            # of a second and a millimetre on the way, and a quarter of a centimetre where dry
+            # friction holds the robot at last
             assert measured[name.split(' [')[0]] == pytest.approx(
                 float(printed.strip('*')), abs=0.25 if 'final' in name else 0.1), name
