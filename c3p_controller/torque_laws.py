@@ -52,6 +52,7 @@ def make_law(values: Any, robot: CasterRobot) -> PaperChain | OneStep:
                       values.stop_acceleration, standstill_of(values), values.stop_damping)
     law.traction.settings = traction_of(values)
     law.warm_up()
+    law.traction.warm_up()
     return law
 
 

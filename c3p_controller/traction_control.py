@@ -124,6 +124,12 @@ class TractionControl:
         self._spin = np.zeros(n)
         self._gripped, self._slipped, self._fast = np.full(n, np.inf), np.zeros(n), np.zeros(n)
 
+    def warm_up(self) -> None:
+        """Compile the kernels."""
+        zero = np.zeros(self.robot.count)
+        self.update(Sensed(0.0, zero, zero, np.zeros(3), np.zeros(3)), zero, SPIN_TIME)
+        self.reset()
+
     def update(self, sensed: Sensed, torque: Array, dt: float) -> None:
         """
         Take one cycle.

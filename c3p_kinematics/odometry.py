@@ -92,6 +92,14 @@ class Odometry:
         """Pose (x, y, yaw) on the floor: m and rad."""
         return self._pose.copy()
 
+    def warm_up(self) -> None:
+        """Compile what runs only after a slip or a gap: neither may wait for the compiler."""
+        n = self.robot.count
+        for time in (0.0, 0.01, 0.02 + 2.0 * self.settings.max_gap):
+            self.step(time, np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
+            self._memory.without(0, self._pose)
+        self.reset()
+
     @property
     def without(self) -> Array:
         """χ² of the filtered residuals without each caster (n,), of the last sample."""

@@ -114,7 +114,7 @@ class OdometryStream:
         for k in range(3):
             self._odometry.step(0.01 * k, np.zeros(n), np.full(n, 0.01 * k), np.ones(n),
                                 np.zeros(n))
-        self._odometry.reset()
+        self._odometry.warm_up()
 
     def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         """Stand at `pose` (3,); the next sample only latches. Raises as `Odometry.reset`."""

@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 
 from c3p_description.model import CasterRobot
+from c3p_kinematics import _grip_kernels as grip_kernels
+from c3p_kinematics import _odometry_kernels as odometry_kernels
+from c3p_kinematics.compiled import COMPILED
 from c3p_kinematics.odometry import Odometry, OdometrySettings
 from c3p_kinematics.odometry_stream import PARAMETERS, OdometryStream, odometry_settings
 
@@ -73,3 +76,12 @@ def test_settings_are_those_of_the_parameters():
     assert all(hasattr(default, name) for name in PARAMETERS if not name.endswith('counts'))
     with pytest.raises(ValueError, match='max_gap = -1'):
         odometry_settings(max_gap=-1.0)
+
+
+def test_nothing_is_left_to_compile_in_a_drive():
+    stream = OdometryStream(ROBOT)
+    stream.warm_up()
+    if COMPILED:
+        for used in (odometry_kernels.refit, odometry_kernels.bridge, grip_kernels.judge):
+            assert used.signatures, used.__name__
+    assert stream.pose.tolist() == [0.0, 0.0, 0.0]
