@@ -260,11 +260,11 @@ class ClosedFormController:
     def _bounds(self, dt: float) -> tuple[list[float], list[float]]:
         """Return what limit and rate limit allow."""
         most = self.settings.torque_rate * dt
+        limits = self.limit.tolist()
         # a limit may fall faster than the rate
-        last = [min(max(t, -limit), limit)
-                for t, limit in zip(self._last, self.limit.tolist(), strict=True)]
-        lower = [max(-limit, t - most) for limit, t in zip(self.limit.tolist(), last, strict=True)]
-        upper = [min(limit, t + most) for limit, t in zip(self.limit.tolist(), last, strict=True)]
+        last = [min(max(t, -limit), limit) for t, limit in zip(self._last, limits, strict=True)]
+        lower = [max(-limit, t - most) for limit, t in zip(limits, last, strict=True)]
+        upper = [min(limit, t + most) for limit, t in zip(limits, last, strict=True)]
         return lower, upper
 
     def _send(self, torque: list[float], motion: Motion, dt: float) -> Array:
