@@ -28,8 +28,8 @@ def child(kind: str, rate: float, seconds: float) -> None:
     import rclpy
     from geometry_msgs.msg import PoseStamped
 
+    from c3p_bringup.robot_nodes import CHAIN
     from c3p_ros.executor import make_executor, spin, steady_process
-    from c3p_simulation.robot_nodes import CHAIN
     from c3p_simulation.simulation_node import SimulationNode
 
     rclpy.init(args=['--ros-args', '-p', f'simulation:rate:={rate}', '--log-level', 'error'])

@@ -8,7 +8,7 @@ Bring up the robot's nodes: on its motor cards, with a simulated one, or for any
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 
-from c3p_ros.launch_actions import (
+from c3p_bringup.launch_parts.actions import (
     chosen,
     common_arguments,
     required,
@@ -17,9 +17,8 @@ from c3p_ros.launch_actions import (
     state_publisher,
     suite_node,
 )
-from c3p_ros.launch_markers import marker_argument, markers
-from c3p_simulation.drive_options import PATIENCE, PLANTS, known_latency
-from c3p_simulation.launch_robot import (
+from c3p_bringup.launch_parts.markers import marker_argument, markers
+from c3p_bringup.launch_parts.robot import (
     CHAIN,
     bus_arguments,
     bus_values,
@@ -33,6 +32,7 @@ from c3p_simulation.launch_robot import (
     start_arguments,
     start_values,
 )
+from c3p_bringup.options import PATIENCE, PLANTS, known_latency
 from c3p_simulation.pacing import STRICT, WAIT
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 

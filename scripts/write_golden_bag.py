@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import yaml
 
-from c3p_simulation import robot_nodes
-from c3p_simulation.drive import drive
-from c3p_simulation.drive_options import DriveOptions
+from c3p_bringup import robot_nodes
+from c3p_bringup.drive import drive
+from c3p_bringup.options import DriveOptions
 from c3p_simulation.plants.plant import JointSample, Plant
 from c3p_simulation.simulation_node import SimulationNode
 

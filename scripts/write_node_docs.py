@@ -28,7 +28,7 @@ SIGNS = {'gt<>': '>', 'gt_eq<>': '≥', 'lt<>': '<', 'lt_eq<>': '≤'}
 def schemas() -> dict[str, dict[str, Any]]:
     """Return ``{node: {dotted parameter: entry}}`` of every schema of the suite."""
     found = {}
-    for path in sorted(ROOT.glob('c3p_*/*_parameters.yaml')):
+    for path in sorted(ROOT.glob('c3p_*/**/*_parameters.yaml')):
         content = yaml.safe_load(path.read_text(encoding='utf-8'))
         for node, entries in content.items():
             found[node] = dict(flat(entries))

@@ -33,14 +33,14 @@ sys.path.insert(0, str(ROOT / 'scripts'))
 
 import node_contracts as contracts  # noqa: E402
 
-from c3p_description.loader import load  # noqa: E402
-from c3p_simulation.player_node import PlayerNode  # noqa: E402
-from c3p_simulation.recorder_node import RecorderNode  # noqa: E402
-from c3p_simulation.recording.bags import topics_of  # noqa: E402
-from c3p_simulation.recording.playback import PRIVATE, commands  # noqa: E402
-from c3p_simulation.recording.topics import read_topics_file  # noqa: E402
-from c3p_simulation.robot_nodes import CHAIN  # noqa: E402
-from c3p_simulation.teleop.robot_link import RobotLink  # noqa: E402
+from c3p_bags.player.playback import PRIVATE, commands  # noqa: E402
+from c3p_bags.player.player_node import PlayerNode  # noqa: E402
+from c3p_bags.recorder.recorder_node import RecorderNode  # noqa: E402
+from c3p_bags.storage.bags import topics_of  # noqa: E402
+from c3p_bags.storage.topics import read_topics_file  # noqa: E402
+from c3p_bringup.robot_nodes import CHAIN  # noqa: E402
+from c3p_bringup.teleop.robot_link import RobotLink  # noqa: E402
+from c3p_description.reading.loader import load  # noqa: E402
 
 PLACE, PAGE = ROOT / 'config/security', ROOT / 'docs/nodes.md'
 BAG, TOPICS = ROOT / 'test/data/golden_bag', ROOT / 'config/record_topics.yaml'

@@ -46,7 +46,7 @@ def test_a_table_without_a_schema_is_named():
 
 def test_schemas_read_without_ros_are_those_of_the_nodes():
     parameters = pytest.importorskip('c3p_ros.parameters', reason='needs rclpy')
-    for path in ROOT.glob('c3p_*/*_parameters.yaml'):
+    for path in ROOT.glob('c3p_*/**/*_parameters.yaml'):
         (node,) = [n for n in script().schemas() if path.name == f'{n}_parameters.yaml']
         assert parameters.read_schema(path) == script().schemas()[node]
 

@@ -15,8 +15,8 @@ pytest.importorskip('launch_ros.actions', reason=NEEDS)
 from launch.utilities import perform_substitutions  # noqa: E402
 from launch_reading import ROOT, describe, nodes_of, parameters_of, table  # noqa: E402
 
-from c3p_simulation.drive_options import CONTROLLERS  # noqa: E402
-from c3p_simulation.robot_nodes import CHAIN  # noqa: E402
+from c3p_bringup.options import CONTROLLERS  # noqa: E402
+from c3p_bringup.robot_nodes import CHAIN  # noqa: E402
 from launch import LaunchContext  # noqa: E402
 
 FILES = sorted(path.name for path in (ROOT / 'launch').glob('*.launch.py'))
