@@ -25,25 +25,12 @@ from rclpy.task import Future
 
 from c3p_bringup.drive_client import DriveClient
 from c3p_bringup.drive_story import distinct
+from c3p_bringup.nodes import CHAIN, ROBOTS, module_of, node_class
 from c3p_bringup.options import DriveOptions, parameter_files
 from c3p_bringup.processes import NodeProcess
 from c3p_bringup.spinner import Spinner
 from c3p_description.reading.loader import load_casters
 from c3p_ros.executor import make_executor, steady_process
-
-MODULES = {
-    'sensed_kinematics': 'c3p_kinematics.sensed_kinematics_node',
-    'position_controller': 'c3p_controller.position_controller_node',
-    'velocity_controller': 'c3p_controller.velocity_controller_node',
-    'inverse_dynamics': 'c3p_dynamics.inverse_dynamics_node',
-    'recorder': 'c3p_bags.recorder.recorder_node',
-}
-# what is behind the joints: a node that owns the cycle, and whoever it needs
-ROBOTS = {
-    'none': {'simulation': 'c3p_simulation.simulation_node'},
-    'emulated': {'emulated_cards': 'c3p_simulation.emulated_cards_node',
-                 'hardware_interface': 'c3p_hardware.hardware_interface_node'},
-}
 
 # real time that the nodes may take to get ready; the first run ever compiles all kernels, s
 READY_WITHIN = 120.0
@@ -181,25 +168,26 @@ def _company(client: DriveClient) -> DriveError:
 def _start(options: DriveOptions, arguments: Sequence[str], place: Path, stack: ExitStack,
            executor: Executor) -> list[NodeProcess]:
     """Start every node, here or in a process of its own."""
-    modules = {**ROBOTS[options.hardware], **MODULES}
-    apart = [name for name in modules if options.nodes == 'processes'
+    names = _nodes(options)
+    apart = [name for name in names if options.nodes == 'processes'
              # the cards are a computer of their own
              or name == 'emulated_cards'
-             # in lockstep the recorder sits with the others, so that nothing is ever dropped
+             # in lockstep the recorder runs with the other nodes, so that no message is dropped
              or (name == 'recorder' and not options.lockstep)]
     processes = []
     for name in apart:
-        process = NodeProcess(name, modules[name], arguments, place / f'{name}.log')
+        process = NodeProcess(name, module_of(name), arguments, place / f'{name}.log')
         stack.callback(process.stop)
         processes.append(process)
-    if options.nodes == 'one-process':
-        from c3p_bringup.robot_nodes import CHAIN, robot_node
-        if 'recorder' not in apart:
-            from c3p_bags.recorder.recorder_node import RecorderNode
-            _add(stack, executor, RecorderNode)
-        for factory in (*CHAIN, robot_node(options.hardware)):
-            _add(stack, executor, factory)
+    for name in names:
+        if name not in apart:
+            _add(stack, executor, node_class(name))
     return processes
+
+
+def _nodes(options: DriveOptions) -> list[str]:
+    """Return the nodes of a drive in the order in which they start; the cycle's owner last."""
+    return ['recorder', *CHAIN, *ROBOTS[options.hardware]]
 
 
 def _ended(processes: Sequence[NodeProcess]) -> list[str]:
@@ -209,8 +197,7 @@ def _ended(processes: Sequence[NodeProcess]) -> list[str]:
 def _wait_until_ready(options: DriveOptions, spinner: Spinner, client: DriveClient,
                       processes: Sequence[NodeProcess], say: Callable[[str], None]) -> None:
     begin, told = time.monotonic(), False
-    nodes = [*MODULES, *ROBOTS[options.hardware]]
-    while lacking := client.missing(nodes, recorded=True):
+    while lacking := client.missing(_nodes(options), recorded=True):
         waited = time.monotonic() - begin
         if ended := _ended(processes):
             raise DriveError('; '.join(ended))

@@ -16,6 +16,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
+from c3p_bringup.nodes import CHAIN, node_class
 from c3p_bringup.options import known_latency
 from c3p_bringup.spinner import Spinner
 from c3p_description.reading.files import share_file
@@ -111,20 +112,16 @@ def simulate_casters(options: SimOptions, say: Callable[[str], None] = print) ->
     ValueError
         Options, parameters or a robot that cannot be.
     """
-    from c3p_bringup.robot_nodes import CHAIN
-    from c3p_controller.velocity_controller_node import VelocityControllerNode
-    from c3p_simulation.simulation_node import SimulationNode
-
     own_clock = options.realtime == WAIT or options.realtime_factor != 1.0
     follows = {'use_sim_time': own_clock}
-    latency = {VelocityControllerNode: known_latency('analytic')}
-    factories = [(factory, {**follows, **latency.get(factory, {})}) for factory in CHAIN]
-    factories.append((SimulationNode, {
+    latency = {'velocity_controller': known_latency('analytic')}
+    factories = [(node_class(name), {**follows, **latency.get(name, {})}) for name in CHAIN]
+    factories.append((node_class('simulation'), {
         **_time(options), 'realtime': options.realtime, 'publish_clock': own_clock,
         **options.chosen, 'start_pose': list(options.start)}))
     shown = False
 
-    def told(node: SimulationNode) -> bool:
+    def told(node: Any) -> bool:
         nonlocal shown
         if not shown:
             shown = True

@@ -19,7 +19,6 @@ from c3p_bringup.launch_parts.actions import (
 )
 from c3p_bringup.launch_parts.markers import marker_argument, markers
 from c3p_bringup.launch_parts.robot import (
-    CHAIN,
     bus_arguments,
     bus_values,
     chain_arguments,
@@ -32,6 +31,7 @@ from c3p_bringup.launch_parts.robot import (
     start_arguments,
     start_values,
 )
+from c3p_bringup.nodes import CHAIN, ROBOTS, executable_of
 from c3p_bringup.options import PATIENCE, PLANTS, known_latency
 from c3p_simulation.pacing import STRICT, WAIT
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
@@ -80,16 +80,16 @@ def control(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             values['simulation']['publish_clock'] = True
         values['simulation']['realtime'] = realtime_of(context)
     files, actions = layered(defaults, values)
-    # the cards are a computer of their own
-    apart = ['emulated_cards_node'] if hardware == 'emulated' else []
+    behind = ROBOTS['none'] if simulated else () if hardware == 'none' else ROBOTS[hardware]
     if LaunchConfiguration('nodes').perform(context) == 'one-process':
         option = '--sim' if simulated else '--hardware' if hardware != 'none' else ''
         actions += [suite_node('robot_nodes', *files, arguments=[option] if option else [],
                                on_exit=required('robot_nodes'), **options)]
-        executables = apart
+        # the cards are a computer of their own
+        names = [name for name in behind if name == 'emulated_cards']
     else:
-        executables = [*CHAIN, *apart, *(['simulation_node'] if simulated else []),
-                       *(['hardware_interface_node'] if hardware != 'none' else [])]
+        names = [*CHAIN, *behind]
+    executables = map(executable_of, names)
     return [*actions, *(suite_node(executable, *files, on_exit=required(executable), **options)
                         for executable in executables)]
 

@@ -30,7 +30,6 @@ from c3p_bringup.launch_parts.lifecycle import (
 )
 from c3p_bringup.launch_parts.markers import marker_argument, markers
 from c3p_bringup.launch_parts.robot import (
-    CHAIN,
     bus_arguments,
     bus_values,
     chain_arguments,
@@ -43,6 +42,7 @@ from c3p_bringup.launch_parts.robot import (
     start_arguments,
     start_values,
 )
+from c3p_bringup.nodes import CHAIN, executable_of
 from c3p_bringup.options import PATIENCE, PLANTS, known_latency
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
@@ -89,7 +89,7 @@ def bring_up(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         first, then = [process('robot_nodes', '--hardware')], []
     else:
         first = [process('hardware_interface_node')]
-        then = [process(executable) for executable in CHAIN]
+        then = [process(executable_of(name)) for name in CHAIN]
     node = ManagedNode('hardware_interface')
     return [*actions, *order(context, node, then), *cards, *first, node.change(CONFIGURE)]
 

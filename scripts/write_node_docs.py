@@ -119,7 +119,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         print(f'{error}: only the tables of parameters were written')
     else:
-        page = contracts.rewritten(page, {n: contracts.contract(n) for n in contracts.NODES})
+        page = contracts.rewritten(page, {n: contracts.contract(n) for n in contracts.DOCUMENTED})
         for name, table in contracts.tables(page).items():
             for kind, topic in (place for place, row in table.items() if not row.meaning):
                 print(f'{PAGE.name}: {name} {kind} {topic}: write what it means')

@@ -27,10 +27,6 @@ from c3p_bringup.launch_parts.actions import (
 from c3p_bringup.options import CONTROLLERS
 from launch import LaunchContext, LaunchDescriptionEntity
 
-# what robot_nodes holds in one process
-CHAIN = ('sensed_kinematics_node', 'position_controller_node', 'velocity_controller_node',
-         'inverse_dynamics_node')
-
 # Nav2's navigator listens to goal_pose, and has an action of the same name
 OWN_GOALS = [('goal_pose', 'position_controller/goal_pose')]
 
