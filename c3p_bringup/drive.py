@@ -18,9 +18,6 @@ from typing import Any
 
 import numpy as np
 import rclpy
-from rclpy.executors import Executor
-from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 from c3p_bringup.drive_client import DriveClient
@@ -28,9 +25,9 @@ from c3p_bringup.drive_story import distinct
 from c3p_bringup.nodes import CHAIN, ROBOTS, module_of, node_class
 from c3p_bringup.options import DriveOptions, parameter_files
 from c3p_bringup.processes import NodeProcess
-from c3p_bringup.spinner import Spinner
 from c3p_description.reading.loader import load_casters
-from c3p_ros.executor import make_executor, steady_process
+from c3p_ros.executor import steady_process
+from c3p_ros.session import Session
 
 # real time that the nodes may take to get ready; the first run ever compiles all kernels, s
 READY_WITHIN = 120.0
@@ -120,42 +117,26 @@ def _run(options: DriveOptions, bag: Path, place: Path, say: Callable[[str], Non
     """Run all nodes until the goal is held or missed; return what is known of it, and faults."""
     arguments = [part for path in parameter_files(options, bag, place)
                  for part in ('--params-file', str(path))]
-    with ExitStack() as stack:
-        try:
-            rclpy.init(args=['--ros-args', *arguments],
-                       signal_handler_options=SignalHandlerOptions.NO)
-        except RuntimeError as error:  # a parameter file that ROS cannot read
-            raise DriveError(f'{error}'.replace('\n', ' ')) from error
-        stack.callback(rclpy.try_shutdown)
-        executor = make_executor()
-        stack.callback(executor.shutdown, timeout_sec=1.0)
-        client = _add(stack, executor, lambda: DriveClient(options.hardware != 'none'))
-        spinner = stack.enter_context(Spinner(executor))
-        _refuse_company(spinner, client)
-        processes = _start(options, arguments, place, stack, executor)
-        _wait_until_ready(options, spinner, client, processes, say)
-        # who was not found at once has been by now: discovery may take seconds
+    with Session(['--ros-args', *arguments]) as session:
+        client = session.add(DriveClient, hardware=options.hardware != 'none')
+        _refuse_company(session, client)
+        processes = _start(options, arguments, place, session)
+        _wait_until_ready(options, session, client, processes, say)
+        # discovery may take seconds: another robot has been found by now
         if client.count_publishers('joint_states') > 1:
             raise _company(client)
         steady_process()
-        _send_goal(options, spinner, client)
-        ended = _follow(options, spinner, client, processes, progress)
+        _send_goal(options, session, client)
+        ended = _follow(options, session, client, processes, progress)
         failures = distinct(client.errors) + ended
-        # one more second of diagnostics, so that the bag ends with the figures of the whole run
-        spinner.wait(1.1)
+        # one more second of diagnostics, so that the bag ends with the statistics of the whole run
+        session.wait(1.1)
         client.zone = client.goal_zone()
     return client, failures
 
 
-def _add(stack: ExitStack, executor: Executor, factory: type[Node]) -> Any:
-    node = factory()
-    stack.callback(node.destroy_node)
-    executor.add_node(node)
-    return node
-
-
-def _refuse_company(spinner: Spinner, client: DriveClient) -> None:
-    spinner.wait(LOOK_AROUND)
+def _refuse_company(session: Session, client: DriveClient) -> None:
+    session.wait(LOOK_AROUND)
     if client.others_on_the_air():
         raise _company(client)
 
@@ -165,9 +146,9 @@ def _company(client: DriveClient) -> DriveError:
                       'or choose another ROS_DOMAIN_ID, so that two robots do not follow one goal')
 
 
-def _start(options: DriveOptions, arguments: Sequence[str], place: Path, stack: ExitStack,
-           executor: Executor) -> list[NodeProcess]:
-    """Start every node, here or in a process of its own."""
+def _start(options: DriveOptions, arguments: Sequence[str], place: Path, session: Session
+           ) -> list[NodeProcess]:
+    """Start every node, in this process or in a process of its own."""
     names = _nodes(options)
     apart = [name for name in names if options.nodes == 'processes'
              # the cards are a computer of their own
@@ -177,11 +158,11 @@ def _start(options: DriveOptions, arguments: Sequence[str], place: Path, stack: 
     processes = []
     for name in apart:
         process = NodeProcess(name, module_of(name), arguments, place / f'{name}.log')
-        stack.callback(process.stop)
+        session.at_end(process.stop)
         processes.append(process)
     for name in names:
         if name not in apart:
-            _add(stack, executor, node_class(name))
+            session.add(node_class(name))
     return processes
 
 
@@ -194,7 +175,7 @@ def _ended(processes: Sequence[NodeProcess]) -> list[str]:
     return [how for how in (process.ended() for process in processes) if how]
 
 
-def _wait_until_ready(options: DriveOptions, spinner: Spinner, client: DriveClient,
+def _wait_until_ready(options: DriveOptions, session: Session, client: DriveClient,
                       processes: Sequence[NodeProcess], say: Callable[[str], None]) -> None:
     begin, told = time.monotonic(), False
     while lacking := client.missing(_nodes(options), recorded=True):
@@ -206,20 +187,20 @@ def _wait_until_ready(options: DriveOptions, spinner: Spinner, client: DriveClie
         if waited > 8.0 and not told:
             say('waiting for the nodes; the first run compiles the kernels ...')
             told = True
-        spinner.wait(0.1)
+        session.wait(0.1)
 
 
-def _send_goal(options: DriveOptions, spinner: Spinner, client: DriveClient) -> None:
+def _send_goal(options: DriveOptions, session: Session, client: DriveClient) -> None:
     """Send the goal; in lockstep the simulation goes on once it has been taken."""
     end = time.monotonic() + READY_WITHIN
     if options.lockstep:
-        spinner.until(lambda: client.held() or time.monotonic() > end)
+        session.until(lambda: client.held() or time.monotonic() > end)
     counting = client.count_afresh()
-    spinner.until(lambda: counting.done() or time.monotonic() > end, period=0.02)
+    session.until(lambda: counting.done() or time.monotonic() > end, period=0.02)
     if options.hardware != 'none':
-        _arm(spinner, client, end)
+        _arm(session, client, end)
     client.send(np.asarray(options.goal, float))
-    spinner.until(lambda: client.accepted or time.monotonic() > end, period=0.02)
+    session.until(lambda: client.accepted or time.monotonic() > end, period=0.02)
     if not client.accepted:
         raise DriveError('the position controller did not take the goal: '
                          + '; '.join(f'{s.name} {s.message}' for s in client.health.values()))
@@ -227,27 +208,27 @@ def _send_goal(options: DriveOptions, spinner: Spinner, client: DriveClient) -> 
         client.resume()
 
 
-def _arm(spinner: Spinner, client: DriveClient, end: float) -> None:
+def _arm(session: Session, client: DriveClient, end: float) -> None:
     """Ask the hardware interface to arm the motors, until it does."""
     refused = 'no answer'
     while time.monotonic() < end:
         for name, ask in (('enable', client.enable), ('recover', client.recover)):
-            answer = _answer(spinner, ask(), end)
+            answer = _answer(session, ask(), end)
             if answer is not None and name == 'enable' and answer.success:
                 return
             if answer is not None and not answer.success:
                 refused = answer.message
-        spinner.wait(0.1)
+        session.wait(0.1)
     raise DriveError(f'the motors cannot be armed: {refused}')
 
 
-def _answer(spinner: Spinner, asked: Future, end: float) -> Any:
+def _answer(session: Session, asked: Future, end: float) -> Any:
     """Spin until a service has answered; None when it does not before `end`."""
-    spinner.until(lambda: asked.done() or time.monotonic() > end, period=0.02)
+    session.until(lambda: asked.done() or time.monotonic() > end, period=0.02)
     return asked.result() if asked.done() else None
 
 
-def _follow(options: DriveOptions, spinner: Spinner, client: DriveClient,
+def _follow(options: DriveOptions, session: Session, client: DriveClient,
             processes: Sequence[NodeProcess], progress: Callable[[float, float], None]
             ) -> list[str]:
     """Spin until the goal zone is held, the time is up, or a process has ended."""
@@ -264,7 +245,7 @@ def _follow(options: DriveOptions, spinner: Spinner, client: DriveClient,
         ended = bool(client.story.ended) or bool(_ended(processes))
         return held or ended or now - begin > options.timeout
 
-    spinner.until(over)
+    session.until(over)
     return _ended(processes)
 
 

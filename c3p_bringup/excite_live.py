@@ -10,20 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import rclpy
 from geometry_msgs.msg import TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 
 from c3p_bags.recorder.recorder_node import RecorderNode
-from c3p_bringup.spinner import Spinner
 from c3p_dynamics.excitation import Excitation
 from c3p_ros.errors import PublishError
-from c3p_ros.executor import make_executor
 from c3p_ros.frames import planar_pose
 from c3p_ros.messages import MessageError, fill_twist
 from c3p_ros.node import LATEST, RELIABLE
+from c3p_ros.session import Session
 from c3p_ros.wire import READERS, OdometryRead
 
 # commands per second; odometry comes faster, and more commands tell no more
@@ -156,31 +153,17 @@ def excite_live(bag: Path, excitation: Excitation, robot: str = 'c3p',
     BagError
         The bag exists or cannot be written.
     """
-    # whoever interrupts must be able to command zero first
-    rclpy.init(args=['--ros-args', '-p', f'recorder:bag:={bag}', '-p', f'robot:={robot}'],
-               signal_handler_options=SignalHandlerOptions.NO)
-    client: ExcitationClient | None = None
-    nodes: list[Node] = []
-    try:
-        executor = make_executor()
-        nodes.append(RecorderNode())
-        client = ExcitationClient(excitation)
-        nodes.append(client)
-        for node in nodes:
-            executor.add_node(node)
+    with Session(['--ros-args', '-p', f'recorder:bag:={bag}', '-p', f'robot:={robot}']) as session:
+        session.add(RecorderNode)
+        client = session.add(ExcitationClient, excitation=excitation)
         say(f'driving for {excitation.duration:.0f} s within {excitation.reach:.1f} m; '
             'Ctrl-C stops')
-        with Spinner(executor) as spinner:
-            try:
-                spinner.until(lambda: _over(client))
-            except KeyboardInterrupt:
-                client.stop('interrupted')
-            # the last command is on its way
-            spinner.wait(0.1)
-    finally:
-        for node in nodes:
-            node.destroy_node()
-        rclpy.try_shutdown()
+        try:
+            session.until(lambda: _over(client))
+        except KeyboardInterrupt:
+            client.stop('interrupted')
+        # until the last command has been sent
+        session.wait(0.1)
     if client.fault:
         raise ExcitationError(f'{client.fault}; what was recorded is in {bag}')
 

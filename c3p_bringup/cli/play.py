@@ -64,7 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
     # imported when asked for: a command without ROS 2 must not need it
     from c3p_bags.player.player_node import PlayerNode
-    from c3p_bringup.run_live import live_node
+    from c3p_ros.executor import steady_process
+    from c3p_ros.session import Session
 
     # a recorded robot must not be taken for the real one on the laboratory's network
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
@@ -72,12 +73,14 @@ def run(arguments: argparse.Namespace) -> int:
         'rate', 'topics', 'commands', 'clock', 'loop', 'start_offset', 'duration', 'delay',
         'start_paused', 'force')}
     remappings = [part for rule in arguments.remap for part in ('-r', rule)]
-    with live_node(PlayerNode, {'bag': str(arguments.bag), **values}, remappings) as (
-            player, spinner), tqdm(unit=' s', disable=None, file=sys.stderr, bar_format=(
-                '{n:.1f} s of the recording, {elapsed} passed')) as bar:
+    with Session(['--ros-args', *remappings]) as session, tqdm(
+            unit=' s', disable=None, file=sys.stderr,
+            bar_format='{n:.1f} s of the recording, {elapsed} passed') as bar:
+        player = session.add(PlayerNode, {'bag': str(arguments.bag), **values})
+        steady_process()
         try:
             while not player.done:
-                spinner.until(lambda: player.done, period=SHOWN_EVERY)
+                session.until(lambda: player.done, period=SHOWN_EVERY)
                 bar.update(player.position - bar.n)
         except KeyboardInterrupt:
             player.stop()

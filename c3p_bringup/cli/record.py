@@ -60,7 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
     # imported when asked for: a command without ROS 2 must not need it
     from c3p_bags.recorder.recorder_node import RecorderNode
-    from c3p_bringup.run_live import live_node
+    from c3p_ros.executor import steady_process
+    from c3p_ros.session import Session
 
     make_places(Path() if arguments.out is None else arguments.out.parent, arguments.json)
     values = {
@@ -68,13 +69,15 @@ def run(arguments: argparse.Namespace) -> int:
         'topics_file': str(arguments.topics_file or ''), 'compression': arguments.compression,
         'use_sim_time': arguments.use_sim_time, 'snapshot.seconds': arguments.snapshot,
         'snapshot.after': arguments.after, 'snapshot.megabytes': arguments.memory}
-    with live_node(RecorderNode, values, namespace=arguments.namespace) as (node, spinner), tqdm(
+    with Session(namespace=arguments.namespace) as session, tqdm(
             unit=' messages', disable=None, file=sys.stderr) as bar:
+        node = session.add(RecorderNode, values)
+        steady_process()
         writer = node.writer
         end = time.monotonic() + arguments.duration if arguments.duration else None
         try:
             while node.writer is not None and (end is None or time.monotonic() < end):
-                spinner.wait(SHOWN_EVERY if end is None
+                session.wait(SHOWN_EVERY if end is None
                              else min(SHOWN_EVERY, max(end - time.monotonic(), 0.0)))
                 bar.update(sum(writer.counts.values()) - bar.n)
         except KeyboardInterrupt:
