@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An excitation commanded to the robot on this network, and recorded."""
+"""Excitation motion of a robot on this network, recorded to a bag."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from c3p_ros.node import LATEST, RELIABLE
 from c3p_ros.session import Session
 from c3p_ros.wire import READERS, OdometryRead
 
-# commands per second; odometry comes faster, and more commands tell no more
+# commands per second; odometry is faster, but more commands carry no more information
 COMMAND_RATE = 50.0
 
-# zero commands before the motion, which the velocity controller wants, and after it, s
+# zero commands before the motion, which unlock the velocity controller, and after it, s
 ZEROS_BEFORE, ZEROS_AFTER = 1.0, 1.0
 
-# how long odometry may be silent, and how long nothing may move, s
+# longest gap of the odometry and longest standstill, s
 SILENCE, STUCK = 0.5, 5.0
 
-# a robot that has not moved by this much does not obey, m and rad
+# a smaller motion is a robot that does not follow, m and rad
 MOVED = 5e-3
 
-# a robot so much further away than the reference ever is does not follow it, m
+# largest distance from the reference, m
 ASTRAY = 0.5
 
 
 class ExcitationError(ValueError):
-    """A live excitation that could not be carried out; the robot has been told to stop."""
+    """The excitation could not be carried out; the robot was commanded to stop."""
 
 
 class ExcitationClient(Node):
     """
-    Commands an excitation around the pose of the first odometry; then keeps commanding zero.
+    Commands an excitation around the pose of the first odometry, then zero.
 
     Parameters
     ----------
@@ -58,11 +58,11 @@ class ExcitationClient(Node):
     elapsed : float, s
         Time of the motion by the stamps of the odometry; negative before it begins.
     fault : str
-        Why it was given up; empty while all is well.
+        Reason for the abort; empty otherwise.
     """
 
     def __init__(self, excitation: Excitation, **options: Any) -> None:
-        """Create publisher and subscription; the first odometry begins it."""
+        """Create publisher and subscription; the first odometry starts the motion."""
         super().__init__('excitation', **options)
         self.excitation = excitation
         self.elapsed, self.fault = -ZEROS_BEFORE, ''
@@ -70,20 +70,20 @@ class ExcitationClient(Node):
         self._start, self._due, self._moved = np.zeros(3), 0, False
         # of the odometry before, ns
         self._stamp = 0
-        self.heard = time.monotonic()
+        self.received = time.monotonic()
         self._read = READERS[Odometry]()
         self._command = self.create_publisher(TwistStamped, 'cmd_vel', LATEST)
         self.create_subscription(Odometry, 'odom', self._on_odom, RELIABLE, raw=True)
 
     @property
     def done(self) -> bool:
-        """Whether the motion is over, zeros included, or was given up."""
+        """True after the motion, zero commands included, or an abort."""
         return bool(self.fault) or self.elapsed > self.excitation.duration + ZEROS_AFTER
 
     def stop(self, fault: str) -> None:
-        """Give up, saying why, and command zero."""
+        """Abort with the reason `fault`, and command zero."""
         self.fault = self.fault or fault
-        # without a stamp it counts at once, whatever clock the robot has
+        # a command without a stamp takes effect at once, with any clock
         self._send(np.zeros(3), 0)
 
     def _on_odom(self, data: bytes) -> None:
@@ -96,7 +96,7 @@ class ExcitationClient(Node):
         except MessageError as error:
             self.get_logger().warning(f'odom refused: {error}', throttle_duration_sec=1.0)
             return
-        self.heard, self._stamp = time.monotonic(), message.stamp
+        self.received, self._stamp = time.monotonic(), message.stamp
         if self._begin is None:
             self._begin, self._start = message.stamp, pose
         self.elapsed = (message.stamp - self._begin) * 1e-9 - ZEROS_BEFORE
@@ -112,13 +112,13 @@ class ExcitationClient(Node):
             self.stop(f'{error}')
 
     def _watch(self, pose: np.ndarray) -> None:
-        """Give up when the robot does not follow."""
-        way = pose - self._start
-        distance = math.hypot(way[0], way[1])
-        self._moved |= distance > MOVED or abs(way[2]) > MOVED
+        """Abort if the robot does not follow."""
+        moved = pose - self._start
+        distance = math.hypot(moved[0], moved[1])
+        self._moved |= distance > MOVED or abs(moved[2]) > MOVED
         if self.elapsed > STUCK and not self._moved:
             self.stop(f'the robot has not moved for {STUCK} s: is its velocity controller '
-                      'unlocked, and does it take cmd_vel as TwistStamped?')
+                      'unlocked, and does it subscribe to cmd_vel as TwistStamped?')
         elif distance > self.excitation.reach + ASTRAY:
             self.stop(f'the robot is {distance:.2f} m from where it began, the motion reaches '
                       f'{self.excitation.reach:.2f} m at most')
@@ -134,7 +134,7 @@ class ExcitationClient(Node):
 def excite_live(bag: Path, excitation: Excitation, robot: str = 'c3p',
                 say: Callable[[str], None] = print) -> None:
     """
-    Command the robot on this network through an excitation and record it.
+    Drive the robot on this network through an excitation and record it.
 
     Parameters
     ----------
@@ -165,11 +165,11 @@ def excite_live(bag: Path, excitation: Excitation, robot: str = 'c3p',
         # until the last command has been sent
         session.wait(0.1)
     if client.fault:
-        raise ExcitationError(f'{client.fault}; what was recorded is in {bag}')
+        raise ExcitationError(f'{client.fault}; the recording is in {bag}')
 
 
 def _over(client: ExcitationClient) -> bool:
-    if time.monotonic() - client.heard > (SILENCE if client.elapsed > -ZEROS_BEFORE
+    if time.monotonic() - client.received > (SILENCE if client.elapsed > -ZEROS_BEFORE
                                           else 10 * SILENCE):
         client.stop('no odometry: is the robot running, and on this ROS_DOMAIN_ID?')
     return client.done

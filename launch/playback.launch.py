@@ -20,7 +20,7 @@ from c3p_bringup.launch_parts.actions import (
     rviz_arguments,
     suite_node,
 )
-from c3p_bringup.launch_parts.bags import not_negative, qos_argument, qos_file, who
+from c3p_bringup.launch_parts.bags import not_negative, program, qos_argument, qos_file
 from c3p_bringup.launch_parts.markers import marker_argument, markers
 from c3p_description.reading.files import share_file
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
@@ -82,7 +82,7 @@ def play(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     flags = {name: chosen(context, name) for name in ('loop', 'start_paused')}
     topics = LaunchConfiguration('topics').perform(context).split()
     clock = CLOCK_RATE if chosen(context, 'use_sim_time') else 0.0
-    if who(context, 'player') == 'c3p':
+    if program(context, 'player') == 'c3p':
         return [suite_node('player_node', {
             'bag': ParameterValue(bag, value_type=str), 'rate': rate, 'start_offset': offset,
             'topics': topics or [''], 'clock': clock, 'commands': chosen(context, 'commands'),

@@ -20,7 +20,7 @@ from c3p_bringup.launch_parts.actions import (
     share,
     suite_node,
 )
-from c3p_bringup.launch_parts.bags import not_negative, qos_argument, qos_file, who
+from c3p_bringup.launch_parts.bags import not_negative, program, qos_argument, qos_file
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 ARGUMENTS = [
@@ -60,7 +60,7 @@ def record(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     seconds, after, megabytes = (not_negative(context, f'snapshot_{name}')
                                  for name in ('seconds', 'after', 'megabytes'))
     # the node of the suite knows by itself when to write a snapshot
-    if who(context, 'recorder', 'c3p' if seconds else 'rosbag2') == 'rosbag2':
+    if program(context, 'recorder', 'c3p' if seconds else 'rosbag2') == 'rosbag2':
         return with_rosbag2(context, int(megabytes * 2**20) if seconds else 0)
     text = {name: ParameterValue(LaunchConfiguration(argument), value_type=str)
             for name, argument in (('bag', 'bag_path'), ('topics_file', 'topics_file'),

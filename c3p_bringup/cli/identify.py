@@ -13,7 +13,7 @@ from c3p_bringup.cli.common import (
     add_results,
     make_places,
     positive,
-    share,
+    fraction,
     until_ctrl_c,
     write_json,
 )
@@ -27,7 +27,7 @@ with --live, too, it is commanded to the robot on the topics of this network."""
 
 
 def _confidence(text: str) -> float:
-    value = share(text)
+    value = fraction(text)
     # an interval of certainty has no end, and one of none is a point
     if value in (0.0, 1.0):
         raise argparse.ArgumentTypeError(f'{text}: must lie between 0 and 1, such as 0.95')
@@ -74,7 +74,7 @@ def _add_excitation(command: argparse.ArgumentParser) -> None:
     group.add_argument('--yaw-rate', type=positive, default=1.0, metavar='RAD/S',
                        help='largest yaw rate (default: %(default)s)')
     group.add_argument('--plant', choices=PLANTS, default='analytic',
-                       help='what moves the simulated robot (default: %(default)s)')
+                       help='simulated plant (default: %(default)s)')
     group.add_argument('--simulated', metavar='ROBOT',
                        help='robot that is simulated, if not the one described')
     group.add_argument('--seed', type=int, default=0, help='of sensors and start '

@@ -34,7 +34,7 @@ def add_tune(commands: Any) -> None:
                               'tenth to ten times the start where none is given (default: lambda '
                               'K mu for paper, weights for mpc, gains for closed_form)')
     command.add_argument('--plant', default='analytic', choices=PLANTS,
-                         help='what moves the robot (default: %(default)s)')
+                         help='simulated plant (default: %(default)s)')
     command.add_argument('--robot', default='c3p',
                          help='name, or path of a YAML, URDF or xacro file (default: %(default)s)')
     command.add_argument('--evaluations', type=count, default=100, metavar='N',
