@@ -40,7 +40,7 @@ class DriveError(ValueError):
     """The drive could not be carried out; the text names the cause."""
 
 
-def drive(options: DriveOptions, say: Callable[[str], None] = print,
+def drive(options: DriveOptions, announce: Callable[[str], None] = print,
           progress: Callable[[float, float], None] = lambda time, distance: None
           ) -> dict[str, Any]:
     """
@@ -49,7 +49,7 @@ def drive(options: DriveOptions, say: Callable[[str], None] = print,
     Parameters
     ----------
     options : DriveOptions
-    say : callable
+    announce : callable
         Takes one line of text for the user.
     progress : callable
         Takes robot time since the goal, s, and the distance to it, m.
@@ -77,12 +77,12 @@ def drive(options: DriveOptions, say: Callable[[str], None] = print,
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix='c3p_drive_')))
         bag = place / 'bag'
         try:
-            client, failures = _run(options, bag, place, say, progress)
+            client, failures = _run(options, bag, place, announce, progress)
         finally:
             # also of a drive that was interrupted or failed
             kept = keep_bag(options, bag)
             if kept is not None:
-                say(f'the bag is {kept}')
+                announce(f'the bag is {kept}')
         metrics = report(options, bag, failures, client.zone)
         if kept is not None:
             metrics['files']['bag'] = str(kept)
@@ -112,7 +112,7 @@ def keep_bag(options: DriveOptions, bag: Path) -> Path | None:
     return kept
 
 
-def _run(options: DriveOptions, bag: Path, place: Path, say: Callable[[str], None],
+def _run(options: DriveOptions, bag: Path, place: Path, announce: Callable[[str], None],
          progress: Callable[[float, float], None]) -> tuple[DriveClient, list[str]]:
     """Run all nodes until the goal is held or missed; return the client and the failures."""
     arguments = [part for path in parameter_files(options, bag, place)
@@ -121,7 +121,7 @@ def _run(options: DriveOptions, bag: Path, place: Path, say: Callable[[str], Non
         client = session.add(DriveClient, hardware=options.hardware != 'none')
         _refuse_company(session, client)
         processes = _start(options, arguments, place, session)
-        _wait_until_ready(options, session, client, processes, say)
+        _wait_until_ready(options, session, client, processes, announce)
         # discovery may take seconds: another robot has been found by now
         if client.count_publishers('joint_states') > 1:
             raise _company(client)
@@ -176,7 +176,7 @@ def _ended(processes: Sequence[NodeProcess]) -> list[str]:
 
 
 def _wait_until_ready(options: DriveOptions, session: Session, client: DriveClient,
-                      processes: Sequence[NodeProcess], say: Callable[[str], None]) -> None:
+                      processes: Sequence[NodeProcess], announce: Callable[[str], None]) -> None:
     begin, announced = time.monotonic(), False
     while lacking := client.missing(_nodes(options), recorded=True):
         waited = time.monotonic() - begin
@@ -185,7 +185,7 @@ def _wait_until_ready(options: DriveOptions, session: Session, client: DriveClie
         if waited > READY_WITHIN or not rclpy.ok():
             raise DriveError(f'not ready after {waited:.0f} s: {lacking}')
         if waited > 8.0 and not announced:
-            say('waiting for the nodes; the first run compiles the kernels ...')
+            announce('waiting for the nodes; the first run compiles the kernels ...')
             announced = True
         session.wait(0.1)
 

@@ -41,7 +41,7 @@ locked after 2.4 s: nothing to answer for 0.25 s; 935 overruns'
         self._begin = time
 
     def lock(self, time: float, reason: str) -> None:
-        """Record a lock of the velocity controller at `time`, s; an empty reason is its release."""
+        """Record a lock of the velocity controller at `time`, s; empty: released."""
         if reason:
             self._locks.append((time - self._begin, reason))
 

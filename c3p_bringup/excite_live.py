@@ -132,7 +132,7 @@ class ExcitationClient(Node):
 
 
 def excite_live(bag: Path, excitation: Excitation, robot: str = 'c3p',
-                say: Callable[[str], None] = print) -> None:
+                announce: Callable[[str], None] = print) -> None:
     """
     Drive the robot on this network through an excitation and record it.
 
@@ -143,7 +143,7 @@ def excite_live(bag: Path, excitation: Excitation, robot: str = 'c3p',
     excitation : Excitation
     robot : str
         Name or path of its description, for the recorder.
-    say : callable
+    announce : callable
         Takes one line of text for the user.
 
     Raises
@@ -156,7 +156,7 @@ def excite_live(bag: Path, excitation: Excitation, robot: str = 'c3p',
     with Session(['--ros-args', '-p', f'recorder:bag:={bag}', '-p', f'robot:={robot}']) as session:
         session.add(RecorderNode)
         client = session.add(ExcitationClient, excitation=excitation)
-        say(f'driving for {excitation.duration:.0f} s within {excitation.reach:.1f} m; '
+        announce(f'driving for {excitation.duration:.0f} s within {excitation.reach:.1f} m; '
             'Ctrl-C stops')
         try:
             session.until(lambda: _over(client))

@@ -51,14 +51,15 @@ class SimOptions:
     chosen: Mapping[str, Any] = field(default_factory=dict)
 
 
-def simulate_tricycle(options: SimOptions, say: Callable[[str], None] = print) -> dict[str, Any]:
+def simulate_tricycle(options: SimOptions, announce: Callable[[str], None] = print
+                      ) -> dict[str, Any]:
     """
     Drive the tricycle over its ground; return the metrics of the run.
 
     Parameters
     ----------
     options : SimOptions
-    say : callable
+    announce : callable
         Takes one line of text for the user.
 
     Raises
@@ -74,7 +75,7 @@ def simulate_tricycle(options: SimOptions, say: Callable[[str], None] = print) -
                               'start_pose': list(options.start)}}
     node = _run(options, nodes, over, lambda node: (
         f'topics joint_states, odom, {node.get_name()}/terrain and '
-        f'{node.get_name()}/contact_paths; cmd_vel drives; Ctrl-C ends', 'pvc.rviz'), say)
+        f'{node.get_name()}/contact_paths; cmd_vel drives; Ctrl-C ends', 'pvc.rviz'), announce)
     run = node.run
     return {'robot': options.robot, 'terrain': node.parameters.value.terrain,
             'robot_time_s': run.time, 'distance_m': run.distance,
@@ -82,14 +83,15 @@ def simulate_tricycle(options: SimOptions, say: Callable[[str], None] = print) -
             'closure_max': run.closure, 'ended': run.ended}
 
 
-def simulate_casters(options: SimOptions, say: Callable[[str], None] = print) -> dict[str, Any]:
+def simulate_casters(options: SimOptions, announce: Callable[[str], None] = print
+                     ) -> dict[str, Any]:
     """
     Run a caster robot with its control chain; return the metrics of the run.
 
     Parameters
     ----------
     options : SimOptions
-    say : callable
+    announce : callable
         As in `simulate_tricycle`.
 
     Raises
@@ -105,7 +107,7 @@ def simulate_casters(options: SimOptions, say: Callable[[str], None] = print) ->
         **options.chosen, 'start_pose': list(options.start)}
     node = _run(options, nodes, lambda node: node.plant.time >= _duration(options), lambda node: (
         'topics joint_states, odom and ground_truth/odom; cmd_vel and goal_pose drive; Ctrl-C '
-        'ends', 'c3p.rviz'), say)
+        'ends', 'c3p.rviz'), announce)
     pose = node.plant.truth().pose
     return {'robot': options.robot, 'robot_time_s': node.plant.time, 'pose': pose.tolist(),
             'cycles': node.cycles, 'answered': node.pace.answered, 'overruns': node.overruns,
@@ -123,7 +125,7 @@ def _time(options: SimOptions) -> dict[str, Any]:
 
 
 def _run(options: SimOptions, nodes: Mapping[str, Mapping[str, Any]], over: Callable[[Any], bool],
-         invitation: Callable[[Any], tuple[str, str]], say: Callable[[str], None]) -> Any:
+         invitation: Callable[[Any], tuple[str, str]], announce: Callable[[str], None]) -> Any:
     """Run nodes with these parameters until `over(last node)` or Ctrl-C; return the last node."""
     # a simulated robot must not reach the real one on the laboratory's network
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
@@ -136,8 +138,8 @@ def _run(options: SimOptions, nodes: Mapping[str, Mapping[str, Any]], over: Call
             node = session.add(node_class(name), {'robot': options.robot, **values})
         steady_process()
         topics, layout = invitation(node)
-        say(topics)
-        say(f'RViz: rviz2 -d {share_file(f"c3p_description/rviz/{layout}")}')
+        announce(topics)
+        announce(f'RViz: rviz2 -d {share_file(f"c3p_description/rviz/{layout}")}')
         try:
             session.until(lambda: over(node))
         except KeyboardInterrupt:

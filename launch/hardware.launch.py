@@ -135,10 +135,12 @@ def order(context: LaunchContext, node: ManagedNode, chain: list[LaunchDescripti
     return [
         node.when_refused(CONFIGURE, try_again),
         node.when('inactive', lambda _: [
-            LogInfo(msg=f'{name} is configured and publishes joint_states; starting the control chain'),
+            LogInfo(msg=f'{name} is configured and publishes joint_states; starting the control '
+                        'chain'),
             *chain, FirstMessage(JointState, LAST_OF_CHAIN)]),
         when_received(LAST_OF_CHAIN, lambda _: [
-            LogInfo(msg='the control chain publishes wheel_effort; activating'), node.change(ACTIVATE)]),
+            LogInfo(msg='the control chain publishes wheel_effort; activating'),
+            node.change(ACTIVATE)]),
         node.when_refused(ACTIVATE, not_active),
         node.when('active', lambda _: [LogInfo(
             msg='the robot is up; nothing moves until the motors are enabled: ros2 service call '

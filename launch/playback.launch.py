@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Play a bag with its clock and, if wanted, RViz; what would move a robot is muted.
+Play a bag with its clock and, optionally, RViz; the commands of a robot are muted.
 
-``ros2 launch c3p playback.launch.py --show-args`` is the manual; docs/bags.md says more.
+``ros2 launch c3p playback.launch.py --show-args`` is the manual; docs/bags.md explains.
 """
 
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, OpaqueFunction, Shutdown
@@ -57,14 +57,14 @@ ARGUMENTS = [
         description='Only these topics: full names with blanks between. Empty: all.'),
     DeclareLaunchArgument(
         'commands', default_value='false', choices=BOOLEAN,
-        description='Play also what moves a robot: cmd_vel, goal_pose, wheel_effort, '
-                    'reference_… and the like. Never where a real robot listens.'),
+        description='Also play the commands of a robot: cmd_vel, goal_pose, wheel_effort, '
+                    'reference_… . Never with a real robot on the network.'),
     DeclareLaunchArgument(
-        'loop', default_value='false', choices=BOOLEAN, description='Begin again at the end.'),
+        'loop', default_value='false', choices=BOOLEAN, description='Restart at the end.'),
     DeclareLaunchArgument(
         'start_offset', default_value='0',
-        description='Begin so many seconds after the first message. rosbag2 does not play what is '
-                    'latched from before, such as /tf_static; the node of the suite does.'),
+        description='Start offset after the first message, in s. rosbag2 does not play earlier '
+                    'latched messages, such as /tf_static; the node of the suite does.'),
     DeclareLaunchArgument(
         'start_paused', default_value='false', choices=BOOLEAN,
         description='Wait for the service player/pause (std_srvs/SetBool, data: false), with '

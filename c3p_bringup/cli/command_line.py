@@ -140,7 +140,7 @@ def _drive(arguments: argparse.Namespace) -> int:
             realtime_factor=arguments.realtime_factor, realtime=arguments.realtime,
             rate=arguments.rate,
             keep_bag=arguments.bag, timeout=arguments.timeout, parameters=arguments.params_file),
-            say=lambda line: print(line, file=sys.stderr), progress=bar)
+            announce=lambda line: print(line, file=sys.stderr), progress=bar)
     finally:
         bar.close()
     return finish(figures, arguments)

@@ -147,7 +147,8 @@ def make_places(folder: Path, json_file: Path | None = None) -> None:
         except OSError as error:
             # a file of that name exists
             reason = 'it is a file' if place.is_file() else f'{error.strerror}'.lower()
-            raise ValueError(f'{place}: cannot be created ({reason}); name another directory') from None
+            raise ValueError(f'{place}: cannot be created ({reason}); name another '
+                             'directory') from None
         if not os.access(place, os.W_OK | os.X_OK):
             raise ValueError(f'{place}: not writable; name another directory')
 

@@ -28,9 +28,9 @@ with --live, too, it is commanded to the robot on the topics of this network."""
 
 def _confidence(text: str) -> float:
     value = fraction(text)
-    # an interval of certainty has no end, and one of none is a point
+    # 0 and 1 give an empty and an infinite interval
     if value in (0.0, 1.0):
-        raise argparse.ArgumentTypeError(f'{text}: must lie between 0 and 1, such as 0.95')
+        raise argparse.ArgumentTypeError(f'{text}: must be between 0 and 1, such as 0.95')
     return value
 
 
@@ -108,7 +108,7 @@ def _excite(arguments: argparse.Namespace, bag: Path) -> None:
     if arguments.live:
         from c3p_bringup.excite_live import excite_live
         excite_live(bag, excitation, arguments.robot,
-                    say=lambda line: print(line, file=sys.stderr))
+                    announce=lambda line: print(line, file=sys.stderr))
         return
     from tqdm import tqdm
 
@@ -131,7 +131,7 @@ def _excite(arguments: argparse.Namespace, bag: Path) -> None:
 
 def table(figures: dict[str, Any]) -> str:
     """
-    Return the figures of `identify.identify_bag` as text for a terminal.
+    Return the result of `identify.identify_bag` as text for a terminal.
 
     Each estimate with its half interval, the description, and the deviation from it.
     """

@@ -35,15 +35,15 @@ def add_play(commands: Any) -> None:
     command.add_argument('--topics', nargs='+', default=[''], metavar='TOPIC',
                          help='only these, by their full names')
     command.add_argument('--commands', action='store_true',
-                         help='also play the commands of a robot: cmd_vel, goal_pose, wheel_effort, …')
+                         help='also play the commands of a robot: cmd_vel, wheel_effort, …')
     command.add_argument('--clock', type=positive, nargs='?', const=100.0, default=0.0,
                          metavar='HZ',
-                         help='publish /clock, HZ times per recorded second (without HZ: 100); for '
-                              'nodes with use_sim_time')
+                         help='publish /clock, HZ times per recorded second (without HZ: 100); '
+                              'for nodes with use_sim_time')
     command.add_argument('--loop', action='store_true', help='restart at the end')
     command.add_argument('--start-offset', type=not_negative, default=0.0, metavar='S',
-                         help='start S seconds after the first message; earlier latched messages are '
-                              'played (default: %(default)s)')
+                         help='start S seconds after the first message; earlier latched messages '
+                              'are played (default: %(default)s)')
     command.add_argument('--duration', type=not_negative, default=0.0, metavar='S',
                          help='recorded time to play; 0 is all (default: %(default)s)')
     command.add_argument('--delay', type=not_negative, default=1.0, metavar='S',

@@ -42,7 +42,8 @@ def add_sim(commands: Any) -> None:
                          help='gain of the camber feedback, 1/s (default: '
                               f'{OF_TRICYCLE["camber_gain"]}, as in the paper)')
     command.add_argument('--start', type=finite, nargs=3, default=[0.0, 0.0, 0.0],
-                         metavar=('X', 'Y', 'YAW'), help='initial pose, m and rad (default: 0 0 0)')
+                         metavar=('X', 'Y', 'YAW'),
+                         help='initial pose, m and rad (default: 0 0 0)')
     command.add_argument('--duration', type=positive, metavar='S',
                          help='robot time to simulate (default: until Ctrl-C)')
     command.add_argument('--realtime-factor', type=positive, default=1.0, metavar='F',
@@ -53,8 +54,8 @@ def add_sim(commands: Any) -> None:
                               'controllers, and publishes /clock; strict: it does not wait, and '
                               'the watchdogs stop it (default: %(default)s)')
     command.add_argument('--params-file', type=Path, action='append', default=[], metavar='FILE',
-                         help='ROS 2 parameter file for the nodes; may be repeated; the options take '
-                              'precedence')
+                         help='ROS 2 parameter file for the nodes; may be repeated; the options '
+                              'take precedence')
     add_json(command)
     command.set_defaults(run=run)
 
@@ -78,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
                          realtime=arguments.realtime,
                          parameters=arguments.params_file, chosen=chosen)
     metrics = (simulate_tricycle if tricycle else simulate_casters)(
-        options, say=lambda line: print(line, file=sys.stderr))
+        options, announce=lambda line: print(line, file=sys.stderr))
     stream = write_json(metrics, arguments.json)
     for name, value in metrics.items():
         shown = f'{value:.6g}' if isinstance(value, float) else value

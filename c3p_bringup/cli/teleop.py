@@ -87,6 +87,6 @@ def summary(metrics: dict[str, Any]) -> str:
     text = (f'  {metrics["commands"]} commands to {metrics["topic"]}, {metrics["stops"]} stops, '
             f'in {metrics["duration_s"]:.0f} s')
     if metrics['e_stop_held']:
-        text += ('\n  the e-stop remains engaged; release it with c3p teleop, key r, or ros2 topic '
-                 "pub --once e_stop std_msgs/msg/Bool '{data: false}'")
+        text += ('\n  the e-stop remains engaged; release it with c3p teleop, key r, or ros2 '
+                 "topic pub --once e_stop std_msgs/msg/Bool '{data: false}'")
     return text

@@ -129,11 +129,11 @@ def clock(seconds: float = 0.2) -> Check:
     time.sleep(seconds)
     step = time.time() - time.monotonic() - before
     if time.time() < OLDEST_TIME:
-        return fail('clock', time.ctime(), 'set the clock, which stamps all messages: `timedatectl '
-                    'set-ntp true`')
+        return fail('clock', time.ctime(), 'set the clock, which stamps all messages: '
+                    '`timedatectl set-ntp true`')
     if abs(step) > CLOCK_STEP:
-        return warn('clock', f'stepped by {step:+.3f} s', 'a program sets the clock; let chrony or '
-                    'timesyncd slew it, since the robot stops at every step')
+        return warn('clock', f'stepped by {step:+.3f} s', 'a program sets the clock; let chrony '
+                    'or timesyncd slew it, since the robot stops at every step')
     return ok('clock', 'no step')
 
 

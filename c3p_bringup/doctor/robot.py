@@ -27,7 +27,8 @@ def description(robot: str) -> Check:
                     'name another robot')
     wheels = getattr(found, 'wheel_joints', None)
     if wheels is None:
-        return warn('robot', f'{robot} is not a caster robot', 'the control chain drives caster robots only')
+        return warn('robot', f'{robot} is not a caster robot',
+                    'the control chain drives caster robots only')
     return ok('robot', f'{found.name}, {found.count} casters')
 
 

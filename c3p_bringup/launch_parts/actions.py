@@ -155,8 +155,8 @@ def state_publisher(needed: bool) -> OpaqueFunction:
         if problem and needed:
             raise RuntimeError(problem)
         if problem:
-            get_logger('c3p').info(f'robot_description and the frames of the casters are not published: '
-                                   f'{problem}')
+            get_logger('c3p').info(f'robot_description and the frames of the casters are not '
+                                   f'published: {problem}')
             return []
         text = robot_description(LaunchConfiguration('robot').perform(context))
         return [suite_node('robot_state_publisher',

@@ -109,7 +109,8 @@ class ManagedNode:
 
 def when_received(topic: str, actions: Callable[[LaunchContext], Any]) -> RegisterEventHandler:
     """Return the action that calls `actions` after the first message of `topic`."""
-    return _when(lambda event: isinstance(event, FirstMessageReceived) and event.topic == topic, actions)
+    return _when(lambda event: isinstance(event, FirstMessageReceived)
+                 and event.topic == topic, actions)
 
 
 def _when(matcher: Callable[[Event], bool], actions: Callable[[LaunchContext], Any]
