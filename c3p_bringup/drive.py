@@ -122,9 +122,6 @@ def _run(options: DriveOptions, bag: Path, place: Path, announce: Callable[[str]
         _refuse_company(session, client)
         processes = _start(options, arguments, place, session)
         _wait_until_ready(options, session, client, processes, announce)
-        # discovery may take seconds: another robot has been found by now
-        if client.count_publishers('joint_states') > 1:
-            raise _company(client)
         steady_process()
         _send_goal(options, session, client)
         ended = _follow(options, session, client, processes, progress)
@@ -178,7 +175,13 @@ def _ended(processes: Sequence[NodeProcess]) -> list[str]:
 def _wait_until_ready(options: DriveOptions, session: Session, client: DriveClient,
                       processes: Sequence[NodeProcess], announce: Callable[[str], None]) -> None:
     begin, announced = time.monotonic(), False
-    while lacking := client.missing(_nodes(options), recorded=True):
+    while True:
+        # discovery of another robot may take longer than `LOOK_AROUND`
+        if client.count_publishers('joint_states') > 1:
+            raise _company(client)
+        lacking = client.missing(_nodes(options), recorded=True)
+        if not lacking:
+            return
         waited = time.monotonic() - begin
         if ended := _ended(processes):
             raise DriveError('; '.join(ended))

@@ -14,8 +14,8 @@ from c3p_bringup.cli.common import (
     MISSED,
     add_results,
     count,
-    make_places,
     fraction,
+    make_places,
     write_json,
 )
 from c3p_bringup.options import PLANTS

@@ -14,9 +14,9 @@ from c3p_bringup.cli.common import (
     MISSED,
     add_json,
     count,
+    fraction,
     make_places,
     positive,
-    fraction,
     write_json,
 )
 

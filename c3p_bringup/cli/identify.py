@@ -11,9 +11,9 @@ from typing import Any
 
 from c3p_bringup.cli.common import (
     add_results,
+    fraction,
     make_places,
     positive,
-    fraction,
     until_ctrl_c,
     write_json,
 )

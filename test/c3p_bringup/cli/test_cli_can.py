@@ -47,7 +47,7 @@ def test_scan_says_who_is_there_and_ends_with_1_when_somebody_is_missing(channel
     place = ['--interface', 'virtual', '--channel', channel, '--listen', '0.1']
     told = told_by(capsys, 0, 'scan', *place, '--json', '-')
     assert [n['node_id'] for n in json.loads(told.out)['nodes']] == [1, 2, 3, 11, 12, 13]
-    assert 'all as the parameters say' in told.err
+    assert 'all devices match the parameters' in told.err
     file = tmp_path / 'p.yaml'
     file.write_text('hardware_interface: {ros__parameters: {drives: {node_ids: [1, 2, 9]}}}')
     told = told_by(capsys, 1, 'scan', *place, '--params-file', str(file))
@@ -72,7 +72,7 @@ def test_zero_writes_what_it_measured_and_keeps_the_rest(channel, tmp_path, caps
 @pytest.mark.parametrize(('arguments', 'says'), [
     (['scan', '--interface', 'serial', '--channel', '/nowhere'], 'start what is at the other end'),
     (['scan', '--params-file', '/nowhere.yaml'], '/nowhere.yaml: no such file'),
-    (['zero'], 'say --yes'), (['rate', '--share', '0'], '--share 0: must be above 0'),
+    (['zero'], 'pass --yes'), (['rate', '--share', '0'], '--share 0: must be above 0'),
     (['faults', 'meteor'], "no trial has 'meteor'"),
 ])
 def test_what_cannot_be_done_is_one_line_and_exit_code_2(arguments, says, capsys, monkeypatch):
