@@ -40,7 +40,7 @@ def told(capsys, *arguments):
     ([*CAMPAIGN, '--draws', 'all'], '--draws: all: must be a whole number, 1 or more'),
     ([*CAMPAIGN, '--goal', 'nan', '0', '0'], 'goal = (nan, 0.0, 0.0): must be three finite'),
     ([*CAMPAIGN, '--experiment', 'slope'], 'experiment slope: plant = analytic: must be mujoco'),
-    ([*CAMPAIGN, '--least-reached', '1.5'], '--least-reached: 1.5: must be a fraction from 0 to 1'),
+    ([*CAMPAIGN, '--least-reached', '1.5'], '--least-reached: 1.5: must be a fraction from 0'),
     ([*TUNE, '--evaluations', '0'], '--evaluations: 0: must be a whole number, 1 or more'),
     (['film', 'bag', '--out', 'run.gif'], 'out = run.gif: its name must end in .mp4 or .png'),
     (['film', 'bag', '--speed', '0'], '--speed: 0: must be a number greater than zero'),
