@@ -62,7 +62,7 @@ def card_settings(rate: float):
     """Return the robot and its cards' settings; nobody is a fault because the machine is busy."""
     from c3p_description import load
     from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings
-    from c3p_hardware.units import DriveUnits
+    from c3p_hardware.canopen.units import DriveUnits
 
     robot = load('c3p')
     units = DriveUnits(0.11, 14.0, 0.8, 2000, 1)
@@ -178,7 +178,7 @@ def frames(channel: str, rate: float, seconds: float, own: bool) -> dict[str, fl
     import can
     from can.interfaces.serial.serial_can import SerialBus
 
-    from c3p_hardware.process_data import DRIVE_COMMAND, DRIVE_SAMPLE, ENCODER_SAMPLE
+    from c3p_hardware.canopen.process_data import DRIVE_COMMAND, DRIVE_SAMPLE, ENCODER_SAMPLE
     from c3p_hardware.transport.serial_can import FastSerialBus
 
     _, settings = card_settings(rate)

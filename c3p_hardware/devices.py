@@ -16,8 +16,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from c3p_hardware.cia301 import NmtState, decode_emergency, emergency_text, heartbeat_state
-from c3p_hardware.cia402 import (
+from c3p_hardware.canopen.cia301 import NmtState, decode_emergency, emergency_text, heartbeat_state
+from c3p_hardware.canopen.cia402 import (
     MODE_CST,
     VOLTAGE_ENABLED,
     WARNING,
@@ -25,8 +25,8 @@ from c3p_hardware.cia402 import (
     mode_name,
     state_of,
 )
-from c3p_hardware.cia406 import alarm_texts, warning_texts
-from c3p_hardware.process_data import DRIVE_SAMPLE, ENCODER_SAMPLE, drive_health
+from c3p_hardware.canopen.cia406 import alarm_texts, warning_texts
+from c3p_hardware.canopen.process_data import DRIVE_SAMPLE, ENCODER_SAMPLE, drive_health
 from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings
 
 # samples more than SYNCs that mean that two devices answer: one may be a frame repeated by the

@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 
 from c3p_description.model import Array
-from c3p_hardware.cia402 import INTERNAL_LIMIT
+from c3p_hardware.canopen.cia402 import INTERNAL_LIMIT
 from c3p_hardware.devices import RECOVER, Drive, Problem
 from c3p_hardware.settings import CardSettings
 

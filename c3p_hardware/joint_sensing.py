@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_hardware.cia406 import AbsoluteAngle
+from c3p_hardware.canopen.cia406 import AbsoluteAngle
+from c3p_hardware.canopen.units import RateTracker, WheelAngle
 from c3p_hardware.devices import RECOVER, Drive, Encoder, Problem
 from c3p_hardware.settings import CardSettings
-from c3p_hardware.units import RateTracker, WheelAngle
 from c3p_kinematics.joint_watch import Finding, JointWatch
 
 # counts that an angle may move in a cycle besides the turning itself: rounding and noise

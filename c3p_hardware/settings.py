@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from c3p_description.model import CasterRobot
-from c3p_hardware.bus_load import bus_load
-from c3p_hardware.cia406 import AbsoluteAngle
-from c3p_hardware.process_data import MAX_NODE_ID
-from c3p_hardware.units import RATED_PERMILLE, DriveUnits
+from c3p_hardware.canopen.bus_load import bus_load
+from c3p_hardware.canopen.cia406 import AbsoluteAngle
+from c3p_hardware.canopen.process_data import MAX_NODE_ID
+from c3p_hardware.canopen.units import RATED_PERMILLE, DriveUnits
 
 # commands that must fit into the deadline of a drive: one of them may be late
 FEWEST_COMMANDS = 3

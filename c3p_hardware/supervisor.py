@@ -23,7 +23,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from c3p_description.model import Array
-from c3p_hardware.cia402 import FaultReset, Target, controlword
+from c3p_hardware.canopen.cia402 import FaultReset, Target, controlword
 from c3p_hardware.devices import RECOVER, Device, Drive, Encoder, Problem
 from c3p_hardware.drive_watch import DriveWatch
 from c3p_hardware.settings import CardSettings

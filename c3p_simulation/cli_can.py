@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``c3p can``: who is on the bus, where the steering zeros are, what fits, and what breaks."""
+"""``c3p can``: who is on the bus, where the steering zeros are, and what fits."""
 
 from __future__ import annotations
 
@@ -29,13 +29,12 @@ EDS = Path(__file__).parents[1] / 'c3p_hardware' / 'eds'
 
 def add_can(commands: Any) -> None:
     """Add the command and its own commands to the subparsers of ``c3p``."""
-    can = commands.add_parser('can', help='motor cards: who is there, steering zeros, SYNC rate, '
-                              'faults', description='Motor cards and encoders on a CAN bus.')
+    can = commands.add_parser('can', help='motor cards: who is there, steering zeros, SYNC rate',
+                              description='Motor cards and encoders on a CAN bus.')
     parts = can.add_subparsers(dest='part', required=True, metavar='WHAT')
     _add_scan(parts)
     _add_zero(parts)
     _add_rate(parts)
-    _add_faults(parts)
     eds = parts.add_parser('eds', help='copy the EDS files of the emulated devices',
                            description='Copy the EDS files of the emulated devices to DIR.')
     eds.add_argument('dir', type=Path, metavar='DIR')
@@ -89,19 +88,6 @@ def _add_rate(parts: Any) -> None:
                       help='whose load is told, too (default: %(default)s)')
     add_json(rate)
     rate.set_defaults(run=_rate)
-
-
-def _add_faults(parts: Any) -> None:
-    faults = parts.add_parser(
-        'faults', help='break everything that can break, on emulated cards',
-        description='Do every scripted fault to emulated cards while they are driven, and print '
-                    'what happens as a Markdown table. Exit code 1 when a promise is missed.')
-    faults.add_argument('only', nargs='*', metavar='WORD',
-                        help='only trials with one of these words')
-    faults.add_argument('--write', type=Path, metavar='PAGE',
-                        help='put the table between the markers of this page')
-    add_json(faults)
-    faults.set_defaults(run=_faults)
 
 
 def _settings(arguments: argparse.Namespace) -> tuple[Any, Any]:
@@ -217,7 +203,7 @@ def rate_rows(share_of_bus: float, rate: float) -> list[dict[str, Any]]:
     rate : float, Hz
         Whose load is told.
     """
-    from c3p_hardware.bus_load import bus_load, fitting_rate
+    from c3p_hardware.canopen.bus_load import bus_load, fitting_rate
 
     rows = []
     for bitrate in BITRATES:
@@ -250,29 +236,6 @@ def _rate(arguments: argparse.Namespace) -> int:
     print(rate_table(rows, arguments.share, arguments.rate),
           file=write_json({'rates': rows}, arguments.json))
     return 0
-
-
-def _faults(arguments: argparse.Namespace) -> int:
-    from tqdm import tqdm
-
-    from c3p_simulation.card_trials.fault_table import figures, named, table, written
-    from c3p_simulation.card_trials.fault_trials import run_trials
-    from c3p_simulation.card_trials.trial_list import TRIALS
-
-    trials = named(TRIALS, arguments.only)
-    page = None if arguments.write is None else arguments.write.read_text(encoding='utf-8')
-    if page is not None:
-        written(page, '')
-    outcomes = list(tqdm(run_trials(trials), total=len(trials), unit='fault', file=sys.stderr,
-                         disable=None))
-    missed = [f'{o.trial.fault}: {o.missed}' for o in outcomes if o.missed]
-    stream = write_json({'trials': [figures(o) for o in outcomes]}, arguments.json)
-    print(table(outcomes), file=stream, end='')
-    for line in missed:
-        print(f'MISSED {line}', file=sys.stderr)
-    if page is not None:
-        arguments.write.write_text(written(page, table(outcomes)), encoding='utf-8')
-    return MISSED if missed else 0
 
 
 def _eds(arguments: argparse.Namespace) -> int:

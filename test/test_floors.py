@@ -23,7 +23,6 @@ FILES = {
         'absolute_encoder', 'faults', 'motor_drive', 'robot_behind')},
     **{f'c3p_simulation/plants/{name}.py': 2 for name in (
         '__init__', '_sensor_kernels', 'checks', 'parameter_errors', 'plant', 'sensors')},
-    **{f'c3p_simulation/card_trials/trial_{name}.py': 2 for name in ('list', 'measures')},
     'c3p_simulation/pacing.py': 2, 'c3p_simulation/processes.py': 3,
     'c3p_simulation/rough_ground/__init__.py': 0,
     **{f'c3p_simulation/rough_ground/{name}.py': 2 for name in ('commands', 'run')},

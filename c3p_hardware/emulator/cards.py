@@ -16,12 +16,12 @@ from dataclasses import dataclass, field, replace
 import can
 import numpy as np
 
+from c3p_hardware.canopen.process_data import NMT_ID, SYNC_ID
 from c3p_hardware.emulator.absolute_encoder import EncoderCard
 from c3p_hardware.emulator.faults import Fault, FaultSchedule, befallen, parse_faults
 from c3p_hardware.emulator.motor_drive import DriveCard
 from c3p_hardware.emulator.profiles import DriveDevice, EmulatedDevice, EncoderDevice
 from c3p_hardware.emulator.robot_behind import RobotBehind, TrueJoints
-from c3p_hardware.process_data import NMT_ID, SYNC_ID
 
 # longest step of the robot and of the timers of the devices, s
 TICK = 1e-3

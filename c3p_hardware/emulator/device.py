@@ -18,9 +18,9 @@ from typing import Any
 import canopen
 from canopen.sdo import SdoAbortedError
 
-from c3p_hardware.cia301 import ErrorBehaviour, NmtCommand, NmtState
+from c3p_hardware.canopen.cia301 import ErrorBehaviour, NmtCommand, NmtState
+from c3p_hardware.canopen.process_data import heartbeat_id, sdo_request_id
 from c3p_hardware.emulator.pdo import BAD_VALUE, ReceivePdo, TransmitPdo
-from c3p_hardware.process_data import heartbeat_id, sdo_request_id
 
 EDS = Path(__file__).parents[1] / 'eds'
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from c3p_hardware.cia402 import (
+from c3p_hardware.canopen.cia402 import (
     INTERNAL_LIMIT,
     MODE_CST,
     REMOTE,

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from canopen import LocalNode
 from canopen.sdo import SdoAbortedError
 
-from c3p_hardware.process_data import PDO_DISABLED
+from c3p_hardware.canopen.process_data import PDO_DISABLED
 
 EXTENDED = 1 << 29
 IDENTIFIER = 0x7FF

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from c3p_hardware.cia301 import NmtState
-from c3p_hardware.cia402 import MODE_CST, FaultReactionOption, QuickStopOption
+from c3p_hardware.canopen.cia301 import NmtState
+from c3p_hardware.canopen.cia402 import MODE_CST, FaultReactionOption, QuickStopOption
+from c3p_hardware.canopen.process_data import DRIVE_COMMAND, rpdo
 from c3p_hardware.emulator.absolute_encoder import (
     POSITION_ERROR,
     AbsoluteEncoder,
@@ -16,7 +17,6 @@ from c3p_hardware.emulator.device import BUS_OFF_LEFT, Device
 from c3p_hardware.emulator.false_values import FalseValues
 from c3p_hardware.emulator.faults import Fault
 from c3p_hardware.emulator.motor_drive import NO_MODE, DriveCard, MotorDrive
-from c3p_hardware.process_data import DRIVE_COMMAND, rpdo
 
 # bits of the error register, 1001h, by the first digit of an error code
 REGISTER_BITS = {2: 1 << 1, 3: 1 << 2, 4: 1 << 3, 8: 1 << 4, 7: 1 << 5}

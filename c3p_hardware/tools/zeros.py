@@ -17,8 +17,8 @@ from typing import Any
 
 import can
 
-from c3p_hardware.cia301 import PROFILE_ENCODER
-from c3p_hardware.cia406 import EncoderObject, alarm_texts
+from c3p_hardware.canopen.cia301 import PROFILE_ENCODER
+from c3p_hardware.canopen.cia406 import EncoderObject, alarm_texts
 from c3p_hardware.settings import CardSettings, EncoderSettings
 from c3p_hardware.transport.can_bus import conversation, remote
 from c3p_hardware.transport.configure import ConfigurationError, Objects, check_counts, identify

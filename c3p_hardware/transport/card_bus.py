@@ -13,10 +13,9 @@ from collections.abc import Callable, Sequence
 
 import can
 
-from c3p_hardware.bus_load import Load, LoadMeter
-from c3p_hardware.cia301 import NmtCommand, NmtState, nmt_message
-from c3p_hardware.devices import Device, Drive, Encoder, Problem
-from c3p_hardware.process_data import (
+from c3p_hardware.canopen.bus_load import Load, LoadMeter
+from c3p_hardware.canopen.cia301 import NmtCommand, NmtState, nmt_message
+from c3p_hardware.canopen.process_data import (
     DRIVE_COMMAND,
     NMT_ID,
     SYNC_ID,
@@ -25,6 +24,7 @@ from c3p_hardware.process_data import (
     rpdo,
     tpdo,
 )
+from c3p_hardware.devices import Device, Drive, Encoder, Problem
 from c3p_hardware.settings import CardSettings
 from c3p_hardware.supervisor import Order
 from c3p_hardware.transport.own_frames import OwnFrames

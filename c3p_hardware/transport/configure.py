@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import canopen
 
-from c3p_hardware.cia301 import (
+from c3p_hardware.canopen.cia301 import (
     PROFILE_DRIVE,
     PROFILE_ENCODER,
     DeviceType,
@@ -25,7 +25,7 @@ from c3p_hardware.cia301 import (
     heartbeat_consumer,
     nmt_message,
 )
-from c3p_hardware.cia402 import (
+from c3p_hardware.canopen.cia402 import (
     MODE_CST,
     SUPPORTED_CST,
     AbortOption,
@@ -34,8 +34,8 @@ from c3p_hardware.cia402 import (
     mode_name,
     supported_modes,
 )
-from c3p_hardware.cia406 import EncoderObject
-from c3p_hardware.process_data import (
+from c3p_hardware.canopen.cia406 import EncoderObject
+from c3p_hardware.canopen.process_data import (
     DRIVE_COMMAND,
     DRIVE_SAMPLE,
     ENCODER_SAMPLE,

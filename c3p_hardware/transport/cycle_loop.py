@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_hardware.bus_load import Load
+from c3p_hardware.canopen.bus_load import Load
 from c3p_hardware.joint_sensing import Joints, JointSensing
 from c3p_hardware.supervisor import Supervisor
 from c3p_hardware.transport.card_bus import CardBus

@@ -7,7 +7,7 @@ import time
 
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 
-from c3p_hardware.cia402 import mode_name
+from c3p_hardware.canopen.cia402 import mode_name
 from c3p_hardware.devices import Device, Drive, Encoder
 from c3p_hardware.supervisor import ArmState
 from c3p_hardware.transport.card_link import CardLink

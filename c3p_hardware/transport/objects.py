@@ -9,7 +9,7 @@ from collections.abc import Callable
 import can
 import canopen
 
-from c3p_hardware.cia301 import abort_text
+from c3p_hardware.canopen.cia301 import abort_text
 
 # what to do about a device that is reached and answers otherwise than it must
 MANUAL = "see the object in the device's manual; other firmware or another device may be needed"

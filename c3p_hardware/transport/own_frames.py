@@ -16,8 +16,7 @@ from collections import Counter, deque
 import can
 import canopen
 
-from c3p_hardware.devices import RECOVER, Problem
-from c3p_hardware.process_data import (
+from c3p_hardware.canopen.process_data import (
     MAX_PDO_NUMBER,
     NMT_ID,
     SYNC_ID,
@@ -25,6 +24,7 @@ from c3p_hardware.process_data import (
     rpdo,
     sdo_request_id,
 )
+from c3p_hardware.devices import RECOVER, Problem
 from c3p_hardware.settings import CardSettings
 
 # sent frames of one identifier whose echo may still be under way

@@ -17,7 +17,7 @@ from typing import Any
 import can
 import canopen
 
-from c3p_hardware.cia301 import (
+from c3p_hardware.canopen.cia301 import (
     PROFILE_DRIVE,
     PROFILE_ENCODER,
     DeviceType,
@@ -25,9 +25,9 @@ from c3p_hardware.cia301 import (
     emergency_text,
     heartbeat_state,
 )
-from c3p_hardware.cia402 import SUPPORTED_CST, mode_name, state_of, voltage_enabled
-from c3p_hardware.cia406 import EncoderObject, alarm_texts, warning_texts
-from c3p_hardware.process_data import (
+from c3p_hardware.canopen.cia402 import SUPPORTED_CST, mode_name, state_of, voltage_enabled
+from c3p_hardware.canopen.cia406 import EncoderObject, alarm_texts, warning_texts
+from c3p_hardware.canopen.process_data import (
     MAX_NODE_ID,
     SYNC_ID,
     heartbeat_id,

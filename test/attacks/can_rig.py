@@ -8,8 +8,8 @@ import can
 import numpy as np
 from robots import C3P
 
-from c3p_hardware.cia301 import NmtState
-from c3p_hardware.cia402 import (
+from c3p_hardware.canopen.cia301 import NmtState
+from c3p_hardware.canopen.cia402 import (
     MODE_CST,
     VOLTAGE_ENABLED,
     DriveState,
@@ -19,7 +19,7 @@ from c3p_hardware.cia402 import (
 )
 from c3p_hardware.devices import Drive, Encoder
 from c3p_hardware.joint_sensing import JointSensing
-from c3p_hardware.process_data import (
+from c3p_hardware.canopen.process_data import (
     DRIVE_COMMAND,
     DRIVE_SAMPLE,
     ENCODER_SAMPLE,
@@ -29,7 +29,7 @@ from c3p_hardware.process_data import (
 from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings
 from c3p_hardware.supervisor import Supervisor
 from c3p_hardware.transport import card_bus, cycle_loop
-from c3p_hardware.units import DriveUnits
+from c3p_hardware.canopen.units import DriveUnits
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
 
 UNITS = DriveUnits(0.11, 14.0, 0.8, 2000)

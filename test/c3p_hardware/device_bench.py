@@ -4,8 +4,8 @@
 import numpy as np
 from robots import C3P
 
-from c3p_hardware.cia301 import Emergency, NmtState
-from c3p_hardware.cia402 import (
+from c3p_hardware.canopen.cia301 import Emergency, NmtState
+from c3p_hardware.canopen.cia402 import (
     MODE_CST,
     VOLTAGE_ENABLED,
     DriveState,
@@ -13,11 +13,11 @@ from c3p_hardware.cia402 import (
     commanded,
     state_bits,
 )
+from c3p_hardware.canopen.process_data import DRIVE_SAMPLE, ENCODER_SAMPLE, drive_health
+from c3p_hardware.canopen.units import DriveUnits
 from c3p_hardware.devices import Drive, Encoder
-from c3p_hardware.process_data import DRIVE_SAMPLE, ENCODER_SAMPLE, drive_health
 from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings
 from c3p_hardware.supervisor import ArmState, Supervisor
-from c3p_hardware.units import DriveUnits
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
 
 UNITS = DriveUnits(0.11, 14.0, 0.8, 2000)

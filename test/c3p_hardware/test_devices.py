@@ -8,9 +8,9 @@ from device_bench import card_settings_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c3p_hardware.cia301 import Emergency, NmtState
+from c3p_hardware.canopen.cia301 import Emergency, NmtState
+from c3p_hardware.canopen.process_data import DRIVE_SAMPLE, ENCODER_SAMPLE, drive_health
 from c3p_hardware.devices import SURPLUS, Drive, Encoder
-from c3p_hardware.process_data import DRIVE_SAMPLE, ENCODER_SAMPLE, drive_health
 
 SETTINGS = card_settings_of()
 PERIOD = SETTINGS.period

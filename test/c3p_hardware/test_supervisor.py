@@ -10,11 +10,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from c3p_hardware.cia301 import NmtState
-from c3p_hardware.cia402 import DriveState
+from c3p_hardware.canopen.cia301 import NmtState
+from c3p_hardware.canopen.cia402 import DriveState
+from c3p_hardware.canopen.units import RATED_PERMILLE
 from c3p_hardware.devices import SURPLUS, Problem
 from c3p_hardware.supervisor import ArmState, Refused
-from c3p_hardware.units import RATED_PERMILLE
 
 DRIVE, ENCODER = 2, 12
 ENABLE_OPERATION = 0x0F

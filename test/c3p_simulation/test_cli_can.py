@@ -9,16 +9,10 @@ import canopen
 import pytest
 import yaml
 
-from c3p_hardware.bus_load import bus_load
+from c3p_hardware.canopen.bus_load import bus_load
 from c3p_hardware.emulator.cards import EmulatedCards, EmulatedDevices
-from c3p_simulation.card_trials import fault_trials
-from c3p_simulation.card_trials.fault_table import BEGIN, END, cells_of
-from c3p_simulation.card_trials.trial_list import TRIALS, Outcome
-from c3p_simulation.card_trials.trial_measures import Stop
 from c3p_simulation.cli import main
 from c3p_simulation.plants.make import make_plant
-
-GOOD = Stop(0.004, 1, 0.005, 0.3, 0.05, 0.0, 0.001)
 
 
 def told_by(capsys, code, *arguments):
@@ -73,7 +67,6 @@ def test_zero_writes_what_it_measured_and_keeps_the_rest(channel, tmp_path, caps
     (['scan', '--interface', 'serial', '--channel', '/nowhere'], 'start what is at the other end'),
     (['scan', '--params-file', '/nowhere.yaml'], '/nowhere.yaml: no such file'),
     (['zero'], 'say --yes'), (['rate', '--share', '0'], '--share 0: must be above 0'),
-    (['faults', 'meteor'], "no trial has 'meteor'"),
 ])
 def test_what_cannot_be_done_is_one_line_and_exit_code_2(arguments, says, capsys, monkeypatch):
     monkeypatch.setattr('sys.stdin', open('/dev/null', encoding='utf-8'))
@@ -98,18 +91,3 @@ def test_eds_files_are_copied_whole(tmp_path):
     found = {p.name: canopen.import_od(str(p)) for p in (tmp_path / 'eds').iterdir()}
     assert set(found) == {'motor_drive.eds', 'absolute_encoder.eds'}
     assert 0x6071 in found['motor_drive.eds'] and 0x6004 in found['absolute_encoder.eds']
-
-
-@pytest.mark.parametrize(('back', 'code'), [(True, 0), (False, 1)])
-def test_faults_writes_its_table_and_ends_with_1_when_a_promise_is_missed(
-        back, code, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(fault_trials, 'run_trials', lambda trials: (
-        Outcome(t, GOOD, t.tells, False, back) for t in trials))
-    page, file = tmp_path / 'page.md', tmp_path / 'faults.json'
-    page.write_text(f'above\n{BEGIN}\n{END}\nbelow\n')
-    assert main(['can', 'faults', '--write', str(page), '--json', str(file)]) == code
-    assert list(cells_of(page.read_text())) == [t.fault for t in TRIALS]
-    assert page.read_text().startswith('above\n') and page.read_text().endswith('below\n')
-    missed = [t['missed'] for t in json.loads(file.read_text())['trials']]
-    assert all(bool(m) != back for m in missed)
-    assert ('MISSED cable of a drive: it did not come back' in capsys.readouterr().err) != back

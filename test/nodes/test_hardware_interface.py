@@ -10,7 +10,7 @@ from bad_messages import JUNK, bad_efforts  # noqa: E402
 from card_bench import CRUISE, NODE, SOON, CardBench  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
 
-from c3p_hardware.cia402 import DriveState  # noqa: E402
+from c3p_hardware.canopen.cia402 import DriveState  # noqa: E402
 
 DEVICES = {f'{NODE}/{kind}_joint_{k}' for kind in ('wheel', 'steering') for k in (1, 2, 3)}
 

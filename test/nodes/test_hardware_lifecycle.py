@@ -12,7 +12,7 @@ from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
 from lifecycle_msgs.msg import State, Transition  # noqa: E402
 from lifecycle_msgs.srv import ChangeState, GetState  # noqa: E402
 
-from c3p_hardware.cia402 import DriveState  # noqa: E402
+from c3p_hardware.canopen.cia402 import DriveState  # noqa: E402
 from c3p_hardware.transport import can_bus, card_link  # noqa: E402
 from c3p_hardware.transport.can_bus import BusAddress  # noqa: E402
 

@@ -9,7 +9,7 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 from card_bench import CRUISE, NODE, SOON, CardBench  # noqa: E402
 
 from c3p_controller.velocity_controller_node import VelocityControllerNode  # noqa: E402
-from c3p_hardware.cia402 import DriveState  # noqa: E402
+from c3p_hardware.canopen.cia402 import DriveState  # noqa: E402
 from c3p_kinematics.sensed_kinematics_node import SensedKinematicsNode  # noqa: E402
 
 # silence_timeout and command_timeout of the schema, s

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from card_network import ROBOT, SETTINGS, CardsBus
 
-from c3p_hardware.cia301 import NmtState
-from c3p_hardware.cia402 import DriveState
+from c3p_hardware.canopen.cia301 import NmtState
+from c3p_hardware.canopen.cia402 import DriveState
 from c3p_hardware.supervisor import ArmState, Refused
 from c3p_hardware.transport import can_bus, card_link, cycle_loop
 from c3p_hardware.transport.can_bus import BusAddress, BusError

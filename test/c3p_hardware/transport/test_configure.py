@@ -8,9 +8,9 @@ import pytest
 from canopen.sdo import SdoAbortedError
 from card_network import ROBOT, SETTINGS, UNITS, CardNetwork, with_drive, with_encoder
 
-from c3p_hardware.cia301 import NmtState
-from c3p_hardware.cia402 import DriveState
-from c3p_hardware.process_data import heartbeat_id
+from c3p_hardware.canopen.cia301 import NmtState
+from c3p_hardware.canopen.cia402 import DriveState
+from c3p_hardware.canopen.process_data import heartbeat_id
 from c3p_hardware.settings import CardSettings
 from c3p_hardware.transport import can_bus
 from c3p_hardware.transport import configure as configuring

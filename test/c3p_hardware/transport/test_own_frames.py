@@ -7,8 +7,8 @@ import pytest
 from card_network import SETTINGS
 from test_card_bus import ORDERS, ScriptedBus, frame, samples
 
+from c3p_hardware.canopen.process_data import DRIVE_COMMAND
 from c3p_hardware.devices import Drive, Encoder
-from c3p_hardware.process_data import DRIVE_COMMAND
 from c3p_hardware.transport.card_bus import CardBus
 from c3p_hardware.transport.own_frames import EchoProbe, OwnFrames
 

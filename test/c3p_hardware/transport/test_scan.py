@@ -9,8 +9,8 @@ import can
 import pytest
 
 from c3p_description.loader import load
+from c3p_hardware.canopen.process_data import heartbeat_id, sdo_answer_id, sdo_request_id
 from c3p_hardware.emulator.cards import EmulatedCards, EmulatedDevices
-from c3p_hardware.process_data import heartbeat_id, sdo_answer_id, sdo_request_id
 from c3p_hardware.settings import card_settings
 from c3p_hardware.tools.parameter_file import hardware_values
 from c3p_hardware.transport.can_bus import open_bus

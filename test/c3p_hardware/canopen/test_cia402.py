@@ -5,8 +5,8 @@ import itertools
 
 import pytest
 
-from c3p_hardware import cia402
-from c3p_hardware.cia402 import (
+from c3p_hardware.canopen import cia402
+from c3p_hardware.canopen.cia402 import (
     TRANSITIONS,
     Command,
     DriveState,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from c3p_hardware import process_data
+from c3p_hardware.canopen import process_data
 
 # bits: start, identifier, control and checksum, which may be stuffed
 STUFFABLE, STUFFABLE_EXTENDED = 34, 54

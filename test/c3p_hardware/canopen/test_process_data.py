@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c3p_hardware import process_data as pd
+from c3p_hardware.canopen import process_data as pd
 
 LAYOUTS = [pd.DRIVE_SAMPLE, pd.DRIVE_COMMAND, pd.ENCODER_SAMPLE, pd.drive_health()]
 BY_NAME = pytest.mark.parametrize('layout', LAYOUTS, ids=lambda layout: layout.name)

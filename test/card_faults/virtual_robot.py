@@ -13,9 +13,8 @@ from c3p_hardware.settings import card_settings
 from c3p_hardware.tools.parameter_file import hardware_values
 from c3p_hardware.transport import card_link
 from c3p_hardware.transport.can_bus import BusAddress
-from c3p_simulation.card_trials.trial_cards import Tap, WatchedPlant
-from c3p_simulation.card_trials.trial_master import SERIALS
 from c3p_simulation.plants.make import make_plant
+from card_faults.servers import SERIALS, Tap, WatchedPlant
 
 
 class VirtualRobot:

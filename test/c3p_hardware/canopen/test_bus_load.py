@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c3p_hardware import bus_load as bl
-from c3p_hardware import process_data as pd
+from c3p_hardware.canopen import bus_load as bl
+from c3p_hardware.canopen import process_data as pd
 
 
 def bits_of(value, count):

@@ -5,18 +5,18 @@ import signal
 from pathlib import Path
 
 import pytest
-from virtual_robot import VirtualRobot
+from card_faults.virtual_robot import VirtualRobot
 
 from c3p_hardware.supervisor import ArmState
 from c3p_hardware.transport.configure import ConfigurationError
-from c3p_simulation.card_trials.fault_table import cells_of, steady
-from c3p_simulation.card_trials.fault_trials import LASTS, Laboratory
-from c3p_simulation.card_trials.trial_list import SPEED, TRIALS, Trial
-from c3p_simulation.card_trials.trial_measures import measured
-from c3p_simulation.card_trials.trial_process import TrialError, TrialProcess
+from card_faults.laboratory import DURATION, Laboratory
+from card_faults.measures import measured
+from card_faults.process import TrialError, TrialProcess
+from card_faults.table import cells_of, steady
+from card_faults.trials import SPEED, TRIALS, Trial
 
-PAGE = (Path(__file__).parents[3] / 'docs/hardware.md').read_text(encoding='utf-8')
-SCRIPTED = [t for t in TRIALS if ':' in t.script and not t.warns]
+PAGE = (Path(__file__).parents[2] / 'docs/hardware.md').read_text(encoding='utf-8')
+SCRIPTED = [t for t in TRIALS if ':' in t.script and not t.goes_on]
 
 # how long to look after a fault: it is over after 1 s, s
 STOPPING, COASTING, COAST = 1.5, 3.0, ('sto:drives', 'power_cut:drives')
@@ -54,16 +54,16 @@ def test_a_fault_stops_all_wheels_in_time_and_nothing_moves_before_arming(trial,
     begin = robot.now
     # for ever is enough
     script = trial.script.replace('+3', '')
-    robot.cards.inject(' '.join(p if '+' in p or 'serial' in p else f'{p}+{LASTS}'
+    robot.cards.inject(' '.join(p if '+' in p or 'serial' in p else f'{p}+{DURATION}'
                                 for p in script.split()))
     # the controller goes on pushing all the time, also when the fault is over
     robot.run(lambda: False, COASTING if trial.script in COAST else STOPPING)
     assert robot.link.state is ArmState.FAULT
-    told = next(t for t in robot.link.faults if trial.tells in t or trial.refused)
+    message = next(t for t in robot.link.faults if trial.message in t or trial.refused)
     if trial.refused:
-        with pytest.raises(ConfigurationError, match=trial.tells) as error:
+        with pytest.raises(ConfigurationError, match=trial.message) as error:
             robot.link.recover()
-        told = f'{error.value}'
+        message = f'{error.value}'
         robot.cards.devices['drive2'].wrong_serial = None
     robot.link.recover()
     assert robot.link.state is ArmState.DISARMED
@@ -76,10 +76,10 @@ def test_a_fault_stops_all_wheels_in_time_and_nothing_moves_before_arming(trial,
     assert stop.stand is not None and stop.moved < 2 * SPEED / 30
     arm(robot)
     drive(robot, trial.push)
-    # what the page says of it is what was told; its figures are of another computer
-    name, bound, *_, moves, back, message = cells_of(PAGE)[trial.fault]
+    # the message of the page is that of the robot; its numbers are of another computer
+    name, bound, *_, moves, back, shown = cells_of(PAGE)[trial.fault]
     assert (name, bound, moves, back) == (trial.fault, trial.bound, 'no', 'yes')
-    assert message == steady(told)
+    assert shown == steady(message)
 
 
 def test_a_silent_controller_brakes_the_wheels_until_a_zero_command_comes(robot):
@@ -88,7 +88,7 @@ def test_a_silent_controller_brakes_the_wheels_until_a_zero_command_comes(robot)
     drive(robot, trial.push)
     begin, robot.push = robot.now, None
     robot.run(lambda: False, 1.5)
-    told = robot.link.gate_reason
+    message = robot.link.gate_reason
     robot.push = list(trial.push)
     robot.run(lambda: False, 0.2)
     stop = measured(robot.record(), begin, robot.now, trial.push)
@@ -96,17 +96,18 @@ def test_a_silent_controller_brakes_the_wheels_until_a_zero_command_comes(robot)
     robot.push = [0.0] * 3
     robot.run(lambda: False, 0.05)
     drive(robot, trial.push)
-    assert cells_of(PAGE)[trial.fault][-1] == steady(told)
+    assert cells_of(PAGE)[trial.fault][-1] == steady(message)
 
 
 def test_a_warning_stops_nothing(robot):
-    trial = next(t for t in TRIALS if t.warns)
+    trial = next(t for t in TRIALS if t.goes_on)
     arm(robot)
     drive(robot, trial.push)
     robot.cards.inject(trial.script)
     robot.run(lambda: False, 0.3)
     assert robot.link.state is ArmState.ARMED and robot.speed > 1.3 * SPEED
-    assert [d.name for d in robot.link.drives if d.warns] == ['drive of wheel_joint_2 (node 2)']
+    warned = [d.name for d in robot.link.drives if d.warning()]
+    assert warned == ['drive of wheel_joint_2 (node 2)']
 
 
 def test_the_page_has_a_row_for_every_trial_and_misses_no_promise():
@@ -114,24 +115,24 @@ def test_the_page_has_a_row_for_every_trial_and_misses_no_promise():
     assert list(rows) == [t.fault for t in TRIALS]
     for trial in TRIALS:
         assert rows[trial.fault][1] == trial.bound
-        assert trial.tells in rows[trial.fault][-1]
+        assert trial.message in rows[trial.fault][-1]
         assert not {'NO', 'YES'} & set(rows[trial.fault])
 
 
 @pytest.mark.slow
 def test_processes_of_a_trial_stop_and_come_back():
     # the figures are those of a busy machine, what happens is not
-    trial = Trial('error of a drive', 'emcy:drive3', '', tells='2310h')
+    trial = Trial('error of a drive', 'emcy:drive3', '', message='2310h')
     with Laboratory(PATIENT) as laboratory:
         outcome = laboratory.run(trial)
     assert outcome.missed == ''
 
 
-def test_a_process_tells_what_it_cannot_do_and_that_it_has_ended():
-    with TrialProcess('c3p_simulation.card_trials.trial_bus') as process:
+def test_a_process_reports_failed_requests_and_its_end():
+    with TrialProcess('bus') as process:
         with pytest.raises(TrialError, match='KeyError'):
-            process.ask('nothing')
+            process.call('nothing')
         process.signal(signal.SIGKILL)
         with pytest.raises(TrialError, match='has ended'):
             for _ in range(3):
-                process.ask('lay', one='', other='')
+                process.call('lay', one='', other='')

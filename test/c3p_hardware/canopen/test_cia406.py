@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from c3p_hardware.cia406 import (
+from c3p_hardware.canopen.cia406 import (
     AbsoluteAngle,
     EncoderObject,
     OperatingParameters,

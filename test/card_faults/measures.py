@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast a robot was stopped, from what its emulated cards and its plant wrote down."""
+"""Measures of a stop, from the records of the emulated cards and the plant."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from c3p_hardware.process_data import DRIVE_COMMAND, SYNC_ID, rpdo
+from c3p_hardware.canopen.process_data import DRIVE_COMMAND, SYNC_ID, rpdo
 
-# a platform below these stands: dry friction is smoothed, and the last creep has no end
+# standstill: dry friction is smoothed, so the platform creeps on below these
 STANDING_SPEED, STANDING_TURN = 0.005, 0.02  # m/s, rad/s
-# how long before a fault the computer must have been steady, s
+# time before a fault in which the computer must not have paused, s
 BEFORE = 0.05
-# a wheel that takes more than this from its motor is driven, W
+# power from the motor above which a wheel counts as driven, W
 DRIVING_POWER = 0.05
 
 
 @dataclass(frozen=True)
 class Stop:
     """
-    How a stop went, counted from when the fault began.
+    A stop, with times since the beginning of the fault.
 
     Attributes
     ----------
     zero : float or None, s
-        The first order without driving torque has reached the last wheel; None when no orders
-        came any more.
+        Time at which the last wheel received its first order without driving torque; None
+        without such an order.
     cycles : int
-        SYNCs until then.
+        SYNCs until `zero`.
     driven : float, s
-        The last moment at which a motor drove its wheel.
+        Last time at which a motor drove its wheel.
     stand : float or None, s
-        The platform stands; None when it did not in what was recorded.
+        Time of standstill; None without standstill in the record.
     distance : float, m
-        Its way until then, or until the record ends.
+        Path length until standstill, or until the end of the record.
     moved : float, m/s
-        Its highest speed after it stood.
+        Highest speed after standstill.
     stall : float, s
-        The longest time around it in which the computer did not run the cards.
+        Longest pause of the cards around the stop.
     """
 
     zero: float | None
@@ -59,11 +59,11 @@ def measured(record: Mapping[str, Sequence[Any]], begin: float, end: float,
     Parameters
     ----------
     record : mapping
-        As `trial_cards.CardsServer.record`.
+        As `servers.CardsServer.record`.
     begin, end : float, s
-        When the fault began, and until when to look.
+        Beginning of the fault and end of the evaluation.
     push : sequence of float, N·m
-        The torques that drove the wheels: their signs are those of driving.
+        Driving torques of the wheels, for their signs.
     """
     frames = [f for f in record['frames'] if f[0] <= end]
     steps = [s for s in record['steps'] if begin <= s[0] <= end]
@@ -75,9 +75,9 @@ def measured(record: Mapping[str, Sequence[Any]], begin: float, end: float,
         t * r > DRIVING_POWER for t, r in zip(s[5], s[6], strict=True))), default=begin)
     stood = next((s[0] for s in steps if s[0] >= driven and s[3] < STANDING_SPEED
                   and abs(s[4]) < STANDING_TURN), None)
-    way = [s for s in steps if stood is None or s[0] <= stood]
+    path = [s for s in steps if stood is None or s[0] <= stood]
     distance = sum(math.hypot(b[1] - a[1], b[2] - a[2])
-                   for a, b in zip(way, way[1:], strict=False))
+                   for a, b in zip(path, path[1:], strict=False))
     moved = max((s[3] for s in steps if stood is not None and s[0] > stood), default=0.0)
     until = max(driven, driven if zero is None else min(zero, begin + 1.0))
     times = [s[0] for s in record['steps'] if begin - BEFORE <= s[0] <= until]
@@ -88,7 +88,7 @@ def measured(record: Mapping[str, Sequence[Any]], begin: float, end: float,
 
 def _without_drive(frames: Sequence[Sequence[Any]], identifier: int, begin: float, push: float
                    ) -> float | None:
-    """Return when a wheel got its first order after `begin` that no driving one follows."""
+    """Return the time of the first order after `begin` that no driving order follows."""
     orders = [(f[0], DRIVE_COMMAND.unpack(bytes.fromhex(f[2]))[1]) for f in frames
               if f[1] == identifier]
     last = max((t for t, torque in orders if torque * push > 0), default=-math.inf)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.signal import cont2discrete, dlsim
 
-from c3p_hardware.units import DriveUnits, RateTracker, WheelAngle
+from c3p_hardware.canopen.units import DriveUnits, RateTracker, WheelAngle
 from c3p_simulation.plants import _sensor_kernels
 
 # of the emulated cards

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c3p_hardware import cia301
-from c3p_hardware.cia301 import DeviceType, Emergency, NmtCommand, NmtState
+from c3p_hardware.canopen import cia301
+from c3p_hardware.canopen.cia301 import DeviceType, Emergency, NmtCommand, NmtState
 
 
 def test_network_states_and_commands_have_the_numbers_of_canopen():

@@ -3,10 +3,10 @@
 
 import pytest
 
-from c3p_hardware.process_data import DRIVE_COMMAND, SYNC_ID, rpdo
-from c3p_simulation.card_trials.fault_table import BEGIN, END, cells_of, named, table, written
-from c3p_simulation.card_trials.trial_list import TRIALS, Outcome, Trial
-from c3p_simulation.card_trials.trial_measures import Stop, measured
+from c3p_hardware.canopen.process_data import DRIVE_COMMAND, SYNC_ID, rpdo
+from card_faults.measures import Stop, measured
+from card_faults.table import BEGIN, END, cells_of, selected, table, written
+from card_faults.trials import TRIALS, Outcome, Trial
 
 
 def record(zeros, driven_until, stands_at, moves_at=None):
@@ -39,7 +39,7 @@ def test_the_slowest_wheel_counts():
     assert stop.stall == pytest.approx(1e-3)
 
 
-def test_a_wheel_that_is_told_to_drive_again_was_never_stopped():
+def test_a_wheel_that_is_commanded_to_drive_again_was_never_stopped():
     seen = record((21, 21, 21), 0.106, 0.3)
     seen['frames'] += [(0.9, rpdo(1, 2), DRIVE_COMMAND.pack(15, 5).hex())]
     stop = measured(seen, 0.1, 1.0, PUSH)
@@ -66,13 +66,13 @@ GOOD = Stop(0.004, 1, 0.005, 0.3, 0.05, 0.0, 0.001)
     ({'cycles': 3}, False, True, 'two', 'at most 2'),
     ({'zero': None}, False, True, 'two', 'at most 2'),
     ({'driven': 0.2}, False, True, 'two', 'motors drove for 0.200 s'),
-    ({'stand': None}, False, True, 'two', 'did not stand'),
+    ({'stand': None}, False, True, 'two', 'standstill'),
     ({}, True, True, 'two', 'moved before it was armed'),
     ({}, False, False, 'two', 'did not come back'),
-    ({}, False, True, 'one', "does not say 'two'"),
+    ({}, False, True, 'one', "does not contain 'two'"),
 ])
 def test_every_promise_can_be_missed(changes, moved, back, message, says):
-    trial = Trial('fault', 'script', 'bound', 2, 0.1, tells='two')
+    trial = Trial('fault', 'script', 'bound', 2, 0.1, message='two')
     missed = Outcome(trial, Stop(**{**vars(GOOD), **changes}), message, moved, back).missed
     assert says in missed and bool(says) == bool(missed)
 
@@ -89,8 +89,8 @@ def test_a_table_goes_between_its_markers_and_comes_back():
 
 
 def test_trials_are_chosen_by_words():
-    assert named(TRIALS, []) == TRIALS
-    chosen = named(TRIALS, ['SIGKILL', 'kill bus'])
+    assert selected(TRIALS, []) == TRIALS
+    chosen = selected(TRIALS, ['SIGKILL', 'kill bus'])
     assert [t.script for t in chosen] == ['kill master', 'kill bus']
-    with pytest.raises(ValueError, match="no trial has 'meteor'"):
-        named(TRIALS, ['meteor'])
+    with pytest.raises(ValueError, match="no trial matches 'meteor'"):
+        selected(TRIALS, ['meteor'])
