@@ -61,8 +61,8 @@ def cards(channel: str) -> None:
 def card_settings(rate: float):
     """Return the robot and its cards' settings; nobody is a fault because the machine is busy."""
     from c3p_description import load
+    from c3p_hardware.canopen.process_data import DriveUnits
     from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings
-    from c3p_hardware.canopen.units import DriveUnits
 
     robot = load('c3p')
     units = DriveUnits(0.11, 14.0, 0.8, 2000, 1)
@@ -125,7 +125,7 @@ def interface(channel: str, rate: float, seconds: float) -> dict[str, float]:
                     time.time_ns)
     link.connect()
     time.sleep(WARM_UP)
-    link.count_afresh()
+    link.reset_statistics()
     answered.clear()
     loop = link._loop
     cycles, begin, cpu = loop.cycles, time.monotonic(), time.process_time()

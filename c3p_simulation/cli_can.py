@@ -108,6 +108,8 @@ def _settings(arguments: argparse.Namespace) -> tuple[Any, Any]:
 
 
 def _scan(arguments: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
     from c3p_hardware.transport.can_bus import open_bus
     from c3p_hardware.transport.scan import scan
 
@@ -117,7 +119,7 @@ def _scan(arguments: argparse.Namespace) -> int:
         found = scan(bus, settings, arguments.listen)
     finally:
         bus.shutdown()
-    stream = write_json({'bus': f'{address}', **found.figures()}, arguments.json)
+    stream = write_json({'bus': f'{address}', **asdict(found)}, arguments.json)
     print(scan_text(f'{address}', found, settings.master_id), file=stream)
     return MISSED if found.problems else 0
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How full the bus is: bits of frames, and the rate that fits.
+Bus load: bits of CAN frames, and the SYNC rate that fits.
 
-A CAN frame has 34 bits that may be stuffed (54 with a long identifier) and its data, and 13 that
-are never: after five equal bits comes one of the other kind. In the worst case
+A CAN frame has 34 bits (54 with an extended identifier) and its data, which are stuffed: a
+complementary bit follows five equal ones. Another 13 bits are never stuffed. In the worst case
 
     C = g + 8 s + 13 + ⌊(g + 8 s − 1)/4⌋,   g = 34 or 54, s bytes of data
 
@@ -13,15 +13,19 @@ analysis: refuted, revisited and revised. Real-Time Systems 35, 2007, eq. (1).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from c3p_hardware.canopen.process_data import (
+    DRIVE_COMMAND,
+    DRIVE_SAMPLE,
+    ENCODER_SAMPLE,
+    MAX_PDO_BYTES,
+    drive_health,
+)
 
-from c3p_hardware.canopen import process_data
-
-# bits: start, identifier, control and checksum, which may be stuffed
+# bits: start, identifier, control and checksum, which are stuffed
 STUFFABLE, STUFFABLE_EXTENDED = 34, 54
-# bits: delimiters, acknowledgement, end of frame, and three bits of silence
+# bits: delimiters, acknowledgement, end of frame, and three bits of intermission
 NEVER_STUFFED = 13
-# share of the most stuff bits that frames of this robot have: 0.34 to 0.45, counted in its test
+# fraction of the largest number of stuff bits in frames of this robot: 0.34 to 0.45 in its test
 TYPICAL_STUFFING = 0.37
 
 BITRATE = 1_000_000
@@ -29,17 +33,12 @@ BITRATE = 1_000_000
 HEARTBEAT_PERIOD, HEALTH_PERIOD = 0.05, 0.1
 
 
-def most_stuff_bits(data_bytes: int, extended: bool = False) -> int:
-    """Return how many stuff bits a frame can have: one after four, but for the first five."""
-    return (_stuffable(data_bytes, extended) - 1) // 4
-
-
-def frame_bits(data_bytes: int, extended: bool = False, worst: bool = True) -> int:
+def frame_bits(data_bytes: int, extended: bool = False, stuffing: float = 1.0) -> float:
     """
-    Return the bits of a data frame with the silence after it.
+    Return the bits of a data frame with the intermission after it.
 
-    >>> frame_bits(8), frame_bits(8, worst=False), frame_bits(0), frame_bits(8, extended=True)
-    (135, 111, 55, 160)
+    >>> frame_bits(8), frame_bits(8, stuffing=0.0), frame_bits(0), frame_bits(8, extended=True)
+    (135.0, 111.0, 55.0, 160.0)
 
     Parameters
     ----------
@@ -47,26 +46,31 @@ def frame_bits(data_bytes: int, extended: bool = False, worst: bool = True) -> i
         0 to 8.
     extended : bool
         Identifier of 29 bits instead of 11.
-    worst : bool
-        With the most stuff bits; otherwise with none.
+    stuffing : float, 0 to 1
+        Fraction of the largest number of stuff bits: 1 gives the upper bound.
     """
-    stuffed = most_stuff_bits(data_bytes, extended) if worst else 0
-    return _stuffable(data_bytes, extended) + NEVER_STUFFED + stuffed
+    if not 0 <= data_bytes <= MAX_PDO_BYTES:
+        raise ValueError(f'data of {data_bytes} bytes: a frame carries 0 to {MAX_PDO_BYTES}')
+    if not 0 <= stuffing <= 1:
+        raise ValueError(f'stuffing = {stuffing}: must be 0 to 1')
+    stuffable = (STUFFABLE_EXTENDED if extended else STUFFABLE) + 8 * data_bytes
+    # one after every four bits but the first five, as a stuff bit begins the next five
+    return stuffable + NEVER_STUFFED + stuffing * ((stuffable - 1) // 4)
 
 
-def cycle_bits(casters: int = 3, worst: bool = True) -> int:
+def cycle_bits(casters: int = 3, stuffing: float = 1.0) -> float:
     """Return the bits of one cycle: SYNC, a sample of each encoder and drive, each command."""
     if casters < 1:
         raise ValueError(f'casters = {casters}: must be at least 1')
-    per_caster = sum(frame_bits(pdo.size, worst=worst) for pdo in (
-        process_data.ENCODER_SAMPLE, process_data.DRIVE_SAMPLE, process_data.DRIVE_COMMAND))
-    return frame_bits(0, worst=worst) + casters * per_caster
+    return frame_bits(0, stuffing=stuffing) + casters * sum(
+        frame_bits(pdo.size, stuffing=stuffing)
+        for pdo in (ENCODER_SAMPLE, DRIVE_SAMPLE, DRIVE_COMMAND))
 
 
 def background_bits(casters: int = 3, heartbeat: float = HEARTBEAT_PERIOD,
-                    health: float = HEALTH_PERIOD, worst: bool = True) -> float:
+                    health: float = HEALTH_PERIOD) -> float:
     """
-    Return the bits per second that pass beside the cycles.
+    Return the bits per second besides the cycles, in the worst case.
 
     Parameters
     ----------
@@ -76,39 +80,37 @@ def background_bits(casters: int = 3, heartbeat: float = HEARTBEAT_PERIOD,
         Period of the heartbeats of all nodes and the master.
     health : float, s
         Period of the slow PDO of the drives.
-    worst : bool
-        As in `frame_bits`.
     """
     for name, period in (('heartbeat', heartbeat), ('health', health)):
         if not period > 0:
             raise ValueError(f'{name} = {period}: must be a positive number of seconds')
-    return ((2 * casters + 1) * frame_bits(1, worst=worst) / heartbeat
-            + casters * frame_bits(process_data.drive_health().size, worst=worst) / health)
+    return ((2 * casters + 1) * frame_bits(1) / heartbeat
+            + casters * frame_bits(drive_health().size) / health)
 
 
 def bus_load(rate: float, bitrate: float = BITRATE, casters: int = 3,
              other_bits: float | None = None) -> float:
     """
-    Return the share of the time in which the bus is busy, in the worst case; above 1: too full.
+    Return the fraction of time in which the bus is busy, in the worst case; above 1: overloaded.
 
     Parameters
     ----------
     rate : float, Hz
-        Of the cycles.
+        SYNC cycles per second.
     bitrate : float, bit/s
     casters : int
     other_bits : float, bit/s, optional
-        What passes beside the cycles; `background_bits` by default.
+        Traffic besides the cycles; `background_bits` by default.
     """
     if other_bits is None:
         other_bits = background_bits(casters)
     return (rate * cycle_bits(casters) + other_bits) / _positive(bitrate)
 
 
-def fitting_rate(bitrate: float = BITRATE, share: float = 0.5, casters: int = 3,
+def fitting_rate(bitrate: float = BITRATE, load: float = 0.5, casters: int = 3,
                  other_bits: float | None = None) -> float:
     """
-    Return the highest rate of cycles, Hz, that loads the bus by no more than `share`.
+    Return the highest rate of cycles, Hz, that loads the bus by no more than `load`.
 
     >>> round(fitting_rate()), round(fitting_rate(500_000))
     (423, 206)
@@ -116,8 +118,8 @@ def fitting_rate(bitrate: float = BITRATE, share: float = 0.5, casters: int = 3,
     Parameters
     ----------
     bitrate : float, bit/s
-    share : float, above 0 to 1
-        Half leaves room for service data, for frames sent again, and for a cycle that is late.
+    load : float, above 0 to 1
+        Half leaves room for service data, repeated frames and a late cycle.
     casters : int
     other_bits : float, bit/s, optional
         As in `bus_load`.
@@ -125,86 +127,20 @@ def fitting_rate(bitrate: float = BITRATE, share: float = 0.5, casters: int = 3,
     Raises
     ------
     ValueError
-        A share that cannot be, or no room beside the other frames.
+        An impossible load, or no room besides the other frames.
     """
-    if not 0 < share <= 1:
-        raise ValueError(f'share = {share}: must be above 0 and at most 1')
+    if not 0 < load <= 1:
+        raise ValueError(f'load = {load}: must be above 0 and at most 1')
     if other_bits is None:
         other_bits = background_bits(casters)
-    rate = (share * _positive(bitrate) - other_bits) / cycle_bits(casters)
+    rate = (load * _positive(bitrate) - other_bits) / cycle_bits(casters)
     if rate <= 0:
-        raise ValueError(f'{other_bits:.0f} bit/s beside the cycles fill {share:.0%} of '
-                         f'{bitrate:.0f} bit/s: take a faster bus or slower heartbeats')
+        raise ValueError(f'{other_bits:.0f} bit/s besides the cycles fill {load:.0%} of '
+                         f'{bitrate:.0f} bit/s: use a faster bus or slower heartbeats')
     return rate
 
 
-@dataclass(frozen=True)
-class Load:
-    """
-    What passed in a stretch of time.
-
-    Attributes
-    ----------
-    share : float
-        Of the time in which the bus was busy.
-    frames_per_s : float
-    """
-
-    share: float
-    frames_per_s: float
-
-
-class LoadMeter:
-    """
-    Adds up the frames that pass, and tells how much of the time they took.
-
-    Parameters
-    ----------
-    bitrate : float, bit/s
-    stuffing : float, 0 to 1
-        Share of the most stuff bits that a frame is taken to have; counting the real ones would
-        cost more than sending it. 1 gives an upper bound.
-
-    Attributes
-    ----------
-    frames : int
-        Since the beginning.
-    """
-
-    def __init__(self, bitrate: float = BITRATE, stuffing: float = TYPICAL_STUFFING) -> None:
-        """Have seen nothing."""
-        if not 0 <= stuffing <= 1:
-            raise ValueError(f'stuffing = {stuffing}: must be 0 to 1')
-        self.bitrate, self.frames = _positive(bitrate), 0
-        # a table: this is done for every frame
-        self._cost = tuple(frame_bits(s, worst=False) + stuffing * most_stuff_bits(s)
-                           for s in range(process_data.MAX_PDO_BYTES + 1))
-        self._bits, self._taken = 0.0, 0
-
-    def add(self, data_bytes: int) -> None:
-        """Count a frame with a short identifier and so many bytes of data."""
-        self._bits += self._cost[data_bytes]
-        self.frames += 1
-
-    def take(self, elapsed: float) -> Load:
-        """Return what passed in the last `elapsed` seconds, since the call before."""
-        if not elapsed > 0:
-            raise ValueError(f'elapsed = {elapsed}: must be a positive number of seconds')
-        load = Load(self._bits / (elapsed * self.bitrate), (self.frames - self._taken) / elapsed)
-        self._bits, self._taken = 0.0, self.frames
-        return load
-
-
-def _stuffable(data_bytes: int, extended: bool) -> int:
-    """Return the bits of a frame that may be stuffed."""
-    if not 0 <= data_bytes <= process_data.MAX_PDO_BYTES:
-        raise ValueError(f'data of {data_bytes} bytes: a frame carries 0 to '
-                         f'{process_data.MAX_PDO_BYTES}')
-    return (STUFFABLE_EXTENDED if extended else STUFFABLE) + 8 * data_bytes
-
-
 def _positive(bitrate: float) -> float:
-    """Return a bit rate that can be."""
     if not bitrate > 0:
         raise ValueError(f'bitrate = {bitrate}: must be a positive number of bit/s')
     return bitrate

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What every CANopen device tells and obeys: network states, emergencies, aborts, kinds.
+CiA 301 messages of every CANopen device: network states, emergencies, aborts, device types.
 
-CiA 301 for the network and the classes of error codes; CiA 402 for the codes that drives add
-(603Fh has the same numbers); CiA 406 for the kinds of encoders.
+Error codes are the classes of CiA 301 and the codes that CiA 402 adds (603Fh has the same
+numbers); kinds of encoders are those of CiA 406.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class NmtCommand(IntEnum):
 
 
 class NmtState(IntEnum):
-    """What a heartbeat tells; INITIALISING is told once, by the boot-up message."""
+    """Network state in a heartbeat; INITIALISING is the boot-up message."""
 
     INITIALISING = 0
     STOPPED = 4
@@ -33,7 +33,7 @@ class NmtState(IntEnum):
 
 
 class ErrorBehaviour(IntEnum):
-    """1029h:1: the network state of a device that has lost its master, or has another error."""
+    """1029h:1: network state of a device after the loss of its master or another error."""
 
     PRE_OPERATIONAL = 0
     NO_CHANGE = 1
@@ -41,32 +41,19 @@ class ErrorBehaviour(IntEnum):
 
 
 def nmt_message(command: NmtCommand, node_id: int = 0) -> bytes:
-    """Return the two bytes that give `command` to `node_id`, 0 for all nodes."""
+    """Return the data of the NMT frame with `command` for `node_id`, 0 for all nodes."""
     if not 0 <= node_id <= 127:
         raise ValueError(f'node id = {node_id}: must be 1 to 127, or 0 for all nodes')
     return bytes((command, node_id))
 
 
-def heartbeat_state(data: bytes) -> NmtState:
-    """
-    Return the state in a heartbeat.
-
-    Raises
-    ------
-    ValueError
-        Not one byte, or no state. Bit 7 is the toggle of node guarding, and is left out.
-    """
-    state = data[0] & 0x7F if len(data) == 1 else None
-    if state not in NmtState.__members__.values():
-        raise ValueError(f'heartbeat {bytes(data).hex(" ") or "without data"}: must be one of '
-                         f'{", ".join(f"{s:02x}" for s in NmtState)}; another device may use '
-                         'this node id')
-    return NmtState(state)
+# data of a heartbeat: network state; bit 7, the toggle of node guarding, is ignored
+HEARTBEATS = {bytes([state | toggle]): state for state in NmtState for toggle in (0, 0x80)}
 
 
 def heartbeat_consumer(node_id: int, milliseconds: int) -> int:
     """
-    Return the value of 1016h: how long the heartbeat of `node_id` may be missing.
+    Return the value of 1016h, the timeout of the heartbeat of `node_id`.
 
     ``node_id · 2¹⁶ + milliseconds``; CiA 301, 7.5.2.19.
 
@@ -76,13 +63,13 @@ def heartbeat_consumer(node_id: int, milliseconds: int) -> int:
     Raises
     ------
     ValueError
-        A time of 0, which would watch nothing, or a value that does not fit.
+        A time of 0, which disables the timeout, or a value out of range.
     """
     if not 1 <= node_id <= 127:
         raise ValueError(f'node id = {node_id}: must be 1 to 127')
     if not (1 <= milliseconds <= 0xFFFF and milliseconds == int(milliseconds)):
         raise ValueError(f'heartbeat time = {milliseconds} ms: must be a whole number from 1 to '
-                         '65535; 0 would watch nothing')
+                         '65535; 0 disables the timeout')
     return node_id << 16 | int(milliseconds)
 
 
@@ -92,14 +79,14 @@ _EMERGENCY = struct.Struct('<HB5s')
 @dataclass(frozen=True)
 class Emergency:
     """
-    What an emergency message says.
+    Content of an emergency message.
 
     Attributes
     ----------
     code : int
-        As 603Fh; 0000h to 00FFh takes earlier ones back.
+        As 603Fh; 0000h to 00FFh resets earlier ones.
     register : int
-        1001h, bits of `REGISTER`.
+        Error register, 1001h.
     vendor : bytes (5,)
     """
 
@@ -109,7 +96,7 @@ class Emergency:
 
     @property
     def is_reset(self) -> bool:
-        """No error any more."""
+        """True when all errors are gone."""
         return self.code >> 8 == 0
 
     @property
@@ -124,7 +111,7 @@ class Emergency:
 
 def decode_emergency(data: bytes) -> Emergency:
     """
-    Return what an emergency message says.
+    Return the content of an emergency message.
 
     Raises
     ------
@@ -136,27 +123,16 @@ def decode_emergency(data: bytes) -> Emergency:
     return Emergency(*_EMERGENCY.unpack(data))
 
 
-# bits of 1001h
-REGISTER = ('generic', 'current', 'voltage', 'temperature', 'communication', 'device profile',
-            'reserved', 'manufacturer')
-
-
-def register_texts(register: int) -> list[str]:
-    """Return the names of the bits set in an error register (1001h)."""
-    return [text for bit, text in enumerate(REGISTER) if register >> bit & 1]
-
-
 # mask: {code & mask: words}; looked up from the narrowest to the widest
 _CODES: dict[int, dict[int, str]] = {
     0xFFFF: {
-        0x2310: 'continuous over-current', 0x2320: 'short circuit or earth leakage',
+        0x2320: 'short circuit or earth leakage',
         0x2311: 'continuous over-current no. 1', 0x2312: 'continuous over-current no. 2',
         0x2330: 'earth leakage', 0x2340: 'short circuit between phases',
         0x2350: 'load level fault (I²t, thermal state)',
         0x2351: 'load level warning (I²t, thermal state)',
-        0x3110: 'mains over-voltage', 0x3120: 'mains under-voltage', 0x3130: 'phase failure',
-        0x3210: 'over-voltage of the DC link', 0x3211: 'over-voltage of the DC link no. 1',
-        0x3220: 'under-voltage of the DC link', 0x3221: 'under-voltage of the DC link no. 1',
+        0x3130: 'phase failure', 0x3211: 'over-voltage of the DC link no. 1',
+        0x3221: 'under-voltage of the DC link no. 1',
         0x3230: 'load error', 0x3310: 'output over-voltage', 0x3331: 'field circuit interrupted',
         0x4110: 'excess ambient temperature', 0x4120: 'too low ambient temperature',
         0x4210: 'over-temperature of the device', 0x4220: 'too low temperature of the device',
@@ -167,9 +143,9 @@ _CODES: dict[int, dict[int, str]] = {
         0x5430: 'error of the input stages', 0x5440: 'error of the contacts',
         0x5530: 'error of the non-volatile memory',
         0x6010: 'software reset by the watchdog', 0x6320: 'parameter error',
-        0x7110: 'error of the brake chopper', 0x7120: 'motor error', 0x7121: 'motor blocked',
+        0x7110: 'error of the brake chopper', 0x7121: 'motor blocked',
         0x7122: 'motor error or wrong commutation', 0x7123: 'motor tilted',
-        0x7300: 'sensor error', 0x7301: 'tachometer fault',
+        0x7301: 'tachometer fault',
         0x7305: 'incremental encoder 1 fault', 0x7306: 'incremental encoder 2 fault',
         0x7310: 'speed error', 0x7320: 'position sensor error',
         0x7500: 'error of the communication', 0x7600: 'error of the data storage',
@@ -214,7 +190,7 @@ def emergency_text(code: int) -> str:
     """
     Return an error code (603Fh, emergency message) in words, with its number.
 
-    The narrowest known class: manufacturers add codes of their own inside the classes.
+    The text is that of the narrowest known class, as manufacturers add codes inside classes.
 
     >>> emergency_text(0x8130), emergency_text(0x431F)
     ('heartbeat or life guard was missed (8130h)', 'drive temperature (431Fh)')
@@ -262,7 +238,7 @@ _ABORTS = {
 
 
 def abort_text(code: int) -> str:
-    """Return why a device refused an SDO, with the number; CiA 301, 7.2.4.3.17."""
+    """Return the reason of an SDO abort, with its code; CiA 301, 7.2.4.3.17."""
     return f'{_ABORTS.get(code, "unknown reason")} ({code:08X}h)'
 
 
@@ -281,7 +257,7 @@ _ENCODERS = {1: 'single-turn absolute', 2: 'multi-turn absolute',
 @dataclass(frozen=True)
 class DeviceType:
     """
-    What 1000h says: `profile` in the low half, `additional` information in the high half.
+    Device type (1000h): `profile` in the low half, `additional` information in the high half.
 
     >>> str(DeviceType.decode(0x00020192)), str(DeviceType.decode(0x00010196))
     ('drive (CiA 402): servo drive', 'encoder (CiA 406): single-turn absolute')

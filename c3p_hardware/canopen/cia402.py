@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The state machine of a CiA 402 drive, as its master sees it.
+CiA 402 drive profile seen from the master: state machine, modes and options.
 
-A drive tells its state by the statusword (6041h) and changes it by commands in the controlword
-(6040h) and by itself: a quick stop that has come to rest, a fault, a restart. So the master keeps
-no state of its own: `controlword` is a function of what the drive says and of what is wanted, one
-step at a time. CiA 402-2 = IEC 61800-7-201, "Finite state automaton".
+A drive reports its state in the statusword (6041h). It changes state by commands in the
+controlword (6040h), and on its own: at the end of a quick stop, at a fault, at a restart. The
+master therefore keeps no state: `controlword` is a function of the reported state and the target,
+one step at a time. CiA 402-2 = IEC 61800-7-201, "Finite state automaton".
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 
 class DriveState(Enum):
-    """State of a drive; UNKNOWN is a statusword that is no state of the profile."""
+    """State of a drive; UNKNOWN for a statusword without a state of the profile."""
 
     NOT_READY_TO_SWITCH_ON = 'not ready to switch on'
     SWITCH_ON_DISABLED = 'switch on disabled'
@@ -29,11 +29,11 @@ class DriveState(Enum):
 
 
 class Target(Enum):
-    """What a master wants of a drive."""
+    """State to which a master leads a drive."""
 
     # no voltage at the motor: SWITCH_ON_DISABLED
     DISABLED = 'disabled'
-    # no torque, one command from power: READY_TO_SWITCH_ON
+    # no torque, one command away from power: READY_TO_SWITCH_ON
     READY = 'ready'
     # torque follows: OPERATION_ENABLED
     ENABLED = 'enabled'
@@ -59,12 +59,12 @@ class Command(Enum):
 
     @property
     def word(self) -> int:
-        """The controlword that gives this command and nothing else."""
+        """Controlword of this command alone."""
         return self.value[1]
 
 
 class Transition(NamedTuple):
-    """Transition `number`; without a command the drive makes it by itself."""
+    """Transition `number`; without a command the drive makes it automatically."""
 
     number: int
     source: DriveState | None
@@ -98,7 +98,7 @@ TRANSITIONS: tuple[Transition, ...] = tuple(Transition(*row) for row in (
         _S.OPERATION_ENABLED, _S.QUICK_STOP_ACTIVE)),
     (14, _S.FAULT_REACTION_ACTIVE, None, _S.FAULT),
     (15, _S.FAULT, _C.FAULT_RESET, _S.SWITCH_ON_DISABLED),
-    # when the option 605Ah is 5 to 8; `controlword` never asks for it
+    # when the option 605Ah is 5 to 8; `controlword` never commands it
     (16, _S.QUICK_STOP_ACTIVE, _C.ENABLE_OPERATION, _S.OPERATION_ENABLED),
 ))
 
@@ -108,7 +108,7 @@ WARNING = 1 << 7
 REMOTE = 1 << 9
 TARGET_REACHED = 1 << 10
 INTERNAL_LIMIT = 1 << 11
-# in the cyclic modes: 0 says that the target torque is ignored
+# in the cyclic modes; while it is 0 the drive ignores the target torque
 TARGET_FOLLOWED = 1 << 12
 
 # state: (mask, bits) of the statusword
@@ -122,12 +122,12 @@ STATE_PATTERNS: dict[DriveState, tuple[int, int]] = {
     _S.FAULT_REACTION_ACTIVE: (0x4F, 0x0F),
     _S.FAULT: (0x4F, 0x08),
 }
-# no pattern looks at another bit
+# union of the masks above: all other bits are outside the state
 _STATE_MASK = 0x6F
 _STATES = tuple(next((state for state, (mask, bits) in STATE_PATTERNS.items()
                       if word & mask == bits), _S.UNKNOWN) for word in range(_STATE_MASK + 1))
 
-# the next command towards a target; where nothing stands, DISABLE_VOLTAGE
+# next command towards a target; DISABLE_VOLTAGE for the states left out
 _STEPS: dict[Target, dict[DriveState, Command]] = {
     Target.DISABLED: {},
     Target.READY: {
@@ -142,7 +142,7 @@ _STEPS: dict[Target, dict[DriveState, Command]] = {
         _S.SWITCHED_ON: _C.ENABLE_OPERATION,
         _S.OPERATION_ENABLED: _C.ENABLE_OPERATION,
     },
-    # a drive without torque has nothing to brake with: it loses its voltage by the same command
+    # without torque there is nothing to brake with: the same command takes the voltage
     Target.QUICK_STOP: {
         _S.READY_TO_SWITCH_ON: _C.QUICK_STOP,
         _S.SWITCHED_ON: _C.QUICK_STOP,
@@ -156,7 +156,7 @@ _WORDS = {(state, target): steps.get(state, _C.DISABLE_VOLTAGE).word
 
 def state_of(statusword: int) -> DriveState:
     """
-    Return the state that a statusword tells; UNKNOWN for one that is no state. Never raises.
+    Return the state in a statusword, UNKNOWN for any other word. Never raises.
 
     >>> state_of(0x1237).value, state_of(0x0218).value, state_of(0x0060 | 0x07).value
     ('operation enabled', 'fault', 'unknown')
@@ -178,33 +178,17 @@ def state_bits(state: DriveState) -> int:
     return STATE_PATTERNS[state][1]
 
 
-def voltage_enabled(statusword: int) -> bool:
-    """Return whether the power stage has its voltage; without it: supply off, or STO."""
-    return bool(statusword & VOLTAGE_ENABLED)
-
-
-def warns(statusword: int) -> bool:
-    """Return whether the drive warns, of a temperature for example, and goes on."""
-    return bool(statusword & WARNING)
-
-
-def target_ignored(statusword: int) -> bool:
-    """Return whether a drive in a cyclic mode does not use the target torque."""
-    return not statusword & TARGET_FOLLOWED
-
-
 def controlword(state: DriveState, target: Target) -> int:
     """
     Return the one next step from `state` towards `target`.
 
-    A fault, its reaction, a start and an unknown state get 0: voltage off. Out of a quick stop
-    the way leads through SWITCH_ON_DISABLED, never back by transition 16. Bit 7 is never set:
-    only `FaultReset` does that. Words with power (7, 15) come for ENABLED alone.
+    A fault, its reaction, a start and an unknown state get 0: voltage off. A quick stop is left
+    through SWITCH_ON_DISABLED, never by transition 16. Bit 7 is set by `FaultReset` alone. Words
+    with power (7, 15) are returned for ENABLED alone.
 
-    What is sent now was decided from a sample that is a cycle old. A drive that begins a quick
-    stop by itself can therefore still get a word 15; it obeys (transition 16) only when its
-    option 605Ah is one of those that stay in the state: do not choose one, see
-    `QuickStopOption.stays`.
+    The state is a cycle old when the word arrives. A drive that begins a quick stop on its own can
+    therefore still receive word 15. It obeys (transition 16) only with an option 605Ah of
+    `QuickStopOption.stays`: do not configure one of these.
 
     >>> [controlword(s, Target.ENABLED) for s in (DriveState.SWITCH_ON_DISABLED,
     ...     DriveState.READY_TO_SWITCH_ON, DriveState.SWITCHED_ON)]
@@ -213,90 +197,52 @@ def controlword(state: DriveState, target: Target) -> int:
     return _WORDS[state, target]
 
 
-def command_of(word: int, before: int = 0) -> Command | None:
-    """
-    Return what a controlword commands, as the drive understands it.
-
-    Parameters
-    ----------
-    word : int
-    before : int
-        The controlword before it: a fault reset is a rising edge, and a bit 7 that stays is no
-        command at all.
-    """
-    if word & 0x80:
-        return None if before & 0x80 else Command.FAULT_RESET
-    return next(c for c in Command if word & c.value[0] == c.value[1])
-
-
-def commanded(state: DriveState, command: Command | None) -> DriveState:
-    """
-    Return the state into which `command` brings a drive; `state` where the table has no way.
-
-    Word 15 given to READY_TO_SWITCH_ON first switches on; given once more, or still standing, it
-    enables. Transition 16 is left out: it depends on the option 605Ah.
-    """
-    if command is None:
-        return state
-    if (state, command) == (DriveState.READY_TO_SWITCH_ON, Command.ENABLE_OPERATION):
-        command = Command.SWITCH_ON
-    return next((t.target for t in TRANSITIONS
-                 if (t.source, t.command) == (state, command) and t.number != 16), state)
-
-
 class FaultReset:
     """
-    Makes the rising edge of bit 7 that takes a drive out of FAULT, once per request.
+    One rising edge of bit 7 per request, which takes a drive out of FAULT.
 
-    Sends one word 0, so that the edge is one, then 80h until the drive has left FAULT or
-    `cycles` have passed. The bit stays high meanwhile: a lost frame costs nothing, and a fault
-    that comes back is not reset a second time. Its words never enable anything.
+    The first word is 0, which makes room for an edge. Then follows 80h until the drive has left
+    FAULT or `cycles` have passed. The bit stays high meanwhile: a lost frame costs nothing, and a
+    new fault is not reset a second time. These words never enable a drive.
 
     Attributes
     ----------
     active : bool
-        A request is on its way.
-    done : bool or None
-        Of the last request: the drive has no fault any more; None before and meanwhile.
+        A request is in progress.
     """
 
     def __init__(self, cycles: int = 40) -> None:
-        """Be idle; a request is given up after `cycles` steps."""
+        """Start idle; a request is given up after `cycles` steps."""
         if cycles < 2:
             raise ValueError(f'cycles = {cycles}: must be at least 2, one for each level of the '
                              'edge')
         self.active = False
-        self.done: bool | None = None
         self._cycles, self._passed, self._high = cycles, 0, False
 
     def request(self) -> None:
-        """Ask for one reset; nothing changes while one is on its way."""
+        """Begin one reset; no effect while one is in progress."""
         if not self.active:
-            self.active, self.done, self._passed, self._high = True, None, 0, False
+            self.active, self._passed, self._high = True, 0, False
 
     def cancel(self) -> None:
-        """Forget a request."""
+        """End the request."""
         self.active = False
 
     def step(self, state: DriveState) -> int | None:
-        """Return the controlword of this cycle, None where it is not for a reset to say."""
+        """Return the controlword of this cycle, None without a request."""
         if not self.active:
             return None
         self._passed += 1
-        # the reaction to a fault ends by itself; after the edge it is a new fault
+        # the reaction to the fault ends automatically; after the edge it belongs to a new fault
         waiting = state is DriveState.FAULT_REACTION_ACTIVE and not self._high
-        if state is not DriveState.FAULT and not waiting:
-            return self._end(state not in (DriveState.FAULT_REACTION_ACTIVE, DriveState.UNKNOWN))
-        if self._passed > self._cycles:
-            return self._end(False)
+        if state is not DriveState.FAULT and not waiting or self._passed > self._cycles:
+            self.active = False
+            return None
+        # the low level before the edge
         if waiting or self._passed == 1:
             return Command.DISABLE_VOLTAGE.word
         self._high = True
         return Command.FAULT_RESET.word
-
-    def _end(self, done: bool) -> None:
-        """End the request."""
-        self.active, self.done = False, done
 
 
 MODE_CST = 10
@@ -321,7 +267,7 @@ def supported_modes(supported: int) -> list[str]:
 
 
 class QuickStopOption(IntEnum):
-    """605Ah: how a quick stop brakes, and whether it stays in QUICK_STOP_ACTIVE."""
+    """605Ah: braking of a quick stop, and the state after it."""
 
     COAST = 0
     SLOW_DOWN_RAMP = 1
@@ -335,12 +281,12 @@ class QuickStopOption(IntEnum):
 
     @property
     def stays(self) -> bool:
-        """At rest the drive stays in the state, and word 15 would enable it again."""
+        """The drive stays in QUICK_STOP_ACTIVE at rest; word 15 would enable it again."""
         return self >= QuickStopOption.SLOW_DOWN_RAMP_AND_STAY
 
 
 class FaultReactionOption(IntEnum):
-    """605Eh: how a drive stops when it has a fault."""
+    """605Eh: reaction of a drive to a fault."""
 
     COAST = 0
     SLOW_DOWN_RAMP = 1
@@ -350,14 +296,9 @@ class FaultReactionOption(IntEnum):
 
 
 class AbortOption(IntEnum):
-    """6007h: what a drive does when it has lost its master; NO_ACTION keeps the last torque."""
+    """6007h: reaction to a lost master; NO_ACTION keeps the last torque."""
 
     NO_ACTION = 0
     FAULT = 1
     DISABLE_VOLTAGE = 2
     QUICK_STOP = 3
-
-
-def option_text(option: IntEnum) -> str:
-    """Return an option as ``quick stop ramp (2)``."""
-    return f'{option.name.lower().replace("_", " ")} ({option.value})'

@@ -64,7 +64,7 @@ def test_zero_writes_what_it_measured_and_keeps_the_rest(channel, tmp_path, caps
 
 
 @pytest.mark.parametrize(('arguments', 'says'), [
-    (['scan', '--interface', 'serial', '--channel', '/nowhere'], 'start what is at the other end'),
+    (['scan', '--interface', 'serial', '--channel', '/nowhere'], 'start the program at'),
     (['scan', '--params-file', '/nowhere.yaml'], '/nowhere.yaml: no such file'),
     (['zero'], 'say --yes'), (['rate', '--share', '0'], '--share 0: must be above 0'),
 ])

@@ -5,7 +5,6 @@ import signal
 from pathlib import Path
 
 import pytest
-from card_faults.virtual_robot import VirtualRobot
 
 from c3p_hardware.supervisor import ArmState
 from c3p_hardware.transport.configure import ConfigurationError
@@ -14,6 +13,7 @@ from card_faults.measures import measured
 from card_faults.process import TrialError, TrialProcess
 from card_faults.table import cells_of, steady
 from card_faults.trials import SPEED, TRIALS, Trial
+from card_faults.virtual_robot import VirtualRobot
 
 PAGE = (Path(__file__).parents[2] / 'docs/hardware.md').read_text(encoding='utf-8')
 SCRIPTED = [t for t in TRIALS if ':' in t.script and not t.goes_on]

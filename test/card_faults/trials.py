@@ -129,7 +129,7 @@ TRIALS = (
     Trial('an encoder starts anew', 'reboot:encoder3', AT_ONCE, LATE, message='silent for'),
     Trial('an encoder jumps by 45°', 'encoder_jump=512:encoder1', AT_ONCE, 2, message='jumped'),
     Trial('an encoder is stuck, in a curve', 'encoder_stuck:encoder1',
-          '0.5 rad of missing rotation', None, None, curve=True, message='stands'),
+          '0.5 rad of missing rotation', None, None, curve=True, message='stuck at'),
     Trial('an encoder drifts by 2 rad/s', 'encoder_drift:encoder1',
           '0.5 rad against the other casters', None, None, message='drifts against'),
     Trial('counts of a drive jump', 'counts_jump:drive1', AT_ONCE, 2, message='jumped'),

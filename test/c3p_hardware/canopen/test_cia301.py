@@ -26,19 +26,11 @@ def test_a_command_is_two_bytes():
         cia301.nmt_message(NmtCommand.STOP, 128)
 
 
-def test_every_heartbeat_is_a_state_or_refused():
+def test_every_heartbeat_is_a_state_or_undefined():
     for byte in range(256):
-        if byte & 0x7F in (0, 4, 5, 127):
-            assert cia301.heartbeat_state(bytes([byte])) == byte & 0x7F
-        else:
-            with pytest.raises(ValueError, match='another device may use this node id'):
-                cia301.heartbeat_state(bytes([byte]))
-
-
-@pytest.mark.parametrize('data', [b'', b'\x05\x05'])
-def test_a_heartbeat_is_one_byte(data):
-    with pytest.raises(ValueError, match='heartbeat'):
-        cia301.heartbeat_state(data)
+        known = byte & 0x7F in (0, 4, 5, 127)
+        assert cia301.HEARTBEATS.get(bytes([byte])) == (byte & 0x7F if known else None)
+    assert all(len(data) == 1 for data in cia301.HEARTBEATS)
 
 
 @given(st.integers(1, 127), st.integers(1, 0xFFFF))
@@ -99,11 +91,6 @@ def test_what_drives_tell_has_words(code, words):
 
 def test_every_code_has_a_text():
     assert all(cia301.emergency_text(code) for code in range(1 << 16))
-
-
-def test_registers_have_words():
-    assert cia301.register_texts(0x15) == ['generic', 'voltage', 'communication']
-    assert cia301.register_texts(0) == []
 
 
 def test_reasons_of_aborts_are_those_of_canopen():

@@ -1,21 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames of a cycle: what is packed is unpacked, and canopen packs and numbers it likewise."""
+"""Frames of a cycle: packing, mappings and identifiers as canopen's; units of a drive."""
+
+import math
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from c3p_hardware.canopen import process_data as pd
+from c3p_hardware.canopen.process_data import DriveUnits
 
 LAYOUTS = [pd.DRIVE_SAMPLE, pd.DRIVE_COMMAND, pd.ENCODER_SAMPLE, pd.drive_health()]
 BY_NAME = pytest.mark.parametrize('layout', LAYOUTS, ids=lambda layout: layout.name)
+
+
+def limits(entry):
+    """Return the smallest and the largest value of an entry."""
+    if entry.signed:
+        return -(1 << entry.bits - 1), (1 << entry.bits - 1) - 1
+    return 0, (1 << entry.bits) - 1
 
 
 @st.composite
 def packed(draw):
     """A layout with values that it can hold."""
     layout = draw(st.sampled_from(LAYOUTS))
-    return layout, tuple(draw(st.integers(*entry.limits)) for entry in layout.entries)
+    return layout, tuple(draw(st.integers(*limits(entry))) for entry in layout.entries)
 
 
 @pytest.fixture(scope='module')
@@ -88,17 +98,20 @@ def test_frames_as_they_are_on_the_wire():
 def test_another_size_is_refused(case, data):
     layout, _ = case
     if len(data) != layout.size:
-        with pytest.raises(ValueError, match=f'{layout.name} came with {len(data)} bytes'):
+        with pytest.raises(ValueError, match=f'{layout.name}: {len(data)} bytes received'):
             layout.unpack(data)
 
 
-@pytest.mark.parametrize('values, words', [
-    ((0x10000, 0), r'controlword \(6040h:0\) = 65536'), ((0, 32768), 'target torque .* = 32768'),
-    ((0, -32769), 'from -32768 to 32767'), ((0,), 'takes 2 values, not 1'),
-    ((0, 0.5), 'target torque .* = 0.5'), ((0, float('nan')), 'target torque .* = nan')])
-def test_a_value_that_does_not_fit_is_refused_and_never_clipped(values, words):
-    with pytest.raises(ValueError, match=words):
-        pd.DRIVE_COMMAND.pack(*values)
+@given(packed(), st.data())
+def test_a_value_that_does_not_fit_is_rejected_and_never_clipped(case, data):
+    layout, values = case
+    k = data.draw(st.integers(0, len(values) - 1))
+    low, high = limits(layout.entries[k])
+    wrong = data.draw(st.one_of(st.integers(max_value=low - 1), st.integers(min_value=high + 1),
+                                st.sampled_from([0.5, math.nan])))
+    for bad in ((*values[:k], wrong, *values[k + 1:]), values[:k], (*values, 0)):
+        with pytest.raises(ValueError, match=f'{layout.name}: .* must be {len(values)} whole'):
+            layout.pack(*bad)
 
 
 def test_a_layout_longer_than_a_frame_is_refused():
@@ -147,3 +160,71 @@ def test_a_node_id_that_cannot_be_is_refused(call):
 def test_a_pdo_without_standard_identifier_is_refused(number):
     with pytest.raises(ValueError, match=f'PDO number = {number}'):
         pd.rpdo(number, 1)
+
+
+# of the emulated cards
+CARD = DriveUnits(rated_torque=0.11, gear_ratio=14.0, efficiency=0.8, counts=2000)
+UNITS = st.builds(DriveUnits, st.floats(1e-3, 50), st.floats(0.5, 200), st.floats(0.2, 1),
+                  st.integers(1, 1 << 20), st.sampled_from([1, -1]))
+
+
+def test_the_numbers_of_the_emulated_cards():
+    assert CARD.torque(1000) == pytest.approx(1.232, rel=1e-14)
+    assert CARD.counts_per_wheel_turn == 28000
+    assert CARD.angle(28000) == pytest.approx(2 * math.pi, rel=1e-14)
+    assert CARD.torque_resolution == pytest.approx(1.232e-3, rel=1e-14)
+    assert CARD.angle_resolution == pytest.approx(2 * math.pi / 28000, rel=1e-14)
+    assert CARD.max_permille(1.2) == 974
+
+
+@given(UNITS, st.integers(-1000, 1000))
+def test_a_torque_of_whole_permille_comes_back(units, permille):
+    assert units.permille(units.torque(permille)) == permille
+
+
+@given(UNITS, st.floats(-1, 1), st.integers(0, 3000))
+def test_a_torque_is_rounded_towards_zero_and_clipped(units, share, most):
+    torque = 1.5 * share * units.torque_resolution * max(most, 1)
+    permille = units.permille(torque, most)
+    given_ = units.torque(permille)
+    assert isinstance(permille, int) and abs(permille) <= most
+    # never more than asked but for the rounding of a permille, and never the other way
+    assert abs(given_) <= abs(torque) + 1e-5 * units.torque_resolution and given_ * torque >= 0
+    if abs(permille) < most:
+        assert abs(torque) - abs(given_) < units.torque_resolution
+
+
+@given(UNITS, st.floats(0, 1e4))
+def test_the_limit_is_the_most_that_does_not_exceed_it(units, limit):
+    most = units.max_permille(limit)
+    # a millionth of a permille is rounding
+    assert abs(units.torque(most)) <= limit + 2e-6 * units.torque_resolution
+    assert most == 32767 or abs(units.torque(most + 1)) > limit
+    assert abs(units.permille(math.copysign(limit, -1), most)) <= most
+
+
+def test_even_a_huge_torque_is_clipped():
+    assert CARD.permille(1e300) == 1000 and CARD.permille(-1e300, 250) == -250
+    assert CARD.max_permille(math.inf) == 32767
+
+
+@pytest.mark.parametrize('torque', [math.nan, math.inf, -math.inf])
+def test_a_torque_that_is_not_finite_is_refused(torque):
+    with pytest.raises(ValueError, match='wheel torque = '):
+        CARD.permille(torque)
+
+
+@pytest.mark.parametrize('limit', [-1.0, math.nan])
+def test_a_limit_that_cannot_be_is_refused(limit):
+    with pytest.raises(ValueError, match='torque limit'):
+        CARD.max_permille(limit)
+
+
+@pytest.mark.parametrize('name, value', [
+    ('rated_torque', 0.0), ('rated_torque', math.inf), ('gear_ratio', -14.0),
+    ('efficiency', 0.0), ('efficiency', 1.1), ('efficiency', math.nan), ('counts', 0),
+    ('counts', 0.5), ('counts', math.nan), ('direction', 2)])
+def test_units_that_cannot_be_are_refused(name, value):
+    given_ = dict(rated_torque=0.11, gear_ratio=14.0, efficiency=0.8, counts=2000, direction=1)
+    with pytest.raises(ValueError, match=f'{name} = '):
+        DriveUnits(**given_ | {name: value})

@@ -9,8 +9,8 @@ from test_card_bus import ORDERS, ScriptedBus, frame, samples
 
 from c3p_hardware.canopen.process_data import DRIVE_COMMAND
 from c3p_hardware.devices import Drive, Encoder
-from c3p_hardware.transport.card_bus import CardBus
-from c3p_hardware.transport.own_frames import EchoProbe, OwnFrames
+from c3p_hardware.transport.can_bus import EchoProbe
+from c3p_hardware.transport.card_bus import CardBus, OwnFrames
 
 WRITE = bytes([0x2F, 0x60, 0x60, 0, 8, 0, 0, 0])  # modes of operation := 8
 READ = bytes([0x40, 0x00, 0x10, 0, 0, 0, 0, 0])
