@@ -191,7 +191,7 @@ def test_no_torque_is_sent_after_a_fault_of_any_device(link, fault, words):
     assert all(word in text for word in words), text
     # the drives that still hear have let go
     assert all(d.drive.state != DriveState.OPERATION_ENABLED for d in link.far.cards.drives
-               if d.heard)
+               if d.connected)
     with pytest.raises(Refused):
         link.arm()
 
@@ -257,16 +257,16 @@ def test_recovering_is_refused_while_a_device_is_missing(link):
     with pytest.raises(ConfigurationError, match='wheel_joint_2'):
         link.recover()
     assert link.state == ArmState.FAULT
-    link.far.cards.drives[1].heard = True
+    link.far.cards.drives[1].connected = True
     assert link.recover() == 'disarmed'
 
 
 def test_a_link_that_cannot_be_configured_is_closed_and_may_be_tried_again(link):
-    link.far.cards.drives[2].heard = False
+    link.far.cards.drives[2].connected = False
     with pytest.raises(ConfigurationError, match='wheel_joint_3'):
         link.connect()
     assert link.far.closed and link.metrics()['bus'] == 'closed'
-    link.far.cards.drives[2].heard = True
+    link.far.cards.drives[2].connected = True
     link.connect()
     link.hold()
 

@@ -260,7 +260,7 @@ def test_a_device_that_falls_silent_in_the_middle_is_refused(network):
 
     def fall_silent(index, subindex, od, data):
         if index == 0x6060:
-            drive.heard = False
+            drive.connected = False
 
     drive.node.add_write_callback(fall_silent)
     refused(network, SETTINGS, 'wheel_joint_2 (node 2)', '6060h', 'no response')
@@ -286,7 +286,7 @@ def test_a_heartbeat_of_another_state_does_not_count_as_started(network):
 
 
 @pytest.mark.parametrize('address, words', [
-    (BusAddress('serial', '/nowhere/tty'), ['serial:/nowhere/tty', 'start the program at the other']),
+    (BusAddress('serial', '/nowhere/tty'), ['serial:/nowhere/tty', 'start the program at']),
     (BusAddress('socketcan', 'can_none'), ['socketcan:can_none', 'ip link set can_none up']),
     (BusAddress('carrier_pigeon', 'x'), ['carrier_pigeon:x', 'bus.interface']),
     (BusAddress('slcan', '/nowhere/tty'), ['slcan:/nowhere/tty', 'bus.channel']),

@@ -131,7 +131,7 @@ def test_both_directions_fill_and_recover(ends):
 
 def test_two_processes_cannot_have_the_same_end(ends):
     ours, _ = ends
-    with pytest.raises(can.CanInitializationError, match='another process has it'):
+    with pytest.raises(can.CanInitializationError, match='used by another process'):
         FastSerialBus(ours.path)
 
 
@@ -166,7 +166,7 @@ def test_the_link_is_made_replaced_and_removed(tmp_path):
 
 def test_a_file_is_not_replaced_by_a_link(tmp_path):
     (tmp_path / 'can').write_text('precious')
-    with pytest.raises(can.CanInitializationError, match='is no link'):
+    with pytest.raises(can.CanInitializationError, match='is not a link'):
         PtyBus(tmp_path / 'can')
     assert (tmp_path / 'can').read_text() == 'precious'
 
