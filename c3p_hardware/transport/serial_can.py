@@ -9,7 +9,7 @@ sending never blocks: a frame without room is dropped with an error, because a l
 than none.
 
 A frame without a time stamp gets one in µs of the monotonic clock, which processes of one computer
-share. A late reader thus knows the age of a frame, as from a CAN adapter.
+share. A late reader thus gets the age of a frame, as from a CAN adapter.
 
 python-can's ``udp_multicast`` cannot replace this module. It reports neither a lost peer nor a
 full buffer (4744 of 5000 unread frames vanished, here 0), returns the sender's own frames, admits
