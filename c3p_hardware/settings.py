@@ -313,6 +313,7 @@ def card_settings(robot: CasterRobot, values: Any) -> CardSettings:
         raise SettingsError(f'{idle} have no motor in the description of {robot.name}: the '
                             'motor-card interface drives every wheel; correct casters.driven')
 
+    # one value of a parameter per caster
     def column(group: str, name: str) -> list[Any]:
         return per_caster(f'{group}.{name}', getattr(getattr(values, group), name), n)
 
@@ -327,6 +328,7 @@ def card_settings(robot: CasterRobot, values: Any) -> CardSettings:
         except ValueError as error:
             raise SettingsError(f'drive of {robot.wheel_joints[k]} (node {node_id}): {error}'
                                 ) from None
+        # without a limit in the description: the rated torque
         limit = (float(limits[k]) if math.isfinite(limits[k])
                  else RATED_PERMILLE * units.torque_resolution)
         drives.append(DriveSettings(node_id, robot.wheel_joints[k], units, limit, serial,
@@ -339,6 +341,7 @@ def card_settings(robot: CasterRobot, values: Any) -> CardSettings:
             robot.steering_joints, zip(*(column('encoders', name) for name in (
                 'node_ids', 'serial_numbers', 'counts', 'range', 'directions', 'zeros')),
                 strict=True), strict=True))
+    # the other fields have the names of their parameters
     same = {f.name: getattr(values, f.name) for f in fields(CardSettings)
             if f.name not in ('drives', 'encoders', 'bitrate', 'quick_stop')}
     return CardSettings(tuple(drives), encoders, bitrate=values.bus.bitrate,

@@ -242,7 +242,7 @@ class Supervisor:
 
     def quick_stop(self) -> None:
         """Stop on request, latched as a fault."""
-        self.latch(Problem('robot', 'quick_stop', '~/quick_stop was called',
+        self.latch(Problem('robot', 'quick_stop', 'quick stop by a call of ~/quick_stop',
                            'call ~/recover and ~/enable to drive again'))
 
     def recover(self) -> None:

@@ -105,6 +105,7 @@ class PdoLayout:
     def __post_init__(self) -> None:
         """Compile the struct of the entries."""
         entries = tuple(self.entries)
+        # small letters of struct are signed
         codes = (_CODES[e.bits].lower() if e.signed else _CODES[e.bits] for e in entries)
         compiled = struct.Struct('<' + ''.join(codes))
         if not 0 < compiled.size <= MAX_PDO_BYTES:

@@ -99,6 +99,7 @@ def measure_zeros(bus: can.BusABC, settings: CardSettings, samples: int = SAMPLE
         serials = [identify(o, PROFILE_ENCODER).serial for o in objects]
         for device, encoder in zip(objects, encoders, strict=True):
             _check(device, encoder)
+        # rounds over all encoders, so that their samples belong to one time
         taken: list[list[int]] = [[] for _ in encoders]
         for _ in range(samples):
             for device, positions in zip(objects, taken, strict=True):

@@ -215,6 +215,7 @@ def _begin(network: canopen.Network, node_id: int, name: str) -> Objects:
 
 def _configure_drive(card: Objects, drive: DriveSettings, settings: CardSettings) -> str:
     """Configure a drive; return its missing functions as text."""
+    # the card must be the one of the parameters: mode, rated torque, encoder
     supported = card.read(0x6502, 0, 'I', 'supported drive modes')
     if not supported & SUPPORTED_CST:
         raise ConfigurationError(
@@ -232,6 +233,7 @@ def _configure_drive(card: Objects, drive: DriveSettings, settings: CardSettings
     if increments and increments != drive.units.counts * turns:
         raise ConfigurationError(f'{card.name}: its encoder has {increments / turns:g} counts a '
                                  f'turn (608Fh), drives.encoder_counts is {drive.units.counts}')
+    # reactions and limits first, the mode last: nothing may move in between
     _configure_safety(card, settings)
     most = drive.max_permille
     card.settle(0x6072, 0, 'H', most, 'max torque')
@@ -240,6 +242,7 @@ def _configure_drive(card: Objects, drive: DriveSettings, settings: CardSettings
     card.settle(0x6071, 0, 'h', 0, 'target torque')
     card.settle(0x6060, 0, 'b', MODE_CST, 'mode of operation')
     _check_mode(card)
+    # process data of the cycle, the slow PDO, and nothing else
     node = drive.node_id
     _transmit(card, 1, node, DRIVE_SAMPLE, EVERY_SYNC)
     _transmit(card, 2, node, drive_health(drive.temperature_index, drive.temperature_subindex),

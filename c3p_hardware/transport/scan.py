@@ -132,6 +132,7 @@ def scan(bus: can.BusABC, settings: CardSettings, listen: float = LISTEN) -> Sca
         The bus cannot be written.
     """
     with conversation(bus) as network:
+        # listen, then request: heartbeats and SYNC frames are counted before our own traffic
         received = _Listener(network)
         time.sleep(listen)
         frames, syncs = received.frames, received.syncs

@@ -257,7 +257,7 @@ def test_a_drive_without_voltage_ends_arming_with_its_name(bench):
     (lambda b: [b.cycle(ZERO, lost=[DRIVE]) for _ in range(4)], 'no sample yet'),
     (lambda b: b.command(PUSH), 'release the command first'),
     (lambda b: [b.cycle() for _ in range(41)], 'no fresh wheel_effort'),
-    (lambda b: b.supervisor.quick_stop(), '~/quick_stop was called')])
+    (lambda b: b.supervisor.quick_stop(), 'quick stop by a call of ~/quick_stop')])
 def test_arming_is_refused_with_the_reason(bench, change, why):
     bench.cycle(ZERO)
     change(bench)
