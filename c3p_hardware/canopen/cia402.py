@@ -106,7 +106,6 @@ TRANSITIONS: tuple[Transition, ...] = tuple(Transition(*row) for row in (
 VOLTAGE_ENABLED = 1 << 4
 WARNING = 1 << 7
 REMOTE = 1 << 9
-TARGET_REACHED = 1 << 10
 INTERNAL_LIMIT = 1 << 11
 # in the cyclic modes; while it is 0 the drive ignores the target torque
 TARGET_FOLLOWED = 1 << 12

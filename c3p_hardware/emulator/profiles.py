@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from c3p_hardware.canopen.cia301 import NmtState
 from c3p_hardware.canopen.cia402 import MODE_CST, FaultReactionOption, QuickStopOption
 from c3p_hardware.canopen.process_data import DRIVE_COMMAND, rpdo
 from c3p_hardware.emulator.absolute_encoder import (
@@ -326,8 +325,3 @@ class EncoderDevice(EmulatedDevice):
         elif fault.kind == 'emcy':
             self.encoder.alarms &= ~POSITION_ERROR
             self.recovered(int(fault.value or 0))
-
-
-def operational(device: Device) -> bool:
-    """Return True when process data is exchanged."""
-    return device.alive and device.state is NmtState.OPERATIONAL

@@ -384,9 +384,9 @@ def test_a_mode_has_a_name(mode, text):
 
 
 def test_bits_of_the_statusword_besides_the_state():
-    bits = [cia402.VOLTAGE_ENABLED, cia402.WARNING, cia402.REMOTE, cia402.TARGET_REACHED,
-            cia402.INTERNAL_LIMIT, cia402.TARGET_FOLLOWED]
-    assert [b.bit_length() - 1 for b in bits] == [4, 7, 9, 10, 11, 12]
+    bits = [cia402.VOLTAGE_ENABLED, cia402.WARNING, cia402.REMOTE, cia402.INTERNAL_LIMIT,
+            cia402.TARGET_FOLLOWED]
+    assert [b.bit_length() - 1 for b in bits] == [4, 7, 9, 11, 12]
     # none of them has a say in the state
     assert not any(b & 0x6F for b in bits)
 
@@ -395,6 +395,16 @@ def test_options_have_the_numbers_of_605ah():
     assert [o.value for o in QuickStopOption if o.stays] == [5, 6, 7, 8]
     assert (QuickStopOption.QUICK_STOP_RAMP, cia402.AbortOption.QUICK_STOP,
             cia402.FaultReactionOption.COAST) == (2, 3, 0)
+
+
+def test_the_profiles_table_is_total_and_has_one_target_per_command():
+    for state, command in itertools.product(REAL, Command):
+        targets = {t.target for t in TRANSITIONS if (t.source, t.command) == (state, command)}
+        assert len(targets) <= 1
+        # a command without a transition changes nothing, at most one of them is made
+        after = commanded(state, command)
+        assert after is state or (state, command) == (RTSO, Command.ENABLE_OPERATION) or (
+            {after} == targets)
 
 
 def test_disable_operation_is_the_word_of_switch_on():

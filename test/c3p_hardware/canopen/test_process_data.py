@@ -182,6 +182,13 @@ def test_a_torque_of_whole_permille_comes_back(units, permille):
     assert units.permille(units.torque(permille)) == permille
 
 
+@given(UNITS, st.integers(-(1 << 31), (1 << 31) - 1))
+def test_an_angle_gives_back_its_counts(units, position):
+    counts = units.direction * units.angle(position) / units.angle_resolution
+    # two roundings of numbers below 2³¹
+    assert counts == pytest.approx(position, rel=1e-14, abs=1e-6)
+
+
 @given(UNITS, st.floats(-1, 1), st.integers(0, 3000))
 def test_a_torque_is_rounded_towards_zero_and_clipped(units, share, most):
     torque = 1.5 * share * units.torque_resolution * max(most, 1)
