@@ -137,7 +137,7 @@ def interface(channel: str, rate: float, seconds: float) -> dict[str, float]:
         ('max', loop.lateness.largest))}
     result = {'cpu': 1e6 * cpu / cycles, **late, **quantiles('answered', list(answered)),
               'incomplete': loop.incomplete, 'cycles': cycles / took,
-              'frames': loop.load.frames_per_s}
+              'frames': loop.frames_per_s}
     link.close()
     return result
 

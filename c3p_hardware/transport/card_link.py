@@ -111,8 +111,8 @@ class CardLink:
             raise
         bus = CardBus(self._bus, self.settings, self.drives, self.encoders, probe.echoes)
         self._loop = CycleLoop(bus, self._sensing, self._supervisor, self._publish, self._stamp)
-        self._loop.start()
         self.command = self._loop.command
+        self._loop.start()
 
     def close(self) -> None:
         """
