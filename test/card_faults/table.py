@@ -10,8 +10,8 @@ from card_faults.trials import Outcome, Trial
 
 BEGIN, END = '<!-- faults -->', '<!-- end faults -->'
 
-HEAD = ('fault', 'promised', 'no driving command [ms (cycles)]', 'no motor drives [ms]',
-        'standstill [s]', 'path [cm]', 'moves before armed', 'drives again', 'message')
+HEAD = ('fault', 'guaranteed', 'last driving command [ms (cycles)]', 'last motor torque [ms]',
+        'standstill [s]', 'distance [cm]', 'moves before re-arm', 'recovers', 'message')
 
 # numbers and paths in messages differ from run to run
 _VARYING = re.compile(r'-?\d+\.\d+|-?\d+(?=°| counts\b| times\b)|/\S+/can\b')
