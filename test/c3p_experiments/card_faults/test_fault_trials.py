@@ -15,7 +15,7 @@ from c3p_experiments.card_faults.trials import SPEED, TRIALS, Trial
 from c3p_hardware.supervisor import ArmState
 from c3p_hardware.transport.configure import ConfigurationError
 
-PAGE = (Path(__file__).parents[2] / 'docs/hardware.md').read_text(encoding='utf-8')
+PAGE = (Path(__file__).parents[3] / 'docs/hardware.md').read_text(encoding='utf-8')
 SCRIPTED = [t for t in TRIALS if ':' in t.script and not t.goes_on]
 
 # how long to look after a fault: it is over after 1 s, s
