@@ -11,9 +11,8 @@ from c3p_simulation.card_trials.trial_list import Outcome, Trial
 
 BEGIN, END = '<!-- faults -->', '<!-- end faults -->'
 
-HEAD = ('fault', 'promised', 'no wheel is told to drive [ms (cycles)]',
-        'no motor drives [ms]', 'stands [s]', 'way [cm]', 'moves before armed', 'comes back',
-        'what is told')
+HEAD = ('fault', 'guaranteed', 'last driving command [ms (cycles)]', 'last motor torque [ms]',
+        'standstill [s]', 'distance [cm]', 'moves before re-arm', 'recovers', 'message')
 
 # figures and places in messages differ from run to run
 _VARYING = re.compile(r'-?\d+\.\d+|-?\d+(?=°| counts\b| times\b)|/\S+/can\b')
