@@ -18,7 +18,7 @@ def marker_argument() -> DeclareLaunchArgument:
     return DeclareLaunchArgument(
         'markers', default_value='auto', choices=('auto', 'true', 'false'),
         description='Start the marker node, which draws rolling lines, instantaneous centre, slip '
-                    'and path for RViz and Foxglove, and idles while nobody looks. auto: with '
+                    'and path for RViz and Foxglove, and is idle without subscribers. auto: with '
                     'RViz, for robots on casters.')
 
 

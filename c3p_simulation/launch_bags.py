@@ -21,8 +21,8 @@ def qos_argument() -> DeclareLaunchArgument:
     """Return the argument ``qos_overrides``."""
     return DeclareLaunchArgument(
         'qos_overrides', default_value=share('config', 'qos_overrides.yaml'),
-        description='Quality of service for rosbag2, so that no cycle is lost and /tf_static and '
-                    'robot_description reach everybody. The nodes of the suite need none.')
+        description='Quality of service for rosbag2: avoids lost cycles and latches /tf_static '
+                    'and robot_description. Not used by the nodes of the suite.')
 
 
 def not_negative(context: LaunchContext, argument: str) -> float:

@@ -41,11 +41,10 @@ def bus_arguments() -> list[DeclareLaunchArgument]:
         DeclareLaunchArgument(
             'can_interface', default_value='',
             description='python-can interface of hardware:=can, such as socketcan or slcan. '
-                        'Empty: as in params_file, socketcan where that names none.'),
+                        'Empty: as in params_file, default socketcan.'),
         DeclareLaunchArgument(
             'can_channel', default_value='',
-            description='Channel of that interface. Empty: as in params_file, can0 where that '
-                        'names none.'),
+            description='Channel of the CAN interface. Empty: as in params_file, default can0.'),
     ]
 
 
@@ -54,17 +53,18 @@ def chain_arguments() -> list[DeclareLaunchArgument]:
     return [
         DeclareLaunchArgument(
             'controller', default_value='', choices=('', *CONTROLLERS),
-            description='Law of both controllers. paper: the cascade of the papers. closed_form: '
-                        'for computers without a compiler. mpc: predictive control. Empty: as in '
-                        'params_file, mpc where that names none.'),
+            description='Law of both controllers. paper: cascade of the papers. closed_form: '
+                        'closed-form law in plain Python. mpc: predictive control. Empty: as in '
+                        'params_file, default mpc.'),
         DeclareLaunchArgument(
             'nodes', default_value='one-process', choices=('one-process', 'processes'),
-            description='All nodes of the chain, and the simulated robot, in one process (the '
-                        'shortest latency), or each in its own.'),
+            description='All nodes of the chain and the simulated robot in one process (lowest '
+                        'latency), or in separate processes.'),
         DeclareLaunchArgument(
             'params_file', default_value=share('config', 'c3p.yaml'),
             description='Parameters of the nodes. robot, use_sim_time, controller and the start '
-                        'of the simulated robot are overridden by the arguments of those names.'),
+                        'of the simulated robot are overridden by the arguments of the same '
+                        'names.'),
     ]
 
 
@@ -72,8 +72,8 @@ def nav2_argument() -> DeclareLaunchArgument:
     """Return the argument that leaves the goals to Nav2."""
     return DeclareLaunchArgument(
         'nav2', default_value='false', choices=BOOLEAN,
-        description='Nav2 drives, started by nav2.launch.py: goal_pose and the action '
-                    'navigate_to_pose are its, ours is position_controller/goal_pose.')
+        description='Reserve goal_pose and the action navigate_to_pose for Nav2 (nav2.launch.py); '
+                    'the position controller subscribes to position_controller/goal_pose.')
 
 
 def start_arguments() -> list[DeclareLaunchArgument]:
@@ -81,12 +81,12 @@ def start_arguments() -> list[DeclareLaunchArgument]:
     return [
         DeclareLaunchArgument(
             'start_pose', default_value='',
-            description='Where the simulated robot starts: [x, y, yaw] in m and rad. Empty: as in '
-                        'params_file.'),
+            description='Start pose of the simulated robot: [x, y, yaw] in m and rad. Empty: as '
+                        'in params_file.'),
         DeclareLaunchArgument(
             'start_steering', default_value='',
-            description='Steering angles with which the simulated robot starts: one for all, or a '
-                        'list with one per caster, in rad. Empty: as in params_file.'),
+            description='Start steering angles of the simulated robot: one for all, or a list '
+                        'with one per caster, in rad. Empty: as in params_file.'),
     ]
 
 

@@ -2,7 +2,7 @@
 """
 Bring up the robot's nodes: on its motor cards, with a simulated one, or for any joint states.
 
-``ros2 launch c3p bringup.launch.py --show-args`` is the manual; docs/launch.md says more.
+Arguments: ``ros2 launch c3p bringup.launch.py --show-args``, and docs/launch.md.
 """
 
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
@@ -39,18 +39,18 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 ARGUMENTS = [
     DeclareLaunchArgument(
         'sim', default_value='none', choices=('none', *PLANTS),
-        description='Simulated robot. none: joint_states come from elsewhere, and wheel_effort is '
-                    'used elsewhere. analytic: the closed-chain equations of motion. mujoco: '
-                    'tyres in contact with the ground (needs c3p[sim]).'),
+        description='Simulated robot. none: external driver of joint_states and wheel_effort. '
+                    'analytic: closed-chain equations of motion. mujoco: tyres in contact with '
+                    'the ground (needs c3p[sim]).'),
     DeclareLaunchArgument(
         'realtime', default_value=STRICT, choices=(STRICT, WAIT),
-        description='Simulated robot on a busy computer. strict: the watchdogs stop it, as they '
-                    'stop a robot. wait: it waits for its controllers, and /clock goes slower; '
-                    'needs use_sim_time:=true, here and in all other nodes.'),
+        description='Behaviour of the simulated robot on a loaded computer. strict: watchdogs '
+                    'stop it like a real robot. wait: it waits for its controllers and slows '
+                    '/clock down; needs use_sim_time:=true here and in all other nodes.'),
     DeclareLaunchArgument(
         'hardware', default_value='none', choices=('none', 'can', 'emulated'),
-        description='Motor cards. can: the drives and encoders on a CANopen bus; the motors wait '
-                    'for ~/enable of the hardware interface. emulated: the same node and frames, '
+        description='Motor cards. can: drives and encoders on a CANopen bus; enable the motors '
+                    'with ~/enable of the hardware interface. emulated: the same node and frames, '
                     'with emulated cards that move the simulated robot sim.'),
     *bus_arguments(),
     *chain_arguments(),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Bring up the real robot step by step: its cards, then the control chain, then leave to arm them.
+Bring up the real robot in stages: motor cards, control chain, activation.
 
-``ros2 launch c3p hardware.launch.py --show-args`` is the manual; docs/launch.md says more.
+Arguments: ``ros2 launch c3p hardware.launch.py --show-args``, and docs/launch.md.
 """
 
 import time
@@ -55,19 +55,19 @@ LAST_OF_CHAIN = 'wheel_effort'
 ARGUMENTS = [
     DeclareLaunchArgument(
         'hardware', default_value='can', choices=('can', 'emulated'),
-        description='Motor cards. can: the drives and encoders of the robot, on a CANopen bus. '
-                    'emulated: a rehearsal with the same node and frames, whose cards move the '
+        description='Motor cards. can: drives and encoders of the robot on a CANopen bus. '
+                    'emulated: the same node and frames, with emulated cards that move the '
                     'simulated robot sim.'),
     *bus_arguments(),
     DeclareLaunchArgument(
         'wait_for_cards', default_value='60.0',
-        description='How long configuring is tried again while cards do not answer, in s; they '
-                    'may get power after the computer. Then everything ends. 0: one try.'),
+        description='Time limit for retries of the configuration while cards do not respond, in '
+                    's; afterwards the launch ends. 0: a single attempt.'),
     *chain_arguments(),
     DeclareLaunchArgument(
         'sim', default_value='analytic', choices=PLANTS,
-        description='The simulated robot behind emulated cards, as in bringup.launch.py; '
-                    'hardware:=can has no use for it.'),
+        description='Simulated robot of the emulated cards, as in bringup.launch.py; not used '
+                    'with hardware:=can.'),
     *start_arguments(),
     nav2_argument(),
     *record_arguments(),
@@ -125,12 +125,12 @@ def order(context: LaunchContext, node: ManagedNode, chain: list[LaunchDescripti
         waited = time.monotonic() - began
         if waited + RETRY > limit:
             raise RuntimeError(f'{name} could not be configured within {limit} s (wait_for_cards)'
-                               ', its reason stands above; everything else is stopped')
+                               ': see its log above; all other processes are stopped')
         return [TimerAction(period=RETRY, actions=[node.change(CONFIGURE)])]
 
     def not_active(_: LaunchContext) -> None:
-        raise RuntimeError(f'{name} could not be activated, its reason stands above; everything '
-                           'else is stopped')
+        raise RuntimeError(f'{name} could not be activated, see its log above; all other '
+                           'processes are stopped')
 
     return [
         node.when_refused(CONFIGURE, try_again),
