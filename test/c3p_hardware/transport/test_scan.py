@@ -75,7 +75,7 @@ def test_all_devices_are_found_with_what_they_are_and_nothing_is_written(room):
     assert encoder.values['counts_per_turn'] == 4096 and encoder.values['position_counts'] == 0
     text = scan_text('here', found, 127)
     assert 'rated torque 0.11 N·m, encoder counts 2000, link voltage 24 V' in text
-    assert text.endswith('all as the parameters say')
+    assert text.endswith('all devices match the parameters')
     asked = []
     while (message := bench.spy.recv(0)) is not None:
         if message.arbitration_id < sdo_answer_id(1) or message.arbitration_id > 0x600:
