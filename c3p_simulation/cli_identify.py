@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from c3p_dynamics.identification_parameters import PARAMETERS, USUAL
+from c3p_dynamics.identification.parameters import PARAMETERS, USUAL
 from c3p_simulation.cli_common import (
     add_results,
     make_places,
@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _excite(arguments: argparse.Namespace, bag: Path) -> None:
-    from c3p_dynamics.excitation import Excitation
+    from c3p_dynamics.identification.excitation import Excitation
 
     excitation = Excitation(arguments.duration, arguments.speed, arguments.yaw_rate)
     if arguments.live:

@@ -16,7 +16,7 @@ from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from c3p_dynamics.excitation import Excitation
+from c3p_dynamics.identification.excitation import Excitation
 from c3p_ros.errors import PublishError
 from c3p_ros.executor import make_executor
 from c3p_ros.frames import planar_pose

@@ -11,7 +11,7 @@ import numpy as np
 from c3p_controller.law import Asked
 from c3p_description.loader import load
 from c3p_description.model import Array
-from c3p_dynamics.excitation import Excitation
+from c3p_dynamics.identification.excitation import Excitation
 from c3p_kinematics.odometry import OdometryEstimate
 from c3p_simulation.experiments.closed_loop import LoopLog, run_loop
 from c3p_simulation.experiments.command_sources import Command

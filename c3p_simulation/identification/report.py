@@ -11,8 +11,8 @@ import numpy as np
 import yaml
 
 from c3p_description.model import CasterRobot
-from c3p_dynamics.identification import Identification
-from c3p_dynamics.identification_parameters import (
+from c3p_dynamics.identification.identify import Identification
+from c3p_dynamics.identification.parameters import (
     PARAMETERS,
     Unknown,
     scale,

@@ -13,8 +13,8 @@ from c3p_description.files import share_file
 from c3p_description.loader import load, robot_description
 from c3p_description.model import ModelError
 from c3p_description.terrain_files import load_height_map, load_terrain
-from c3p_description.tree_urdf import tree_from_urdf
 from c3p_dynamics.trees import TreeError
+from c3p_dynamics.trees.urdf import tree_from_urdf
 from c3p_hardware.settings import SettingsError
 from c3p_hardware.tools.parameter_file import hardware_values, merged
 from c3p_kinematics.terrain import TerrainError

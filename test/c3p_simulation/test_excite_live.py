@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from c3p_dynamics.excitation import Excitation  # noqa: E402
+from c3p_dynamics.identification.excitation import Excitation  # noqa: E402
 from c3p_simulation import excite_live  # noqa: E402
 from c3p_simulation.excite_live import ExcitationClient, ExcitationError  # noqa: E402
 

@@ -80,7 +80,7 @@ def test_the_first_ctrl_c_asks_and_the_second_interrupts():
 
 
 def test_an_interrupted_excitation_writes_what_was_driven(tmp_path):
-    from c3p_dynamics.excitation import Excitation
+    from c3p_dynamics.identification.excitation import Excitation
     from c3p_simulation.identification.excite import simulate_excitation
     from c3p_simulation.recording.bags import topics_of
 

@@ -10,10 +10,10 @@ from excited import excited
 from matplotlib.image import imread
 
 from c3p_description import load
-from c3p_dynamics.excitation import Excitation
-from c3p_dynamics.identification import identify
-from c3p_dynamics.identification_parameters import USUAL, Unknown, described
-from c3p_dynamics.shooting import IdentificationError
+from c3p_dynamics.identification.excitation import Excitation
+from c3p_dynamics.identification.identify import identify
+from c3p_dynamics.identification.parameters import USUAL, Unknown, described
+from c3p_dynamics.identification.shooting import IdentificationError
 from c3p_simulation.cli import main
 from c3p_simulation.identification.excite import simulate_excitation
 from c3p_simulation.identification.identify import (

@@ -10,8 +10,8 @@ from robots import caster_robots
 
 from c3p_description import load
 from c3p_description.model import Friction
-from c3p_dynamics.identification import identify
-from c3p_dynamics.identification_parameters import (
+from c3p_dynamics.identification.identify import identify
+from c3p_dynamics.identification.parameters import (
     PARAMETERS,
     USUAL,
     Unknown,
@@ -20,7 +20,7 @@ from c3p_dynamics.identification_parameters import (
     unknowns,
     with_values,
 )
-from c3p_dynamics.shooting import IdentificationError, Recording
+from c3p_dynamics.identification.shooting import IdentificationError, Recording
 from c3p_simulation.plants.plant import AnalyticPlant
 from c3p_simulation.plants.sensors import SensorSettings
 

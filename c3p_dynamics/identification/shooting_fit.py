@@ -15,14 +15,14 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.identification_parameters import (
+from c3p_dynamics.identification.parameters import (
     FRICTION,
     Unknown,
     bounds,
     described,
     with_values,
 )
-from c3p_dynamics.shooting import Shooting
+from c3p_dynamics.identification.shooting import Shooting
 
 # steps of differences, parts of the scale: about the third root of a double's rounding, the best
 # for central ones
@@ -59,7 +59,7 @@ class ShootingFit:
     shooting : Shooting
     where : sequence of Unknown
     size : (p,) array
-        What counts as much of each; see `identification_parameters.scale`.
+        What counts as much of each; see `parameters.scale`.
     weight : (2n,) array, 1/m, optional
         Inverse deviation of each joint's error.
 

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.identification_parameters import (
+from c3p_dynamics.identification.parameters import (
     PARAMETERS,
     USUAL,
     Unknown,
@@ -26,7 +26,7 @@ from c3p_dynamics.identification_parameters import (
     scale,
     unknowns,
 )
-from c3p_dynamics.shooting import (
+from c3p_dynamics.identification.shooting import (
     IdentificationError,
     Recording,
     Shooting,
@@ -34,7 +34,7 @@ from c3p_dynamics.shooting import (
     check,
     cut,
 )
-from c3p_dynamics.shooting_fit import ShootingFit
+from c3p_dynamics.identification.shooting_fit import ShootingFit
 
 # a number counts as known when its interval is within this part of its size on either side
 KNOWN_WITHIN = 0.5
@@ -198,7 +198,7 @@ def identify(robot: CasterRobot, recording: Recording, estimate: Iterable[str] =
     recording : Recording
         Torques beyond the robot's limits count as those limits.
     estimate : iterable of str
-        Keys of `identification_parameters.PARAMETERS`.
+        Keys of `parameters.PARAMETERS`.
     per_caster : iterable of str
         Those of them that get one value per caster.
     settings : ShootingSettings, optional

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics._shooting_kernels import shoot
+from c3p_dynamics.identification._shooting_kernels import shoot
 from c3p_kinematics.casters import sensed_forward
 
 # the beginning of a segment is guessed from so much of it, s

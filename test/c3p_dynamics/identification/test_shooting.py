@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 
 from c3p_description import load
 from c3p_dynamics.caster_dynamics import forward_dynamics
-from c3p_dynamics.shooting import (
+from c3p_dynamics.identification.shooting import (
     IdentificationError,
     Recording,
     Shooting,
