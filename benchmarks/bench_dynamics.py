@@ -23,9 +23,10 @@ import pinocchio as pin
 
 from c3p_description import load
 from c3p_description.model import Array, CasterRobot, Friction
-from c3p_dynamics import _caster_dynamics_kernels as kernels
 from c3p_dynamics._caster_derivative_kernels import forward_derivatives
+from c3p_dynamics._caster_dynamics_kernels import packed_model
 from c3p_dynamics._caster_inverse_kernels import share_packed
+from c3p_dynamics._caster_motion_kernels import runge_kutta
 from c3p_dynamics._sharing_kernels import share_weighted
 from c3p_dynamics.caster_dynamics import (
     VIRTUAL_STEERING_WEIGHT,
@@ -129,11 +130,11 @@ def inverse_loop(pack, vx, count):
 
 
 @kernel
-def derivative_loop(packed, vectors, out, count):
+def derivative_loop(model, vectors, out, count):
     """Compiled loop over the forward dynamics with their derivatives."""
     for _ in range(count):
-        forward_derivatives(packed[0], packed[1], packed[2], packed[3], vectors[0], vectors[1],
-                            vectors[2], vectors[3], out[0], out[1], out[2], out[3])
+        forward_derivatives(model, vectors[0], vectors[1], vectors[2], vectors[3], out[0], out[1],
+                            out[2], out[3])
         vectors[1][0] = 0.3 + 1e-9 * out[0][0]
 
 
@@ -167,10 +168,10 @@ def runs() -> tuple[dict[str, Callable[[int], object]], dict[str, Any]]:
     full[:3], full[3::2] = np.eye(3), steering_jacobian(ROBOT, STEERING)
     full[4::2] = -wheel_jacobian(ROBOT, STEERING)
     rates, accels = full @ TWIST, full @ ACCEL
-    packed = ROBOT.geometry, ROBOT.caster_inertia, ROBOT.platform, ROBOT.losses
+    model = packed_model(ROBOT.geometry, ROBOT.caster_inertia, ROBOT.platform, ROBOT.losses)
     vectors = STEERING.copy(), TWIST.copy(), TORQUE, np.zeros(3)
     out = np.empty(3), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    forward_derivatives(*packed, *vectors, *out)
+    forward_derivatives(model, *vectors, *out)
     limit, shared, unit = np.full(3, 1.2), np.empty(3), np.ones(3)
     near, far = np.full(3, 0.1), np.full(3, 3.0)
     batch = np.tile(STEERING, (ROWS, 1))
@@ -179,7 +180,7 @@ def runs() -> tuple[dict[str, Callable[[int], object]], dict[str, Any]]:
         one[3:6], one[6:9] = TWIST, STEERING
 
     def integrate(robot: CasterRobot, at: Array) -> Callable[[int], object]:
-        return lambda count: kernels.runge_kutta(
+        return lambda count: runge_kutta(
             robot.geometry, robot.caster_inertia, robot.platform, robot.losses, at, TORQUE,
             np.zeros(3), 1e-3, count)
 
@@ -205,7 +206,7 @@ def runs() -> tuple[dict[str, Callable[[int], object]], dict[str, Any]]:
         'forward_dynamics, call': python(
             lambda: forward_dynamics(ROBOT, STEERING, TWIST, TORQUE)),
         'forward with derivatives, compiled loop': lambda count: derivative_loop(
-            packed, vectors, out, count),
+            model, vectors, out, count),
         'weighted share, within limits, loop': lambda count: share_loop(
             out[3], near, unit, -limit, limit, shared, count),
         'weighted share, at limits, loop': lambda count: share_loop(

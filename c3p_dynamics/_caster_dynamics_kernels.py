@@ -1,152 +1,219 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ANN001, ANN202 (the compiler infers the types)
 """
-Compiled caster dynamics: plain arrays in, plain arrays out, no checks (see caster_dynamics.py).
+Compiled forward dynamics of a caster robot: plain arrays in, plain arrays out, no checks.
 
-`geometry` (n, 4), `inertia` (n, 3), `platform` (4,) and `losses` (n, 6) are packed as the
-properties of CasterRobot of these names (`inertia` is `caster_inertia`) say. `rolling` and `axle`
-(n, 3) are the rows ``Rx`` and ``Ra`` at the steering angles in question; who calls provides the
-work memory, so that a sweep or an integration allocates once.
+`equations` is the one place where M and F − G of ``M ν̇ = F − G`` are summed up, from the terms of
+_caster_terms.py: forward dynamics, mass matrix and bias are here, integration in
+_caster_motion_kernels.py, derivatives in _caster_derivative_kernels.py. It works on a *model*,
+which `packed_model` makes once per robot (or once per call, for batches):
 
-What is called in a loop is compiled into the caller (`inlined`).
+    model = (geometry, body, casters, levels)
+
+`geometry` (n, 4) is that of CasterRobot, `body` (8,) the constant parts of M, `casters` (n, 24) a
+row per caster with the columns below, and `levels` (2, lots) the dry friction of all casters,
+arguments above and tanh of them below. The columns after the constants and `levels` are work
+memory: one model per thread.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from c3p_dynamics._caster_inverse_kernels import inverse, inverses
-from c3p_dynamics._caster_motion_kernels import runge_kutta
+from c3p_dynamics._caster_terms import (
+    caster_inertia_force,
+    cofactors,
+    platform_force,
+    platform_terms,
+    projected,
+    times,
+    turning_part,
+)
 from c3p_dynamics._elementary import circle, level
-from c3p_dynamics._sharing_kernels import share_damped, share_least_norm, share_weighted
 from c3p_kinematics.compiled import inlined, kernel
 
-__all__ = ['applied_force', 'forward', 'forwards', 'inverse', 'inverses', 'mass_and_bias',
-           'masses_and_biases', 'runge_kutta', 'share_damped', 'share_least_norm',
-           'share_weighted']
+# constant columns of `casters`: pivot, 1/d, 1/r, μ_e, μ_a, κ, μ_e − μ_a, friction coefficients in
+# the order of ``CasterRobot.losses``, and 1/smoothing …
+(X, Y, PER_OFFSET, PER_RADIUS, ROLLING, AXLE, KAPPA, SURPLUS, PIVOT_VISCOUS, PIVOT_DRY,
+ ROLL_VISCOUS, ROLL_DRY, SCRUB_DRY, STEEPNESS) = range(14)
+# … what `equations` reads, θ_s and τ/r, and what it leaves for derivatives and integration …
+ANGLE, DRIVE, COS, SIN, ALONG, ACROSS, RATE = range(14, 21)
+# … and the memory of a Runge-Kutta step
+START, RATES, ALONGS = range(21, 24)
+COLUMNS = 24
+
+# dry friction is evaluated in lots of this size, full registers of the widest vector units
+LOT = 8
 
 
-@inlined
-def _rows(geometry, steering, rolling, axle):
-    """Write ``Rx`` and ``Ra`` (n, 3) as c3p_kinematics does, by the tables of _elementary.py."""
-    for i in range(len(geometry)):
-        c, s = circle(steering[i])
+@kernel
+def packed_model(geometry, inertia, platform, losses):
+    """Return the model of a robot, packed as its properties of these names, at θ_s = τ = 0."""
+    n = len(geometry)
+    body, casters = np.empty(8), np.zeros((n, COLUMNS))
+    m, mx, my, about = platform_terms(platform)
+    body[0], body[1], body[2] = m, mx, my
+    m00, m02, m11, m12, m22 = m, -my, m, mx, about
+    lossy = 0
+    for i in range(n):
         x, y = geometry[i, 0], geometry[i, 1]
-        rolling[i, 0], rolling[i, 1], rolling[i, 2] = -s, c, s * y + c * x
-        axle[i, 0], axle[i, 1], axle[i, 2] = c, s, s * x - c * y
+        along, across = inertia[i, 0], inertia[i, 1]
+        casters[i, X], casters[i, Y] = x, y
+        casters[i, PER_OFFSET], casters[i, PER_RADIUS] = 1.0 / geometry[i, 2], 1.0 / geometry[i, 3]
+        casters[i, ROLLING], casters[i, AXLE], casters[i, KAPPA] = along, across, inertia[i, 2]
+        casters[i, SURPLUS] = along - across
+        for j in range(5):
+            casters[i, PIVOT_VISCOUS + j] = losses[i, j]
+            if losses[i, j] > 0.0:
+                lossy = 1
+        # only divided where friction may be: a robot without it may leave its smoothing at 0
+        casters[i, STEEPNESS] = 1.0 / losses[i, 5] if losses[i, 5] > 0.0 else 0.0
+        # value at θ_s = 0, where a wheel rolls along +Y: μ_a in X, μ_e in Y
+        m00 += across
+        m02 -= across * y
+        m11 += along
+        m12 += along * x
+        m22 += across * y * y + along * x * x
+    body[3], body[4], body[5], body[6], body[7] = m00, m02, m11, m12, m22
+    # no friction, no lots: `equations` then leaves it out
+    return geometry, body, casters, np.zeros((2, lossy * LOT * ((3 * n + LOT - 1) // LOT)))
 
 
 @inlined
-def mass_and_bias(geometry, inertia, platform, rolling, axle, twist, mass, bias):
-    """Write M (3, 3) and G (3,) of ``M ν̇ + G = F``."""
-    vx, vy, w = twist[0], twist[1], twist[2]
-    m, cx, cy = platform[0], platform[2], platform[3]
-    m00, m01, m02, m11, m12 = m, 0.0, -m * cy, m, m * cx
-    m22 = platform[1] + m * (cx * cx + cy * cy)
-    # acceleration of the origin in turning axes is ν̇ + ω×v; the centre of mass adds −ω² c
-    g0, g1 = m * (-w * vy - w * w * cx), m * (w * vx - w * w * cy)
-    g2 = m * w * (cx * vx + cy * vy)
-    for i in range(len(geometry)):
-        ex, ey, ez = rolling[i, 0], rolling[i, 1], rolling[i, 2]
-        ax, ay, az = axle[i, 0], axle[i, 1], axle[i, 2]
-        along = ex * vx + ey * vy + ez * w
-        across = ax * vx + ay * vy + az * w
-        rate = -across / geometry[i, 2] - w
-        me, ma, kappa = inertia[i, 0], inertia[i, 1], inertia[i, 2]
-        m00 += me * ex * ex + ma * ax * ax
-        m01 += me * ex * ey + ma * ax * ay
-        m02 += me * ex * ez + ma * ax * az
-        m11 += me * ey * ey + ma * ay * ay
-        m12 += me * ey * ez + ma * ay * az
-        m22 += me * ez * ez + ma * az * az
-        ge = -me * rate * across - kappa * across * across
-        ga = ma * rate * along + kappa * along * across
-        g0 += ex * ge + ax * ga
-        g1 += ey * ge + ay * ga
-        g2 += ez * ge + az * ga
-    mass[0, 0], mass[0, 1], mass[0, 2] = m00, m01, m02
-    mass[1, 0], mass[1, 1], mass[1, 2] = m01, m11, m12
-    mass[2, 0], mass[2, 1], mass[2, 2] = m02, m12, m22
-    bias[0], bias[1], bias[2] = g0, g1, g2
+def friction_torques(casters, levels, i):
+    """Return the resisting torques of rolling, pivot and scrub at caster i, and θ̇_x."""
+    n = len(casters)
+    rate = casters[i, RATE]
+    wheel = casters[i, PER_RADIUS] * casters[i, ALONG]
+    return (casters[i, ROLL_VISCOUS] * wheel + casters[i, ROLL_DRY] * levels[1, i],
+            casters[i, PIVOT_VISCOUS] * rate + casters[i, PIVOT_DRY] * levels[1, n + i],
+            casters[i, SCRUB_DRY] * levels[1, 2 * n + i], wheel)
+
+
+@inlined
+def equations(model, vx, vy, w):
+    """
+    Return the upper triangle of M, F − G (3 numbers) and the power that friction takes.
+
+    Reads the columns ANGLE and DRIVE, writes COS to RATE; a wrench is added to the force by the
+    caller.
+    """
+    _, body, casters, levels = model
+    n, lots = len(casters), levels.shape[1]
+    m00, m01, m02, m11, m12, m22 = body[3], 0.0, body[4], body[5], body[6], body[7]
+    # first the speeds and M, and the arguments of dry friction
+    for i in range(n):
+        x, y = casters[i, X], casters[i, Y]
+        c, s = circle(casters[i, ANGLE])
+        along, across = projected(c, s, x, y, vx, vy, w)
+        contact = -casters[i, PER_OFFSET] * across
+        rate = contact - w
+        casters[i, COS], casters[i, SIN] = c, s
+        casters[i, ALONG], casters[i, ACROSS], casters[i, RATE] = along, across, rate
+        if lots > 0:
+            steepness = casters[i, STEEPNESS]
+            levels[0, i] = steepness * casters[i, PER_RADIUS] * along
+            levels[0, n + i], levels[0, 2 * n + i] = steepness * rate, steepness * contact
+        q, d01, d02, d12, d22 = turning_part(casters[i, SURPLUS], c, s, x, y)
+        m00 += q
+        m01 += d01
+        m11 -= q
+        m02 += d02
+        m12 += d12
+        m22 += d22
+    # all of them in a loop of their own, which the compiler turns into vector instructions
+    for j in range(lots):
+        levels[1, j] = level(levels[0, j])
+    # then the forces: those of the platform's own motion, and P and Q of each caster
+    g0, g1, g2 = platform_force(body[0], body[1], body[2], 0.0, vx, vy, w, 0.0, 0.0, 0.0)
+    f0, f1, f2, loss = -g0, -g1, -g2, 0.0
+    for i in range(n):
+        c, s, along, across = casters[i, COS], casters[i, SIN], casters[i, ALONG], casters[i,
+                                                                                         ACROSS]
+        rate = casters[i, RATE]
+        own, rest, side = caster_inertia_force(casters[i, ROLLING], casters[i, AXLE],
+                                               casters[i, KAPPA], along, across, rate, 0.0, 0.0)
+        p, q = casters[i, DRIVE] - own - rest, -side
+        if lots > 0:
+            roll, pivot, scrub, wheel = friction_torques(casters, levels, i)
+            loss += roll * wheel + pivot * rate + scrub * (rate + w)
+            # pivot and scrub turn the caster about its contact, d behind the pivot; the pivot's
+            # torque also acts on the platform directly
+            p -= casters[i, PER_RADIUS] * roll
+            q += casters[i, PER_OFFSET] * (pivot + scrub)
+            f2 += pivot
+        fx, fy = c * q - s * p, c * p + s * q
+        f0 += fx
+        f1 += fy
+        f2 += casters[i, X] * fy - casters[i, Y] * fx
+    return m00, m01, m02, m11, m12, m22, f0, f1, f2, loss
+
+
+@inlined
+def load(model, steering, torque):
+    """Put θ_s and τ/r into the model."""
+    casters = model[2]
+    for i in range(len(casters)):
+        casters[i, ANGLE], casters[i, DRIVE] = steering[i], casters[i, PER_RADIUS] * torque[i]
+
+
+@inlined
+def solved(m00, m01, m02, m11, m12, m22, f0, f1, f2):
+    """Return M⁻¹ F by cofactors: one division; a platform with a mass needs no check of rank."""
+    c00, c01, c02, c11, c12, c22, determinant = cofactors(m00, m01, m02, m11, m12, m22)
+    by = 1.0 / determinant
+    a0, a1, a2 = times(c00, c01, c02, c11, c12, c22, f0, f1, f2)
+    return by * a0, by * a1, by * a2
+
+
+@inlined
+def forward(model, steering, twist, torque, wrench, accel):
+    """Write ν̇ = M⁻¹(F − G) into `accel` (3,); `wrench` (3,) acts at the origin, in its axes."""
+    load(model, steering, torque)
+    m00, m01, m02, m11, m12, m22, f0, f1, f2, _ = equations(model, twist[0], twist[1], twist[2])
+    accel[0], accel[1], accel[2] = solved(m00, m01, m02, m11, m12, m22, f0 + wrench[0],
+                                          f1 + wrench[1], f2 + wrench[2])
+
+
+@kernel
+def forwards(geometry, inertia, platform, losses, steering, twist, torque, wrench, accel):
+    """Write ν̇ of a batch: `steering`, `torque` (B, n), `twist`, `wrench`, `accel` (B, 3)."""
+    model = packed_model(geometry, inertia, platform, losses)
+    for b in range(len(steering)):
+        forward(model, steering[b], twist[b], torque[b], wrench[b], accel[b])
 
 
 @kernel
 def masses_and_biases(geometry, inertia, platform, steering, twist, mass, bias):
     """Write M (B, 3, 3) and G (B, 3) of a batch of `steering` (B, n) and `twist` (B, 3)."""
     n = len(geometry)
-    rolling, axle = np.empty((n, 3)), np.empty((n, 3))
+    model, idle = packed_model(geometry, inertia, platform, np.zeros((n, 6))), np.zeros(n)
     for b in range(len(steering)):
-        _rows(geometry, steering[b], rolling, axle)
-        mass_and_bias(geometry, inertia, platform, rolling, axle, twist[b], mass[b], bias[b])
-
-
-@inlined
-def _dry(coulomb, rate, smoothing):
-    """Return the smoothed dry friction against `rate`."""
-    return -coulomb * level(rate / smoothing) if coulomb > 0.0 else 0.0
-
-
-@inlined
-def applied_force(geometry, losses, rolling, axle, twist, torque, wrench, force):
-    """
-    Write ``W + J_xᵀ(τ + τ_rolling) + J_sᵀ τ_pivot + J_cᵀ τ_scrub`` into `force` (3,).
-
-    Returns the power of `torque` and `wrench` together and the power that friction takes, W.
-    """
-    vx, vy, w = twist[0], twist[1], twist[2]
-    f0, f1, f2 = wrench[0], wrench[1], wrench[2]
-    power, loss = f0 * vx + f1 * vy + f2 * w, 0.0
-    for i in range(len(geometry)):
-        d, r, smoothing = geometry[i, 2], geometry[i, 3], losses[i, 5]
-        wheel_rate = (rolling[i, 0] * vx + rolling[i, 1] * vy + rolling[i, 2] * w) / r
-        contact_rate = -(axle[i, 0] * vx + axle[i, 1] * vy + axle[i, 2] * w) / d
-        steering_rate = contact_rate - w
-        roll = _dry(losses[i, 3], wheel_rate, smoothing) - losses[i, 2] * wheel_rate
-        pivot = _dry(losses[i, 1], steering_rate, smoothing) - losses[i, 0] * steering_rate
-        scrub = _dry(losses[i, 4], contact_rate, smoothing)
-        power += torque[i] * wheel_rate
-        loss -= roll * wheel_rate + pivot * steering_rate + scrub * contact_rate
-        push, side = (torque[i] + roll) / r, -(pivot + scrub) / d
-        f0 += rolling[i, 0] * push + axle[i, 0] * side
-        f1 += rolling[i, 1] * push + axle[i, 1] * side
-        f2 += rolling[i, 2] * push + axle[i, 2] * side - pivot
-    force[0], force[1], force[2] = f0, f1, f2
-    return power, loss
-
-
-@inlined
-def solve_mass(mass, force, accel):
-    """Solve ``M ν̇ = F`` by LDLᵀ; a platform with a mass needs no check of pivots."""
-    p0 = mass[0, 0]
-    l1, l2 = mass[1, 0] / p0, mass[2, 0] / p0
-    p1, r2 = mass[1, 1] - l1 * mass[1, 0], mass[2, 1] - l2 * mass[1, 0]
-    l3 = r2 / p1
-    y1 = force[1] - l1 * force[0]
-    accel[2] = (force[2] - l2 * force[0] - l3 * y1) / (mass[2, 2] - l2 * mass[2, 0] - l3 * r2)
-    accel[1] = y1 / p1 - l3 * accel[2]
-    accel[0] = force[0] / p0 - l1 * accel[1] - l2 * accel[2]
-
-
-@inlined
-def forward(geometry, inertia, platform, losses, rolling, axle, twist, torque, wrench,
-            mass, bias, force, accel):
-    """Write ν̇ = M⁻¹(F − G) into `accel` (3,); return the powers of `applied_force`."""
-    mass_and_bias(geometry, inertia, platform, rolling, axle, twist, mass, bias)
-    power, loss = applied_force(geometry, losses, rolling, axle, twist, torque, wrench, force)
-    for j in range(3):
-        force[j] -= bias[j]
-    solve_mass(mass, force, accel)
-    return power, loss
+        load(model, steering[b], idle)
+        m00, m01, m02, m11, m12, m22, f0, f1, f2, _ = equations(model, twist[b, 0], twist[b, 1],
+                                                                twist[b, 2])
+        mass[b, 0, 0], mass[b, 0, 1], mass[b, 0, 2] = m00, m01, m02
+        mass[b, 1, 0], mass[b, 1, 1], mass[b, 1, 2] = m01, m11, m12
+        mass[b, 2, 0], mass[b, 2, 1], mass[b, 2, 2] = m02, m12, m22
+        # without friction and torques F is 0
+        bias[b, 0], bias[b, 1], bias[b, 2] = -f0, -f1, -f2
 
 
 @kernel
-def forwards(geometry, inertia, platform, losses, steering, twist, torque, wrench,
-             accel):
-    """Write ν̇ of a batch: `steering`, `torque` (B, n), `twist`, `wrench`, `accel` (B, 3)."""
-    n = len(geometry)
-    rolling, axle = np.empty((n, 3)), np.empty((n, 3))
-    mass, bias, force = np.empty((3, 3)), np.empty(3), np.empty(3)
-    for b in range(len(steering)):
-        _rows(geometry, steering[b], rolling, axle)
-        forward(geometry, inertia, platform, losses, rolling, axle, twist[b], torque[b], wrench[b],
-                mass, bias, force, accel[b])
+def mass_times(model, steering, vector, product):
+    """Write ``M(θ_s) v`` into `product` (3,)."""
+    for i in range(len(steering)):
+        model[2][i, ANGLE] = steering[i]
+    m00, m01, m02, m11, m12, m22, _, _, _, _ = equations(model, 0.0, 0.0, 0.0)
+    product[0], product[1], product[2] = times(m00, m01, m02, m11, m12, m22, vector[0], vector[1],
+                                               vector[2])
+
+
+@kernel
+def terms(model, vx, vy, w, wx, wy, ww):
+    """Return M and M⁻¹ (upper triangles) and F − G at the columns ANGLE and DRIVE of `model`."""
+    m00, m01, m02, m11, m12, m22, f0, f1, f2, _ = equations(model, vx, vy, w)
+    c00, c01, c02, c11, c12, c22, determinant = cofactors(m00, m01, m02, m11, m12, m22)
+    return ((m00, m01, m02, m11, m12, m22),
+            (c00 / determinant, c01 / determinant, c02 / determinant, c11 / determinant,
+             c12 / determinant, c22 / determinant), (f0 + wx, f1 + wy, f2 + ww))

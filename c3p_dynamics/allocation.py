@@ -132,20 +132,13 @@ def allocate(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, accel: A
                              "'least_norm' is what 0 means")
         torque = inverse_dynamics(robot, angles, nu, asked, virtual_steering_weight)
     given = np.empty_like(asked)
-    kernels.forwards(robot.geometry, robot.caster_inertia, robot.platform, _no_losses(robot),
+    kernels.forwards(robot.geometry, robot.caster_inertia, robot.platform, np.zeros((n, 6)),
                      angles, nu, torque, np.zeros_like(nu), given)
     pose = singularity(robot, angles)
     saturated = robot.driven & (np.abs(torque) >= robot.torque_limit)
     return Allocation(torque.reshape(*batch, n), pose.rank.reshape(batch),
                       (asked - given).reshape(*batch, 3), pose.condition.reshape(batch),
                       pose.unactuated_direction.reshape(*batch, 3), saturated.reshape(*batch, n))
-
-
-def _no_losses(robot: CasterRobot) -> Array:
-    """Return packed friction of nothing; the smoothing stands in a denominator."""
-    losses = np.zeros((robot.count, 6))
-    losses[:, 5] = 1.0
-    return losses
 
 
 def _weighted(robot: CasterRobot, vectors: list[Array], weight: ArrayLike | None,
@@ -161,7 +154,7 @@ def _weighted(robot: CasterRobot, vectors: list[Array], weight: ArrayLike | None
     angles, nu, asked = vectors
     limit = np.where(robot.driven, robot.torque_limit, 0.0)
     torque = np.empty_like(angles)
-    weighted_shares(robot.geometry, robot.caster_inertia, robot.platform, _no_losses(robot),
-                    angles, nu, asked, metric, -1.0 if torque_cost is None else torque_cost,
-                    TORQUE_COST, limit, torque)
+    weighted_shares(robot.geometry, robot.caster_inertia, robot.platform,
+                    np.zeros((robot.count, 6)), angles, nu, asked, metric,
+                    -1.0 if torque_cost is None else torque_cost, TORQUE_COST, limit, torque)
     return torque

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics import _caster_dynamics_kernels as kernels
+from c3p_dynamics._caster_inverse_kernels import inverses
 from c3p_kinematics.casters import batched
 
 # weight w_s of the virtual steering motors: 1 is the papers' reading and realises 54 % of a yaw
@@ -143,8 +144,8 @@ def inverse_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, 
     batch, (angles, nu, nudot) = batched(n, steering=(steering, n), twist=(twist, 3),
                                          accel=(accel, 3))
     torque = np.empty((len(angles), n))
-    kernels.inverses(robot.geometry, robot.caster_inertia, robot.platform, robot.driven, angles,
-                     nu, nudot, float(virtual_steering_weight), RANK_TOLERANCE, torque)
+    inverses(robot.geometry, robot.caster_inertia, robot.platform, robot.driven, angles, nu,
+             nudot, float(virtual_steering_weight), RANK_TOLERANCE, torque)
     return torque.reshape(*batch, n)
 
 

@@ -10,8 +10,8 @@ from robots import robots_in_motion, vectors
 from unequal_casters import FRICTION, papers_robot, random_robot, random_state
 
 from c3p_description.model import Friction
-from c3p_dynamics import _caster_derivative_kernels as derivatives
 from c3p_dynamics import _caster_dynamics_kernels as kernels
+from c3p_dynamics._caster_derivative_kernels import forward_derivatives
 
 # relative to the largest entry; a complex step has no truncation, so this is rounding of two ways
 TOLERANCE = 1e-9
@@ -52,8 +52,9 @@ def complex_steps(function, at):
 def analytic(robot, steering, twist, torque, wrench):
     n = robot.count
     out = np.empty(3), np.empty((3, n)), np.empty((3, 3)), np.empty((3, n))
-    derivatives.forward_derivatives(robot.geometry, robot.caster_inertia, robot.platform,
-                                    robot.losses, steering, twist, torque, wrench, *out)
+    model = kernels.packed_model(robot.geometry, robot.caster_inertia, robot.platform,
+                                 robot.losses)
+    forward_derivatives(model, steering, twist, torque, wrench, *out)
     return out
 
 
