@@ -10,13 +10,13 @@ With R(θ_s, ν, τ, ν̇) = F − G − M ν̇ the motion is R = 0, so every de
     Q = −(τ_pivot + τ_scrub)/d − μ_a (θ̇_s s + Ra ν̇) − κ s u
 
 and ``dRx/dθ = −Ra``, ``dRa/dθ = Rx`` make ``ds/dθ = −u``, ``du/dθ = s``, ``dθ̇_s/dθ = −s/d``.
-The acceleration is that of `equations` (_caster_dynamics_kernels.py); a second pass over the
+The acceleration is that of `equations` (_caster_equations.py); a second pass over the
 casters adds the derivatives from the columns that it has left in the model.
 """
 
 from __future__ import annotations
 
-from c3p_dynamics._caster_dynamics_kernels import (
+from c3p_dynamics._caster_equations import (
     ACROSS,
     ALONG,
     AXLE,
@@ -36,11 +36,14 @@ from c3p_dynamics._caster_dynamics_kernels import (
     STEEPNESS,
     X,
     Y,
+    caster_inertia_force,
+    cofactors,
     equations,
     friction_torques,
     load,
+    projected,
+    times,
 )
-from c3p_dynamics._caster_terms import caster_inertia_force, cofactors, projected, times
 from c3p_kinematics.compiled import inlined, kernel
 
 

@@ -22,7 +22,7 @@ import math
 
 import numpy as np
 
-from c3p_dynamics._caster_terms import (
+from c3p_dynamics._caster_equations import (
     caster_inertia_force,
     cofactors,
     platform_force,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from c3p_dynamics._caster_dynamics_kernels import (
+from c3p_dynamics._caster_equations import (
     ALONG,
     ALONGS,
     ANGLE,

@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics import _caster_dynamics_kernels as kernels
-from c3p_dynamics._allocation_kernels import weighted_shares
+from c3p_dynamics import _caster_batch_kernels as kernels
+from c3p_dynamics._caster_batch_kernels import weighted_shares
 from c3p_dynamics.caster_dynamics import VIRTUAL_STEERING_WEIGHT, inverse_dynamics
 from c3p_kinematics.casters import batched
 from c3p_kinematics.singularity import length_scale, singularity

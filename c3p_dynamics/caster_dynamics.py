@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics import _caster_dynamics_kernels as kernels
+from c3p_dynamics import _caster_batch_kernels as kernels
 from c3p_dynamics._caster_inverse_kernels import inverses
 from c3p_kinematics.casters import batched
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from c3p_description.model import CasterRobot
-from c3p_dynamics._caster_dynamics_kernels import ANGLE, COS, RATE, packed_model, terms
+from c3p_dynamics._caster_equations import ANGLE, COS, RATE, packed_model, terms
 
 # a row (x, y, yaw) of a Jacobian, or a vector of that kind
 Row = tuple[float, float, float]

@@ -5,7 +5,7 @@ Compiled motion of a caster robot in discrete time, with its derivatives, for lo
 
 State ``x = [X, Y, φ, vx, vy, ω, θ_1 … θ_n]``: pose on the floor, twist in ``base_link``, steering;
 input τ (n,), steps `dt` (N,) by the midpoint rule. `model` is that of ``packed_model`` in
-_caster_dynamics_kernels.py. Nothing is allocated: the caller provides the work memory.
+_caster_equations.py. Nothing is allocated: the caller provides the work memory.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from c3p_dynamics._caster_derivative_kernels import forward_derivatives
-from c3p_dynamics._caster_dynamics_kernels import ALONG, COS, RATE, SIN, forward
+from c3p_dynamics._caster_equations import ALONG, COS, RATE, SIN, forward
 from c3p_kinematics.compiled import kernel
 
 

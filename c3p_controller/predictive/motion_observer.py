@@ -20,7 +20,7 @@ import numpy as np
 
 from c3p_controller.predictive._kernels import advance
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics._caster_dynamics_kernels import STEEPNESS, mass_times, packed_model
+from c3p_dynamics._caster_equations import STEEPNESS, mass_times, packed_model
 from c3p_kinematics.se2 import wrap
 
 # an odometry this far from the prediction was set by somebody: start afresh, m and rad

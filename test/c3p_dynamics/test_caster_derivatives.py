@@ -10,8 +10,9 @@ from robots import robots_in_motion, vectors
 from unequal_casters import FRICTION, papers_robot, random_robot, random_state
 
 from c3p_description.model import Friction
-from c3p_dynamics import _caster_dynamics_kernels as kernels
+from c3p_dynamics import _caster_batch_kernels as kernels
 from c3p_dynamics._caster_derivative_kernels import forward_derivatives
+from c3p_dynamics._caster_equations import packed_model
 
 # relative to the largest entry; a complex step has no truncation, so this is rounding of two ways
 TOLERANCE = 1e-9
@@ -52,8 +53,7 @@ def complex_steps(function, at):
 def analytic(robot, steering, twist, torque, wrench):
     n = robot.count
     out = np.empty(3), np.empty((3, n)), np.empty((3, 3)), np.empty((3, n))
-    model = kernels.packed_model(robot.geometry, robot.caster_inertia, robot.platform,
-                                 robot.losses)
+    model = packed_model(robot.geometry, robot.caster_inertia, robot.platform, robot.losses)
     forward_derivatives(model, steering, twist, torque, wrench, *out)
     return out
 

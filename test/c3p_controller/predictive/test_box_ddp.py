@@ -14,7 +14,7 @@ from c3p_controller.predictive import _box_ddp as ddp
 from c3p_controller.predictive import _cost as cost
 from c3p_controller.predictive import _kernels as motion
 from c3p_description.loader import load
-from c3p_dynamics._caster_dynamics_kernels import packed_model
+from c3p_dynamics._caster_equations import packed_model
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -1,34 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ANN001, ANN202 (the compiler infers the types)
 """
-Compiled forward dynamics of a caster robot: plain arrays in, plain arrays out, no checks.
+Compiled equations of motion of a caster robot: the terms of ``M ν̇ + G = F`` and their sums.
 
-`equations` is the one place where M and F − G of ``M ν̇ = F − G`` are summed up, from the terms of
-_caster_terms.py: forward dynamics, mass matrix and bias are here, integration in
-_caster_motion_kernels.py, derivatives in _caster_derivative_kernels.py. It works on a *model*,
-which `packed_model` makes once per robot (or once per call, for batches):
+A caster with its pivot at (x, y) acts on the platform by a force at the pivot: P along the rolling
+direction e = (−s, c) and Q along the axle a = (c, s), with c, s the cosine and sine of θ_s. Its
+speeds are those of the pivot, p = v + ω ẑ×(x, y):
+
+    along = e·p,   across = a·p,   θ̇_s = −across/d − ω
+
+`equations` is the one place where M and F − G are summed up. `forward`, the derivatives
+(_caster_derivative_kernels.py), the integration (_caster_motion_kernels.py) and the batches
+(_caster_batch_kernels.py) call it; the inverse dynamics (_caster_inverse_kernels.py) sum up the
+same terms for a given ν̇. The others work on a *model*, which `packed_model` makes once per robot:
 
     model = (geometry, body, casters, levels)
 
 `geometry` (n, 4) is that of CasterRobot, `body` (8,) the constant parts of M, `casters` (n, 24) a
 row per caster with the columns below, and `levels` (2, lots) the dry friction of all casters,
-arguments above and tanh of them below. The columns after the constants and `levels` are work
-memory: one model per thread.
+arguments above and tanh of them below. Columns after the constants, and `levels`, are work memory:
+one model per thread.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from c3p_dynamics._caster_terms import (
-    caster_inertia_force,
-    cofactors,
-    platform_force,
-    platform_terms,
-    projected,
-    times,
-    turning_part,
-)
 from c3p_dynamics._elementary import circle, level
 from c3p_kinematics.compiled import inlined, kernel
 
@@ -44,6 +41,73 @@ COLUMNS = 24
 
 # dry friction is evaluated in lots of this size, full registers of the widest vector units
 LOT = 8
+
+
+@inlined
+def platform_terms(platform):
+    """Return m, m cx, m cy and the inertia about the origin, of ``CasterRobot.platform``."""
+    m, cx, cy = platform[0], platform[2], platform[3]
+    return m, m * cx, m * cy, platform[1] + m * (cx * cx + cy * cy)
+
+
+@inlined
+def platform_force(m, mx, my, inertia, vx, vy, w, ax, ay, aw):
+    """
+    Return the part of ``M ν̇ + G`` that belongs to the platform without casters.
+
+    In turning axes the origin accelerates by ν̇ + ω×v, and the centre of mass by −ω² c more.
+    """
+    qx, qy = ax - w * vy, ay + w * vx
+    return (m * qx - my * aw - mx * w * w, m * qy + mx * aw - my * w * w,
+            mx * qy - my * qx + inertia * aw)
+
+
+@inlined
+def projected(c, s, x, y, vx, vy, w):
+    """Return ``e·q, a·q`` of the pivot's q = (vx, vy) + w ẑ×(x, y): velocity or acceleration."""
+    px, py = vx - w * y, vy + w * x
+    return c * py - s * px, c * px + s * py
+
+
+@inlined
+def caster_inertia_force(rolling, axle, kappa, along, across, rate, along_accel, across_accel):
+    """
+    Return the forces that ``M ν̇ + G`` takes at a pivot: rolling mass, the rest of P, and Q.
+
+        μ_e (e·q − θ̇_s across),   −κ across²,   μ_a (a·q + θ̇_s along) + κ along across
+
+    The first is kept apart because the inverse dynamics gives it to the wheel's own motor.
+    """
+    return (rolling * (along_accel - rate * across), -kappa * across * across,
+            axle * (across_accel + rate * along) + kappa * along * across)
+
+
+@inlined
+def turning_part(surplus, c, s, x, y):
+    """
+    Return what a matrix ``Σ α RxᵀRx + β RaᵀRa`` has beyond its value at θ_s = 0.
+
+    With ``eᵀe + aᵀa = 1`` and surplus = α − β it is ``[[q, t], [t, −q]]`` at the pivot. Returned
+    are its entries 00 (11 is the negative), 01, 02, 12 and 22 about the platform's origin.
+    """
+    part = surplus * s
+    q, t = part * s, -part * c
+    a, b = x * t - y * q, x * q + y * t
+    return q, t, a, -b, -(y * a + x * b)
+
+
+@inlined
+def cofactors(m00, m01, m02, m11, m12, m22):
+    """Return the upper triangle of the adjugate of a symmetric matrix, and its determinant."""
+    c00, c01, c02 = m11 * m22 - m12 * m12, m12 * m02 - m01 * m22, m01 * m12 - m11 * m02
+    return (c00, c01, c02, m00 * m22 - m02 * m02, m01 * m02 - m00 * m12, m00 * m11 - m01 * m01,
+            m00 * c00 + m01 * c01 + m02 * c02)
+
+
+@inlined
+def times(m00, m01, m02, m11, m12, m22, x, y, z):
+    """Return the product of a symmetric matrix, as its upper triangle, and a vector."""
+    return m00 * x + m01 * y + m02 * z, m01 * x + m11 * y + m12 * z, m02 * x + m12 * y + m22 * z
 
 
 @kernel
@@ -173,30 +237,6 @@ def forward(model, steering, twist, torque, wrench, accel):
     m00, m01, m02, m11, m12, m22, f0, f1, f2, _ = equations(model, twist[0], twist[1], twist[2])
     accel[0], accel[1], accel[2] = solved(m00, m01, m02, m11, m12, m22, f0 + wrench[0],
                                           f1 + wrench[1], f2 + wrench[2])
-
-
-@kernel
-def forwards(geometry, inertia, platform, losses, steering, twist, torque, wrench, accel):
-    """Write ν̇ of a batch: `steering`, `torque` (B, n), `twist`, `wrench`, `accel` (B, 3)."""
-    model = packed_model(geometry, inertia, platform, losses)
-    for b in range(len(steering)):
-        forward(model, steering[b], twist[b], torque[b], wrench[b], accel[b])
-
-
-@kernel
-def masses_and_biases(geometry, inertia, platform, steering, twist, mass, bias):
-    """Write M (B, 3, 3) and G (B, 3) of a batch of `steering` (B, n) and `twist` (B, 3)."""
-    n = len(geometry)
-    model, idle = packed_model(geometry, inertia, platform, np.zeros((n, 6))), np.zeros(n)
-    for b in range(len(steering)):
-        load(model, steering[b], idle)
-        m00, m01, m02, m11, m12, m22, f0, f1, f2, _ = equations(model, twist[b, 0], twist[b, 1],
-                                                                twist[b, 2])
-        mass[b, 0, 0], mass[b, 0, 1], mass[b, 0, 2] = m00, m01, m02
-        mass[b, 1, 0], mass[b, 1, 1], mass[b, 1, 2] = m01, m11, m12
-        mass[b, 2, 0], mass[b, 2, 1], mass[b, 2, 2] = m02, m12, m22
-        # without friction and torques F is 0
-        bias[b, 0], bias[b, 1], bias[b, 2] = -f0, -f1, -f2
 
 
 @kernel
