@@ -75,7 +75,7 @@ def packed_inverse(geometry, inertia, platform, driven, weight, tolerance):
 
 @kernel
 def _share_dropped(pack, f0, f1, f2):
-    """Add the least-norm share of a force to the torques; what no motor can give is dropped."""
+    """Add the least-norm allocation of a force to the torques; unreachable parts are dropped."""
     n = count_of(pack)
     wheel, steer = np.empty((n, 3)), np.empty((n, 3))
     driven, force = np.empty(n, np.bool_), np.empty(3)
@@ -90,7 +90,7 @@ def _share_dropped(pack, f0, f1, f2):
         wheel[i, 0], wheel[i, 1], wheel[i, 2] = -s * gain, c * gain, (c * x + s * y) * gain
         steer[i, 0], steer[i, 1] = -c * per_offset, -s * per_offset
         steer[i, 2] = -(s * x - c * y) * per_offset - 1.0
-    # a state that is no number ends here, too; LAPACK would raise, and a loop must not meet that
+    # a state that is not finite ends here, too; LAPACK would raise, which a loop must not meet
     if math.isfinite(known):
         share_least_norm(wheel, steer, driven, force, pack[4], pack[5], pack[len(pack) - n:])
     else:
@@ -126,7 +126,7 @@ def share_inline(pack):
         along_accel, across_accel = projected(c, s, x, y, ax, ay, aw)
         own, push, side = caster_inertia_force(pack[at + 4], pack[at + 5], pack[at + 6], along,
                                                across, rate, along_accel, across_accel)
-        # what a motor spends on its own rolling mass is its own: τ = r² μ_e θ̈_x
+        # each motor drives its own rolling mass: τ = r² μ_e θ̈_x; a wheel without one is pushed
         if pack[at + 7] > 0.0:
             pack[out + i] = pack[at + 3] * own
         else:
@@ -145,7 +145,7 @@ def share_inline(pack):
         a02 += d02 + across_x
         a12 += d12 + across_y
         a22 += d22 + 2.0 * (x * across_y - y * across_x)
-    # below `tolerance` the normal equations would meet rounding
+    # below `tolerance` the normal equations are singular up to rounding
     if pack[4] > pack[5]:
         c00, c01, c02, c11, c12, c22, volume = cofactors(a00, a01, a02, a11, a12, a22)
         if volume > WELL_SPANNED * a00 * a11 * a22:
@@ -157,7 +157,7 @@ def share_inline(pack):
         p1, r2 = a11 - l1 * a01, a12 - l2 * a01
         l3 = r2 / p1
         p2 = a22 - l2 * a02 - l3 * r2
-        # false for a number that is none, too
+        # also false for nan
         if a00 > 0.0 and p1 > RANK_TOLERANCE * a11 and p2 > RANK_TOLERANCE * a22:
             y1 = f1 - l1 * f0
             z2 = (f2 - l2 * f0 - l3 * y1) / p2

@@ -112,7 +112,7 @@ def bias(agv: Agv, caster: ArrayLike, rates: ArrayLike) -> Array:
 
 def friction_torque(agv: Agv, caster: ArrayLike, rates: ArrayLike) -> Array:
     """
-    Return δ, what viscous friction of all four joints does to the driven wheels.
+    Return δ, the viscous friction of all four joints as torques on the driven wheels.
 
     ``δ = −Rᵀ diag(b) R θ̇`` with R the (4, 2) rates of the joints of unit rates of the driven ones.
     Shapes, units and errors as `bias`.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contacts of a moving tree: which are closed, when others close, what happens then."""
+"""Contact state of a moving tree: closed contacts, event location, impacts and release."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ from c3p_dynamics.constraints.solvers import solve
 from c3p_dynamics.constraints.unilateral import pushing
 from c3p_dynamics.trees import Tree
 
-# deeper than rounding, shallower than anything that matters, m
+# penetration that counts as below the plane, m: above rounding, below any relevant depth
 MARGIN = 1e-12
-# gap of what touches and speed of what rests on its plane, m and m/s: well above what the event
-# location leaves, well below anything that is seen
+# largest gap of a touching and speed of a resting contact, m and m/s: well above the error of the
+# event location, well below any relevant motion
 TOUCHING, RESTING = 1e-9, 1e-9
-# Zeno: so many impacts of one contact within so many steps, and it stays on its plane
+# Zeno behaviour: after this number of impacts of a contact within so few steps it does not bounce
 MOST_IMPACTS, WITHIN_STEPS = 8, 4.0
-# so many events in the same instant: contacts that rest are then kept for a step, pull or not
+# chattering: after this number of events within an instant (s) resting contacts are kept closed
+# for one step, even if they would pull
 MOST_EVENTS, INSTANT = 12, 1e-9
-# and so many are too many
+# number of events within an instant that is an error
 ENDLESS = 200
-# of a step: smaller parts cannot be told from nothing
+# smallest part of a step: rounding of the event time
 SMALLEST_PART = 1e-12
 HALVES = 0.5 ** np.arange(1, 34)
 
@@ -46,7 +47,7 @@ class Contacts:
     rest_speed : float, m/s
         Slower impacts do not bounce.
     step : float, s
-        The integrator's, a measure for what is soon.
+        Step of the integrator, the time scale of Zeno behaviour.
 
     Attributes
     ----------
@@ -56,12 +57,12 @@ class Contacts:
     gap : (2, k) array
         Gap and speed of each after a step, written by the kernels.
     margin : float, m
-        What counts as below the plane.
+        Penetration that counts as below the plane.
 
     Raises
     ------
     ConstraintError
-        Not a contact, or one that cannot be.
+        Not a contact, or an invalid one.
     """
 
     def __init__(self, tree: Tree, contacts: Sequence[Contact], rest_speed: float, step: float
@@ -102,7 +103,7 @@ class Contacts:
         kind : int
             ``CLOSES`` or ``OPENS``.
         culprit : int
-            A contact that has done so by the end of the step.
+            A contact with this event by the end of the step.
         h : float, s
             The step.
         trial : callable
@@ -121,7 +122,7 @@ class Contacts:
 
             low = SMALLEST_PART * h
             if height(low) <= 0.0:
-                # on the plane, but on its way up: a bounce that ends within the step
+                # on the plane and moving up: a bounce that ends within the step
                 if kind == kernels.OPENS or trial(low)[1][culprit] <= 0.0:
                     return 0.0
                 low = next((size for size in part * HALVES if height(size) > 0.0), 0.0)
@@ -131,7 +132,7 @@ class Contacts:
                 part = float(brentq(height, low, part, xtol=SMALLEST_PART * h, rtol=1e-14))
             if kind == kernels.OPENS:
                 return part
-            # somebody else may have been there before
+            # another contact may have closed earlier in the step
             gap, speed, _ = trial(part)
             earlier = [k for k in range(len(gap)) if watch[k] == -1 and gap[k] < -self.margin
                        and speed[k] < 0.0 and (kind, k) not in tried]
@@ -194,7 +195,7 @@ class Contacts:
     def decide(self, time: float, inertia: Array, force: Array, q: Array, qd: Array, equal: Rows,
                without: int | None = None) -> None:
         """
-        Find out which contacts push from now on (`pushing`).
+        Determine the active contacts (`pushing`).
 
         Parameters
         ----------
@@ -206,17 +207,17 @@ class Contacts:
         equal : Rows
             Constraints in force.
         without : int, optional
-            A contact that has just let go.
+            A contact that has just opened.
 
         Raises
         ------
         ConstraintError
-            They close and open without end in one instant.
+            Contact chattering that does not end.
         """
         self._events = [t for t in self._events if time - t < INSTANT] + [time]
         if len(self._events) > ENDLESS:
-            raise ConstraintError(f'at {time:.6g} s contacts close and open without end; take a '
-                                  'smaller step or a larger rest_speed')
+            raise ConstraintError(f'at {time:.6g} s: contact chattering, {ENDLESS} events in one '
+                                  'instant; take a smaller step or a larger rest_speed')
         touching = self._touching(q)
         rows = evaluate(self.tree, [self.contacts[k] for k in touching], q, qd)
         ends = np.cumsum([len(self.contacts[k].labels) for k in touching], dtype=int) - 1
@@ -231,7 +232,7 @@ class Contacts:
         self._closed = [touching[i] for i in resting]
 
     def _taken(self, touching: list[int], push: np.ndarray) -> list[int]:
-        """Return the rows of contacts that push."""
+        """Return the rows of active contacts."""
         taken, row = [], 0
         for k, pushed in zip(touching, push, strict=True):
             size = len(self.contacts[k].labels)
@@ -240,7 +241,7 @@ class Contacts:
         return taken
 
     def _zeno(self, k: int, time: float) -> bool:
-        """Whether a contact has bounced so often that it counts as resting."""
+        """Return True if a contact has bounced often enough to count as resting."""
         recent = [t for t in self._hits.get(k, []) if time - t < WITHIN_STEPS * self._step]
         self._hits[k] = recent
         return len(recent) >= MOST_IMPACTS

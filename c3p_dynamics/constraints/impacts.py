@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Sudden changes of velocity: closing a constraint that the velocity does not satisfy.
+Impacts: closing a constraint that the velocity does not satisfy.
 
-Kelly's report speaks of temporary constraints but not of this: with ``B q̇⁻ ≠ g`` there is an
-impulse, ``A (q̇⁺ − q̇⁻) = BᵀΛ``, and Newton's restitution asks ``B q̇⁺ − g = −e (B q̇⁻ − g)``.
+Kelly's report has temporary constraints but no impacts: with ``B q̇⁻ ≠ g`` there is an impulse,
+``A (q̇⁺ − q̇⁻) = BᵀΛ``, and Newton's restitution requires ``B q̇⁺ − g = −e (B q̇⁻ − g)``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from c3p_dynamics.constraints.solvers import solve
 
 class Impact(NamedTuple):
     """
-    A sudden change of velocity.
+    Result of an impact.
 
     Attributes
     ----------

@@ -2,9 +2,9 @@
 """
 Masses, centre of mass and friction of a robot from a recorded motion, with intervals.
 
-Least squares on the errors of short predictions (shooting.py, shooting_fit.py). What the motion
-does not show is not estimated: a number whose interval would reach further than half its size is
-put back to its description, and the result says so.
+Least squares on the errors of short predictions (shooting.py, shooting_fit.py). A number whose
+confidence interval would exceed half its size on either side is not estimated: it keeps its
+described value and is listed in `Identification.unseen`.
 """
 
 from __future__ import annotations
@@ -36,44 +36,43 @@ from c3p_dynamics.identification.shooting import (
 )
 from c3p_dynamics.identification.shooting_fit import ShootingFit
 
-# a number counts as known when its interval is within this part of its size on either side
+# half-width of the interval, relative to the size of a number, up to which it is identified
 KNOWN_WITHIN = 0.5
 
-# of unknowns with too wide intervals, those within this part of the worst are about as bad
+# too wide intervals within this part of the widest are equivalent; the last unknown is dropped
 ABOUT_AS_BAD = 0.1
 
-# segments with which the search begins, and how exact it is there and before what the motion does
-# not show is left out: parts of the sum of squares
+# number of segments of the first search, and relative tolerances of the sum of squares in it and
+# before unidentifiable numbers are dropped
 FEW, VERY_ROUGHLY, ROUGHLY = 40, 1e-3, 1e-6
 
-# a segment is set aside when its error exceeds the median by this factor and stands out from the
-# spread of all segments by so many deviations
+# a segment is an outlier when its error exceeds the median by this factor and by this number of
+# robust standard deviations, in logarithms
 OUTLIER_FACTOR, OUTLIER_DEVIATIONS = 2.0, 5.0
 
-# a smoothing below this times the least one is at its bound
+# a smoothing below this multiple of its lower bound is at the bound
 AT_LEAST = 1.05
 
-# rounds in which segments may be set aside or taken back
+# most rounds of outlier detection
 MOST_ROUNDS = 4
 
 # median absolute deviation → standard deviation of a normal distribution
 NORMAL = 1.4826
 
-# change of a fixed number for which `Identification.influence` tells the consequence
+# relative change of a fixed number in `Identification.influence`
 INFLUENCE_OF = 0.01
 
 
 class Estimate(NamedTuple):
     """
-    One number that was found.
+    Estimated number with its confidence interval.
 
     Attributes
     ----------
     unknown : Unknown
     value, low, high : float
-        And the ends of its interval.
     described : float
-        In the description.
+        Value in the description.
     """
 
     unknown: Unknown
@@ -95,16 +94,16 @@ class Estimate(NamedTuple):
 
 class Unseen(NamedTuple):
     """
-    One number that the motion does not show; it keeps its description.
+    Number that the motion does not identify; it keeps its described value.
 
     Attributes
     ----------
     unknown : Unknown
     described : float
     half_width : float
-        Of the interval that it would have had; infinite where others have the same effect.
+        Half-width of its rejected interval; infinite if other unknowns have the same effect.
     remedy : str
-        A motion that would show it.
+        Motion that would identify it.
     """
 
     unknown: Unknown
@@ -116,41 +115,40 @@ class Unseen(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Identification:
     """
-    What a recorded motion tells about a robot.
+    Result of an identification.
 
     Attributes
     ----------
     robot : CasterRobot
         The description with the estimates in it.
     delay : float, s
-        Between a command and its effect on the joints as they are measured.
+        Between a command and its effect on the measured joints.
     estimates : tuple of Estimate
     unseen : tuple of Unseen
     confidence : float
-        Of the intervals, such as 0.95.
+        Level of the intervals, such as 0.95.
     correlation : (p, p) array
-        Of the estimates' errors.
+        Correlation of the estimates' errors.
     influence : dict
-        Number that was not estimated → by how much the estimates (p,) would change, were it 1 %
-        larger.
+        Number that was not estimated → change of the estimates (p,) if it were 1 % larger.
     noise : (2,) array, m
         Rms error of steering and of wheel angles, over ground.
     persistence : float
-        Correlation of the errors of consecutive samples: near 0 for noise, near 1 where the model
-        misses something.
+        Correlation of the errors of consecutive samples: near 0 for noise, near 1 for a model
+        error.
     sudden : bool
-        Dry friction changes its sign as fast as was allowed: `smoothing` is a bound.
+        The estimated `smoothing` is at its lower bound.
     segments : (S, 2) array, s
-        When each segment began and ended.
+        Begin and end of each segment.
     segment_error : (S,) array
         Rms error of each segment, in units of the noise.
     set_aside : (S,) bool array
-        Segments that fit much worse than the others (slip, a push) and were left out.
+        Outliers (slip, a push) that were left out.
     samples : (k,) array of int
         Rows of the recording behind `errors`.
     errors, described_errors : (k, 2n) array, m
-        Measured minus predicted, steering then wheels, over ground: by the robot that was found,
-        and by the one that was described (with the delay that was found).
+        Measured minus predicted, steering then wheels, over ground, with the identified and with
+        the described robot (both with the identified delay).
     """
 
     robot: CasterRobot
@@ -175,10 +173,10 @@ class Identification:
         for estimate in self.estimates:
             if estimate.name == name:
                 return estimate
-        raise KeyError(f'{name}: not estimated; there are {[e.name for e in self.estimates]}')
+        raise KeyError(f'{name}: not estimated; estimated: {[e.name for e in self.estimates]}')
 
     def correlated(self, limit: float = 0.9) -> list[tuple[str, str, float]]:
-        """Return the pairs that the motion hardly tells apart: names and correlation."""
+        """Return pairs with a correlation above `limit` in size: two names, correlation."""
         names = [e.name for e in self.estimates]
         return [(names[j], names[i], float(self.correlation[i, j]))
                 for i in range(len(names)) for j in range(i)
@@ -189,21 +187,21 @@ def identify(robot: CasterRobot, recording: Recording, estimate: Iterable[str] =
              per_caster: Iterable[str] = (), settings: ShootingSettings | None = None,
              confidence: float = 0.95) -> Identification:
     """
-    Return what a recorded motion tells about masses, centre of mass, friction and delay.
+    Identify masses, centre of mass, friction and input delay from a recorded motion.
 
     Parameters
     ----------
     robot : CasterRobot
-        Description: where the search begins, and the values of everything not estimated.
+        Description: initial values, and the values of everything not estimated.
     recording : Recording
         Torques beyond the robot's limits count as those limits.
     estimate : iterable of str
         Keys of `parameters.PARAMETERS`.
     per_caster : iterable of str
-        Those of them that get one value per caster.
+        Those with one value per caster.
     settings : ShootingSettings, optional
     confidence : float
-        Of the intervals.
+        Level of the intervals.
 
     Returns
     -------
@@ -218,29 +216,29 @@ def identify(robot: CasterRobot, recording: Recording, estimate: Iterable[str] =
 
     Notes
     -----
-    A mass at a pivot cannot be told from one that turns with the caster: the motion shows
-    ``platform_mass + Σ link_mass`` and the like, so that links and wheels are weighed, not
-    estimated (docs/identification.md).
+    A mass at a pivot is indistinguishable from one that turns with the caster: only
+    ``platform_mass + Σ link_mass`` and similar sums are identifiable, so that links and wheels are
+    weighed, not estimated (docs/identification.md).
     """
     if not 0.0 < confidence < 1.0:
-        raise ValueError(f'confidence = {confidence}: must lie between 0 and 1, such as 0.95')
+        raise ValueError(f'confidence = {confidence}: must be between 0 and 1, such as 0.95')
     settings = settings or ShootingSettings()
     where = unknowns(robot, estimate, per_caster)
-    # lists are welcome, and so are slices: kernels are compiled for rows without gaps
+    # kernels are compiled for contiguous arrays
     recording = Recording(*(np.ascontiguousarray(a, float) for a in recording))
     check(robot, recording)
     recording = recording._replace(torque=np.where(
         robot.driven, np.clip(recording.torque, -robot.torque_limit, robot.torque_limit), 0.0))
     shooting = Shooting(robot, recording, *cut(robot, recording, settings), settings)
     spans = recording.time[np.column_stack([shooting.begin, shooting.end - 1])]
-    # a few segments bring the search close, at a part of the cost
+    # a few segments bring the search close at a fraction of the cost
     fit = ShootingFit(robot, shooting.few(FEW), where, _sizes(robot, where, recording))
     fit, unseen = _without_indistinct(fit)
     fit.solve(VERY_ROUGHLY)
     fit, segment_error, aside = _without_outliers(fit, shooting)
     if _sudden(fit):
-        # only now: small steps for all of the search would take long
-        fit = fit.of(fit.shooting.finer())
+        # fine integration steps from here on only: they cost 2.5 times as much
+        fit = fit.of(fit.shooting.part(slice(None), fit.shooting.settings.finer()))
         fit.solve(ROUGHLY)
     noise = fit.weigh()
     fit, half, correlation = _without_unseen(fit, confidence, unseen)
@@ -255,22 +253,22 @@ def identify(robot: CasterRobot, recording: Recording, estimate: Iterable[str] =
 
 
 def _sizes(robot: CasterRobot, where: Sequence[Unknown], recording: Recording) -> Array:
-    """Return what counts as much of each unknown in this motion."""
+    """Return the scale of each unknown in this motion."""
     torque = float(np.sqrt(np.mean(recording.torque[:, robot.driven]**2)))
     span = recording.time[-1] - recording.time[0]
-    # mean speed of all joints; rates themselves would be full of noise
+    # mean rate of all joints from distances: differentiated encoder angles are noisy
     turned = np.abs(np.diff(np.hstack([recording.steering, recording.wheel_angle]), axis=0))
     rate = float(turned.sum(axis=0).mean() / span)
     if torque == 0.0:
-        raise IdentificationError('nothing to learn from: all commanded wheel torques are zero')
+        raise IdentificationError('no excitation: all commanded wheel torques are zero')
     return np.array([scale(robot, u, torque, rate) for u in where])
 
 
 def _without_outliers(fit: ShootingFit, shooting: Shooting) -> tuple[ShootingFit, Array, Array]:
-    """Fit all segments but those that fit much worse; also return every error, and who is out."""
+    """Fit without outliers; return the fit, the error of each segment, and the outliers."""
     aside = None
     for _ in range(MOST_ROUNDS):
-        # judged by what was found without them, so that they do not hide behind their own pull
+        # judged by a fit without them, which they do not distort
         fit = fit.of(shooting)
         fit.settle()
         fit.weigh()
@@ -287,14 +285,14 @@ def _without_outliers(fit: ShootingFit, shooting: Shooting) -> tuple[ShootingFit
 
 
 def _sudden(fit: ShootingFit) -> bool:
-    """Return whether dry friction changes its sign as fast as it may."""
+    """Return True if the smoothing of dry friction is at its lower bound."""
     least = fit.shooting.settings.least_smoothing
     return any(u.parameter == 'smoothing' and v < AT_LEAST * least
                for u, v in zip(fit.where, fit.values, strict=True))
 
 
 def _outliers(error: Array) -> Array:
-    """Return which segments fit much worse than most."""
+    """Return which segments are outliers (S,), by median and median deviation."""
     log = np.log(error)
     middle = np.median(log)
     spread = NORMAL * np.median(np.abs(log - middle))
@@ -305,57 +303,57 @@ def _enough(fit: ShootingFit) -> None:
     shooting, needed = fit.shooting, len(fit.where) + 2
     if len(shooting.rows) < needed:
         raise IdentificationError(
-            f'only {len(shooting.rows)} pieces of motion of {shooting.settings.segment} s for '
-            f'{len(fit.where)} unknowns, which need {needed}: drive longer (20 s or more, with '
-            'turns and changes of direction), or estimate fewer')
+            f'{len(shooting.rows)} segments of {shooting.settings.segment} s for '
+            f'{len(fit.where)} unknowns: at least {needed} are needed; drive longer (20 s or '
+            'more, with turns and changes of direction), or estimate fewer')
 
 
 def _without_indistinct(fit: ShootingFit) -> tuple[ShootingFit, list[Unseen]]:
-    """Put back what has no effect of its own, the last of several with the same effect first."""
+    """Drop unknowns without an effect of their own, the last of several equivalent ones first."""
     unseen: list[Unseen] = []
     while np.any(indistinct := fit.indistinct()):
-        fit = _put_back(fit, int(np.flatnonzero(indistinct)[-1]), np.inf, unseen)
+        fit = _drop(fit, int(np.flatnonzero(indistinct)[-1]), np.inf, unseen)
     return fit, unseen
 
 
 def _without_unseen(fit: ShootingFit, confidence: float, unseen: list[Unseen]
                     ) -> tuple[ShootingFit, Array, Array]:
-    """Put back, one after the other, what the motion hardly shows; fit the rest again."""
+    """Drop unknowns with too wide intervals one by one; fit the rest again."""
     quantile = float(student.ppf(0.5 + confidence / 2.0, len(fit.shooting.rows) - 1))
-    leaning = True
+    regularised = True
     while True:
         deviation, correlation = fit.spread()
         half = quantile * deviation
-        # the equations bend: where nothing shows an unknown the search may end at a value that
-        # would have shown it, and the interval there would be a fiction
-        wide = half * np.maximum(1.0, fit.blunter()) if leaning else half
+        # nonlinear: for an unidentifiable unknown the search may end at a value around which it
+        # would be identifiable, where the interval is too narrow
+        wide = half * np.maximum(1.0, fit.blunter()) if regularised else half
         excess = wide / (KNOWN_WITHIN * np.maximum(fit.size, np.abs(fit.values)))
         if np.any(excess > 1.0):
-            # of several that are about as bad, because they have nearly the same effect, the last
+            # of several equivalent ones the last: PARAMETERS is in the order of preference
             worst = int(np.flatnonzero(excess >= ABOUT_AS_BAD * excess.max())[-1])
-            fit, leaning = _put_back(fit, worst, float(wide[worst]), unseen), True
+            fit, regularised = _drop(fit, worst, float(wide[worst]), unseen), True
             fit.solve(ROUGHLY)
-        elif leaning:
-            # what is left needs no description to lean on
+        elif regularised:
+            # the remaining unknowns are identifiable without the pull to the description
             fit.solve(leash=np.inf)
-            leaning = False
+            regularised = False
         else:
             return fit, half, correlation
 
 
-def _put_back(fit: ShootingFit, index: int, half: float, unseen: list[Unseen]) -> ShootingFit:
+def _drop(fit: ShootingFit, index: int, half: float, unseen: list[Unseen]) -> ShootingFit:
     unknown = fit.where[index]
     unseen.append(Unseen(unknown, described(fit.robot, unknown), half,
                          PARAMETERS[unknown.parameter].shown_by))
     if len(fit.where) == 1:
-        raise IdentificationError('the motion shows nothing of what was asked for; it would have '
-                                  'to ' + '; '.join(f'({u.unknown.name}) {u.remedy}'
-                                                    for u in unseen))
-    return fit.without(index)
+        raise IdentificationError('none of the requested parameters is identifiable from this '
+                                  'motion: ' + '; '.join(f'({u.unknown.name}) {u.remedy}'
+                                                         for u in unseen))
+    return fit.of(fit.shooting, without=index)
 
 
 def _estimates(fit: ShootingFit, half: Array) -> tuple[Estimate, ...]:
-    # an interval does not reach where no robot is
+    # intervals are clipped to physical values
     low, high = bounds(fit.where, fit.robot, np.inf, 0.0)
     return tuple(
         Estimate(u, float(v), float(max(v - h, a)), float(min(v + h, b)),
@@ -364,7 +362,7 @@ def _estimates(fit: ShootingFit, half: Array) -> tuple[Estimate, ...]:
 
 
 def _influence(fit: ShootingFit) -> dict[str, Array]:
-    """Return what an error in the numbers that were not estimated would do."""
+    """Return the sensitivity of the estimates to the numbers that were not estimated."""
     estimated = {u.parameter for u in fit.where}
     fixed = [Unknown(p) for p in PARAMETERS if p != 'delay' and p not in estimated
              and described(fit.robot, Unknown(p)) != 0.0]

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A recorded motion predicted in short pieces, and what its beginnings explain of the error.
+Multiple shooting: a recorded motion predicted in short segments.
 
 The equations of motion are integrated over each segment under the recorded torques, and joint
-*positions* are compared: nothing is differentiated, so the noise of an encoder stays what it is.
-Where a segment begins, twist and angles are unknown too, and are solved for each segment by
-itself (variable projection: Golub and Pereyra, The differentiation of pseudo-inverses, 1973).
+*positions* are compared: nothing is differentiated, so encoder noise is not amplified. The initial
+twist and angles of a segment are unknown too; they are eliminated segment by segment (variable
+projection: Golub and Pereyra, The differentiation of pseudo-inverses, 1973).
 
-A caster that is pushed backwards falls over like a pendulum: a deviation grows by e every caster
-offset travelled. Segments end before that makes the prediction worthless.
+A caster that is pushed backwards is unstable like an inverted pendulum: a deviation grows by e per
+caster offset travelled. Segments end before the prediction diverges.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.identification._shooting_kernels import shoot
 from c3p_kinematics.casters import sensed_forward
 
-# the beginning of a segment is guessed from so much of it, s
+# part of a segment from which its initial state is guessed, s
 GUESSED_FROM = 0.1
 
 # steps of the differences, m/s and rad: half the digits of a double, against values around 1
 DIFFERENCE = 1e-6
 
-# the beginnings are good enough when a step promised to lower the sum of squares by less than this
-# part: after it, what is left to gain is about the square of that
+# initial states have converged when a Gauss-Newton step promises to lower the sum of squares by
+# less than this part: what remains after it is of the order of its square
 SETTLED, MOST_STEPS = 1e-3, 12
 
 
 class IdentificationError(ValueError):
-    """A recording from which nothing can be learnt; the text says what is missing and why."""
+    """A recording that identifies nothing; the text names the reason and the remedy."""
 
 
 class Recording(NamedTuple):
     """
-    What was measured and what was commanded.
+    Measured joints and commanded torques.
 
     Attributes
     ----------
@@ -64,28 +64,27 @@ class Recording(NamedTuple):
 @dataclass(frozen=True)
 class ShootingSettings:
     """
-    How a recording is cut and integrated.
+    Segmentation and integration of a recording.
 
     Attributes
     ----------
     segment : float, s
-        Longest segment. Longer ones tell more while the model is true, and forgive less where it
-        is not.
+        Longest segment. Longer ones are more informative, and more sensitive to model errors.
     growth : float
         A segment ends where a caster has rolled back by this many caster offsets.
     least_travel : float, m
-        Segments in which no wheel rolls or turns so far over ground are left out: rounding of
-        encoders and stiction are all that they show.
+        Segments in which every wheel rolls and turns less than this over ground are left out:
+        encoder rounding and stiction dominate them.
     gap : float, s
         Longest time without a sample or a command.
     most_delay : float, s
-        Largest delay of the torques that may be found.
+        Upper bound of the delay of the torques.
     substep : float, s
         Longest integration step.
     least_smoothing : float, rad/s
-        Least smoothing of dry friction that may be found; a smaller one needs a smaller `substep`.
+        Lower bound of the smoothing of dry friction; a smaller one needs a smaller `substep`.
     most_segments : int
-        More are thinned out evenly: a minute or two of motion is enough.
+        More segments are thinned out evenly.
     """
 
     segment: float = 0.5
@@ -98,7 +97,7 @@ class ShootingSettings:
     most_segments: int = 240
 
     def __post_init__(self) -> None:
-        """Refuse what is not a positive number."""
+        """Check every number."""
         for name, value in vars(self).items():
             if not (math.isfinite(value) and value > 0):
                 raise ValueError(f'{name} = {value}: must be a positive number')
@@ -111,9 +110,12 @@ class ShootingSettings:
 
 def check(robot: CasterRobot, recording: Recording) -> None:
     """
-    Raise IdentificationError unless shapes, order and numbers of `recording` are in order.
+    Check shapes, order and numbers of `recording`.
 
-    The text names the array and the first value that is wrong.
+    Raises
+    ------
+    IdentificationError
+        The text names the array and the first invalid value.
     """
     n = robot.count
     for name, clock in (('steering', 'time'), ('wheel_angle', 'time'), ('torque', 'torque_time')):
@@ -126,11 +128,11 @@ def check(robot: CasterRobot, recording: Recording) -> None:
         bad = ~np.isfinite(value).all(axis=1) | ~np.isfinite(time)
         if bad.any():
             raise IdentificationError(f'{name} at {clock} = {time[bad][0]:.3f} s: '
-                                      f'{value[bad][0].tolist()}: must be finite; leave such rows '
-                                      'out')
+                                      f'{value[bad][0].tolist()}: must be finite; remove such '
+                                      'rows')
         if len(time) < 2 or np.any(np.diff(time) <= 0):
-            raise IdentificationError(f'{clock} has {len(time)} values that must be two or more '
-                                      'and increase')
+            raise IdentificationError(f'{clock} has {len(time)} values: must be two or more, '
+                                      'increasing')
 
 
 def cut(robot: CasterRobot, recording: Recording, settings: ShootingSettings
@@ -141,7 +143,7 @@ def cut(robot: CasterRobot, recording: Recording, settings: ShootingSettings
     Raises
     ------
     IdentificationError
-        No segment: the robot stood, or its torques are not known.
+        No segment: the robot was at rest, or its torques are unknown.
     """
     time = recording.time
     rolled = recording.wheel_angle * robot.wheel_radius
@@ -157,7 +159,7 @@ def cut(robot: CasterRobot, recording: Recording, settings: ShootingSettings
             if np.any(furthest - rolled[e] > settings.growth * robot.caster_offset):
                 break
             e += 1
-        # as many samples as give each unknown of a beginning a second equation
+        # so many samples give two equations for each unknown of an initial state
         if e - b >= 4:
             travel = max(float(np.ptp(a[b:e], axis=0).max()) for a in (rolled, swung))
             if travel >= settings.least_travel:
@@ -168,21 +170,21 @@ def cut(robot: CasterRobot, recording: Recording, settings: ShootingSettings
         most = max(float(np.ptp(a, axis=0).max()) for a in (rolled, swung))
         why = (f'the robot did not move: no wheel travelled more than {1e3 * most:.2g} mm'
                if most < settings.least_travel else
-               'no command lies within the time of the joint states' if not known.any() else
-               f'nowhere in {time[-1] - time[0]:.3g} s is there a piece with motion, samples and '
-               f'commands without gaps of more than {settings.gap} s')
-        raise IdentificationError(f'nothing to learn from: {why}')
+               'no command is within the time of the joint states' if not known.any() else
+               f'no segment in {time[-1] - time[0]:.3g} s has motion, samples and commands '
+               f'without gaps of more than {settings.gap} s')
+        raise IdentificationError(f'no excitation: {why}')
     chosen = _spaced(len(begin), settings.most_segments)
     return np.array(begin)[chosen], np.array(end)[chosen]
 
 
 def _spaced(count: int, most: int) -> Array:
-    """Return which of `count` to take, at most `most`, evenly spaced."""
+    """Return indices of at most `most` of `count`, evenly spaced."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
 
 
 def _torque_known(recording: Recording, settings: ShootingSettings) -> Array:
-    """Return for each sample whether the torque is known, whatever the delay."""
+    """Return for each sample if the torque is known for every delay within the bounds."""
     time, change = recording.time, recording.torque_time
     known = (time >= change[0] + settings.most_delay) & (time <= change[-1] + settings.gap)
     for i in np.flatnonzero(np.diff(change) > settings.gap):
@@ -193,25 +195,25 @@ def _torque_known(recording: Recording, settings: ShootingSettings) -> Array:
 
 class Shooting:
     """
-    Predictions of all segments; the memory is where each segment begins.
+    Predictions of all segments; the memory is the initial state of each.
 
     Parameters
     ----------
     robot : CasterRobot
-        Joint geometry for the first guess and for the errors' unit.
+        Joint geometry for the first guess and the unit of the errors.
     recording : Recording
     begin, end : (S,) array of int
         Of `cut`.
     settings : ShootingSettings
     start : (S, 3 + 2n) array, optional
-        Where segments begin, if that is known; else it is guessed.
+        Initial states; guessed by default.
 
     Attributes
     ----------
     start : (S, 3 + 2n) array
         Rows ``[ν, θ_s, θ_x]``.
     lever : (2n,) array, m
-        ``[d…, r…]``: errors are counted in metres that wheels roll or turn over ground.
+        ``[d…, r…]``: errors are in metres that wheels roll or turn over ground.
     rows : list of slice
         Of the errors, one per segment.
     """
@@ -231,7 +233,7 @@ class Shooting:
         self.start = self._guessed() if start is None else start
 
     def _guessed(self) -> Array:
-        """Return the beginnings from a parabola through the first samples of each segment."""
+        """Return initial states by a parabola through the first samples of each segment."""
         n, time = self.count, self.recording.time
         start = np.empty((len(self.begin), 3 + 2 * n))
         for s, (b, e) in enumerate(zip(self.begin, self.end, strict=True)):
@@ -242,15 +244,10 @@ class Shooting:
             start[s, 3:] = guess[0]
         return start
 
-    def part(self, chosen: Array) -> Shooting:
-        """Return a Shooting of its own of the segments `chosen`: (S,) bool, places or a slice."""
+    def part(self, chosen: Array | slice, settings: ShootingSettings | None = None) -> Shooting:
+        """Return an independent Shooting of `chosen` segments: (S,) bool, indices or a slice."""
         return Shooting(self._robot, self.recording, self.begin[chosen], self.end[chosen],
-                        self.settings, self.start[chosen].copy())
-
-    def finer(self) -> Shooting:
-        """Return a Shooting of the same segments with `ShootingSettings.finer`."""
-        return Shooting(self._robot, self.recording, self.begin, self.end, self.settings.finer(),
-                        self.start.copy())
+                        settings or self.settings, self.start[chosen].copy())
 
     def few(self, most: int) -> Shooting:
         """Return a Shooting of at most `most` segments, evenly spaced."""
@@ -263,42 +260,42 @@ class Shooting:
         shoot(robot.geometry, robot.caster_inertia, robot.platform, robot.losses, float(delay),
               self.start if start is None else start, self.begin, self.end, recording.time,
               recording.torque_time, recording.torque, self.settings.substep, predicted)
-        # a trial that is far off may overflow; it is refused by its cost
+        # a trial far from the optimum may overflow; it is rejected by its cost
         with np.errstate(invalid='ignore', over='ignore'):
             return self.lever * (self.measured - predicted)[self.samples]
 
     def settle(self, robot: CasterRobot, delay: float, weight: Array) -> tuple[Array, list[Array]]:
         """
-        Find the beginnings that explain most, segment by segment (Gauss-Newton, halved steps).
+        Find the initial states with the least errors (Gauss-Newton, halved steps).
 
         Parameters
         ----------
         robot : CasterRobot
         delay : float, s
         weight : (2n,) array, 1/m
-            Inverse deviation of each joint's error.
+            Inverse standard deviation of each joint's error.
 
         Returns
         -------
         errors : (samples, 2n) array
             Weighted.
         bases : list of (2n · samples, 3 + 2n) arrays
-            Orthonormal: what a change of each segment's beginning can explain.
+            Orthonormal bases of the changes of the errors with the initial state.
         """
         errors = weight * self.errors(robot, delay)
         cost = self._costs(errors)
         for _ in range(MOST_STEPS):
-            bases, steps, promised = self._beginnings(robot, delay, weight, errors)
+            bases, steps, promised = self._initial_states(robot, delay, weight, errors)
             before = cost.sum()
             cost = self._step(robot, delay, weight, steps, errors, cost)
-            # not by what was gained: halved steps gain little where much is left
+            # not by the decrease achieved, which is small for halved steps
             if promised <= SETTLED * before:
                 break
         return errors, bases
 
     def _step(self, robot: CasterRobot, delay: float, weight: Array, steps: Array, errors: Array,
               cost: Array) -> Array:
-        """Take each segment's step, halved where it makes things worse; return the new costs."""
+        """Take each segment's step, halved until its cost falls; return the new costs."""
         part, open_ = 1.0, np.ones(len(cost), bool)
         for _ in range(4):
             trial = self.start + np.where(open_, part, 0.0)[:, None] * steps
@@ -316,20 +313,20 @@ class Shooting:
 
     def _costs(self, errors: Array) -> Array:
         squares = (errors**2).sum(axis=1)
-        # a prediction that has overflowed is worse than any other
+        # a prediction that has overflowed has an infinite cost
         total = np.add.reduceat(squares, [r.start for r in self.rows])
         return np.where(np.isfinite(total), total, np.inf)
 
-    def _beginnings(self, robot: CasterRobot, delay: float, weight: Array, errors: Array
+    def _initial_states(self, robot: CasterRobot, delay: float, weight: Array, errors: Array
                     ) -> tuple[list[Array], Array, float]:
-        """Return the bases of `settle`, the Gauss-Newton steps and the gain that they promise."""
+        """Return the bases of `settle`, the Gauss-Newton steps and their promised decrease."""
         n = self.count
         moved = np.zeros((*errors.shape, 3 + 2 * n))
         for j in range(3 + n):
             start = self.start.copy()
             start[:, j] += DIFFERENCE
             moved[:, :, j] = (errors - weight * self.errors(robot, delay, start)) / DIFFERENCE
-        # no motion depends on a wheel's angle: it only shifts what is read
+        # no motion depends on a wheel's angle: it only shifts the measured one
         for i in range(n):
             moved[:, n + i, 3 + n + i] = (weight * self.lever)[n + i]
         bases, steps, promised = [], np.empty_like(self.start), 0.0
@@ -343,7 +340,7 @@ class Shooting:
 
     def unexplained(self, changed: Array, bases: list[Array]) -> Array:
         """
-        Return what is left of changes when each segment's beginning has explained its part.
+        Return changes of the errors, projected off the bases of the initial states.
 
         Parameters
         ----------

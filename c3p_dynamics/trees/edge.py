@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The edge between the user's vectors and the kernels: shapes, finite numbers, one batch."""
+"""Validation of vectors for the kernels: shapes, finite numbers, one batch."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def _common(shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
-        said = ', '.join(f'{name} {shape}' for name, shape in shapes.items())
-        raise TreeError(f'leading dimensions {said}: they must broadcast') from None
+        given = ', '.join(f'{name} {shape}' for name, shape in shapes.items())
+        raise TreeError(f'leading dimensions {given}: must broadcast') from None
 
 
 def external_wrenches(tree: Tree, external: ArrayLike | None, batch: tuple[int, ...]) -> Array:
@@ -133,7 +133,7 @@ def without_inertia(tree: Tree, inner: int, row: int | None = None) -> TreeError
     ----------
     tree : Tree
     inner : int
-        Inner number of the body at whose joint the factor has no pivot.
+        Inner number of the body with the joint at which the factor has no pivot.
     row : int, optional
         Of the batch.
     """

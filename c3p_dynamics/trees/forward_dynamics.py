@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Forward dynamics, two ways: articulated bodies, and composite bodies with the sparse factor.
+Forward dynamics by articulated bodies, and by composite bodies with the sparse factor.
 
-The first costs in proportion to n, the second n times the depth squared with a small factor; where
-they cross is measured by benchmarks/bench_trees.py. Both give ``q̈ = A⁻¹(τ − c)``, Kelly's eqs (6)
-and (7).
+The cost of the first grows with n, that of the second with n times the depth squared and a small
+factor; benchmarks/bench_trees.py measures the crossover. Both give ``q̈ = A⁻¹(τ − c)``, Kelly's
+eqs (6) and (7).
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def aba_into(tree: Tree, work: Array, q: Array, qd: Array, tau: Array, external:
     -------
     tuple of int
         (−1, −1), or the state and the inner number of a body whose joint nothing resists
-        (``tree.order`` says which); then the rest of `qdd` is not written.
+        (index in ``tree.order``); then the rest of `qdd` is not written.
     """
     return kernels.articulated(*tree.arrays, q, qd, tau, external, work, qdd)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Inverse dynamics by the recursion of Newton and Euler: torques, bias, what joints carry.
+Inverse dynamics by the recursion of Newton and Euler: torques, bias, joint wrenches.
 
 ``τ = A(q) q̈ + c(q, q̇) − Σ Jᵀ f``: Kelly's eqs (3) and (4). The cost grows with n alone.
 """
@@ -67,7 +67,7 @@ def bias(tree: Tree, q: ArrayLike, qd: ArrayLike, external: ArrayLike | None = N
     """
     Return c(q, q̇), the torques at q̈ = 0: Coriolis, centrifugal, gravity (Kelly, eq. (5)).
 
-    Parameters, shapes and errors as for `rnea`; `external` is subtracted where it is given.
+    Parameters, shapes and errors as for `rnea`; a given `external` is subtracted.
     """
     return rnea(tree, q, qd, np.zeros(tree.count), external)
 
@@ -77,8 +77,8 @@ def joint_wrenches(tree: Tree, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
     """
     Return the whole wrench with which each joint holds its body, the driving torque included.
 
-    The reaction to Kelly's remark that no method "provides the constraint forces": they are left
-    over by the inward pass. The component along the joint is τ.
+    Kelly remarks that no method "provides the constraint forces"; they are a result of the inward
+    pass. The component along the joint is τ.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 """
 The body-connection array L(k): checks, chains for joints of several freedoms, order of visits.
 
-Kelly numbers bodies arbitrarily; ``L(k)`` is the body next to k on its way to the world. Here the
+Kelly numbers bodies arbitrarily; ``L(k)`` is the neighbour of body k towards the world. Here the
 world is −1 and bodies count from 0.
 """
 
@@ -85,7 +85,7 @@ def visits(lower: Sequence[int], names: Sequence[str]) -> list[int]:
 
 
 def _loop(lower: Sequence[int], start: int) -> list[int]:
-    """Return the cycle which the way from `start` to the world ends in."""
+    """Return the cycle that is reached from `start` towards the world."""
     seen = []
     while start not in seen:
         seen.append(start)
@@ -94,7 +94,7 @@ def _loop(lower: Sequence[int], start: int) -> list[int]:
 
 
 def unique(names: Sequence[str], what: str) -> None:
-    """Raise TreeError when two of the `names` are equal; `what` they name stands in the text."""
+    """Raise TreeError when two of the `names` are equal; the text names `what` they are."""
     for row, name in enumerate(names):
         if not isinstance(name, str) or not name:
             raise TreeError(f'{what} in row {row} has the name {name!r}: give each a name')
@@ -118,7 +118,7 @@ def without_chains(lower: Sequence[int], joints: Sequence[Joint], bodies: Sequen
     Returns
     -------
     lower, joints, bodies
-        As given, with the links of a chain in the place of its body.
+        As given, with the links of a chain in place of its body.
     rows
         The row from which each comes.
     """

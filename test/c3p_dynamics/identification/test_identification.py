@@ -243,8 +243,8 @@ def test_influence_is_what_another_description_would_give():
         assert abs(change[0]) > 1e-3
 
 
-def test_too_few_pieces_are_an_error():
-    with pytest.raises(IdentificationError, match='only [34] pieces .* for 11 unknowns, .* 13'):
+def test_too_few_segments_are_an_error():
+    with pytest.raises(IdentificationError, match='[34] segments .* for 11 unknowns: at least 13'):
         identify(ROBOT, excited(ROBOT, 1.7, settings=SENSORS))
 
 

@@ -162,7 +162,7 @@ def test_a_robot_that_stood_is_named():
 
 def test_commands_at_another_time_are_named():
     recording = excited(C3P, 1.0)
-    with pytest.raises(IdentificationError, match='no command lies within the time'):
+    with pytest.raises(IdentificationError, match='no command is within the time'):
         cut(C3P, recording._replace(torque_time=recording.torque_time + 100.0), SETTINGS)
 
 
