@@ -9,11 +9,10 @@ import numpy as np
 from scipy.optimize import brentq
 
 from c3p_dynamics.constraints import _step_kernels as kernels
-from c3p_dynamics.constraints.impacts import Impact
+from c3p_dynamics.constraints.impacts import Impact, to_velocity
 from c3p_dynamics.constraints.kinds import Contact
 from c3p_dynamics.constraints.packing import Array, ConstraintError, gap_of, pack
 from c3p_dynamics.constraints.rows import Rows, evaluate
-from c3p_dynamics.constraints.solvers import solve
 from c3p_dynamics.constraints.unilateral import pushing
 from c3p_dynamics.trees import Tree
 
@@ -180,17 +179,15 @@ class Contacts:
         away = np.concatenate([equal.rate, (rows.rate + after)[taken]])
         labels = equal.labels + tuple(rows.labels[k] for k in taken)
         both = Rows(jacobian, away, -away, np.zeros(len(away)), labels)
-        solved = solve(inertia, np.zeros(len(qd)), inertia @ qd, both)
-        loss = 0.5 * float((qd - solved.qdd) @ inertia @ (qd + solved.qdd))
+        hit = to_velocity(inertia, qd, both, away)
         hits = [k for k, p in zip(touching, push, strict=True) if p]
         impulses, at = [], len(equal.labels)
         for k in hits:
             size = len(self.contacts[k].labels)
-            impulses.append(tuple(solved.multipliers[at:at + size]))
+            impulses.append(tuple(hit.impulse[at:at + size]))
             at += size
             self._hits.setdefault(k, []).append(time)
-        return (Impact(solved.qdd, solved.multipliers, loss),
-                [self.contacts[k].title for k in hits], impulses)
+        return hit, [self.contacts[k].title for k in hits], impulses
 
     def decide(self, time: float, inertia: Array, force: Array, q: Array, qd: Array, equal: Rows,
                without: int | None = None) -> None:

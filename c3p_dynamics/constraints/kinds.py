@@ -154,7 +154,19 @@ class Weld(Point):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PlanarLoop(Constraint):
+class _OnPlane(Constraint):
+    """Constraint with a plane of the base, given by its `normal`, the last of the base's axes."""
+
+    normal: ArrayLike = Z
+
+    @property
+    def base_axes(self) -> np.ndarray:
+        """Axes at the place on the base, by columns; the normal is the last one."""
+        return with_third(self.normal)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlanarLoop(_OnPlane):
     """
     Closure of a planar loop: a point of the body stays at a place of the base, across the normal.
 
@@ -166,14 +178,8 @@ class PlanarLoop(Constraint):
         Of the plane, in the base's frame.
     """
 
-    normal: ArrayLike = Z
     mask: ClassVar[int] = PLANE | PLANE << HELD
     word: ClassVar[str] = 'loop'
-
-    @property
-    def base_axes(self) -> np.ndarray:
-        """Axes at the place on the base, by columns."""
-        return with_third(self.normal)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -199,7 +205,7 @@ class Distance(Constraint):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RollingWheel(Constraint):
+class RollingWheel(_OnPlane):
     """
     A thin wheel rolls on a plane of the base without slip: three rows, at the point of contact.
 
@@ -217,17 +223,11 @@ class RollingWheel(Constraint):
 
     radius: float
     axle: ArrayLike = (0.0, 1.0, 0.0)
-    normal: ArrayLike = Z
     kind: ClassVar[int] = WHEEL
     mask: ClassVar[int] = LINEAR | NORMAL << HELD
     word: ClassVar[str] = 'rolling'
     along: ClassVar[tuple[str, ...]] = ('first axis of the plane', 'second axis of the plane',
                                         'normal')
-
-    @property
-    def base_axes(self) -> np.ndarray:
-        """Axes at the place on the base, by columns; the normal is the last one."""
-        return with_third(self.normal)
 
     @property
     def body_axes(self) -> np.ndarray:
@@ -271,7 +271,7 @@ class KnifeEdge(Constraint):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Contact(Constraint):
+class Contact(_OnPlane):
     """
     A point of the body stays above a plane of the base; while it touches, λ ≥ 0 pushes it away.
 
@@ -286,7 +286,6 @@ class Contact(Constraint):
         only the last, along the normal, holds a place.
     """
 
-    normal: ArrayLike = Z
     restitution: float = 0.0
     rough: bool = False
     word: ClassVar[str] = 'contact'
@@ -295,11 +294,6 @@ class Contact(Constraint):
     def mask(self) -> int:
         """Bits of the rows."""
         return (LINEAR if self.rough else NORMAL) | NORMAL << HELD
-
-    @property
-    def base_axes(self) -> np.ndarray:
-        """Axes at the place on the base, by columns; the normal is the last one."""
-        return with_third(self.normal)
 
 
 def pose(tree: Tree, q: ArrayLike, body: str | int) -> tuple[np.ndarray, np.ndarray]:

@@ -17,7 +17,6 @@ from c3p_dynamics.constraints.null_space import (
     BASES,
     EIGENVALUE_TOLERANCE,
     RANK_TOLERANCE,
-    NullSpace,
     checked_matrix,
     qr_basis,
 )
@@ -139,14 +138,14 @@ def solve(inertia: ArrayLike, bias: ArrayLike, tau: ArrayLike, rows: Rows, metho
     if method == 'kkt':
         qdd, multipliers = _whole(a, b, force, target)
     elif method in COMPARED:
-        factor = _factor(a)
+        factor = _factor(a, np.eye(n))
         solver = _udwadia_kalaba if method == 'udwadia_kalaba' else _proximal
         qdd, multipliers, rounds = solver(factor, b, force, target, space.rank)
     else:
         qdd = start
         if space.rank < n:
             reduced = space.basis.T @ a @ space.basis
-            _definite(reduced, space)
+            _factor(reduced, space.basis)
             qdd = start + space.basis @ np.linalg.solve(
                 reduced, space.basis.T @ (force - a @ start))
         multipliers = space.inverse.T @ (a @ qdd - force)
@@ -195,28 +194,17 @@ def _consistent(rows: Rows, b: Array, start: Array, target: Array, off: Array) -
                               'it, or one that it depends on')
 
 
-def _factor(a: Array) -> Array:
-    """Return the lower factor of A."""
+def _factor(a: Array, basis: Array) -> Array:
+    """Return the lower factor of A, or of ``βᵀAβ`` for the motions β of `basis`."""
     try:
         return np.linalg.cholesky(a)
     except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(a)
-        row = int(np.argmax(np.abs(vectors[:, 0])))
-        raise ConstraintError(f'inertia is singular: its least eigenvalue is {values[0]:.3g}, '
-                              f'mostly of freedom {row}; give the body of joint {row} inertia'
-                              ) from None
-
-
-def _definite(reduced: Array, space: NullSpace) -> None:
-    """Raise if ``βᵀAβ`` is not positive definite."""
-    try:
-        np.linalg.cholesky(reduced)
-    except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(reduced)
-        row = int(np.argmax(np.abs(space.basis @ vectors[:, 0])))
-        raise ConstraintError('inertia is singular in the motions that the constraints leave: the '
-                              f'least eigenvalue is {values[0]:.3g}, mostly of freedom {row}; '
-                              f'give the body of joint {row} inertia') from None
+        row = int(np.argmax(np.abs(basis @ vectors[:, 0])))
+        where = '' if len(basis) == len(a) else ' in the motions that the constraints leave'
+        raise ConstraintError(f'inertia is singular{where}: its least eigenvalue is '
+                              f'{values[0]:.3g}, mostly of freedom {row}; give the body of joint '
+                              f'{row} inertia') from None
 
 
 def _whole(a: Array, b: Array, force: Array, target: Array) -> tuple[Array, Array]:

@@ -49,19 +49,6 @@ def straight(turning, q, qd, third, x, y, out):
 """
 
 
-def source(tree: Tree, what: str) -> str:
-    """
-    Return the straight-line code of one recursion as Python.
-
-    Parameters
-    ----------
-    tree : Tree
-    what : str
-        ``'rnea'``, ``'aba'`` or ``'crba'``.
-    """
-    return _written(tree, TRACES[what](tree))
-
-
 def _written(tree: Tree, results: list[Operand]) -> str:
     lines = statements({f'y[{lanes.LANES * j} + k]': r for j, r in enumerate(results)})
     return DRIVER.format(n=tree.count, body=f'\n{12 * " "}'.join(lines))
@@ -167,18 +154,7 @@ class CompiledTree:
         return self._parts[what]
 
     def rnea(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
-        """
-        Return the joint torques of a motion, as `rnea` of this package.
-
-        Parameters
-        ----------
-        q, qd, qdd : (…, n) array_like
-
-        Raises
-        ------
-        TreeError
-            A wrong shape or a number that is not finite.
-        """
+        """Return the joint torques (…, n) of a motion, as `inverse_dynamics.rnea`."""
         part = self.part('rnea')
         if part is None:
             return rnea(self.tree, q, qd, qdd)
@@ -186,18 +162,7 @@ class CompiledTree:
         return part(*rows).reshape(*batch, self.tree.count)
 
     def aba(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
-        """
-        Return the accelerations, as `aba` of this package; not finite where A is singular.
-
-        Parameters
-        ----------
-        q, qd, tau : (…, n) array_like
-
-        Raises
-        ------
-        TreeError
-            A wrong shape or a number that is not finite.
-        """
+        """Return the accelerations, as `forward_dynamics.aba`; not finite if A is singular."""
         part = self.part('aba')
         if part is None:
             return aba(self.tree, q, qd, tau)
@@ -205,18 +170,7 @@ class CompiledTree:
         return part(*rows).reshape(*batch, self.tree.count)
 
     def crba(self, q: ArrayLike) -> Array:
-        """
-        Return the inertia matrix, as `crba` of this package.
-
-        Parameters
-        ----------
-        q : (…, n) array_like
-
-        Raises
-        ------
-        TreeError
-            A wrong shape or a number that is not finite.
-        """
+        """Return the inertia matrices (…, n, n), as `inertia.crba`."""
         part = self.part('crba')
         if part is None:
             return crba(self.tree, q)
