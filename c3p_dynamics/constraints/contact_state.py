@@ -37,16 +37,7 @@ Trial = Callable[[float], tuple[Array, Array, Array]]
 
 class Contacts:
     """
-    Contacts and their state; used by `ConstrainedMotion`.
-
-    Parameters
-    ----------
-    tree : Tree
-    contacts : sequence of Contact
-    rest_speed : float, m/s
-        Slower impacts do not bounce.
-    step : float, s
-        Step of the integrator, the time scale of Zeno behaviour.
+    Contacts and their state; used by `ConstrainedMotion`, whose `step` scales the Zeno guard.
 
     Attributes
     ----------
@@ -57,11 +48,6 @@ class Contacts:
         Gap and speed of each after a step, written by the kernels.
     margin : float, m
         Penetration that counts as below the plane.
-
-    Raises
-    ------
-    ConstraintError
-        Not a contact, or an invalid one.
     """
 
     def __init__(self, tree: Tree, contacts: Sequence[Contact], rest_speed: float, step: float
@@ -95,20 +81,11 @@ class Contacts:
 
     def locate(self, kind: int, culprit: int, h: float, trial: Trial, watch: np.ndarray) -> float:
         """
-        Return the part of a step after which the first contact closes or opens.
+        Return the part of a step `h`, s, after which the first contact closes or opens.
 
-        Parameters
-        ----------
-        kind : int
-            ``CLOSES`` or ``OPENS``.
-        culprit : int
-            A contact with this event by the end of the step.
-        h : float, s
-            The step.
-        trial : callable
-            Returns gaps, speeds and multipliers after part of the step.
-        watch : array
-            From `watched`.
+        The contact `culprit` has an event of this `kind` (``CLOSES``, ``OPENS``) by the end of the
+        step; `trial` returns gaps, speeds and multipliers after part of it; `watch` is that of
+        `watched`.
         """
         part, tried = h, set()
         while True:
@@ -149,15 +126,8 @@ class Contacts:
         Return the impact of all that touches, and names and impulses of the contacts in it.
 
         Newton's restitution, the least one of the contacts that close at once; of these only those
-        take part that push (`pushing`). No impact gains energy.
-
-        Parameters
-        ----------
-        time : float, s
-        inertia : (n, n) array
-        q, qd : (n,) arrays
-        equal : Rows
-            Constraints in force.
+        take part that push (`pushing`). No impact gains energy. `equal` are the rows of the
+        constraints in force at `time`; `inertia` is A at `q`, `qd` the velocity before.
         """
         touching = self._touching(q)
         rows = evaluate(self.tree, [self.contacts[k] for k in touching], q, qd)
@@ -192,19 +162,9 @@ class Contacts:
     def decide(self, time: float, inertia: Array, force: Array, q: Array, qd: Array, equal: Rows,
                without: int | None = None) -> None:
         """
-        Determine the active contacts (`pushing`).
+        Determine the active contacts (`pushing`), `without` one that has just opened.
 
-        Parameters
-        ----------
-        time : float, s
-        inertia : (n, n) array
-        force : (n,) array
-            τ − c.
-        q, qd : (n,) arrays
-        equal : Rows
-            Constraints in force.
-        without : int, optional
-            A contact that has just opened.
+        As `collide`, with `force` τ − c.
 
         Raises
         ------

@@ -131,16 +131,7 @@ BASES: dict[str, Callable[..., NullSpace]] = {
 
 
 def decide(sizes: Array, tolerance: float) -> tuple[int, float, bool]:
-    """
-    Return rank, condition of the independent part, and if the decision was close.
-
-    Parameters
-    ----------
-    sizes : array
-        Largest first.
-    tolerance : float
-        Relative to the first.
-    """
+    """Return rank, condition of the independent part, and doubt for descending `sizes`."""
     if len(sizes) == 0 or sizes[0] == 0.0:
         return 0, 1.0, False
     part = sizes / sizes[0]
@@ -150,22 +141,7 @@ def decide(sizes: Array, tolerance: float) -> tuple[int, float, bool]:
 
 
 def checked_matrix(name: str, value: ArrayLike, shape: tuple[int, ...] | None = None) -> Array:
-    """
-    Return a matrix of finite numbers.
-
-    Parameters
-    ----------
-    name : str
-        For the error.
-    value : array_like
-    shape : tuple, optional
-        Which it must have.
-
-    Raises
-    ------
-    ConstraintError
-        It is not one; the text names the row.
-    """
+    """Return a matrix of finite numbers of this shape; a ConstraintError names matrix and row."""
     matrix = np.asarray(value, float)
     if matrix.ndim != 2 or (shape is not None and matrix.shape != shape):
         raise ConstraintError(f'{name} has shape {matrix.shape}: expected '

@@ -126,21 +126,7 @@ def _rotation(axes: ArrayLike) -> Array:
 
 
 def checked(tree: Tree, name: str, value: ArrayLike) -> Array:
-    """
-    Return a finite vector (n,), as a copy.
-
-    Parameters
-    ----------
-    tree : Tree
-    name : str
-        For the error.
-    value : array_like
-
-    Raises
-    ------
-    ConstraintError
-        Wrong shape, or a number that is not finite; the text names the joint.
-    """
+    """Return `value` as a finite vector (n,), a copy; a ConstraintError names vector and joint."""
     array = np.array(value, float)
     if array.shape != (tree.count,):
         raise ConstraintError(f'{name} has shape {array.shape}: expected ({tree.count},), one '
@@ -153,15 +139,7 @@ def checked(tree: Tree, name: str, value: ArrayLike) -> Array:
 
 
 def gap_of(tree: Tree, contact: Contact, q: ArrayLike) -> float:
-    """
-    Return the height of a contact's point above its plane, m.
-
-    Parameters
-    ----------
-    tree : Tree
-    contact : Contact
-    q : (n,) array_like
-    """
+    """Return the height of a contact's point above its plane, m."""
     turn, origin = pose(tree, q, contact.base)
     at, on = pose(tree, q, contact.body)
     offset = on + at @ np.asarray(contact.point, float) - origin

@@ -53,17 +53,7 @@ class Record:
     _pieces: list[tuple[tuple[str, ...], Array, float]] = field(default_factory=list)
 
     def extend(self, labels: tuple[str, ...], lines: Array, loss: float) -> None:
-        """
-        Append lines of the kernels' log.
-
-        Parameters
-        ----------
-        labels : tuple of str
-            Of the rows that are active.
-        lines : (k, …) array
-        loss : float, J
-            Lost in impacts so far.
-        """
+        """Append lines of the kernels' log; labels of active rows, loss in impacts so far, J."""
         if len(lines):
             self._pieces.append((labels, lines, loss))
 

@@ -6,21 +6,15 @@ The equations of motion are integrated over each segment under the recorded torq
 *positions* are compared: nothing is differentiated, so encoder noise is not amplified. The initial
 twist and angles of a segment are unknown too; they are eliminated segment by segment (variable
 projection: Golub and Pereyra, The differentiation of pseudo-inverses, 1973).
-
-A caster that is pushed backwards is unstable like an inverted pendulum: a deviation grows by e per
-caster offset travelled. Segments end before the prediction diverges.
 """
 
 from __future__ import annotations
-
-import math
-from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.identification._shooting_kernels import shoot
+from c3p_dynamics.identification.recording import Recording, ShootingSettings, spaced
 from c3p_kinematics.casters import sensed_forward
 
 # part of a segment from which its initial state is guessed, s
@@ -34,188 +28,18 @@ DIFFERENCE = 1e-6
 SETTLED, MOST_STEPS = 1e-3, 12
 
 
-class IdentificationError(ValueError):
-    """A recording that identifies nothing; the text names the reason and the remedy."""
-
-
-class Recording(NamedTuple):
-    """
-    Measured joints and commanded torques.
-
-    Attributes
-    ----------
-    time : (k,) array, s
-        Increasing.
-    steering, wheel_angle : (k, n) array, rad
-        θ_s and θ_x in the model's convention, continuous over ±π.
-    torque_time : (m,) array, s
-        Increasing; when each torque was commanded.
-    torque : (m, n) array, N·m
-        Held until the next.
-    """
-
-    time: Array
-    steering: Array
-    wheel_angle: Array
-    torque_time: Array
-    torque: Array
-
-
-@dataclass(frozen=True)
-class ShootingSettings:
-    """
-    Segmentation and integration of a recording.
-
-    Attributes
-    ----------
-    segment : float, s
-        Longest segment. Longer ones are more informative, and more sensitive to model errors.
-    growth : float
-        A segment ends where a caster has rolled back by this many caster offsets.
-    least_travel : float, m
-        Segments in which every wheel rolls and turns less than this over ground are left out:
-        encoder rounding and stiction dominate them.
-    gap : float, s
-        Longest time without a sample or a command.
-    most_delay : float, s
-        Upper bound of the delay of the torques.
-    substep : float, s
-        Longest integration step.
-    least_smoothing : float, rad/s
-        Lower bound of the smoothing of dry friction; a smaller one needs a smaller `substep`.
-    most_segments : int
-        More segments are thinned out evenly.
-    """
-
-    segment: float = 0.5
-    growth: float = 4.0
-    least_travel: float = 2e-3
-    gap: float = 0.1
-    most_delay: float = 0.15
-    substep: float = 2.5e-3
-    least_smoothing: float = 0.01
-    most_segments: int = 240
-
-    def __post_init__(self) -> None:
-        """Check every number."""
-        for name, value in vars(self).items():
-            if not (math.isfinite(value) and value > 0):
-                raise ValueError(f'{name} = {value}: must be a positive number')
-
-    def finer(self) -> ShootingSettings:
-        """Return settings for dry friction that changes its sign faster."""
-        return replace(self, substep=0.4 * self.substep,
-                       least_smoothing=0.3 * self.least_smoothing)
-
-
-def check(robot: CasterRobot, recording: Recording) -> None:
-    """
-    Check shapes, order and numbers of `recording`.
-
-    Raises
-    ------
-    IdentificationError
-        The text names the array and the first invalid value.
-    """
-    n = robot.count
-    for name, clock in (('steering', 'time'), ('wheel_angle', 'time'), ('torque', 'torque_time')):
-        value, time = getattr(recording, name), getattr(recording, clock)
-        if time.ndim != 1:
-            raise IdentificationError(f'{clock} has shape {time.shape}: must have one dimension')
-        if value.shape != (len(time), n):
-            raise IdentificationError(f'{name} has shape {value.shape}: must be ({len(time)}, '
-                                      f'{n}), one row per {clock} and one column per caster')
-        bad = ~np.isfinite(value).all(axis=1) | ~np.isfinite(time)
-        if bad.any():
-            raise IdentificationError(f'{name} at {clock} = {time[bad][0]:.3f} s: '
-                                      f'{value[bad][0].tolist()}: must be finite; remove such '
-                                      'rows')
-        if len(time) < 2 or np.any(np.diff(time) <= 0):
-            raise IdentificationError(f'{clock} has {len(time)} values: must be two or more, '
-                                      'increasing')
-
-
-def cut(robot: CasterRobot, recording: Recording, settings: ShootingSettings
-        ) -> tuple[Array, Array]:
-    """
-    Return the rows at which segments begin (S,) and end (S,), the end not included.
-
-    Raises
-    ------
-    IdentificationError
-        No segment: the robot was at rest, or its torques are unknown.
-    """
-    time = recording.time
-    rolled = recording.wheel_angle * robot.wheel_radius
-    swung = recording.steering * robot.caster_offset
-    known = _torque_known(recording, settings)
-    begin, end = [], []
-    b = 0
-    while b < len(time):
-        e, furthest = b, rolled[b]
-        while (e < len(time) and known[e] and time[e] - time[b] <= settings.segment
-               and (e == b or time[e] - time[e - 1] <= settings.gap)):
-            furthest = np.maximum(furthest, rolled[e])
-            if np.any(furthest - rolled[e] > settings.growth * robot.caster_offset):
-                break
-            e += 1
-        # so many samples give two equations for each unknown of an initial state
-        if e - b >= 4:
-            travel = max(float(np.ptp(a[b:e], axis=0).max()) for a in (rolled, swung))
-            if travel >= settings.least_travel:
-                begin.append(b)
-                end.append(e)
-        b = max(e, b + 1)
-    if not begin:
-        most = max(float(np.ptp(a, axis=0).max()) for a in (rolled, swung))
-        why = (f'the robot did not move: no wheel travelled more than {1e3 * most:.2g} mm'
-               if most < settings.least_travel else
-               'no command is within the time of the joint states' if not known.any() else
-               f'no segment in {time[-1] - time[0]:.3g} s has motion, samples and commands '
-               f'without gaps of more than {settings.gap} s')
-        raise IdentificationError(f'no excitation: {why}')
-    chosen = _spaced(len(begin), settings.most_segments)
-    return np.array(begin)[chosen], np.array(end)[chosen]
-
-
-def _spaced(count: int, most: int) -> Array:
-    """Return indices of at most `most` of `count`, evenly spaced."""
-    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
-
-
-def _torque_known(recording: Recording, settings: ShootingSettings) -> Array:
-    """Return for each sample if the torque is known for every delay within the bounds."""
-    time, change = recording.time, recording.torque_time
-    known = (time >= change[0] + settings.most_delay) & (time <= change[-1] + settings.gap)
-    for i in np.flatnonzero(np.diff(change) > settings.gap):
-        known &= ~((time > change[i] + settings.gap) & (time < change[i + 1]
-                                                        + settings.most_delay))
-    return known
-
-
 class Shooting:
     """
-    Predictions of all segments; the memory is the initial state of each.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-        Joint geometry for the first guess and the unit of the errors.
-    recording : Recording
-    begin, end : (S,) array of int
-        Of `cut`.
-    settings : ShootingSettings
-    start : (S, 3 + 2n) array, optional
-        Initial states; guessed by default.
+    Predictions of the segments `begin` to `end` of `cut`; the memory is the initial state of each.
 
     Attributes
     ----------
     start : (S, 3 + 2n) array
-        Rows ``[ν, θ_s, θ_x]``.
+        Initial states ``[ν, θ_s, θ_x]``; guessed by default.
     lever : (2n,) array, m
-        ``[d…, r…]``: errors are in metres that wheels roll or turn over ground.
+        ``[d…, r…]`` of the described `robot`: errors are in metres over ground.
     rows : list of slice
-        Of the errors, one per segment.
+        Rows of the errors, one per segment.
     """
 
     def __init__(self, robot: CasterRobot, recording: Recording, begin: Array, end: Array,
@@ -251,7 +75,7 @@ class Shooting:
 
     def few(self, most: int) -> Shooting:
         """Return a Shooting of at most `most` segments, evenly spaced."""
-        return self.part(_spaced(len(self.begin), most))
+        return self.part(spaced(len(self.begin), most))
 
     def errors(self, robot: CasterRobot, delay: float, start: Array | None = None) -> Array:
         """Return measured minus predicted joints of all segments, (samples, 2n), in metres."""
@@ -268,19 +92,9 @@ class Shooting:
         """
         Find the initial states with the least errors (Gauss-Newton, halved steps).
 
-        Parameters
-        ----------
-        robot : CasterRobot
-        delay : float, s
-        weight : (2n,) array, 1/m
-            Inverse standard deviation of each joint's error.
-
-        Returns
-        -------
-        errors : (samples, 2n) array
-            Weighted.
-        bases : list of (2n · samples, 3 + 2n) arrays
-            Orthonormal bases of the changes of the errors with the initial state.
+        With `weight` (2n,), 1/m, the inverse standard deviation of each joint's error. Returns the
+        weighted errors (samples, 2n) and, for each segment, an orthonormal basis
+        (2n · samples, 3 + 2n) of their changes with its initial state.
         """
         errors = weight * self.errors(robot, delay)
         cost = self._costs(errors)
@@ -339,19 +153,7 @@ class Shooting:
         return bases, steps, promised
 
     def unexplained(self, changed: Array, bases: list[Array]) -> Array:
-        """
-        Return changes of the errors, projected off the bases of the initial states.
-
-        Parameters
-        ----------
-        changed : (samples, 2n, p) array
-        bases : list of arrays
-            Of `settle`.
-
-        Returns
-        -------
-        (samples · 2n, p) array
-        """
+        """Return changes (samples · 2n, p) of errors, projected off the `bases` of `settle`."""
         left = np.empty((changed.shape[0] * changed.shape[1], changed.shape[2]))
         width = changed.shape[1]
         for rows, q in zip(self.rows, bases, strict=True):

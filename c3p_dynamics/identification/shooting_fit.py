@@ -50,22 +50,14 @@ FIRST_NOISE, LEAST_NOISE = 1e-4, 1e-8
 
 class ShootingFit:
     """
-    The errors of all segments as functions of scaled unknowns.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-    shooting : Shooting
-    where : sequence of Unknown
-    size : (p,) array
-        Scale of each; see `parameters.scale`.
-    weight : (2n,) array, 1/m, optional
-        Inverse standard deviation of each joint's error.
+    Errors of all segments as functions of the unknowns `where`, scaled by `size` (p,).
 
     Attributes
     ----------
     x : (p,) array
         Unknowns over `size`.
+    weight : (2n,) array, 1/m
+        Inverse standard deviation of each joint's error.
     errors : (samples, 2n) array
         Weighted errors at `x`.
     """
@@ -103,12 +95,8 @@ class ShootingFit:
         """
         Minimise the sum of squares from the present unknowns.
 
-        Parameters
-        ----------
-        tolerance : float
-            Relative decrease of the sum at which the search ends.
-        leash : float
-            Regularisation, see `LEASH`; infinite for none.
+        `tolerance` is the relative decrease at which the search ends, `leash` the regularisation
+        (see `LEASH`), infinite for none.
         """
         low, high = self._bounds()
         pull = np.eye(len(self.x)) / leash
@@ -158,14 +146,7 @@ class ShootingFit:
                                          self._bases)
 
     def weigh(self) -> Array:
-        """
-        Weight steering and wheel angles by the inverse of their estimated noise.
-
-        Returns
-        -------
-        (2,) array, m
-            Rms error of each kind, over ground, in the median segment.
-        """
+        """Weight both kinds of angles by their rms error (2,), m, in the median segment."""
         n = self.robot.count
         own = self.shooting.start.shape[1] / (2 * n)
         metres = self.errors / self.weight
@@ -194,11 +175,7 @@ class ShootingFit:
         return fit
 
     def indistinct(self) -> Array:
-        """
-        Return which unknowns (p,) have no effect, or none that is distinct from others.
-
-        Found from the singular directions of the errors' slopes at `x`.
-        """
+        """Return which unknowns (p,) have no effect, or none that is distinct from others."""
         self.settle()
         slopes = self._slopes()
         norm = np.sqrt((slopes**2).sum(axis=0))
@@ -211,13 +188,9 @@ class ShootingFit:
 
     def spread(self) -> tuple[Array, Array]:
         """
-        Return the standard deviations of the unknowns, in their units.
+        Return standard deviations (p,) of the unknowns, in their units, and correlations (p, p).
 
-        Returns
-        -------
-        deviation : (p,) array
-            Infinite for an unknown that is identified by one segment only.
-        correlation : (p, p) array
+        A deviation is infinite if one segment only identifies the unknown.
         """
         p, width = len(self.x), self.errors.shape[1]
         jacobian = self._slopes()
@@ -252,20 +225,7 @@ class ShootingFit:
                     / np.sqrt((other._slopes()**2).sum(axis=0)))
 
     def influence(self, fixed: Sequence[Unknown], part: float) -> Array:
-        """
-        Return the changes of the unknowns with numbers that were not estimated.
-
-        Parameters
-        ----------
-        fixed : sequence of Unknown
-        part : float
-            Relative change of each, such as 0.01.
-
-        Returns
-        -------
-        (len(fixed), p) array
-            In the unknowns' units.
-        """
+        """Return the changes (k, p) of the unknowns if k `fixed` numbers grow by a `part`."""
         robot, delay = self.model
 
         def end(unknown: Unknown, factor: float) -> tuple[CasterRobot, float]:

@@ -55,15 +55,7 @@ class Observed(NamedTuple):
 
 
 def observed(tree: Tree, q: Array, qd: Array | None = None) -> Observed:
-    """
-    Return poses, velocities and, at q̈ = 0, accelerations of all bodies; no checks.
-
-    Parameters
-    ----------
-    tree : Tree
-    q, qd : (B, n) arrays
-        Contiguous and finite.
-    """
+    """Return poses, velocities and, at q̈ = 0, accelerations for contiguous q, q̇ (B, n)."""
     count, n = q.shape
     out = Observed(np.empty((count, n, kernels.FRAME)), np.empty((count, n, kernels.MOTION)),
                    np.empty((count, kernels.TOTALS)))
@@ -210,25 +202,10 @@ def point_bias_acceleration(tree: Tree, q: ArrayLike, qd: ArrayLike, body: str |
 
 def inner_point(tree: Tree, body: str | int, point: ArrayLike) -> tuple[int, Array]:
     """
-    Return body number and coordinates of a point for the kernels.
+    Return body number and coordinates of a point for the kernels; errors as for `point_jacobian`.
 
-    Parameters
-    ----------
-    tree : Tree
-    body, point
-        As for `point_jacobian`.
-
-    Returns
-    -------
-    number : int
-        Inner number of the carrying body, −1 for the world.
-    point : (3,) array, m
-        In that body's inner axes.
-
-    Raises
-    ------
-    TreeError
-        No such body, or not a point.
+    The number is the inner one of the carrying body, −1 for the world; the point (3,) is in its
+    inner axes.
     """
     frame = tree.frame(body)
     place = frame.translation + frame.rotation @ vector('point', point, (3,))

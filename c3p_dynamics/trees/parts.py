@@ -98,13 +98,7 @@ class Body:
 
 def checked_joint(joint: Joint, row: int) -> Joint:
     """
-    Return `joint` with arrays, its axis of length one.
-
-    Parameters
-    ----------
-    joint : Joint
-    row : int
-        For the error.
+    Return `joint` with arrays, its axis of length one; errors name its `row`.
 
     Raises
     ------
@@ -131,13 +125,7 @@ def checked_joint(joint: Joint, row: int) -> Joint:
 
 def checked_body(body: Body, row: int) -> Body:
     """
-    Return `body` with arrays.
-
-    Parameters
-    ----------
-    body : Body
-    row : int
-        For the error.
+    Return `body` with arrays; errors name its `row`.
 
     Raises
     ------

@@ -11,9 +11,10 @@ import numpy as np
 
 from c3p_description.loader import DESCRIPTIONS, load
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.identification.identify import Identification, identify
+from c3p_dynamics.identification.identify import identify
 from c3p_dynamics.identification.parameters import USUAL
-from c3p_dynamics.identification.shooting import IdentificationError, Recording, ShootingSettings
+from c3p_dynamics.identification.recording import IdentificationError, Recording, ShootingSettings
+from c3p_dynamics.identification.result import Identification
 from c3p_simulation.identification.report import figures_of, robot_file
 from c3p_simulation.recording.log_reader import read_run
 from c3p_simulation.recording.run_log import RunLog, Series

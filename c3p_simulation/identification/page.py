@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.identification.identify import Estimate, Identification
-from c3p_dynamics.identification.shooting import Recording
+from c3p_dynamics.identification.recording import Recording
+from c3p_dynamics.identification.result import Estimate, Identification
 from c3p_simulation.figures import style
 
 # length of the piece of the recording that is shown, s

@@ -20,7 +20,7 @@ from c3p_dynamics.identification.parameters import (
     unknowns,
     with_values,
 )
-from c3p_dynamics.identification.shooting import IdentificationError, Recording
+from c3p_dynamics.identification.recording import IdentificationError, Recording
 from c3p_simulation.plants.plant import AnalyticPlant
 from c3p_simulation.plants.sensors import SensorSettings
 

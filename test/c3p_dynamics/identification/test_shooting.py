@@ -9,14 +9,14 @@ from scipy.integrate import solve_ivp
 
 from c3p_description import load
 from c3p_dynamics.caster_dynamics import forward_dynamics
-from c3p_dynamics.identification.shooting import (
+from c3p_dynamics.identification.recording import (
     IdentificationError,
     Recording,
-    Shooting,
     ShootingSettings,
     check,
     cut,
 )
+from c3p_dynamics.identification.shooting import Shooting
 from c3p_kinematics.casters import inverse
 from c3p_simulation.plants.plant import AnalyticPlant
 

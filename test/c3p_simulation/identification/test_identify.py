@@ -13,7 +13,7 @@ from c3p_description import load
 from c3p_dynamics.identification.excitation import Excitation
 from c3p_dynamics.identification.identify import identify
 from c3p_dynamics.identification.parameters import USUAL, Unknown, described
-from c3p_dynamics.identification.shooting import IdentificationError
+from c3p_dynamics.identification.recording import IdentificationError
 from c3p_simulation.cli import main
 from c3p_simulation.identification.excite import simulate_excitation
 from c3p_simulation.identification.identify import (
