@@ -107,7 +107,8 @@ class MotionObserver:
         state[2] += first * turn
         state[3:6] += second / dt * error
         state[6:] = steering
-        mass_times(self.model, steering, third / dt**2 * error, self._pull)
+        # not `steering`: a view with other strides would be compiled anew, within a cycle
+        mass_times(self.model, state[6:], third / dt**2 * error, self._pull)
         self.wrench += self._pull
         np.clip(self.wrench, -self.wrench_limit, self.wrench_limit, out=self.wrench)
         self.state = state
