@@ -112,17 +112,10 @@ class Straight:
     def into(self, work: tuple[Array, Array], q: Array, qd: Array, third: Array, out: Array, *,
              plain: bool = False) -> None:
         """
-        Write the results, without checks and without allocating.
+        Write the results `out` (B, width), without checks and without allocating.
 
-        Parameters
-        ----------
-        work : tuple
-            From `workspace`.
-        q, qd, third : (B, n) arrays, contiguous
-        out : (B, width) array
-            Is written to.
-        plain : bool
-            Without the compiler.
+        `work` is that of `workspace`; `q`, `qd`, `third` (B, n) are contiguous; `plain` runs the
+        source without the compiler.
         """
         (self.uncompiled if plain else self.run)(self.turning, q, qd, third, *work, out)
 

@@ -116,16 +116,9 @@ def rnea_workspace(tree: Tree) -> Array:
 def rnea_into(tree: Tree, work: Array, q: Array, qd: Array, qdd: Array, external: Array,
               tau: Array) -> None:
     """
-    Write the torques of B motions; as `rnea`, without checks and without allocating.
+    Write the torques `tau` (B, n); as `rnea`, without checks and without allocating.
 
-    Parameters
-    ----------
-    tree : Tree
-    work : array
-        From `rnea_workspace`.
-    q, qd, qdd : (B, n) arrays of float64, contiguous
-    external : (B, n, 6) array, or (B, 0, 6) for none
-    tau : (B, n) array
-        Is written to.
+    `work` is that of `rnea_workspace`; `q`, `qd`, `qdd` (B, n) are contiguous, `external` is
+    (B, n, 6), or (B, 0, 6) for none.
     """
     kernels.newton_euler(*tree.arrays, q, qd, qdd, external, work, NO_WRENCH, tau)

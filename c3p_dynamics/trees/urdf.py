@@ -133,7 +133,7 @@ def _links(joint: UrdfJoint, link: Link, locked: bool) -> list[tuple[Joint, Body
 
 
 def _with_third_column(axis: Array) -> Array:
-    """Return a rotation that turns z to `axis`."""
+    """Return a rotation that turns z to `axis`; not `with_third`, whose x and y differ."""
     x = np.eye(3)[int(np.argmin(np.abs(axis)))]
     x = x - (x @ axis) * axis
     x /= np.linalg.norm(x)
