@@ -15,7 +15,7 @@ from nav_msgs.msg import Odometry
 from rclpy.node import Node
 
 from c3p_bags.recorder.recorder_node import RecorderNode
-from c3p_dynamics.excitation import Excitation
+from c3p_dynamics.identification.excitation import Excitation
 from c3p_ros.errors import PublishError
 from c3p_ros.frames import planar_pose
 from c3p_ros.messages import MessageError, fill_twist

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ANN001, ANN202 (the compiler infers the types)
-"""Compiled prediction of short pieces of a recorded motion (see shooting.py)."""
+"""Compiled prediction of the segments of a recorded motion (see shooting.py)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from c3p_dynamics._caster_dynamics_kernels import runge_kutta
+from c3p_dynamics._caster_motion_kernels import runge_kutta
 from c3p_kinematics.compiled import kernel
 
 
@@ -26,7 +26,7 @@ def shoot(geometry, inertia, platform, losses, delay, start, begin, end, time, c
     state, wrench = np.zeros(8 + 2 * n), np.zeros(3)
     last = len(change) - 1
     for s in range(len(begin)):
-        # place and energies of the state stay whatever they are: nothing depends on them
+        # pose and energies of the state stay as they are: nothing depends on them
         state[3:6 + 2 * n] = start[s]
         now = time[begin[s]]
         predicted[begin[s]] = state[6:6 + 2 * n]

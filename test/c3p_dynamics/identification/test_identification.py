@@ -10,8 +10,8 @@ from robots import caster_robots
 
 from c3p_description import load
 from c3p_description.model import Friction
-from c3p_dynamics.identification import identify
-from c3p_dynamics.identification_parameters import (
+from c3p_dynamics.identification.identify import identify
+from c3p_dynamics.identification.parameters import (
     PARAMETERS,
     USUAL,
     Unknown,
@@ -20,7 +20,7 @@ from c3p_dynamics.identification_parameters import (
     unknowns,
     with_values,
 )
-from c3p_dynamics.shooting import IdentificationError, Recording
+from c3p_dynamics.identification.recording import IdentificationError, Recording
 from c3p_simulation.plants.plant import AnalyticPlant
 from c3p_simulation.plants.sensors import SensorSettings
 
@@ -243,8 +243,8 @@ def test_influence_is_what_another_description_would_give():
         assert abs(change[0]) > 1e-3
 
 
-def test_too_few_pieces_are_an_error():
-    with pytest.raises(IdentificationError, match='only [34] pieces .* for 11 unknowns, .* 13'):
+def test_too_few_segments_are_an_error():
+    with pytest.raises(IdentificationError, match='[34] segments .* for 11 unknowns: at least 13'):
         identify(ROBOT, excited(ROBOT, 1.7, settings=SENSORS))
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Least squares over the errors of short predictions, and how far its result can be trusted.
+Least squares over the errors of short predictions, and the uncertainty of its result.
 
-Unknowns are scaled, so that 1 is much of each. Deviations come from leaving out one segment at a
-time (the delete-a-group jackknife, linearised): errors within a segment may be as correlated as
-they like. Those of rounded encoders are, and so is what the model does not know.
+Unknowns are scaled to the order of 1. Standard deviations come from leaving out one segment at a
+time (the delete-a-group jackknife, linearised), which is valid for errors that are correlated
+within a segment, as those of rounded encoders and of an incomplete model are.
 """
 
 from __future__ import annotations
@@ -15,58 +15,49 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.identification_parameters import (
+from c3p_dynamics.identification.parameters import (
     FRICTION,
     Unknown,
     bounds,
     described,
     with_values,
 )
-from c3p_dynamics.shooting import Shooting
+from c3p_dynamics.identification.shooting import Shooting
 
-# steps of differences, parts of the scale: about the third root of a double's rounding, the best
-# for central ones
+# steps of differences, relative to the scale: about the third root of a double's rounding, the
+# optimum for central differences
 DIFFERENCE = 1e-5
 
-# least distance from a lower bound at which an unknown begins, parts of the scale
+# least initial distance of an unknown from its lower bound, relative to the scale
 LEAST_START = 0.1
 
-# how far the search may stray from the description in directions that the motion does not show: it
-# would find wrong places there where the equations bend. In all others the pull is nothing
+# regularisation: deviation from the description, in scales, that costs as much as an error of one
+# sample by its noise. It keeps the search from local minima along directions that the motion does
+# not identify, and is negligible along all others
 LEASH = 3.0
 
 MOST_EVALUATIONS = 40
 
-# changes of the errors of unit length that are dependent to this part of their sum of squares are
-# the same but for rounding
+# normalised changes of the errors are dependent if a combination has less than this sum of squares
 RANK_TOLERANCE = 1e-12
 
-# share of a direction from which on an unknown belongs to it
+# squared component in a direction from which on an unknown takes part in it
 TAKES_PART = 1e-6
 
-# what an encoder resolves before that is known, and what none does, m over ground: exact
-# simulations must not divide by zero
+# assumed noise before it is estimated, and its lower bound for exact simulations, m over ground
 FIRST_NOISE, LEAST_NOISE = 1e-4, 1e-8
 
 
 class ShootingFit:
     """
-    The errors of all segments as functions of scaled unknowns.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-    shooting : Shooting
-    where : sequence of Unknown
-    size : (p,) array
-        What counts as much of each; see `identification_parameters.scale`.
-    weight : (2n,) array, 1/m, optional
-        Inverse deviation of each joint's error.
+    Errors of all segments as functions of the unknowns `where`, scaled by `size` (p,).
 
     Attributes
     ----------
     x : (p,) array
         Unknowns over `size`.
+    weight : (2n,) array, 1/m
+        Inverse standard deviation of each joint's error.
     errors : (samples, 2n) array
         Weighted errors at `x`.
     """
@@ -77,7 +68,7 @@ class ShootingFit:
         self.where, self.size = list(where), np.asarray(size)
         self.weight = (np.full(2 * robot.count, 1.0 / FIRST_NOISE) if weight is None else weight)
         low, _ = self._bounds()
-        # friction begins with something, or its smoothing would have no effect
+        # friction begins above zero, or its smoothing would have no effect
         self._described = np.array([described(robot, u) for u in where]) / self.size
         self.x = np.maximum(self._described,
                             np.where(np.isfinite(low), low + LEAST_START, -np.inf))
@@ -102,15 +93,10 @@ class ShootingFit:
 
     def solve(self, tolerance: float = 1e-8, leash: float = LEASH) -> None:
         """
-        Find the unknowns with the least sum of squares, from where they are.
+        Minimise the sum of squares from the present unknowns.
 
-        Parameters
-        ----------
-        tolerance : float
-            Part by which the sum still falls when the search ends.
-        leash : float
-            Deviation from the description, in sizes, that counts as much as one sample that is
-            wrong by the noise; infinite is none.
+        `tolerance` is the relative decrease at which the search ends, `leash` the regularisation
+        (see `LEASH`), infinite for none.
         """
         low, high = self._bounds()
         pull = np.eye(len(self.x)) / leash
@@ -129,7 +115,7 @@ class ShootingFit:
     def _bounds(self) -> tuple[Array, Array]:
         settings = self.shooting.settings
         low, high = bounds(self.where, self.robot, settings.most_delay, settings.least_smoothing)
-        # a difference must not step over a bound
+        # a difference must not cross a bound
         return low / self.size + 2 * DIFFERENCE, high / self.size - 2 * DIFFERENCE
 
     def _residuals(self, x: Array) -> Array:
@@ -137,7 +123,7 @@ class ShootingFit:
         return self.errors.ravel()
 
     def _jacobian(self, x: Array) -> Array:
-        """Return the slopes by differences to one side: good enough to search with."""
+        """Return the slopes by one-sided differences: sufficient for the search."""
         here = self.errors / self.weight
         return self._unexplained([self.shooting.errors(*self._model(x + s)) - here
                                   for s in DIFFERENCE * np.eye(len(x))]) / DIFFERENCE
@@ -160,14 +146,7 @@ class ShootingFit:
                                          self._bases)
 
     def weigh(self) -> Array:
-        """
-        Weigh steering and wheel angles by the noise that their errors show.
-
-        Returns
-        -------
-        (2,) array, m
-            Rms error of each kind, over ground, in the median segment.
-        """
+        """Weight both kinds of angles by their rms error (2,), m, in the median segment."""
         n = self.robot.count
         own = self.shooting.start.shape[1] / (2 * n)
         metres = self.errors / self.weight
@@ -187,45 +166,31 @@ class ShootingFit:
                                  / max(self.errors[rows].size - freedoms, 1))
                          for rows in self.shooting.rows])
 
-    def of(self, shooting: Shooting) -> ShootingFit:
-        """Return a fit of other segments, from the same place."""
-        fit = ShootingFit(self.robot, shooting, self.where, self.size, self.weight)
-        fit.x = self.x
-        return fit
-
-    def without(self, index: int) -> ShootingFit:
-        """Return a fit, from the same place, that leaves the unknown at `index` as described."""
-        rest = [i for i in range(len(self.where)) if i != index]
-        fit = ShootingFit(self.robot, self.shooting, [self.where[i] for i in rest],
-                          self.size[rest], self.weight)
-        fit.x = self.x[rest]
+    def of(self, shooting: Shooting, without: int = -1) -> ShootingFit:
+        """Return a fit of other segments from the present unknowns, one of them left out."""
+        kept = [i for i in range(len(self.where)) if i != without]
+        fit = ShootingFit(self.robot, shooting, [self.where[i] for i in kept], self.size[kept],
+                          self.weight)
+        fit.x = self.x[kept]
         return fit
 
     def indistinct(self) -> Array:
-        """
-        Return which unknowns (p,) the motion does not show at all, or not apart from others.
-
-        Found from the singular directions of the errors' slopes at `x`.
-        """
+        """Return which unknowns (p,) have no effect, or none that is distinct from others."""
         self.settle()
         slopes = self._slopes()
         norm = np.sqrt((slopes**2).sum(axis=0))
         empty = norm <= np.sqrt(RANK_TOLERANCE) * norm.max()
         unit = slopes / np.where(empty, 1.0, norm)
         value, vector = np.linalg.eigh(unit.T @ unit)
-        # who takes part in the directions that change no error
+        # unknowns that take part in directions without any effect on the errors
         blind = vector[:, value < RANK_TOLERANCE]
         return empty | ((blind**2).sum(axis=1) > TAKES_PART)
 
     def spread(self) -> tuple[Array, Array]:
         """
-        Return by how much the unknowns may be wrong, in their units.
+        Return standard deviations (p,) of the unknowns, in their units, and correlations (p, p).
 
-        Returns
-        -------
-        deviation : (p,) array
-            Infinite where one segment is all that tells an unknown.
-        correlation : (p, p) array
+        A deviation is infinite if one segment only identifies the unknown.
         """
         p, width = len(self.x), self.errors.shape[1]
         jacobian = self._slopes()
@@ -245,11 +210,11 @@ class ShootingFit:
 
     def blunter(self) -> Array:
         """
-        Return how much less the errors change with each unknown (p,) near the description.
+        Return the sensitivity of the errors to each unknown (p,), relative to the description.
 
-        Greater than 1 where the search has come to a place at which the motion seems to show an
-        unknown better than it does at the description. Masses, lengths and the like are as
-        described; friction and delay stay, as the errors are nearly linear in them.
+        Greater than 1 if the search has ended at values at which an unknown has more effect than
+        at its description. The comparison resets masses and lengths to the description; friction
+        and delay stay, as the errors are nearly linear in them.
         """
         other = self.of(self.shooting.part(slice(None)))
         stay = np.array([u.parameter in (*FRICTION, 'delay') for u in self.where])
@@ -260,20 +225,7 @@ class ShootingFit:
                     / np.sqrt((other._slopes()**2).sum(axis=0)))
 
     def influence(self, fixed: Sequence[Unknown], part: float) -> Array:
-        """
-        Return how the unknowns change with numbers that were not estimated.
-
-        Parameters
-        ----------
-        fixed : sequence of Unknown
-        part : float
-            By which each is made larger, such as 0.01.
-
-        Returns
-        -------
-        (len(fixed), p) array
-            In the unknowns' units.
-        """
+        """Return the changes (k, p) of the unknowns if k `fixed` numbers grow by a `part`."""
         robot, delay = self.model
 
         def end(unknown: Unknown, factor: float) -> tuple[CasterRobot, float]:
@@ -286,8 +238,8 @@ class ShootingFit:
 
 
 def _solve(matrix: Array, right: Array) -> Array:
-    """Return the solution of a symmetric system, infinite in the unknowns it does not tell."""
+    """Return the solution of a symmetric system, infinite for undetermined unknowns."""
     value, vector = np.linalg.eigh(matrix)
-    told = value > RANK_TOLERANCE
-    found = vector[:, told] @ ((vector[:, told].T @ right) / value[told])
-    return np.where((vector[:, ~told]**2).sum(axis=1) > TAKES_PART, np.inf, found)
+    known = value > RANK_TOLERANCE
+    found = vector[:, known] @ ((vector[:, known].T @ right) / value[known])
+    return np.where((vector[:, ~known]**2).sum(axis=1) > TAKES_PART, np.inf, found)

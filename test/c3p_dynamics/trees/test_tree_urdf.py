@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from c3p_description import ModelError, robot_description
-from c3p_description.tree_urdf import load_tree, tree_from_urdf
 from c3p_dynamics.trees import TreeError, crba, forward_kinematics, rnea
+from c3p_dynamics.trees.reading.urdf import load_tree, tree_from_urdf
 
 
 def inertial(mass=1.0, xyz='0.1 -0.2 0.3', rpy='0.3 0.2 0.1'):

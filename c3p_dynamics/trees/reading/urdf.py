@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-URDF → tree of rigid bodies for c3p_dynamics.trees, whatever the robot.
+Tree of rigid bodies from a URDF of any robot.
 
 Every link becomes a body under its own name, in its own frame; links on fixed joints become part
-of what carries them and stay as frames. Limits, friction, transmissions and ``<mimic>`` are not
-read: a mimic joint has its own freedom, tie it by a constraint.
+of their carrier and stay as frames. Limits, friction, transmissions and ``<mimic>`` are not read:
+a mimic joint has its own freedom, to be tied by a constraint.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def tree_from_urdf(xml_text: str, *, floating: bool = False, locked: Iterable[st
         The root link moves freely (six freedoms ``root.x`` … ``root.roll`` before all others)
         instead of being fixed to the world.
     locked : iterable of str
-        Joints that stand at zero and have no freedom.
+        Joints held at zero, without freedom.
     gravity : (3,) array_like, m/s²
         In world axes, which are those of the root link at q = 0.
 
@@ -54,8 +54,8 @@ def tree_from_urdf(xml_text: str, *, floating: bool = False, locked: Iterable[st
     ModelError
         Malformed XML or URDF, a type of joint that is unknown, a locked joint that is not there.
     TreeError
-        Masses that cannot be, such as a last link without mass; the text names body and row, which
-        is the root's for 0 and else the place of its joint in the file.
+        Invalid masses, such as a leaf without mass; the text names body and row, which is 0 for
+        the root and else the place of its joint in the file.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def _links(joint: UrdfJoint, link: Link, locked: bool) -> list[tuple[Joint, Body
 
 
 def _with_third_column(axis: Array) -> Array:
-    """Return a rotation that turns z to `axis`."""
+    """Return a rotation that turns z to `axis`; not `with_third`, whose x and y differ."""
     x = np.eye(3)[int(np.argmin(np.abs(axis)))]
     x = x - (x @ axis) * axis
     x /= np.linalg.norm(x)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Right-handed axes of which one is given, always the same ones for the same direction."""
+"""Right-handed axes with one given direction, unique for each direction."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c3p_dynamics.excitation import Excitation
+from c3p_dynamics.identification.excitation import Excitation
 from c3p_kinematics.se2 import compose, integrate
 
 durations = st.floats(5.0, 200.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A motion that shows a robot's parameters: sines in all three freedoms, around one place."""
+"""Excitation for identification: sums of sines in all three freedoms, around one place."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from c3p_description.model import Array
 from c3p_kinematics.se2 import compose, inverse, to_body, wrap
 
 # cycles per minute of the sines in x, y and yaw: all prime, so that no combination of directions
-# comes back within a minute
+# repeats within a minute
 CYCLES_PER_MINUTE = np.array([[5.0, 11.0, 23.0], [7.0, 13.0, 29.0], [3.0, 17.0, 19.0]])
 
 # where each sine begins, rad: spread, so that they do not start together
@@ -29,9 +29,9 @@ class Excitation:
 
         p_i(t) = w(t) Σ_k V_i/(3 Ω_ik) (sin(Ω_ik t + φ_ik) − sin φ_ik)
 
-    with V = (speed, speed, yaw_rate) and a window w that fades in and out. The same speed in each
-    sine: slow ones show friction, fast ones mass. Casters turn around often and at many rates; the
-    robot stays within `reach` of its place, 0.6 m for a speed of 0.3 m/s.
+    with V = (speed, speed, yaw_rate) and a window w that fades in and out. All sines have the same
+    speed: slow ones identify friction, fast ones mass. Casters reverse often and at many rates;
+    the robot stays within `reach` of its start, 0.6 m for a speed of 0.3 m/s.
 
     Attributes
     ----------
@@ -39,8 +39,7 @@ class Excitation:
     speed, yaw_rate : float, m/s and rad/s
         Largest sum of the sines in x and in y, and in yaw.
     gain : float, 1/s
-        Pull back to the reference, at most with `speed` and `yaw_rate`; 0 leaves the robot to
-        drift.
+        Feedback of the pose error, limited to `speed` and `yaw_rate`; 0 is open loop.
 
     Raises
     ------
@@ -68,7 +67,7 @@ class Excitation:
 
     @property
     def reach(self) -> float:
-        """Largest distance from the place that the reference can have, m."""
+        """Largest distance of the reference from its start, m."""
         largest = self._amplitudes[:2] * (1.0 + np.abs(np.sin(PHASES[:2])))
         return float(np.hypot(*largest.sum(axis=1)))
 
@@ -103,13 +102,13 @@ class Excitation:
         start, pose : (3,) array, m and rad, optional
             By odometry, at the start and now; without them the reference's own pose counts.
         """
-        wanted, velocity = self.reference(time)
+        target, velocity = self.reference(time)
         if start is None or pose is None:
-            return to_body(wanted[2], velocity)
+            return to_body(target[2], velocity)
         here = compose(inverse(start), pose)
-        error = wanted - here
+        error = target - here
         error[2] = wrap(error[2])
-        # who lags far behind, as a slack yaw loop does, is pulled no faster than the motion is
+        # a large lag, as of a slack yaw loop, is corrected no faster than the motion itself
         limits = np.array([self.speed, self.speed, self.yaw_rate])
         return to_body(here[2], velocity + np.clip(self.gain * error, -limits, limits))
 

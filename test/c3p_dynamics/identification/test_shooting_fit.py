@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c3p_dynamics.identification_parameters import Unknown
-from c3p_dynamics.shooting_fit import ShootingFit
+from c3p_dynamics.identification.parameters import Unknown
+from c3p_dynamics.identification.shooting_fit import ShootingFit
 
 SIZE = np.array([30.0, 0.05, 0.01])
 

@@ -9,14 +9,14 @@ from scipy.integrate import solve_ivp
 
 from c3p_description import load
 from c3p_dynamics.caster_dynamics import forward_dynamics
-from c3p_dynamics.shooting import (
+from c3p_dynamics.identification.recording import (
     IdentificationError,
     Recording,
-    Shooting,
     ShootingSettings,
     check,
     cut,
 )
+from c3p_dynamics.identification.shooting import Shooting
 from c3p_kinematics.casters import inverse
 from c3p_simulation.plants.plant import AnalyticPlant
 
@@ -162,7 +162,7 @@ def test_a_robot_that_stood_is_named():
 
 def test_commands_at_another_time_are_named():
     recording = excited(C3P, 1.0)
-    with pytest.raises(IdentificationError, match='no command lies within the time'):
+    with pytest.raises(IdentificationError, match='no command is within the time'):
         cut(C3P, recording._replace(torque_time=recording.torque_time + 100.0), SETTINGS)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The numbers of a robot that its motion can tell: names, units, and how they enter the model."""
+"""Identifiable parameters of a robot: names, units, and their places in the model."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Parameter(NamedTuple):
     ----------
     unit : str
     section, key : str
-        Where it stands in a robot's YAML; empty for what is no property of the robot.
+        Place in a robot's YAML; empty for the delay.
     shown_by : str
-        A motion that shows it.
+        Motion that identifies it.
     """
 
     unit: str
@@ -38,7 +38,7 @@ _STEER = ('let the casters turn at changing rates: change the direction of trave
 _APART = ('separate pivot and tyre: circles of constant radius (tyres turn, pivots rest) and '
           'straight travel with the platform turning (pivots turn, tyres do not)')
 
-# in the order in which they are kept where the motion cannot tell two of them apart
+# in the order of preference between parameters that the motion does not distinguish
 PARAMETERS: dict[str, Parameter] = {
     'platform_mass': Parameter('kg', 'platform', 'mass', _ANY),
     'platform_inertia': Parameter('kg·m²', 'platform', 'inertia', _TURN),
@@ -63,7 +63,7 @@ PARAMETERS: dict[str, Parameter] = {
     'wheel_yaw_inertia': Parameter('kg·m²', 'wheel', 'yaw_inertia', _STEER),
 }
 
-# what is estimated when nothing else is asked for
+# estimated by default
 USUAL = ('platform_mass', 'platform_inertia', 'platform_com_x', 'platform_com_y',
          'rolling_coulomb', 'rolling_viscous', 'pivot_coulomb', 'scrub_coulomb', 'pivot_viscous',
          'smoothing', 'delay')
@@ -73,7 +73,7 @@ FRICTION = ('rolling_coulomb', 'rolling_viscous', 'pivot_coulomb', 'scrub_coulom
 _PLATFORM = ('platform_mass', 'platform_inertia')
 _COM = ('platform_com_x', 'platform_com_y')
 
-# seconds of delay that are expected between a command and its effect
+# nominal delay between a command and its effect, s
 USUAL_DELAY = 0.01
 
 
@@ -89,15 +89,10 @@ class Unknown(NamedTuple):
         return self.parameter if self.caster is None else f'{self.parameter}_{self.caster + 1}'
 
 
-def is_per_caster(parameter: str) -> bool:
-    """Return whether every caster has a `parameter` of its own."""
-    return parameter not in (*_PLATFORM, *_COM, 'smoothing', 'delay')
-
-
 def unknowns(robot: CasterRobot, estimate: Iterable[str], per_caster: Iterable[str] = ()
              ) -> list[Unknown]:
     """
-    Return what is to be estimated, in the order of `PARAMETERS`.
+    Return the unknowns, in the order of `PARAMETERS`.
 
     Parameters
     ----------
@@ -105,12 +100,12 @@ def unknowns(robot: CasterRobot, estimate: Iterable[str], per_caster: Iterable[s
     estimate : iterable of str
         Keys of `PARAMETERS`.
     per_caster : iterable of str
-        Those of them that shall differ between casters.
+        Those that may differ between casters.
 
     Raises
     ------
     ValueError
-        A name that is not known or not estimated, or one that casters do not have.
+        An unknown name, or one of `per_caster` that is not estimated or not per caster.
 
     Examples
     --------
@@ -118,16 +113,16 @@ def unknowns(robot: CasterRobot, estimate: Iterable[str], per_caster: Iterable[s
     >>> [u.name for u in unknowns(robot, ['delay', 'rolling_coulomb'], ['rolling_coulomb'])]
     ['rolling_coulomb_1', 'rolling_coulomb_2', 'delay']
     """
-    wanted, single = set(estimate), set(per_caster)
-    if lost := sorted(wanted - set(PARAMETERS)):
+    chosen, single = set(estimate), set(per_caster)
+    if lost := sorted(chosen - set(PARAMETERS)):
         raise ValueError(f'estimate = {lost}: not known; choose from {", ".join(PARAMETERS)}')
-    if lost := sorted(single - wanted):
-        raise ValueError(f'per_caster = {lost}: not among what is estimated, {sorted(wanted)}')
-    if lost := sorted(p for p in single if not is_per_caster(p)):
+    if lost := sorted(single - chosen):
+        raise ValueError(f'per_caster = {lost}: not among what is estimated, {sorted(chosen)}')
+    if lost := sorted(single & {*_PLATFORM, *_COM, 'smoothing', 'delay'}):
         raise ValueError(f'per_caster = {lost}: belongs to the whole robot, not to a caster')
-    if not wanted:
+    if not chosen:
         raise ValueError('estimate is empty: name at least one of ' + ', '.join(PARAMETERS))
-    return [Unknown(p, i) for p in PARAMETERS if p in wanted
+    return [Unknown(p, i) for p in PARAMETERS if p in chosen
             for i in (range(robot.count) if p in single else (None,))]
 
 
@@ -136,7 +131,7 @@ def _holder(robot: CasterRobot, parameter: str) -> Any:
 
 
 def described(robot: CasterRobot, unknown: Unknown) -> float:
-    """Return what the description says: a mean over the casters where one value is shared."""
+    """Return the described value: the mean over the casters if one value is shared."""
     if unknown.parameter == 'delay':
         return USUAL_DELAY
     if unknown.parameter in _COM:
@@ -150,12 +145,12 @@ def described(robot: CasterRobot, unknown: Unknown) -> float:
 def with_values(robot: CasterRobot, where: Sequence[Unknown], values: Sequence[float]
                 ) -> tuple[CasterRobot, float]:
     """
-    Return `robot` with the `values` put `where` they belong, and the delay.
+    Return `robot` with the `values` of the unknowns `where`, and the delay.
 
     Raises
     ------
     ModelError
-        A value that no robot can have.
+        A value that is not physical.
     """
     changed: dict[str, Any] = {}
     delay = USUAL_DELAY
@@ -178,15 +173,15 @@ def with_values(robot: CasterRobot, where: Sequence[Unknown], values: Sequence[f
 
 def scale(robot: CasterRobot, unknown: Unknown, torque: float, rate: float) -> float:
     """
-    Return what counts as much of a number: its own size, or what matters where it is near zero.
+    Return the scale of a number: its own size, or a significant value if it is near zero.
 
     Parameters
     ----------
     robot : CasterRobot
     unknown : Unknown
     torque, rate : float, N·m and rad/s
-        Rms of the wheel torques and of the joint rates of the motion: 3 % of the torques is much
-        friction, whatever the description says.
+        Rms of the wheel torques and of the joint rates of the motion: friction of 3 % of the
+        torques is significant, independently of the description.
     """
     name = unknown.parameter
     if name == 'delay':
@@ -202,11 +197,11 @@ def scale(robot: CasterRobot, unknown: Unknown, torque: float, rate: float) -> f
 def bounds(where: Sequence[Unknown], robot: CasterRobot, most_delay: float,
            least_smoothing: float) -> tuple[Array, Array]:
     """
-    Return the least and the largest value that each unknown can have.
+    Return lower and upper bounds of each unknown.
 
     Masses and lengths stay above a thousandth of the description, friction and inertias of links
     and wheels do not become negative, the delay (s) stays within ±`most_delay`, the smoothing
-    (rad/s) above `least_smoothing`; `where` says which they are and `robot` what is described.
+    (rad/s) above `least_smoothing`. `where` are the unknowns, `robot` is the description.
     """
     low, high = np.full(len(where), -np.inf), np.full(len(where), np.inf)
     for i, unknown in enumerate(where):
