@@ -80,12 +80,14 @@ class JointStateWriter:
         Which of ``position``, ``velocity``, ``effort`` have a number for each joint.
     topic : str
         For errors.
+    unknown : sequence of str
+        Fields whose values may be NaN, for what is not known.
     """
 
     def __init__(self, names: Sequence[str], fields: Sequence[str],
-                 topic: str = 'JointState') -> None:
+                 topic: str = 'JointState', unknown: Sequence[str] = ()) -> None:
         """Make the pattern."""
-        self._names, self._topic = list(names), topic
+        self._names, self._topic, self._unknown = list(names), topic, tuple(unknown)
         zeros = {field: [0.0] * len(names) for field in fields}
         self._pattern = Pattern(JointState(name=list(names), **zeros))
         for _ in range(self._pattern.skip_count()):
@@ -106,7 +108,9 @@ class JointStateWriter:
             A value that is not finite, with its joint.
         """
         for field, numbers in values.items():
-            check_finite(self._topic, field, numbers, self._names)
+            known = (np.where(np.isnan(numbers), 0.0, numbers) if field in self._unknown
+                     else numbers)
+            check_finite(self._topic, field, known, self._names)
             self._values[field][:] = numbers
         return self._pattern.stamped(stamp)
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
+from c3p_ros.wheel_slip import TOPIC as SLIP
 from c3p_simulation.recording import log_fields as fields
 from c3p_simulation.recording.bags import BagError, read_topics, topics_of
 from c3p_simulation.recording.batches import read_batches
@@ -17,7 +18,6 @@ from c3p_simulation.recording.run_log import Goal, Health, Joints, Motion, RunLo
 
 JOINT_STATES = 'joint_states'
 WHEEL_EFFORT = 'wheel_effort'
-SLIP = 'sensed_kinematics/wheel_slip'
 GOAL_REACHED = 'position_controller/goal_reached'
 DISTANCE = 'position_controller/distance_to_goal'
 DIAGNOSTICS = '/diagnostics'
