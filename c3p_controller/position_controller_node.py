@@ -71,7 +71,7 @@ class PositionControllerNode(SuiteNode):
             'position_controller_parameters.yaml'), **options)
         values = self.parameters.value
         self._controller = make_position(values)
-        self.parameters.changed = self._retune
+        self.parameters.check, self.parameters.changed = make_position, self._retune
         self._frames = GoalFrames(self)
         self._line = CycleClock()
         self._odom_seen = Lifeline(values.odom_timeout)
@@ -95,8 +95,8 @@ class PositionControllerNode(SuiteNode):
                             partial(self._give_up, CANCELLED))
         self.watch(self._on_watch)
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics."""
         goal, zone = self._controller.goal, zone_of(self._controller)
         shown = 'none' if goal is None else np.round(goal, 4).tolist()
         return {'controller': self.parameters.value.controller, 'goal': shown,

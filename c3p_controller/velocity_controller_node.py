@@ -27,13 +27,13 @@ from c3p_controller.command_guard import CommandGuard
 from c3p_controller.law import Ahead, Sensed
 from c3p_controller.one_step import LawFailure
 from c3p_controller.paper.chain import PaperChain
-from c3p_controller.step_watch import StepWatch
-from c3p_controller.torque_laws import make_law, retune
+from c3p_controller.torque_laws import check, make_law, retune
 from c3p_controller.velocity_controller import braking_torque
 from c3p_ros.cycle import CycleClock, Lifelines
 from c3p_ros.diagnostics import ERROR, OK, WARN, warned
 from c3p_ros.executor import run
 from c3p_ros.frames import planar_points, planar_pose
+from c3p_ros.latency import StepWatch
 from c3p_ros.lock_report import LockReport
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, planar, stamp_to_ns, twist_of
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
@@ -63,7 +63,7 @@ class VelocityControllerNode(SuiteNode):
         self._alive = Lifelines('joint_states', 'odom', *['dynamics_effort'] * self._paper,
                                 timeout=values.chain_timeout)
         self._lock = LockReport(self, self.diagnostics)
-        self.parameters.changed = self._retune
+        self.parameters.check, self.parameters.changed = check, self._retune
         self._write_effort = JointStateWriter(self._efforts.names, ['effort'], 'wheel_effort')
         self._effort = self.create_publisher(JointState, 'wheel_effort', LATEST)
         command = TwistStamped if values.use_stamped_vel else Twist
@@ -79,8 +79,8 @@ class VelocityControllerNode(SuiteNode):
         self.watch(self._on_watch)
         PublisherWatch(self, 'joint_states', act=self._alive.surplus)
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics."""
         largest, self._largest = self._largest, 0.0
         return {'controller': self.parameters.value.controller, 'follows': self._law.follows,
                 'cycles': self._steps.count, 'largest torque [N·m]': f'{largest:.3f}',

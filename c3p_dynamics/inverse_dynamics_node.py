@@ -50,8 +50,8 @@ class InverseDynamicsNode(SuiteNode):
         self.listen(Odometry, 'odom', self._on_odom, RELIABLE)
         self.listen(AccelStamped, 'reference_acceleration', self._on_accel, RELIABLE)
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics."""
         largest, self._largest = self._largest, 0.0
         return {'cycles': self._cycles, 'largest torque [N·m]': f'{largest:.3f}'}
 

@@ -73,8 +73,8 @@ class HardwareInterfaceNode(ManagedSuiteNode):
         self._tried = -RETRY
         self._start_by_itself()
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics: latency is from joint_states to wheel_effort."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics: latency is from joint_states to wheel_effort."""
         return self._link.figures() if self._link else {'bus': 'closed'}
 
     def _start_by_itself(self) -> None:

@@ -86,8 +86,8 @@ class Ros2ControlBridgeNode(SuiteNode):
         self._publisher = self.create_publisher(JointState, 'wheel_effort', LATEST)
         self.listen(JointState, values.joint_commands_topic, self._on_command, LATEST)
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics; the age is that of a command when it is used."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics; the age is that of a command when it is used."""
         ages = {} if self.age.count == 0 else {
             f'age_{name}_ms': f'{1e3 * value:.4f}' for name, value in (
                 ('p50', self.age.quantile(0.5)), ('p99', self.age.quantile(0.99)),

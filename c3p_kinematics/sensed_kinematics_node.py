@@ -79,7 +79,7 @@ class SensedKinematicsNode(SuiteNode):
         self._steering = np.zeros(self.robot.count)
         # both compile their kernels before the first message
         self._stream.warm_up()
-        self.figures()
+        self.metrics()
         self._write = OdometryWriter(values.odom_frame, values.base_frame, 'odom')
         self._odom = self.create_publisher(OdometryMessage, 'odom', RELIABLE)
         self._write_slip = JointStateWriter(
@@ -97,8 +97,8 @@ class SensedKinematicsNode(SuiteNode):
         # the velocity controller and the wheel gate brake
         PublisherWatch(self, 'joint_states', act=lambda reason: None)
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics."""
         shown = singularity(self.robot, self._steering)
         values = {'sigma_min of the wheel Jacobian': f'{float(shown.sigma_min):.4f}',
                   'condition of the wheel Jacobian': f'{float(shown.condition):.3g}'}

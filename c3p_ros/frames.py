@@ -120,12 +120,12 @@ class TransformPublisher:
 
     Parameters
     ----------
-    node : Node
+    node : SuiteNode
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Any) -> None:
         """Create the publisher."""
-        self.works = TFMessage is not None
+        self._node, self.works = node, TFMessage is not None
         if self.works:
             self._publisher = node.create_publisher(TFMessage, '/tf', 100)
         else:
@@ -146,7 +146,7 @@ class TransformPublisher:
         x, y, z, qx, qy, qz, qw = map(float, pose)
         transform.transform.translation = Vector3(x=x, y=y, z=z)
         transform.transform.rotation = Quaternion(x=qx, y=qy, z=qz, w=qw)
-        self._publisher.publish(TFMessage(transforms=[transform]))
+        self._node.publish(self._publisher, TFMessage(transforms=[transform]))
 
 
 class GoalFrames:

@@ -10,6 +10,7 @@ from typing import Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 
 from c3p_description.loader import load_casters
@@ -19,9 +20,8 @@ from c3p_ros.diagnostics import Diagnostics
 from c3p_ros.errors import PublishError
 from c3p_ros.messages import MessageError, check_age
 from c3p_ros.parameters import Parameters
+from c3p_ros.schema import COMMON
 from c3p_ros.wire import READERS
-
-COMMON = Path(__file__).with_name('common_parameters.yaml')
 
 # a command is of use only while it is the newest; states may queue behind a slow callback
 LATEST = QoSProfile(depth=1)
@@ -65,7 +65,7 @@ class SuiteNode(Node):
         self._simulated = bool(self.get_parameter('use_sim_time').value)
         self.parameters = Parameters(self, COMMON, *schemas, own=self.OWN_GROUPS)
         self.robot = self._load_robot()
-        self.diagnostics = Diagnostics(self, self.robot.name, self.figures)
+        self.diagnostics = Diagnostics(self, self.robot.name, self.metrics)
 
     def _load_robot(self) -> CasterRobot:
         values = self.parameters.value
@@ -73,7 +73,7 @@ class SuiteNode(Node):
             return from_urdf(values.robot_description)
         return load_casters(values.robot)
 
-    def figures(self) -> Mapping[str, Any]:
+    def metrics(self) -> Mapping[str, Any]:
         """Return what the diagnostics show once a second; nodes add theirs."""
         return {}
 
@@ -145,7 +145,7 @@ class SuiteNode(Node):
 
         self.create_subscription(kind, topic, received, profile, raw=True)
 
-    def send(self, publisher: Any, write: Callable[..., Any], *arguments: Any, **values: Any
+    def send(self, publisher: Publisher, write: Callable[..., Any], *arguments: Any, **values: Any
              ) -> bool:
         """
         Publish what ``write(*arguments, **values)`` returns; return whether that is allowed.
@@ -159,12 +159,16 @@ class SuiteNode(Node):
         except PublishError as error:
             self.diagnostics.withhold(error)
             return False
+        self.publish(publisher, message)
+        return True
+
+    def publish(self, publisher: Publisher, message: Any) -> None:
+        """Publish a message; without effect once the context has been shut down."""
         try:
             publisher.publish(message)
         except Exception:
             if self.context.ok():
                 raise
-        return True
 
     def check_fresh(self, stamp: int, max_age: float) -> int:
         """

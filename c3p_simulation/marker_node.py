@@ -53,8 +53,8 @@ class MarkerNode(SuiteNode):
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(LOOK_PERIOD, self._look, clock=self._steady)
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics."""
         return {'listeners': self._listeners, 'scenes drawn': self._count,
                 'poses of the path': len(self._trail.poses)}
 

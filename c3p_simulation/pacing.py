@@ -166,7 +166,7 @@ class Pacing:
 
     def figures(self) -> dict[str, str | int]:
         """Return the figures for diagnostics."""
-        shown = self.latency.figures('latency')
+        shown = self.latency.metrics('latency')
         shown['late_p99_ms'] = f'{1e3 * self.lateness.quantile(0.99):.4f}'
         return {'cycles': self.cycles, 'answered': self.answered, 'overruns': self.overruns,
                 'realtime_factor': f'{self.achieved:.4f}', **shown}

@@ -28,8 +28,8 @@ from c3p_ros.errors import PublishError
 from c3p_ros.executor import run
 from c3p_ros.finite import check_serialized
 from c3p_ros.messages import ns_to_stamp
-from c3p_ros.node import COMMON
 from c3p_ros.parameters import Parameters
+from c3p_ros.schema import COMMON
 from c3p_simulation.recording.bag_contents import connections_of
 from c3p_simulation.recording.bags import BagError, read_raw, topics_of
 from c3p_simulation.recording.playback import (

@@ -85,8 +85,8 @@ class SimulationNode(SuiteNode):
         PublisherWatch(self, 'wheel_effort', 'joint_states', act=self._gate.hold)
         self.start()
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics: latency is from joint_states to wheel_effort."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics: latency is from joint_states to wheel_effort."""
         values = self.parameters.value
         with self._lock:
             shown = self.pace.figures()
