@@ -29,6 +29,7 @@ from c3p_controller.one_step import LawFailure
 from c3p_controller.paper.chain import PaperChain
 from c3p_controller.torque_laws import check, make_law, retune
 from c3p_controller.velocity_controller import braking_torque
+from c3p_ros.cdr import JointStateRead, OdometryRead, TrajectoryRead
 from c3p_ros.cycle import CycleClock, Lifelines
 from c3p_ros.diagnostics import ERROR, OK, WARN, warned
 from c3p_ros.executor import run
@@ -39,8 +40,7 @@ from c3p_ros.messages import EffortCoding, JointCoding, MessageError, planar, st
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.stamp_join import StampJoin
-from c3p_ros.wire import JointStateRead, OdometryRead, TrajectoryRead
-from c3p_ros.wire_writers import AccelWriter, JointStateWriter
+from c3p_ros.wire import AccelWriter, JointStateWriter
 
 
 class VelocityControllerNode(SuiteNode):

@@ -18,6 +18,7 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
 from c3p_dynamics.caster_dynamics import inverse_dynamics
+from c3p_ros.cdr import AccelRead, JointStateRead, OdometryRead
 from c3p_ros.executor import run
 from c3p_ros.messages import (
     EffortCoding,
@@ -27,8 +28,7 @@ from c3p_ros.messages import (
 )
 from c3p_ros.node import RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.stamp_join import StampJoin
-from c3p_ros.wire import AccelRead, JointStateRead, OdometryRead
-from c3p_ros.wire_writers import JointStateWriter
+from c3p_ros.wire import JointStateWriter
 
 
 class InverseDynamicsNode(SuiteNode):

@@ -27,6 +27,7 @@ from c3p_hardware.joint_commands import (
     TopicCommand,
 )
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
+from c3p_ros.cdr import JointStateRead
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.executor import run
 from c3p_ros.finite import check_finite
@@ -35,8 +36,7 @@ from c3p_ros.messages import EffortCoding, JointCoding, MessageError
 from c3p_ros.node import LATEST, SENSOR_DATA, WATCH_PERIOD, SuiteNode
 from c3p_ros.parameters import ParameterError
 from c3p_ros.publisher_watch import PublisherWatch
-from c3p_ros.wire import JointStateRead
-from c3p_ros.wire_writers import JointStateWriter
+from c3p_ros.wire import JointStateWriter
 
 # how long the last zeros may take to arrive before the node ends, s
 FAREWELL = 0.05

@@ -30,6 +30,7 @@ from c3p_kinematics.odometry_stream import (
 )
 from c3p_kinematics.singularity import singularity
 from c3p_kinematics.slip import SlipReport
+from c3p_ros.cdr import JointStateRead
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.executor import run
@@ -43,8 +44,7 @@ from c3p_ros.messages import (
 )
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.publisher_watch import PublisherWatch
-from c3p_ros.wire import JointStateRead
-from c3p_ros.wire_writers import JointStateWriter, OdometryWriter
+from c3p_ros.wire import JointStateWriter, OdometryWriter
 
 try:
     from control_msgs.srv import SetOdometry

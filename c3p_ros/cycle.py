@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from c3p_ros.errors import MessageError
+from c3p_ros.cdr import MessageError
 
 # a larger step back of the stamps, s, is a restart: a bag that loops, a simulation that was reset,
 # a system clock that was set. No network delays a message for as long as the watchdogs wait

@@ -14,7 +14,7 @@ from c3p_controller.law import Ahead
 from c3p_ros.finite import check_finite
 from c3p_ros.messages import fill_twist, ns_to_stamp
 from c3p_ros.node import LATEST
-from c3p_ros.wire_writers import TrajectoryWriter
+from c3p_ros.wire import TrajectoryWriter
 
 # other processes find each other within this time after the start, s
 DISCOVERY = 3.0

@@ -12,7 +12,7 @@ from rclpy.node import Node
 
 from c3p_description.model import Array
 from c3p_kinematics.se2 import compose
-from c3p_ros.errors import MOST_TEXT
+from c3p_ros.cdr import MOST_TEXT, TrajectoryRead
 from c3p_ros.finite import check_finite
 from c3p_ros.messages import (
     LARGEST_VALUE,
@@ -25,7 +25,6 @@ from c3p_ros.messages import (
     yaw_of,
     yaw_of_parts,
 )
-from c3p_ros.wire import TrajectoryRead
 
 try:
     from tf2_msgs.msg import TFMessage
@@ -75,12 +74,9 @@ def planar_points(read: TrajectoryRead, frame: str) -> tuple[Array, Array, Array
     """
     if read.frame_id != frame:
         raise MessageError(f'frame {read.frame_id!r}: must be that of the odometry, {frame!r}')
-    if not read.points:
+    if not len(read.time):
         raise MessageError('no points; a robot that shall stand needs one')
-    # all points at once: one by one they would take longer than a control cycle has
-    time = np.array([point[0] for point in read.points])
-    place = np.array([point[1] for point in read.points])
-    rate = np.array([point[2] for point in read.points])
+    place, rate = read.transforms, read.velocities
     x, y, z, w = place[:, 3:].T
     with np.errstate(over='ignore', invalid='ignore'):
         length = np.sqrt(x * x + y * y + z * z + w * w)
@@ -89,11 +85,12 @@ def planar_points(read: TrajectoryRead, frame: str) -> tuple[Array, Array, Array
                 and (abs(rate).sum(axis=1) <= LARGEST_VALUE).all()):
             _name_culprit(read)
     yaw = np.unwrap(np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z))
-    return time, np.column_stack([place[:, :2], yaw]), rate[:, [0, 1, 5]]
+    return read.time, np.column_stack([place[:, :2], yaw]), rate[:, [0, 1, 5]]
 
 
 def _name_culprit(read: TrajectoryRead) -> None:
-    for k, (_, place, rate) in enumerate(read.points):
+    for k, (place, rate) in enumerate(zip(read.transforms.tolist(), read.velocities.tolist(),
+                                          strict=True)):
         planar_pose(place, f'points[{k}]')
         planar(rate, f'points[{k}]')
     raise MessageError('the points are not finite')

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Quaternion, Twist
-from sensor_msgs.msg import JointState
 
 from c3p_description.model import Array, CasterRobot
-from c3p_ros.errors import MessageError
-from c3p_ros.finite import check_finite
+from c3p_ros.cdr import JointValues, MessageError, nanoseconds_of
+from c3p_ros.wire import check_finite
 
 try:
     from tf_transformations import euler_from_quaternion as _euler
@@ -34,26 +33,6 @@ QUATERNION_TOLERANCE = 0.01
 
 # no angle, rate, torque or acceleration of a robot is larger, in SI units
 LARGEST_VALUE = 1e9
-
-
-def nanoseconds_of(seconds: int, nanoseconds: int, what: str = 'stamp') -> int:
-    """
-    Return a time of two parts in nanoseconds.
-
-    Parameters
-    ----------
-    seconds, nanoseconds : int
-    what : str
-        For the error.
-
-    Raises
-    ------
-    MessageError
-        A second or more of nanoseconds: no clock writes that, and no message could carry it on.
-    """
-    if nanoseconds >= 1_000_000_000:
-        raise MessageError(f'{what}: {nanoseconds} nanoseconds: must be less than 1000000000')
-    return seconds * 1_000_000_000 + nanoseconds
 
 
 def stamp_to_ns(stamp: Time) -> int:
@@ -180,7 +159,7 @@ class _Fields:
         self._names: list[str] = []
         self._order: list[int] = []
 
-    def __call__(self, message: JointState, field: str) -> Array:
+    def __call__(self, message: JointValues, field: str) -> Array:
         # plain lists: for a handful of joints they are several times faster than arrays
         names, values = message.name, getattr(message, field)
         if names != self._names:
@@ -227,7 +206,7 @@ class JointCoding:
         self._zero = np.concatenate([robot.steering_zero, np.zeros(robot.count)])
         self._fields = _Fields(self.names)
 
-    def read(self, message: JointState) -> tuple[Array, Array, Array, Array]:
+    def read(self, message: JointValues) -> tuple[Array, Array, Array, Array]:
         """
         Return ``steering, steering_rate, wheel_angle, wheel_rate`` of the model, rad and rad/s.
 
@@ -241,7 +220,7 @@ class JointCoding:
         n = self.robot.count
         return position[:n], velocity[:n], position[n:], velocity[n:]
 
-    def positions(self, message: JointState) -> tuple[Array, Array]:
+    def positions(self, message: JointValues) -> tuple[Array, Array]:
         """
         Return ``steering, wheel_angle`` of the model, rad; velocities may be missing.
 
@@ -285,7 +264,7 @@ class EffortCoding:
         self._sign = robot.wheel_sign
         self._fields = _Fields(self.names)
 
-    def read(self, message: JointState) -> Array:
+    def read(self, message: JointValues) -> Array:
         """
         Return the torque of each wheel, N·m.
 

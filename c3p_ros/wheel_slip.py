@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array
-from c3p_ros.errors import MessageError
+from c3p_ros.cdr import MessageError
 
 TOPIC, KIND = 'sensed_kinematics/wheel_slip', 'sensor_msgs/msg/JointState'
 

@@ -17,12 +17,12 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from c3p_dynamics.excitation import Excitation
-from c3p_ros.errors import PublishError
+from c3p_ros.cdr import OdometryRead, PublishError
 from c3p_ros.executor import make_executor
 from c3p_ros.frames import planar_pose
 from c3p_ros.messages import MessageError, fill_twist
 from c3p_ros.node import LATEST, RELIABLE
-from c3p_ros.wire import READERS, OdometryRead
+from c3p_ros.wire import READERS
 from c3p_simulation.recorder_node import RecorderNode
 from c3p_simulation.spinner import Spinner
 

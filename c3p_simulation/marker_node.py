@@ -20,13 +20,13 @@ from nav_msgs.msg import Path as PathMessage
 from rclpy.clock import Clock, ClockType
 from visualization_msgs.msg import MarkerArray
 
+from c3p_ros.cdr_arrays import path_bytes
 from c3p_ros.executor import run
 from c3p_ros.node import RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_simulation.scene.live import TOPICS, LiveScene
 from c3p_simulation.scene.markers import MarkerScene
 from c3p_simulation.scene.settings import SceneSettings
 from c3p_simulation.scene.trail import Trail
-from c3p_simulation.scene.wire_path import path_bytes
 
 # how often the node looks whether somebody listens, s
 LOOK_PERIOD = 0.5

@@ -24,7 +24,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 from std_srvs.srv import SetBool
 
-from c3p_ros.errors import PublishError
+from c3p_ros.cdr import PublishError
 from c3p_ros.executor import run
 from c3p_ros.finite import check_serialized
 from c3p_ros.messages import ns_to_stamp

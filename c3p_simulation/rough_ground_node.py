@@ -36,7 +36,7 @@ from c3p_ros.frames import TransformPublisher
 from c3p_ros.messages import MessageError, check_age, ns_to_stamp, stamp_to_ns, twist_of
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
 from c3p_ros.parameters import ParameterError
-from c3p_ros.wire_writers import JointStateWriter, OdometryWriter
+from c3p_ros.wire import JointStateWriter, OdometryWriter
 from c3p_simulation.pacing import SIMULATED_START, Stamps
 from c3p_simulation.rough_ground.commands import AUTODRIVE, COMMANDED, WAITING, Commands
 from c3p_simulation.rough_ground.markers import Paths, terrain_message

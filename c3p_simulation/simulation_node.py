@@ -22,6 +22,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
+from c3p_ros.cdr import JointStateRead
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.executor import run
 from c3p_ros.messages import (
@@ -35,8 +36,7 @@ from c3p_ros.messages import (
 )
 from c3p_ros.node import LATEST, RECORDED, RELIABLE, SuiteNode
 from c3p_ros.publisher_watch import PublisherWatch
-from c3p_ros.wire import JointStateRead
-from c3p_ros.wire_writers import JointStateWriter, OdometryWriter
+from c3p_ros.wire import JointStateWriter, OdometryWriter
 from c3p_simulation.pacing import pace_of_parameters
 from c3p_simulation.plants.make import plant_of_parameters, start_of_parameters
 from c3p_simulation.plants.plant import GroundTruth

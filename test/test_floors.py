@@ -29,8 +29,7 @@ FILES = {
     **{f'c3p_simulation/rough_ground/{name}.py': 2 for name in ('commands', 'run')},
     **{f'c3p_simulation/rough_ground/{name}.py': 3 for name in (
         'markers', 'pace', 'wire_markers')},
-    **{f'c3p_simulation/scene/{name}.py': 3 for name in (
-        'live', 'markers', 'readings', 'wire_path')},
+    **{f'c3p_simulation/scene/{name}.py': 3 for name in ('live', 'markers')},
 }
 # and whole folders; files win
 FOLDERS = {'c3p_hardware/emulator': 3, 'c3p_hardware/tools': 3, 'c3p_hardware/transport': 3,

@@ -15,14 +15,14 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_ros.wheel_slip import status_values, suspects
-from c3p_simulation.recording.cdr_tables import (
-    FORMS,
+from c3p_ros.cdr import LAYOUTS
+from c3p_ros.cdr_arrays import (
     Status,
     Table,
     read_diagnostics,
     tables,
 )
+from c3p_ros.wheel_slip import status_values, suspects
 
 DIAGNOSTICS = 'diagnostic_msgs/msg/DiagnosticArray'
 
@@ -68,7 +68,7 @@ def _kept(table: Table, good: Array, stamp: Array | None, *values: Array) -> Row
 def _by_table(read: Callable[[Table], Rows | None]) -> Reader:
     """Return a reader that asks `read` for the rows of each table."""
     def reader(kind: str, data: Sequence[bytes]) -> list[Rows]:
-        found = (read(table) for table in tables(data, FORMS[kind])) if kind in FORMS else ()
+        found = (read(table) for table in tables(data, kind)) if kind in LAYOUTS else ()
         return [rows for rows in found if rows is not None]
     return reader
 

@@ -7,19 +7,20 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from c3p_description.model import Array, CasterRobot
+from c3p_ros.cdr import OdometryRead
 from c3p_ros.frames import planar_points, planar_pose
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, planar
 from c3p_ros.wheel_slip import TOPIC as SLIP
 from c3p_ros.wheel_slip import read_slip
-from c3p_ros.wire import READERS, OdometryRead
+from c3p_ros.wire import ODOMETRY, READERS, Reader
 from c3p_simulation.scene.caster_scene import caster_scene
 from c3p_simulation.scene.planned import planned_line
-from c3p_simulation.scene.readings import pose_covariance
 from c3p_simulation.scene.settings import SceneSettings
 from c3p_simulation.scene.shapes import Shape
 from c3p_simulation.scene.uncertainty import uncertainty
@@ -32,11 +33,29 @@ TOPICS = {JOINTS: JointState, ODOM: Odometry, SLIP: JointState, EFFORT: JointSta
           AHEAD: MultiDOFJointTrajectory}
 
 
+# x, y and yaw of six
+PLANAR = np.ix_([0, 1, 5], [0, 1, 5])
+
+
+class Spread(NamedTuple):
+    """The covariance of the pose of an Odometry."""
+
+    pose_covariance: tuple[float, ...]
+
+
 class Heard(NamedTuple):
     """A serialized message, and when it came, s of the monotonic clock."""
 
     data: bytes
     time: float
+
+
+def planar_covariance(read: Spread) -> Array:
+    """Return the covariance (3, 3) of x, y and yaw; MessageError unless it is finite."""
+    planar = np.reshape(read.pose_covariance, (6, 6))[PLANAR]
+    if not np.isfinite(planar).all():
+        raise MessageError(f'pose.covariance = {planar.tolist()}: must be finite')
+    return planar
 
 
 class LiveScene:
@@ -66,6 +85,7 @@ class LiveScene:
         self._timeout, self._refuse = timeout, refuse
         self._joints, self._efforts = JointCoding(robot), EffortCoding(robot)
         self._readers = {topic: READERS[kind]() for topic, kind in TOPICS.items()}
+        self._spread = Reader(ODOMETRY, Spread)
         self._heard: dict[str, Heard] = {}
         self._drawn: Heard | None = None
 
@@ -109,7 +129,8 @@ class LiveScene:
     def _in_odometry(self) -> tuple[Shape, ...]:
         """Return what is drawn in the frame of the odometry: the way ahead, and how sure it is."""
         odometry = self.odometry()
-        spread = self._value(ODOM, lambda read: pose_covariance(self._heard[ODOM].data))
+        spread = self._value(ODOM, lambda read: planar_covariance(
+            self._spread(self._heard[ODOM].data)))
         if odometry is None or spread is None:
             return ()
         read, pose = odometry

@@ -23,7 +23,7 @@ from c3p_description.model import Array, CasterRobot
 from c3p_description.pvc_model import PvcTricycle
 from c3p_kinematics.se2 import wrap
 from c3p_kinematics.singularity import singularity
-from c3p_ros.errors import PublishError
+from c3p_ros.cdr import PublishError
 from c3p_ros.messages import JointCoding, MessageError, fill_twist, planar
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SENSOR_DATA
 from c3p_ros.wheel_slip import TOPIC as SLIP

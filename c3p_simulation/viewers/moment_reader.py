@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_ros.errors import MessageError
+from c3p_ros.cdr import MessageError
 from c3p_ros.wheel_slip import KIND as SLIP_KIND
 from c3p_ros.wheel_slip import TOPIC as SLIP
 from c3p_ros.wheel_slip import read_slip

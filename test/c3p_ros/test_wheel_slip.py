@@ -13,10 +13,9 @@ from sensor_msgs.msg import JointState  # noqa: E402
 
 from c3p_kinematics.sensed_kinematics_node import slip_probability  # noqa: E402
 from c3p_kinematics.slip import SlipReport  # noqa: E402
-from c3p_ros.errors import MessageError, PublishError  # noqa: E402
+from c3p_ros.cdr import MessageError, PublishError  # noqa: E402
 from c3p_ros.wheel_slip import read_slip, suspects  # noqa: E402
-from c3p_ros.wire import JointStateReader  # noqa: E402
-from c3p_ros.wire_writers import JointStateWriter  # noqa: E402
+from c3p_ros.wire import READERS, JointStateWriter  # noqa: E402
 
 WHEELS = ('wheel_1', 'wheel_2', 'wheel_3')
 FIELDS = ('position', 'velocity', 'effort')
@@ -81,7 +80,7 @@ def test_a_report_comes_back_over_the_wire(slip, suspect):
     write = JointStateWriter(WHEELS, FIELDS, 'wheel_slip', unknown=('effort',))
     numbers = np.arange(6.0).reshape(3, 2)
     data = write(5, position=numbers[:, 0], velocity=numbers[:, 1], effort=slip_probability(slip))
-    found = read_slip(JointStateReader()(data), WHEELS)
+    found = read_slip(READERS[JointState]()(data), WHEELS)
     np.testing.assert_array_equal(found.residual, numbers)
     assert found.suspect == suspect
     assert np.isnan(found.probability).all() == (slip.slipping and suspect < 0)

@@ -11,9 +11,9 @@ from nav_msgs.msg import Odometry  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 
+from c3p_ros.cdr import MOST_BYTES, MessageError  # noqa: E402
 from c3p_ros.diagnostics import UNREAD  # noqa: E402
-from c3p_ros.errors import MOST_BYTES, MessageError  # noqa: E402
-from c3p_ros.wire_writers import JointStateWriter  # noqa: E402
+from c3p_ros.wire import JointStateWriter  # noqa: E402
 from c3p_simulation.recorder_node import RecorderNode  # noqa: E402
 from c3p_simulation.recording.bags import message_types, read_raw  # noqa: E402
 from c3p_simulation.recording.reading import read_message  # noqa: E402

@@ -12,11 +12,20 @@ from rclpy.serialization import deserialize_message, serialize_message  # noqa: 
 from sensor_msgs.msg import JointState  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
+from c3p_ros.cdr_arrays import path_bytes  # noqa: E402
 from c3p_ros.messages import MessageError, yaw_of  # noqa: E402
+from c3p_ros.wire import ODOMETRY, Reader  # noqa: E402
 from c3p_simulation.scene.caster_scene import caster_scene  # noqa: E402
-from c3p_simulation.scene.live import EFFORT, JOINTS, ODOM, SLIP, LiveScene  # noqa: E402
+from c3p_simulation.scene.live import (  # noqa: E402
+    EFFORT,
+    JOINTS,
+    ODOM,
+    SLIP,
+    LiveScene,
+    Spread,
+    planar_covariance,
+)
 from c3p_simulation.scene.markers import MarkerScene  # noqa: E402
-from c3p_simulation.scene.readings import pose_covariance  # noqa: E402
 from c3p_simulation.scene.shapes import (  # noqa: E402
     Arc,
     Arrow,
@@ -26,7 +35,6 @@ from c3p_simulation.scene.shapes import (  # noqa: E402
     Mesh,
     arc_points,
 )
-from c3p_simulation.scene.wire_path import path_bytes  # noqa: E402
 
 RED = (1.0, 0.0, 0.0, 0.5)
 SHAPES = (
@@ -130,6 +138,10 @@ def test_a_path_is_what_rclpy_reads(frame, count):
         assert stamped.header == message.header and message.header.stamp.nanosec == 3
         assert (stamped.pose.position.x, stamped.pose.position.y) == (x, y)
         assert yaw_of(stamped.pose.orientation, 'pose') == pytest.approx(yaw, abs=1e-12)
+
+
+def pose_covariance(data):
+    return planar_covariance(Reader(ODOMETRY, Spread)(data))
 
 
 def test_covariance_is_that_of_x_y_and_yaw():
