@@ -50,7 +50,7 @@ def read_diagnostics(data: bytes) -> tuple[int, list[Status]] | None:
     """
     Return stamp [ns] and statuses of a serialized DiagnosticArray; None where it is not whole.
 
-    Its texts differ from message to message, so that it is no row of a table.
+    Its texts differ from message to message, so that it cannot be a row of a table.
     """
     try:
         cursor = Cursor(data, limited=False)

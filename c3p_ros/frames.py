@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Poses on the floor and the frames they are given in; /tf where tf2 is installed."""
+"""Planar poses and their frames; /tf where tf2 is installed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def pose_of(pose: Pose, where: str) -> Array:
     Raises
     ------
     MessageError
-        A coordinate that is not finite, or an orientation that is no rotation.
+        A coordinate that is not finite, or an orientation that is not a rotation.
     """
     x, y = pose.position.x, pose.position.y
     _check_position(x, y, where)
@@ -59,8 +59,8 @@ def planar_pose(parts: Sequence[float], where: str) -> Array:
 
 def _check_position(x: float, y: float, where: str) -> None:
     if not abs(x) + abs(y) <= LARGEST_VALUE:
-        raise MessageError(f'{where}.position = ({x}, {y}): must be finite and of a size that a '
-                           'robot can have')
+        raise MessageError(f'{where}.position = ({x}, {y}): must be finite and at most '
+                           f'{LARGEST_VALUE:g}')
 
 
 def planar_points(read: TrajectoryRead, frame: str) -> tuple[Array, Array, Array]:
@@ -70,12 +70,12 @@ def planar_points(read: TrajectoryRead, frame: str) -> tuple[Array, Array, Array
     Raises
     ------
     MessageError
-        It is not in `frame`, has no points, or a number that cannot be.
+        It is not in `frame`, has no points, or has an invalid number.
     """
     if read.frame_id != frame:
         raise MessageError(f'frame {read.frame_id!r}: must be that of the odometry, {frame!r}')
     if not len(read.time):
-        raise MessageError('no points; a robot that shall stand needs one')
+        raise MessageError('no points; a robot that stands still needs one')
     place, rate = read.transforms, read.velocities
     x, y, z, w = place[:, 3:].T
     with np.errstate(over='ignore', invalid='ignore'):
@@ -113,7 +113,7 @@ def fill_pose(pose: Pose, values: Array, topic: str = 'pose') -> Pose:
 
 class TransformPublisher:
     """
-    Publishes one transform on /tf where tf2_msgs is installed; says once that it cannot where not.
+    Publishes one transform on /tf where tf2_msgs is installed; logs once where it is not.
 
     Parameters
     ----------

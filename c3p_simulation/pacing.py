@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from c3p_ros.latency import LatencyHistogram
+from c3p_ros.cycle import LatencyHistogram
 
 STRICT, WAIT = 'strict', 'wait'
 

@@ -18,7 +18,7 @@ FILES = {
     'c3p_description/__init__.py': 0, 'c3p_description/model.py': 0,
     'c3p_description/texts.py': 0, 'c3p_description/agv_model.py': 0,
     'c3p_description/pvc_model.py': 0,
-    'c3p_simulation/__init__.py': 0, 'c3p_ros/latency.py': 2,
+    'c3p_simulation/__init__.py': 0, 'c3p_ros/cdr.py': 2, 'c3p_ros/cycle.py': 2,
     **{f'c3p_hardware/emulator/{name}.py': 2 for name in (
         'absolute_encoder', 'faults', 'motor_drive', 'robot_behind')},
     **{f'c3p_simulation/plants/{name}.py': 2 for name in (

@@ -21,7 +21,7 @@ from c3p_hardware.bus_load import Load
 from c3p_hardware.joint_sensing import Joints, JointSensing
 from c3p_hardware.supervisor import Supervisor
 from c3p_hardware.transport.card_bus import CardBus
-from c3p_ros.latency import LatencyHistogram
+from c3p_ros.cycle import LatencyHistogram
 
 # parts of the period: samples that come later belong to no cycle, orders that go later are late
 SAMPLES_BY, ORDER_BY = 0.6, 0.9

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps that exceed their cycle are reported, but not for ever."""
 
-from c3p_ros.latency import SHOWN, StepWatch
+from c3p_ros.cycle import SHOWN, StepWatch
 
 
 def test_the_longest_step_is_that_since_the_last_call():
