@@ -316,48 +316,43 @@ def serialized(kind: str, values: Mapping[str, Any]) -> bytearray:
     """
     data = bytearray(LITTLE)
 
-    def pad(size: int) -> None:
-        data.extend(bytes(aligned(len(data), size) - len(data)))
+    def put(code: str, size: int, *numbers: float) -> None:
+        data.extend(bytes(aligned(len(data), size) - len(data)) + struct.pack(
+            f'<{code}', *numbers))
 
-    def count(value: int) -> None:
-        pad(4)
-        data.extend(struct.pack('<I', value))
-
-    def doubles(number: int) -> None:
-        if number:
-            pad(8)
-            data.extend(bytes(8 * number))
+    def doubles(count: int) -> None:
+        if count:
+            put(f'{8 * count}x', 8)
 
     def text(value: str) -> None:
         coded = value.encode() + b'\0'
-        count(len(coded))
+        put('I', 4, len(coded))
         data.extend(coded)
 
     for name, form in LAYOUTS[kind]:
+        value = values.get(name)
         match form:
             case 'stamp':
-                data.extend(bytes(8))
+                put('8x', 4)
             case 'text':
-                text(values.get(name, ''))
+                text(value or '')
             case 'texts':
-                count(len(values.get(name, ())))
-                for one in values.get(name, ()):
+                put('I', 4, len(value or ()))
+                for one in value or ():
                     text(one)
             case 'bool':
-                data.extend(b'\0')
+                put('x', 1)
             case 'doubles':
-                count(values.get(name, 0))
-                doubles(values.get(name, 0))
+                put('I', 4, value or 0)
+                doubles(value or 0)
             case 'points':
-                count(values.get(name, 0))
-                for _ in range(values.get(name, 0)):
-                    count(1)
-                    doubles(POSE)
-                    count(1)
-                    doubles(TWIST)
-                    # without acceleration
-                    count(0)
-                    data.extend(bytes(8))
+                put('I', 4, value or 0)
+                for _ in range(value or 0):
+                    # one transform, one velocity, no acceleration, and the time
+                    for many, size in ((1, POSE), (1, TWIST), (0, 0)):
+                        put('I', 4, many)
+                        doubles(size)
+                    put('8x', 4)
             case _:
                 doubles(int(form))
     return data
