@@ -157,7 +157,8 @@ class _Fields:
 
     def __init__(self, wanted: list[str]) -> None:
         self._wanted = wanted
-        self._names: list[str] = []
+        # of the last message; a first one without names is not known either
+        self._names: Sequence[str] | None = None
         self._order: list[int] = []
 
     def __call__(self, message: JointValues, *fields: str) -> Array:
