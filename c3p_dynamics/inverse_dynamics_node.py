@@ -18,6 +18,7 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
 from c3p_dynamics.caster_dynamics import inverse_dynamics
+from c3p_ros.cdr import AccelRead, JointStateRead, OdometryRead
 from c3p_ros.messages import (
     EffortCoding,
     JointCoding,
@@ -27,8 +28,7 @@ from c3p_ros.messages import (
 from c3p_ros.node import RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.session import run
 from c3p_ros.stamp_join import StampJoin
-from c3p_ros.wire import AccelRead, JointStateRead, OdometryRead
-from c3p_ros.wire_writers import JointStateWriter
+from c3p_ros.wire import JointStateWriter
 
 
 class InverseDynamicsNode(SuiteNode):
@@ -50,7 +50,7 @@ class InverseDynamicsNode(SuiteNode):
         self.listen(Odometry, 'odom', self._on_odom, RELIABLE)
         self.listen(AccelStamped, 'reference_acceleration', self._on_accel, RELIABLE)
 
-    def figures(self) -> Mapping[str, Any]:
+    def metrics(self) -> Mapping[str, Any]:
         """Return the metrics for the diagnostics."""
         largest, self._largest = self._largest, 0.0
         return {'cycles': self._cycles, 'largest torque [N·m]': f'{largest:.3f}'}

@@ -29,6 +29,7 @@ from c3p_hardware.supervisor import ArmState, Refused
 from c3p_hardware.transport.can_bus import BusAddress
 from c3p_hardware.transport.card_link import CardLink
 from c3p_hardware.transport.device_status import arm_condition, device_statuses
+from c3p_ros.cdr import JointStateRead
 from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.managed_node import ManagedSuiteNode
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, check_age
@@ -36,8 +37,7 @@ from c3p_ros.node import LATEST, RECORDED, SuiteNode
 from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.reach import open_reach
 from c3p_ros.session import run
-from c3p_ros.wire import JointStateRead
-from c3p_ros.wire_writers import JointStateWriter
+from c3p_ros.wire import JointStateWriter
 
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
@@ -75,8 +75,8 @@ class HardwareInterfaceNode(ManagedSuiteNode):
         self._target, self._tried = self.parameters.value.autostart, -RETRY
         self._autostart()
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics: latency is from joint_states to wheel_effort."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics: latency is from joint_states to wheel_effort."""
         return self._link.metrics() if self._link else {'bus': 'closed'}
 
     def _autostart(self) -> None:

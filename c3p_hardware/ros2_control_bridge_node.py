@@ -27,16 +27,15 @@ from c3p_hardware.joint_commands import (
     TopicCommand,
 )
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
+from c3p_ros.cdr import JointStateRead
+from c3p_ros.cycle import LatencyHistogram
 from c3p_ros.diagnostics import OK, WARN
-from c3p_ros.finite import check_finite
-from c3p_ros.latency import LatencyHistogram
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError
 from c3p_ros.node import LATEST, SENSOR_DATA, WATCH_PERIOD, SuiteNode
 from c3p_ros.parameters import ParameterError
 from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.session import run
-from c3p_ros.wire import JointStateRead
-from c3p_ros.wire_writers import JointStateWriter
+from c3p_ros.wire import JointStateWriter, check_finite
 
 # time for the last zeros to arrive before the node ends, s
 LINGER = 0.05
@@ -86,8 +85,8 @@ class Ros2ControlBridgeNode(SuiteNode):
         self._publisher = self.create_publisher(JointState, 'wheel_effort', LATEST)
         self.listen(JointState, values.joint_commands_topic, self._on_command, LATEST)
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics; the age is that of a command when it is used."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics; the age is that of a command when it is used."""
         ages = {} if self.age.count == 0 else {
             f'age_{name}_ms': f'{1e3 * value:.4f}' for name, value in (
                 ('p50', self.age.quantile(0.5)), ('p99', self.age.quantile(0.99)),

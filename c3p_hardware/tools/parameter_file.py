@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import yaml
@@ -18,8 +17,8 @@ import yaml
 from c3p_description.reading.yaml_files import YamlFileError, check_yaml, read_yaml
 from c3p_description.texts import brief, one_line
 from c3p_hardware.settings import SettingsError
-from c3p_ros.groups import grouped
-from c3p_ros.schema import read_schema, violation
+from c3p_ros.schema import COMMON as COMMON_SCHEMA
+from c3p_ros.schema import read_schema, typed, values_class, violation
 
 NODE = 'hardware_interface'
 SCHEMA = Path(__file__).parents[1] / f'{NODE}_parameters.yaml'
@@ -44,7 +43,7 @@ def schema() -> dict[str, dict[str, Any]]:
     return read_schema(SCHEMA)
 
 
-def hardware_values(files: Sequence[Path] = (), **given: Any) -> SimpleNamespace:
+def hardware_values(files: Sequence[Path] = (), **given: Any) -> Any:
     """
     Return the parameters of a hardware interface with these files.
 
@@ -61,12 +60,12 @@ def hardware_values(files: Sequence[Path] = (), **given: Any) -> SimpleNamespace
         An invalid parameter file, an unknown parameter, or a value of another type.
     """
     entries = schema()
-    values = {name: entry['default_value'] for name, entry in entries.items()}
-    values['robot'] = 'c3p'
+    every = read_schema(COMMON_SCHEMA, SCHEMA)
+    values = {name: entry['default_value'] for name, entry in every.items()}
     for path in files:
         values |= _of_file(path, entries)
     values |= {name: value for name, value in given.items() if value is not None}
-    return grouped(values)
+    return typed(values_class(every), values)
 
 
 def blocks(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -201,8 +201,8 @@ class CardLink:
         loop = self._loop
         if loop is None:
             return {'bus': 'closed', 'motors': self.state.value}
-        shown = {**loop.latency.figures('latency'), **loop.lateness.figures('late'),
-                 **loop.cost.figures('cpu')}
+        shown = {**loop.latency.metrics('latency'), **loop.lateness.metrics('late'),
+                 **loop.cost.metrics('cpu')}
         bus = loop.bus
         return {'cycles': loop.cycles - loop.counted_from, 'answered': loop.answered,
                 'overruns': loop.overruns, 'missed_cycles': loop.incomplete, **shown,

@@ -20,7 +20,7 @@ from c3p_description.model import Array
 from c3p_hardware.joint_sensing import Joints, JointSensing
 from c3p_hardware.supervisor import Supervisor
 from c3p_hardware.transport.card_bus import CardBus
-from c3p_ros.latency import LatencyHistogram
+from c3p_ros.cycle import LatencyHistogram
 
 # fractions of the period: timeout of the samples, and time at which the orders are sent
 SAMPLES_BY, ORDER_BY = 0.6, 0.9

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from c3p_bags.storage.bags import message_types
-from c3p_bags.storage.cdr_tables import FORMS, read_diagnostics, tables
+from c3p_ros.cdr_arrays import read_diagnostics, tables
 
 TYPES = message_types()
 MAKE = synthetic.Messages(TYPES)
@@ -32,7 +32,7 @@ def data_of(messages, little=True):
 @given(st.lists(joint_states(), max_size=8), st.booleans())
 def test_joint_states_of_any_layout_come_back(messages, little):
     found = {}
-    for table in tables(data_of(messages, little), FORMS['sensor_msgs/msg/JointState']):
+    for table in tables(data_of(messages, little), 'sensor_msgs/msg/JointState'):
         for k, row in enumerate(table.rows):
             stamp, frame, name, *arrays = table.fields
             found[row] = (stamp[k], frame, list(name), [a[k].tolist() for a in arrays])
@@ -46,7 +46,7 @@ def test_joint_states_of_any_layout_come_back(messages, little):
 def test_the_other_types_come_back(little):
     pose, twist = (1.0, -2.0, 0.5), (0.1, 0.2, -0.3)
     odom = MAKE.odometry(5 * 10**9 + 7, pose, twist, 'map', 0.25)
-    (table,) = tables(data_of([odom] * 3, little), FORMS['nav_msgs/msg/Odometry'])
+    (table,) = tables(data_of([odom] * 3, little), 'nav_msgs/msg/Odometry')
     stamp, frame, child, place, of_pose, speed, of_twist = table.fields
     assert stamp.tolist() == [5 * 10**9 + 7] * 3 and (frame, child) == ('map', 'base_link')
     assert place[2, :2].tolist() == [1.0, -2.0] and place[2, 5] == np.sin(0.25)
@@ -54,14 +54,14 @@ def test_the_other_types_come_back(little):
     assert np.array_equal(of_pose[0].reshape(6, 6), 0.25 * np.eye(6))
     assert np.array_equal(of_twist, of_pose)
     flag = TYPES.types['std_msgs/msg/Bool'](True)
-    (table,) = tables(data_of([flag], little), FORMS['std_msgs/msg/Bool'])
+    (table,) = tables(data_of([flag], little), 'std_msgs/msg/Bool')
     assert table.fields[0].tolist() == [True]
 
 
 def test_what_is_cut_off_or_something_else_is_left_out():
     whole = data_of([MAKE.odometry(k, (k, 0, 0), (0, 0, 0)) for k in (1, 2, 3)])
     data = [whole[0], whole[1][:-8], b'', b'\x00\x02' + whole[1][2:], whole[2]]
-    (table,) = tables(data, FORMS['nav_msgs/msg/Odometry'])
+    (table,) = tables(data, 'nav_msgs/msg/Odometry')
     assert table.rows.tolist() == [0, 4] and table.fields[3][:, 0].tolist() == [1.0, 3.0]
 
 
