@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics import _caster_kernels as kernels
+from c3p_kinematics import _planar_kernels as kernels
 
 
 class SensedForward(NamedTuple):

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array
-from c3p_kinematics import _se2_kernels as kernels
+from c3p_kinematics import _planar_kernels as kernels
 
 
 def wrap(angle: ArrayLike) -> Array:

@@ -21,10 +21,10 @@ from nav_msgs.msg import Odometry as OdometryMessage
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from c3p_kinematics.odometry import OdometryEstimate
-from c3p_kinematics.odometry_stream import (
+from c3p_kinematics.odometry import (
     PARAMETERS,
-    OdometryStream,
+    Odometry,
+    OdometryEstimate,
     odometry_settings,
     planar_covariance,
 )
@@ -60,7 +60,7 @@ SPIN_REPORTED = 0.05
 
 
 class SensedKinematicsNode(SuiteNode):
-    """Adapter between topics and OdometryStream."""
+    """Adapter between topics and Odometry."""
 
     def __init__(self, **options: Any) -> None:
         """Create the estimator, publishers, subscriptions, services and the watch."""
@@ -68,7 +68,7 @@ class SensedKinematicsNode(SuiteNode):
             'sensed_kinematics_parameters.yaml'), **options)
         values = self.parameters.value
         self._joints = JointCoding(self.robot)
-        self._stream = OdometryStream(self.robot, odometry_settings(**{
+        self._odometry = Odometry(self.robot, odometry_settings(**{
             name: getattr(values, name) for name in PARAMETERS}))
         self._line, self._alive = CycleClock(), Lifeline(values.joint_state_timeout)
         self.parameters.changed = self._retune
@@ -78,7 +78,7 @@ class SensedKinematicsNode(SuiteNode):
         self._placed = np.zeros(3)
         self._steering = np.zeros(self.robot.count)
         # both compile their kernels before the first message
-        self._stream.warm_up()
+        self._odometry.warm_up()
         self.figures()
         self._write = OdometryWriter(values.odom_frame, values.base_frame, 'odom')
         self._odom = self.create_publisher(OdometryMessage, 'odom', RELIABLE)
@@ -122,7 +122,7 @@ class SensedKinematicsNode(SuiteNode):
             return
         self._alive.beat(self.watch_time())
         self._steering = steering
-        estimate = self._stream.step(step, steering, steering_rate, angle, rate)
+        estimate = self._odometry.step_by(step, steering, angle, rate, steering_rate)
         self._estimate = estimate
         if not estimate.accepted:
             self.diagnostics.refuse('joint_states', estimate.reason)
@@ -142,7 +142,7 @@ class SensedKinematicsNode(SuiteNode):
                          planar_covariance(estimate.pose_covariance),
                          planar_covariance(estimate.twist_covariance)):
             # without odometry the controllers brake; an estimate that is not finite stays so
-            self._stream.reset(self._placed)
+            self._odometry.reset(self._placed)
             return
         self._placed = estimate.pose
         if self._transforms is not None:
@@ -197,10 +197,10 @@ class SensedKinematicsNode(SuiteNode):
         except MessageError as error:
             self.diagnostics.refuse('set_pose', error)
             return
-        self._stream.reset(pose)
+        self._odometry.reset(pose)
 
     def _on_reset(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self._stream.reset()
+        self._odometry.reset()
         response.success, response.message = True, 'pose is (0, 0, 0); slip is forgotten'
         return response
 
@@ -209,7 +209,7 @@ class SensedKinematicsNode(SuiteNode):
             asked = PoseWithCovarianceStamped().pose.pose
             asked.position.x, asked.position.y = float(request.x), float(request.y)
             asked.orientation = quaternion_of(float(request.yaw))
-            self._stream.reset(pose_of(asked, 'request'))
+            self._odometry.reset(pose_of(asked, 'request'))
             response.success, response.message = True, 'pose set; slip is forgotten'
         except ValueError as error:
             response.success, response.message = False, str(error)

@@ -15,7 +15,7 @@ import math
 
 from c3p_dynamics._caster_derivative_kernels import forward_derivatives
 from c3p_dynamics._caster_dynamics_kernels import forward
-from c3p_kinematics._caster_kernels import rows
+from c3p_kinematics._planar_kernels import rows
 from c3p_kinematics.compiled import kernel
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from rosbags.typesys.store import Typestore
 
-from c3p_kinematics.odometry_stream import PARAMETERS, odometry_settings
+from c3p_kinematics.odometry import PARAMETERS, odometry_settings
 from c3p_simulation.recording.bag_contents import connections_of, notes_of
 from c3p_simulation.recording.bag_parameters import read_parameters, suite_version
 from c3p_simulation.recording.bags import BagError, BagWriter, read_raw, topics_of

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.odometry import OdometrySettings
-from c3p_kinematics.odometry_stream import PARAMETERS, odometry_settings
+from c3p_kinematics.odometry import PARAMETERS, OdometrySettings, odometry_settings
 from c3p_kinematics.singularity import singularity
 from c3p_simulation.figures.metrics import truth_in_odom
 from c3p_simulation.recording.bag_parameters import read_parameters

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_description.model import Array
-from c3p_kinematics.slip_monitor import SlipSettings
+from c3p_kinematics.slip import SlipSettings
 from c3p_simulation.recording.run_log import Slip
 from c3p_simulation.report.slip_replay import SlipReplay
 
