@@ -15,15 +15,15 @@ NODES = {
     'position_controller_node': 'c3p_controller.position_controller_node:main',
     'twist_mux_node': 'c3p_controller.twist_mux_node:main',
     'simulation_node': 'c3p_simulation.simulation_node:main',
-    'rough_ground_node': 'c3p_simulation.rough_ground_node:main',
+    'rough_ground_node': 'c3p_simulation.tricycle.rough_ground_node:main',
     'emulated_cards_node': 'c3p_simulation.emulated_cards_node:main',
-    'marker_node': 'c3p_simulation.marker_node:main',
-    'recorder_node': 'c3p_simulation.recorder_node:main',
-    'player_node': 'c3p_simulation.player_node:main',
+    'marker_node': 'c3p_viewers.marker_node:main',
+    'recorder_node': 'c3p_bags.recorder.recorder_node:main',
+    'player_node': 'c3p_bags.player.player_node:main',
     'ros2_control_bridge_node': 'c3p_hardware.ros2_control_bridge_node:main',
     'hardware_interface_node': 'c3p_hardware.hardware_interface_node:main',
-    'robot_nodes': 'c3p_simulation.robot_nodes:main',
-    'c3p': 'c3p_simulation.cli:command',
+    'robot_nodes': 'c3p_bringup.robot_nodes:main',
+    'c3p': 'c3p_bringup.cli.main:command',
 }
 
 # the versions of the two distributions whose wheels are on the package registry; the meta-packages

@@ -39,7 +39,7 @@ from c3p_kinematics.casters import (
     wheel_jacobian,
 )
 from c3p_kinematics.compiled import kernel
-from c3p_simulation.plants.mujoco_plant import MujocoPlant
+from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant
 from c3p_simulation.plants.plant import AnalyticPlant
 
 ROBOT = load('c3p')

@@ -18,8 +18,8 @@ import numpy as np
 
 from c3p_description import load
 from c3p_description.model import Array, Friction
-from c3p_simulation.plants.mujoco_model import BodyShape
-from c3p_simulation.plants.mujoco_plant import MujocoPlant
+from c3p_simulation.contact_plant.mujoco_model import BodyShape
+from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant
 from c3p_simulation.plants.plant import AnalyticPlant, Plant
 from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
 

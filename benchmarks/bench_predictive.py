@@ -25,9 +25,9 @@ from c3p_controller.path_controller import PathController, PathGains
 from c3p_controller.predictive._box_ddp import improve, workspace
 from c3p_controller.predictive._cost import ALIGNMENT, ALIGNMENT_SPEED, TORQUE
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
-from c3p_description.loader import load
-from c3p_simulation.experiments.closed_loop import Held, run_loop
-from c3p_simulation.experiments.command_sources import GoalSource
+from c3p_description.reading.loader import load
+from c3p_experiments.loop.closed_loop import Held, run_loop
+from c3p_experiments.loop.command_sources import GoalSource
 from c3p_simulation.plants.plant import AnalyticPlant
 from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
 

@@ -26,6 +26,6 @@ __all__ = ['Agv', 'CasterRobot', 'ModelError', 'PvcTricycle', 'load', 'robot_des
 def __getattr__(name: str) -> Any:
     """Import what opens files only when it is asked for: the equations need `model` alone."""
     if name in ('load', 'robot_description'):
-        from c3p_description import loader
+        from c3p_description.reading import loader
         return getattr(loader, name)
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_description.loader import robot_description
 from c3p_description.model import Array, ModelError
-from c3p_description.urdf_tree import Joint as UrdfJoint
-from c3p_description.urdf_tree import Link
-from c3p_description.urdf_xml import read_tree
+from c3p_description.reading.loader import robot_description
+from c3p_description.reading.urdf_tree import Joint as UrdfJoint
+from c3p_description.reading.urdf_tree import Link
+from c3p_description.reading.urdf_xml import read_tree
 from c3p_dynamics.trees import Body, Joint, Tree
 
 KINDS = {'revolute': 'revolute', 'continuous': 'revolute', 'prismatic': 'prismatic',

@@ -10,7 +10,7 @@ import yaml
 
 from c3p_controller.command_lock import Lock
 from c3p_controller.twist_mux import Input
-from c3p_description.files import share_file
+from c3p_description.reading.files import share_file
 from c3p_ros.schema import ParameterError
 
 # groups of the parameter file, and what each of their entries must have

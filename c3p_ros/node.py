@@ -12,9 +12,9 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 
-from c3p_description.loader import load_casters
 from c3p_description.model import CasterRobot
-from c3p_description.urdf import from_urdf
+from c3p_description.reading.loader import load_casters
+from c3p_description.reading.urdf import from_urdf
 from c3p_ros.diagnostics import Diagnostics
 from c3p_ros.errors import PublishError
 from c3p_ros.messages import MessageError, check_age

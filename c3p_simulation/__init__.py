@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plants behind one small interface, the papers' experiments, and the node that runs them."""
+"""Robots that are not there: plants, sensors, worlds, emulated cards and their nodes."""

@@ -32,7 +32,7 @@ from c3p_ros.messages import pose_numbers, twist_numbers
 from c3p_ros.node import RECORDED, RELIABLE, SuiteNode
 from c3p_ros.parameters import ParameterError
 from c3p_ros.wire_writers import OdometryWriter
-from c3p_simulation.plants.make import plant_of_parameters, start_of_parameters
+from c3p_simulation.make_plant import plant_of_parameters, start_of_parameters
 
 HERE = Path(__file__).parent
 

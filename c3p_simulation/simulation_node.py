@@ -37,8 +37,8 @@ from c3p_ros.node import LATEST, RECORDED, RELIABLE, SuiteNode
 from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.wire import JointStateRead
 from c3p_ros.wire_writers import JointStateWriter, OdometryWriter
+from c3p_simulation.make_plant import plant_of_parameters, start_of_parameters
 from c3p_simulation.pacing import pace_of_parameters
-from c3p_simulation.plants.make import plant_of_parameters, start_of_parameters
 from c3p_simulation.plants.plant import GroundTruth
 
 # how long lockstep waits for an answer before it goes on without, s

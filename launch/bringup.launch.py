@@ -8,7 +8,7 @@ Bring up the robot's nodes: on its motor cards, with a simulated one, or for any
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 
-from c3p_ros.launch_actions import (
+from c3p_bringup.launch_parts.actions import (
     chosen,
     common_arguments,
     required,
@@ -17,10 +17,8 @@ from c3p_ros.launch_actions import (
     state_publisher,
     suite_node,
 )
-from c3p_ros.launch_markers import marker_argument, markers
-from c3p_simulation.drive_options import PATIENCE, PLANTS, known_latency
-from c3p_simulation.launch_robot import (
-    CHAIN,
+from c3p_bringup.launch_parts.markers import marker_argument, markers
+from c3p_bringup.launch_parts.robot import (
     bus_arguments,
     bus_values,
     chain_arguments,
@@ -33,6 +31,8 @@ from c3p_simulation.launch_robot import (
     start_arguments,
     start_values,
 )
+from c3p_bringup.nodes import CHAIN, ROBOTS, executable_of
+from c3p_bringup.options import PATIENCE, PLANTS, known_latency
 from c3p_simulation.pacing import STRICT, WAIT
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
@@ -80,16 +80,16 @@ def control(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             values['simulation']['publish_clock'] = True
         values['simulation']['realtime'] = realtime_of(context)
     files, actions = layered(defaults, values)
-    # the cards are a computer of their own
-    apart = ['emulated_cards_node'] if hardware == 'emulated' else []
+    behind = ROBOTS['none'] if simulated else () if hardware == 'none' else ROBOTS[hardware]
     if LaunchConfiguration('nodes').perform(context) == 'one-process':
         option = '--sim' if simulated else '--hardware' if hardware != 'none' else ''
         actions += [suite_node('robot_nodes', *files, arguments=[option] if option else [],
                                on_exit=required('robot_nodes'), **options)]
-        executables = apart
+        # the cards are a computer of their own
+        names = [name for name in behind if name == 'emulated_cards']
     else:
-        executables = [*CHAIN, *apart, *(['simulation_node'] if simulated else []),
-                       *(['hardware_interface_node'] if hardware != 'none' else [])]
+        names = [*CHAIN, *behind]
+    executables = map(executable_of, names)
     return [*actions, *(suite_node(executable, *files, on_exit=required(executable), **options)
                         for executable in executables)]
 

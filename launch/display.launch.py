@@ -7,7 +7,7 @@ Show the robot's model in RViz and turn its joints with sliders.
 
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from c3p_ros.launch_actions import (
+from c3p_bringup.launch_parts.actions import (
     BOOLEAN,
     chosen,
     common_arguments,
@@ -18,7 +18,7 @@ from c3p_ros.launch_actions import (
     state_publisher,
     suite_node,
 )
-from c3p_ros.launch_markers import marker_argument, markers
+from c3p_bringup.launch_parts.markers import marker_argument, markers
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 

@@ -11,7 +11,7 @@ from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, Timer
 from launch.substitutions import LaunchConfiguration
 from sensor_msgs.msg import JointState
 
-from c3p_ros.launch_actions import (
+from c3p_bringup.launch_parts.actions import (
     common_arguments,
     numbers,
     required,
@@ -20,7 +20,7 @@ from c3p_ros.launch_actions import (
     state_publisher,
     suite_node,
 )
-from c3p_ros.launch_lifecycle import (
+from c3p_bringup.launch_parts.lifecycle import (
     ACTIVATE,
     CONFIGURE,
     FirstMessage,
@@ -28,10 +28,8 @@ from c3p_ros.launch_lifecycle import (
     in_namespace,
     when_heard,
 )
-from c3p_ros.launch_markers import marker_argument, markers
-from c3p_simulation.drive_options import PATIENCE, PLANTS, known_latency
-from c3p_simulation.launch_robot import (
-    CHAIN,
+from c3p_bringup.launch_parts.markers import marker_argument, markers
+from c3p_bringup.launch_parts.robot import (
     bus_arguments,
     bus_values,
     chain_arguments,
@@ -44,6 +42,8 @@ from c3p_simulation.launch_robot import (
     start_arguments,
     start_values,
 )
+from c3p_bringup.nodes import CHAIN, executable_of
+from c3p_bringup.options import PATIENCE, PLANTS, known_latency
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 # between two tries to configure, s
@@ -89,7 +89,7 @@ def bring_up(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         first, then = [process('robot_nodes', '--hardware')], []
     else:
         first = [process('hardware_interface_node')]
-        then = [process(executable) for executable in CHAIN]
+        then = [process(executable_of(name)) for name in CHAIN]
     node = ManagedNode('hardware_interface')
     return [*actions, *order(context, node, then), *cards, *first, node.change(CONFIGURE)]
 

@@ -22,8 +22,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
 
-from c3p_description.loader import load_casters
-from c3p_ros.launch_actions import (
+from c3p_bringup.launch_parts.actions import (
     BOOLEAN,
     chosen,
     common_arguments,
@@ -33,9 +32,10 @@ from c3p_ros.launch_actions import (
     share,
     suite_node,
 )
-from c3p_ros.nav2_parameters import LOCALIZATIONS, nav2_parameters
-from c3p_simulation.drive_options import PLANTS
-from c3p_simulation.launch_robot import bus_arguments, chain_arguments, start_arguments
+from c3p_bringup.launch_parts.nav2_parameters import LOCALIZATIONS, nav2_parameters
+from c3p_bringup.launch_parts.robot import bus_arguments, chain_arguments, start_arguments
+from c3p_bringup.options import PLANTS
+from c3p_description.reading.loader import load_casters
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 ARGUMENTS = [

@@ -10,8 +10,9 @@ from launch.events.process import ProcessExited
 from launch.substitutions import LaunchConfiguration
 from launch_ros.parameter_descriptions import ParameterValue
 
-from c3p_description.files import share_file
-from c3p_ros.launch_actions import (
+from c3p_bags.player.rosbag2 import play_command
+from c3p_bags.storage.topics import read_topics_file
+from c3p_bringup.launch_parts.actions import (
     BOOLEAN,
     chosen,
     required,
@@ -19,10 +20,9 @@ from c3p_ros.launch_actions import (
     rviz_arguments,
     suite_node,
 )
-from c3p_ros.launch_markers import marker_argument, markers
-from c3p_simulation.launch_bags import not_negative, qos_argument, qos_file, who
-from c3p_simulation.recording.rosbag2 import play_command
-from c3p_simulation.recording.topics import read_topics_file
+from c3p_bringup.launch_parts.bags import not_negative, qos_argument, qos_file, who
+from c3p_bringup.launch_parts.markers import marker_argument, markers
+from c3p_description.reading.files import share_file
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 # ticks of /clock in each recorded second

@@ -11,16 +11,16 @@ from launch.actions import DeclareLaunchArgument, ExecuteProcess, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.parameter_descriptions import ParameterValue
 
-from c3p_ros.launch_actions import (
+from c3p_bags.player.rosbag2 import absolute, record_command
+from c3p_bags.storage.topics import read_topics_file
+from c3p_bringup.launch_parts.actions import (
     chosen,
     common_arguments,
     required,
     share,
     suite_node,
 )
-from c3p_simulation.launch_bags import not_negative, qos_argument, qos_file, who
-from c3p_simulation.recording.rosbag2 import absolute, record_command
-from c3p_simulation.recording.topics import read_topics_file
+from c3p_bringup.launch_parts.bags import not_negative, qos_argument, qos_file, who
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 ARGUMENTS = [

@@ -14,9 +14,7 @@ from launch.logging import get_logger
 from launch.substitutions import LaunchConfiguration
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 
-from c3p_description.loader import load_casters, robot_description
-from c3p_hardware.joint_commands import driven_joints
-from c3p_ros.launch_actions import (
+from c3p_bringup.launch_parts.actions import (
     FRAME_TOPICS,
     chosen,
     common_arguments,
@@ -28,8 +26,7 @@ from c3p_ros.launch_actions import (
     rviz_arguments,
     suite_node,
 )
-from c3p_simulation.drive_options import PLANTS
-from c3p_simulation.launch_simulators import (
+from c3p_bringup.launch_parts.simulators import (
     control_arguments,
     gazebo,
     gazebo_arguments,
@@ -39,6 +36,9 @@ from c3p_simulation.launch_simulators import (
     spawned,
     value,
 )
+from c3p_bringup.options import PLANTS
+from c3p_description.reading.loader import load_casters, robot_description
+from c3p_hardware.joint_commands import driven_joints
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 # what each kind of hardware needs besides the controllers

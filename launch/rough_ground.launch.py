@@ -10,7 +10,7 @@ from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 
-from c3p_ros.launch_actions import (
+from c3p_bringup.launch_parts.actions import (
     BOOLEAN,
     chosen,
     common_arguments,
@@ -25,8 +25,7 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 ARGUMENTS = [
     DeclareLaunchArgument(
         'terrain', default_value='hills',
-        description='The ground: a name that c3p_description/terrain_files.py knows, or the path '
-                    'of a height map.'),
+        description='Name of a terrain in c3p_description/terrains, or path of a height map.'),
     DeclareLaunchArgument(
         'autodrive', default_value='true', choices=BOOLEAN,
         description='Drive until the first cmd_vel comes. false: stand until then.'),

@@ -9,8 +9,8 @@ It is ros2_control.launch.py with ``hardware:=gazebo``. ``ros2 launch c3p sim_ga
 from launch.actions import IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
-from c3p_ros.launch_actions import common_arguments, rviz_arguments, share
-from c3p_simulation.launch_simulators import (
+from c3p_bringup.launch_parts.actions import common_arguments, rviz_arguments, share
+from c3p_bringup.launch_parts.simulators import (
     control_arguments,
     gazebo_arguments,
     headless_argument,

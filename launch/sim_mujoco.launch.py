@@ -9,9 +9,9 @@ It is bringup.launch.py with ``sim:=mujoco``, or ros2_control.launch.py with ``h
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
-from c3p_ros.launch_actions import common_arguments, rviz_arguments, share
-from c3p_simulation.launch_robot import chain_arguments, record_arguments, start_arguments
-from c3p_simulation.launch_simulators import (
+from c3p_bringup.launch_parts.actions import common_arguments, rviz_arguments, share
+from c3p_bringup.launch_parts.robot import chain_arguments, record_arguments, start_arguments
+from c3p_bringup.launch_parts.simulators import (
     controllers_argument,
     headless_argument,
     mujoco_argument,

@@ -8,8 +8,8 @@ The keyboard needs a terminal of its own: ``c3p teleop``. docs/teleop.md says mo
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
-from c3p_ros.launch_actions import BOOLEAN, chosen, common_arguments, share
-from c3p_ros.launch_teleop import joystick, joystick_arguments, mux, mux_arguments
+from c3p_bringup.launch_parts.actions import BOOLEAN, chosen, common_arguments, share
+from c3p_bringup.launch_parts.teleop import joystick, joystick_arguments, mux, mux_arguments
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 

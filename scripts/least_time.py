@@ -18,9 +18,9 @@ os.environ.setdefault('OMP_NUM_THREADS', '1')
 
 import numpy as np  # noqa: E402
 
+from c3p_bags.runs.metrics import ALIGNED  # noqa: E402
 from c3p_description import load  # noqa: E402
 from c3p_description.model import Array, CasterRobot  # noqa: E402
-from c3p_simulation.figures.metrics import ALIGNED  # noqa: E402
 from c3p_simulation.plants.plant import AnalyticPlant  # noqa: E402
 
 # after the casters are aligned they stay so, and the robot on its path, for so long, s; then it

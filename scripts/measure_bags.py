@@ -44,7 +44,7 @@ def robot(place: str) -> int:
     """Run the chain and the simulated robot; at the end write what was published to a file."""
     from rclpy.publisher import Publisher
 
-    from c3p_simulation.robot_nodes import main
+    from c3p_bringup.robot_nodes import main
 
     published: dict[str, list[int]] = defaultdict(list)
     publish = Publisher.publish
@@ -104,13 +104,13 @@ def record(place: Path, seconds: float) -> dict[str, Any]:
     """Record a robot that drives; return the processor time and what was lost."""
     from geometry_msgs.msg import PoseStamped
 
-    from c3p_simulation.recording.bags import read_raw
+    from c3p_bags.storage.bags import read_raw
 
     bag, notes = place / 'bag', place / 'published.json'
     moving = start(__file__, 'robot', str(notes), stderr=subprocess.DEVNULL)
     # its kernels compile at the first start
     time.sleep(MARGIN / 2)
-    recorder = start('-m', 'c3p_simulation', 'record', '--out', str(bag), '--duration',
+    recorder = start('-m', 'c3p_bringup', 'record', '--out', str(bag), '--duration',
                      str(seconds), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     while not list(bag.glob('*.mcap')):
         if moving.poll() is not None:
@@ -157,11 +157,11 @@ def play(bag: Path, rate: float) -> dict[str, Any]:
     """Play a bag and compare what arrives with it."""
     from rclpy.qos import DurabilityPolicy, QoSProfile
 
+    from c3p_bags.player.playback import select
+    from c3p_bags.storage.bag_contents import connections_of
+    from c3p_bags.storage.bags import read_raw
+    from c3p_bags.storage.topics import message_class
     from c3p_ros.executor import make_executor, spin
-    from c3p_simulation.recording.bag_contents import connections_of
-    from c3p_simulation.recording.bags import read_raw
-    from c3p_simulation.recording.playback import select
-    from c3p_simulation.recording.topics import message_class
 
     connections = connections_of(bag)
     heard: dict[str, list[int]] = defaultdict(list)
@@ -178,7 +178,7 @@ def play(bag: Path, rate: float) -> dict[str, Any]:
                 lambda data, topic=topic: heard[topic].append(mark(data)),
                 QoSProfile(depth=10_000, durability=DurabilityPolicy.TRANSIENT_LOCAL if latched
                            else DurabilityPolicy.VOLATILE), raw=True)
-        player = start('-m', 'c3p_simulation', 'play', str(bag), '--rate', str(rate), '--delay',
+        player = start('-m', 'c3p_bringup', 'play', str(bag), '--rate', str(rate), '--delay',
                        '3', '--json', str(shown), stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
         spin(executor, lambda: player.poll() is not None)
@@ -200,7 +200,7 @@ def play(bag: Path, rate: float) -> dict[str, Any]:
 
 def main() -> int:
     """Measure and print."""
-    from c3p_simulation.cli import main as c3p
+    from c3p_bringup.cli.main import main as c3p
 
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 30.0

@@ -9,7 +9,6 @@ sometimes says when: ``parameter: value, value`` is checked, any other text is b
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -20,19 +19,10 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 
-NODES = {
-    'sensed_kinematics': 'c3p_kinematics.sensed_kinematics_node.SensedKinematicsNode',
-    'position_controller': 'c3p_controller.position_controller_node.PositionControllerNode',
-    'velocity_controller': 'c3p_controller.velocity_controller_node.VelocityControllerNode',
-    'twist_mux': 'c3p_controller.twist_mux_node.TwistMuxNode',
-    'inverse_dynamics': 'c3p_dynamics.inverse_dynamics_node.InverseDynamicsNode',
-    'simulation': 'c3p_simulation.simulation_node.SimulationNode',
-    'rough_ground': 'c3p_simulation.rough_ground_node.RoughGroundNode',
-    'marker': 'c3p_simulation.marker_node.MarkerNode',
-    'hardware_interface': 'c3p_hardware.hardware_interface_node.HardwareInterfaceNode',
-    'emulated_cards': 'c3p_simulation.emulated_cards_node.EmulatedCardsNode',
-    'ros2_control_bridge': 'c3p_hardware.ros2_control_bridge_node.Ros2ControlBridgeNode',
-}
+from c3p_bringup.nodes import NODES, node_class
+
+# recorder and player offer what their bags hold
+DOCUMENTED = tuple(name for name in NODES if name not in ('recorder', 'player'))
 # parameters that bring out what a node offers only when asked to; one start for each
 VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     'position_controller': ({}, {'controller': 'paper'}),
@@ -107,12 +97,6 @@ def offers(node: Node) -> dict[Place, tuple[str, str]]:
     return ours
 
 
-def factory(name: str) -> type[Node]:
-    """Return the class of a node of the suite."""
-    module, kind = NODES[name].rsplit('.', 1)
-    return getattr(importlib.import_module(module), kind)
-
-
 def contract(name: str) -> dict[Place, tuple[str, str]]:
     """Start a node, once for each of its variants; return all that it offered."""
     found: dict[Place, tuple[str, str]] = {}
@@ -120,7 +104,7 @@ def contract(name: str) -> dict[Place, tuple[str, str]]:
     rclpy.init(context=context)
     try:
         for options in VARIANTS.get(name, ({},)):
-            node = factory(name)(context=context, parameter_overrides=[
+            node = node_class(name)(context=context, parameter_overrides=[
                 Parameter(key, value=value) for key, value in options.items()])
             found |= offers(node)
             node.destroy_node()

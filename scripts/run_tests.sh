@@ -13,7 +13,7 @@ trap 'rm -rf "$scratch"' EXIT
 # each kernel is compiled by one process; left to the tests, all of them would compile all kernels,
 # and it is for them to tell what fails
 compile() {
-    python -m c3p_simulation "$@" --out "$scratch/$2" > /dev/null 2>&1 || true
+    python -m c3p_bringup "$@" --out "$scratch/$2" > /dev/null 2>&1 || true
 }
 if [ -z "$(find c3p_controller -name '*.nbi' -print -quit)" ]; then
     echo 'compiling the kernels (a minute)'

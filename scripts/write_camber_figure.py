@@ -14,21 +14,21 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from c3p_description.loader import load_tricycle
+from c3p_bags.report.style import figure
 from c3p_description.model import Array
-from c3p_description.terrain_files import load_terrain
+from c3p_description.reading.loader import load_tricycle
+from c3p_experiments.auchter_moore.scene import Scene, View
+from c3p_experiments.auchter_moore.scene_shapes import Shape as Drawn
+from c3p_experiments.auchter_moore.scene_shapes import rod
+from c3p_experiments.auchter_moore.scene_vehicle import Figure
 from c3p_kinematics.closed_chain_vehicle.vehicle import State
 from c3p_kinematics.pvc_tricycle import vehicle
-from c3p_simulation.figures.style import figure
-from c3p_simulation.rough_ground.commands import Commands
-from c3p_simulation.rough_ground.run import RoughGroundRun
-from c3p_simulation.rough_ground.scene import Scene, View
-from c3p_simulation.rough_ground.scene_shapes import Shape as Drawn
-from c3p_simulation.rough_ground.scene_shapes import rod
-from c3p_simulation.rough_ground.scene_vehicle import Figure
-from c3p_simulation.scene.camber_scene import camber_scene
-from c3p_simulation.scene.colours import caster_colour
-from c3p_simulation.scene.shapes import Label, Line, raised
+from c3p_simulation.tricycle.commands import Commands
+from c3p_simulation.tricycle.run import RoughGroundRun
+from c3p_simulation.worlds.terrain_files import load_terrain
+from c3p_viewers.scene.camber_scene import camber_scene
+from c3p_viewers.scene.colours import caster_colour
+from c3p_viewers.scene.shapes import Label, Line, raised
 
 FILE = Path(__file__).parents[1] / 'docs' / 'images' / 'camber.png'
 SIZE, COLOURS = (1000, 560), 256

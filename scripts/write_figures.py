@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from c3p_simulation.experiments.catalogue import EXPERIMENTS
+from c3p_experiments.catalogue import EXPERIMENTS
 
 ROOT = Path(__file__).parents[1]
 PAGES = ROOT / 'README.md', ROOT / 'docs' / 'experiments.md'
@@ -41,7 +41,7 @@ def measure(folder: Path) -> dict[str, Figures]:
         if not path.exists():
             # exit code 1 is a goal that was missed, which the tables show
             done = subprocess.run(
-                [sys.executable, '-m', 'c3p_simulation', 'experiment', 'all', '--plant', 'mujoco',
+                [sys.executable, '-m', 'c3p_bringup', 'experiment', 'all', '--plant', 'mujoco',
                  '--controller', controller, '--out', folder / controller, '--json', path],
                 cwd=ROOT)
             if done.returncode > 1:

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import yaml
 
-from c3p_simulation import robot_nodes
-from c3p_simulation.drive import drive
-from c3p_simulation.drive_options import DriveOptions
+from c3p_bringup.drive import drive
+from c3p_bringup.nodes import NODES
+from c3p_bringup.options import DriveOptions
 from c3p_simulation.plants.plant import JointSample, Plant
 from c3p_simulation.simulation_node import SimulationNode
 
@@ -75,7 +75,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
     parser.add_argument('--out', type=Path, default=ROOT / 'test' / 'data' / 'golden_bag')
     out = parser.parse_args().out
-    robot_nodes.robot_node = lambda hardware: OilySimulation
+    NODES['simulation'] = f'{__name__}.{OilySimulation.__name__}'
     with tempfile.TemporaryDirectory() as place:
         known = yaml.safe_load((ROOT / 'config' / 'record_topics.yaml').read_text('utf-8'))
         topics, files = Path(place) / 'topics.yaml', Path(place) / 'recorder.yaml'

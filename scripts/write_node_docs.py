@@ -28,7 +28,7 @@ SIGNS = {'gt<>': '>', 'gt_eq<>': '≥', 'lt<>': '<', 'lt_eq<>': '≤'}
 def schemas() -> dict[str, dict[str, Any]]:
     """Return ``{node: {dotted parameter: entry}}`` of every schema of the suite."""
     found = {}
-    for path in sorted(ROOT.glob('c3p_*/*_parameters.yaml')):
+    for path in sorted(ROOT.glob('c3p_*/**/*_parameters.yaml')):
         content = yaml.safe_load(path.read_text(encoding='utf-8'))
         for node, entries in content.items():
             found[node] = dict(flat(entries))
@@ -119,7 +119,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         print(f'{error}: only the tables of parameters were written')
     else:
-        page = contracts.rewritten(page, {n: contracts.contract(n) for n in contracts.NODES})
+        page = contracts.rewritten(page, {n: contracts.contract(n) for n in contracts.DOCUMENTED})
         for name, table in contracts.tables(page).items():
             for kind, topic in (place for place, row in table.items() if not row.meaning):
                 print(f'{PAGE.name}: {name} {kind} {topic}: write what it means')

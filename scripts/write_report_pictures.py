@@ -16,7 +16,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from c3p_simulation.report.write import report
+from c3p_bags.report.write import report
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / 'docs' / 'images'

@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from PIL import Image
 
-from c3p_description.loader import load_casters
+from c3p_bags.report.style import figure
 from c3p_description.model import Array, CasterRobot
+from c3p_description.reading.loader import load_casters
 from c3p_kinematics.casters import inverse
-from c3p_simulation.figures.mujoco_studio import Studio, View
-from c3p_simulation.figures.style import figure
-from c3p_simulation.scene.caster_scene import caster_scene
-from c3p_simulation.scene.shapes import Label, Shape
-from c3p_simulation.viewers.mujoco_shapes import add_shapes
-from c3p_simulation.viewers.projection import project
+from c3p_viewers.mujoco.mujoco_shapes import add_shapes
+from c3p_viewers.mujoco.mujoco_studio import Studio, View
+from c3p_viewers.mujoco.projection import project
+from c3p_viewers.scene.caster_scene import caster_scene
+from c3p_viewers.scene.shapes import Label, Shape
 
 FILE = Path(__file__).parents[1] / 'docs' / 'images' / 'scene.png'
 # of one panel, pixels; of the palette of the file, colours

@@ -33,14 +33,14 @@ sys.path.insert(0, str(ROOT / 'scripts'))
 
 import node_contracts as contracts  # noqa: E402
 
-from c3p_description.loader import load  # noqa: E402
-from c3p_simulation.player_node import PlayerNode  # noqa: E402
-from c3p_simulation.recorder_node import RecorderNode  # noqa: E402
-from c3p_simulation.recording.bags import topics_of  # noqa: E402
-from c3p_simulation.recording.playback import PRIVATE, commands  # noqa: E402
-from c3p_simulation.recording.topics import read_topics_file  # noqa: E402
-from c3p_simulation.robot_nodes import CHAIN  # noqa: E402
-from c3p_simulation.teleop.robot_link import RobotLink  # noqa: E402
+from c3p_bags.player.playback import PRIVATE, commands  # noqa: E402
+from c3p_bags.player.player_node import PlayerNode  # noqa: E402
+from c3p_bags.recorder.recorder_node import RecorderNode  # noqa: E402
+from c3p_bags.storage.bags import topics_of  # noqa: E402
+from c3p_bags.storage.topics import read_topics_file  # noqa: E402
+from c3p_bringup.nodes import CHAIN, node_class  # noqa: E402
+from c3p_bringup.teleop.robot_link import RobotLink  # noqa: E402
+from c3p_description.reading.loader import load  # noqa: E402
 
 PLACE, PAGE = ROOT / 'config/security', ROOT / 'docs/nodes.md'
 BAG, TOPICS = ROOT / 'test/data/golden_bag', ROOT / 'config/record_topics.yaml'
@@ -70,13 +70,13 @@ Uses = dict[tuple[str, str], set[str]]
 def starts(folder: str) -> dict[str, list[Callable[..., Node]]]:
     """Return {node: what starts it}, each with parameters and names of its own."""
     found: dict[str, list[Callable[..., Node]]] = {}
-    for name in contracts.NODES:
-        kind = contracts.factory(name)
+    for name in contracts.DOCUMENTED:
+        kind = node_class(name)
         found[name] = [partial(started, kind, values)
                        for values in contracts.VARIANTS.get(name, ({},))]
         found[name] += [partial(started, kind, {}, names) for names in RENAMED.get(name, ())]
     found['hardware_bridge'] = [partial(
-        started, contracts.factory('ros2_control_bridge'), {'direction': 'from_ros2_control'},
+        started, node_class('ros2_control_bridge'), {'direction': 'from_ros2_control'},
         BRIDGE)]
     found['recorder'] = [
         partial(started, RecorderNode, {'bag': f'{folder}/{k}', 'snapshot.seconds': seconds})
@@ -199,13 +199,11 @@ def policy(enclaves: Mapping[str, Mapping[str, Uses]]) -> str:
 
 def policies(uses: Mapping[str, Uses]) -> dict[str, str]:
     """Return {file name: text}: a process for each node, and the chain in one process."""
-    modules = {path: name for name, path in contracts.NODES.items()}
-    chain = [modules[f'{kind.__module__}.{kind.__name__}'] for kind in CHAIN]
     return {
         'nodes.policy.xml': policy({f'{ENCLAVES}/{name}': {name: uses[name]}
                                     for name in sorted(uses)}),
         'robot_nodes.policy.xml': policy({
-            f'{ENCLAVES}/robot_nodes_{form}': {name: uses[name] for name in [*chain, *more]}
+            f'{ENCLAVES}/robot_nodes_{form}': {name: uses[name] for name in [*CHAIN, *more]}
             for form, more in (('controllers', []), ('sim', ['simulation']),
                                ('hardware', ['hardware_interface']))})}
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Write the layouts of Foxglove and PlotJuggler from the list in c3p_simulation/viewers/plots.py.
+Write the layouts of Foxglove and PlotJuggler from the list in c3p_viewers/foxglove/plots.py.
 
 Run from the root of the repository: ``python scripts/write_viewer_layouts.py``.
 """
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from c3p_description.loader import load_casters
-from c3p_simulation.viewers.layouts import foxglove_layout, plotjuggler_layout
-from c3p_simulation.viewers.plots import plots
+from c3p_description.reading.loader import load_casters
+from c3p_viewers.foxglove.layouts import foxglove_layout, plotjuggler_layout
+from c3p_viewers.foxglove.plots import plots
 
 ROOT = Path(__file__).parents[1]
 

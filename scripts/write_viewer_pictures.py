@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from c3p_description.loader import load_casters
-from c3p_simulation.figures.style import dress, figure, legend
-from c3p_simulation.recording.bags import read_topics
-from c3p_simulation.recording.log_reader import read_run
-from c3p_simulation.viewers.bag_source import BagSource
-from c3p_simulation.viewers.foxglove_scene import NUMBERS, numbers
+from c3p_bags.report.style import dress, figure, legend
+from c3p_bags.runs.log_reader import read_run
+from c3p_bags.storage.bags import read_topics
+from c3p_description.reading.loader import load_casters
+from c3p_viewers.foxglove.foxglove_scene import NUMBERS, numbers
+from c3p_viewers.sources.bag_source import BagSource
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / 'docs' / 'images'
@@ -41,7 +41,7 @@ CLIMB = 20
 
 def run(*arguments: str) -> None:
     """Run a command of ``c3p``."""
-    subprocess.run([sys.executable, '-m', 'c3p_simulation', *arguments], cwd=ROOT, check=True)
+    subprocess.run([sys.executable, '-m', 'c3p_bringup', *arguments], cwd=ROOT, check=True)
 
 
 def shrink(source: Path, name: str) -> None:
@@ -100,7 +100,7 @@ def layout_plots(bag: Path, to: Path) -> None:
 
 def climb(to: Path) -> None:
     """Record the tricycle on the climb of the paper."""
-    recorder = subprocess.Popen([sys.executable, '-m', 'c3p_simulation', 'record', '--robot',
+    recorder = subprocess.Popen([sys.executable, '-m', 'c3p_bringup', 'record', '--robot',
                                  'pvc_tricycle', '--out', str(to)], cwd=ROOT)
     try:
         run('sim', '--robot', 'pvc_tricycle', '--terrain', 'plateau_20deg', '--duration',

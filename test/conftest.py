@@ -65,7 +65,7 @@ def pytest_pycollect_makemodule(module_path, parent):
 @pytest.fixture(scope='module')
 def studio():
     """A studio for small pictures of the C3P."""
-    from c3p_simulation.figures.mujoco_studio import PictureError, Studio
+    from c3p_viewers.mujoco.mujoco_studio import PictureError, Studio
 
     try:
         with Studio('c3p', (320, 180)) as opened:

@@ -3,11 +3,11 @@
 
 import numpy as np
 
+from c3p_bags.recorder.frames import RecordedFrames
+from c3p_bags.storage.bags import BagWriter
 from c3p_dynamics.caster_dynamics import inverse_dynamics
 from c3p_kinematics.casters import inverse
 from c3p_kinematics.se2 import integrate
-from c3p_simulation.recording.bags import BagWriter
-from c3p_simulation.recording.frames import RecordedFrames
 
 START_NS = 1_700_000_000_000_000_000
 

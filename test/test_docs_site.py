@@ -131,7 +131,7 @@ def c3p_commands(page):
 @pytest.mark.parametrize('path', [ROOT / 'README.md', *sorted(DOCS.glob('**/*.md'))],
                          ids=lambda path: path.stem)
 def test_every_command_in_the_pages_can_be_typed(path):
-    parser = pytest.importorskip('c3p_simulation.cli').parser()
+    parser = pytest.importorskip('c3p_bringup.cli.main').parser()
     for words in c3p_commands(path.read_text(encoding='utf-8')):
         try:
             parser.parse_args(words)

@@ -9,8 +9,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / 'scripts'))
 from write_figures import BLOCK, CONTROLLERS, LEFT_OUT, PAGES  # noqa: E402
 
-from c3p_simulation.experiments.catalogue import EXPERIMENTS, run_experiment  # noqa: E402
-from c3p_simulation.experiments.conditions import Conditions  # noqa: E402
+from c3p_experiments.catalogue import EXPERIMENTS, run_experiment  # noqa: E402
+from c3p_experiments.loop.conditions import Conditions  # noqa: E402
 
 
 def cells(page):

@@ -9,15 +9,15 @@ import can
 import pytest
 from virtual_time import VirtualTime
 
-from c3p_description.loader import load
+from c3p_bringup.cli.can import rate_rows, rate_table
+from c3p_bringup.cli.main import parser
+from c3p_description.reading.loader import load
 from c3p_hardware.emulator.cards import EmulatedCards
 from c3p_hardware.settings import card_settings
 from c3p_hardware.tools.parameter_file import hardware_values, schema
 from c3p_hardware.transport import configure as configuring
 from c3p_hardware.transport.can_bus import conversation
-from c3p_simulation.cli import parser
-from c3p_simulation.cli_can import rate_rows, rate_table
-from c3p_simulation.plants.make import make_plant
+from c3p_simulation.make_plant import make_plant
 
 PAGE = (Path(__file__).parents[1] / 'docs/hardware.md').read_text(encoding='utf-8')
 

@@ -192,7 +192,7 @@ def test_manifest_is_format_3_and_agrees_with_setup(manifest):
     assert manifest.findtext('export/build_type') == 'ament_python'
     # launch files start these
     text = ''.join(p.read_text() for p in [*(ROOT / 'launch').glob('*.py'),
-                                           ROOT / 'c3p_ros/launch_actions.py'])
+                                           ROOT / 'c3p_bringup/launch_parts/actions.py'])
     started = set(re.findall(r"package='(\w+)'", text)) - {'c3p'} - CHOSEN
     assert started and started <= {e.text for e in manifest.findall('exec_depend')}
 
@@ -216,7 +216,7 @@ def test_colcon_test_runs_tests(colcon_prefix):
     workspace = colcon_prefix.parents[1]
     done = subprocess.run(
         [sys.executable, '-m', 'colcon', 'test', '--pytest-args', '-k', 'share_file or se2',
-         'c3p_description/files.py', 'c3p_kinematics/se2.py'],
+         'c3p_description/reading/files.py', 'c3p_kinematics/se2.py'],
         cwd=workspace, capture_output=True, text=True, timeout=300, env=colcon_environment())
     assert done.returncode == 0, done.stdout + done.stderr
     suite = ET.parse(workspace / 'build/c3p/pytest.xml').getroot().find('testsuite')

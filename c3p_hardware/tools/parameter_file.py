@@ -15,8 +15,8 @@ from typing import Any
 
 import yaml
 
+from c3p_description.reading.yaml_files import YamlFileError, check_yaml, read_yaml
 from c3p_description.texts import brief, one_line
-from c3p_description.yaml_files import YamlFileError, check_yaml, read_yaml
 from c3p_hardware.settings import SettingsError
 from c3p_ros.groups import grouped
 from c3p_ros.schema import read_schema, violation

@@ -14,7 +14,7 @@ from c3p_hardware.emulator.cards import EmulatedCards
 from c3p_hardware.process_data import SYNC_ID, rpdo
 from c3p_hardware.transport.serial_can import FastSerialBus, PtyBus
 from c3p_simulation.card_trials.trial_process import serve
-from c3p_simulation.plants.make import make_plant
+from c3p_simulation.make_plant import make_plant
 from c3p_simulation.plants.plant import GroundTruth, JointSample, Plant
 
 

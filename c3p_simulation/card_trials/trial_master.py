@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from c3p_description.loader import load
+from c3p_description.reading.loader import load
 from c3p_hardware.joint_sensing import Joints
 from c3p_hardware.settings import card_settings
 from c3p_hardware.tools.parameter_file import hardware_values

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated robots: rolling without slip, or tyres in contact; sensors and errors around them."""
+"""Analytic plant, sensors, floors and seeded model errors."""

@@ -13,17 +13,17 @@ from rosbags.rosbag2 import (
     Writer,
 )
 
-from c3p_description.loader import load, robot_description
-from c3p_simulation.recording.bag_contents import connections_of, notes_of
-from c3p_simulation.recording.bag_parameters import EVENT, event, read_parameters
-from c3p_simulation.recording.bags import BagWriter, read_raw, read_topics, span_of, topics_of
-from c3p_simulation.recording.log_reader import read_run
-from c3p_simulation.recording.mcap_close import close_mcap
-from c3p_simulation.recording.recompute_bag import recompute_bag
-from c3p_simulation.recording.recorded_robot import recorded_robot
-from c3p_simulation.recording.repair import repair
-from c3p_simulation.recording.ride_log import read_ride
-from c3p_simulation.report.run import read as read_report
+from c3p_bags.report.run import read as read_report
+from c3p_bags.runs.log_reader import read_run
+from c3p_bags.runs.recompute_bag import recompute_bag
+from c3p_bags.runs.recorded_robot import recorded_robot
+from c3p_bags.runs.ride_log import read_ride
+from c3p_bags.storage.bag_contents import connections_of, notes_of
+from c3p_bags.storage.bag_parameters import EVENT, event, read_parameters
+from c3p_bags.storage.bags import BagWriter, read_raw, read_topics, span_of, topics_of
+from c3p_bags.storage.mcap_close import close_mcap
+from c3p_bags.storage.repair import repair
+from c3p_description.reading.loader import load, robot_description
 
 C3P = load('c3p')
 TOPICS = ['joint_states', 'odom', 'ground_truth/odom', 'cmd_vel', 'wheel_effort', 'goal_pose',
@@ -81,7 +81,7 @@ class BagWriterTypes:
     """The message definitions of the suite's bags."""
 
     def __init__(self):
-        from c3p_simulation.recording.bags import message_types
+        from c3p_bags.storage.bags import message_types
 
         self.store = message_types()
 

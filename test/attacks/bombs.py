@@ -43,13 +43,13 @@ def header(shape, kind='<f8', size=200):
 
 
 def robot(content):
-    from c3p_description.loader import load
+    from c3p_description.reading.loader import load
 
     return lambda folder: (load, text(folder, 'robot.yaml', content))
 
 
 def terrain(content, **files):
-    from c3p_description.terrain_files import load_terrain
+    from c3p_simulation.worlds.terrain_files import load_terrain
 
     def make(folder):
         for name, data in files.items():
@@ -59,7 +59,7 @@ def terrain(content, **files):
 
 
 def urdf(content, use=None):
-    from c3p_description.loader import load
+    from c3p_description.reading.loader import load
 
     return lambda folder: (use or load, text(folder, 'robot.urdf', content))
 
@@ -67,7 +67,7 @@ def urdf(content, use=None):
 def picture(folder):
     from PIL import Image
 
-    from c3p_description.terrain_files import load_height_map
+    from c3p_simulation.worlds.terrain_files import load_height_map
 
     with (folder / 'big.png').open('wb') as file:
         Image.new('L', (9, 9)).save(file, 'PNG')
@@ -81,7 +81,7 @@ def picture(folder):
 
 
 def archive(folder):
-    from c3p_description.terrain_files import load_height_map
+    from c3p_simulation.worlds.terrain_files import load_height_map
 
     with zipfile.ZipFile(folder / 'big.npz', 'w', zipfile.ZIP_DEFLATED) as file, file.open(
             'heights.npy', 'w', force_zip64=True) as member:
@@ -125,25 +125,25 @@ def bag(use, *sizes):
 
 
 def repaired(folder):
-    from c3p_simulation.recording.repair import repair
+    from c3p_bags.storage.repair import repair
 
     return lambda path: repair(path, folder / 'repaired')
 
 
 def looked(folder):
-    from c3p_simulation.recording.bags import topics_of
+    from c3p_bags.storage.bags import topics_of
 
     return topics_of
 
 
 def scanned(folder):
-    from c3p_simulation.recording.mcap_scan import scan_mcap
+    from c3p_bags.storage.mcap_scan import scan_mcap
 
     return lambda path: list(scan_mcap(path, ['/odom']))
 
 
 def metadata(content):
-    from c3p_simulation.recording.bags import topics_of
+    from c3p_bags.storage.bags import topics_of
 
     def make(folder):
         (folder / 'bag').mkdir()
@@ -168,7 +168,7 @@ def database(folder):
 
 
 def visuals(path):
-    from c3p_simulation.viewers.urdf_visuals import visuals
+    from c3p_viewers.sources.urdf_visuals import visuals
 
     return visuals(path.read_text(), path)
 

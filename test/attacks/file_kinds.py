@@ -9,20 +9,20 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from c3p_description.files import share_file
-from c3p_description.loader import load, robot_description
+from c3p_bags.player.rosbag2 import overrides
+from c3p_bags.recorder.transforms import FrameTree
 from c3p_description.model import ModelError
-from c3p_description.terrain_files import load_height_map, load_terrain
+from c3p_description.reading.files import share_file
+from c3p_description.reading.loader import load, robot_description
 from c3p_description.tree_urdf import tree_from_urdf
 from c3p_dynamics.trees import TreeError
+from c3p_experiments.campaigns.store import StoreError
+from c3p_experiments.campaigns.store import read as read_results
+from c3p_experiments.tuning.files import read_parameters
 from c3p_hardware.settings import SettingsError
 from c3p_hardware.tools.parameter_file import hardware_values, merged
 from c3p_kinematics.terrain import TerrainError
-from c3p_simulation.campaigns.store import StoreError
-from c3p_simulation.campaigns.store import read as read_results
-from c3p_simulation.recording.rosbag2 import overrides
-from c3p_simulation.recording.transforms import FrameTree
-from c3p_simulation.tuning.files import read_parameters
+from c3p_simulation.worlds.terrain_files import load_height_map, load_terrain
 
 
 @dataclass(frozen=True)
@@ -118,8 +118,8 @@ def _heights(path):
 
 def _description(path):
     text = robot_description(path)
-    from c3p_simulation.figures.mujoco_urdf import mujoco_urdf
-    from c3p_simulation.viewers.urdf_visuals import visuals
+    from c3p_viewers.mujoco.mujoco_urdf import mujoco_urdf
+    from c3p_viewers.sources.urdf_visuals import visuals
 
     for use in (lambda: load(path), lambda: FrameTree(text).fixed(),
                 lambda: [FrameTree(text).from_root(joint.child)
@@ -140,7 +140,7 @@ def _urdf(path):
 
 
 def _shown(path):
-    from c3p_simulation.viewers.urdf_visuals import visuals
+    from c3p_viewers.sources.urdf_visuals import visuals
 
     (path.parent / 'robot.urdf').write_text('<robot name="r"/>')
     visuals(f'<robot name="r"><link name="a"><visual><geometry><mesh filename="{path.name}"/>'
@@ -164,7 +164,7 @@ def _tuned(path):
 
 
 def _topics(path):
-    from c3p_simulation.recording.topics import read_topics_file
+    from c3p_bags.storage.topics import read_topics_file
 
     read_topics_file(path)
 

@@ -11,7 +11,7 @@ pytest.importorskip('xacro', reason='pip install c3p[sim]')
 
 from bag_kinds import lay, messages, write_plain  # noqa: E402
 
-from c3p_simulation.cli import main  # noqa: E402
+from c3p_bringup.cli.main import main  # noqa: E402
 
 EVIL = """<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro">
 <xacro:property name="x" value="${{(lambda: __import__('os').system('touch {mark}'))()}}"/>

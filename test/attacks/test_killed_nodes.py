@@ -22,9 +22,9 @@ from std_msgs.msg import Bool  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 from virtual_time import RealTime  # noqa: E402
 
+from c3p_bringup.processes import NodeProcess  # noqa: E402
 from c3p_ros.messages import fill_twist  # noqa: E402
 from c3p_ros.node import LATCHED  # noqa: E402
-from c3p_simulation.processes import NodeProcess  # noqa: E402
 
 MODULES = {
     'simulation': 'c3p_simulation.simulation_node',

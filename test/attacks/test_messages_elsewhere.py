@@ -27,21 +27,21 @@ from source_tree import ROOT  # noqa: E402
 from std_msgs.msg import Bool, String  # noqa: E402
 from wired import LIMIT, Wired, deliver  # noqa: E402
 
+from c3p_bags.player.player_node import PlayerNode  # noqa: E402
+from c3p_bags.recorder.recorder_node import RecorderNode  # noqa: E402
+from c3p_bags.storage.bags import BagWriter, topics_of  # noqa: E402
+from c3p_bringup.drive_client import DriveClient  # noqa: E402
+from c3p_bringup.excite_live import ExcitationClient  # noqa: E402
+from c3p_bringup.teleop.robot_link import RobotLink  # noqa: E402
+from c3p_bringup.teleop.screen import View  # noqa: E402
 from c3p_controller.twist_mux_node import TwistMuxNode  # noqa: E402
 from c3p_description import load  # noqa: E402
 from c3p_hardware.hardware_interface_node import HardwareInterfaceNode  # noqa: E402
 from c3p_hardware.ros2_control_bridge_node import Ros2ControlBridgeNode  # noqa: E402
 from c3p_hardware.wheel_gate import GateSettings, WheelGate  # noqa: E402
-from c3p_simulation.drive_client import DriveClient  # noqa: E402
 from c3p_simulation.emulated_cards_node import EmulatedCardsNode  # noqa: E402
-from c3p_simulation.excite_live import ExcitationClient  # noqa: E402
-from c3p_simulation.marker_node import MarkerNode  # noqa: E402
-from c3p_simulation.player_node import PlayerNode  # noqa: E402
-from c3p_simulation.recorder_node import RecorderNode  # noqa: E402
-from c3p_simulation.recording.bags import BagWriter, topics_of  # noqa: E402
-from c3p_simulation.rough_ground_node import RoughGroundNode  # noqa: E402
-from c3p_simulation.teleop.robot_link import RobotLink  # noqa: E402
-from c3p_simulation.teleop.screen import View  # noqa: E402
+from c3p_simulation.tricycle.rough_ground_node import RoughGroundNode  # noqa: E402
+from c3p_viewers.marker_node import MarkerNode  # noqa: E402
 
 SEED = 20261123
 C3P = load('c3p')
@@ -274,8 +274,8 @@ def test_a_player_listens_to_nothing(wired, tmp_path):
 def nodes_of_the_suite():
     """Return the class of every *_node.py."""
     found = {}
-    for path in sorted(ROOT.glob('c3p_*/*_node.py')):
-        module = importlib.import_module(f'{path.parent.name}.{path.stem}')
+    for path in sorted(ROOT.glob('c3p_*/**/*_node.py')):
+        module = importlib.import_module('.'.join(path.relative_to(ROOT).with_suffix('').parts))
         found |= {name: kind for name, kind in vars(module).items() if inspect.isclass(kind)
                   and issubclass(kind, Node) and kind.__module__ == module.__name__}
     return found

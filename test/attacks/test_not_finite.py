@@ -18,6 +18,10 @@ from std_msgs.msg import Bool  # noqa: E402
 from wired import Wired  # noqa: E402
 from wired_robot import RATE, WiredRobot  # noqa: E402
 
+from c3p_bags.player.player_node import PlayerNode  # noqa: E402
+from c3p_bags.storage.bags import BagWriter  # noqa: E402
+from c3p_bringup.excite_live import ExcitationClient  # noqa: E402
+from c3p_bringup.teleop.robot_link import RobotLink  # noqa: E402
 from c3p_controller.goal_life import NO_COMMAND  # noqa: E402
 from c3p_controller.law import Ahead  # noqa: E402
 from c3p_controller.twist_mux_node import TwistMuxNode  # noqa: E402
@@ -27,10 +31,6 @@ from c3p_hardware.hardware_interface_node import HardwareInterfaceNode  # noqa: 
 from c3p_hardware.joint_sensing import Joints  # noqa: E402
 from c3p_hardware.ros2_control_bridge_node import Ros2ControlBridgeNode  # noqa: E402
 from c3p_ros.diagnostics import ERROR, NOT_PUBLISHED  # noqa: E402
-from c3p_simulation.excite_live import ExcitationClient  # noqa: E402
-from c3p_simulation.player_node import PlayerNode  # noqa: E402
-from c3p_simulation.recording.bags import BagWriter  # noqa: E402
-from c3p_simulation.teleop.robot_link import RobotLink  # noqa: E402
 
 BAD = [math.nan, -math.inf]
 bad = pytest.mark.parametrize('value', BAD)

@@ -19,7 +19,7 @@ FORBIDDEN = ('os.system', 'subprocess.Popen', 'os.exec', 'os.posix_spawn', 'os.s
              'pickle.find_class', 'os.chmod', 'os.link', 'os.symlink')
 # the cache of compiled kernels beside the source is pickled
 COMPILED = ('numba', 'numpy', 'copyreg', 'builtins', 'c3p_kinematics', 'c3p_dynamics',
-            'c3p_simulation')
+            'c3p_simulation', 'c3p_bags', 'c3p_experiments')
 # temporary files are written and removed: by whole paths, or as names in a folder that is open
 WRITABLE = [tempfile.gettempdir()]
 

@@ -13,7 +13,7 @@ from c3p_controller.law import Ahead, Sensed
 from c3p_controller.one_step import REST_AFTER, STOP_PATIENCE, WAITING, LawFailure, OneStep
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
 from c3p_controller.reference import ReferenceLimits
-from c3p_description.loader import load
+from c3p_description.reading.loader import load
 from c3p_simulation.plants.plant import AnalyticPlant
 
 LIMITS = ReferenceLimits(0.5, 1.0)

@@ -9,9 +9,9 @@ import pytest
 from c3p_controller.closed_form.controller import ClosedFormController, ClosedFormSettings
 from c3p_controller.path_controller import PathController, PathGains
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
-from c3p_description.loader import load
-from c3p_simulation.experiments.closed_loop import Held, run_loop
-from c3p_simulation.experiments.command_sources import GoalSource
+from c3p_description.reading.loader import load
+from c3p_experiments.loop.closed_loop import Held, run_loop
+from c3p_experiments.loop.command_sources import GoalSource
 from c3p_simulation.plants.plant import AnalyticPlant
 from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
 

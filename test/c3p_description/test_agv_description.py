@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from c3p_description import Agv, ModelError, load, robot_description
 from c3p_description.agv_model import JOINTS
-from c3p_description.loader import load_casters, load_tricycle
+from c3p_description.reading.loader import load_casters, load_tricycle
 
 GEOMETRY = {'track': 0.4, 'wheel_radius': 0.05, 'axle_distance': 0.1, 'pivot_distance': 0.2,
             'caster_offset': 0.025}

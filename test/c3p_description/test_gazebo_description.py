@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import yaml
-from test_terrain_gazebo import sdformat
+from sdformat_tool import sdformat
 
 from c3p_description import load, robot_description
-from c3p_simulation.plants.mujoco_model import BodyShape, mjcf
+from c3p_simulation.contact_plant.mujoco_model import BodyShape, mjcf
 
 pytest.importorskip('xacro', reason='the URDF is made by xacro: pip install xacro')
 

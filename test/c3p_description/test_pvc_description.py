@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from c3p_description import ModelError, PvcTricycle, load, robot_description
-from c3p_description.files import resolve_uri, share_file
-from c3p_description.loader import load_casters, load_tricycle
 from c3p_description.pvc_model import JOINTS
+from c3p_description.reading.files import resolve_uri, share_file
+from c3p_description.reading.loader import load_casters, load_tricycle
 
 GEOMETRY = {'wheelbase': 1.2, 'half_track': 0.6, 'camber_offset': 0.1, 'wheel_radius': 0.25,
             'tube_radius': 0.05}

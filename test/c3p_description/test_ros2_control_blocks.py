@@ -11,7 +11,7 @@ import yaml
 
 from c3p_description import load, robot_description
 from c3p_description.model import ModelError
-from c3p_description.urdf import from_urdf
+from c3p_description.reading.urdf import from_urdf
 
 pytest.importorskip('xacro', reason='the URDF is made by xacro: pip install xacro')
 

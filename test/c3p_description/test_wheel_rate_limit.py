@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from c3p_description import load
-from c3p_description.loader import robot_description
 from c3p_description.model import ModelError
-from c3p_description.urdf import from_urdf
+from c3p_description.reading.loader import robot_description
+from c3p_description.reading.urdf import from_urdf
 
 
 @pytest.fixture(scope='module')

@@ -107,7 +107,7 @@ def test_exact_angles_give_exact_parameters_of_any_robot(robot, seed):
 def test_parameters_of_a_robot_in_contact_are_recovered_by_another_engine():
     """Tyres that may slip, dry friction that sticks, other integrator: MuJoCo."""
     pytest.importorskip('mujoco')
-    from c3p_simulation.plants.mujoco_plant import MujocoPlant
+    from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant
     result = identify(ROBOT, excited(ROBOT, 10.0, 0.4, SENSORS, plant=MujocoPlant('c3p')))
     assert result.sudden
     for e in result.estimates:

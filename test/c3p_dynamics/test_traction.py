@@ -56,7 +56,7 @@ def test_loads_carry_the_weight_at_the_centre_of_mass(robot, data):
 def test_loads_of_the_c3p_are_those_of_the_contact_plant():
     mujoco = pytest.importorskip('mujoco', reason='needs MuJoCo')
     assert mujoco
-    from c3p_simulation.plants.mujoco_plant import MujocoPlant
+    from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant
     plant = MujocoPlant('c3p')
     for steering in ([0.0, 0.0, 0.0], [0.3, -1.2, 2.0], [np.pi / 2] * 3):
         plant.reset(steering=steering)

@@ -23,7 +23,7 @@ MODULES = {
     'velocity_controller': 'c3p_controller.velocity_controller_node',
     'inverse_dynamics': 'c3p_dynamics.inverse_dynamics_node',
     'simulation': 'c3p_simulation.simulation_node',
-    'recorder': 'c3p_simulation.recorder_node',
+    'recorder': 'c3p_bags.recorder.recorder_node',
 }
 
 # a process that is still there after this time ignores the signal, s
@@ -68,7 +68,7 @@ def test_every_node_ends_cleanly_on_a_signal(open_bench, processes, tmp_path):
 
 
 def test_the_robot_in_one_process_ends_cleanly_too(open_bench, processes):
-    process = start('c3p_simulation.robot_nodes', '--sim', '--ros-args', '-r', '__ns:=/signals')
+    process = start('c3p_bringup.robot_nodes', '--sim', '--ros-args', '-r', '__ns:=/signals')
     processes.append(process)
     open_bench.wait_for(lambda: 'signals/simulation' in open_bench.health, 'diagnostics')
     process.send_signal(signal.SIGINT)

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from c3p_description import load
-from c3p_ros.nav2_parameters import (
+from c3p_bringup.launch_parts.nav2_parameters import (
     COSTMAPS,
     INFLATION,
     nav2_parameters,
     outer_radius,
 )
+from c3p_description import load
 from c3p_ros.schema import read_schema
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -22,7 +22,7 @@ from c3p_ros.parameters import (  # noqa: E402
 )
 
 ROOT = Path(__file__).parents[2]
-SCHEMAS = sorted(ROOT.glob('c3p_*/*_parameters.yaml'))
+SCHEMAS = sorted(ROOT.glob('c3p_*/**/*_parameters.yaml'))
 PROBE = """
 probe:
   gain: {type: double, default_value: 1, description: A gain., validation: {"bounds<>": [0, 10]}}

@@ -24,7 +24,7 @@ from c3p_ros.errors import MOST_BYTES, MOST_TEXT, MessageError  # noqa: E402
 from c3p_ros.frames import GoalFrames  # noqa: E402
 from c3p_ros.messages import stamp_to_ns  # noqa: E402
 from c3p_ros.wire import MOST_NAMES, READERS  # noqa: E402
-from c3p_simulation.scene.live import SLIP, LiveScene  # noqa: E402
+from c3p_viewers.scene.live import SLIP, LiveScene  # noqa: E402
 
 # a refusal looks at one count; of this processor time, s, it needs a hundredth
 AT_ONCE = 1e-3

@@ -12,7 +12,7 @@ pytest.importorskip('mujoco', reason='pip install c3p[sim]')
 from nav_msgs.msg import Odometry  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
-from c3p_simulation.plants.make import PLANTS  # noqa: E402
+from c3p_simulation.make_plant import PLANTS  # noqa: E402
 from c3p_simulation.simulation_node import SimulationNode  # noqa: E402
 
 LOCKSTEP = {'lockstep': True, 'publish_clock': True}

@@ -46,7 +46,7 @@ def processes_of(file, **given):
                 perform_substitutions(context, part) for part in entity.cmd[1:]]))
         # of what events lead to, and of what asks nodes that do not run, nothing happens here
         elif not (isinstance(entity, RegisterEventHandler)
-                  or type(entity).__module__ == 'c3p_ros.launch_lifecycle'):
+                  or type(entity).__module__ == 'c3p_bringup.launch_parts.lifecycle'):
             # depth first, because groups end with what closes their scope
             pending = list(entity.visit(context) or []) + pending
     return found

@@ -15,7 +15,7 @@ pytest.importorskip('launch_ros.actions', reason=NEEDS)
 
 from conftest import STAND_IN, add_package  # noqa: E402
 
-from c3p_simulation.recording.bags import BagWriter, topics_of  # noqa: E402
+from c3p_bags.storage.bags import BagWriter, topics_of  # noqa: E402
 
 # says how it was called and what the file of overrides holds, then waits for Ctrl-C
 ROS2 = STAND_IN.replace('signal.pause()', """

@@ -14,7 +14,7 @@ from std_msgs.msg import Bool, String  # noqa: E402
 from test_launch_files import describe  # noqa: E402
 from test_launch_runs import START, Driver  # noqa: E402
 
-from c3p_ros.launch_teleop import joystick, mux  # noqa: E402
+from c3p_bringup.launch_parts.teleop import joystick, mux  # noqa: E402
 from c3p_ros.node import LATCHED  # noqa: E402
 from launch import LaunchContext  # noqa: E402
 
@@ -39,7 +39,7 @@ def started(actions, made):
 
 
 def test_without_a_mux_the_joystick_commands_the_robot_itself(prefix, monkeypatch):
-    monkeypatch.setattr('c3p_ros.launch_teleop.missing', lambda *_: '')
+    monkeypatch.setattr('c3p_bringup.launch_parts.teleop.missing', lambda *_: '')
     for given, topic in (({}, 'cmd_vel_joy'), ({'mux': 'false'}, 'cmd_vel')):
         made = context(joystick='true', **given)
         nodes = started(joystick(made), made)
@@ -49,7 +49,7 @@ def test_without_a_mux_the_joystick_commands_the_robot_itself(prefix, monkeypatc
 
 
 def test_either_mux_gives_the_robot_its_commands(prefix, monkeypatch):
-    monkeypatch.setattr('c3p_ros.launch_teleop.missing', lambda *_: '')
+    monkeypatch.setattr('c3p_bringup.launch_parts.teleop.missing', lambda *_: '')
     for package, executable in (('c3p', 'twist_mux_node'), ('twist_mux', 'twist_mux')):
         made = context(mux_package=package)
         actions = mux(made)

@@ -16,7 +16,7 @@ from std_srvs.srv import Trigger  # noqa: E402
 from test_lost_nodes import AT_REST, VICTIMS, rests  # noqa: E402
 from virtual_time import RealTime  # noqa: E402
 
-from c3p_simulation.processes import NodeProcess  # noqa: E402
+from c3p_bringup.processes import NodeProcess  # noqa: E402
 
 MODULES = {
     'simulation': 'c3p_simulation.simulation_node',

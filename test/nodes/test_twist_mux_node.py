@@ -13,17 +13,17 @@ from rclpy.parameter import Parameter  # noqa: E402
 from std_msgs.msg import Bool, String  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
+from c3p_bringup.cli.teleop import default_limits  # noqa: E402
+from c3p_bringup.teleop.robot_link import RobotLink  # noqa: E402
+from c3p_bringup.teleop.screen import View  # noqa: E402
 from c3p_controller.twist_mux_node import TwistMuxNode  # noqa: E402
-from c3p_description.files import share_file  # noqa: E402
-from c3p_description.loader import load  # noqa: E402
+from c3p_description.reading.files import share_file  # noqa: E402
+from c3p_description.reading.loader import load  # noqa: E402
 from c3p_ros.drive_commands import DISCOVERY  # noqa: E402
 from c3p_ros.messages import fill_twist, stamp_to_ns  # noqa: E402
 from c3p_ros.mux_inputs import locks_of, shipped, sources_of  # noqa: E402
 from c3p_ros.node import LATCHED  # noqa: E402
 from c3p_ros.parameters import ParameterError  # noqa: E402
-from c3p_simulation.cli_teleop import default_limits  # noqa: E402
-from c3p_simulation.teleop.robot_link import RobotLink  # noqa: E402
-from c3p_simulation.teleop.screen import View  # noqa: E402
 
 SPEED = 0.25
 

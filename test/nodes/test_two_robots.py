@@ -13,7 +13,7 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 from graph_watch import GraphWatch, check_two_robots  # noqa: E402
 from patience import patient_parameters  # noqa: E402
 
-from c3p_simulation.processes import NodeProcess  # noqa: E402
+from c3p_bringup.processes import NodeProcess  # noqa: E402
 
 # where they start in the truth; odometry begins at zero
 STARTS = {'robot1': [0.0, 0.0, 0.0], 'robot2': [2.0, 0.0, 0.0]}
@@ -38,7 +38,7 @@ def robots(tmp_path):
             # the chain is one process: nobody in it waits to be discovered
             '/**/velocity_controller': {'ros__parameters': {'start_silence': 0.3, **LAW}}}))
         running.append(NodeProcess(
-            space, 'c3p_simulation.robot_nodes',
+            space, 'c3p_bringup.robot_nodes',
             ['-r', f'__ns:=/{space}', '-r', '/clock:=clock', '-r', '/tf:=tf',
              '-r', '/tf_static:=tf_static',
              '--params-file', str(patient_parameters(tmp_path, '/**/')), '--params-file',

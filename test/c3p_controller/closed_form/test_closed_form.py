@@ -15,15 +15,15 @@ from c3p_controller.closed_form.controller import ClosedFormController, ClosedFo
 from c3p_controller.law import Ahead, Asked, Sensed
 from c3p_controller.path import figure_eight
 from c3p_controller.path_controller import PathController, PathGains
-from c3p_description.loader import load
-from c3p_simulation.experiments.closed_loop import Held, Push, run_loop
-from c3p_simulation.experiments.command_sources import (
+from c3p_description.reading.loader import load
+from c3p_experiments.loop.closed_loop import Held, Push, run_loop
+from c3p_experiments.loop.command_sources import (
     FloorVelocitySource,
     GoalSource,
     PathSource,
     TwistSource,
 )
-from c3p_simulation.plants.make import PlantOptions, make_plant
+from c3p_simulation.make_plant import PlantOptions, make_plant
 from c3p_simulation.plants.plant import AnalyticPlant
 from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
 

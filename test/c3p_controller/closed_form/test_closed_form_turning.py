@@ -13,7 +13,7 @@ from c3p_controller.closed_form.model import ScalarModel
 from c3p_controller.closed_form.observer import State
 from c3p_controller.closed_form.reference import Target
 from c3p_controller.closed_form.turning import Turning
-from c3p_description.loader import load
+from c3p_description.reading.loader import load
 
 C3P = load('c3p')
 TRIPLE = Triple(C3P)

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from c3p_controller.predictive import _box_ddp as ddp
 from c3p_controller.predictive import _cost as cost
 from c3p_controller.predictive import _kernels as motion
-from c3p_description.loader import load
+from c3p_description.reading.loader import load
 
 SEEDS = st.integers(0, 2**32 - 1)
 

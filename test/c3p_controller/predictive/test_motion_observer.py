@@ -6,7 +6,7 @@ import pytest
 
 from c3p_controller.predictive.motion_observer import JUMP, MotionObserver
 from c3p_controller.predictive.torque_line import TorqueLine
-from c3p_description.loader import load
+from c3p_description.reading.loader import load
 from c3p_simulation.plants.plant import AnalyticPlant
 
 ROBOT = load('c3p')

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from c3p_bags.runs.metrics import drive_metrics
 from c3p_controller.law import Asked, Sensed
 from c3p_controller.path_controller import PathController, PathGains
 from c3p_controller.predictive.controller import (
@@ -13,12 +14,11 @@ from c3p_controller.predictive.controller import (
     PredictiveSettings,
     first_guesses,
 )
-from c3p_description.loader import load
 from c3p_description.model import CasterRobot
+from c3p_description.reading.loader import load
+from c3p_experiments.loop.closed_loop import Held, Push, run_loop
+from c3p_experiments.loop.command_sources import FloorVelocitySource, GoalSource, TwistSource
 from c3p_kinematics.odometry import Odometry
-from c3p_simulation.experiments.closed_loop import Held, Push, run_loop
-from c3p_simulation.experiments.command_sources import FloorVelocitySource, GoalSource, TwistSource
-from c3p_simulation.figures.metrics import drive_metrics
 from c3p_simulation.plants.plant import AnalyticPlant
 from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
 

@@ -6,7 +6,7 @@ import struct
 import can
 
 from c3p_hardware.emulator.cards import EmulatedCards
-from c3p_simulation.plants.make import make_plant
+from c3p_simulation.make_plant import make_plant
 
 DRIVES, ENCODERS, MASTER = (1, 2, 3), (11, 12, 13), 127
 PERIOD = 0.005

@@ -12,11 +12,11 @@ import pytest
 from canopen.profiles.p402 import BaseNode402
 from raw_master import DRIVES, ENCODERS, MASTER, PERIOD, Master
 
-from c3p_description.loader import load
+from c3p_description.reading.loader import load
 from c3p_hardware.emulator.cards import EmulatedCards, EmulatedDevices
 from c3p_hardware.emulator.device import EDS
 from c3p_hardware.transport.serial_can import FastSerialBus, PtyBus
-from c3p_simulation.plants.make import make_plant
+from c3p_simulation.make_plant import make_plant
 
 ENABLED, DISABLED, STOPPING = 0x27, 0x40, 0x07
 

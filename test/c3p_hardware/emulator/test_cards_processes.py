@@ -12,7 +12,7 @@ import pytest
 
 from c3p_hardware.emulator.cards import EmulatedCards
 from c3p_hardware.transport.serial_can import FastSerialBus
-from c3p_simulation.plants.make import make_plant
+from c3p_simulation.make_plant import make_plant
 
 # the machine may stand still for a while; nothing takes longer unless it is broken, s
 PATIENCE = 60.0
@@ -21,7 +21,7 @@ SERVE = """
 import sys, threading
 from c3p_hardware.emulator.cards import EmulatedCards
 from c3p_hardware.transport.serial_can import PtyBus
-from c3p_simulation.plants.make import make_plant
+from c3p_simulation.make_plant import make_plant
 plant = make_plant('analytic', 'c3p')
 plant.step([0, 0, 0], 0.001)
 with PtyBus(sys.argv[1]) as bus:

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c3p_description.loader import load
+from c3p_description.reading.loader import load
 from c3p_hardware.emulator.cards import EmulatedCards, EmulatedDevices
 from c3p_hardware.settings import EncoderSettings, card_settings
 from c3p_hardware.tools.parameter_file import hardware_values
 from c3p_hardware.tools.zeros import Moved, measure_zeros, parameters, zero_of
 from c3p_hardware.transport.configure import ConfigurationError
 from c3p_kinematics.casters import steering_jacobian
-from c3p_simulation.plants.make import make_plant
+from c3p_simulation.make_plant import make_plant
 
 OFFSETS = (17, 4090, 2048)
 

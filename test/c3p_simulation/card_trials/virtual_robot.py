@@ -7,7 +7,7 @@ import time
 import can
 import numpy as np
 
-from c3p_description.loader import load
+from c3p_description.reading.loader import load
 from c3p_hardware.emulator.cards import EmulatedCards
 from c3p_hardware.settings import card_settings
 from c3p_hardware.tools.parameter_file import hardware_values
@@ -15,7 +15,7 @@ from c3p_hardware.transport import card_link
 from c3p_hardware.transport.can_bus import BusAddress
 from c3p_simulation.card_trials.trial_cards import Tap, WatchedPlant
 from c3p_simulation.card_trials.trial_master import SERIALS
-from c3p_simulation.plants.make import make_plant
+from c3p_simulation.make_plant import make_plant
 
 
 class VirtualRobot:

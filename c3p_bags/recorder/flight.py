@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What makes a node with a SnapshotWriter a flight recorder: a service, a watch and a pump."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+
+from c3p_bags.recorder.snapshots import SnapshotWriter
+from c3p_bags.recorder.triggers import FaultWatch
+from c3p_bags.storage.reading import read_message
+
+DIAGNOSTICS = 'diagnostic_msgs/msg/DiagnosticArray'
+
+# how often a snapshot is written on, s
+PUMP_PERIOD = 0.01
+
+
+class FlightRecorder:
+    """
+    Triggers snapshots on ``~/snapshot`` and on errors, and writes them a part at a time.
+
+    Parameters
+    ----------
+    node : Node
+    writer : SnapshotWriter
+    now : callable
+        Returns the time of the recording, ns.
+    disk : callable
+        Returns a context in which the disk may fail.
+    """
+
+    def __init__(self, node: Node, writer: SnapshotWriter, now: Callable[[], int],
+                 disk: Callable[[], AbstractContextManager[None]]) -> None:
+        """Offer the service."""
+        self._node, self._writer, self._now, self._disk = node, writer, now, disk
+        self._watch = FaultWatch(node.get_fully_qualified_name().lstrip('/'))
+        node.create_service(Trigger, '~/snapshot', self._on_service)
+        # runs only while a snapshot is written, and also where simulated time stands
+        self._pump = node.create_timer(PUMP_PERIOD, self._on_pump,
+                                       clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._pump.cancel()
+
+    def diagnostics(self, _: int, data: bytes) -> None:
+        """
+        Look whether a serialised DiagnosticArray is a reason for a snapshot.
+
+        Raises
+        ------
+        MessageError
+            It cannot be read; see `read_message`.
+        """
+        message = read_message(self._writer.types, data, DIAGNOSTICS)
+        for reason in self._watch.look((s.name, s.level, s.message) for s in message.status):
+            self.take(reason)
+
+    def take(self, reason: str) -> Path | None:
+        """Begin a snapshot or prolong it; return its bag, None when none may be written."""
+        path = None
+        with self._disk():
+            path = self._writer.trigger(reason, self._now())
+            self._pump.reset()
+            self._node.get_logger().warning(
+                f'snapshot {path or "not written, there are as many as allowed"}: {reason}')
+        return path
+
+    def _on_service(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        path = self.take('~/snapshot')
+        response.success = path is not None
+        response.message = str(path or 'not written: see /diagnostics and snapshot.most')
+        return response
+
+    def _on_pump(self) -> None:
+        with self._disk():
+            self._writer.expire(self._now())
+            if self._writer.pump():
+                return
+            self._node.get_logger().info(f'{self._writer.snapshots[-1]} is complete')
+        self._pump.cancel()

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A flight recorder: the last seconds of everything in memory, written to a bag when asked to.
+
+What is latched (the description of the robot, fixed frames, parameters) came long before the last
+seconds; the last of it is kept for ever, and begins every snapshot.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from c3p_bags.storage.bags import BagError, BagWriter, message_types
+
+# distinct messages of a latched topic that are kept: several nodes publish /tf_static
+DISTINCT = 64
+
+# how often the time after a trigger fits into a snapshot: errors that go on coming begin another
+PROLONGED = 10
+
+
+class SnapshotLimits(NamedTuple):
+    """
+    How much is held and written.
+
+    Attributes
+    ----------
+    seconds : float
+        Held in memory, so written from before a trigger.
+    bytes : int
+        Held in memory at most; what is older goes even when it is younger than `seconds`.
+    after : float, s
+        Written from after a trigger; another trigger within that time prolongs the snapshot.
+    most : int
+        Snapshots of one run: an error that comes and goes must not fill the disk.
+    """
+
+    seconds: float = 30.0
+    bytes: int = 256 * 2**20
+    after: float = 5.0
+    most: int = 20
+
+
+class SnapshotWriter:
+    """
+    Takes messages like a `BagWriter`; writes them on `trigger`, a part of them on each `pump`.
+
+    Parameters
+    ----------
+    path : str or Path
+        New directory; the snapshots are the bags ``snapshot_01``, ``snapshot_02``, … in it.
+    limits : SnapshotLimits, optional
+    compression : {'none', 'zstd'}
+        Of the bags.
+
+    Raises
+    ------
+    BagError
+        The directory exists or cannot be made.
+    """
+
+    def __init__(self, path: str | Path, limits: SnapshotLimits | None = None,
+                 compression: str = 'none') -> None:
+        """Make the directory."""
+        self.path, self.limits = Path(path), limits or SnapshotLimits()
+        self.types = message_types()
+        self.counts: Counter[str] = Counter()
+        self.snapshots: list[Path] = []
+        self.bytes = 0
+        self._compression = compression
+        self._topics: dict[str, tuple[str, bool]] = {}
+        self._ring: deque[tuple[str, int, bytes]] = deque()
+        self._latched: dict[str, dict[bytes, int]] = {}
+        self._notes: dict[str, str] = {}
+        self._bag: BagWriter | None = None
+        self._pending: deque[tuple[str, int, bytes]] = deque()
+        # end of the time after the trigger, and the latest that it may be
+        self._until: int | None = None
+        self._last = 0
+        try:
+            self.path.mkdir(parents=True)
+        except OSError as error:
+            reason = 'exists already' if self.path.exists() else error
+            raise BagError(f'snapshots {self.path}: {reason}') from error
+
+    @property
+    def held(self) -> float:
+        """Return how many seconds are held."""
+        return (self._ring[-1][1] - self._ring[0][1]) * 1e-9 if self._ring else 0.0
+
+    @property
+    def writing(self) -> bool:
+        """Return whether a snapshot is not complete yet."""
+        return self._bag is not None
+
+    def note(self, notes: Mapping[str, str]) -> None:
+        """Put words into the metadata of every snapshot to come."""
+        self._notes.update(notes)
+
+    def add(self, topic: str, kind: str, latched: bool = False) -> None:
+        """Announce a topic; parameters and errors as `BagWriter.add`."""
+        if kind not in self.types.fielddefs:
+            raise BagError(f'{topic}: message type {kind!r} is not known')
+        self._topics[topic] = (kind, latched)
+        if self._bag is not None:
+            self._bag.add(topic, kind, latched)
+
+    def write(self, topic: str, time: int, data: bytes) -> None:
+        """Take one serialised message of an announced topic; `time` is in ns."""
+        self.counts[topic] += 1
+        if self._topics[topic][1]:
+            self._keep(topic, time, data)
+        entry = (topic, time, data)
+        self._ring.append(entry)
+        self.bytes += len(data)
+        begin, ring = time - int(1e9 * self.limits.seconds), self._ring
+        while ring and (ring[0][1] < begin or self.bytes > self.limits.bytes):
+            self.bytes -= len(ring.popleft()[2])
+        # to the end of a snapshot everything goes into it, so that it may be prolonged any time
+        if self._bag is not None:
+            self._pending.append(entry)
+            self.expire(time)
+
+    def _keep(self, topic: str, time: int, data: bytes) -> None:
+        kept = self._latched.setdefault(topic, {})
+        # the newest stands last, also when it was there before
+        kept.pop(data, None)
+        kept[data] = time
+        while len(kept) > DISTINCT:
+            del kept[next(iter(kept))]
+
+    def write_message(self, topic: str, time: int, message: Any) -> None:
+        """Serialise and take one message made of the classes in ``self.types.types``."""
+        self.write(topic, time, bytes(self.types.serialize_cdr(message, message.__msgtype__)))
+
+    def trigger(self, reason: str, now: int) -> Path | None:
+        """
+        Begin a snapshot, or prolong the one under way.
+
+        Parameters
+        ----------
+        reason : str
+            Goes into the metadata of the bag as ``c3p_trigger``.
+        now : int, ns
+
+        Returns
+        -------
+        Path or None
+            The bag; None when there have been as many as the limits allow.
+
+        Raises
+        ------
+        BagError
+            The bag cannot be made.
+        """
+        if self._bag is not None and now > self._last:
+            self.close()
+        if self._bag is None:
+            if len(self.snapshots) >= self.limits.most:
+                return None
+            path = self.path / f'snapshot_{len(self.snapshots) + 1:02d}'
+            self._bag = BagWriter(path, self._compression)
+            self.snapshots.append(path)
+            for topic, (kind, latched) in self._topics.items():
+                self._bag.add(topic, kind, latched)
+            self._bag.note({**self._notes, 'c3p_trigger': reason, 'c3p_trigger_time': str(now)})
+            begin = self._ring[0][1] if self._ring else now
+            self._pending.extend((topic, begin, data) for topic, kept in self._latched.items()
+                                 for data, time in kept.items() if time < begin)
+            self._pending.extend(self._ring)
+            self._last = now + int(1e9 * PROLONGED * self.limits.after)
+        self._until = min(now + int(1e9 * self.limits.after), self._last)
+        return self.snapshots[-1]
+
+    def pump(self, count: int = 500) -> bool:
+        """
+        Write some of what is to be written; return whether a snapshot is not complete yet.
+
+        Parameters
+        ----------
+        count : int
+            Messages at most: 500 take some 10 ms, in which no message is lost to a full queue.
+
+        Raises
+        ------
+        OSError
+            The disk is full.
+        """
+        if self._bag is None:
+            return False
+        for _ in range(min(count, len(self._pending))):
+            self._bag.write(*self._pending.popleft())
+        if not self._pending and self._until is None:
+            bag, self._bag = self._bag, None
+            bag.close()
+        return self._bag is not None
+
+    def expire(self, now: int) -> None:
+        """End the time after the trigger by the clock, where no message comes any more."""
+        if self._until is not None and now > self._until:
+            self._until = None
+
+    def close(self) -> None:
+        """Complete the snapshot under way; harmless when closed already."""
+        self._until = None
+        while self.pump(10_000):
+            pass

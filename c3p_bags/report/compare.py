@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two bags by their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from c3p_bags.report.tables import number, table
+
+
+class Compared(NamedTuple):
+    """A number that two bags are compared by: name, unit, factor to it, and where it stands."""
+
+    name: str
+    unit: str
+    scale: float
+    find: Callable[[Mapping[str, Any]], float | None]
+
+
+def _path(*keys: str) -> Callable[[Mapping[str, Any]], float | None]:
+    def find(numbers: Mapping[str, Any]) -> float | None:
+        value: Any = numbers
+        for key in keys:
+            value = None if value is None else value.get(key)
+        return value
+    return find
+
+
+COMPARED = (
+    Compared('duration', 's', 1.0, _path('duration_s')),
+    Compared('way driven', 'm', 1.0, _path('distance_m')),
+    Compared('goals reached', '', 1.0,
+             lambda n: sum(bool(g['reached']) for g in n['goals']) if n['goals'] else None),
+    Compared('last goal: time', 's', 1.0, _path('time_s')),
+    Compared('last goal: largest path error', 'mm', 1e3, _path('path_error_max_m')),
+    Compared('last goal: final error', 'mm', 1e3, _path('final_error_m')),
+    Compared('odometry from truth, at the end', 'mm', 1e3, _path('odometry', 'error_final_m')),
+    Compared('slips', '', 1.0, lambda n: len(n['slip']['events'])),
+    Compared('slipped, all wheels', 'mm', 1e3,
+             lambda n: sum(e['distance_m'] for e in n['slip']['events'])),
+    Compared('fastest slip', 'm/s', 1.0,
+             lambda n: max((w['largest_mps'] for w in n['slip']['by_wheel']), default=0.0)),
+    Compared('largest speed', 'm/s', 1.0, _path('max_speed_mps')),
+    Compared('largest wheel torque', 'N·m', 1.0, _path('max_wheel_torque_nm')),
+    Compared('near a singularity', '% of the time', 1e2, _path('singularity', 'near_share')),
+    Compared('samples missing', '', 1.0, _path('timing', 'samples_lost')),
+    Compared('longest gap', 'ms', 1e3, _path('timing', 'longest_gap_s')),
+    Compared('latency p50', 'ms', 1e3, _path('timing', 'latency_s', 'p50')),
+    Compared('latency p99', 'ms', 1e3, _path('timing', 'latency_s', 'p99')),
+    Compared('latency max', 'ms', 1e3, _path('timing', 'latency_s', 'max')),
+    Compared('complaints of nodes', '', 1.0, lambda n: len(n['complaints'])),
+)
+
+
+def differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
+    """
+    Return what two bags are compared by, in SI units.
+
+    Parameters
+    ----------
+    a, b : mapping
+        Of `run_numbers`.
+
+    Returns
+    -------
+    dict
+        Name → ``a``, ``b`` and ``difference`` (b − a); None where a bag does not have it.
+    """
+    found = {}
+    for what in COMPARED:
+        one, other = what.find(a), what.find(b)
+        gap = None if one is None or other is None else other - one
+        found[what.name] = {'a': one, 'b': other, 'difference': gap}
+    return found
+
+
+def difference_table(numbers: Sequence[Mapping[str, Any]]) -> str:
+    """Return the comparison of two bags as HTML."""
+    found, rows = differences(*numbers), []
+    for what in COMPARED:
+        values = found[what.name]
+        if values['a'] is None and values['b'] is None:
+            continue
+        gap = values['difference']
+        rows.append((what.name + (f' [{what.unit}]' if what.unit else ''),
+                     *(number(values[key], '.4g', what.scale) for key in 'ab'),
+                     '–' if gap is None else '0' if gap == 0 else f'{what.scale * gap:+.4g}'))
+    return table(('', 'A', 'B', 'B − A'), rows)

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The picture of a drive: path, casters, velocities, torques, errors and slip on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from c3p_bags.report import style
+from c3p_bags.report.path import draw_path, is_wide
+from c3p_bags.report.steering import draw_steering
+from c3p_bags.runs.metrics import (
+    distance_to_segment,
+    goal_time,
+    pose_at,
+    truth_in_odom,
+)
+from c3p_bags.runs.run_log import RunLog
+from c3p_description.model import CasterRobot
+from c3p_kinematics.se2 import to_floor, wrap
+
+# lower end of the logarithmic panel, m: below it is the noise of encoders, not an error
+LEAST_DISTANCE = 1e-3
+
+# the slip panel shows at least so much, mm/s
+LEAST_RESIDUAL = 10.0
+
+# a yaw error that never exceeds this is not drawn, rad
+YAW_SHOWN = 0.05
+
+
+def drive_figure(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],
+                 path: str | Path) -> list[Path]:
+    """
+    Draw a drive on one page and write it as PNG (300 dpi) and PDF.
+
+    Parameters
+    ----------
+    log : RunLog
+    robot : CasterRobot
+    metrics : mapping
+        Of `drive_metrics`.
+    path : str or Path
+        With or without suffix.
+
+    Returns
+    -------
+    list of Path
+        The two files.
+    """
+    page = style.figure(12.0, 8.6)
+    grid = page.add_gridspec(3, 3, left=0.055, right=0.985, top=0.885, bottom=0.055,
+                             hspace=0.36, wspace=0.22)
+    start = goal_time(log)
+    # the path takes two cells, side by side or one above the other
+    wide = is_wide(log, robot, metrics)
+    draw_path(page.add_subplot(grid[0, :2] if wide else grid[:2, 0]), log, robot, metrics, wide)
+    cells = [(0, 2), (1, 0), (1, 1), (1, 2)] if wide else [(0, 1), (0, 2), (1, 1), (1, 2)]
+    panels: list[Axes] = []
+    for cell in (*cells, (2, 0), (2, 1), (2, 2)):
+        panels.append(page.add_subplot(grid[cell], sharex=panels[0] if panels else None))
+    draw_steering(panels[0], log, robot, metrics, start)
+    _velocities(panels[1:4], log, start)
+    _torques(panels[4], log, robot, start)
+    _errors(panels[5], log, metrics, start)
+    _slip(panels[6], log, start)
+    panels[0].set_xlim(log.joints.time[0] - start, log.joints.time[-1] - start)
+    _headline(page, robot, metrics)
+    return style.save(page, path)
+
+
+def _value(metrics: Mapping[str, Any], key: str, form: str, scale: float = 1.0) -> str:
+    value = metrics.get(key)
+    return 'n/a' if value is None else format(value * scale, form)
+
+
+def _headline(page: Figure, robot: CasterRobot, metrics: Mapping[str, Any]) -> None:
+    x, y, yaw = metrics['goal_pose']
+    end = (f'reached in {metrics["time_s"]:.1f} s' if metrics['reached'] else 'goal NOT reached')
+    colour = style.REFERENCE if metrics['reached'] else style.ALERT
+    page.text(0.055, 0.965, f'{robot.name}: drive to ({x:g} m, {y:g} m, {np.degrees(yaw):.3g}°), '
+              f'{end}', fontsize=13, fontweight='bold', va='center', color=colour)
+    aligned = ('casters not aligned' if metrics['align_time_s'] is None else
+               f'casters aligned after {metrics["align_time_s"]:.2f} s')
+    parts = [aligned,
+             f'path error max {_value(metrics, "path_error_max_m", ".2f", 100)} cm, '
+             f'rms {_value(metrics, "path_error_rms_m", ".2f", 100)} cm',
+             f'final error {_value(metrics, "final_error_m", ".2f", 100)} cm, '
+             f'{_value(metrics, "final_yaw_error_rad", ".2f", 180 / np.pi)}°']
+    if metrics.get('odometry_error_final_m') is not None:
+        parts.append(f'odometry off by {_value(metrics, "odometry_error_final_m", ".2f", 100)} cm')
+    if metrics['latency_ms']['p99'] is not None:
+        parts.append('command latency ' + ' / '.join(
+            f'{name} {value:.3g}' for name, value in metrics['latency_ms'].items()
+            if value is not None) + ' ms')
+    page.text(0.055, 0.932, '   |   '.join(parts), fontsize=8.5, va='center', color='#333333')
+
+
+def _velocities(panels: list[Axes], log: RunLog, start: float) -> None:
+    """Draw the twist in the floor's frame, as the papers do."""
+    lines = []
+    if log.cmd_vel is not None and log.odom is not None:
+        yaw = np.interp(log.cmd_vel.time, log.odom.time, log.odom.pose[:, 2])
+        lines.append(('reference', log.cmd_vel.time, to_floor(yaw, log.cmd_vel.value),
+                      style.REFERENCE, '--', 0.9))
+    if log.odom is not None:
+        lines.append(('sensed', log.odom.time, to_floor(log.odom.pose[:, 2], log.odom.twist),
+                      style.SENSED, '-', 1.4))
+    truth = truth_in_odom(log)
+    if truth is not None:
+        lines.append(('true', truth.time, to_floor(truth.pose[:, 2], truth.twist), style.TRUE,
+                      (0, (3, 1.5)), 1.4))
+    names = (('(c) velocity along X, floor frame', r'$\dot X$ [m/s]'),
+             ('(d) velocity along Y, floor frame', r'$\dot Y$ [m/s]'),
+             ('(e) yaw rate', r'$\omega$ [rad/s]'))
+    for i, (axes, (title, label)) in enumerate(zip(panels, names, strict=True)):
+        style.dress(axes, title, style.TIME, label)
+        for name, time, value, colour, dash, width in lines:
+            axes.plot(*style.thin(time - start, value[:, i]), color=colour, linestyle=dash,
+                      linewidth=width, label=name, zorder=3 if name == 'reference' else 2)
+        # a component that stays at zero shall look like zero, not like amplified noise
+        low, high = axes.get_ylim()
+        middle, half = 0.5 * (low + high), max(0.5 * (high - low), 0.05)
+        axes.set_ylim(middle - half, middle + half)
+    style.legend(panels[0])
+
+
+def _torques(axes: Axes, log: RunLog, robot: CasterRobot, start: float) -> None:
+    style.dress(axes, '(f) wheel torques', style.TIME, r'$\tau$ [N m]')
+    if log.wheel_effort is not None:
+        time, torque = log.wheel_effort
+    else:
+        time, torque = log.joints.time, log.joints.wheel_torque
+    for i in range(robot.count):
+        axes.plot(*style.thin(time - start, torque[:, i]), color=style.caster_colour(i),
+                  linewidth=0.9, label=f'wheel {i + 1}')
+    limits = np.unique(robot.torque_limit[robot.driven & np.isfinite(robot.torque_limit)])
+    for limit in limits:
+        for sign in (1, -1):
+            axes.axhline(sign * limit, color=style.REFERENCE, linewidth=0.8, linestyle='--',
+                         label='limit' if sign > 0 and limit == limits[0] else None)
+    style.headroom(axes, above=0.14)
+    style.legend(axes, ncols=4, loc='upper right')
+
+
+def _errors(axes: Axes, log: RunLog, metrics: Mapping[str, Any], start: float) -> None:
+    axes.set_yscale('log')
+    goal = np.array(metrics['goal_pose'])
+    turning = False
+    # the truth broad below, so that both are seen where they agree
+    for motion, colour, width in ((truth_in_odom(log), style.TRUE, 2.4),
+                                  (log.odom, style.SENSED, style.LINE)):
+        if motion is None:
+            continue
+        after = motion.time >= start
+        begin, pose = pose_at(motion, start), motion.pose[after]
+        yaw_error = np.abs(wrap(pose[:, 2] - goal[2]))
+        turning |= bool(np.any(yaw_error > YAW_SHOWN))
+        curves = [('distance to goal', np.hypot(*(pose[:, :2] - goal[:2]).T), '-'),
+                  ('path error', distance_to_segment(pose[:, :2], begin[:2], goal[:2]), ':')]
+        if turning:
+            curves.append(('yaw error [rad]', yaw_error, '--'))
+        for label, value, dash in curves:
+            axes.plot(*style.thin(motion.time[after] - start, np.maximum(value, 1e-9)),
+                      color=colour, linestyle=dash, linewidth=width,
+                      label=label if motion is (log.odom or motion) else None)
+    axes.axhline(metrics['goal_tolerance_m'], color=style.GOAL, linewidth=0.9, label='goal zone')
+    if turning and metrics['yaw_tolerance_rad']:
+        axes.axhline(metrics['yaw_tolerance_rad'], color=style.GOAL, linewidth=0.9,
+                     linestyle='--', label='yaw tolerance [rad]')
+    if metrics['reached']:
+        axes.axvline(metrics['time_s'], color=style.GOAL, linewidth=0.9, linestyle=':')
+    style.dress(axes, '(g) distance to the goal and from the line', style.TIME,
+                'error [m], [rad]' if turning else 'error [m]')
+    axes.set_ylim(LEAST_DISTANCE, max(axes.get_ylim()[1], 10 * LEAST_DISTANCE))
+    style.headroom(axes, above=0.3)
+    style.legend(axes, loc='upper right', ncols=2)
+
+
+def _slip(axes: Axes, log: RunLog, start: float) -> None:
+    style.dress(axes, '(h) slip residual of the wheels', style.TIME, 'residual [mm/s]')
+    if log.slip is None:
+        style.absent(axes, 'wheel slip')
+        return
+    size = 1000.0 * np.hypot(log.slip.residual[..., 0], log.slip.residual[..., 1])
+    time = log.slip.time - start
+    for i in range(size.shape[1]):
+        axes.plot(*style.thin(time, size[:, i]), color=style.caster_colour(i), linewidth=0.7,
+                  label=f'wheel {i + 1}')
+        axes.fill_between(time, 0, 1, where=log.slip.suspect[:, i], color=style.caster_colour(i),
+                          alpha=0.2, linewidth=0, transform=axes.get_xaxis_transform(),
+                          label=f'wheel {i + 1} suspect' if log.slip.suspect[:, i].any() else None)
+    # rolling wheels shall look like rolling wheels, not like amplified noise
+    axes.set_ylim(0.0, max(axes.get_ylim()[1], LEAST_RESIDUAL))
+    style.headroom(axes, above=0.15, below=0.03)
+    style.legend(axes, loc='upper right', ncols=2)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Panels: the way over the floor, velocities, and how far odometry and goal are off."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Circle
+
+from c3p_bags.report import style
+from c3p_bags.report.path import draw_robot, instants
+from c3p_bags.report.run import Run
+from c3p_bags.report.sheet import (
+    INK,
+    MUTED,
+    at_least,
+    dress,
+    envelope,
+    legend,
+    line,
+    say,
+)
+from c3p_bags.runs.metrics import pose_at
+from c3p_bags.runs.run_log import Motion
+from c3p_description.model import Array
+
+# of ways that are longer than so many robots, only the ends get one
+ROBOTS = 16
+
+# smallest ranges of the velocity panels, m/s and rad/s
+LEAST_SPEED, LEAST_TURN = 0.1, 0.1
+
+# lower end of the errors, m: the noise of encoders
+LEAST_ERROR = 1e-4
+
+
+def wheel_name(wheel: int) -> str:
+    """Return how a report calls a wheel (from 0); −1 stands for several."""
+    return f'wheel {wheel + 1}' if wheel >= 0 else 'several wheels'
+
+
+def wheel_colour(wheel: int) -> str:
+    """Return the colour of a wheel, or of several."""
+    return style.caster_colour(wheel) if wheel >= 0 else MUTED
+
+
+def _plan(motion: Motion) -> tuple[Array, Array]:
+    """Return x and y with at most some thousand points, none of the corners lost."""
+    step = max(1, len(motion.time) // 6000)
+    return motion.pose[::step, 0], motion.pose[::step, 1]
+
+
+def draw_way(axes: Axes, run: Run) -> None:
+    """Draw the way: truth, odometry, goals, the robot here and there, and where it slipped."""
+    dress(axes, 'y [m]')
+    axes.set_xlabel('x [m]', fontsize=style.LABEL, color=INK)
+    axes.set_aspect('equal', adjustable='datalim')
+    shown = run.truth or run.log.odom
+    _robots(axes, run, shown)
+    if run.truth is not None:
+        axes.plot(*_plan(run.truth), color=style.TRUE, linewidth=3.2, label='ground truth',
+                  solid_capstyle='round', zorder=3)
+    axes.plot(*_plan(run.log.odom), color=style.SENSED, linewidth=1.3, zorder=4,
+              label='odometry' if run.odom_recorded else 'odometry, computed')
+    for k, goal in enumerate(run.goals):
+        x, y, yaw = goal['goal_pose']
+        axes.add_patch(Circle((x, y), 0.05, facecolor='none', edgecolor=style.GOAL, linewidth=1.6,
+                              label='goal' if k == 0 else None, zorder=6))
+        axes.annotate(f'{k + 1}' if len(run.goals) > 1 else 'goal', (x, y), xytext=(-9, 9),
+                      textcoords='offset points', fontsize=9, color=style.GOAL, ha='right',
+                      fontweight='bold', zorder=7)
+    for event in run.events:
+        during = (shown.time >= event.begin) & (shown.time <= event.end)
+        axes.plot(*shown.pose[during, :2].T, color=wheel_colour(event.wheel), linewidth=7.0,
+                  alpha=0.45, solid_capstyle='round', zorder=2)
+    # long runs have many slips: the farthest are named
+    for event in sorted(run.events, key=lambda e: -e.distance)[:5]:
+        place = pose_at(shown, event.peak_time)[:2]
+        axes.annotate(f'{wheel_name(event.wheel)} slips', place, xytext=(10, -16),
+                      textcoords='offset points', fontsize=8.5, zorder=8,
+                      color=wheel_colour(event.wheel), fontweight='bold',
+                      arrowprops={'arrowstyle': '-', 'color': wheel_colour(event.wheel)})
+    axes.plot(*pose_at(shown, shown.time[0])[:2], marker='o', color=INK, markersize=4,
+              linestyle='none', label='start', zorder=6)
+    legend(axes)
+
+
+def _robots(axes: Axes, run: Run, shown: Motion) -> None:
+    width = 2.0 * np.linalg.norm(run.robot.hip_position, axis=1).max()
+    times = instants(shown, float(shown.time[0]), width)
+    if len(times) > ROBOTS:
+        times = times[[0, -1]]
+    steering = np.unwrap(run.log.joints.steering, axis=0)
+    for time in times:
+        angles = [np.interp(time, run.log.joints.time, column) for column in steering.T]
+        draw_robot(axes, run.robot, pose_at(shown, time), np.array(angles), 0.8)
+
+
+def _velocity(axes: Axes, run: Run, which: int, label: str, least: float) -> None:
+    dress(axes, label)
+    if run.truth is not None:
+        line(axes, run.truth.time, run.truth.twist[:, which], color=style.TRUE, linewidth=2.6,
+             label='ground truth')
+    odom = run.log.odom
+    line(axes, odom.time, odom.twist[:, which], color=style.SENSED, label='sensed')
+    if run.log.cmd_vel is not None:
+        time, value = run.log.cmd_vel.time, run.log.cmd_vel.value[:, which]
+        # a command holds until the next one; a pause has none
+        pause = np.flatnonzero(np.diff(time) > 0.5)
+        broken = np.insert(value, pause + 1, np.nan), np.insert(time, pause + 1, time[pause])
+        thin = max(1, len(time) // 1800)
+        axes.plot(broken[1][::thin], broken[0][::thin], color=INK, linewidth=1.0,
+                  linestyle=(0, (4, 2)), label='commanded')
+    at_least(axes, least)
+    if which == 0:
+        legend(axes)
+
+
+def draw_forward(axes: Axes, run: Run) -> None:
+    """Draw the velocity along X of the robot."""
+    _velocity(axes, run, 0, 'vx [m/s]', LEAST_SPEED)
+
+
+def draw_sideways(axes: Axes, run: Run) -> None:
+    """Draw the velocity along Y of the robot."""
+    _velocity(axes, run, 1, 'vy [m/s]', LEAST_SPEED)
+
+
+def draw_turn(axes: Axes, run: Run) -> None:
+    """Draw the yaw rate."""
+    _velocity(axes, run, 2, 'ω [rad/s]', LEAST_TURN)
+
+
+def odometry_error(run: Run) -> tuple[Array, Array, Array] | None:
+    """Return time, distance [m] and yaw [rad] between odometry and truth; None without truth."""
+    if run.truth is None:
+        return None
+    odom, truth = run.log.odom, run.truth
+    inside = (odom.time >= truth.time[0]) & (odom.time <= truth.time[-1])
+    time = odom.time[inside]
+    gap = np.stack([odom.pose[inside, i] - np.interp(time, truth.time, truth.pose[:, i])
+                    for i in range(3)])
+    return time, np.hypot(gap[0], gap[1]), np.abs(gap[2])
+
+
+def draw_errors(axes: Axes, run: Run) -> None:
+    """Draw the distances from goal and truth."""
+    dress(axes, 'distance [m]')
+    axes.set_yscale('log')
+    off = odometry_error(run)
+    if off is not None:
+        line(axes, off[0], np.maximum(off[1], LEAST_ERROR), color=style.TRUE,
+             label='odometry from ground truth')
+    odom = run.log.odom
+    for k, goal in enumerate(run.goals):
+        inside = (odom.time >= goal['begin_s']) & (odom.time <= goal['end_s'])
+        away = np.hypot(*(odom.pose[inside, :2] - np.array(goal['goal_pose'][:2])).T)
+        axes.plot(*envelope(odom.time[inside], np.maximum(away, LEAST_ERROR)), color=style.GOAL,
+                  linewidth=1.1, label='odometry from goal' if k == 0 else None)
+    if off is None and not run.goals:
+        say(axes, 'neither a goal nor ground truth in this bag')
+        axes.set_yscale('linear')
+        return
+    axes.set_ylim(bottom=LEAST_ERROR)
+    legend(axes)

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The path panel: line, odometry, truth, goal zone, and the robot with its casters on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Circle, Polygon
+
+from c3p_bags.report import style
+from c3p_bags.runs.metrics import goal_time, pose_at, truth_in_odom
+from c3p_bags.runs.run_log import Motion, RunLog
+from c3p_description.model import Array, CasterRobot
+from c3p_kinematics.se2 import wrap
+
+# robots are drawn so far apart, in robot widths or radians of turn
+APART_WIDTHS, APART_TURN = 1.35, 0.8
+
+# and there are at most so many: on a longer way they would be specks that hide it
+MOST_ROBOTS = 24
+
+# a path is shown in a wide panel when it is so many times wider than high
+WIDE = 1.6
+
+
+def _on_floor(pose: Array, points: Array) -> Array:
+    """Return body points (k, 2) in the floor's frame."""
+    c, s = np.cos(pose[2]), np.sin(pose[2])
+    return points @ np.array([[c, s], [-s, c]]) + pose[:2]
+
+
+def outline(robot: CasterRobot) -> Array:
+    """Return the hips (n, 2) in `base_link` in the order around their middle, m."""
+    middle = robot.hip_position.mean(axis=0)
+    angle = np.arctan2(*(robot.hip_position - middle).T[::-1])
+    return robot.hip_position[np.argsort(angle)]
+
+
+def instants(motion: Motion, start: float, width: float) -> Array:
+    """Return times at which the robot has moved on by a good part of its size, s."""
+    after = motion.time >= start
+    pose = motion.pose[after]
+    if not len(pose):
+        return np.zeros(0)
+    # noise of standing still must not add up to a way
+    way = np.hypot(*(pose[:, :2] - pose[0, :2]).T)
+    steps = np.maximum(np.maximum.accumulate(way) / (APART_WIDTHS * width),
+                       np.maximum.accumulate(np.abs(pose[:, 2] - pose[0, 2])) / APART_TURN)
+    if len(steps) < 2 or steps[-1] < 0.5:
+        return motion.time[after][:1]
+    count = min(max(1, round(float(steps[-1]))), MOST_ROBOTS)
+    wanted = np.linspace(0.0, steps[-1], count + 1)
+    return motion.time[after][np.minimum(np.searchsorted(steps, wanted), len(pose) - 1)]
+
+
+def draw_robot(axes: Axes, robot: CasterRobot, pose: Array, steering: Array,
+               strength: float = 1.0) -> None:
+    """Draw platform, heading and casters of a robot at `pose`."""
+    hull = _on_floor(pose, outline(robot))
+    axes.add_patch(Polygon(hull, closed=True, facecolor='#d9d9d9', edgecolor=style.GREY,
+                           linewidth=0.8, alpha=0.45 * strength, zorder=1))
+    size = np.abs(robot.hip_position).max()
+    nose = _on_floor(pose, np.array([[0.0, 0.0], [0.45 * size, 0.0]]))
+    axes.plot(*nose.T, color=style.GREY, linewidth=1.0, alpha=strength, zorder=2)
+    for i in range(robot.count):
+        hip, angle = robot.hip_position[i], steering[i]
+        forward = np.array([-np.sin(angle), np.cos(angle)])
+        contact = hip - robot.caster_offset[i] * forward
+        fork = _on_floor(pose, np.array([hip, contact]))
+        tyre = _on_floor(pose, contact + np.outer([-1.0, 1.0], robot.wheel_radius[i] * forward))
+        axes.plot(*fork.T, color=style.REFERENCE, linewidth=0.8, alpha=strength, zorder=4)
+        axes.plot(*tyre.T, color=style.caster_colour(i), linewidth=2.6, alpha=strength,
+                  solid_capstyle='butt', zorder=5)
+
+
+def is_wide(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any]) -> bool:
+    """Return whether the path with the robot on it is wider than high."""
+    places = [np.array(metrics['goal_pose'])[None, :2]]
+    places += [m.pose[:, :2] for m in (log.odom, truth_in_odom(log)) if m is not None]
+    size = np.ptp(np.vstack(places), axis=0) + 2.0 * np.abs(robot.hip_position).max()
+    return bool(size[0] > WIDE * size[1])
+
+
+def draw_path(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],
+              wide: bool) -> None:
+    """Draw the path panel; what the run does not have is left out."""
+    style.dress(axes, '(a) path in the odometry frame', 'x [m]',
+                'y [m]')
+    axes.set_aspect('equal', adjustable='datalim')
+    truth = truth_in_odom(log)
+    shown = truth or log.odom
+    if shown is None:
+        style.absent(axes, 'odom')
+        return
+    start, goal = goal_time(log), np.array(metrics['goal_pose'])
+    begin = pose_at(log.odom or shown, start)
+    steering = np.unwrap(log.joints.steering, axis=0)
+    width = 2.0 * np.linalg.norm(robot.hip_position, axis=1).max()
+    for time in instants(shown, start, width):
+        angles = [np.interp(time, log.joints.time, column) for column in steering.T]
+        draw_robot(axes, robot, pose_at(shown, time), np.array(angles))
+    axes.plot(*np.array([begin[:2], goal[:2]]).T, color=style.REFERENCE, linestyle='--',
+              linewidth=0.9, label='reference line', zorder=6)
+    # the truth broad below, so that both are seen where they agree
+    for motion, name, colour, width_pt in ((truth, 'ground truth', style.TRUE, 2.6),
+                                           (log.odom, 'odometry', style.SENSED, 1.0)):
+        if motion is not None:
+            axes.plot(*style.thin(motion.pose[:, 0], motion.pose[:, 1]), color=colour,
+                      linewidth=width_pt, label=name, zorder=7)
+    axes.add_patch(Circle(goal[:2], metrics['goal_tolerance_m'], facecolor='none',
+                          edgecolor=style.GOAL, linewidth=1.6, label='goal zone', zorder=8))
+    axes.plot(*begin[:2], marker='o', color=style.REFERENCE, markersize=4, linestyle='none',
+              label='start', zorder=8)
+    if abs(wrap(goal[2] - begin[2])) > APART_TURN / 2:
+        tip = goal[:2] + 0.3 * width * np.array([np.cos(goal[2]), np.sin(goal[2])])
+        axes.annotate('', tip, goal[:2], zorder=8,
+                      arrowprops={'arrowstyle': '->', 'color': style.GOAL, 'linewidth': 1.4})
+    style.legend(axes, ncols=5 if wide else 3, loc='upper center')
+    # room for the legend; limits cannot be set where the aspect is
+    low, high = axes.dataLim.intervaly
+    axes.update_datalim([(begin[0], high + 0.15 * (high - low))])
+    axes.autoscale_view()

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that a report says of one bag, computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from c3p_bags.report.goals import goal_figures
+from c3p_bags.report.health import Span, spans
+from c3p_bags.report.slip_events import SlipEvent, slip_events
+from c3p_bags.report.slip_replay import SlipReplay, replay
+from c3p_bags.report.timing import Timing, timing
+from c3p_bags.runs.log_reader import read_run
+from c3p_bags.runs.metrics import truth_in_odom
+from c3p_bags.runs.run_log import Motion, RunLog
+from c3p_bags.storage.bag_parameters import read_parameters
+from c3p_bags.storage.bags import BagError
+from c3p_description.model import Array, CasterRobot
+from c3p_kinematics.odometry import PARAMETERS, OdometrySettings, odometry_settings
+from c3p_kinematics.singularity import singularity
+
+# stamps before this are those of a simulation that began at zero, not of a clock: 1990, s
+CLOCKS = 6.3e8
+
+# casters turn with a time constant d/v of 80 ms at walking speed: their singular values are
+# computed so often, s; of every sample they would take as long as reading all messages
+STRIDE = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """
+    A bag, read and judged.
+
+    Attributes
+    ----------
+    name : str
+        Of the bag, for titles.
+    log : RunLog
+        ``odom`` is computed from the joint states where the bag has none.
+    robot : CasterRobot
+    computed : Motion
+        Odometry computed from the joint states, from (0, 0, 0).
+    odom_recorded : bool
+    truth : Motion or None
+        Ground truth in the frame of the odometry.
+    slip : SlipReplay
+    events : tuple of SlipEvent
+    timing : Timing
+    states : tuple of Span
+    sigma : (k,) array
+        Smallest singular value of the scaled wheel Jacobian, of `measure`.
+    goals : list of dict
+        Of `goal_figures`.
+    """
+
+    name: str
+    log: RunLog
+    robot: CasterRobot
+    computed: Motion
+    odom_recorded: bool
+    truth: Motion | None
+    slip: SlipReplay
+    events: tuple[SlipEvent, ...]
+    timing: Timing
+    states: tuple[Span, ...]
+    sigma: Array
+    goals: list[dict[str, Any]]
+
+    @property
+    def duration(self) -> float:
+        """Time between the first and the last joint states, s."""
+        return float(self.log.joints.time[-1] - self.log.joints.time[0])
+
+    @property
+    def by_clock(self) -> bool:
+        """Whether the stamps are those of a clock, not of a simulation that began at zero."""
+        return self.log.start_ns * 1e-9 > CLOCKS
+
+
+def measure(robot: CasterRobot, log: RunLog) -> Array:
+    """Return σ_min (k,) at the joint states; between samples 20 ms apart it is interpolated."""
+    time = log.joints.time
+    step = max(1, int(len(time) * STRIDE / max(time[-1] - time[0], STRIDE)))
+    some = np.append(np.arange(0, len(time) - 1, step), len(time) - 1)
+    sigma = singularity(robot, log.joints.steering[some]).sigma_min
+    return np.interp(np.arange(len(time)), some, sigma)
+
+
+def _settings(bag: Path, space: str) -> OdometrySettings:
+    """Return the odometry's settings as a bag has them, its defaults where it has none."""
+    told = read_parameters(bag).get(f'{space.rstrip("/")}/sensed_kinematics', {})
+    try:
+        return odometry_settings(**{name: told[name] for name in PARAMETERS if name in told})
+    except ValueError as error:
+        raise BagError(f'bag {bag}, parameters of sensed_kinematics: {error}') from None
+
+
+def read(bag: Path, robot: CasterRobot, namespace: str = '',
+         goal_tolerance: float = 0.05, yaw_tolerance: float = float('inf')) -> Run:
+    """
+    Read a bag and judge it.
+
+    Parameters
+    ----------
+    bag : Path
+    robot : CasterRobot
+    namespace : str
+        Of the robot.
+    goal_tolerance, yaw_tolerance : float, m and rad
+
+    Raises
+    ------
+    BagError
+        It cannot be read, or has no joint states of this robot.
+    """
+    log = read_run(bag, robot, namespace)
+    computed, slip = replay(robot, log.joints, _settings(bag, namespace))
+    recorded = log.odom is not None
+    if not recorded:
+        log = replace(log, odom=computed)
+    end = float(log.joints.time[-1])
+    place = bag if bag.name not in ('bag', '') else bag.resolve()
+    name = f'{place.parent.name}/{place.name}' if place.name == 'bag' else place.name
+    return Run(name, log, robot, computed, recorded, truth_in_odom(log), slip,
+               slip_events(slip, log.slip), timing(log), spans(log.diagnostics, end),
+               measure(robot, log),
+               goal_figures(log, robot, goal_tolerance, yaw_tolerance))

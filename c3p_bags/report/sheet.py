@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures of a report: panels under each other, one column for each bag, as SVG and PNG."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from c3p_bags.report import style
+from c3p_bags.report.run import Run
+from c3p_description.model import Array
+
+# colours that the page's own replace in the SVG, so that it can be read on light and on dark
+INK, MUTED, RULE = '#1b1f24', '#6a737d', '#e1e4e8'
+THEME = {INK: 'var(--ink)', MUTED: 'var(--muted)', RULE: 'var(--rule)'}
+
+# bins of a line across a panel: each keeps its largest and its smallest sample, so that what
+# lasts a single cycle of ten minutes is still seen
+BINS = 900
+
+# of a page with one bag and with two, inches; the PNG's resolution, pixels per inch
+WIDE, WIDER, DPI = 10.0, 14.0, 130
+
+# below it a letter and its label lie on the frame
+LABEL, TICK = 8.5, 8.0
+
+
+class Panel(NamedTuple):
+    """
+    One row of a figure.
+
+    Attributes
+    ----------
+    draw : callable
+        Draws a run into axes.
+    height : float, inch
+    timed : bool
+        Its x axis is the time of the run, shared with the other rows.
+    shared : bool
+        Columns share both axes; where not, who asks for the figure sees to it.
+    """
+
+    draw: Callable[[Axes, Run], None]
+    height: float
+    timed: bool = True
+    shared: bool = True
+
+
+def envelope(time: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]:
+    """
+    Return the extremes of a line in equal bins of samples, in their order.
+
+    Parameters
+    ----------
+    time, value : (k,) arrays
+    bins : int
+
+    Returns
+    -------
+    (m,) arrays
+        m ≤ 2 `bins`; all samples where there are fewer.
+
+    Examples
+    --------
+    >>> spike = np.zeros(100_000)
+    >>> spike[31_415] = 1.0
+    >>> time, value = envelope(np.arange(100_000.0), spike, bins=50)
+    >>> len(value), float(time[value.argmax()])
+    (100, 31415.0)
+    """
+    if len(time) <= 2 * bins:
+        return time, value
+    edges = np.linspace(0, len(time), bins + 1).astype(int)
+    kept = []
+    for a, b in zip(edges[:-1], edges[1:], strict=True):
+        part = value[a:b]
+        low, high = int(np.argmin(part)), int(np.argmax(part))
+        kept += [a + min(low, high), a + max(low, high)]
+    return time[kept], value[kept]
+
+
+def peaks(time: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]:
+    """Return the largest sample of each of some equal bins, all where there are fewer."""
+    if len(time) <= bins:
+        return time, value
+    edges = np.linspace(0, len(time), bins + 1).astype(int)
+    kept = [a + int(np.argmax(value[a:b])) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return time[kept], value[kept]
+
+
+def line(axes: Axes, time: Array, value: Array, **options: object) -> None:
+    """
+    Draw a line of any length without losing a peak.
+
+    Parameters
+    ----------
+    axes : Axes
+    time, value : (k,) arrays
+    options : dict
+        For ``Axes.plot``.
+    """
+    axes.plot(*envelope(time, value), **{'linewidth': 1.1, **options})
+
+
+def dress(axes: Axes, label: str) -> None:
+    """Give a panel its label, light rules and no more frame than it needs."""
+    axes.set_ylabel(label, fontsize=LABEL, color=INK)
+    axes.tick_params(which='both', labelsize=TICK, length=0, pad=4, colors=MUTED)
+    axes.grid(True, color=RULE, linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.set_facecolor('none')
+    for side in ('top', 'right', 'left'):
+        axes.spines[side].set_visible(False)
+    axes.spines['bottom'].set_color(MUTED)
+
+
+def legend(axes: Axes, **options: object) -> None:
+    """Draw a legend above the panel, where it hides nothing."""
+    handles, labels = axes.get_legend_handles_labels()
+    if handles:
+        axes.legend(handles, labels, **{
+            'loc': 'lower right', 'bbox_to_anchor': (1.0, 1.0), 'ncols': 8, 'frameon': False,
+            'fontsize': TICK, 'labelcolor': INK, 'handlelength': 1.4, 'borderpad': 0.1,
+            'columnspacing': 1.2, 'borderaxespad': 0.1, **options})
+
+
+def say(axes: Axes, text: str) -> None:
+    """Say in a panel why nothing is drawn."""
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha='center', va='center',
+              fontsize=LABEL, color=MUTED)
+    axes.set_yticks([])
+
+
+def at_least(axes: Axes, span: float) -> None:
+    """Widen the y range to at least `span`: what stands still shall look so."""
+    low, high = axes.get_ylim()
+    if high - low < span:
+        middle = 0.5 * (low + high)
+        axes.set_ylim(middle - span / 2, middle + span / 2)
+
+
+def figure(panels: Sequence[Panel], runs: Sequence[Run], margin: float = 0.72) -> Figure:
+    """Return the figure of some panels, a column for each run; `margin` is for labels, inch."""
+    width = WIDE if len(runs) == 1 else WIDER
+    top, bottom, gap = 0.26 if len(runs) == 1 else 0.55, 0.48, 0.42
+    height = sum(p.height for p in panels) + gap * (len(panels) - 1) + top + bottom
+    page = style.figure(width, height)
+    left, right = margin / width, 1.0 - 0.12 / width
+    column = (right - left - 0.045 * (len(runs) - 1)) / len(runs)
+    above = height - top
+    for panel in panels:
+        above -= panel.height
+        shared: Axes | None = None
+        for k, run in enumerate(runs):
+            box = (left + k * (column + 0.045), above / height, column, panel.height / height)
+            axes = page.add_axes(box, sharex=shared, sharey=shared)
+            shared = shared or (axes if panel.shared else None)
+            panel.draw(axes, run)
+            if panel.timed:
+                axes.set_xlim(0.0, max(max(r.log.joints.time[-1] for r in runs), 1e-3))
+                last = panel is [p for p in panels if p.timed][-1]
+                axes.tick_params(labelbottom=last)
+                axes.set_xlabel('time since the first joint states [s]' if last else '',
+                                fontsize=LABEL, color=INK)
+            if k:
+                axes.set_ylabel('')
+                if not panel.timed or axes.get_legend() is not None:
+                    axes.tick_params(labelleft=True)
+        above -= gap
+    page.align_ylabels()
+    if len(runs) > 1:
+        for k, run in enumerate(runs):
+            page.text(left + k * (column + 0.045), 1.0 - 0.2 / height, f'{"AB"[k]}: {run.name}',
+                      fontsize=11, fontweight='bold', color=INK, va='center')
+    return page
+
+
+def svg(page: Figure, salt: str, description: str) -> str:
+    """
+    Return a figure as SVG for a page, with its colours, its fonts, and nothing from elsewhere.
+
+    Parameters
+    ----------
+    page : Figure
+    salt : str
+        Another one for each figure of a page: names must not meet.
+    description : str
+        For who does not see it.
+    """
+    stream = io.StringIO()
+    with matplotlib.rc_context({'svg.fonttype': 'none', 'svg.hashsalt': salt}):
+        page.savefig(stream, format='svg', transparent=True, metadata={'Date': None})
+    text = stream.getvalue()
+    # from the root on, without what only a file of its own needs
+    text = re.sub(r'<metadata>.*?</metadata>', '', text[text.index('<svg'):], flags=re.DOTALL)
+    for colour, name in THEME.items():
+        text = text.replace(colour, name)
+    # numbers of a hundredth of a point are finer than any screen
+    text = re.sub(r'(\d+\.\d{2})\d+', r'\1', text)
+    # identifiers of groups repeat from figure to figure and are used by nobody
+    text = re.sub(r' id="(?:figure|axes|patch|text|line2d|matplotlib\.axis|xtick|ytick|legend'
+                  r'|PolyCollection|LineCollection|FillBetweenPolyCollection|PathCollection)'
+                  r'_\d+"', '', text)
+    root = f'<svg role="img" aria-label="{description}" '
+    return re.sub(r'^<svg ', root, re.sub(r' (?:width|height)="[\d.]+pt"', '', text, count=2))
+
+
+def png(page: Figure, path: Path) -> Path:
+    """Write a figure on white."""
+    page.savefig(path, dpi=DPI, facecolor='white')
+    return path

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which wheel slipped, when, how far, and how sure that is."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from c3p_bags.report.slip_replay import SlipReplay
+from c3p_bags.runs.run_log import Slip
+from c3p_description.model import Array
+from c3p_kinematics.slip import SlipSettings
+
+# a suspicion that lasts less is noise at the edge of another one, s
+SHORTEST_EVENT = 0.05
+
+# part of its largest speed at which a slip is over
+FADED = 0.1
+
+# of the low-pass over the residuals, s: samples that are so far apart are independent
+FILTER = SlipSettings().time_constant
+
+# confidence from which a wheel is named without reserve (as SlipReport advises)
+SURE = 0.9
+
+
+class SlipEvent(NamedTuple):
+    """
+    One slip.
+
+    Attributes
+    ----------
+    wheel : int
+        From 0; −1 where more than one wheel slips.
+    begin, end : float, s
+        From where χ² rose to where the slip was last faster than a tenth of its peak. The alarm
+        itself lasts up to half a second longer: its low-pass has to forget, and it waits.
+    peak_time : float, s
+        When the slip was fastest.
+    along, across : float, m/s
+        The slip then, in and across the rolling direction; of the fastest wheel where several
+        slip.
+    distance : float, m
+        Integral of the slip speed over the event.
+    confidence : float
+        That it was this wheel, of all that was seen while it slipped; for −1, that it was more
+        than one. 0.5 means that two wheels explain it equally well.
+    told : bool or None
+        Whether the robot named this wheel at the time; None where it told nothing, or several
+        slipped, of which it names none.
+    """
+
+    wheel: int
+    begin: float
+    end: float
+    peak_time: float
+    along: float
+    across: float
+    distance: float
+    confidence: float
+    told: bool | None
+
+
+def runs_of(value: Array) -> list[tuple[int, int]]:
+    """Return begin and end (exclusive) of the stretches of equal values."""
+    if not len(value):
+        return []
+    edges = np.flatnonzero(value[1:] != value[:-1]) + 1
+    return list(zip([0, *edges.tolist()], [*edges.tolist(), len(value)], strict=True))
+
+
+def blame(found: SlipReplay, part: slice) -> tuple[int, float]:
+    """
+    Return who slipped during a part of the run, −1 for several, and how likely that is.
+
+    The evidence of the part adds up: ``p_i ∝ exp(−½ Σ χ²_i dt/τ)`` with χ²_i what is left without
+    wheel i, of samples that are independent after the low-pass' time τ; "several" competes with
+    its limit in the place of χ²_i.
+    """
+    time = found.time[part]
+    share = np.minimum(np.diff(time, append=time[-1]) / FILTER, 1.0)
+    left = np.append(found.without[part].T @ share, found.several * share.sum())
+    chance = np.exp(0.5 * (left.min() - left))
+    chance /= chance.sum()
+    best = int(np.argmax(chance))
+    return (best if best < len(left) - 1 else -1), float(chance[best])
+
+
+def parts_of(found: SlipReplay) -> list[slice]:
+    """Return the slips: the alarms, each from where χ² rose; cut where the slip changes wheels."""
+    parts = []
+    for begin, end in runs_of(found.slipping):
+        if not found.slipping[begin]:
+            continue
+        # the alarm comes when χ² has lasted; the slip began when it rose
+        first = begin
+        while first and found.statistic[first - 1] > found.threshold and not found.slipping[
+                first - 1]:
+            first -= 1
+        whole = slice(first, end)
+        parts += [whole] if blame(found, whole)[0] >= 0 else _cut(found, whole)
+    return parts
+
+
+def _cut(found: SlipReplay, whole: slice) -> list[slice]:
+    """Return the parts of an alarm in which one wheel after the other slips, or the whole."""
+    lasting = [(a, b) for a, b in ((whole.start + a, whole.start + b)
+                                   for a, b in runs_of(found.suspect[whole]))
+               if found.suspect[a] >= 0 and found.time[b - 1] - found.time[a] >= SHORTEST_EVENT]
+    if len({int(found.suspect[a]) for a, _ in lasting}) < 2:
+        return [whole]
+    merged = [lasting[0]]
+    for a, b in lasting[1:]:
+        if found.suspect[a] == found.suspect[merged[-1][0]]:
+            merged[-1] = (merged[-1][0], b)
+        else:
+            merged.append((a, b))
+    starts = [whole.start, *(a for a, _ in merged[1:]), whole.stop]
+    parts = [slice(a, b) for a, b in zip(starts[:-1], starts[1:], strict=True)]
+    return parts if all(blame(found, part)[0] >= 0 for part in parts) else [whole]
+
+
+def slip_events(found: SlipReplay, told: Slip | None = None) -> tuple[SlipEvent, ...]:
+    """
+    Return the slips of a run in the order of their beginnings.
+
+    Parameters
+    ----------
+    found : SlipReplay
+    told : Slip, optional
+        What the robot said while it drove.
+    """
+    return tuple(_event(found, part, told) for part in parts_of(found))
+
+
+def _event(found: SlipReplay, part: slice, told: Slip | None) -> SlipEvent:
+    wheel, sure = blame(found, part)
+    time, slip = found.time[part], found.slip[part]
+    speed = np.hypot(slip[..., 0], slip[..., 1])
+    fastest = wheel if wheel >= 0 else int(np.argmax(speed.max(axis=0)))
+    peak = int(np.argmax(speed[:, fastest]))
+    faded = np.flatnonzero(speed[:, fastest] > FADED * speed[peak, fastest])[-1]
+    begin, end = float(time[0]), float(time[faded])
+    named = None
+    if told is not None:
+        suspected = told.suspect[(told.time >= begin) & (told.time <= time[-1])]
+        named = bool(suspected[:, wheel].any()) if wheel >= 0 else None
+    return SlipEvent(wheel, begin, end, float(time[peak]), float(slip[peak, fastest, 0]),
+                     float(slip[peak, fastest, 1]), float(np.trapezoid(speed[:, fastest], time)),
+                     sure, named)

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The answers at the top of a report: what somebody with a bag from the field asks first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from c3p_bags.report.motion_panels import wheel_name
+from c3p_bags.report.run import Run
+from c3p_bags.report.slip_events import SURE, SlipEvent
+from c3p_bags.report.slip_panels import confidence
+from c3p_bags.report.wheel_panels import NEAR
+
+# parts of all cycles: a loop that answered so many, with so few late, kept time
+ANSWERED, LATE = 0.999, 0.001
+
+
+class Answer(NamedTuple):
+    """
+    One answer.
+
+    Attributes
+    ----------
+    question, answer, detail : str
+    verdict : str
+        'good', 'note', 'bad' or 'none' (the bag does not say).
+    anchor : str
+        Section of the page that shows it.
+    """
+
+    question: str
+    answer: str
+    detail: str
+    verdict: str
+    anchor: str
+
+
+def _length(metres: float) -> str:
+    if abs(metres) >= 1.0:
+        return f'{metres:.2f} m'
+    return f'{100 * metres:.1f} cm' if abs(metres) >= 0.01 else f'{1000 * metres:.1f} mm'
+
+
+def _worst(events: list[SlipEvent]) -> str:
+    worst = max(events, key=lambda e: abs(e.along) + abs(e.across))
+    across = abs(worst.across) > abs(worst.along)
+    way = 'across its rolling direction' if across else (
+        'faster than the floor' if worst.along > 0 else 'slower than the floor')
+    return (f'fastest {np.hypot(worst.along, worst.across):.2f} m/s, {way}, '
+            f'at {worst.peak_time:.2f} s')
+
+
+def _slipped(run: Run, numbers: Mapping[str, Any]) -> Answer:
+    question, events = 'Which wheel slipped?', list(run.events)
+    if not events:
+        near = numbers['slip']['largest_evidence']
+        return Answer(question, 'None', f'The evidence never passed {near:.2g} of the alarm’s '
+                      'limit.', 'good', 'slip')
+    by_wheel = sorted({e.wheel for e in events},
+                      key=lambda w: -sum(e.distance for e in events if e.wheel == w))
+    names = [wheel_name(w) for w in by_wheel]
+    mine = [e for e in events if e.wheel == by_wheel[0]]
+    times = ('once' if len(mine) == 1 else f'{len(mine)} times')
+    lasted = sum(e.end - e.begin for e in mine)
+    whose = f'{names[0].capitalize()} {times}' if len(names) > 1 else times.capitalize()
+    detail = (f'{whose}, {lasted:.2f} s in all, first at {mine[0].begin:.2f} s; {_worst(mine)}; '
+              f'{_length(sum(e.distance for e in mine))} of slip. ')
+    sure = [e.confidence for e in mine]
+    detail += (f'Confidence {confidence(min(sure))}' + (' at least' if len(mine) > 1 else '')
+               if min(sure) >= SURE else
+               f'Not sure: confidence {confidence(min(sure))}; another wheel explains it nearly '
+               'as well') + '.'
+    if len(names) > 1:
+        detail += f' Also {", ".join(names[1:])}.'
+    told = [e.told for e in mine if e.told is not None]
+    if told:
+        detail += (' The robot said so while it drove.' if all(told) else
+                   f' The robot itself named {sum(told)} of {len(told)}.')
+    return Answer(question, ', '.join(names[:3]).capitalize(), detail, 'bad', 'slip')
+
+
+def _kept_time(run: Run, numbers: Mapping[str, Any]) -> Answer:
+    question, t = 'Did the loop keep time?', run.timing
+    rate = f'{1.0 / t.period:.4g} Hz' if t.period else 'a single sample'
+    gap = (f'{t.lost} samples are missing, longest gap {1000 * t.longest_gap:.3g} ms at '
+           f'{t.longest_gap_time:.2f} s' if t.lost else
+           f'no sample is missing, longest gap {1000 * t.longest_gap:.3g} ms')
+    if not t.asked:
+        return Answer(question, rate, f'{gap[0].upper()}{gap[1:]}. No wheel commands in this bag, '
+                      'so only the samples are judged.', 'note' if t.lost else 'good', 'loop')
+    answered, late = t.answered / t.asked, t.late / t.asked
+    detail = f'{rate}; {t.answered} of {t.asked} cycles answered, {gap}. '
+    took = numbers['timing']['latency_s']
+    if took is not None:
+        detail += (f'Commands took {1e3 * took["p50"]:.2f} ms (median), {1e3 * took["p99"]:.2f} '
+                   f'ms (p99), {1e3 * took["max"]:.3g} ms at most; {t.late} came later than a '
+                   'period.')
+    else:
+        detail += 'The bag was recorded in simulated time, which hides how long commands took.'
+    good = answered >= ANSWERED and late <= LATE and not t.lost
+    lost_much = answered < 0.99 or late > 0.01 or t.lost > 0.001 * len(t.interval)
+    return Answer(question, 'Yes' if good else 'No' if lost_much else 'Nearly', detail,
+                  'good' if good else 'bad' if lost_much else 'note', 'loop')
+
+
+def _arrived(run: Run, numbers: Mapping[str, Any]) -> Answer:
+    question, goals = 'Did it arrive?', run.goals
+    drove = (f'{numbers["distance_m"]:.2f} m in {numbers["duration_s"]:.1f} s, '
+             f'{numbers["moving_s"]:.1f} s of it in motion')
+    if not goals:
+        return Answer(question, 'No goal', f'No goal was sent. It drove {drove}.', 'none', 'way')
+    reached = [g for g in goals if g['reached']]
+    answer = ('Yes' if len(goals) == 1 else f'{len(reached)} of {len(goals)} goals') if len(
+        reached) == len(goals) else 'No' if len(goals) == 1 else (
+            f'{len(reached)} of {len(goals)} goals')
+    last = goals[-1]
+    detail = (f'Last goal: {last["time_s"]:.2f} s until it stayed in the goal zone, '
+              if last['reached'] else 'Last goal: missed, ')
+    error = last['final_error_m']
+    detail += ('no odometry after it' if error is None else
+               f'{_length(error)} and {np.degrees(last["final_yaw_error_rad"]):.2f}° off at '
+               'the end by odometry')
+    if last['ground_truth_final_error_m'] is not None:
+        detail += f', {_length(last["ground_truth_final_error_m"])} in truth'
+    return Answer(question, answer, f'{detail}. It drove {drove}.',
+                  'good' if len(reached) == len(goals) else 'bad', 'way')
+
+
+def _odometry(run: Run, numbers: Mapping[str, Any]) -> Answer:
+    question, found = 'Is the odometry right?', numbers['odometry']
+    where = '' if run.odom_recorded else 'No odom in this bag; computed from the joint states. '
+    if found['error_final_m'] is None:
+        return Answer(question, 'Not known', where + 'No ground truth in this bag to compare '
+                      'with.', 'none', 'errors')
+    part = found['error_final_m'] / max(numbers['distance_m'], 1e-3)
+    return Answer(question, f'{_length(found["error_final_m"])} off',
+                  f'{where}At the end, which is {100 * part:.2g} % of the way driven; '
+                  f'{_length(found["error_max_m"])} at most.',
+                  'good' if part < 0.02 else 'note', 'errors')
+
+
+def _singular(run: Run, numbers: Mapping[str, Any]) -> Answer:
+    question, found = 'Was a singularity in the way?', numbers['singularity']
+    blocked = found['blocked_s']
+    share = f'σ_min was below {NEAR} for {100 * found["near_share"]:.2g} % of the time'
+    if blocked is None:
+        return Answer(question, 'Not known', f'{share}; no commands in this bag tell where it was '
+                      'asked to go.', 'none', 'wheels')
+    if not blocked:
+        return Answer(question, 'No', f'{share}, but never was it asked into the direction that '
+                      'is lost then.', 'good', 'wheels')
+    return Answer(question, f'For {blocked:.2f} s', 'So long it was asked mainly into the '
+                  f'direction that its wheels could not push until the casters had turned. '
+                  f'{share}.', 'note', 'wheels')
+
+
+def _complaints(run: Run, numbers: Mapping[str, Any]) -> Answer:
+    question, told = 'What did the nodes say?', numbers['complaints']
+    if not run.states:
+        return Answer(question, 'Nothing', 'No /diagnostics in this bag.', 'none', 'nodes')
+    errors = [c for c in told if c['level'] == 'ERROR']
+    if not told:
+        return Answer(question, 'All is well', f'{len({s.name for s in run.states})} states were '
+                      'OK all the time.', 'good', 'nodes')
+    shown = (errors or told)[-1]
+    kind = 'error' if errors else 'warning'
+    count = len(errors or told)
+    return Answer(question, f'{count} {kind}{"s" if count > 1 else ""}',
+                  f'{"The last at" if count > 1 else "At"} {shown["begin_s"]:.2f} s, '
+                  f'{shown["name"].removesuffix(": state")}: {shown["message"]}.',
+                  'bad' if errors else 'note', 'nodes')
+
+
+QUESTIONS: tuple[Callable[[Run, Mapping[str, Any]], Answer], ...] = (
+    _slipped, _kept_time, _arrived, _odometry, _singular, _complaints)
+
+
+def answers(run: Run, numbers: Mapping[str, Any]) -> list[Answer]:
+    """
+    Return the answers of a run.
+
+    Parameters
+    ----------
+    run : Run
+    numbers : mapping
+        Of `run_numbers`.
+    """
+    return [question(run, numbers) for question in QUESTIONS]

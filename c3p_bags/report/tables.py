@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of a report as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from c3p_bags.report.health import LEVELS, complaints
+from c3p_bags.report.motion_panels import wheel_colour, wheel_name
+from c3p_bags.report.run import Run
+from c3p_bags.report.slip_panels import confidence
+
+# rows of a table before the rest is only counted
+MOST = 40
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """
+    Return a table.
+
+    Parameters
+    ----------
+    head : sequence of str
+        Plain text.
+    rows : sequence of sequences of str
+        HTML.
+    left : int
+        So many columns are text and begin at the left; the others are numbers.
+    """
+    def cells(row: Sequence[str], kind: str) -> str:
+        return ''.join(f'<{kind}{"" if i < left else " class=n"}>{cell}</{kind}>'
+                       for i, cell in enumerate(row))
+
+    body = ''.join(f'<tr>{cells(row, "td")}</tr>' for row in rows[:MOST])
+    more = (f'<p class=more>and {len(rows) - MOST} more in figures.json</p>'
+            if len(rows) > MOST else '')
+    return (f'<div class=scroll><table><thead><tr>{cells([escape(h) for h in head], "th")}</tr>'
+            f'</thead><tbody>{body}</tbody></table></div>{more}')
+
+
+def number(value: Any, form: str = '.3g', scale: float = 1.0) -> str:
+    """Return a number, or a dash where there is none."""
+    return '–' if value is None else format(scale * value, form)
+
+
+def chip(wheel: int) -> str:
+    """Return a wheel's name with its colour."""
+    return f'<i class=chip style="background:{wheel_colour(wheel)}"></i>{wheel_name(wheel)}'
+
+
+def slip_table(run: Run) -> str:
+    """Return the slips, the farthest first."""
+    if not run.events:
+        return ''
+    told = {True: 'yes', False: 'no', None: '–'}
+    rows = [(chip(e.wheel), f'{e.begin:.2f}', f'{e.end - e.begin:.2f}', f'{e.along:+.3f}',
+             f'{e.across:+.3f}', f'{1000 * e.distance:.1f}', confidence(e.confidence),
+             told[e.told]) for e in sorted(run.events, key=lambda e: -e.distance)]
+    return table(('wheel', 'from [s]', 'lasted [s]', 'along [m/s]', 'across [m/s]', 'slipped [mm]',
+                  'confidence', 'told by the robot'), rows)
+
+
+def goal_table(run: Run) -> str:
+    """Return the goals and how the robot reached them."""
+    if not run.goals:
+        return ''
+    rows = []
+    for k, goal in enumerate(run.goals):
+        x, y, yaw = goal['goal_pose']
+        rows.append((
+            f'{k + 1}', f'{x:.3g} m, {y:.3g} m, {np.degrees(yaw):.3g}° in {escape(goal["frame"])}',
+            f'{goal["begin_s"]:.2f}', 'reached' if goal['reached'] else '<b>missed</b>',
+            number(goal['time_s'], '.2f'), number(goal['align_time_s'], '.2f'),
+            number(goal['path_error_max_m'], '.1f', 1000),
+            number(goal['final_error_m'], '.1f', 1000),
+            number(goal['ground_truth_final_error_m'], '.1f', 1000)))
+    return table(('goal', 'pose', 'sent [s]', 'result', 'took [s]', 'aligned after [s]',
+                  'off the line [mm]', 'final error [mm]', 'in truth [mm]'), rows, left=2)
+
+
+def timing_table(run: Run) -> str:
+    """Return the numbers of the loop, and what its owner said of itself."""
+    t = run.timing
+    rows = [('samples', f'{len(run.log.joints.time)}, {t.lost} missing'),
+            ('rate', number(1.0 / t.period if t.period else None, '.5g') + ' Hz'),
+            ('longest gap', f'{1000 * t.longest_gap:.3f} ms at {t.longest_gap_time:.2f} s')]
+    if t.asked:
+        rows.append(('cycles answered', f'{t.answered} of {t.asked}'))
+    if len(t.latency):
+        values = [f'{1000 * float(np.quantile(t.latency, q)):.3f}' for q in (0.5, 0.99, 0.999, 1)]
+        rows += [('latency p50 / p99 / p99.9 / max', ' / '.join(values) + ' ms'),
+                 ('later than one period', f'{t.late}')]
+    told = t.told['latency_ms']
+    if told['p50'] is not None:
+        rows.append(('latency as the robot measured it, p50 / p99 / max', ' / '.join(
+            number(told[k]) for k in ('p50', 'p99', 'max')) + ' ms'))
+    if t.told['overruns'] is not None:
+        rows.append(('overruns', f'{t.told["overruns"]}'))
+    return table(('', ''), rows)
+
+
+def complaint_table(run: Run) -> str:
+    """Return what the nodes complained of."""
+    rows = [(f'{s.begin:.2f}', f'{s.end - s.begin:.2f}',
+             f'<span class="level {LEVELS[s.level].lower()}">{LEVELS[s.level]}</span>',
+             escape(s.name.removesuffix(': state')), escape(s.message))
+            for s in complaints(run.states)]
+    return table(('from [s]', 'lasted [s]', 'level', 'node', 'message'), rows, left=5) if rows \
+        else ''
+
+
+def topic_table(run: Run) -> str:
+    """Return the topics of the bag and how often they came."""
+    rows = [(escape(topic), f'{count}', number(count / run.duration if run.duration else None))
+            for topic, count in sorted(run.log.messages.items())]
+    return table(('topic', 'messages', 'per second'), rows)

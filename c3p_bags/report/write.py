@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reports as files: the page, its pictures, the numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from c3p_bags.report.compare import differences
+from c3p_bags.report.drive_page import drive_figure
+from c3p_bags.report.numbers import run_numbers
+from c3p_bags.report.page import html_page
+from c3p_bags.report.run import Run, read
+from c3p_bags.report.sections import SECTIONS
+from c3p_bags.report.sheet import png, svg
+from c3p_bags.report.summary import answers
+from c3p_bags.runs.log_reader import namespace_of
+from c3p_bags.runs.recorded_robot import recorded_casters
+from c3p_bags.storage.bags import topics_of
+
+
+def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
+           namespace: str | None = None, goal_tolerance: float = 0.05,
+           yaw_tolerance: float = float('inf'),
+           progress: Callable[[str], None] = lambda what: None) -> dict[str, Any]:
+    """
+    Write the report of a bag, or of two side by side.
+
+    Parameters
+    ----------
+    bags : sequence of Path
+        One or two.
+    out : Path
+        Directory for ``report.html``, ``figures.json`` and a PNG of each section; with one bag
+        that has a goal also ``drive.png`` and ``drive.pdf``.
+    robot : str, optional
+        Name or path; default that of the bag, as `robot_of` finds it.
+    namespace : str, optional
+        Of the robot; default the only one in the bag.
+    goal_tolerance, yaw_tolerance : float, m and rad
+    progress : callable
+        Takes the name of each step that begins.
+
+    Returns
+    -------
+    dict
+        Of one bag: `run_numbers`; of two: ``a``, ``b`` and ``differences``. With ``files``, and
+        ``answers``: a list of Answer for each bag.
+
+    Raises
+    ------
+    BagError
+        A bag cannot be read, or has no joint states of this robot.
+    ValueError
+        More than two bags.
+    """
+    if not 1 <= len(bags) <= 2:
+        raise ValueError(f'{len(bags)} bags: a report is of one bag, or of two side by side')
+    runs = []
+    for bag in bags:
+        progress(f'reading {bag}')
+        space = namespace_of(topics_of(bag), bag) if namespace is None else namespace
+        runs.append(read(bag, recorded_casters(bag, robot, space), space, goal_tolerance,
+                         yaw_tolerance))
+    numbers = [run_numbers(run, goal_tolerance, yaw_tolerance) for run in runs]
+    out.mkdir(parents=True, exist_ok=True)
+    files = {'report': str(out / 'report.html'), 'figures': str(out / 'figures.json')}
+    pictures = _pictures(runs, out, files, progress)
+    if len(runs) == 1 and numbers[0]['goal_pose'] is not None:
+        progress('drawing drive')
+        drawn = drive_figure(runs[0].log, runs[0].robot, numbers[0], out / 'drive.png')
+        files |= {'picture': str(drawn[0]), 'picture_pdf': str(drawn[1])}
+    progress('writing the page')
+    told = [answers(run, found) for run, found in zip(runs, numbers, strict=True)]
+    (out / 'report.html').write_text(html_page(runs, numbers, told, pictures), encoding='utf-8')
+    found = ({**numbers[0]} if len(runs) == 1 else
+             {'a': numbers[0], 'b': numbers[1], 'differences': differences(*numbers)})
+    (out / 'figures.json').write_text(
+        json.dumps(found, indent=2, allow_nan=False, ensure_ascii=False) + '\n', encoding='utf-8')
+    return {**found, 'files': files, 'answers': told}
+
+
+def _pictures(runs: Sequence[Run], out: Path, files: dict[str, str],
+              progress: Callable[[str], None]) -> dict[str, str]:
+    """Draw every section; return them as SVG by anchor, and add their PNGs to `files`."""
+    found = {}
+    for section in SECTIONS:
+        progress(f'drawing {section.title.lower()}')
+        page = section.picture(runs)
+        if page is None:
+            continue
+        found[section.anchor] = svg(page, section.anchor, f'{section.title}: diagrams')
+        files[section.anchor] = str(png(page, out / f'{section.anchor}.png'))
+    return found

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The numbers of one drive to a goal: time, accuracy, alignment of the casters, effort, latency.
+
+Pure functions of a RunLog; SI units; None where the run does not have what a number needs. Errors
+are distances, so never negative. All positions are in the frame of the odometry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_bags.runs.run_log import Motion, RunLog, Series
+from c3p_description.model import Array, CasterRobot
+from c3p_kinematics.se2 import compose, inverse, wrap
+
+# a caster is aligned while its rolling line is so near to where its hip is asked to go, rad
+ALIGNED = np.radians(10.0)
+
+# below this asked speed of a hip its direction means nothing, m/s
+ASKED_SPEED = 0.05
+
+# a goal's yaw counts as reached within this, rad, where the caller does not say
+YAW_TOLERANCE = 0.05
+
+LATENCY_KEYS = {'p50': 'latency_p50_ms', 'p99': 'latency_p99_ms', 'max': 'latency_max_ms'}
+COUNT_KEYS = ('cycles', 'overruns')
+# robot time per real time
+PACE_KEY = 'realtime_factor'
+# what a hardware interface tells of its bus
+CAN_KEYS = ('sync_rate_hz', 'bus_load', 'frames_per_s', 'faults', 'missed_cycles')
+
+
+class Alignment(NamedTuple):
+    """Angle (k, n) [rad, 0 to π/2] between rolling line and asked travel; nan while not asked."""
+
+    time: Array
+    angle: Array
+
+
+def goal_time(log: RunLog) -> float:
+    """Return when the last goal arrived, s; the beginning where no goal was recorded."""
+    return log.goals[-1].time if log.goals else 0.0
+
+
+def truth_in_odom(log: RunLog) -> Motion | None:
+    """
+    Return the ground truth in the frame of the odometry.
+
+    Where both name the same frame it comes back as it is; a motion capture's own frame is laid on
+    the odometry's so that the first poses agree.
+    """
+    truth, odom = log.ground_truth, log.odom
+    if truth is None or odom is None or truth.frame == odom.frame:
+        return truth
+    first = max(truth.time[0], odom.time[0])
+    pose = compose(compose(pose_at(odom, first), inverse(pose_at(truth, first))), truth.pose)
+    pose[:, 2] = np.unwrap(pose[:, 2])
+    return truth._replace(pose=pose, frame=odom.frame)
+
+
+def pose_at(motion: Motion, time: float) -> Array:
+    """Return the pose at `time`, between samples linearly, (3,)."""
+    return np.array([np.interp(time, motion.time, motion.pose[:, i]) for i in range(3)])
+
+
+def held(series: Series, time: Array) -> Array:
+    """Return for each `time` the newest value of `series`; nan before the first."""
+    index = np.searchsorted(series.time, time, side='right') - 1
+    value = series.value[np.maximum(index, 0)].astype(float)
+    value[index < 0] = np.nan
+    return value
+
+
+def distance_to_segment(points: Array, start: ArrayLike, end: ArrayLike) -> Array:
+    """
+    Return the distance of points (k, 2) from the segment between two points, m.
+
+    A segment without length is a point, so that turning on the spot has a path error too.
+    """
+    a, along = np.asarray(start, float), np.subtract(end, start)
+    square = float(along @ along)
+    part = (np.clip((points - a) @ along / square, 0.0, 1.0) if square > 0
+            else np.zeros(len(points)))
+    return np.hypot(*(points - a - part[:, None] * along).T)
+
+
+def alignment(log: RunLog, robot: CasterRobot) -> Alignment | None:
+    """
+    Return how far each caster's rolling line is from where ``cmd_vel`` asks its hip to travel.
+
+    The hip at m is asked to move with ``v + ω ẑ×m``; the rolling line e = (−sin θ_s, cos θ_s) has
+    no direction, so angles count modulo 180°.
+    """
+    if log.cmd_vel is None:
+        return None
+    asked = hip_velocity(robot, held(log.cmd_vel, log.joints.time))
+    line = np.stack([-np.sin(log.joints.steering), np.cos(log.joints.steering)], axis=-1)
+    across = asked[..., 0] * line[..., 1] - asked[..., 1] * line[..., 0]
+    angle = np.arctan2(np.abs(across), np.abs(np.sum(asked * line, axis=-1)))
+    angle[~(np.hypot(asked[..., 0], asked[..., 1]) > ASKED_SPEED)] = np.nan
+    return Alignment(log.joints.time, angle)
+
+
+def hip_velocity(robot: CasterRobot, twist: Array) -> Array:
+    """Return the velocity of each hip (k, n, 2) [m/s] in ``base_link`` of body twists (k, 3)."""
+    hips = robot.hip_position
+    spin = np.stack([-hips[:, 1], hips[:, 0]], axis=-1)
+    return twist[:, None, :2] + twist[:, 2, None, None] * spin
+
+
+def align_time(log: RunLog, robot: CasterRobot, start: float, end: float) -> float | None:
+    """
+    Return how long after `start` all casters are aligned for good, s.
+
+    0 when they always are; None when they are not at `end`, or there is no ``cmd_vel``.
+    """
+    found = alignment(log, robot)
+    if found is None:
+        return None
+    window = (found.time >= start) & (found.time <= end)
+    time = found.time[window]
+    # nan, a hip that is not asked to move, is never out of line
+    out = np.flatnonzero((found.angle[window] > ALIGNED).any(axis=1))
+    if not len(out):
+        return 0.0
+    return float(time[out[-1] + 1] - start) if out[-1] + 1 < len(time) else None
+
+
+def entry_time(motion: Motion, goal: ArrayLike, start: float, tolerance: float,
+               yaw_tolerance: float) -> float | None:
+    """Return when the goal zone was entered to stay, s; None when the run ends outside."""
+    after = motion.time >= start
+    offset = motion.pose[after] - np.asarray(goal, float)
+    inside = (np.hypot(offset[:, 0], offset[:, 1]) <= tolerance) & (
+        np.abs(wrap(offset[:, 2])) <= yaw_tolerance)
+    if not len(inside) or not inside[-1]:
+        return None
+    outside = np.flatnonzero(~inside)
+    return float(motion.time[after][outside[-1] + 1 if len(outside) else 0])
+
+
+def _errors(motion: Motion | None, goal: Array, start: float, end: float, prefix: str
+            ) -> dict[str, Any]:
+    """
+    Return the errors of a motion from `start`, under keys with `prefix`.
+
+    The path counts until `end`, so that standing at the goal does not dilute it; the final errors
+    are those of the last sample.
+    """
+    names = ('path_error_max_m', 'path_error_rms_m', 'final_error_m', 'final_yaw_error_rad')
+    values: list[float | None] = [None] * len(names)
+    if motion is not None and np.any((motion.time >= start) & (motion.time <= end)):
+        points = motion.pose[motion.time >= start]
+        driven = motion.pose[(motion.time >= start) & (motion.time <= end)]
+        path = distance_to_segment(driven[:, :2], pose_at(motion, start)[:2], goal[:2])
+        last = points[-1] - goal
+        values = [float(path.max()), float(np.sqrt(np.mean(path**2))),
+                  float(np.hypot(last[0], last[1])), float(abs(wrap(last[2])))]
+    return {prefix + name: value for name, value in zip(names, values, strict=True)}
+
+
+def _largest(value: Array | None) -> float | None:
+    """Return the largest magnitude that is a number, None when there is none."""
+    finite = None if value is None else np.abs(value[np.isfinite(value)])
+    return float(finite.max()) if finite is not None and finite.size else None
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text)
+    except (TypeError, ValueError):
+        return None
+    return value if np.isfinite(value) else None
+
+
+def latency(log: RunLog) -> dict[str, Any]:
+    """
+    Return age of the wheel commands [ms], cycles, overruns and the pace as last reported.
+
+    The pace, robot time per real time, is None where nobody reports one: motor cards keep the
+    clock, and bags of other recorders do not have it.
+    """
+    values: Mapping[str, str] = {}
+    for health in log.diagnostics:
+        if all(key in health.values for key in (*LATENCY_KEYS.values(), *COUNT_KEYS)):
+            values = health.values
+    counts = {key: _number(values.get(key)) for key in COUNT_KEYS}
+    return {'latency_ms': {name: _number(values.get(key)) for name, key in LATENCY_KEYS.items()},
+            **{key: None if count is None else int(count) for key, count in counts.items()},
+            'realtime_factor_achieved': _number(values.get(PACE_KEY))}
+
+
+def can_figures(log: RunLog) -> dict[str, float | None] | None:
+    """Return what the hardware interface reported last of its bus, None without one."""
+    told = [h.values for h in log.diagnostics if all(key in h.values for key in CAN_KEYS)]
+    return {key: _number(told[-1][key]) for key in CAN_KEYS} if told else None
+
+
+def slip_events(log: RunLog) -> int | None:
+    """Return how often a wheel began to be suspected of slipping."""
+    if log.slip is None:
+        return None
+    suspect = np.vstack([np.zeros_like(log.slip.suspect[:1]), log.slip.suspect])
+    return int(np.sum(suspect[1:] & ~suspect[:-1]))
+
+
+def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike, goal_tolerance: float,
+                  yaw_tolerance: float = YAW_TOLERANCE) -> dict[str, Any]:
+    """
+    Return the numbers of a drive to a goal, ready for JSON.
+
+    Parameters
+    ----------
+    log : RunLog
+    robot : CasterRobot
+    goal_pose : (3,) array_like
+        x, y [m] and yaw [rad] in the frame of the odometry.
+    goal_tolerance : float, m
+        Radius of the goal zone.
+    yaw_tolerance : float, rad
+        How far the yaw may be off inside the zone; ``inf`` when it does not matter.
+
+    Returns
+    -------
+    dict
+        The goal and its tolerances; ``reached``: the run ends inside the zone by odometry;
+        ``time_s``: from the goal's arrival until the zone is entered to stay; ``align_time_s``:
+        until all casters are within 10° of their asked travel and stay so until the zone (0
+        always, None never); ``can``: of the motor cards' bus, where there is one;
+        ``path_error_*``: distance from the straight line to the goal, until the zone is entered to
+        stay; the same four errors with ``ground_truth_``; the others as they are named. None: not
+        in this run.
+    """
+    goal, start = np.asarray(goal_pose, float), goal_time(log)
+    entry = (None if log.odom is None else
+             entry_time(log.odom, goal, start, goal_tolerance, yaw_tolerance))
+    end = np.inf if entry is None else entry
+    truth = truth_in_odom(log)
+    drift = None
+    if truth is not None and log.odom is not None:
+        last = min(truth.time[-1], log.odom.time[-1])
+        gap = pose_at(truth, last) - pose_at(log.odom, last)
+        drift = float(np.hypot(gap[0], gap[1]))
+    torque = log.joints.wheel_torque if log.wheel_effort is None else log.wheel_effort.value
+    return {
+        'goal_pose': goal.tolist(), 'goal_tolerance_m': float(goal_tolerance),
+        'yaw_tolerance_rad': float(yaw_tolerance) if np.isfinite(yaw_tolerance) else None,
+        'reached': entry is not None,
+        'time_s': None if entry is None else entry - start,
+        'align_time_s': align_time(log, robot, start, end),
+        **_errors(log.odom, goal, start, end, ''),
+        **_errors(truth, goal, start, end, 'ground_truth_'),
+        'odometry_error_final_m': drift,
+        'max_wheel_torque_nm': _largest(torque),
+        'max_speed_mps': None if log.odom is None else _largest(
+            np.hypot(log.odom.twist[:, 0], log.odom.twist[:, 1])),
+        **latency(log),
+        'slip_events': slip_events(log),
+        'messages': dict(log.messages),
+        **({} if (can := can_figures(log)) is None else {'can': can}),
+    }

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Numbers out of recorded messages, many at a time: stamps in ns (None where there are none), values.
+
+A message that cannot be used (other joints, values that are not finite) is left out, as the nodes
+refuse it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from c3p_bags.storage.cdr_tables import (
+    FORMS,
+    Status,
+    Table,
+    read_diagnostics,
+    tables,
+)
+from c3p_description.model import Array, CasterRobot
+
+DIAGNOSTICS = 'diagnostic_msgs/msg/DiagnosticArray'
+
+# the numbers of x, y and yaw in ROS' covariances over (x, y, z, roll, pitch, yaw)
+PLANAR = np.ravel_multi_index(np.ix_([0, 1, 5], [0, 1, 5]), (6, 6))
+
+
+class Rows(NamedTuple):
+    """
+    Usable messages of a topic.
+
+    Attributes
+    ----------
+    rows : (k,) int array
+        Which of the messages.
+    stamp : (k,) int array or None
+        Of their headers, ns.
+    values : tuple of (k, …) arrays
+    """
+
+    rows: Array
+    stamp: Array | None
+    values: tuple[Array, ...]
+
+
+# turns messages of one type into rows
+Reader = Callable[[str, Sequence[bytes]], list[Rows]]
+
+
+def _finite(*columns: Array) -> Array:
+    """Return which rows have numbers only."""
+    good = np.ones(len(columns[0]), bool)
+    for column in columns:
+        good &= np.isfinite(column).all(axis=1)
+    return good
+
+
+def _kept(table: Table, good: Array, stamp: Array | None, *values: Array) -> Rows:
+    return Rows(table.rows[good], None if stamp is None else stamp[good],
+                tuple(v[good] for v in values))
+
+
+def _by_table(read: Callable[[Table], Rows | None]) -> Reader:
+    """Return a reader that asks `read` for the rows of each table."""
+    def reader(kind: str, data: Sequence[bytes]) -> list[Rows]:
+        found = (read(table) for table in tables(data, FORMS[kind])) if kind in FORMS else ()
+        return [rows for rows in found if rows is not None]
+    return reader
+
+
+def yaw_of(pose: Array) -> Array:
+    """Return the yaw of poses (k, 7), position and quaternion, rad; its length does not matter."""
+    x, y, z, w = pose[:, 3:].T
+    return np.arctan2(2.0 * (w * z + x * y), w**2 + x**2 - y**2 - z**2)
+
+
+def _places(names: Sequence[str], wanted: Sequence[str]) -> Array | None:
+    """Return the places of `wanted` joints among `names`, in whatever order they come."""
+    if any(names.count(name) != 1 for name in wanted):
+        return None
+    return np.array([names.index(name) for name in wanted])
+
+
+def _joints(robot: CasterRobot, table: Table) -> Rows | None:
+    stamp, _, names, position, velocity, effort = table.fields
+    order, n = _places(names, [*robot.steering_joints, *robot.wheel_joints]), robot.count
+    if order is None or position.shape != velocity.shape or position.shape[1] != len(names):
+        return None
+    sign = np.concatenate([robot.steering_sign, robot.wheel_sign])
+    zero = np.concatenate([robot.steering_zero, np.zeros(n)])
+    angle, rate = sign * position[:, order] + zero, sign * velocity[:, order]
+    torque = (effort[:, order[n:]] * robot.wheel_sign if effort.shape[1] == len(names)
+              else np.full((len(table.rows), n), np.nan))
+    return _kept(table, _finite(angle, rate), stamp, angle[:, :n], rate[:, :n], angle[:, n:],
+                 rate[:, n:], torque)
+
+
+def joint_reader(robot: CasterRobot) -> Reader:
+    """
+    Return a reader of JointState messages with all joints of `robot`.
+
+    It gives steering, steering rate, wheel angle, wheel rate and wheel torque in the model's
+    convention; the torque is nan where the message has no effort.
+    """
+    return _by_table(partial(_joints, robot))
+
+
+def effort_reader(robot: CasterRobot) -> Reader:
+    """Return a reader of JointState messages that carry wheel efforts: torque (k, n)."""
+    def read(table: Table) -> Rows | None:
+        stamp, _, names, _, _, effort = table.fields
+        order = _places(names, robot.wheel_joints)
+        if order is None or effort.shape[1] != len(names):
+            return None
+        return _kept(table, np.ones(len(table.rows), bool), stamp,
+                     effort[:, order] * robot.wheel_sign)
+
+    return _by_table(read)
+
+
+def named_reader(joints: Sequence[str]) -> Reader:
+    """Return a reader of JointState messages: positions and rates (k, n) of these joints."""
+    def read(table: Table) -> Rows | None:
+        stamp, _, names, position, velocity, _ = table.fields
+        order = _places(names, joints)
+        if order is None or position.shape != velocity.shape or position.shape[1] != len(names):
+            return None
+        angle, rate = position[:, order], velocity[:, order]
+        return _kept(table, _finite(angle, rate), stamp, angle, rate)
+
+    return _by_table(read)
+
+
+def _spatial(table: Table) -> Rows:
+    stamp, _, _, pose, _, twist, _ = table.fields
+    return _kept(table, _finite(pose, twist), stamp, pose, twist)
+
+
+# reader of Odometry in space: position and quaternion x, y, z, w (k, 7), twist (k, 6)
+spatial = _by_table(_spatial)
+
+
+def _repeated(text: str, count: int) -> Array:
+    """Return an array of one text, which all rows share."""
+    return np.full(count, text, dtype=object)
+
+
+def _odometry(table: Table) -> Rows:
+    stamp, frame, child, pose, of_pose, twist, of_twist = table.fields
+    place = np.column_stack([pose[:, :2], yaw_of(pose)])
+    speed, count = twist[:, [0, 1, 5]], len(table.rows)
+    return _kept(table, _finite(place, speed), stamp, place, speed, of_pose[:, PLANAR],
+                 of_twist[:, PLANAR], _repeated(frame, count), _repeated(child, count))
+
+
+# reader of Odometry: pose, twist, their covariances (k, 3, 3), frame and child frame
+odometry = _by_table(_odometry)
+
+
+def _vector(table: Table) -> Rows:
+    value = table.fields[-1][:, [0, 1, 5]]
+    return _kept(table, _finite(value), table.fields[0] if len(table.fields) > 1 else None, value)
+
+
+# reader of TwistStamped, Twist and AccelStamped: x, y and turn (k, 3)
+planar = _by_table(_vector)
+
+
+def _goal(table: Table) -> Rows:
+    stamp, frame, pose = table.fields
+    place = np.column_stack([pose[:, :2], yaw_of(pose)])
+    return _kept(table, _finite(place), stamp, place, _repeated(frame, len(table.rows)))
+
+
+# reader of PoseStamped: pose (k, 3) and frame
+goal = _by_table(_goal)
+
+
+def _scalar(table: Table) -> Rows:
+    value = np.asarray(table.fields[0], float).reshape(len(table.rows))
+    return Rows(table.rows, None, (value,))
+
+
+# reader of Bool and Float64: number (k,)
+scalar = _by_table(_scalar)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _statuses(kind: str, data: Sequence[bytes]) -> list[tuple[int, int, list[Status]]]:
+    """Return which message, its stamp and its statuses, of each DiagnosticArray."""
+    if kind != DIAGNOSTICS:
+        return []
+    found = ((row, read_diagnostics(one)) for row, one in enumerate(data))
+    return [(row, *told) for row, told in found if told is not None]
+
+
+def slip_reader(robot: CasterRobot) -> Reader:
+    """
+    Return a reader of the odometry's wheel slip: residual (k, n, 2), suspect and confidence.
+
+    The message is a DiagnosticArray with one status per wheel, named ``<node>: <wheel joint>``.
+    """
+    def reader(kind: str, data: Sequence[bytes]) -> list[Rows]:
+        found = []
+        for row, stamp, statuses in _statuses(kind, data):
+            of = {s.name.rsplit(': ', 1)[-1]: s.values for s in statuses}
+            if not all(joint in of for joint in robot.wheel_joints):
+                continue
+            wheels = [of[joint] for joint in robot.wheel_joints]
+            found.append((
+                row, stamp, [[_number(w.get(k, '')) for k in ('along', 'across')] for w in wheels],
+                [w.get('suspect', '').lower() in ('true', '1') for w in wheels],
+                [_number(w.get('confidence', '')) for w in wheels]))
+        return [_stacked(found)] if found else []
+
+    return reader
+
+
+def _stacked(found: Sequence[tuple[Any, ...]]) -> Rows:
+    rows, stamp, *values = zip(*found, strict=True)
+    return Rows(np.array(rows), np.array(stamp, np.int64), tuple(np.array(v) for v in values))
+
+
+def diagnostics(kind: str, data: Sequence[bytes]) -> list[Rows]:
+    """Return the statuses of DiagnosticArrays: (name, level, message, values) of each."""
+    found = _statuses(kind, data)
+    if not found:
+        return []
+    told = np.empty(len(found), object)
+    for k, (_, _, statuses) in enumerate(found):
+        told[k] = statuses
+    return [Rows(np.array([f[0] for f in found]), np.array([f[1] for f in found], np.int64),
+                 (told,))]

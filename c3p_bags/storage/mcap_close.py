@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+MCAP files without their end: what is whole of them, closed as the format wants it.
+
+The format: https://mcap.dev/spec. Of a chunk that is cut, or damaged and not compressed, the
+messages before that are kept.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from typing import BinaryIO
+from zlib import crc32
+
+from c3p_bags.storage.bags import BagError
+from c3p_bags.storage.mcap_scan import (
+    CHANNEL,
+    CHUNK,
+    CHUNK_HEAD,
+    DATA_END,
+    FOOTER,
+    HEADER,
+    MAGIC,
+    MESSAGE,
+    MESSAGE_HEAD,
+    RECORD,
+    SCHEMA,
+)
+from c3p_bags.storage.unpacking import MOST_BYTES, unpack_some
+
+# an end without index: nothing is summed up, and no checksum is given
+END = RECORD.pack(DATA_END, 4) + bytes(4) + RECORD.pack(FOOTER, 20) + bytes(20) + MAGIC
+
+# what a bag is made of
+KEPT = (HEADER, SCHEMA, CHANNEL, MESSAGE, CHUNK)
+
+# what the specification calls the last opcode; what is above, or zero, is no record
+LAST = 0x0F
+
+
+def _unpacked(packing: bytes, data: bytes, size: int) -> bytes | None:
+    """Return the records of a chunk, as far as they are there; none where they are damaged."""
+    try:
+        return unpack_some(packing.decode('utf-8'), data, min(size, MOST_BYTES) + 1)
+    # each of the packages has exceptions of its own
+    except Exception:
+        return None
+
+
+def _whole_records(block: bytes, begins: int, ends: int) -> tuple[int, list[int]]:
+    """
+    Return where the last sound record of a chunk ends, and the times of its messages, ns.
+
+    What stands where a record should begin, and is none, such as zeros, or a message of a time
+    that the chunk does not have, has begun before: what is in front of it is not to be trusted.
+    """
+    place = 0
+    found: list[tuple[int, int | None]] = []
+    while place + RECORD.size <= len(block):
+        code, length = RECORD.unpack_from(block, place)
+        begin, time = place + RECORD.size, None
+        if begin + length > len(block) and code in (SCHEMA, CHANNEL, MESSAGE):
+            break
+        if code == MESSAGE and length >= MESSAGE_HEAD.size:
+            time = MESSAGE_HEAD.unpack_from(block, begin)[2]
+        if code not in (SCHEMA, CHANNEL, MESSAGE) or (
+                time is not None and not begins <= time <= ends):
+            del found[-1:]
+            break
+        place = begin + length
+        found.append((place, time))
+    return (found[-1][0] if found else 0), [time for _, time in found if time is not None]
+
+
+def _sound_chunk(content: bytes, whole: bool) -> tuple[bytes, int]:
+    """
+    Return a chunk of the messages that can be read, and how many bytes of it were lost.
+
+    Parameters
+    ----------
+    content : bytes
+        Of the record.
+    whole : bool
+        Whether all of it is there as far as its surroundings tell.
+    """
+    if len(content) < CHUNK_HEAD.size:
+        return b'', len(content)
+    begins, ends, size, checksum, length = CHUNK_HEAD.unpack_from(content)
+    begin = CHUNK_HEAD.size + length
+    packing, data = content[CHUNK_HEAD.size:begin], content[begin + 8:]
+    block = _unpacked(packing, data, size) if whole else None
+    if block is not None and len(block) == size:
+        # a wrong checksum says that something is wrong, but not where
+        if checksum and crc32(block) != checksum:
+            return b'', len(content)
+        if _whole_records(block, begins, ends)[0] == size:
+            return content, 0
+    # zeros behind a cut would be unpacked into messages of zeros
+    block = _unpacked(packing, data.rstrip(b'\0'), size)
+    end, times = _whole_records(block or b'', begins, ends)
+    if not times:
+        return b'', len(content)
+    return (CHUNK_HEAD.pack(min(times), max(times), end, 0, 0) + struct.pack('<Q', end)
+            + block[:end]), max(len(data) - end, 0)
+
+
+def _records(source: BinaryIO, size: int) -> Iterator[tuple[int, bytes, bool, int]]:
+    """Yield opcode, content, whether it is as long as it should be, and its bytes in the file."""
+    while (left := size - source.tell() - RECORD.size) >= 0:
+        code, length = RECORD.unpack(source.read(RECORD.size))
+        if code in (DATA_END, FOOTER):
+            source.seek(size)
+            return
+        if not 0 < code <= LAST:
+            source.seek(-RECORD.size, os.SEEK_CUR)
+            return
+        there = min(length, left)
+        # attachments and the like are passed over, as is what no reader would take
+        read = code in KEPT and length <= MOST_BYTES
+        content = source.read(there) if read else b''
+        if not read:
+            source.seek(there, os.SEEK_CUR)
+        # a file system that lost its power may have filled what it had not written with zeros,
+        # those of the last record as well
+        behind = source.read(1)
+        source.seek(-len(behind), os.SEEK_CUR)
+        sound = (read or code not in KEPT) and there == length and behind != b'\0'
+        yield code, content, sound, there
+
+
+def _described(source: BinaryIO, size: int) -> bytes:
+    """Return what the end of a file, where it is there, says of the topics; a chunk may miss."""
+    source.seek(max(size - len(END), 0))
+    tail = source.read()
+    if not tail.endswith(MAGIC) or tail[-37:-28] != RECORD.pack(FOOTER, 20):
+        return b''
+    begin, = struct.unpack('<Q', tail[-28:-20])
+    if not max(len(MAGIC), size - MOST_BYTES) < begin < size:
+        return b''
+    source.seek(begin)
+    summary, kept, place = source.read(), b'', 0
+    while place + RECORD.size <= len(summary):
+        code, length = RECORD.unpack_from(summary, place)
+        end = place + RECORD.size + length
+        if code in (SCHEMA, CHANNEL):
+            kept += summary[place:end]
+        place = end
+    return kept
+
+
+def close_mcap(source: BinaryIO, target: BinaryIO) -> int:
+    """
+    Copy what is whole of an MCAP file into one that ends as it should, without an index.
+
+    Parameters
+    ----------
+    source, target : binary file
+        Read from, and written to, their beginning.
+
+    Returns
+    -------
+    int
+        How many bytes of the source were left out as damaged; 0 for a complete file.
+
+    Raises
+    ------
+    BagError
+        The source does not begin as an MCAP file.
+    """
+    size, lost = os.fstat(source.fileno()).st_size, 0
+    if source.read(len(MAGIC)) != MAGIC:
+        raise BagError(f'{source.name}: is no MCAP file')
+    described = _described(source, size)
+    source.seek(len(MAGIC))
+    target.write(MAGIC)
+    for code, content, whole, there in _records(source, size):
+        if code == CHUNK:
+            content, missing = _sound_chunk(content, whole) if content else (b'', there)
+            lost += missing
+            whole = bool(content)
+        elif not whole:
+            lost += there
+        if whole and code in KEPT:
+            target.write(RECORD.pack(code, len(content)) + content)
+        if code == HEADER:
+            target.write(described)
+    target.write(END)
+    return lost + size - source.tell()

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Recordings that were cut off: a whole bag of what had reached the disk.
+
+A loss of power leaves an MCAP file without its end and no metadata.yaml, so that no reader opens
+it. What is whole of the file is closed, and written anew with index and metadata.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from rosbags.highlevel import AnyReader
+
+from c3p_bags.storage.bag_limits import check_bag
+from c3p_bags.storage.bags import BagError, BagWriter
+from c3p_bags.storage.mcap_close import close_mcap
+from c3p_bags.storage.mcap_scan import walk_mcap
+from c3p_description.texts import one_line
+
+
+class Repaired(NamedTuple):
+    """
+    What `repair` has written.
+
+    Attributes
+    ----------
+    bag : Path
+    messages : dict of str to int
+        How many there are of each topic.
+    span : (int, int), ns
+        When the first and the last of them were recorded.
+    lost : int
+        Bytes of the files of which nothing could be made.
+    """
+
+    bag: Path
+    messages: dict[str, int]
+    span: tuple[int, int]
+    lost: int
+
+
+def _files(bag: Path) -> list[Path]:
+    """Return the files of a bag, or the one that is named."""
+    if not bag.exists():
+        raise BagError(f'bag {bag}: no such file or directory')
+    found = [bag] if bag.is_file() else sorted(
+        path for path in bag.iterdir() if path.suffix in ('.mcap', '.db3'))
+    if not found:
+        raise BagError(f'bag {bag}: no .mcap or .db3 file in it; one that was compressed as a '
+                       'whole has to be unpacked before, such as by `zstd -d`')
+    return found
+
+
+def repair(bag: str | Path, out: str | Path,
+           progress: Callable[[float], object] = lambda done: None) -> Repaired:
+    """
+    Write a whole bag of what can be read of one that was cut off or damaged.
+
+    Parameters
+    ----------
+    bag : str or Path
+        Directory of the bag, or one of its ``.mcap`` or ``.db3`` files; it stays as it is.
+    out : str or Path
+        Directory of the new bag; must not exist.
+    progress : callable
+        Gets the part of the messages that is written, 0 to 1.
+
+    Raises
+    ------
+    BagError
+        There is no such bag, nothing of it can be read, or `out` exists.
+    """
+    place, lost = Path(out), 0
+    files = _files(Path(bag))
+    if place.exists():
+        raise BagError(f'bag {place}: exists already; name another place')
+    # beside the new bag, where room for it is needed anyway
+    with tempfile.TemporaryDirectory(prefix='.c3p_repair_', dir=place.parent) as scratch:
+        closed = []
+        for number, file in enumerate(files):
+            if file.suffix == '.mcap':
+                closed.append(Path(scratch) / f'{number}.mcap')
+                with file.open('rb') as source, closed[-1].open('wb') as target:
+                    lost += close_mcap(source, target)
+            else:
+                closed.append(file)
+        return _rewrite(Path(bag), closed, place, lost, progress)
+
+
+def _rewrite(bag: Path, files: Sequence[Path], out: Path, lost: int,
+             progress: Callable[[float], object]) -> Repaired:
+    """Write the messages of whole files to a bag with index and metadata."""
+    try:
+        for file in files:
+            check_bag(file)
+        with AnyReader(files) as reader:
+            messages = _messages(reader, files)
+            head = next(messages, None)
+            if head is None:
+                raise BagError(f'bag {bag}: not a single message of it can be read')
+            first = last = head[1]
+            with BagWriter(out) as writer:
+                writer.note({'c3p_repaired': f'{lost} bytes lost'})
+                for connection in reader.connections:
+                    writer.adopt(connection, reader.typestore)
+                for done, (topic, time, data) in enumerate(chain([head], messages)):
+                    writer.write(topic, time, data)
+                    first, last = min(first, time), max(last, time)
+                    if done % 1000 == 0:
+                        progress(done / reader.message_count)
+        progress(1.0)
+        return Repaired(out, dict(writer.counts), (first, last), lost)
+    except BagError:
+        raise
+    # a damaged file shows itself by whatever its bytes happen to mean
+    except Exception as error:
+        raise BagError(f'bag {bag}: cannot be read: {one_line(error)}') from error
+
+
+def _messages(reader: AnyReader, files: Sequence[Path]) -> Iterator[tuple[str, int, bytes]]:
+    """Yield topic, time and bytes; of MCAP files in their order: rosbags wants an index."""
+    if files[0].suffix != '.mcap':
+        yield from ((c.topic, time, data) for c, time, data in reader.messages())
+        return
+    for file in files:
+        yield from walk_mcap(file)

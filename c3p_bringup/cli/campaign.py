@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``c3p campaign``."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from dataclasses import fields
+from typing import Any
+
+from c3p_bringup.cli.common import (
+    INTERRUPTED,
+    MISSED,
+    add_results,
+    count,
+    make_places,
+    share,
+    write_json,
+)
+from c3p_bringup.options import PLANTS
+from c3p_experiments.campaigns.spec import RANDOM, CampaignSpec
+
+# part of the draws that has to reach for exit code 0
+LEAST_REACHED = 0.99
+
+# options that say how wide is drawn: name, type, values, help
+ERRORS = (
+    ('mass', 'each mass and each moment of inertia, share'),
+    ('com', 'centre of mass of the platform, x and y, m'),
+    ('wheel-radius', 'each wheel radius, share'),
+    ('caster-offset', 'each caster offset, share'),
+    ('hip-position', 'each pivot, x and y, m'),
+    ('steering-zero', 'zero of each steering encoder, rad'),
+)
+RANGES = (
+    ('friction', 'μ between tyres and ground, plant mujoco'),
+    ('pivot', 'factor of the friction of all pivots'),
+    ('scrub', 'factor of the friction of tyres that turn on the spot'),
+    ('rolling', 'factor of the friction of all wheels'),
+    ('latency', 'delay of the loop, s'),
+    ('noise', 'standard deviation of the noise of all encoders, counts'),
+)
+CHOICES = (('wheel-counts', 'encoder counts per turn of the wheels, one of these'),
+           ('steering-counts', 'the same of the steering'))
+
+
+def add_campaign(commands: Any) -> None:
+    """Add ``c3p campaign`` to the sub-commands of the parser."""
+    default = CampaignSpec()
+    command = commands.add_parser(
+        'campaign', help='the same task for many robots that the description may mean',
+        description='Monte-Carlo: drive robots whose masses, friction, latency and encoders are '
+                    'drawn around the description, which is all that the controller knows. Each '
+                    'draw depends on the options and its number only; a campaign that was killed '
+                    'goes on where it was. Exit code 1 when too few reach the goal.')
+    command.add_argument('--draws', type=count, default=200, metavar='N',
+                         help='how many (default: %(default)s)')
+    _add_task(command, default)
+    _add_drawn(command.add_argument_group(
+        'what is drawn', 'errors are uniform within ± SIZE; the others uniform from LOW to HIGH'),
+        default)
+    _add_computing(command)
+    command.add_argument('--least-reached', type=share, default=LEAST_REACHED, metavar='SHARE',
+                         help='share that has to reach for exit code 0 (default: %(default)s)')
+    add_results(command, 'out/campaign', 'result file and pictures')
+    command.set_defaults(run=run)
+
+
+def _add_task(command: argparse.ArgumentParser, default: CampaignSpec) -> None:
+    command.add_argument('--controller', default=default.controller,
+                         help='mpc, closed_form or paper (default: %(default)s)')
+    command.add_argument('--plant', default=default.plant, choices=PLANTS,
+                         help='what moves the robot (default: %(default)s)')
+    command.add_argument('--robot', help='name, or path of a YAML, URDF or xacro file (default: '
+                                         f'{default.robot}, or the one of the experiment)')
+    task = command.add_mutually_exclusive_group()
+    task.add_argument('--goal', type=float, nargs=3, default=list(default.goal),
+                      metavar=('X', 'Y', 'YAW'), help='m, m, rad (default: 4 0 0)')
+    task.add_argument('--experiment', default='', metavar='NAME',
+                      help='an experiment of `c3p experiment` in the place of the drive to --goal')
+    command.add_argument('--start-steering', nargs='+', default=['0'], metavar='DEG',
+                         help=f'steering angles at the start, one for all or one per caster, or '
+                              f'{RANDOM} (default: 0, where the X direction is not actuated)')
+    command.add_argument('--timeout', type=float, default=default.timeout, metavar='S',
+                         help='robot time after which --goal is missed (default: %(default)s)')
+    command.add_argument('--seed', type=int, default=default.seed,
+                         help='of all draws (default: %(default)s)')
+
+
+def _add_drawn(group: Any, default: CampaignSpec) -> None:
+    for name, meaning in ERRORS:
+        group.add_argument(f'--{name}', type=float, metavar='SIZE', default=_of(default, name),
+                           help=f'{meaning} (default: %(default)s)')
+    for name, meaning in RANGES:
+        value = _of(default, name)
+        group.add_argument(f'--{name}', type=float, nargs=2, metavar=('LOW', 'HIGH'),
+                           default=value, help=f'{meaning} (default: {value[0]:g} {value[1]:g})')
+    for name, meaning in CHOICES:
+        value = _of(default, name)
+        group.add_argument(f'--{name}', type=int, nargs='+', metavar='N', default=value,
+                           help=f'{meaning} (default: {" ".join(map(str, value))})')
+    group.add_argument('--dropout', type=float, default=default.dropout, metavar='P',
+                       help='probability that a sample is lost; not drawn (default: %(default)s)')
+    group.add_argument('--known-latency', type=float, default=default.known_latency, metavar='S',
+                       help='what the controller believes; not drawn (default: %(default)s)')
+
+
+def _add_computing(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group('who computes')
+    add_workers(group)
+    group.add_argument('--resume', action=argparse.BooleanOptionalAction, default=True,
+                       help='continue the result file of the same campaign in DIR, or begin '
+                            'afresh (default: --resume)')
+    group.add_argument('--only', type=int, metavar='INDEX',
+                       help='drive this one draw and draw its page; the result file stays as it '
+                            'is')
+
+
+def add_workers(group: Any) -> None:
+    """Add the options that say who computes to a group of a parser."""
+    group.add_argument('--jobs', type=int, default=-1, metavar='N',
+                       help='processes; -1 is one for each core (default: %(default)s)')
+    group.add_argument('--backend', choices=('loky', 'dask'), default='loky',
+                       help='processes of this computer, or a Dask cluster (default: %(default)s)')
+    group.add_argument('--scheduler', default='', metavar='ADDRESS',
+                       help='tcp://host:8786, a Dask cluster that runs already; else a local one '
+                            'is started')
+
+
+def _of(spec: CampaignSpec, name: str) -> Any:
+    return getattr(spec, name.replace('-', '_'))
+
+
+def spec_of(arguments: argparse.Namespace) -> CampaignSpec:
+    """
+    Return the specification that the arguments ask for.
+
+    Raises
+    ------
+    ValueError
+        One that cannot be.
+    """
+    values = {}
+    for field in fields(CampaignSpec):
+        value = getattr(arguments, field.name)
+        values[field.name] = tuple(value) if isinstance(value, list) else value
+    values['robot'] = arguments.robot or CampaignSpec.robot
+    if arguments.experiment and not arguments.robot:
+        from c3p_experiments.catalogue import experiment_for
+
+        values['robot'] = experiment_for(arguments.experiment, arguments.plant).robot
+    start = arguments.start_steering
+    if start == [RANDOM]:
+        values['start_steering'] = RANDOM
+    else:
+        try:
+            values['start_steering'] = tuple(math.radians(float(angle)) for angle in start)
+        except ValueError:
+            raise ValueError(f'start-steering = {" ".join(start)}: must be angles in degrees, or '
+                             f'{RANDOM}') from None
+    return CampaignSpec(**values)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the command; return its exit code."""
+    spec = spec_of(arguments)
+    if arguments.only is not None and arguments.only < 0:
+        raise ValueError(f'only = {arguments.only}: draws are numbered from 0')
+    make_places(arguments.out, arguments.json)
+    if arguments.only is not None:
+        return _only(spec, arguments)
+    from tqdm import tqdm
+
+    from c3p_experiments.campaigns.campaign import command, run_campaign
+    from c3p_experiments.campaigns.page import campaign_page
+    from c3p_experiments.campaigns.summary import summarise, text
+    from c3p_experiments.campaigns.workers import Workers
+
+    with tqdm(total=arguments.draws, unit='draw', file=sys.stderr, disable=None) as bar:
+        def progress(rows: list[dict[str, Any]]) -> None:
+            bar.n = len(rows)
+            bar.set_postfix_str(f'{sum(bool(row["reached"]) for row in rows)} reached')
+
+        workers = Workers(arguments.jobs, arguments.backend, arguments.scheduler)
+        try:
+            result = run_campaign(spec, arguments.draws, arguments.out, workers, arguments.resume,
+                                  progress)
+        except KeyboardInterrupt:
+            bar.close()
+            print(f'c3p campaign: interrupted; what is done is in {arguments.out}, and the same '
+                  'command goes on', file=sys.stderr)
+            return INTERRUPTED
+    summary = summarise(result.rows, result.parameters)
+    pictures = campaign_page(spec, result.rows, summary, arguments.out / 'campaign')
+    for worst in summary['worst'].values():
+        for entry in worst:
+            entry['command'] = command(spec, entry['index'])
+    files = {'rows': str(result.path), 'page': str(pictures[0]), 'page_pdf': str(pictures[1])}
+    stream = write_json({'campaign': spec.plain(), **summary, 'computed': result.computed,
+                         'files': files}, arguments.json)
+    print(text(summary), file=stream)
+    _print_worst(summary, stream)
+    for kind, path in files.items():
+        print(f'  {kind:34} {path}', file=stream)
+    return 0 if summary['reached_fraction'] >= arguments.least_reached else MISSED
+
+
+def _print_worst(summary: dict[str, Any], stream: Any) -> None:
+    for index, reason in list(summary['failures'].items())[:10]:
+        print(f'  draw {index} failed: {reason}', file=stream)
+    for effect, worst in summary['worst'].items():
+        value = worst[0][effect]
+        print(f'  worst {effect}{"" if value is None else f" = {value:.4g}"}: '
+              f'{worst[0]["command"]}', file=stream)
+
+
+def _only(spec: CampaignSpec, arguments: argparse.Namespace) -> int:
+    """Drive one draw; return the exit code."""
+    from c3p_bags.report.drive_page import drive_figure
+    from c3p_bags.runs.metrics import drive_metrics
+    from c3p_experiments.campaigns.draw import flat, missed, simulate
+
+    driven = simulate(spec, arguments.only)
+    figures, files = driven.outcome.figures, []
+    for number, one in enumerate(driven.outcome.runs):
+        place = arguments.out / f'draw_{arguments.only}{f"_{number + 1}" if number else ""}'
+        goal = one.log.goals[-1].pose if one.log.goals else None
+        if goal is not None:
+            files += drive_figure(one.log, driven.bench.robot, drive_metrics(
+                one.log, driven.bench.robot, goal, figures.get('goal_tolerance_m') or 0.05,
+                figures.get('yaw_tolerance_rad') or 0.15), place)
+    row = {'index': arguments.only, **driven.draw.parameters(), **flat(figures)}
+    stream = write_json({**row, 'files': [str(file) for file in files]}, arguments.json)
+    for name, value in row.items():
+        print(f'  {name:34} {value:.6g}' if isinstance(value, float) else
+              f'  {name:34} {value}', file=stream)
+    for file in files:
+        print(f'  {"page":34} {file}', file=stream)
+    if not row['reached']:
+        print(f'  {missed(row)}', file=stream)
+    return 0 if row['reached'] else MISSED

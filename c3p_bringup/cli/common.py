@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands of ``c3p`` share: exit codes, numbers as they are typed, places of results."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, NoReturn, TextIO
+
+# exit codes: a goal was missed; the command could not be carried out; it was interrupted
+MISSED, FAILED, INTERRUPTED = 1, 2, 130
+
+# how often a bar of progress is drawn, s
+SHOWN_EVERY = 0.2
+
+# what brings a module that pip does not bring by its own name
+REMEDIES = {
+    'rclpy': 'install ROS 2 and source its setup file, or `pip install c3p[jazzy]`',
+    'mujoco': '`pip install c3p[sim]`',
+}
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that answers what it cannot read with one line, and not with a page of usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and where to read more; end with exit code 2."""
+        self.exit(FAILED, f'{self.prog}: {message}; see {self.prog} --help\n')
+
+
+def finite(text: str) -> float:
+    """Return the number that was typed."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f'{text}: must be a finite number')
+    return value
+
+
+def not_negative(text: str) -> float:
+    """Return the number of 0 or more that was typed."""
+    value = finite(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f'{text}: must not be negative')
+    return value
+
+
+def positive(text: str) -> float:
+    """Return the number above zero that was typed."""
+    value = finite(text)
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f'{text}: must be a number greater than zero')
+    return value
+
+
+def share(text: str) -> float:
+    """Return the part of a whole that was typed, 0 to 1."""
+    value = finite(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f'{text}: must be a part from 0 to 1, such as 0.95')
+    return value
+
+
+def count(text: str) -> int:
+    """Return the whole number of 1 or more that was typed."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f'{text}: must be a whole number, 1 or more')
+    return value
+
+
+def add_results(command: argparse.ArgumentParser, out: str, what: str) -> None:
+    """
+    Add ``--out`` and ``--json``.
+
+    Parameters
+    ----------
+    command : ArgumentParser
+    out : str
+        Default directory.
+    what : str
+        Goes there.
+    """
+    command.add_argument('--out', type=Path, default=Path(out), metavar='DIR',
+                         help=f'where {what} go (default: %(default)s)')
+    add_json(command)
+
+
+def add_json(command: argparse.ArgumentParser) -> None:
+    """Add ``--json``."""
+    command.add_argument('--json', type=Path, metavar='FILE',
+                         help='write the figures there as JSON, SI units; - is standard output')
+
+
+def add_recorded_robot(command: argparse.ArgumentParser) -> None:
+    """Add ``--robot`` of a command that reads a bag."""
+    command.add_argument('--robot', default='', metavar='ROBOT',
+                         help='name, or path of a YAML, URDF or xacro file (default: that of the '
+                              'bag: a name of this installation, else the description in it; c3p '
+                              'where it has neither). A xacro file is a program: it runs')
+
+
+def given_robot(robot: str, bag: Path | None, namespace: str | None = None
+                ) -> AbstractContextManager[str]:
+    """Return what gives the name or path of the user's robot, else that of the bag, else c3p."""
+    if robot or bag is None:
+        return nullcontext(robot or 'c3p')
+    from c3p_bags.runs.recorded_robot import recorded_robot
+
+    return recorded_robot(bag, namespace)
+
+
+def make_places(folder: Path, json_file: Path | None = None) -> None:
+    """
+    Make the directories of the results: what cannot be written is told before a long run.
+
+    Parameters
+    ----------
+    folder : Path
+    json_file : Path, optional
+        As ``--json``.
+
+    Raises
+    ------
+    ValueError
+        Nothing can be written there.
+    """
+    if json_file is not None and json_file.is_dir():
+        raise ValueError(f'{json_file}: is a directory; name a file in it')
+    to_file = json_file is not None and str(json_file) != '-'
+    for place in [folder, json_file.parent] if to_file else [folder]:
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            # what is there already, but is no directory
+            reason = 'it is a file' if place.is_file() else f'{error.strerror}'.lower()
+            raise ValueError(f'{place}: cannot be made ({reason}); name another place') from None
+        if not os.access(place, os.W_OK | os.X_OK):
+            raise ValueError(f'{place}: may not be written; name another place')
+
+
+def write_json(figures: Mapping[str, Any], path: Path | None) -> TextIO:
+    """Write figures as ``--json`` asks; return the stream that is left for people."""
+    if path is None:
+        return sys.stdout
+    text = json.dumps(figures, indent=2, allow_nan=False, ensure_ascii=False) + '\n'
+    if str(path) == '-':
+        sys.stdout.write(text)
+        return sys.stderr
+    path.write_text(text, encoding='utf-8')
+    return sys.stdout
+
+
+@contextmanager
+def until_ctrl_c() -> Iterator[Callable[[], bool]]:
+    """
+    Yield what tells whether Ctrl-C has come, so that work ends where it is whole.
+
+    A second one raises KeyboardInterrupt as usual. In another thread than the main one Python has
+    no signals, and it never comes.
+    """
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked.is_set
+        return
+
+    def on_signal(*_: Any) -> None:
+        if asked.is_set():
+            raise KeyboardInterrupt
+        asked.set()
+
+    before = signal.signal(signal.SIGINT, on_signal)
+    try:
+        yield asked.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def reason(error: Exception) -> str:
+    """Return what went wrong in one line, with what can be done about it."""
+    if isinstance(error, ModuleNotFoundError):
+        name = (error.name or '').split('.')[0]
+        return f'{name} is missing: {REMEDIES.get(name, f"`pip install {name}`")}'
+    if isinstance(error, OSError) and error.filename is not None:
+        return (f'{error.filename}: {(error.strerror or "cannot be used").lower()}; see that it '
+                'is there and may be used, or name another place')
+    return ' '.join(f'{error}'.split())

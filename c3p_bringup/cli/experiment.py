@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``c3p experiment``: the experiments of the papers and ours, with pages, tables and figures."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tqdm import tqdm
+
+from c3p_bringup.cli.common import MISSED, add_json, finite, make_places, positive, write_json
+from c3p_bringup.options import PLANTS
+
+if TYPE_CHECKING:
+    from c3p_experiments.loop.conditions import Conditions
+
+ALL = 'all'
+# what can be given besides the name and where results go
+OPTIONS = ('plant', 'controller', 'robot', 'friction', 'latency', 'counts', 'seed', 'duration',
+           'film')
+
+
+def add_experiment(commands: Any) -> None:
+    """Add the command ``experiment`` to the subparsers `commands`."""
+    command = commands.add_parser(
+        'experiment', help='do an experiment of the papers, or one of ours',
+        description='Do an experiment in one process, faster than real time, and compare it with '
+                    'what is printed. Exit code 1 when a goal is missed; bars that are missed '
+                    'are shown in the table and do not count.')
+    command.add_argument('name', nargs='?', metavar='NAME', help='see --list; all does every one')
+    command.add_argument('--list', action='store_true', help='list the experiments')
+    command.add_argument('--plant', choices=PLANTS,
+                         help='rolling without slip, or tyres in contact (default: analytic)')
+    command.add_argument('--controller', help='paper, closed_form or mpc (default: mpc)')
+    command.add_argument('--robot', help='name, or path of a YAML, URDF or xacro file (default: '
+                                         'the one of the paper)')
+    command.add_argument('--friction', type=finite, metavar='MU',
+                         help='between tyres and ground, plant mujoco (default: 0.8)')
+    command.add_argument('--latency', type=finite, metavar='MS',
+                         help='of the whole loop (default: 10)')
+    command.add_argument('--counts', type=int, nargs=2, metavar=('WHEEL', 'STEERING'),
+                         help='encoder counts per turn, 0 is ideal (default: 2000 4096)')
+    command.add_argument('--seed', type=int, help='of what is drawn (default: 0)')
+    command.add_argument('--duration', type=positive, metavar='S',
+                         help='of each run, hill and random_terrain (default: 20)')
+    command.add_argument('--film', nargs='?', const='mp4', choices=('mp4', 'gif'),
+                         help='hill and random_terrain: stills and a film too (default kind: mp4)')
+    command.add_argument('--out', type=Path, metavar='DIR',
+                         help='where pages and tables go (default: '
+                              'out/experiment/PLANT_CONTROLLER, or out/experiment for a model)')
+    add_json(command)
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry out the command; return its exit code."""
+    # imported when asked for: plots and kernels take their time
+    from c3p_experiments.catalogue import EXPERIMENTS
+    from c3p_experiments.models import MODELS, check_options
+
+    known = [*EXPERIMENTS.values(), *MODELS.values()]
+    if arguments.list:
+        for experiment in known:
+            print(f'{experiment.name:14} {experiment.title} ({experiment.source})')
+        return 0
+    name, names = arguments.name, [experiment.name for experiment in known]
+    given = {option: value for option in OPTIONS
+             if (value := getattr(arguments, option)) is not None}
+    if name is None or name not in [*names, ALL]:
+        asked = 'which experiment?' if name is None else f'experiment {name}:'
+        raise ValueError(f'{asked} must be one of {", ".join(names)}, or {ALL}')
+    if name in MODELS:
+        check_options(MODELS[name], given)
+        return _carry_out(arguments, [], [name], None, arguments.out or Path('out/experiment'))
+    idle = [f'--{option}' for option in ('duration', 'film') if option in given]
+    if name != ALL and idle:
+        raise ValueError(f'experiment {name}: {", ".join(idle)} is for experiments without a '
+                         'control loop; leave it out')
+    conditions = _conditions(given)
+    out = arguments.out or Path('out/experiment') / f'{conditions.plant}_{conditions.controller}'
+    drives = [name] if name != ALL else [
+        e.name for e in EXPERIMENTS.values() if conditions.plant in e.plants]
+    return _carry_out(arguments, drives, list(MODELS) if name == ALL else [], conditions, out)
+
+
+def _conditions(given: Mapping[str, Any]) -> Conditions:
+    """Return the conditions of a control loop, defaults where nothing is given."""
+    from c3p_experiments.loop.conditions import Conditions
+
+    wheel, steering = given.get('counts', (2000, 4096))
+    return Conditions(
+        plant=given.get('plant', 'analytic'), controller=given.get('controller', 'mpc'),
+        robot=given.get('robot'), friction=given.get('friction'),
+        latency=1e-3 * given.get('latency', 10.0), wheel_counts=wheel, steering_counts=steering,
+        seed=given.get('seed', 0))
+
+
+def _carry_out(arguments: argparse.Namespace, drives: Sequence[str], models: Sequence[str],
+               conditions: Conditions | None, out: Path) -> int:
+    """Do experiments one after the other; write what comes of them, return the exit code."""
+    from c3p_experiments.catalogue import experiment_for, run_experiment
+    from c3p_experiments.loop.model_options import ModelOptions
+    from c3p_experiments.models import MODELS, run_model
+
+    # --robot names one of these where it is asked for alone; under `all` it is that of the drives
+    options = ModelOptions(None if drives else arguments.robot, arguments.seed or 0,
+                           arguments.duration, arguments.film or '')
+    runs = {name: experiment_for(name, conditions.plant).runs for name in drives}
+    make_places(out, arguments.json)
+    stream = sys.stderr if str(arguments.json) == '-' else sys.stdout
+    results = []
+    for name in [*drives, *models]:
+        model = name in models
+        with _bar(name, MODELS[name].runs if model else runs[name]) as bar:
+            results.append(run_model(name, options, out, bar.set) if model
+                           else run_experiment(name, conditions, out, bar.set))
+        print(_text(results[-1]), file=stream, flush=True)
+    figures = results[0] if arguments.name != ALL else _together(results, out)
+    write_json(figures, arguments.json)
+    for kind, path in figures['files'].items():
+        print(f'  {kind:14} {path}', file=stream)
+    return 0 if figures['reached'] else MISSED
+
+
+class _Bar(tqdm):
+    """A progress bar over runs and their parts."""
+
+    def set(self, value: float) -> None:
+        self.n = round(min(value, self.total), 3)
+        self.refresh()
+
+
+def _bar(name: str, total: int) -> _Bar:
+    return _Bar(total=total, desc=name, file=sys.stderr, disable=None, leave=False,
+                mininterval=0.2, bar_format='{desc:14}|{bar:40}| {n:.1f}/{total} runs, {elapsed}')
+
+
+def _text(figures: dict[str, Any]) -> str:
+    from c3p_experiments.loop.report import conditions_text, text_table
+
+    reached = 'reached' if figures['reached'] else 'MISSED'
+    return (f'{figures["experiment"]}: {figures["title"]} ({figures["source"]})\n'
+            f'  {conditions_text(figures["conditions"])}; goal {reached}\n'
+            f'{text_table(figures["table"])}\n')
+
+
+def _together(results: list[dict[str, Any]], out: Path) -> dict[str, Any]:
+    from c3p_experiments.loop.report import write_index
+
+    index = write_index(results, out)
+    return {'reached': all(figures['reached'] for figures in results),
+            'missed': [f['experiment'] for f in results if not f['reached']],
+            'experiments': {figures['experiment']: figures for figures in results},
+            'files': {'index': str(index)}}

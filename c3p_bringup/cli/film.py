@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``c3p film``: a film, or one picture, of a recorded run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from c3p_bringup.cli.common import (
+    add_recorded_robot,
+    count,
+    given_robot,
+    make_places,
+    positive,
+)
+
+# what can be written
+SUFFIXES = ('.mp4', '.png')
+
+
+def add_film(commands: Any) -> None:
+    """Add the command ``film`` to the subparsers `commands`."""
+    command = commands.add_parser(
+        'film', help='a film or a picture of a recorded run',
+        description='Draw the robot as it moved in a bag, simulated or not: an MP4 (needs '
+                    'c3p[film]) or, with a name that ends in .png, one picture with the robot at '
+                    'several places. Needs c3p[sim] and OpenGL, but no screen.')
+    command.add_argument('bag', type=Path, metavar='BAG', help='directory of the bag')
+    add_recorded_robot(command)
+    command.add_argument('--out', type=Path, default=Path('out/film.mp4'), metavar='FILE',
+                         help='.mp4 or .png (default: %(default)s)')
+    command.add_argument('--speed', type=positive, default=1.0, metavar='F',
+                         help='robot time per time of the film (default: %(default)s)')
+    command.add_argument('--size', type=count, nargs=2, default=[1280, 720],
+                         metavar=('WIDTH', 'HEIGHT'), help='pixels (default: 1280 720)')
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry out the command; return its exit code."""
+    # imported when asked for: MuJoCo and OpenGL take their time
+    from c3p_bags.runs.log_reader import read_run
+    from c3p_description.reading.loader import load_casters
+    from c3p_viewers.mujoco.mujoco_pictures import film, render_run
+
+    if arguments.out.suffix not in SUFFIXES:
+        raise ValueError(f'out = {arguments.out}: its name must end in {" or ".join(SUFFIXES)}')
+    with given_robot(arguments.robot, arguments.bag) as robot:
+        log = read_run(arguments.bag, load_casters(robot))
+        make_places(arguments.out.parent)
+        if arguments.out.suffix == '.png':
+            path = render_run(log, arguments.out, robot, size=arguments.size)
+        else:
+            with tqdm(total=1.0, disable=None, file=sys.stderr,
+                      bar_format='{percentage:3.0f} %|{bar:40}| {elapsed}<{remaining}') as bar:
+                path = film(log, arguments.out, robot, speed=arguments.speed,
+                            size=arguments.size, progress=lambda done: bar.update(done - bar.n))
+    print(path)
+    return 0

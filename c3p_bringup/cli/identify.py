@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``c3p identify``: a robot's parameters from a bag, and a drive that shows them."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+from c3p_bringup.cli.common import (
+    add_results,
+    make_places,
+    positive,
+    share,
+    until_ctrl_c,
+    write_json,
+)
+from c3p_bringup.options import PLANTS
+from c3p_dynamics.identification_parameters import PARAMETERS, USUAL
+
+DESCRIPTION = """\
+Estimate masses, centre of mass, friction and delay of a robot from joint_states and wheel_effort
+in a bag, with intervals. With --excite a drive that shows them is simulated and recorded first;
+with --live, too, it is commanded to the robot on the topics of this network."""
+
+
+def _confidence(text: str) -> float:
+    value = share(text)
+    # an interval of certainty has no end, and one of none is a point
+    if value in (0.0, 1.0):
+        raise argparse.ArgumentTypeError(f'{text}: must lie between 0 and 1, such as 0.95')
+    return value
+
+
+def add_identify(commands: Any) -> None:
+    """Add the command to the subparsers of ``c3p``."""
+    command = commands.add_parser('identify', help='masses, centre of mass and friction of a '
+                                  'robot from a recorded drive', description=DESCRIPTION)
+    command.add_argument('bag', type=Path, nargs='?', metavar='BAG',
+                         help='directory of the bag; with --excite where it goes '
+                              '(default then: DIR/bag)')
+    command.add_argument('--robot', default='c3p', help='description to start from: name, or path '
+                         'of a YAML, URDF or xacro file (default: %(default)s)')
+    command.add_argument('--namespace', metavar='NS', help='of the robot in the bag (default: the '
+                         'only one)')
+    command.add_argument('--torque', choices=['auto', 'command', 'measured'], default='auto',
+                         help='wheel_effort, the efforts in joint_states, or what fits better '
+                              'where they differ (default: %(default)s)')
+    command.add_argument('--estimate', nargs='+', choices=list(PARAMETERS), default=list(USUAL),
+                         metavar='NAME', help=f'what to estimate (default: {" ".join(USUAL)}; '
+                         f'there are also {" ".join(p for p in PARAMETERS if p not in USUAL)})')
+    command.add_argument('--per-caster', nargs='+', choices=list(PARAMETERS), default=[],
+                         metavar='NAME', help='those that get one value per caster')
+    command.add_argument('--segment', type=positive, default=0.5, metavar='S',
+                         help='longest piece that is predicted (default: %(default)s)')
+    command.add_argument('--confidence', type=_confidence, default=0.95, metavar='P',
+                         help='of the intervals (default: %(default)s)')
+    _add_excitation(command)
+    add_results(command, 'out/identify', 'robot file, picture and bag')
+    command.set_defaults(run=run)
+
+
+def _add_excitation(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group('excitation')
+    group.add_argument('--excite', action='store_true', help='drive and record first')
+    group.add_argument('--live', action='store_true', help='with --excite: command the robot on '
+                       'this network; it needs about 1 m of free floor on all sides')
+    group.add_argument('--duration', type=positive, default=60.0, metavar='S',
+                       help='of the drive (default: %(default)s)')
+    group.add_argument('--speed', type=positive, default=0.3, metavar='M/S',
+                       help='largest speed in x and in y (default: %(default)s)')
+    group.add_argument('--yaw-rate', type=positive, default=1.0, metavar='RAD/S',
+                       help='largest yaw rate (default: %(default)s)')
+    group.add_argument('--plant', choices=PLANTS, default='analytic',
+                       help='what moves the simulated robot (default: %(default)s)')
+    group.add_argument('--simulated', metavar='ROBOT',
+                       help='robot that is simulated, if not the one described')
+    group.add_argument('--seed', type=int, default=0, help='of sensors and start '
+                       '(default: %(default)s)')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry the command out; return the exit code."""
+    from c3p_experiments.identification.identify import identify_bag
+
+    if not arguments.excite and arguments.bag is None:
+        raise ValueError('no bag given: name one, or drive and record one with --excite')
+    bag = arguments.bag or arguments.out / 'bag'
+    make_places(arguments.out, arguments.json)
+    if arguments.excite:
+        _excite(arguments, bag)
+    figures = identify_bag(
+        bag, arguments.robot, arguments.out, namespace=arguments.namespace,
+        torque=arguments.torque, estimate=arguments.estimate, per_caster=arguments.per_caster,
+        segment=arguments.segment, confidence=arguments.confidence)
+    if arguments.excite:
+        figures['files']['bag'] = str(bag)
+    print(table(figures), file=write_json(figures, arguments.json))
+    return 0
+
+
+def _excite(arguments: argparse.Namespace, bag: Path) -> None:
+    from c3p_dynamics.excitation import Excitation
+
+    excitation = Excitation(arguments.duration, arguments.speed, arguments.yaw_rate)
+    if arguments.live:
+        from c3p_bringup.excite_live import excite_live
+        excite_live(bag, excitation, arguments.robot,
+                    say=lambda line: print(line, file=sys.stderr))
+        return
+    from tqdm import tqdm
+
+    from c3p_experiments.identification.excite import simulate_excitation
+    with tqdm(total=excitation.duration, unit='s', desc='drive', disable=None, file=sys.stderr,
+              bar_format='{desc} |{bar:40}| {n:.0f}/{total:.0f} s') as bar:
+
+        def progress(time: float) -> None:
+            bar.update(time - bar.n)
+
+        with until_ctrl_c() as stop:
+            simulate_excitation(bag, arguments.robot, arguments.simulated, arguments.plant,
+                                excitation=excitation, seed=arguments.seed, progress=progress,
+                                stop=stop)
+            interrupted = stop()
+    if interrupted:
+        print(f'what was driven is in {bag}', file=sys.stderr)
+        raise KeyboardInterrupt
+
+
+def table(figures: dict[str, Any]) -> str:
+    """
+    Return the figures of `identify.identify_bag` as text for a terminal.
+
+    Each estimate with its half interval, the description, and the deviation from it.
+    """
+    rows = []
+    for name, e in figures['estimates'].items():
+        half = max(e['high'] - e['value'], e['value'] - e['low'])
+        # two digits of the interval say what the value is worth
+        digits = max(0, 1 - math.floor(math.log10(half))) if half > 0 else 6
+        # of the delay nothing is described
+        change = (f'{100 * (e["value"] / e["described"] - 1):+.2f} %'
+                  if e['described'] and name != 'delay' else '')
+        rows.append(f'  {name:22} {e["value"]:>12.{digits}f} ± {half:<10.{digits}f} '
+                    f'{e["unit"]:10} {e["described"]:>10.5g} {change:>10}')
+    head = (f'  {"":22} {"estimate":>12}   {figures["confidence"]:<10.0%} {"":10} '
+            f'{"described":>10} {"change":>10}')
+    noise, segments = figures['noise_m'], figures['segments']
+    tail = [f'  {segments["used"]} pieces, {segments["seconds"]:.1f} s of motion; noise '
+            f'{1e6 * noise["steering"]:.0f} µm in steering, {1e6 * noise["wheel"]:.0f} µm in '
+            'wheels, over ground']
+    tail += [f'  note: {text}' for text in figures['notes']]
+    tail += [f'  {kind:22} {path}' for kind, path in figures['files'].items()]
+    return '\n'.join([head, *rows, *tail])

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``c3p play``: a bag through real topics."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from c3p_bringup.cli.common import (
+    FAILED,
+    SHOWN_EVERY,
+    add_json,
+    not_negative,
+    positive,
+    write_json,
+)
+
+
+def add_play(commands: Any) -> None:
+    """Add the command ``play`` to the subparsers `commands`."""
+    command = commands.add_parser(
+        'play', help='play a bag through real topics',
+        description='Publish the messages of a bag at their times, latched ones latched. What '
+                    'would move a robot is muted. Without ROS_AUTOMATIC_DISCOVERY_RANGE only this '
+                    'machine hears it.')
+    command.add_argument('bag', type=Path, metavar='BAG',
+                         help='directory of the bag, or a single .mcap or .db3 file')
+    command.add_argument('--rate', type=positive, default=1.0, metavar='F',
+                         help='recorded time per real time (default: %(default)s)')
+    command.add_argument('--topics', nargs='+', default=[''], metavar='TOPIC',
+                         help='only these, by their full names')
+    command.add_argument('--commands', action='store_true',
+                         help='play also what moves a robot: cmd_vel, goal_pose, wheel_effort, …')
+    command.add_argument('--clock', type=positive, nargs='?', const=100.0, default=0.0,
+                         metavar='HZ',
+                         help='publish /clock, HZ times per recorded second (100 when not said); '
+                              'for nodes with use_sim_time')
+    command.add_argument('--loop', action='store_true', help='begin again at the end')
+    command.add_argument('--start-offset', type=not_negative, default=0.0, metavar='S',
+                         help='begin so much after the first message; latched messages from '
+                              'before are played (default: %(default)s)')
+    command.add_argument('--duration', type=not_negative, default=0.0, metavar='S',
+                         help='recorded time to play; 0 is all (default: %(default)s)')
+    command.add_argument('--delay', type=not_negative, default=1.0, metavar='S',
+                         help='wait with the first message, so that listeners are found '
+                              '(default: %(default)s)')
+    command.add_argument('--start-paused', action='store_true',
+                         help='wait for `ros2 service call /player/pause std_srvs/srv/SetBool '
+                              '"{data: false}"`')
+    command.add_argument('--remap', nargs='+', default=[], metavar='FROM:=TO',
+                         help='play a topic under another name')
+    command.add_argument('--force', action='store_true',
+                         help='play also on topics that another node publishes')
+    add_json(command)
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry out the command; return its exit code."""
+    # imported when asked for: a command without ROS 2 must not need it
+    from c3p_bags.player.player_node import PlayerNode
+    from c3p_bringup.run_live import live_node
+
+    # a recorded robot must not be taken for the real one on the laboratory's network
+    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    values = {name: getattr(arguments, name) for name in (
+        'rate', 'topics', 'commands', 'clock', 'loop', 'start_offset', 'duration', 'delay',
+        'start_paused', 'force')}
+    remappings = [part for rule in arguments.remap for part in ('-r', rule)]
+    with live_node(PlayerNode, {'bag': str(arguments.bag), **values}, remappings) as (
+            player, spinner), tqdm(unit=' s', disable=None, file=sys.stderr, bar_format=(
+                '{n:.1f} s of the recording, {elapsed} passed')) as bar:
+        try:
+            while not player.done:
+                spinner.until(lambda: player.done, period=SHOWN_EVERY)
+                bar.update(player.position - bar.n)
+        except KeyboardInterrupt:
+            player.stop()
+        failure, shown = player.failure, figures(player)
+    stream = write_json(shown, arguments.json)
+    print(_summary(shown), file=stream)
+    if failure:
+        print(f'c3p play: {failure}', file=sys.stderr)
+    return FAILED if failure else 0
+
+
+def figures(player: Any) -> dict[str, Any]:
+    """Return what ``--json`` writes, SI units."""
+    return {'played_s': player.position, 'messages': sum(player.counts.values()),
+            'late_s': dict(player.late.figures()), 'topics': dict(sorted(player.counts.items()))}
+
+
+def _summary(shown: dict[str, Any]) -> str:
+    late = shown['late_s']
+    lines = [('recording played', f'{shown["played_s"]:.2f} s'),
+             ('messages', shown['messages']),
+             ('late, p50 / p99 / max', ' / '.join(
+                 f'{1e3 * late[k]:.2f}' for k in ('p50', 'p99', 'max')) + ' ms'
+              if late else '-'), *shown['topics'].items()]
+    return '\n'.join(f'  {name:30} {value}' for name, value in lines)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``c3p recompute``: the odometry of a bag again, to the last bit or with other parameters."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from c3p_bags.runs.recompute_bag import BagOdometry, recompute_bag, write_recomputed
+from c3p_bringup.cli.common import (
+    MISSED,
+    add_json,
+    add_recorded_robot,
+    make_places,
+    write_json,
+)
+from c3p_description.reading.yaml_files import YamlFileError, parse_yaml
+from c3p_description.texts import brief
+
+# largest difference of a number that counts as the same, SI units: rounding of a pose that a bag
+# hands over in the middle of a run; from its first sample on, every bit is the same
+SAME = 1e-12
+
+
+def setting(text: str) -> tuple[str, Any]:
+    """Return name and value of ``NAME=VALUE``."""
+    name, equals, value = text.partition('=')
+    if not (equals and name):
+        raise argparse.ArgumentTypeError(f'{text}: must be NAME=VALUE, such as robust=false')
+    try:
+        return name, parse_yaml(value)
+    except YamlFileError as error:
+        raise argparse.ArgumentTypeError(f'{brief(text)}: {error}') from None
+
+
+def add_recompute(commands: Any) -> None:
+    """Add the command ``recompute`` to the subparsers `commands`."""
+    command = commands.add_parser(
+        'recompute', help='compute the odometry of a bag again and compare',
+        description='Run the sensed kinematics on the joint states of a bag, with the parameters '
+                    'that were recorded in it, and compare with the recorded odometry. Exit code '
+                    '1 when they differ by more than 1e-12 although nothing was changed. Needs no '
+                    'ROS 2.')
+    command.add_argument('bag', type=Path, metavar='BAG', help='directory of the bag')
+    add_recorded_robot(command)
+    command.add_argument('--namespace', metavar='NAME',
+                         help='of the robot (default: the only one in the bag)')
+    command.add_argument('--set', type=setting, action='append', default=[], metavar='NAME=VALUE',
+                         help='another value for a parameter of the odometry, such as '
+                              'robust=false; may be repeated')
+    command.add_argument('--everything', action='store_true',
+                         help='use every joint state and start at the origin, whatever the '
+                              'recorded odometry says')
+    command.add_argument('--out', type=Path, metavar='DIR',
+                         help='write a new bag there: all that was recorded, with the recomputed '
+                              'odom, and the recorded one as odom/recorded')
+    add_json(command)
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry out the command; return its exit code."""
+    if arguments.out is not None and arguments.out.exists():
+        raise ValueError(f'{arguments.out}: exists already; name another place')
+    make_places(Path() if arguments.out is None else arguments.out.parent, arguments.json)
+    space = arguments.namespace
+    with tqdm(total=1.0, disable=None, file=sys.stderr,
+              bar_format='{percentage:3.0f} %|{bar:40}| {elapsed}<{remaining}') as bar:
+        found = recompute_bag(
+            arguments.bag, arguments.robot, f'/{space.strip("/")}' if space else space,
+            dict(arguments.set), arguments.everything, lambda done: bar.update(done - bar.n))
+    if arguments.out is not None:
+        write_recomputed(arguments.bag, arguments.out, found)
+    shown = figures(found, arguments.out)
+    stream = write_json(shown, arguments.json)
+    print(_summary(shown), file=stream)
+    same = shown.get('largest_difference')
+    return MISSED if same is not None and not found.changed and not same <= SAME else 0
+
+
+def figures(found: BagOdometry, out: Path | None = None) -> dict[str, Any]:
+    """Return what ``--json`` writes, SI units; without recorded odometry no differences."""
+    odometry = found.odometry
+    shown: dict[str, Any] = {
+        'samples': len(odometry.stamp), 'refused': odometry.refused,
+        'resets': len(odometry.resets), 'parameters': found.parameters,
+        'parameters_recorded': found.known}
+    if found.agreement is not None and found.agreement.compared:
+        a = found.agreement
+        shown |= {
+            'compared': a.compared, 'identical': a.identical, 'same_motion': a.same_motion,
+            'position_difference_m': a.position,
+            'yaw_difference_rad': a.yaw, 'twist_difference': a.twist,
+            'covariance_difference': a.covariance,
+            'largest_difference': max(a.position, a.yaw, a.twist)}
+    if len(odometry.stamp):
+        x, y, *_, s, c = odometry.numbers[-1, :7].tolist()
+        shown['end_pose'] = [x, y, 2.0 * math.atan2(s, c)]
+    if out is not None:
+        shown['bag'] = str(out)
+    return shown
+
+
+def _summary(shown: dict[str, Any]) -> str:
+    lines = [('samples used / refused', f'{shown["samples"]} / {shown["refused"]}'),
+             ('pose set', f'{shown["resets"]} times'),
+             ('parameters', 'as recorded' if shown['parameters_recorded']
+              else 'not in the bag: those of this installation')]
+    if 'compared' in shown:
+        lines += [
+            ('equal to the last bit', f'{shown["identical"]} of {shown["compared"]} messages; '
+                                      f'pose and twist of {shown["same_motion"]}'),
+            ('largest difference, pose', f'{shown["position_difference_m"]:.3g} m, '
+                                         f'{shown["yaw_difference_rad"]:.3g} rad'),
+            ('largest difference, twist', f'{shown["twist_difference"]:.3g} m/s, rad/s'),
+            ('largest difference, covariance', f'{shown["covariance_difference"]:.3g} of the '
+                                               'largest')]
+    else:
+        lines.append(('recorded odometry', 'none to compare with'))
+    if 'end_pose' in shown:
+        x, y, yaw = shown['end_pose']
+        lines.append(('end of the recomputed path', f'({x:.4f}, {y:.4f}) m, {yaw:.4f} rad'))
+    if 'bag' in shown:
+        lines.append(('bag', shown['bag']))
+    return '\n'.join(f'  {name:30} {value}' for name, value in lines)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``c3p repair``: a whole bag of what there is of one that was cut off."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from c3p_bags.storage.repair import Repaired, repair
+from c3p_bringup.cli.common import add_json, make_places, write_json
+
+
+def add_repair(commands: Any) -> None:
+    """Add the command ``repair`` to the subparsers `commands`."""
+    command = commands.add_parser(
+        'repair', help='make a whole bag of a recording that was cut off',
+        description='Write a new bag with every message that can be read of one that lost its end '
+                    'with the power, or that is damaged. Needs no ROS 2.')
+    command.add_argument('bag', type=Path, metavar='BAG',
+                         help='directory of the bag, or one of its .mcap or .db3 files; it stays '
+                              'as it is')
+    command.add_argument('--out', type=Path, metavar='DIR',
+                         help='the new bag; must not exist (default: BAG_repaired)')
+    add_json(command)
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry out the command; return its exit code."""
+    bag = arguments.bag.resolve()
+    out = arguments.out or bag.with_name(f'{bag.stem}_repaired')
+    make_places(out.parent, arguments.json)
+    with tqdm(total=1.0, disable=None, file=sys.stderr,
+              bar_format='{percentage:3.0f} %|{bar:40}| {elapsed}<{remaining}') as bar:
+        shown = figures(repair(arguments.bag, out, lambda done: bar.update(done - bar.n)))
+    stream = write_json(shown, arguments.json)
+    print(_summary(shown), file=stream)
+    return 0
+
+
+def figures(done: Repaired) -> dict[str, Any]:
+    """Return what ``--json`` writes, SI units."""
+    return {'bag': str(done.bag), 'messages': sum(done.messages.values()),
+            'duration_s': 1e-9 * (done.span[1] - done.span[0]), 'lost_bytes': done.lost,
+            'topics': dict(sorted(done.messages.items()))}
+
+
+def _summary(shown: dict[str, Any]) -> str:
+    lines = [('bag', shown['bag']), ('messages', shown['messages']),
+             ('duration', f'{shown["duration_s"]:.2f} s'),
+             ('could not be read', f'{shown["lost_bytes"]} bytes'), *shown['topics'].items()]
+    return '\n'.join(f'  {name:40} {value}' for name, value in lines)

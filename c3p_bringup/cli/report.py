@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``c3p report``: what a bag says, or two of them; and how figures of drives are told."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from c3p_bringup.cli.common import (
+    MISSED,
+    add_recorded_robot,
+    add_results,
+    make_places,
+    positive,
+    write_json,
+)
+
+# below this share of real time a drive is said to have been slower
+SLOWER = 0.95
+
+
+def add_report(commands: Any) -> None:
+    """Add ``c3p report`` to the command line."""
+    report = commands.add_parser(
+        'report', help='one page on a bag: which wheel slipped, did the loop keep time',
+        description='Write one HTML page on a bag, simulated or from the field, with pictures and '
+                    'figures; of two bags, a comparison side by side. Exit code 1 when the last '
+                    'goal of a single bag was missed.')
+    report.add_argument('bag', type=Path, metavar='BAG', help='directory of the bag')
+    report.add_argument('other', type=Path, metavar='BAG2', nargs='?',
+                        help='another one to compare with')
+    add_recorded_robot(report)
+    report.add_argument('--namespace', metavar='NAME',
+                        help='of the robot, where the bag has several')
+    report.add_argument('--goal-tolerance', type=positive, default=0.05, metavar='M',
+                        help='radius of the goal zone (default: %(default)s)')
+    add_results(report, 'out/report', 'the page, pictures and figures')
+    report.set_defaults(run=_report)
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from c3p_bags.report.write import report
+
+    make_places(arguments.out, arguments.json)
+    bags = [arguments.bag] + ([arguments.other] if arguments.other else [])
+    with tqdm(total=11 + len(bags), file=sys.stderr, disable=None, leave=False,
+              bar_format='{desc:32}|{bar:40}|') as bar:
+        def progress(what: str) -> None:
+            bar.set_description_str(what[:32], refresh=False)
+            bar.update()
+
+        figures = report(bags, arguments.out, robot=arguments.robot,
+                         namespace=arguments.namespace, progress=progress,
+                         goal_tolerance=arguments.goal_tolerance)
+    told = figures.pop('answers')
+    stream = write_json(figures, arguments.json)
+    if len(bags) == 1 and figures['goal_pose'] is not None:
+        print(drive_summary(figures), file=stream)
+    for bag, lines in zip(bags, told, strict=True):
+        if len(bags) > 1:
+            print(bag, file=stream)
+        for answer in lines:
+            print(f'  {answer.question:30} {answer.answer}. {answer.detail}', file=stream)
+    for kind in ('report', 'figures', 'picture', 'picture_pdf'):
+        if kind in figures['files']:
+            print(f'  {kind:30} {figures["files"][kind]}', file=stream)
+    return MISSED if len(bags) == 1 and figures['reached'] is False else 0
+
+
+def finish(figures: dict[str, Any], arguments: argparse.Namespace) -> int:
+    """Tell and write the figures of a drive; return the exit code."""
+    stream = write_json(figures, arguments.json)
+    print(drive_summary(figures), file=stream)
+    if 'missed' in figures:
+        print(f'  {"missed because":30} {figures["missed"]}', file=stream)
+    for failure in figures.get('failures', []):
+        print(f'  failure: {failure}', file=stream)
+    for kind, path in figures['files'].items():
+        print(f'  {kind:30} {path}', file=stream)
+    return 0 if figures['reached'] else MISSED
+
+
+def drive_summary(figures: Mapping[str, Any]) -> str:
+    """Return the figures of a drive as lines for people."""
+    def number(key: str, unit: str, scale: float = 1.0, digits: int = 2) -> str:
+        value = figures.get(key)
+        return '-' if value is None else f'{scale * value:.{digits}f} {unit}'
+
+    latency = figures.get('latency_ms') or {}
+    shown = [
+        ('goal', 'reached' if figures['reached'] else 'MISSED'),
+        ('time to the goal zone', number('time_s', 's')),
+        ('casters aligned after', number('align_time_s', 's')),
+        ('path error, largest / rms', f'{number("path_error_max_m", "cm", 100)} / '
+                                      f'{number("path_error_rms_m", "cm", 100)}'),
+        ('final error, position / yaw', f'{number("final_error_m", "cm", 100)} / '
+                                        f'{number("final_yaw_error_rad", "rad", 1, 3)}'),
+        ('final error, true position', number('ground_truth_final_error_m', 'cm', 100)),
+        ('largest wheel torque', number('max_wheel_torque_nm', 'N·m')),
+        ('latency p50 / p99 / max', ' / '.join(
+            '-' if latency.get(k) is None else f'{latency[k]:.2f}' for k in ('p50', 'p99', 'max'))
+         + ' ms'),
+        *_can_summary(figures.get('can')),
+        ('cycles / overruns', f'{figures.get("cycles")} / {figures.get("overruns")}'),
+        *_pace_summary(figures.get('realtime_factor_achieved')),
+    ]
+    return '\n'.join(f'  {name:30} {value}' for name, value in shown)
+
+
+def _pace_summary(factor: float | None) -> list[tuple[str, str]]:
+    if factor is None:
+        return []
+    slower = f', {1.0 / factor:.1f} times slower than real time' if factor < SLOWER else ''
+    return [('robot time per real time', f'{factor:.2f}{slower}')]
+
+
+def _can_summary(can: dict[str, float] | None) -> list[tuple[str, str]]:
+    if can is None:
+        return []
+    return [('SYNC rate, bus load', f'{can["sync_rate_hz"]:.1f} Hz, {can["bus_load"]:.1%}'),
+            ('frames a second, missed cycles', f'{can["frames_per_s"]:.0f}, '
+                                               f'{can["missed_cycles"]:.0f}')]

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``c3p sim``: a simulated robot on real topics, for RViz, teleoperation and other programs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from c3p_bringup.cli.common import (
+    MISSED,
+    add_json,
+    finite,
+    make_places,
+    not_negative,
+    positive,
+    write_json,
+)
+from c3p_simulation.pacing import STRICT, WAIT
+
+# options that only one kind of robot has, and their defaults
+OF_TRICYCLE = {'terrain': 'hills', 'drive_rate': 1.0, 'camber_gain': 0.0}
+
+
+def add_sim(commands: Any) -> None:
+    """Add the command ``sim`` to the subparsers `commands`."""
+    command = commands.add_parser(
+        'sim', help='run a simulated robot on real topics until Ctrl-C',
+        description='Run a simulated robot on real topics until Ctrl-C: the caster robot with its '
+                    'control chain, or (--robot pvc_tricycle) the tricycle that climbs rough '
+                    'ground. cmd_vel drives it; docs/rough_ground.md shows it in RViz.')
+    command.add_argument('--robot', default='c3p',
+                         help='name, or path of a YAML, URDF or xacro file (default: %(default)s)')
+    command.add_argument('--terrain', metavar='NAME',
+                         help='ground of the tricycle: a name, or the path of a height map '
+                              f'(default: {OF_TRICYCLE["terrain"]})')
+    command.add_argument('--drive-rate', type=finite, metavar='RATE',
+                         help='rate of its wheels until cmd_vel comes, rad/s; 0 stands (default: '
+                              f'{OF_TRICYCLE["drive_rate"]})')
+    command.add_argument('--camber-gain', type=not_negative, metavar='K',
+                         help='how fast its wheels are brought upright, 1/s (default: '
+                              f'{OF_TRICYCLE["camber_gain"]}, as in the paper)')
+    command.add_argument('--start', type=finite, nargs=3, default=[0.0, 0.0, 0.0],
+                         metavar=('X', 'Y', 'YAW'), help='where it starts, m and rad')
+    command.add_argument('--duration', type=positive, metavar='S',
+                         help='robot time after which it ends (default: at Ctrl-C)')
+    command.add_argument('--realtime-factor', type=positive, default=1.0, metavar='F',
+                         help='robot time per real time; other than 1 publishes /clock (default: '
+                              '%(default)s)')
+    command.add_argument('--realtime', choices=(WAIT, STRICT), default=WAIT,
+                         help='while the computer is busy, a robot on casters waits for its '
+                              'controllers, or it goes on as a robot does, and the watchdogs stop '
+                              'it; wait publishes /clock (default: %(default)s)')
+    command.add_argument('--params-file', type=Path, action='append', default=[], metavar='FILE',
+                         help='ROS 2 parameter file for the nodes; may be repeated; options that '
+                              'are given win')
+    add_json(command)
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry out the command; return its exit code."""
+    # imported when asked for: rclpy and the kernels take their time
+    from c3p_bringup.sim import SimOptions, simulate_casters, simulate_tricycle
+    from c3p_description.pvc_model import PvcTricycle
+    from c3p_description.reading.loader import load
+
+    tricycle = isinstance(load(arguments.robot), PvcTricycle)
+    chosen = {name: value for name in OF_TRICYCLE
+              if (value := getattr(arguments, name)) is not None}
+    if chosen and not tricycle:
+        option = f'--{next(iter(chosen)).replace("_", "-")}'
+        raise ValueError(f'{option}: only a tricycle has it; add --robot pvc_tricycle')
+    make_places(Path(), arguments.json)
+    options = SimOptions(robot=arguments.robot, start=arguments.start,
+                         duration=arguments.duration, realtime_factor=arguments.realtime_factor,
+                         realtime=arguments.realtime,
+                         parameters=arguments.params_file, chosen=chosen)
+    figures = (simulate_tricycle if tricycle else simulate_casters)(
+        options, say=lambda line: print(line, file=sys.stderr))
+    stream = write_json(figures, arguments.json)
+    for name, value in figures.items():
+        shown = f'{value:.6g}' if isinstance(value, float) else value
+        print(f'  {name:24} {shown}', file=stream)
+    return MISSED if figures.get('ended') else 0

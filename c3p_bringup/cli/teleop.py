@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``c3p teleop``: drive the robot with the keyboard of this terminal."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from c3p_bringup.cli.common import add_json, make_places, positive, write_json
+from c3p_bringup.teleop.key_drive import TAP, KeyDrive
+from c3p_description.reading.files import share_file
+from c3p_ros.schema import read_schema
+
+# what the keys ask for at the start, m/s and rad/s
+SPEED, YAW_RATE = 0.2, 0.5
+
+
+def add_teleop(commands: Any) -> None:
+    """Add the command to the subparsers of ``c3p``."""
+    teleop = commands.add_parser(
+        'teleop', help='drive the robot with the keyboard',
+        description='Drive the robot with the keyboard of this terminal. A key that is not held '
+                    'any more is a stop. Commands go to cmd_vel_keyboard where a twist_mux '
+                    'listens, else to cmd_vel.')
+    teleop.add_argument('--robot', default='c3p',
+                        help='name, or path of a YAML, URDF or xacro file (default: %(default)s)')
+    teleop.add_argument('--namespace', default='', metavar='NS',
+                        help='of the robot, such as robot1 (default: none)')
+    teleop.add_argument('--topic', default='',
+                        help='where the commands go (default: as said above)')
+    teleop.add_argument('--speed', type=positive, default=SPEED, metavar='M/S',
+                        help='at the start (default: %(default)s)')
+    teleop.add_argument('--yaw-rate', type=positive, default=YAW_RATE, metavar='RAD/S',
+                        help='at the start (default: %(default)s)')
+    teleop.add_argument('--tap', type=positive, default=TAP, metavar='S',
+                        help="how long one press counts; less than the keyboard's delay before "
+                             'it repeats makes a gap (default: %(default)s)')
+    teleop.add_argument('--plain', action='store_true', help='send Twist, not TwistStamped')
+    teleop.add_argument('--use-sim-time', action='store_true',
+                        help='stamp the commands with the time of /clock')
+    add_json(teleop)
+    teleop.set_defaults(run=_teleop)
+
+
+def default_limits() -> tuple[float, float]:
+    """Return speed and yaw rate that the velocity controller follows by default, m/s and rad/s."""
+    schema = read_schema(share_file('c3p_controller/velocity_controller_parameters.yaml'))
+    return tuple(float(schema[name]['default_value']) for name in ('speed_limit',
+                                                                   'yaw_rate_limit'))
+
+
+def _teleop(arguments: argparse.Namespace) -> int:
+    from c3p_bringup.teleop.terminal import Terminal
+
+    terminal = Terminal(sys.stdin, sys.stdout)
+    import rclpy
+    from rclpy.parameter import Parameter
+    from rclpy.signals import SignalHandlerOptions
+
+    from c3p_bringup.teleop.robot_link import RobotLink
+    from c3p_bringup.teleop.teleop import Teleop, signals_end, spinning
+    from c3p_description.reading.loader import load
+
+    if arguments.json is not None:
+        make_places(arguments.json.parent, arguments.json)
+    robot = load(arguments.robot)
+    drive = KeyDrive(arguments.speed, arguments.yaw_rate, *default_limits(), arguments.tap)
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        link = RobotLink(robot, arguments.topic, not arguments.plain,
+                         namespace=arguments.namespace, parameter_overrides=[
+                             Parameter('use_sim_time', value=arguments.use_sim_time)])
+        teleop = Teleop(link, drive, terminal)
+        with signals_end(teleop), spinning(link), terminal:
+            teleop.run()
+        link.destroy_node()
+    finally:
+        rclpy.try_shutdown()
+    stream = write_json(teleop.figures, arguments.json)
+    print(summary(teleop.figures), file=stream)
+    return 0
+
+
+def summary(figures: dict[str, Any]) -> str:
+    """Return what happened in a line or two."""
+    text = (f'  {figures["commands"]} commands to {figures["topic"]}, {figures["stops"]} stops, '
+            f'in {figures["duration_s"]:.0f} s')
+    if figures['e_stop_held']:
+        text += ('\n  the e-stop stays pressed; release it with c3p teleop, key r, or ros2 topic '
+                 "pub --once e_stop std_msgs/msg/Bool '{data: false}'")
+    return text

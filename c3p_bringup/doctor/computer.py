@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python, packages, processors, clock and devices of this computer."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from c3p_bringup.doctor.check import Check, fail, ok, warn
+
+OLDEST, NEWEST = (3, 10), (3, 13)
+
+# how the wake-up is tried: cycles of 200 Hz, and the lateness that a loop of 5 ms should have
+CYCLES, PERIOD, LATE = 100, 0.005, 1e-3
+# a clock that goes another way than the monotonic one by more was set meanwhile, s
+CLOCK_STEP = 0.01
+# before this nobody can have built this, s since 1970: 2024
+OLDEST_TIME = 1_704_067_200.0
+# shared memory that the nodes should find free, bytes
+SHARED_MEMORY = 32 << 20
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package, what needs it and how to get it; without a required one nothing works."""
+
+    module: str
+    name: str
+    needed_by: str
+    install: str
+    required: bool = False
+
+
+PACKAGES = (
+    Package('numpy', 'numpy', 'everything', 'pip install c3p', True),
+    Package('scipy', 'scipy', 'everything', 'pip install c3p', True),
+    Package('yaml', 'PyYAML', 'robots and parameters', 'pip install c3p', True),
+    Package('numba', 'numba', 'speed: without it the laws are a hundred times slower',
+            'pip install numba'),
+    Package('matplotlib', 'matplotlib', 'pictures', 'pip install c3p', True),
+    Package('tqdm', 'tqdm', 'progress bars', 'pip install c3p', True),
+    Package('rosbags', 'rosbags', 'bags: drive, report, identify', 'pip install c3p', True),
+    Package('can', 'python-can', 'motor cards, real and emulated', 'pip install c3p[hardware]'),
+    Package('canopen', 'canopen', 'motor cards, real and emulated', 'pip install c3p[hardware]'),
+    Package('serial', 'pyserial', 'emulated motor cards, slcan', 'pip install c3p[hardware]'),
+    Package('mujoco', 'mujoco', '--plant mujoco', 'pip install c3p[sim]'),
+    Package('xacro', 'xacro', 'robots described by xacro files', 'pip install c3p[sim]'),
+    Package('imageio', 'imageio', 'c3p film', 'pip install c3p[film]'),
+    Package('pandas', 'pandas', 'c3p campaign', 'pip install c3p[campaign]'),
+)
+
+
+def python(found: tuple[int, int] = sys.version_info[:2]) -> Check:
+    """Return whether this Python fits."""
+    text, name = '.'.join(map(str, found)), 'Python'
+    if found < OLDEST:
+        return fail(name, text, 'the suite needs 3.10 or later')
+    if found > NEWEST:
+        return warn(name, text, 'tested with 3.10 to 3.13')
+    return ok(name, f'{text}, {sys.executable}')
+
+
+def packages(wanted: tuple[Package, ...] = PACKAGES) -> Iterator[Check]:
+    """Yield whether each package is there, and what lacks without it."""
+    for package in wanted:
+        if importlib.util.find_spec(package.module) is not None:
+            try:
+                found = version(package.name)
+            except PackageNotFoundError:  # of an installation without metadata
+                found = 'there'
+            yield ok(package.name, found)
+        else:
+            answer = fail if package.required else warn
+            yield answer(package.name, f'missing; needed by {package.needed_by}',
+                         f'{package.install}')
+
+
+def processors(system: Path = Path('/sys')) -> Iterator[Check]:
+    """Yield number, governor and kernel of the processors, from what `system` tells."""
+    count = len(os.sched_getaffinity(0))
+    yield (ok('processors', f'{count}') if count >= 2 else
+           warn('processors', f'{count}', 'the robot needs two: the loop and all else'))
+    governor = system / 'devices/system/cpu/cpu0/cpufreq/scaling_governor'
+    found = governor.read_text(encoding='utf-8').strip() if governor.is_file() else ''
+    if found in ('', 'performance'):
+        yield ok('governor', found or 'not told by this kernel')
+    else:
+        yield warn('governor', found, 'sudo cpupower frequency-set -g performance')
+    realtime = system / 'kernel/realtime'
+    yield ok('kernel', 'PREEMPT_RT' if realtime.is_file() else 'without PREEMPT_RT: enough for '
+             '200 Hz when nothing else runs')
+
+
+def priority(limit: int | None = None, root: bool | None = None) -> Check:
+    """Return whether a process may have real-time priority: its `limit`, or being `root`."""
+    limit = resource.getrlimit(resource.RLIMIT_RTPRIO)[0] if limit is None else limit
+    root = os.geteuid() == 0 if root is None else root
+    if limit or root:
+        return ok('real-time priority', 'allowed: chrt -f 50 ros2 run c3p hardware_interface_node')
+    return warn('real-time priority', 'not allowed', 'add "@realtime - rtprio 80" to '
+                '/etc/security/limits.conf, be a member of that group and log in again')
+
+
+def wake_up() -> Check:
+    """Return how late this computer wakes a loop of 200 Hz, now."""
+    late, deadline = [], time.monotonic()
+    for _ in range(CYCLES):
+        deadline += PERIOD
+        time.sleep(max(0.0, deadline - time.monotonic()))
+        late.append(time.monotonic() - deadline)
+    late.sort()
+    text = f'{1e3 * late[CYCLES // 2]:.2f} ms late, at most {1e3 * late[-1]:.2f} ms'
+    if late[-2] < LATE:
+        return ok('wake-up', text)
+    return warn('wake-up', text, 'close other programs, set governor and priority; motor cards '
+                'stop when their master is late')
+
+
+def clock(seconds: float = 0.2) -> Check:
+    """Return whether the clock runs without steps for some `seconds`, and tells a time."""
+    before = time.time() - time.monotonic()
+    time.sleep(seconds)
+    step = time.time() - time.monotonic() - before
+    if time.time() < OLDEST_TIME:
+        return fail('clock', time.ctime(), 'set it: messages carry its time; `timedatectl '
+                    'set-ntp true`')
+    if abs(step) > CLOCK_STEP:
+        return warn('clock', f'stepped by {step:+.3f} s', 'somebody sets it; let chrony or '
+                    'timesyncd slew it, or the robot stops with every step')
+    return ok('clock', 'no step')
+
+
+def shared_memory(place: Path = Path('/dev/shm'), processes: Path = Path('/proc')) -> Check:
+    """
+    Return whether Fast DDS finds room in `place`, and files of it that no process has.
+
+    Parameters
+    ----------
+    place : Path
+    processes : Path
+        Where the maps of the processes are.
+    """
+    name = 'shared memory'
+    if not place.is_dir():
+        return ok(name, f'no {place}: messages go over the network stack')
+    about = os.statvfs(place)
+    free = about.f_bavail * about.f_frsize
+    if free < SHARED_MEMORY:
+        return warn(name, f'{free >> 20} MiB free in {place}', 'give it more: `docker run '
+                    '--shm-size=512m`, or remove what lies there')
+    mapped = ''.join(_maps(processes))
+    files = [p.name for p in place.glob('fast*_port*') if not p.name.endswith('_el')]
+    files += [p.name for p in place.glob('fast*_????????????????')]
+    left = [f for f in files if f not in mapped]
+    if left:
+        return warn(name, f'{len(left)} files of Fast DDS in {place} that no process uses',
+                    'when no ROS runs: `fastdds shm clean`, or remove fastrtps_* and '
+                    'sem.fastrtps_* there')
+    return ok(name, f'{free >> 20} MiB free, nothing left over')
+
+
+def _maps(processes: Path) -> Iterator[str]:
+    for path in processes.glob('[0-9]*/maps'):
+        try:
+            yield path.read_text(encoding='utf-8', errors='replace')
+        except OSError:  # of somebody else, or ended
+            continue
+
+
+def serial_ports(devices: Path = Path('/dev')) -> Check:
+    """Return whether the serial adapters in `devices` may be used."""
+    ports = sorted(p for kind in ('ttyACM*', 'ttyUSB*') for p in devices.glob(kind))
+    closed = [p.name for p in ports if not os.access(p, os.R_OK | os.W_OK)]
+    if closed:
+        return warn('serial ports', f'{", ".join(closed)}: not allowed',
+                    'sudo usermod -aG dialout $USER, and log in again')
+    return ok('serial ports', ', '.join(p.name for p in ports) or 'none')

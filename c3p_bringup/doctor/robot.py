@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The robot's description and the parameter files of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from c3p_bringup.doctor.check import Check, fail, ok, warn
+from c3p_description.reading.loader import load_casters
+from c3p_hardware.settings import card_settings
+from c3p_hardware.tools.parameter_file import COMMON, NODE, blocks, hardware_values
+
+ROOT = Path(__file__).parents[2]
+# nodes with a schema besides their own
+SHARED = {'simulation': ('plant',), 'emulated_cards': ('plant',)}
+
+
+def description(robot: str) -> Check:
+    """Return whether a robot can be loaded."""
+    try:
+        found = load_casters(robot)
+    except (ValueError, OSError, ModuleNotFoundError) as error:
+        return fail('robot', f'{robot}: {" ".join(f"{error}".split())}', 'correct the file, or '
+                    'name another robot')
+    wheels = getattr(found, 'wheel_joints', None)
+    if wheels is None:
+        return warn('robot', f'{robot} is no robot on casters', 'the nodes drive casters only')
+    return ok('robot', f'{found.name}, {found.count} casters')
+
+
+def parameter_files(files: Sequence[Path], robot: str) -> Iterator[Check]:
+    """Yield whether each file holds what the nodes of the `robot` would take."""
+    for path in files:
+        wrong = list(_faults(path))
+        yield (fail('parameters', f'{path}: {"; ".join(wrong)}', 'correct the file') if wrong
+               else ok('parameters', f'{path}'))
+    try:
+        values = hardware_values(files)
+        card_settings(load_casters(values.robot if values.robot != 'c3p' else robot), values)
+    except (ValueError, OSError) as error:
+        yield fail('motor cards', f'{error}', f'correct the parameters of {NODE}')
+
+
+def _faults(path: Path) -> Iterator[str]:
+    """Yield what is wrong with a file, in words."""
+    try:
+        found = list(blocks(path))
+    except (ValueError, OSError) as error:
+        yield f'{error}'
+        return
+    if not found:
+        yield 'no ros__parameters in it'
+    for node, values in found:
+        entries = schema_of(node)
+        if not entries:
+            continue
+        for name, value in values.items():
+            if name.split('.')[0] in COMMON:
+                continue
+            if name not in entries:
+                close = get_close_matches(name, entries)
+                yield f'{node} has no parameter {name!r}' + (
+                    f', did you mean {close[0]}?' if close else '')
+            elif reason := _violation(name, entries[name], value):
+                yield f'{node}: {reason}'
+
+
+def schema_of(node: str) -> dict[str, dict[str, Any]]:
+    """Return ``{dotted name: entry}`` of a node, nothing for one that is not ours."""
+    from c3p_ros.schema import read_schema
+
+    entries: dict[str, dict[str, Any]] = {}
+    # wildcards stand for several nodes, which look for themselves
+    if not node.isidentifier():
+        return entries
+    for name in (*SHARED.get(node, ()), node):
+        for path in ROOT.glob(f'c3p_*/**/{name}_parameters.yaml'):
+            entries |= read_schema(path)
+    return entries
+
+
+def _violation(name: str, entry: dict[str, Any], value: Any) -> str:
+    from c3p_ros.schema import violation
+
+    kind = entry['type']
+    if isinstance(value, list) != kind.endswith('_array'):
+        return f'{name} = {value!r}: must be a {kind}'
+    try:
+        return violation(name, entry, value)
+    except TypeError:  # a text where a number should stand
+        return f'{name} = {value!r}: must be a {kind}'

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The user's side of a drive: sends the goal, watches progress and health, as any client would."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import PoseStamped
+from rclpy.node import Node
+from rclpy.task import Future
+from std_msgs.msg import Bool, Float64, String
+from std_srvs.srv import SetBool, Trigger
+
+from c3p_bringup.drive_story import DriveStory
+from c3p_controller.position_controller_node import GOAL_TOLERANCE, YAW_TOLERANCE
+from c3p_description.model import Array
+from c3p_ros.diagnostics import ERROR
+from c3p_ros.frames import fill_pose
+from c3p_ros.goal_report import RESULTS
+from c3p_ros.node import LATCHED, LATEST, RELIABLE
+
+
+class DriveClient(Node):
+    """
+    Publishes one goal and keeps what the robot says of it.
+
+    Attributes
+    ----------
+    distance : float or None
+        Last distance to the goal, m.
+    reached_since : float or None
+        Robot time at which the goal zone was entered to stay, s.
+    accepted : bool
+        The position controller has taken the goal.
+    health : dict
+        Last DiagnosticStatus of each node, by the node's name.
+    errors : list of str
+        Every distinct error that a node has reported.
+    story : DriveStory
+        How the goal went.
+    zone : (float, float), m and rad
+        As `goal_zone`, when the drive is over.
+    """
+
+    def __init__(self, hardware: bool = False, **options: Any) -> None:
+        """Create publisher and subscriptions; `hardware`: motor cards are behind the joints."""
+        super().__init__('drive_client', **options)
+        self.distance: float | None = None
+        self.reached_since: float | None = None
+        self.accepted = False
+        self.health: dict[str, Any] = {}
+        self.errors: list[str] = []
+        self.story, self.zone = DriveStory(), (math.nan, math.nan)
+        owner = 'hardware_interface' if hardware else 'simulation'
+        self._resume = self.create_client(Trigger, 'simulation/resume')
+        self._recover = self.create_client(Trigger, 'hardware_interface/recover')
+        self._enable = self.create_client(SetBool, 'hardware_interface/enable')
+        self._count_afresh = self.create_client(Trigger, f'{owner}/reset_statistics')
+        self._goal = self.create_publisher(PoseStamped, 'goal_pose', LATEST)
+        self.create_subscription(Float64, 'position_controller/distance_to_goal',
+                                 self._on_distance, RELIABLE)
+        self.create_subscription(Bool, 'position_controller/goal_reached', self._on_reached,
+                                 LATCHED)
+        self.create_subscription(DiagnosticStatus, 'position_controller/result', self._on_result,
+                                 RESULTS)
+        self.create_subscription(String, 'velocity_controller/lock', lambda message:
+                                 self.story.lock(self.robot_time, message.data), LATCHED)
+        self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 50)
+
+    @property
+    def robot_time(self) -> float:
+        """Seconds of the robot's clock: /clock in simulated time, the system's otherwise."""
+        return self.get_clock().now().nanoseconds * 1e-9
+
+    def others_on_the_air(self) -> list[str]:
+        """Return the nodes that already publish joint states or take wheel efforts here."""
+        found = [*self.get_publishers_info_by_topic('joint_states'),
+                 *self.get_subscriptions_info_by_topic('wheel_effort')]
+        return sorted({f'{info.node_namespace.rstrip("/")}/{info.node_name}' for info in found})
+
+    def missing(self, nodes: list[str], recorded: bool) -> list[str]:
+        """
+        Return what is not ready yet, in words; empty when the goal may be sent.
+
+        Ready is: every node has said it is well, the velocity controller takes commands, and the
+        recorder has messages of the whole chain.
+        """
+        lacking = [name for name in nodes if name not in self.health]
+        lock = self._value('velocity_controller', 'locked')
+        if lock != 'no':
+            lacking.append(f'velocity controller ({lock or "no cycle yet"})')
+        if recorded:
+            topics = [self.resolve_topic_name(t) for t in ('joint_states', 'odom', 'wheel_effort')]
+            lacking += [f'recording of {t}' for t in topics
+                        if self._value('recorder', t) in (None, '0')]
+        if self.count_subscribers('goal_pose') < 1 + recorded:
+            lacking.append('goal_pose')
+        return lacking
+
+    def held(self) -> bool:
+        """Return whether the simulation waits to be resumed."""
+        return self._value('simulation', 'held') == 'True'
+
+    def resume(self) -> Future:
+        """Ask the simulation to go on."""
+        return self._resume.call_async(Trigger.Request())
+
+    def recover(self) -> Future:
+        """Ask the hardware interface to drop faults; what is left of the start is no reason."""
+        return self._recover.call_async(Trigger.Request())
+
+    def enable(self) -> Future:
+        """Ask the hardware interface to arm the motors."""
+        return self._enable.call_async(SetBool.Request(data=True))
+
+    def count_afresh(self) -> Future:
+        """Ask who owns the cycle to begin its statistics here: starting up is no latency."""
+        return self._count_afresh.call_async(Trigger.Request())
+
+    def goal_zone(self) -> tuple[float, float]:
+        """Return what the position controller takes for arrived: metres and radians."""
+        return (float(self._value('position_controller', GOAL_TOLERANCE)),
+                float(self._value('position_controller', YAW_TOLERANCE)))
+
+    def send(self, goal: Array) -> None:
+        """Publish the goal (x, y, yaw) in the odometry frame."""
+        message = PoseStamped()
+        message.header.stamp = self.get_clock().now().to_msg()
+        message.header.frame_id = 'odom'
+        fill_pose(message.pose, goal)
+        self.reached_since, self.accepted, self.errors = None, False, []
+        self.story.goal(self.robot_time)
+        self._goal.publish(message)
+
+    def _value(self, node: str, key: str) -> str | None:
+        status = self.health.get(node)
+        return None if status is None else next(
+            (v.value for v in status.values if v.key == key), None)
+
+    def _on_distance(self, message: Float64) -> None:
+        self.distance = message.data
+
+    def _on_reached(self, message: Bool) -> None:
+        self.accepted = True
+        if not message.data:
+            self.reached_since = None
+        elif self.reached_since is None:
+            self.reached_since = self.robot_time
+
+    def _on_result(self, message: DiagnosticStatus) -> None:
+        reason = next((v.value for v in message.values if v.key == 'reason'), '')
+        self.story.end(self.robot_time, reason, message.message)
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        space = self.get_namespace().strip('/')
+        for status in message.status:
+            name = status.name.split(':')[0]
+            if space and not name.startswith(f'{space}/'):
+                continue
+            self.health[name.removeprefix(f'{space}/')] = status
+            text = f'{name}: {status.message}'
+            if status.level == ERROR and text not in self.errors:
+                self.errors.append(text)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Actions that the launch files are composed of."""

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What the launch files share: arguments, nodes that others depend on, optional programs.
+
+Only modules that are called ``launch_…`` import ``launch`` and ``launch_ros``; they come with a
+ROS 2 installation, not from the package registries.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import yaml
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, RegisterEventHandler
+from launch.event_handlers import OnShutdown
+from launch.events.process import ProcessExited
+from launch.logging import get_logger
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.substitutions import FindPackageShare
+
+from c3p_description.agv_model import Agv
+from c3p_description.model import ModelError
+from c3p_description.pvc_model import PvcTricycle
+from c3p_description.reading.files import share_file
+from c3p_description.reading.loader import load, robot_description
+from launch import LaunchContext, LaunchDescriptionEntity
+
+BOOLEAN = ('true', 'false')
+
+# every robot has its own tree of frames: in a namespace, /tf is the namespace's
+FRAME_TOPICS = [('/tf', 'tf'), ('/tf_static', 'tf_static')]
+
+
+def share(*path: str) -> PathJoinSubstitution:
+    """Return the place of a file below share/c3p."""
+    return PathJoinSubstitution([FindPackageShare('c3p'), *path])
+
+
+def common_arguments(robot: str = 'c3p') -> list[DeclareLaunchArgument]:
+    """Return the arguments that every launch file of the suite has; `robot` is a default."""
+    return [
+        DeclareLaunchArgument(
+            'robot', default_value=robot,
+            description='Which robot: a name from c3p_description/robots, or the path of a YAML, '
+                        'URDF or xacro file.'),
+        DeclareLaunchArgument(
+            'namespace', default_value='',
+            description='Namespace of every node and topic, so that several robots share one '
+                        'network; /tf and /tf_static move into it. Empty: none.'),
+        DeclareLaunchArgument(
+            'use_sim_time', default_value='false', choices=BOOLEAN,
+            description='Follow /clock instead of the system clock.'),
+        DeclareLaunchArgument(
+            'log_level', default_value='info',
+            choices=('debug', 'info', 'warn', 'error', 'fatal'),
+            description='Least severity that the nodes log.'),
+    ]
+
+
+def rviz_arguments(default: str, layout: str = 'c3p.rviz') -> list[DeclareLaunchArgument]:
+    """
+    Return the arguments of `rviz`.
+
+    Parameters
+    ----------
+    default : str
+        Whether it starts unasked.
+    layout : str
+        Its layout unless another is named; empty: that of the robot.
+    """
+    return [
+        DeclareLaunchArgument('rviz', default_value=default, choices=BOOLEAN,
+                              description='Start RViz; needs the package rviz2.'),
+        DeclareLaunchArgument(
+            'rviz_config',
+            default_value=share('c3p_description', 'rviz', layout) if layout else '',
+            description='Layout of RViz.' if layout else
+                        'Layout of RViz. Empty: that of the robot.'),
+    ]
+
+
+def chosen(context: LaunchContext, argument: str) -> bool:
+    """Return whether a true/false argument is true."""
+    return LaunchConfiguration(argument).perform(context) == 'true'
+
+
+def suite_node(executable: str, *parameters: Any, package: str = 'c3p', **options: Any) -> Node:
+    """
+    Return a node in the launch file's namespace with its log level and clock.
+
+    It gets no name, because one process may hold several nodes. `executable` is one of `package`;
+    `parameters` are files and dictionaries in order, `options` go to launch_ros's Node.
+    """
+    clock = {'use_sim_time': ParameterValue(LaunchConfiguration('use_sim_time'), value_type=bool)}
+    options = {'remappings': FRAME_TOPICS, **options}
+    return Node(package=package, executable=executable, output='screen',
+                namespace=LaunchConfiguration('namespace'),
+                ros_arguments=['--log-level', LaunchConfiguration('log_level')],
+                parameters=[*parameters, clock], **options)
+
+
+def required(what: str) -> Callable[[ProcessExited, LaunchContext], None]:
+    """
+    Return an ``on_exit`` for a process that the others need.
+
+    When it ends before the launch does, everything is stopped and ``ros2 launch`` exits with 1, so
+    that a service manager sees it.
+    """
+    def ended(event: ProcessExited, context: LaunchContext) -> None:
+        if not context.is_shutdown:
+            raise RuntimeError(f'{what} ended with exit code {event.returncode}, its reason '
+                               'stands above; everything else is stopped')
+    return ended
+
+
+def optional(what: str) -> Callable[[ProcessExited, LaunchContext], None]:
+    """Return an ``on_exit`` for a process without which the others go on."""
+    def ended(event: ProcessExited, context: LaunchContext) -> None:
+        if not context.is_shutdown:
+            get_logger('c3p').warning(f'{what} ended with exit code {event.returncode}; '
+                                      'everything else goes on')
+    return ended
+
+
+def missing(*packages: str) -> str:
+    """Return how to get the packages that are not installed; empty when all are."""
+    absent = []
+    for package in packages:
+        try:
+            get_package_prefix(package)
+        except PackageNotFoundError:
+            absent.append(package)
+    distribution = os.environ.get('ROS_DISTRO', '<distribution>')
+    names = ' '.join(f'ros-{distribution}-{package.replace("_", "-")}' for package in absent)
+    return f'{", ".join(absent)} not installed: apt install {names}' if absent else ''
+
+
+def state_publisher(needed: bool) -> OpaqueFunction:
+    """
+    Return the action that starts robot_state_publisher with the description of ``robot``.
+
+    Parameters
+    ----------
+    needed : bool
+        Whether the launch fails without it; else it says once what is lacking.
+    """
+    def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+        problem = missing('robot_state_publisher')
+        if problem and needed:
+            raise RuntimeError(problem)
+        if problem:
+            get_logger('c3p').info(f'without robot_description and the frames of the casters: '
+                                   f'{problem}')
+            return []
+        text = robot_description(LaunchConfiguration('robot').perform(context))
+        return [suite_node('robot_state_publisher',
+                           {'robot_description': ParameterValue(text, value_type=str)},
+                           package='robot_state_publisher',
+                           on_exit=(required if needed else optional)('robot_state_publisher'))]
+    return OpaqueFunction(function=start)
+
+
+def rviz(context: LaunchContext, *arguments: str) -> list[LaunchDescriptionEntity]:
+    """Return RViz when the argument ``rviz`` is true; `arguments` are added to its own."""
+    if not chosen(context, 'rviz'):
+        return []
+    problem = missing('rviz2')
+    if problem:
+        raise RuntimeError(f'rviz:=true, but {problem}; or launch with rviz:=false')
+    layout = (LaunchConfiguration('rviz_config').perform(context)
+              or robot_layout(LaunchConfiguration('robot').perform(context)))
+    return [suite_node('rviz2', package='rviz2', on_exit=optional('RViz'),
+                       arguments=['-d', layout, *arguments])]
+
+
+def robot_layout(robot: str) -> str:
+    """Return the path of RViz's layout for a robot, a name or path as of the argument."""
+    kinds = {PvcTricycle: 'pvc.rviz', Agv: 'agv.rviz'}
+    try:
+        layout = kinds.get(type(load(robot)), 'c3p.rviz')
+    except ModelError:  # a URDF of something else can be looked at as well
+        layout = 'c3p.rviz'
+    return str(share_file(f'c3p_description/rviz/{layout}'))
+
+
+def numbers(context: LaunchContext, argument: str) -> list[float]:
+    """
+    Return the numbers of an argument like ``0.5`` or ``[0.1, 0.2, 0.3]``; none when it is empty.
+
+    Raises
+    ------
+    ValueError
+        With name and text.
+    """
+    text = LaunchConfiguration(argument).perform(context)
+    try:
+        value = yaml.safe_load(text) or ([] if text == '' else 0.0)
+        return [float(v) for v in (value if isinstance(value, list) else [value])]
+    except (yaml.YAMLError, TypeError, ValueError):
+        raise ValueError(f'{argument}:={text}: must be a number or a list of numbers, such as 0.5 '
+                         'or [0.1, 0.2, 0.3]') from None
+
+
+def parameter_file(nodes: Mapping[str, Mapping[str, Any]]) -> tuple[
+        Sequence[str], Sequence[LaunchDescriptionEntity]]:
+    """
+    Return a file with parameters of single nodes of a process, and the action that removes it.
+
+    ROS 2's ``-p node:name:=value`` misses a node that is in a namespace, and parameters without a
+    node's name would reach every node of the process.
+
+    Parameters
+    ----------
+    nodes : mapping
+        Parameters by the name of the node without namespace; without any there is no file.
+    """
+    content = {f'/**/{node}': {'ros__parameters': dict(values)}
+               for node, values in nodes.items() if values}
+    if not content:
+        return [], []
+    with tempfile.NamedTemporaryFile('w', prefix='c3p_launch_', suffix='.yaml',
+                                     delete=False) as file:
+        yaml.safe_dump(content, file)
+
+    def remove(*_: Any) -> None:
+        if os.path.exists(file.name):
+            os.remove(file.name)
+    return [file.name], [RegisterEventHandler(OnShutdown(on_shutdown=remove))]

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What launch files share to start the marker node beside RViz."""
+
+from __future__ import annotations
+
+from launch.actions import DeclareLaunchArgument
+from launch.substitutions import LaunchConfiguration
+from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
+
+from c3p_bringup.launch_parts.actions import chosen, optional, suite_node
+from c3p_description.model import ModelError
+from c3p_description.reading.loader import load_casters
+from launch import LaunchContext, LaunchDescriptionEntity
+
+
+def marker_argument() -> DeclareLaunchArgument:
+    """Return the argument of `markers`."""
+    return DeclareLaunchArgument(
+        'markers', default_value='auto', choices=('auto', 'true', 'false'),
+        description='Start the marker node, which draws rolling lines, instantaneous centre, slip '
+                    'and path for RViz and Foxglove, and idles while nobody looks. auto: with '
+                    'RViz, for robots on casters.')
+
+
+def markers(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """
+    Return the marker node where the argument ``markers`` asks for it.
+
+    Raises
+    ------
+    ModelError
+        ``true``, and the robot does not stand on casters.
+    """
+    asked = LaunchConfiguration('markers').perform(context)
+    robot = LaunchConfiguration('robot').perform(context)
+    if asked == 'false' or (asked == 'auto' and not chosen(context, 'rviz')):
+        return []
+    try:
+        load_casters(robot)
+    except ModelError:
+        if asked == 'true':
+            raise
+        return []
+    # not every launch file has one
+    file = context.launch_configurations.get('params_file')
+    return [suite_node('marker_node', *([ParameterFile(file)] if file else []), {
+        'robot': ParameterValue(robot, value_type=str)}, on_exit=optional('marker_node'))]

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the launch files that start a robot share: its arguments, parameters and recorder."""
+
+from __future__ import annotations
+
+import tempfile
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+from launch.actions import DeclareLaunchArgument
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
+
+from c3p_bringup.launch_parts.actions import (
+    BOOLEAN,
+    FRAME_TOPICS,
+    chosen,
+    numbers,
+    optional,
+    parameter_file,
+    share,
+    suite_node,
+)
+from c3p_bringup.options import CONTROLLERS
+from launch import LaunchContext, LaunchDescriptionEntity
+
+# Nav2's navigator listens to goal_pose, and has an action of the same name
+OWN_GOALS = [('goal_pose', 'position_controller/goal_pose')]
+
+
+def bus_arguments() -> list[DeclareLaunchArgument]:
+    """Return the arguments that say where the bus of the motor cards is."""
+    return [
+        DeclareLaunchArgument(
+            'can_interface', default_value='',
+            description='python-can interface of hardware:=can, such as socketcan or slcan. '
+                        'Empty: as in params_file, socketcan where that names none.'),
+        DeclareLaunchArgument(
+            'can_channel', default_value='',
+            description='Channel of that interface. Empty: as in params_file, can0 where that '
+                        'names none.'),
+    ]
+
+
+def chain_arguments() -> list[DeclareLaunchArgument]:
+    """Return the arguments of the control chain."""
+    return [
+        DeclareLaunchArgument(
+            'controller', default_value='', choices=('', *CONTROLLERS),
+            description='Law of both controllers. paper: the cascade of the papers. closed_form: '
+                        'for computers without a compiler. mpc: predictive control. Empty: as in '
+                        'params_file, mpc where that names none.'),
+        DeclareLaunchArgument(
+            'nodes', default_value='one-process', choices=('one-process', 'processes'),
+            description='All nodes of the chain, and the simulated robot, in one process (the '
+                        'shortest latency), or each in its own.'),
+        DeclareLaunchArgument(
+            'params_file', default_value=share('config', 'c3p.yaml'),
+            description='Parameters of the nodes. robot, use_sim_time, controller and the start '
+                        'of the simulated robot are overridden by the arguments of those names.'),
+    ]
+
+
+def nav2_argument() -> DeclareLaunchArgument:
+    """Return the argument that leaves the goals to Nav2."""
+    return DeclareLaunchArgument(
+        'nav2', default_value='false', choices=BOOLEAN,
+        description='Nav2 drives, started by nav2.launch.py: goal_pose and the action '
+                    'navigate_to_pose are its, ours is position_controller/goal_pose.')
+
+
+def start_arguments() -> list[DeclareLaunchArgument]:
+    """Return the arguments that say how a simulated robot starts."""
+    return [
+        DeclareLaunchArgument(
+            'start_pose', default_value='',
+            description='Where the simulated robot starts: [x, y, yaw] in m and rad. Empty: as in '
+                        'params_file.'),
+        DeclareLaunchArgument(
+            'start_steering', default_value='',
+            description='Steering angles with which the simulated robot starts: one for all, or a '
+                        'list with one per caster, in rad. Empty: as in params_file.'),
+    ]
+
+
+def record_arguments() -> list[DeclareLaunchArgument]:
+    """Return the arguments of `recorder`."""
+    return [
+        DeclareLaunchArgument(
+            'record', default_value='false', choices=BOOLEAN,
+            description='Record the topics of config/record_topics.yaml to a bag.'),
+        DeclareLaunchArgument(
+            'bag_path', default_value='',
+            description='Directory of the new bag; must not exist. Empty: c3p_<date>-<time> in '
+                        'the working directory.'),
+    ]
+
+
+def recorder() -> Node:
+    """Return the recorder, which runs with ``record:=true``."""
+    return suite_node(
+        'recorder_node', *parameters(),
+        {'bag': ParameterValue(LaunchConfiguration('bag_path'), value_type=str)},
+        on_exit=optional('recorder_node'), condition=IfCondition(LaunchConfiguration('record')))
+
+
+def parameters() -> list[object]:
+    """Return what every node of the suite is told: the file, then the robot."""
+    return [ParameterFile(LaunchConfiguration('params_file')),
+            {'robot': ParameterValue(LaunchConfiguration('robot'), value_type=str)}]
+
+
+def law_values(context: LaunchContext) -> dict[str, dict[str, object]]:
+    """Return what the arguments ``controller`` and ``nav2`` say to both controllers."""
+    law = LaunchConfiguration('controller').perform(context)
+    same = {'controller': law} if law else {}
+    return {'velocity_controller': same, 'position_controller': {
+        **same, **({'navigate_action': ''} if chosen(context, 'nav2') else {})}}
+
+
+def goal_options(context: LaunchContext) -> dict[str, object]:
+    """Return the options of a process whose goals are its own, or Nav2's."""
+    return {'remappings': [*FRAME_TOPICS, *(OWN_GOALS if chosen(context, 'nav2') else [])]}
+
+
+def start_values(context: LaunchContext) -> dict[str, list[float]]:
+    """Return where a simulated robot starts, as far as it is said."""
+    start = {name: numbers(context, name) for name in ('start_pose', 'start_steering')}
+    return {name: value for name, value in start.items() if value}
+
+
+def bus_values(context: LaunchContext, hardware: str) -> dict[str, dict[str, object]]:
+    """Return where the bus of the motor cards is, for both of its ends."""
+    if hardware == 'emulated':
+        # a link that the cards make and remove
+        channel = str(Path(tempfile.gettempdir()) / f'c3p_can_{uuid.uuid4().hex}')
+        return {'hardware_interface': {'bus.interface': 'serial', 'bus.channel': channel},
+                'emulated_cards': {'bus.channel': channel}}
+    said = {f'bus.{name}': LaunchConfiguration(f'can_{name}').perform(context)
+            for name in ('interface', 'channel')}
+    return {'hardware_interface': {name: value for name, value in said.items() if value}}
+
+
+def layered(defaults: Mapping[str, Mapping[str, object]],
+            values: Mapping[str, Mapping[str, object]]
+            ) -> tuple[list[object], list[LaunchDescriptionEntity]]:
+    """
+    Return all parameters in order, and the actions that tidy up after them.
+
+    Parameters
+    ----------
+    defaults : mapping
+        By node, what the user's file may know better.
+    values : mapping
+        By node, what is fixed.
+    """
+    before, tidy_before = parameter_file(defaults)
+    after, tidy_after = parameter_file(values)
+    return [*before, *parameters(), *after], [*tidy_before, *tidy_after]

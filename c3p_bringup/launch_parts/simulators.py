@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What the launch files with ros2_control share: arguments, Gazebo's processes, MuJoCo's model.
+
+Gazebo here is Harmonic (gz-sim 8) or later, as it comes with Jazzy.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import tempfile
+from pathlib import Path
+
+import yaml
+from launch.actions import (
+    AppendEnvironmentVariable,
+    DeclareLaunchArgument,
+    IncludeLaunchDescription,
+    RegisterEventHandler,
+)
+from launch.event_handlers import OnShutdown
+from launch.events.process import ProcessExited
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.substitutions import FindPackageShare
+
+from c3p_bringup.launch_parts.actions import BOOLEAN, chosen, numbers, required, share, suite_node
+from c3p_bringup.options import CONTROLLERS
+from c3p_description.reading.files import share_file
+from c3p_description.reading.loader import load
+from c3p_simulation.contact_plant.mujoco_model import BodyShape, mjcf
+from launch import LaunchContext, LaunchDescriptionEntity
+
+# worlds of the package, and none: Gazebo runs already
+WORLDS = ('flat', 'rough')
+RUNNING = 'none'
+# what robots without a namespace are called in Gazebo
+MODEL = 'robot'
+SPAWN = ('-x', '-y', '-z', '-Y')
+
+
+def control_arguments() -> list[DeclareLaunchArgument]:
+    """Return the arguments of our nodes and of the controllers of ros2_control."""
+    return [
+        DeclareLaunchArgument(
+            'controller', default_value='', choices=('', *CONTROLLERS),
+            description='Law of both controllers, as in bringup.launch.py. Empty: as in '
+                        'params_file.'),
+        DeclareLaunchArgument(
+            'params_file', default_value=share('config', 'c3p.yaml'),
+            description='Parameters of our nodes. robot, use_sim_time and controller are '
+                        'overridden by the arguments of those names.'),
+        controllers_argument(),
+    ]
+
+
+def controllers_argument() -> DeclareLaunchArgument:
+    """Return the argument of the controller manager."""
+    return DeclareLaunchArgument(
+        'controllers_file', default_value=share('config', 'ros2_controllers.yaml'),
+        description='Parameters of the controller manager and its controllers; joints that are '
+                    'not those of the robot are replaced.')
+
+
+def gazebo_arguments() -> list[DeclareLaunchArgument]:
+    """Return the arguments of Gazebo."""
+    return [
+        DeclareLaunchArgument(
+            'world', default_value='flat',
+            description='World of Gazebo. flat: a level floor. rough: waves up to 3° steep. Or an '
+                        '.sdf file: its path, or its name where Gazebo has it. none: Gazebo runs '
+                        'already, put one more robot into it.'),
+        DeclareLaunchArgument(
+            'spawn_pose', default_value='[0.0, 0.0, 0.0, 0.0]',
+            description='Where Gazebo puts the robot: [x, y, z, yaw] in m and rad, z of the '
+                        'ground below it.'),
+        DeclareLaunchArgument(
+            'tyre_friction', default_value='0.8',
+            description='Friction coefficient of the tyres in Gazebo.'),
+        DeclareLaunchArgument(
+            'imu', default_value='false', choices=BOOLEAN,
+            description='An IMU on the platform in Gazebo, on imu/data.'),
+        DeclareLaunchArgument(
+            'bridge_file', default_value=share('config', 'gz_bridge.yaml'),
+            description='Topics that come from Gazebo, for ros_gz_bridge.'),
+    ]
+
+
+def mujoco_argument() -> DeclareLaunchArgument:
+    """Return the argument of MuJoCo's model."""
+    return DeclareLaunchArgument(
+        'mujoco_model', default_value='',
+        description='With mujoco_ros2_control, the MJCF of the robot. Empty: made from robot.')
+
+
+def headless_argument() -> DeclareLaunchArgument:
+    """Return the argument that leaves out the window."""
+    return DeclareLaunchArgument(
+        'headless', default_value='false', choices=BOOLEAN,
+        description='No window of Gazebo or mujoco_ros2_control.')
+
+
+def value(context: LaunchContext, argument: str) -> str:
+    """Return the text of an argument."""
+    return LaunchConfiguration(argument).perform(context)
+
+
+def written(text: str, suffix: str) -> tuple[str, list[LaunchDescriptionEntity]]:
+    """Return the path of a new file with `text`, and the action that removes it."""
+    with tempfile.NamedTemporaryFile('w', prefix='c3p_launch_', suffix=suffix,
+                                     delete=False) as file:
+        file.write(text)
+
+    def remove(*_: object) -> None:
+        if os.path.exists(file.name):
+            os.remove(file.name)
+    return file.name, [RegisterEventHandler(OnShutdown(on_shutdown=remove))]
+
+
+def mujoco_model(context: LaunchContext) -> tuple[str, list[LaunchDescriptionEntity]]:
+    """Return the path of the MJCF, and the action that removes it when it was made here."""
+    if given := value(context, 'mujoco_model'):
+        return str(Path(given).absolute()), []
+    robot = value(context, 'robot')
+    if robot.endswith(('.urdf', '.xacro')):
+        raise RuntimeError(f'robot:={robot}: a model for MuJoCo can be made from a parameter file '
+                           'alone; give mujoco_model:=FILE')
+    return written(mjcf(load(robot), BodyShape.read(robot)), '.xml')
+
+
+def spawned(event: ProcessExited, context: LaunchContext) -> None:
+    """Stop everything when a helper that ends by itself has failed."""
+    if event.returncode and not context.is_shutdown:
+        raise RuntimeError(f'{event.process_name} ended with exit code {event.returncode}, its '
+                           'reason stands above; everything else is stopped')
+
+
+def world_file(world: str) -> str:
+    """
+    Return what Gazebo is told for the argument ``world``.
+
+    Parameters
+    ----------
+    world : str
+        A name of the package's, or an ``.sdf`` file, which Gazebo looks for itself when it is not
+        here.
+
+    Raises
+    ------
+    ValueError
+        Neither of them.
+    """
+    if world in WORLDS:
+        return str(share_file(f'c3p_description/worlds/{world}.sdf'))
+    if not world.endswith(('.sdf', '.world')):
+        raise ValueError(f'world:={world}: must be one of {", ".join(WORLDS)}, {RUNNING}, or the '
+                         'path of an .sdf file (scripts/write_worlds.py writes one of a terrain)')
+    return str(Path(world).absolute()) if Path(world).is_file() else world
+
+
+def gazebo(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """Return Gazebo, unless it runs, what puts the robot into it, and the bridge of its topics."""
+    world, place = value(context, 'world'), numbers(context, 'spawn_pose')
+    if len(place) != len(SPAWN):
+        raise ValueError(f'spawn_pose:={value(context, "spawn_pose")}: must be [x, y, z, yaw] in '
+                         'm and rad')
+    bridged, tidy = value(context, 'bridge_file'), []
+    if world == RUNNING:
+        # who has started it tells the time already
+        entries = yaml.safe_load(Path(bridged).read_text(encoding='utf-8'))
+        bridged, tidy = written(yaml.safe_dump(
+            [entry for entry in entries if entry.get('ros_topic_name') != '/clock']), '.yaml')
+    name = value(context, 'namespace').strip('/').replace('/', '_') or MODEL
+    pose = [word for pair in zip(SPAWN, map(str, place), strict=True) for word in pair]
+    return [*tidy, *([] if world == RUNNING else simulator(context, world)),
+            suite_node('create', package='ros_gz_sim', on_exit=spawned, arguments=[
+                '-topic', 'robot_description', '-name', name, '-allow_renaming', 'true', *pose]),
+            suite_node('parameter_bridge', {'config_file': bridged, 'expand_gz_topic_names': True},
+                       package='ros_gz_bridge', on_exit=required('the bridge from Gazebo'))]
+
+
+def simulator(context: LaunchContext, world: str) -> list[LaunchDescriptionEntity]:
+    """Return what starts Gazebo with a world; its end ends everything."""
+    # gz_sim.launch.py hands them to a shell
+    words = ['-r', *(['-s'] if chosen(context, 'headless') else []),
+             shlex.quote(world_file(world))]
+    return [
+        # meshes are model://c3p/c3p_description/meshes/... there
+        AppendEnvironmentVariable('GZ_SIM_RESOURCE_PATH', PathJoinSubstitution(
+            [FindPackageShare('c3p'), '..'])),
+        IncludeLaunchDescription(
+            PythonLaunchDescriptionSource(PathJoinSubstitution(
+                [FindPackageShare('ros_gz_sim'), 'launch', 'gz_sim.launch.py'])),
+            launch_arguments={'gz_args': ' '.join(words), 'on_exit_shutdown': 'true'}.items())]

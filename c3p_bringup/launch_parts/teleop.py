@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a launch file needs to put a mux before the robot, and a joystick before the mux."""
+
+from __future__ import annotations
+
+from launch.actions import DeclareLaunchArgument
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import SetRemap
+from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
+
+from c3p_bringup.launch_parts.actions import (
+    BOOLEAN,
+    chosen,
+    missing,
+    optional,
+    required,
+    share,
+    suite_node,
+)
+from launch import LaunchContext, LaunchDescriptionEntity
+
+# of the package twist_mux, and what it calls its output
+TWIST_MUX, TWIST_MUX_OUTPUT = 'twist_mux', 'cmd_vel_out'
+
+# topics of config/twist_mux.yaml
+JOYSTICK, POSITION = 'cmd_vel_joy', 'cmd_vel_position'
+
+
+def mux_arguments() -> list[DeclareLaunchArgument]:
+    """Return the arguments of `mux`."""
+    return [
+        DeclareLaunchArgument(
+            'mux', default_value='true', choices=BOOLEAN,
+            description='Give cmd_vel to one of several sources, by priority, with an e-stop. The '
+                        'position controllers that this launch starts send to cmd_vel_position.'),
+        DeclareLaunchArgument(
+            'mux_package', default_value='c3p', choices=('c3p', TWIST_MUX),
+            description='Whose mux. c3p: a source that was kept out has to let go before it is '
+                        'followed. twist_mux: it goes on by itself as soon as nothing is in its '
+                        'way, also when the e-stop is released.'),
+        DeclareLaunchArgument(
+            'mux_file', default_value=share('config', 'twist_mux.yaml'),
+            description='Sources, priorities and locks, for either mux.'),
+    ]
+
+
+def mux(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """
+    Return the mux, and what remaps the position controllers that are started after it.
+
+    Raises
+    ------
+    RuntimeError
+        The package that was asked for is not installed.
+    """
+    if not chosen(context, 'mux'):
+        return []
+    file = ParameterFile(LaunchConfiguration('mux_file'))
+    # in one process with other nodes, too: a rule for the node of that name
+    remap = SetRemap('position_controller:cmd_vel', POSITION)
+    if LaunchConfiguration('mux_package').perform(context) == 'c3p':
+        robot = {'robot': ParameterValue(LaunchConfiguration('robot'), value_type=str)}
+        return [suite_node('twist_mux_node', file, robot, on_exit=required('twist_mux_node')),
+                remap]
+    if problem := missing(TWIST_MUX):
+        raise RuntimeError(f'mux_package:=twist_mux, but {problem}; or mux_package:=c3p')
+    return [suite_node(TWIST_MUX, file, package=TWIST_MUX, on_exit=required(TWIST_MUX),
+                       remappings=[(TWIST_MUX_OUTPUT, 'cmd_vel')]), remap]
+
+
+def joystick_arguments() -> list[DeclareLaunchArgument]:
+    """Return the arguments of `joystick`."""
+    return [
+        DeclareLaunchArgument(
+            'joystick', default_value='false', choices=BOOLEAN,
+            description='Start the joystick: needs the packages joy and teleop_twist_joy.'),
+        DeclareLaunchArgument(
+            'joystick_file', default_value=share('config', 'teleop_joy.yaml'),
+            description='Axes, buttons and speeds of the joystick.'),
+    ]
+
+
+def joystick(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """
+    Return the nodes of the joystick, which send to the mux where there is one.
+
+    Raises
+    ------
+    RuntimeError
+        They are not installed.
+    """
+    if not chosen(context, 'joystick'):
+        return []
+    if problem := missing('joy', 'teleop_twist_joy'):
+        raise RuntimeError(f'joystick:=true, but {problem}; or joystick:=false')
+    file = ParameterFile(LaunchConfiguration('joystick_file'))
+    output = JOYSTICK if chosen(context, 'mux') else 'cmd_vel'
+    return [suite_node('joy_node', file, package='joy', on_exit=optional('the joystick')),
+            suite_node('teleop_node', file, package='teleop_twist_joy',
+                       on_exit=optional('teleop_twist_joy'), remappings=[('cmd_vel', output)])]

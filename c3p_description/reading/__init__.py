@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Readers of robot descriptions: YAML, xacro, URDF and meshes."""

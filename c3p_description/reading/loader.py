@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Robots by name or file: parameters (YAML) or description (URDF, xacro) → model, and → URDF."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from c3p_description.agv_model import Agv
+from c3p_description.model import CasterRobot, Friction, ModelError
+from c3p_description.pvc_model import PvcTricycle
+from c3p_description.reading.files import share_file
+from c3p_description.reading.parameters import Parameters, parameter_file, read_parameters
+from c3p_description.reading.urdf import from_urdf
+from c3p_description.reading.xacro_files import expand_file, expand_own
+from c3p_description.reading.xml_files import MOST_CHARACTERS
+
+# the xacro of each kind of parameter file
+XACRO_FILES = {'caster_robot': 'c3p_description/urdf/c3p.urdf.xacro',
+               'pvc_tricycle': 'c3p_description/urdf/pvc_tricycle.urdf.xacro',
+               'agv': 'c3p_description/urdf/agv.urdf.xacro'}
+DESCRIPTIONS = ('.urdf', '.xacro')
+# what each kind of robot is, and what runs it, for who gave the wrong one
+WHAT = {CasterRobot: 'stands on casters',
+        PvcTricycle: 'is a tricycle with passive variable camber and no caster robot; `c3p sim` '
+                     'and rough_ground_node drive it',
+        Agv: 'is a vehicle with two driven wheels and one caster; `c3p experiment agv` runs it'}
+
+
+def load(name_or_path: str | Path) -> CasterRobot | PvcTricycle | Agv:
+    """
+    Return the model of a robot.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        The name of a file in ``robots/`` (``'c3p'``, ``'c3p_25kg'``, ``'pvc_tricycle'`` or short
+        ``'pvc'``, ``'agv'``), or the path of a ``.yaml``, ``.urdf`` or ``.xacro`` file. A URDF is
+        read as that of a caster robot.
+
+    Returns
+    -------
+    CasterRobot, PvcTricycle or Agv
+        What the file's ``kind`` says, in SI units and radians.
+
+    Raises
+    ------
+    ModelError
+        A file or robot that is not there, or a value that cannot be; the text names file, key,
+        value and remedy.
+
+    Examples
+    --------
+    >>> load('c3p').hip_position.shape
+    (3, 2)
+    >>> load('c3p_25kg').platform_mass
+    25.0
+    >>> load('pvc').wheelbase
+    1.2
+    """
+    path = Path(name_or_path)
+    if path.suffix in DESCRIPTIONS:
+        try:
+            return from_urdf(robot_description(path))
+        except ModelError as error:
+            raise _of_file(path, error) from None
+    path = parameter_file(name_or_path)
+    parameters = read_parameters(path)
+    try:
+        return BUILDERS[parameters['kind']](parameters)
+    except ModelError as error:
+        raise _of_file(path, error) from None
+
+
+def load_casters(name_or_path: str | Path) -> CasterRobot:
+    """
+    Return the model of a robot that must stand on casters.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        As for `load`.
+
+    Raises
+    ------
+    ModelError
+        As in `load`; also for a vehicle of another kind, with what runs it.
+    """
+    robot = load(name_or_path)
+    if not isinstance(robot, CasterRobot):
+        raise ModelError(f'robot {str(name_or_path)!r} {WHAT[type(robot)]}; here give '
+                         "'c3p' or your caster robot")
+    return robot
+
+
+def load_tricycle(name_or_path: str | Path) -> PvcTricycle:
+    """
+    Return the model of a vehicle that must be a tricycle with passive variable camber.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        As for `load`.
+
+    Raises
+    ------
+    ModelError
+        As in `load`; also for a robot of another kind.
+    """
+    robot = load(name_or_path)
+    if not isinstance(robot, PvcTricycle):
+        raise ModelError(f'robot {str(name_or_path)!r} {WHAT[type(robot)]}: give pvc_tricycle, '
+                         'or a .yaml file that starts with `extends: pvc_tricycle`')
+    return robot
+
+
+def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | None = None) -> str:
+    """
+    Return the URDF text of a robot, as for the topic and parameter ``robot_description``.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        As for `load`. A ``.urdf`` file is returned as it is. A ``.xacro`` file is a program and
+        runs (`xacro_files`).
+    arguments : mapping of str, optional
+        xacro arguments, such as ``{'prefix': 'left_'}``.
+
+    Returns
+    -------
+    str
+        XML.
+
+    Raises
+    ------
+    ModelError
+        As in `load`; also when xacro is not installed or fails.
+    """
+    path = Path(name_or_path)
+    mappings = {key: str(value) for key, value in (arguments or {}).items()}
+    if path.suffix in DESCRIPTIONS:
+        if not path.is_file():
+            raise ModelError(f'{path}: no such file')
+        return _read_text(path) if path.suffix == '.urdf' else expand_file(path, mappings)
+    parameters = parameter_file(name_or_path)
+    # xacro itself would say less about a wrong key or number
+    load(parameters)
+    kind = read_parameters(parameters)['kind']
+    return expand_own(share_file(XACRO_FILES[kind]), {'robot': str(parameters), **mappings})
+
+
+def _read_text(path: Path) -> str:
+    """Return the text of a URDF file."""
+    with path.open('rb') as file:
+        data = file.read(MOST_CHARACTERS + 1)
+    if len(data) > MOST_CHARACTERS:
+        raise ModelError(f'{path}: more than {MOST_CHARACTERS} bytes, which is more than is read')
+    try:
+        return data.decode('utf-8')
+    except UnicodeDecodeError as error:
+        raise ModelError(f'{path}: not UTF-8: {error.reason} at byte {error.start}; save it as '
+                         'UTF-8') from None
+
+
+def _of_file(path: Path, error: ModelError) -> ModelError:
+    """Return `error` with the file's name before its text, once."""
+    text = str(error)
+    return error if text.startswith(str(path)) else ModelError(f'{path}: {text}')
+
+
+def _caster_robot(parameters: Parameters) -> CasterRobot:
+    """Return the model of checked parameters of kind caster_robot."""
+    casters, platform, link, wheel = (
+        parameters[section] for section in ('casters', 'platform', 'link', 'wheel'))
+    if 'hip_position' in casters:
+        hips = np.array(casters['hip_position'])
+    else:
+        angles = np.array(casters['hip_angles'])
+        hips = casters['hip_radius'] * np.column_stack([np.cos(angles), np.sin(angles)])
+    return CasterRobot(
+        name=parameters['name'], hip_position=hips,
+        caster_offset=casters['caster_offset'], wheel_radius=casters['wheel_radius'],
+        platform_mass=platform['mass'], platform_inertia=platform['inertia'],
+        platform_com=platform['com'],
+        link_mass=link['mass'], link_com=link['com'], link_inertia=link['inertia'],
+        wheel_mass=wheel['mass'], wheel_spin_inertia=wheel['spin_inertia'],
+        wheel_yaw_inertia=wheel['yaw_inertia'],
+        friction=Friction(**parameters['friction']),
+        driven=casters['driven'], torque_limit=casters['torque_limit'],
+        tyre_friction=casters['tyre_friction'], traction_margin=casters['traction_margin'],
+        wheel_rate_limit=wheel['rate_limit'])
+
+
+def _pvc_tricycle(parameters: Parameters) -> PvcTricycle:
+    """Return the model of checked parameters of kind pvc_tricycle."""
+    limits, platform = parameters['limits'], parameters['platform']
+    for name in ('steering_torque', 'drive_torque'):
+        if not limits[name] > 0:
+            raise ModelError(f'limits.{name} = {limits[name]}: must be greater than zero')
+    return PvcTricycle(
+        name=parameters['name'], **parameters['geometry'],
+        steering_limit=limits['steering'], camber_limit=limits['camber'],
+        steering_rate_limit=limits['steering_rate'], drive_rate_limit=limits['drive_rate'],
+        platform_mass=platform['mass'], platform_com=platform['com'],
+        platform_inertia=platform['inertia'], fork_mass=parameters['fork']['mass'],
+        camber_arm_mass=parameters['camber_arm']['mass'],
+        wheel_mass=parameters['wheel']['mass'])
+
+
+def _agv(parameters: Parameters) -> Agv:
+    """Return the model of checked parameters of kind agv."""
+    friction = parameters['friction']
+    sections = {name: parameters[name] for name in ('platform', 'wheel', 'link')}
+    return Agv(
+        name=parameters['name'], **parameters['geometry'], **parameters['limits'],
+        **{f'{section}_{key}': value for section, keys in sections.items()
+           for key, value in keys.items()},
+        viscous=[friction[key] for key in ('drive', 'drive', 'caster_wheel', 'caster_pivot')])
+
+
+# what each `kind:` of parameter file becomes
+BUILDERS: dict[str, Callable[[Parameters], CasterRobot | PvcTricycle | Agv]] = {
+    'caster_robot': _caster_robot, 'pvc_tricycle': _pvc_tricycle, 'agv': _agv}

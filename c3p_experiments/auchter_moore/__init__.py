@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Experiments of the PVC tricycle on rough ground (Auchter, Moore)."""

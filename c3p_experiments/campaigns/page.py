@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a campaign: how its outcomes are distributed, and what they depend on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from c3p_bags.report import style
+from c3p_experiments.campaigns.spec import CampaignSpec
+from c3p_experiments.campaigns.summary import OUTCOMES, column
+
+Row = Mapping[str, Any]
+
+# panels of distributions: title, outcomes with the names of their lines
+DISTRIBUTIONS = (
+    ('(a) final error', (('final_error_m', 'own odometry'),
+                         ('ground_truth_final_error_m', 'true'))),
+    ('(b) path error, true', (('ground_truth_path_error_max_m', 'largest'),
+                              ('ground_truth_path_error_rms_m', 'rms'))),
+    ('(c) time until casters are aligned', (('align_time_s', ''),)),
+    ('(d) time of the drive', (('time_s', 'to the goal zone'),
+                               ('settled_time_s', 'to within 5 mm'))),
+    ('(e) final yaw error', (('final_yaw_error_rad', 'own odometry'),
+                             ('ground_truth_final_yaw_error_rad', 'true'))),
+)
+
+# panels of correlations
+CORRELATIONS = (('(f) true final error depends on', 'ground_truth_final_error_m'),
+                ('(g) true path error depends on', 'ground_truth_path_error_max_m'))
+
+# so many parameters are shown
+SHOWN = 9
+
+# panels of single draws: which effect is drawn over the parameter it depends on most
+SCATTERS = (('(h)', 'ground_truth_path_error_max_m'), ('(i)', 'align_time_s'))
+
+COLOURS = (style.SENSED, style.TRUE)
+
+
+def campaign_page(spec: CampaignSpec, rows: Sequence[Row], summary: Mapping[str, Any],
+                  path: str | Path) -> list[Path]:
+    """
+    Draw the page and write it as PNG and PDF.
+
+    Parameters
+    ----------
+    spec : CampaignSpec
+    rows : sequence of dict
+    summary : mapping
+        Of `summary.summarise`.
+    path : str or Path
+        With or without suffix.
+
+    Returns
+    -------
+    list of Path
+        The two files.
+    """
+    page = style.figure(12.0, 9.2)
+    grid = page.add_gridspec(3, 3, left=0.055, right=0.985, top=0.89, bottom=0.055, hspace=0.38,
+                             wspace=0.28)
+    panels = [page.add_subplot(grid[k // 3, k % 3]) for k in range(9)]
+    for axes, (title, outcomes) in zip(panels[:5], DISTRIBUTIONS, strict=True):
+        _distribution(axes, rows, title, outcomes)
+    for axes, (title, effect) in zip(panels[5:7], CORRELATIONS, strict=True):
+        _correlation(axes, title, effect, summary)
+    for axes, (letter, effect) in zip(panels[7:], SCATTERS, strict=True):
+        _scatter(axes, letter, effect, rows, summary)
+    _headline(page, spec, summary)
+    return style.save(page, path)
+
+
+def _headline(page: Figure, spec: CampaignSpec, summary: Mapping[str, Any]) -> None:
+    low, high = summary['reached_interval']
+    task = spec.experiment or f'drive to ({spec.goal[0]:g} m, {spec.goal[1]:g} m, ' \
+                              f'{np.degrees(spec.goal[2]):.3g}°)'
+    page.text(0.055, 0.968, f'{spec.robot}: {task}, {spec.controller} on the {spec.plant} plant, '
+              f'{summary["draws"]} draws, seed {spec.seed}', fontsize=13, fontweight='bold',
+              va='center')
+    missed = summary['draws'] - summary['reached']
+    page.text(0.055, 0.938, f'{summary["reached"]} of {summary["draws"]} reached the goal: '
+              f'{100 * summary["reached_fraction"]:.1f} %, 95 % interval {100 * low:.1f} to '
+              f'{100 * high:.1f} %', fontsize=9.5, va='center',
+              color=style.ALERT if missed else '#333333')
+
+
+def _distribution(axes: Axes, rows: Sequence[Row], title: str,
+                  outcomes: Sequence[tuple[str, str]]) -> None:
+    """Draw the part of all draws that are at most so large; what misses never comes to 100 %."""
+    unit, drawn = '', False
+    for (name, label), colour in zip(outcomes, COLOURS, strict=False):
+        _, scale, unit = OUTCOMES[name]
+        values = np.sort(scale * column(rows, name))
+        values = values[np.isfinite(values)]
+        if not len(values):
+            continue
+        share = np.arange(1, len(values) + 1) / len(rows)
+        axes.step(np.append(values[:1], values), np.append(0.0, share), where='post',
+                  color=colour, linewidth=1.4, label=label or None)
+        drawn = True
+    if not drawn:
+        _say(axes, 'not in these draws')
+    style.dress(axes, title, f'at most [{unit}]', 'share of draws')
+    for level in (0.5, 0.9, 0.99):
+        axes.axhline(level, color=style.GREY, linewidth=0.6, linestyle=':')
+    axes.set_ylim(0.0, 1.02)
+    axes.set_yticks([0.0, 0.25, 0.5, 0.75, 0.9, 1.0])
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    style.legend(axes, loc='lower right')
+
+
+def _correlation(axes: Axes, title: str, effect: str, summary: Mapping[str, Any]) -> None:
+    found = list(summary['correlations'][effect].items())[:SHOWN][::-1]
+    style.dress(axes, title, "Spearman's ρ (grey: may be chance)", '')
+    axes.set_yticks([])
+    if not found:
+        _say(axes, 'too few draws')
+        return
+    least = summary['correlation_by_chance']
+    axes.axvspan(-least, least, color='#eeeeee', linewidth=0, zorder=0)
+    edge = max(1.15 * max(abs(rho) for _, rho in found), 1.6 * least)
+    for place, (name, rho) in enumerate(found):
+        axes.barh(place, rho, height=0.62, color=style.SENSED if abs(rho) > least else '#b5c7d3')
+        # on the side where the bar is not
+        axes.text(-math.copysign(0.02 * edge, rho), place, plain(name), fontsize=style.SMALL,
+                  va='center', ha='right' if rho > 0 else 'left')
+    axes.axvline(0.0, color='#333333', linewidth=0.7)
+    axes.set_xlim(-edge, edge)
+
+
+def _say(axes: Axes, text: str) -> None:
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha='center', fontsize=style.LABEL,
+              color=style.GREY)
+
+
+def _scatter(axes: Axes, letter: str, effect: str, rows: Sequence[Row],
+             summary: Mapping[str, Any]) -> None:
+    title, scale, unit = OUTCOMES[effect]
+    found = summary['correlations'][effect]
+    cause = next(iter(found), None)
+    if cause is None:
+        style.dress(axes, f'{letter} {title}', '', '')
+        _say(axes, 'too few draws')
+        return
+    x, y = column(rows, cause), scale * column(rows, effect)
+    reached = np.array([bool(row['reached']) for row in rows])
+    axes.plot(x[reached], y[reached], 'o', markersize=3.2, alpha=0.7, color=style.SENSED,
+              markeredgewidth=0)
+    if not reached.all():
+        axes.plot(x[~reached], y[~reached], 'x', markersize=5, color=style.ALERT, label='missed')
+    style.dress(axes, f'{letter} {title}', f'{plain(cause)}   (ρ = {found[cause]:+.2f})',
+                f'[{unit}]')
+    # moments of inertia of wheels have many zeros
+    axes.ticklabel_format(axis='x', scilimits=(-3, 4))
+    axes.xaxis.get_offset_text().set_fontsize(style.SMALL)
+    style.legend(axes)
+
+
+def plain(name: str) -> str:
+    """
+    Return the name of a column for people.
+
+    Examples
+    --------
+    >>> plain('link_mass_2_kg'), plain('latency_s'), plain('com_x_m')
+    ('link mass 2 [kg]', 'latency [s]', 'com x [m]')
+    """
+    units = {'kg': 'kg', 'kgm2': 'kg m²', 'm': 'm', 's': 's', 'rad': 'rad', 'nm': 'N·m'}
+    words = name.split('_')
+    if words[-1] in units and len(words) > 1:
+        return f'{" ".join(words[:-1])} [{units[words[-1]]}]'
+    return ' '.join(words)

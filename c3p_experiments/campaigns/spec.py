@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a campaign draws: its specification, and each draw as a pure function of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from c3p_description.model import Array, CasterRobot
+from c3p_description.reading.loader import load
+from c3p_simulation.plants.parameter_errors import ParameterErrors, perturbed
+
+Range = tuple[float, float]
+
+# each quantity has a stream of its own, by its place here: another range for one leaves the draws
+# of the others. New names come last
+STREAMS = ('robot', 'friction', 'pivot', 'scrub', 'rolling', 'latency', 'wheel_counts',
+           'steering_counts', 'noise', 'sensor_seed', 'steering')
+
+# start steering that is drawn
+RANDOM = 'random'
+
+# which friction of the model each factor belongs to
+FACTORS = {'pivot': ('pivot_viscous', 'pivot_coulomb'), 'scrub': ('scrub_coulomb',),
+           'rolling': ('rolling_viscous', 'rolling_coulomb')}
+
+
+@dataclass(frozen=True)
+class CampaignSpec:
+    """
+    Everything that decides what a draw is, and nothing else.
+
+    The controller keeps the model as described, `known_latency` and the default encoder counts;
+    what is drawn happens to the plant alone.
+
+    Attributes
+    ----------
+    controller, plant, robot : str
+        One of `controllers.NAMES`; ``mujoco`` or ``analytic``; name or path of the description.
+    experiment : str
+        Name of an experiment; empty for a drive to `goal`.
+    goal : (3,) tuple, m and rad
+    start_steering : tuple of float or 'random', rad
+        One for all casters or one each; random is uniform in ±π, each caster by itself.
+    seed : int
+    timeout : float, s
+        Robot time after which a drive to `goal` is missed.
+    mass, com, wheel_radius, caster_offset, hip_position, steering_zero : float
+        Sizes of the errors of the description, see `parameter_errors.ParameterErrors`.
+    friction : range
+        μ between tyres and ground, contact plant only.
+    pivot, scrub, rolling : range
+        Factor of this friction of all casters.
+    latency : range, s
+        Of the whole loop.
+    noise : range, counts
+        Standard deviation of the noise of all encoders.
+    wheel_counts, steering_counts : tuple of int
+        One of these, 1/turn.
+    dropout : float
+        Probability that a cycle's sample is lost; not drawn.
+    known_latency : float, s
+        What the controller believes.
+    """
+
+    controller: str = 'mpc'
+    plant: str = 'mujoco'
+    robot: str = 'c3p'
+    experiment: str = ''
+    goal: tuple[float, float, float] = (4.0, 0.0, 0.0)
+    start_steering: tuple[float, ...] | str = (0.0,)
+    seed: int = 0
+    timeout: float = 30.0
+    mass: float = 0.1
+    com: float = 0.01
+    wheel_radius: float = 0.0
+    caster_offset: float = 0.0
+    hip_position: float = 0.0
+    steering_zero: float = 0.0
+    friction: Range = (0.5, 0.9)
+    pivot: Range = (0.5, 1.5)
+    scrub: Range = (0.5, 1.5)
+    rolling: Range = (0.5, 1.5)
+    latency: Range = (0.0, 0.020)
+    noise: Range = (0.0, 1.0)
+    wheel_counts: tuple[int, ...] = (1000, 2000, 4000)
+    steering_counts: tuple[int, ...] = (2048, 4096, 8192)
+    dropout: float = 0.0
+    known_latency: float = 0.010
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be drawn or driven."""
+        # imported when needed: the command line reads the defaults, and should not wait for laws
+        from c3p_experiments.loop.controllers import NAMES
+        from c3p_simulation.make_plant import PLANTS
+
+        for name, known in (('controller', NAMES), ('plant', PLANTS)):
+            if getattr(self, name) not in known:
+                raise ValueError(f'{name} = {getattr(self, name)}: must be one of '
+                                 f'{", ".join(known)}')
+        for field in fields(self):
+            if field.type == 'Range':
+                self._check_range(field.name)
+        if not (self.friction[0] > 0 or self.plant == 'analytic'):
+            raise ValueError(f'friction = {self.friction}: must be greater than zero')
+        if len(self.goal) != 3 or not all(map(math.isfinite, self.goal)):
+            raise ValueError(f'goal = {self.goal}: must be three finite numbers, x, y and yaw')
+        if self.seed < 0:
+            raise ValueError(f'seed = {self.seed}: must be 0 or more')
+        if not 0 < self.timeout < math.inf:
+            raise ValueError(f'timeout = {self.timeout}: must be a positive number of seconds')
+        for name in ('wheel_counts', 'steering_counts'):
+            if not getattr(self, name):
+                raise ValueError(f'{name}: must name one number of counts or more')
+        if isinstance(self.start_steering, str) and self.start_steering != RANDOM:
+            raise ValueError(f'start_steering = {self.start_steering}: must be angles or {RANDOM}')
+        if self.experiment and (self.start_steering != (0.0,) or self.goal != (4.0, 0.0, 0.0)):
+            raise ValueError(f'experiment = {self.experiment}: has goals and start steering of '
+                             'its own; leave those out')
+        # the sizes of errors are checked by who uses them
+        _ = self.errors
+
+    def _check_range(self, name: str) -> None:
+        low, high = getattr(self, name)
+        if not 0 <= low <= high < math.inf:
+            raise ValueError(f'{name} = {low} {high}: must be two finite numbers, not negative, '
+                             'the larger one last')
+
+    @property
+    def errors(self) -> ParameterErrors:
+        """Sizes of the errors of the description."""
+        return ParameterErrors(**{f.name: getattr(self, f.name) for f in fields(ParameterErrors)
+                                  if f.name != 'friction'}, friction=0.0)
+
+    def plain(self) -> dict[str, Any]:
+        """Return all fields as JSON knows them."""
+        return {name: list(value) if isinstance(value, tuple) else value
+                for name, value in asdict(self).items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """
+    One of the many robots, floors and sensors that the description may mean.
+
+    Attributes
+    ----------
+    index : int
+    described, robot : CasterRobot
+        As the controller knows it, and as it is.
+    friction : float
+        μ; None where the plant has none.
+    factors : dict
+        Of pivot, scrub and rolling friction.
+    latency : float, s
+    wheel_counts, steering_counts : int, 1/turn
+    noise : float, counts
+    sensor_seed : int
+    steering : (n,) array, rad
+        At the start.
+    """
+
+    index: int
+    described: CasterRobot
+    robot: CasterRobot
+    friction: float | None
+    factors: dict[str, float]
+    latency: float
+    wheel_counts: int
+    steering_counts: int
+    noise: float
+    sensor_seed: int
+    steering: Array
+
+    def parameters(self) -> dict[str, float | int | None]:
+        """Return everything that was drawn, by name, SI units."""
+        robot, described = self.robot, self.described
+        shown: dict[str, float | int | None] = {
+            'platform_mass_kg': robot.platform_mass,
+            'platform_inertia_kgm2': robot.platform_inertia,
+            'com_x_m': float(robot.platform_com[0] - described.platform_com[0]),
+            'com_y_m': float(robot.platform_com[1] - described.platform_com[1])}
+        per_caster = {'link_mass_{}_kg': robot.link_mass, 'link_inertia_{}_kgm2':
+                      robot.link_inertia, 'wheel_mass_{}_kg': robot.wheel_mass,
+                      'wheel_spin_inertia_{}_kgm2': robot.wheel_spin_inertia,
+                      'wheel_yaw_inertia_{}_kgm2': robot.wheel_yaw_inertia,
+                      'wheel_radius_{}_m': robot.wheel_radius,
+                      'caster_offset_{}_m': robot.caster_offset,
+                      'hip_x_{}_m': robot.hip_position[:, 0],
+                      'hip_y_{}_m': robot.hip_position[:, 1],
+                      'steering_zero_{}_rad': robot.steering_zero,
+                      'start_steering_{}_rad': self.steering}
+        for name, values in per_caster.items():
+            shown |= {name.format(i + 1): float(value) for i, value in enumerate(values)}
+        shown['friction'] = self.friction
+        shown |= {f'{name}_factor': value for name, value in self.factors.items()}
+        return {**shown, 'latency_s': self.latency, 'wheel_counts': self.wheel_counts,
+                'steering_counts': self.steering_counts, 'noise_counts': self.noise,
+                'sensor_seed': self.sensor_seed}
+
+
+def draw(spec: CampaignSpec, index: int) -> Draw:
+    """
+    Return draw number `index`: a pure function, whoever computes it and in whatever order.
+
+    Examples
+    --------
+    >>> one, again = draw(CampaignSpec(), 7), draw(CampaignSpec(), 7)
+    >>> one.parameters() == again.parameters()
+    True
+    """
+    streams = {name: np.random.SeedSequence(spec.seed, spawn_key=(index, k))
+               for k, name in enumerate(STREAMS)}
+
+    def uniform(name: str) -> float:
+        return float(np.random.default_rng(streams[name]).uniform(*getattr(spec, name)))
+
+    def choice(name: str) -> int:
+        return int(np.random.default_rng(streams[name]).choice(getattr(spec, name)))
+
+    described = _described(spec.robot)
+    factors = {name: uniform(name) for name in FACTORS}
+    worn = replace(described.friction, **{
+        name: factor * np.asarray(getattr(described.friction, name), float)
+        for kind, factor in factors.items() for name in FACTORS[kind]})
+    robot = perturbed(replace(described, friction=worn), _seed(streams['robot']), spec.errors)
+    if spec.start_steering == RANDOM:
+        steering = np.random.default_rng(streams['steering']).uniform(-np.pi, np.pi, robot.count)
+    else:
+        steering = _start(spec.start_steering, robot.count)
+    return Draw(index, described, robot,
+                uniform('friction') if spec.plant == 'mujoco' else None, factors,
+                uniform('latency'), choice('wheel_counts'), choice('steering_counts'),
+                uniform('noise'), _seed(streams['sensor_seed']), steering)
+
+
+@cache
+def _described(name: str) -> CasterRobot:
+    # read once per process: a file that changes meanwhile must not change the draws half-way
+    return load(name)
+
+
+def _seed(stream: np.random.SeedSequence) -> int:
+    return int(stream.generate_state(1)[0])
+
+
+def _start(angles: tuple[float, ...], count: int) -> Array:
+    if len(angles) not in (1, count):
+        raise ValueError(f'start_steering has {len(angles)} angles: must have 1, or {count}, one '
+                         'for each caster')
+    return np.array(np.broadcast_to(angles, (count,)), float)

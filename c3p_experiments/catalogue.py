@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The experiments by name, what is printed about them, and what is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from c3p_experiments.el_shenawy import goals, pages, velocities
+from c3p_experiments.loop.conditions import Bench, Conditions
+from c3p_experiments.loop.outcome import Experiment, Row
+from c3p_experiments.loop.report import table_figures, write_report
+
+CM = {'unit': 'cm', 'scale': 100.0}
+SECONDS = {'unit': 's'}
+
+FIRST = Row('first_aligned_s', 'casters aligned for the first time', **SECONDS)
+PATH = Row('ground_truth_path_error_max_m', 'path error, largest', **CM)
+PATH_RMS = Row('ground_truth_path_error_rms_m', 'path error, rms', **CM)
+ALIGNED = Row('align_time_s', 'casters aligned after', **SECONDS)
+FINAL = Row('final_error_m', 'final error by odometry', **CM)
+TRUE_FINAL = Row('ground_truth_final_error_m', 'final error, true', **CM)
+SETTLED = Row('settled_time_s', 'within 0.5 cm by odometry after', **SECONDS)
+
+# only the predictive controller is slow enough to be asked how slow
+EFFORT = (
+    Row('solve_cpu_ms.p99', 'step of the law, p99, processor', 'ms', bars={'mpc': 2.0},
+        stretch=0.5),
+    Row('solve_ms.p99', 'step of the law, p99, with what else the computer did', 'ms'),
+    Row('rms_wheel_torque_nm', 'wheel torques, rms', 'N·m'),
+    Row('max_torque_step_nm', 'largest change of a torque in a cycle', 'N·m'))
+
+DRIVE = (ALIGNED, PATH, PATH_RMS, FINAL, TRUE_FINAL, SETTLED,
+         Row('overshoot_m', 'past the goal, largest', **CM))
+
+
+EXPERIMENTS = {e.name: e for e in (
+    Experiment(
+        'line', '4 m along X from exactly singular steering, 0°', 'paper I, Fig. 9', goals.line,
+        pages.goal_page, (
+            ALIGNED._replace(printed='about 2', bar=1.2, stretch=0.85,
+                             bars={'closed_form': 1.3}),
+            PATH._replace(printed='± 4', bar=0.020, stretch=0.010),
+            PATH_RMS._replace(bar=0.005, stretch=0.002),
+            FINAL._replace(printed='zone of 5', bar=0.005, stretch=0.001),
+            TRUE_FINAL._replace(bar=0.010, stretch=0.002),
+            SETTLED._replace(printed='zone at 20', bar=10.0, stretch=9.0),
+            FIRST, *EFFORT)),
+    Experiment(
+        'triangle', 'Triangle of 11 m', 'paper I, Fig. 10', goals.triangle, pages.goal_page, (
+            TRUE_FINAL._replace(name='closing error, true', printed='20', bar=0.020,
+                                stretch=0.010),
+            PATH._replace(bar=0.030), PATH_RMS,
+            ALIGNED._replace(name='casters aligned after, slowest leg', printed='about 1.5'),
+            Row('time_s', 'back in the goal zone after', **SECONDS),
+            Row('legs.0.ground_truth_final_error_m', 'end of leg 1, true', printed='2', **CM),
+            Row('legs.1.ground_truth_final_error_m', 'end of leg 2, true', printed='5', **CM),
+            *EFFORT)),
+    Experiment(
+        'figure_eight', 'Figure eight along body +Y, 0.3 m/s and ±0.2 rad/s', 'paper I, Fig. 11',
+        velocities.figure_eight, pages.goal_page, (
+            Row('ground_truth_ring_error_max_m', 'ring error, largest, true', bar=0.020,
+                stretch=0.005, **CM),
+            Row('ring_error_max_m', 'ring error, largest, by odometry', **CM),
+            Row('ground_truth_ring_error_rms_m', 'ring error, rms, true', **CM),
+            TRUE_FINAL._replace(name='closing error, true'),
+            Row('crossing_align_time_s', 'casters aligned after the jump of curvature',
+                **SECONDS), *EFFORT)),
+    Experiment(
+        'ramp_y', 'Ramp of the velocity along Y, two starts', 'paper II, Fig. 6',
+        velocities.ramp_y, pages.ramp_y_page, (
+            ALIGNED._replace(name='casters of case 2 aligned after'),
+            PATH._replace(name='path error of case 2, largest'),
+            Row('velocity_error_rms_mps', 'velocity error of case 2, rms', 'cm/s', 100.0),
+            Row('cases.0.ground_truth_path_error_max_m', 'path error of case 1, largest', **CM),
+            Row('cases.0.velocity_error_rms_mps', 'velocity error of case 1, rms', 'cm/s',
+                100.0), *EFFORT), runs=2, robot='c3p_25kg'),
+    Experiment(
+        'ramp_x', 'Ramp of the velocity along X from exactly singular steering, 0°',
+        'paper II, Fig. 7', velocities.ramp_x, pages.ramp_x_page, (
+            ALIGNED._replace(printed='about 7'), PATH, PATH_RMS,
+            Row('velocity_error_rms_mps', 'velocity error, rms', 'cm/s', 100.0),
+            *EFFORT), robot='c3p_25kg'),
+    Experiment(
+        'flip', 'Casters flip by 180°: all at 135°, 0.5 m/s along X and Y', 'paper II, Fig. 9',
+        velocities.flip, pages.flip_page, (
+            ALIGNED._replace(name='casters flipped after', printed='2 to 4', bar=0.6,
+                             stretch=0.35),
+            PATH._replace(bar=0.010, stretch=0.003), PATH_RMS,
+            Row('velocity_error_rms_mps', 'velocity error, rms', 'cm/s', 100.0),
+            *EFFORT), robot='c3p_25kg'),
+    Experiment('spin', 'Half a turn in place from parallel casters', 'ours', goals.spin,
+               pages.goal_page, (
+                   ALIGNED, PATH._replace(name='distance from the place, largest'),
+                   Row('final_yaw_error_rad', 'final yaw error by odometry', 'rad', digits=3),
+                   TRUE_FINAL, Row('time_s', 'in the goal zone after', **SECONDS), *EFFORT)),
+    Experiment('sideways', '2 m along Y, casters as after a drive along X', 'ours',
+               goals.sideways, pages.goal_page, (*DRIVE, *EFFORT)),
+    Experiment('goal_behind', '2 m back, casters as after a drive forward', 'ours',
+               goals.goal_behind, pages.goal_page, (*DRIVE, *EFFORT)),
+    Experiment('steerings', '36 random start steerings, goals all around', 'ours',
+               goals.steerings, pages.steerings_page, (
+                   Row('drives_missed', 'goals missed, of 36', digits=0, bar=0.0),
+                   Row('align_time_p90_s', 'casters aligned after, p90', bar=1.8, stretch=1.2,
+                       **SECONDS),
+                   ALIGNED._replace(name='casters aligned after, latest'),
+                   PATH._replace(name='path error, largest of all'),
+                   TRUE_FINAL._replace(name='final error, true, largest of all'), *EFFORT),
+               runs=goals.DRIVES),
+    Experiment('pushes', '4 m while somebody pushes', 'ours', goals.pushes, pages.goal_page,
+               (*DRIVE, *EFFORT)),
+    Experiment('slope', '4 m across a slope of 4°, from exactly singular steering', 'ours',
+               goals.slope, pages.goal_page, (*DRIVE, *EFFORT), plants=('mujoco',)),
+    Experiment('oil_patch', '4 m at 0.5 m/s, one wheel accelerates on oil of µ 0.05', 'ours',
+               goals.oil_patch, pages.goal_page, (
+                   *DRIVE[:4], TRUE_FINAL._replace(bar=0.020), *DRIVE[5:],
+                   Row('named_time_s', 'wheel on the oil named after', **SECONDS),
+                   Row('others_named', 'other wheels named', digits=0), *EFFORT),
+               plants=('mujoco',)),
+)}
+
+
+def experiment_for(name: str, plant: str) -> Experiment:
+    """
+    Return the experiment called `name`.
+
+    Raises
+    ------
+    ValueError
+        There is none, or `plant` cannot do it; the text names those there are.
+    """
+    if name not in EXPERIMENTS:
+        raise ValueError(f'experiment {name}: must be one of {", ".join(EXPERIMENTS)}')
+    experiment = EXPERIMENTS[name]
+    if plant not in experiment.plants:
+        raise ValueError(f'experiment {name}: plant = {plant}: must be '
+                         f'{" or ".join(experiment.plants)}')
+    return experiment
+
+
+def run_experiment(name: str, conditions: Conditions, out: str | Path,
+                   progress: Callable[[float], None] | None = None) -> dict[str, Any]:
+    """
+    Do an experiment; write its page and its table.
+
+    Parameters
+    ----------
+    name : str
+        One of `EXPERIMENTS`.
+    conditions : Conditions
+    out : str or Path
+        Directory for ``NAME.png``, ``.pdf`` and ``.md``.
+    progress : callable, optional
+        Takes the number of runs done, with a part of the present one.
+
+    Returns
+    -------
+    dict
+        The figures, ready for JSON, with ``conditions``, ``table`` and ``files``.
+
+    Raises
+    ------
+    ValueError
+        An unknown experiment, or one that this plant cannot do.
+    """
+    experiment = experiment_for(name, conditions.plant)
+    bench = Bench(conditions, experiment.robot, progress)
+    outcome = experiment.run(bench)
+    base = Path(out) / name
+    files = experiment.page(outcome, bench, experiment, base)
+    figures = {'experiment': name, 'title': experiment.title, 'source': experiment.source,
+               'conditions': bench.describe(), **outcome.figures,
+               'table': table_figures(experiment, outcome, conditions.controller)}
+    report = write_report(experiment, figures, base)
+    figures['files'] = {'picture': str(files[0]), 'picture_pdf': str(files[1]),
+                        'table': str(report)}
+    return figures

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Panels over time of the experiments' pages; all take axes, run, robot and a letter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from c3p_bags.report import style
+from c3p_bags.report.steering import asked_steering
+from c3p_bags.runs.metrics import ALIGNED
+from c3p_bags.runs.run_log import Joints
+from c3p_description.model import Array, CasterRobot
+from c3p_dynamics.traction import torque_bounds
+from c3p_experiments.el_shenawy.measures import path_error
+from c3p_experiments.loop.outcome import Run
+from c3p_kinematics.se2 import to_floor
+
+TIME = 'time [s]'
+
+# names, symbols and units of the velocity over the floor
+VELOCITIES = (('velocity along X', r'$\dot X$ [m/s]'), ('velocity along Y', r'$\dot Y$ [m/s]'),
+              ('yaw rate', r'$\dot\Phi$ [rad/s]'))
+
+# the least half range of a velocity, and the least largest error shown, m/s and cm
+LEAST_VELOCITY, LEAST_ERROR = 0.05, 0.1
+
+# accelerations are slopes of the rates over this time, s
+SLOPE_TIME = 0.1
+
+
+def steering(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
+    """
+    Draw the steering angles, where each is asked to be, and when they are all there.
+
+    Parameters
+    ----------
+    axes : Axes
+    run : Run
+        Its facts may hold the times ``aligned``, and the ``times`` when its legs were done.
+    robot : CasterRobot
+    letter : str
+    """
+    _title(axes, letter, 'steering angles', r'$\theta_s$ [deg]')
+    log = run.log
+    time, angles, asked = style.thin(
+        log.joints.time, np.degrees(np.unwrap(log.joints.steering, axis=0)),
+        np.degrees(asked_angles(run, robot)))
+    band = np.degrees(ALIGNED)
+    for i in range(robot.count):
+        axes.fill_between(time, asked[:, i] - band, asked[:, i] + band, linewidth=0, alpha=0.25,
+                          color=style.caster_colour(i), label='asked ±10°' if i == 0 else None)
+    for i in range(robot.count):
+        axes.plot(time, angles[:, i], color=style.caster_colour(i), linewidth=style.LINE,
+                  linestyle=('-', '--', '-.')[i % 3], label=f'caster {i + 1}')
+    for aligned in run.facts.get('aligned', ()):
+        axes.axvline(aligned, color=style.REFERENCE, linewidth=0.8, linestyle=':')
+        axes.annotate(f'aligned {aligned:.2f} s', (aligned, 0.97), xytext=(4, 0),
+                      xycoords=('data', 'axes fraction'), textcoords='offset points',
+                      fontsize=style.SMALL, va='top')
+    axes.yaxis.set_major_locator(MaxNLocator(7, steps=[1, 4.5, 9, 10]))
+    style.headroom(axes, above=0.12, below=0.25)
+    style.legend(axes, ncols=robot.count + 1, loc='lower right')
+
+
+def asked_angles(run: Run, robot: CasterRobot) -> Array:
+    """
+    Return the steering angles (k, n) at which wheels roll where their hips are asked to go, rad.
+
+    Each leg by itself, on the branch (modulo 180°) that its end is nearest to; nan while nothing
+    is asked.
+    """
+    log, joints = run.log, run.log.joints
+    turns = np.unwrap(joints.steering, axis=0)
+    rows = np.searchsorted(joints.time, [*run.facts.get('times', ()), np.inf], side='right')
+    parts, begin = [], 0
+    for end in rows:
+        leg = replace(log, joints=Joints(*(column[begin:end] for column in joints)))
+        # the log's own unwrapping of a leg may begin a whole turn away
+        offset = turns[begin:end] - np.unwrap(joints.steering[begin:end], axis=0)
+        parts.append(asked_steering(leg, robot) + offset)
+        begin = end
+    return np.concatenate(parts)
+
+
+def velocity(axes: Axes, run: Run, component: int, letter: str) -> None:
+    """
+    Draw one component of the velocity over the floor: asked, sensed, true.
+
+    Parameters
+    ----------
+    axes : Axes
+    run : Run
+    component : int
+        0 is X, 1 is Y, 2 is yaw.
+    letter : str
+    """
+    log = run.log
+    asked = run.facts.get('asked')
+    if asked is None:
+        asked = to_floor(log.odom.pose[:, 2], log.cmd_vel.value)
+    name, label = VELOCITIES[component]
+    _title(axes, letter, f'{name}, floor', label)
+    for what, value, colour, dash, width in (
+            ('reference', asked, style.REFERENCE, '--', 0.9),
+            ('sensed', to_floor(log.odom.pose[:, 2], log.odom.twist), style.SENSED, '-', 1.0),
+            ('true', to_floor(log.ground_truth.pose[:, 2], log.ground_truth.twist), style.TRUE,
+             '-', 1.2)):
+        axes.plot(*style.thin(log.joints.time, value[:, component]), color=colour, linestyle=dash,
+                  linewidth=width, label=what)
+    # a component that stays at zero shall look like zero, not like amplified noise
+    low, high = axes.get_ylim()
+    middle, half = 0.5 * (low + high), max(0.5 * (high - low), LEAST_VELOCITY)
+    axes.set_ylim(middle - half, middle + half)
+    style.headroom(axes, above=0.15)
+    style.legend(axes, loc='upper right', ncols=3)
+
+
+def rates(axes: Axes, run: Run, robot: CasterRobot, kind: str, letter: str) -> None:
+    """
+    Draw the rates of wheels or steering axes as sensed.
+
+    Parameters
+    ----------
+    axes : Axes
+    run : Run
+    robot : CasterRobot
+    kind : str
+        ``wheel`` or ``steering``.
+    letter : str
+    """
+    joints = run.log.joints
+    value = joints.wheel_rate if kind == 'wheel' else joints.steering_rate
+    symbol = r'$\dot\theta_x$' if kind == 'wheel' else r'$\dot\theta_s$'
+    _title(axes, letter, f'{kind} rates', f'{symbol} [rad/s]')
+    _per_caster(axes, joints.time, value, robot, 'wheel' if kind == 'wheel' else 'caster')
+
+
+def torques(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
+    """Draw the wheel torques as sent, and their limits; parameters as in `steering`."""
+    _title(axes, letter, 'wheel torques', r'$\tau$ [N m]')
+    limit = float(np.max(torque_bounds(robot)))
+    for sign in (1.0, -1.0):
+        axes.axhline(sign * limit, color=style.REFERENCE, linewidth=0.8, linestyle='--',
+                     label='limit' if sign > 0 else None)
+    _per_caster(axes, *run.log.wheel_effort, robot, 'wheel')
+
+
+def _per_caster(axes: Axes, time: Array, value: Array, robot: CasterRobot, name: str) -> None:
+    for i in range(robot.count):
+        axes.plot(*style.thin(time, value[:, i]), color=style.caster_colour(i), linewidth=0.9,
+                  label=f'{name} {i + 1}')
+    style.headroom(axes, above=0.2)
+    style.legend(axes, loc='upper right', ncols=robot.count + 1)
+
+
+def errors(axes: Axes, run: Run, letter: str) -> None:
+    """Draw how far the robot is from what was to be driven, true and by its own odometry."""
+    _title(axes, letter, 'distance from the path', 'distance [cm]')
+    for what, motion, colour, width in (('true', run.log.ground_truth, style.TRUE, 1.8),
+                                        ('by odometry', run.log.odom, style.SENSED, 1.0)):
+        axes.plot(*style.thin(motion.time, 100.0 * path_error(motion, run.facts)), color=colour,
+                  linewidth=width, label=what)
+    axes.set_ylim(0.0, max(axes.get_ylim()[1], LEAST_ERROR))
+    style.headroom(axes, above=0.15)
+    style.legend(axes, loc='upper right', ncols=2)
+
+
+def slopes(time: Array, value: Array) -> Array:
+    """Return the derivative (k, …) of `value` by time: a line fitted over SLOPE_TIME."""
+    half = max(1, int(round(0.5 * SLOPE_TIME / (time[1] - time[0]))))
+    offsets = np.arange(-half, half + 1)
+    weights = offsets / (offsets @ offsets * (time[1] - time[0]))
+    flat = value.reshape(len(value), -1)
+    padded = np.pad(flat, ((half, half), (0, 0)), mode='edge')
+    out = np.stack([np.convolve(column, weights[::-1], mode='valid') for column in padded.T],
+                   axis=-1)
+    return out.reshape(value.shape)
+
+
+def overlay(axes: Axes, letter: str, title: str, label: str,
+            lines: Sequence[tuple[str, Array, Array, str, str]]) -> None:
+    """
+    Draw lines of several runs into one panel.
+
+    Parameters
+    ----------
+    axes : Axes
+    letter, title, label : str
+    lines : sequence of (name, time, value, colour, line style)
+    """
+    _title(axes, letter, title, label)
+    for name, time, value, colour, dash in lines:
+        axes.plot(*style.thin(time, value), color=colour, linestyle=dash, linewidth=1.0,
+                  label=name)
+    style.headroom(axes, above=0.2)
+    style.legend(axes, loc='upper right', ncols=4)
+
+
+def _title(axes: Axes, letter: str, title: str, label: str) -> None:
+    style.dress(axes, f'({letter}) {title}', TIME, label)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The panel of the way over the floor, on the experiments' pages."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Circle
+
+from c3p_bags.report import style
+from c3p_bags.report.path import APART_WIDTHS, draw_robot
+from c3p_description.model import Array, CasterRobot
+from c3p_experiments.el_shenawy.goals import ZONE
+from c3p_experiments.loop.outcome import Run
+from c3p_kinematics.se2 import to_floor
+
+# a robot that turns on the spot is drawn again after so much, rad
+APART_TURN = 1.5
+
+# the robot is not drawn so close to its last place, part of the usual distance
+CLOSE = 0.6
+
+# arrows of pushes, m
+ARROW = 0.3
+
+
+def draw_way(axes: Axes, run: Run, robot: CasterRobot, letter: str, wide: bool) -> None:
+    """
+    Draw the way over the floor with the robot on it.
+
+    Parameters
+    ----------
+    axes : Axes
+    run : Run
+        Its facts may hold ``points``, a ``curve``, a ``direction`` and ``pushes``.
+    robot : CasterRobot
+    letter : str
+    wide : bool
+        The panel is wider than high.
+    """
+    style.dress(axes, f'({letter}) trajectory', 'X [m]', 'Y [m]')
+    axes.set_aspect('equal', adjustable='datalim')
+    log, facts = run.log, run.facts
+    truth, angles = log.ground_truth, np.unwrap(log.joints.steering, axis=0)
+    width = 2.0 * float(np.linalg.norm(robot.hip_position, axis=1).max())
+    for k in places(truth.pose, width):
+        draw_robot(axes, robot, truth.pose[k], angles[k])
+    asked = facts.get('curve', facts.get('points'))
+    if asked is None:
+        far = np.abs((truth.pose[-1, :2] - truth.pose[0, :2]) @ facts['direction'])
+        asked = [truth.pose[0, :2], truth.pose[0, :2] + facts['direction'] * far / (
+            facts['direction'] @ facts['direction'])]
+    asked = np.array([np.asarray(point)[:2] for point in asked])
+    axes.plot(*asked.T, color=style.REFERENCE, linestyle='--', linewidth=0.9, label='asked',
+              zorder=6)
+    for motion, name, colour, points in ((truth, 'true', style.TRUE, 2.4),
+                                         (log.odom, 'odometry', style.SENSED, 1.0)):
+        axes.plot(*style.thin(motion.pose[:, 0], motion.pose[:, 1]), color=colour,
+                  linewidth=points, label=name, zorder=7)
+    for number, goal in enumerate(facts.get('points', ())[1:]):
+        axes.add_patch(Circle(goal[:2], ZONE, facecolor='none', edgecolor=style.GOAL,
+                              linewidth=1.4, zorder=8,
+                              label='goal zone' if number == 0 else None))
+    _pushes(axes, run)
+    style.legend(axes, ncols=6 if wide else 2, loc='upper center')
+    # room for the legend; limits cannot be set where the aspect is
+    low, high = axes.dataLim.intervaly
+    axes.update_datalim([(float(truth.pose[0, 0]), high + 0.22 * (high - low))])
+    axes.autoscale_view()
+
+
+def places(pose: Array, width: float) -> list[int]:
+    """
+    Return the rows of `pose` (k, 3) at which the robot is drawn: the ends, and well apart.
+
+    Parameters
+    ----------
+    pose : (k, 3) array
+    width : float, m
+        Of the robot.
+    """
+    def apart(j: int, k: int) -> float:
+        way, turn = np.hypot(*(pose[k, :2] - pose[j, :2])), abs(pose[k, 2] - pose[j, 2])
+        return max(way / (APART_WIDTHS * width), turn / APART_TURN)
+
+    rows, end = [0], len(pose) - 1
+    for k in range(0, len(pose), 10):
+        if apart(rows[-1], k) >= 1.0:
+            rows.append(k)
+    # where the robot ends counts more than what it would hide there
+    if len(rows) > 1 and apart(rows[-1], end) < CLOSE:
+        rows.pop()
+    return [*rows, end]
+
+
+def _pushes(axes: Axes, run: Run) -> None:
+    """Draw where pushes begin and which way they go."""
+    truth = run.log.ground_truth
+    for push in run.facts.get('pushes', ()):
+        k = min(int(np.searchsorted(truth.time, push.time)), len(truth.time) - 1)
+        force = to_floor(truth.pose[k, 2], [*push.force, 0.0])[:2]
+        head = tail = truth.pose[k, :2]
+        text = f'{push.moment:g} N m'
+        if any(push.force):
+            text = f'{np.hypot(*push.force):g} N'
+            tail = head - ARROW * force / np.hypot(*force)
+            axes.annotate('', head, tail, zorder=9, arrowprops={
+                'arrowstyle': '-|>', 'color': style.ALERT, 'linewidth': 1.6})
+        axes.annotate(f'{text}, {push.duration:g} s', tail, xytext=(0, -6), zorder=9,
+                      textcoords='offset points', fontsize=style.SMALL, ha='center', va='top',
+                      color=style.ALERT, bbox={'facecolor': 'white', 'edgecolor': 'none',
+                                               'pad': 0.8, 'alpha': 0.85})

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A drive that shows a robot's parameters, simulated or commanded, and its bag."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from c3p_bags.runs.run_bag import write_run
+from c3p_controller.law import Asked
+from c3p_description.model import Array
+from c3p_description.reading.loader import load
+from c3p_dynamics.excitation import Excitation
+from c3p_experiments.loop.closed_loop import LoopLog, run_loop
+from c3p_experiments.loop.command_sources import Command
+from c3p_experiments.loop.controllers import make_controller
+from c3p_kinematics.odometry import OdometryEstimate
+from c3p_simulation.make_plant import PlantOptions, make_plant
+from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
+
+
+class ExcitationSource:
+    """
+    Asks the closed loop for an `Excitation` around the pose at the start.
+
+    Parameters
+    ----------
+    excitation : Excitation
+    """
+
+    goal = None
+
+    def __init__(self, excitation: Excitation) -> None:
+        """Take the motion."""
+        self.excitation = excitation
+
+    def start(self, estimate: OdometryEstimate) -> None:
+        """Begin where the robot is."""
+        self._begin, self._pose = estimate.time, np.array(estimate.pose)
+
+    def step(self, time: float, estimate: OdometryEstimate) -> Command:
+        """Return the twist to ask for at the sample of `time`, s."""
+        since = time - self._begin
+        twist = self.excitation.twist(since, self._pose, estimate.pose)
+        return Command(Asked(twist), since >= self.excitation.duration)
+
+
+def simulate_excitation(bag: str | Path, robot: str = 'c3p', simulated: str | None = None,
+                        plant: str = 'analytic', controller: str = 'paper',
+                        excitation: Excitation | None = None,
+                        sensors: SensorSettings | None = None, seed: int = 0,
+                        progress: Callable[[float], None] | None = None,
+                        stop: Callable[[], bool] = lambda: False) -> LoopLog:
+    """
+    Drive a simulated robot through an excitation and write the bag.
+
+    Parameters
+    ----------
+    bag : str or Path
+        Directory of the bag; must not exist.
+    robot : str
+        Description with which the robot is controlled.
+    simulated : str, optional
+        Description of the robot that moves, if it is another.
+    plant : str
+        ``analytic`` or ``mujoco``.
+    controller : str
+        As in `controllers.make_controller`.
+    excitation : Excitation, optional
+    sensors : SensorSettings, optional
+        Encoders and latency; default those of the C3P.
+    seed : int
+        Of the sensors and of the steering angles at the start.
+    progress : callable, optional
+        Takes the robot's time in each cycle, s.
+    stop : callable, optional
+        Asked in each cycle; True ends the drive, and what there is of it is written.
+
+    Returns
+    -------
+    LoopLog
+
+    Raises
+    ------
+    BagError
+        The bag exists or cannot be written.
+    ModelError, ValueError
+        A robot, plant or controller that is not known.
+    """
+    if Path(bag).exists():
+        # told before the drive, not after
+        raise ValueError(f'bag {bag}: exists already; name another place, or remove it')
+    excitation, model = excitation or Excitation(), load(robot)
+    moves = make_plant(plant, simulated or robot, PlantOptions(sensors=SensorSettings.ideal()))
+    sensed = SensedPlant(moves, sensors, seed, model)
+    log = run_loop(sensed, make_controller(controller, model).law, ExcitationSource(excitation),
+                   duration=excitation.duration, steering=_start(seed, model.count),
+                   progress=progress, stop=lambda _: stop())
+    write_run(log, model, bag)
+    return log
+
+
+def _start(seed: int, count: int) -> Array:
+    return np.random.default_rng(seed).uniform(-np.pi, np.pi, count)

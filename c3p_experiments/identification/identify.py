@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a bag to the parameters of a robot: what is read, and what is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from c3p_bags.runs.log_reader import read_run
+from c3p_bags.runs.run_log import RunLog, Series
+from c3p_description.model import Array, CasterRobot
+from c3p_description.reading.loader import DESCRIPTIONS, load
+from c3p_dynamics.identification import Identification, identify
+from c3p_dynamics.identification_parameters import USUAL
+from c3p_dynamics.shooting import IdentificationError, Recording, ShootingSettings
+from c3p_experiments.identification.report import figures_of, robot_file
+
+TORQUES = ('auto', 'command', 'measured')
+
+# drives whose torques differ from the commanded ones by this part of their rms do not obey
+DISOBEYED = 0.1
+
+# delays tried to compare commanded and reported torques, s
+DELAYS = np.arange(0.0, 0.1, 1e-3)
+
+
+class Read(NamedTuple):
+    """A recording, and what had to be left out of the bag, in words."""
+
+    recording: Recording
+    left_out: list[str]
+
+
+class Identified(NamedTuple):
+    """A result, the recording behind it, which torques it took, and what to say of them."""
+
+    found: Identification
+    recording: Recording
+    torque: str
+    notes: list[str]
+
+
+def recording_of(log: RunLog, robot: CasterRobot, torque: str = 'command') -> Read:
+    """
+    Return the joints and torques of a run as they are needed.
+
+    Parameters
+    ----------
+    log : RunLog
+    robot : CasterRobot
+    torque : {'command', 'measured'}
+        ``wheel_effort``, or the efforts in ``joint_states``: what drives say that they gave
+        since the sample before.
+
+    Raises
+    ------
+    IdentificationError
+        The bag does not have them, or none is finite.
+    """
+    later = _increasing(log.joints.time)
+    commands = _commanded(log, robot) if torque == 'command' else _measured(log, robot, later)
+    finite = np.isfinite(commands.value).all(axis=1)
+    left_out = []
+    if not later.all():
+        left_out.append(f'{np.sum(~later)} joint states that are not later than the one before')
+    if not finite.all():
+        left_out.append(f'{np.sum(~finite)} of {len(finite)} torques, not finite')
+    if not finite.any():
+        raise IdentificationError(f'bag {log.path}: no torque in it is finite')
+    when, value = commands.time[finite], commands.value[finite]
+    in_order = _increasing(when)
+    return Read(Recording(
+        log.joints.time[later], np.unwrap(log.joints.steering[later], axis=0),
+        np.unwrap(log.joints.wheel_angle[later], axis=0), when[in_order], value[in_order]),
+        left_out)
+
+
+def _increasing(time: Array) -> Array:
+    """Return which times are later than all before."""
+    return np.concatenate([[True], time[1:] > np.maximum.accumulate(time)[:-1]])
+
+
+def _commanded(log: RunLog, robot: CasterRobot) -> Series:
+    if log.wheel_effort is None:
+        efforts = sorted(t for t in log.messages if t.endswith('wheel_effort'))
+        found = (f'{efforts} has no message with efforts of the joints '
+                 f'{list(robot.wheel_joints)}' if efforts else 'it has no topic wheel_effort')
+        raise IdentificationError(f'bag {log.path}: {found}. Record wheel_effort, or take what '
+                                  'the drives report with --torque measured')
+    return log.wheel_effort
+
+
+def _measured(log: RunLog, robot: CasterRobot, later: Array) -> Series:
+    time, torque = log.joints.time[later], log.joints.wheel_torque[later]
+    # drives that report nothing leave zeros
+    if not np.nan_to_num(torque).any():
+        raise IdentificationError(f'bag {log.path}: joint_states carry no efforts of '
+                                  f'{list(robot.wheel_joints)}; use --torque command')
+    # told at the end of the time in which it was given
+    return Series(time[:-1], torque[1:])
+
+
+def disobedience(command: Recording, measured: Recording) -> float:
+    """
+    Return the rms difference of reported from commanded torques, as a part of the commanded.
+
+    At the delay at which they agree best.
+    """
+    # halfway through the cycle in which it was given
+    middle = measured.torque_time[1:-1] + 0.5 * np.diff(measured.torque_time)[1:]
+    told = measured.torque[1:-1]
+    wrong = []
+    for delay in DELAYS:
+        row = np.searchsorted(command.torque_time, middle - delay, side='right') - 1
+        wrong.append(np.mean((told - command.torque[np.clip(row, 0, None)])**2))
+    return float(np.sqrt(min(wrong) / max(np.mean(command.torque**2), np.finfo(float).tiny)))
+
+
+def identify_run(log: RunLog, robot: CasterRobot, torque: str = 'auto', **options: Any
+                 ) -> Identified:
+    """
+    Identify a robot from a run.
+
+    Parameters
+    ----------
+    log : RunLog
+    robot : CasterRobot
+        The description.
+    torque : {'auto', 'command', 'measured'}
+        ``auto`` takes the commands; where the drives report others, what fits better.
+    **options
+        Passed to `identification.identify`.
+
+    Raises
+    ------
+    IdentificationError
+        Nothing to learn.
+    ValueError
+        An option that cannot be.
+    """
+    if torque not in TORQUES:
+        raise ValueError(f'torque = {torque!r}: must be one of {", ".join(TORQUES)}')
+
+    def found_with(source: str, read: Read) -> Identified:
+        return Identified(identify(robot, read.recording, **options), read.recording, source,
+                          [f'left out: {text}' for text in read.left_out])
+
+    if torque != 'auto':
+        return found_with(torque, recording_of(log, robot, torque))
+    try:
+        measured = recording_of(log, robot, 'measured')
+    except IdentificationError:
+        return found_with('command', recording_of(log, robot, 'command'))
+    if log.wheel_effort is None:
+        return found_with('measured', measured)
+    command = recording_of(log, robot, 'command')
+    limited = command.recording._replace(torque=np.clip(
+        command.recording.torque, -robot.torque_limit, robot.torque_limit))
+    part = disobedience(limited, measured.recording)
+    if part < DISOBEYED:
+        return found_with('command', command)
+    return _better(found_with, command, measured, part)
+
+
+def _better(found_with: Callable[[str, Read], Identified], command: Read, measured: Read,
+            part: float) -> Identified:
+    """Identify with commanded and with reported torques, and return what fits better."""
+    both, errors = [], []
+    for source, read in (('command', command), ('measured', measured)):
+        try:
+            both.append(found_with(source, read))
+            errors.append(float(np.sqrt(np.mean(both[-1].found.errors**2))))
+        except IdentificationError as error:
+            failed = error
+    if not both:
+        raise failed
+    best = both[int(np.argmin(errors))]
+    best.notes.append(
+        f'the drives report torques that differ from the commanded by {part:.0%}: taken is what '
+        f'fits better, {best.torque}; errors of '
+        + ', '.join(f'{1e3 * e:.2g} mm ({b.torque})' for e, b in zip(errors, both, strict=True)))
+    return best
+
+
+def identify_bag(bag: str | Path, robot: str = 'c3p', out: str | Path = 'out/identify', *,
+                 namespace: str | None = None, torque: str = 'auto',
+                 estimate: Iterable[str] = USUAL, per_caster: Iterable[str] = (),
+                 segment: float = 0.5, confidence: float = 0.95) -> dict[str, Any]:
+    """
+    Identify a robot from a bag; write robot file and picture, and return the figures.
+
+    Parameters
+    ----------
+    bag : str or Path
+    robot : str
+        Name or path of the description.
+    out : str or Path
+        Directory for ``identified.yaml``, ``identify.png`` and ``identify.pdf``.
+    namespace : str, optional
+        Of the robot in the bag; default the only one.
+    torque : {'auto', 'command', 'measured'}
+        As in `identify_run`.
+    estimate, per_caster : iterable of str
+        As in `identification.identify`.
+    segment : float, s
+        Longest piece that is predicted.
+    confidence : float
+
+    Returns
+    -------
+    dict
+        As JSON, SI units; see docs/identification.md.
+
+    Raises
+    ------
+    BagError, ModelError, IdentificationError
+        No bag, no robot, or nothing to learn.
+    ValueError
+        An option that cannot be.
+    """
+    from c3p_experiments.identification.page import identification_figure
+
+    model = load(robot)
+    result = identify_run(read_run(bag, model, namespace), model, torque, estimate=estimate,
+                          per_caster=per_caster, settings=ShootingSettings(segment=segment),
+                          confidence=confidence)
+    figures = {'robot': robot, 'bag': str(bag), 'torque': result.torque,
+               **figures_of(result.found)}
+    figures['notes'] += result.notes
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    picture, document = identification_figure(result.found, model, result.recording,
+                                              out / 'identify.png')
+    figures['files'] = {'picture': str(picture), 'picture_pdf': str(document)}
+    if Path(robot).suffix in DESCRIPTIONS:
+        figures['notes'].append(f'no robot file: {robot} is no YAML file that could be extended')
+    else:
+        file = out / 'identified.yaml'
+        file.write_text(robot_file(result.found, robot, file, str(bag)), encoding='utf-8')
+        figures['files']['robot'] = str(file)
+    return figures

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The picture of an identification: estimates with intervals, and predictions against the bag."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from c3p_bags.report import style
+from c3p_description.model import Array, CasterRobot
+from c3p_dynamics.identification import Estimate, Identification
+from c3p_dynamics.shooting import Recording
+
+# length of the piece of the recording that is shown, s
+SHOWN = 3.0
+
+# errors of pieces that differ more are shown on a logarithmic axis
+WIDE = 10.0
+
+DESCRIBED, FOUND = style.TRUE, style.SENSED
+
+
+def identification_figure(found: Identification, robot: CasterRobot, recording: Recording,
+                          path: str | Path) -> list[Path]:
+    """
+    Draw the result on one page and write it as PNG (300 dpi) and PDF.
+
+    Parameters
+    ----------
+    found : Identification
+    robot : CasterRobot
+        The description.
+    recording : Recording
+    path : str or Path
+        With or without suffix.
+
+    Returns
+    -------
+    list of Path
+        The two files.
+    """
+    page = style.figure(12.0, 7.6)
+    grid = page.add_gridspec(2, 3, left=0.115, right=0.97, top=0.86, bottom=0.065, hspace=0.34,
+                             wspace=0.44)
+    _draw_estimates(page.add_subplot(grid[0, 0]), found)
+    _draw_centre(page.add_subplot(grid[0, 1]), found, robot)
+    _draw_correlation(page, page.add_subplot(grid[0, 2]), found)
+    begin = _interesting(found, recording)
+    _draw_motion(page.add_subplot(grid[1, 0]), found, recording, begin)
+    _draw_errors(page.add_subplot(grid[1, 1]), found, recording, begin)
+    _draw_segments(page.add_subplot(grid[1, 2]), found)
+    _headline(page, found, robot)
+    return style.save(page, path)
+
+
+def _label(estimate: Estimate) -> str:
+    return estimate.name.replace('_', ' ')
+
+
+def _draw_estimates(axes: Axes, found: Identification) -> None:
+    """Estimates and intervals as deviations from the description, in percent."""
+    shown = [e for e in found.estimates if e.described != 0.0 and e.name != 'delay'][::-1]
+    rest = [e for e in found.estimates if e.described == 0.0
+            and not e.name.startswith('platform_com')]
+    for row, e in enumerate(shown):
+        value, low, high = (100.0 * (x / e.described - 1.0) for x in (e.value, e.low, e.high))
+        axes.plot([low, high], [row, row], color=FOUND, linewidth=2.0, solid_capstyle='butt')
+        axes.plot(value, row, 'o', color=FOUND, markersize=3.5)
+        axes.annotate(f'{e.value:.4g} {e.unit}', (1.0, row), xycoords=('axes fraction', 'data'),
+                      ha='right', va='bottom', fontsize=style.SMALL, color=style.GREY)
+    axes.axvline(0.0, color=DESCRIBED, linewidth=style.LINE)
+    style.dress(axes, '(a) estimates against the description', 'deviation [%], linear to ±1 %', '')
+    axes.set_yticks(range(len(shown)), [_label(e) for e in shown], fontsize=style.SMALL)
+    axes.set_ylim(-0.6, len(shown) - 0.2)
+    # intervals of parts of a percent beside deviations of many
+    axes.set_xscale('symlog', linthresh=1.0, linscale=2.0)
+    most = max([1.0, *(abs(100.0 * (x / e.described - 1.0)) for e in shown
+                       for x in (e.low, e.high))])
+    ticks = [1.0, 10.0] if most < 50.0 else [1.0, 10.0 ** np.ceil(np.log10(most))]
+    axes.set_xticks([-t for t in ticks[::-1]] + [0.0, *ticks])
+    axes.xaxis.set_major_formatter('{x:g}')
+    axes.set_xlim(-1.5 * most, 40.0 * max(most, 2.0))
+    if rest:
+        text = '\n'.join(f'{_label(e)} {e.value:.3g} {e.unit} (described 0)' for e in rest)
+        axes.text(0.02, 0.02, text, transform=axes.transAxes, fontsize=style.SMALL,
+                  color=style.GREY, va='bottom')
+
+
+def _draw_centre(axes: Axes, found: Identification, robot: CasterRobot) -> None:
+    """Centre of mass of the platform, with its interval in x and in y."""
+    style.dress(axes, '(b) centre of mass of the platform', 'x [mm]', 'y [mm]')
+    estimates = {e.name: e for e in found.estimates}
+    pair = [estimates.get(f'platform_com_{axis}') for axis in 'xy']
+    axes.plot(*(1e3 * robot.platform_com), '+', color=DESCRIBED, markersize=11,
+              markeredgewidth=1.8, label='described')
+    x, y = (1e3 * found.robot.platform_com)
+    if any(pair):
+        ends = [[[0.0], [0.0]] if e is None else
+                [[1e3 * (e.value - e.low)], [1e3 * (e.high - e.value)]] for e in pair]
+        axes.errorbar(x, y, xerr=ends[0], yerr=ends[1], fmt='o', color=FOUND, markersize=4,
+                      capsize=2.5, linewidth=style.LINE,
+                      label=f'identified: {x:.2f}, {y:.2f} mm')
+    # neither a dot that fills the panel nor one that cannot be seen
+    reach = 1.4 * max(0.5, *(abs(1e3 * (found.robot.platform_com - robot.platform_com))),
+                      *(1e3 * (e.high - e.low) for e in pair if e))
+    axes.set_xlim(x - reach, x + reach)
+    axes.set_ylim(y - reach, y + reach)
+    axes.set_aspect('equal', adjustable='box')
+    style.legend(axes)
+
+
+def _draw_correlation(page: Figure, axes: Axes, found: Identification) -> None:
+    names = [_label(e) for e in found.estimates]
+    picture = axes.imshow(found.correlation, cmap='RdBu_r', vmin=-1, vmax=1, aspect='auto')
+    style.dress(axes, '(c) correlation of the errors', '', '')
+    axes.grid(False)
+    size = style.SMALL if len(names) <= 14 else 0.7 * style.SMALL
+    numbers = range(1, len(names) + 1)
+    axes.set_yticks(range(len(names)), [f'{name}  {k}' for k, name in zip(numbers, names,
+                                                                         strict=True)],
+                    fontsize=size)
+    axes.set_xticks(range(len(names)), list(numbers), fontsize=size)
+    bar = page.colorbar(picture, ax=axes, fraction=0.04, pad=0.02, ticks=[-1, 0, 1])
+    bar.ax.tick_params(labelsize=style.SMALL, length=2)
+
+
+def _interesting(found: Identification, recording: Recording) -> float:
+    """Return when the piece begins in which the description errs most, s."""
+    time = recording.time[found.samples]
+    error = (found.described_errors**2).sum(axis=1)
+    starts = np.arange(time[0], max(time[-1] - SHOWN, time[0]) + 1e-9, 0.5 * SHOWN)
+    sums = [error[(time >= t) & (time <= t + SHOWN)].sum() for t in starts]
+    return float(starts[int(np.argmax(sums))])
+
+
+def _piece(found: Identification, recording: Recording, begin: float
+           ) -> tuple[Array, Array, list[Array]]:
+    """Return time, places of the shown samples, and the same split by segment."""
+    time = recording.time[found.samples]
+    shown = np.flatnonzero((time >= begin) & (time <= begin + SHOWN))
+    # rows of a recording that do not follow each other belong to different segments
+    used = found.segments[~found.set_aside]
+    segment = np.searchsorted(used[:, 0], time[shown], side='right')
+    split = [shown[segment == s] for s in np.unique(segment)]
+    return time, shown, [part for part in split if len(part) > 1]
+
+
+def _draw_motion(axes: Axes, found: Identification, recording: Recording, begin: float) -> None:
+    """Steering of the caster with the largest error, since each segment's beginning."""
+    time, shown, parts = _piece(found, recording, begin)
+    n = recording.steering.shape[1]
+    caster = int(np.argmax((found.described_errors[shown, :n]**2).sum(axis=0)))
+    # errors are counted over ground; the angle itself is what a reader knows
+    offset = found.robot.caster_offset[caster]
+    measured = np.degrees(recording.steering[found.samples, caster])
+    for i, part in enumerate(parts):
+        for errors, colour, label in ((found.described_errors, DESCRIBED, 'described'),
+                                      (found.errors, FOUND, 'identified')):
+            predicted = measured[part] - np.degrees(errors[part, caster] / offset)
+            axes.plot(time[part], predicted - measured[part[0]], linewidth=style.LINE,
+                      color=colour, label=label if i == 0 else None)
+        axes.plot(time[part], measured[part] - measured[part[0]], '.', color='black',
+                  markersize=1.2, label='measured' if i == 0 else None)
+    style.dress(axes, f'(d) steering of caster {caster + 1}, piece by piece', 'time [s]',
+                'turned since the piece began [°]')
+    style.legend(axes, markerscale=4)
+
+
+def _draw_errors(axes: Axes, found: Identification, recording: Recording, begin: float) -> None:
+    time, _, parts = _piece(found, recording, begin)
+    for i, part in enumerate(parts):
+        for errors, colour, label in ((found.described_errors, DESCRIBED, 'described'),
+                                      (found.errors, FOUND, 'identified')):
+            lines = axes.plot(time[part], 1e3 * errors[part], color=colour, linewidth=0.5)
+            if i == 0:
+                lines[0].set_label(f'{label}: {1e3 * _rms(errors):.3f} mm rms')
+    style.dress(axes, '(e) measured minus predicted, all joints', 'time [s]',
+                'error over ground [mm]')
+    style.headroom(axes, above=0.15)
+    style.legend(axes, loc='upper right')
+
+
+def _rms(errors: Array) -> float:
+    return float(np.sqrt(np.mean(errors**2)))
+
+
+def _draw_segments(axes: Axes, found: Identification) -> None:
+    middle = found.segments.mean(axis=1)
+    aside = found.set_aside
+    axes.plot(middle[~aside], found.segment_error[~aside], '.', color=FOUND, markersize=4,
+              label='used')
+    if aside.any():
+        axes.plot(middle[aside], found.segment_error[aside], 'x', color=style.ALERT, markersize=5,
+                  label='set aside')
+    axes.axhline(1.0, color=style.GREY, linewidth=0.8)
+    largest = float(found.segment_error.max())
+    if largest > WIDE:
+        axes.set_yscale('log')
+    style.dress(axes, '(f) error of each piece', 'time [s]', 'rms error / noise')
+    if largest <= WIDE:
+        axes.set_ylim(0.0, 1.25 * largest)
+    style.legend(axes)
+
+
+def _headline(page: Figure, found: Identification, robot: CasterRobot) -> None:
+    page.text(0.03, 0.955, f'Identification of {robot.name}', fontsize=13, fontweight='bold')
+    steering, wheel = 1e6 * found.noise
+    words = [f'{100 * found.confidence:g} % intervals', f'{np.sum(~found.set_aside)} pieces',
+             f'noise {steering:.0f} µm (steering), {wheel:.0f} µm (wheels)',
+             f'delay {1e3 * found.delay:.1f} ms']
+    if found.unseen:
+        words.append('not identifiable: ' + ', '.join(u.unknown.name for u in found.unseen))
+    page.text(0.03, 0.92, '   ·   '.join(words), fontsize=9, color=style.GREY)

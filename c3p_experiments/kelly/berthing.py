@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The shuttle's arm captures a drifting satellite and berths it: the paper's Fig. 1.
+
+Nothing holds the orbiter, so that momentum has to stay what it was through capture, manoeuvre,
+latching and release, and every change of energy has to be found in the account.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from c3p_bags.report import style
+from c3p_description.model import Array
+from c3p_dynamics.constraints import ConstrainedMotion, Record, Weld, evaluate, svd_basis
+from c3p_dynamics.constraints.kinds import pose
+from c3p_dynamics.trees import crba, momentum
+from c3p_experiments.kelly.laws import quintic
+from c3p_experiments.kelly.page import TIME, closures, energies, head, lines_at, marks, stairs
+from c3p_experiments.kelly.shuttle import (
+    FIXTURE,
+    Berth,
+    chain_coordinates,
+    planar_berthing,
+    spatial_berthing,
+)
+
+# free drift, capture, still, manoeuvre, settle, latch, release of the arm, end
+CAPTURE, STILL, MOVED, LATCH, RELEASE, END = 5.0, 15.0, 75.0, 95.0, 96.0, 100.0
+STEP = 0.02
+# joint law: 1/s of the closed loop
+BANDWIDTH = 0.8
+# the latch accepts so much, m and rad
+LATCH_MISS = 0.02
+
+
+def run_berthing(out: str | Path) -> dict[str, Any]:
+    """
+    Berth the satellite in the plane and in space; draw the page.
+
+    Parameters
+    ----------
+    out : str or Path
+        Directory for ``berthing.png`` and ``.pdf``.
+
+    Returns
+    -------
+    dict
+        Figures, SI units, ready for JSON; ``planar`` and ``spatial`` hold those of each version.
+    """
+    results = {name: berth(make()) for name, make in (('planar', planar_berthing),
+                                                      ('spatial', spatial_berthing))}
+    parts = {name: figures for name, (_, _, figures) in results.items()}
+    figures = {
+        'experiment': 'berthing', 'title': 'The arm captures a satellite and berths it',
+        'energy_error_j': max(part['energy_error_j'] for part in parts.values()),
+        'drift_max_m': max(part['drift_max_m'] for part in parts.values()),
+        'momentum_error_ns': max(part['momentum_error_ns'] for part in parts.values()),
+        'berth_error_m': max(part['berth_error_m'] for part in parts.values()),
+        'reached': all(part['reached'] for part in parts.values()), **parts}
+    figures['files'] = [str(file) for file in _draw(results, figures, Path(out) / 'berthing')]
+    return figures
+
+
+def berth(plan: Berth) -> tuple[Berth, Record, dict[str, Any]]:
+    """
+    Do one version.
+
+    Parameters
+    ----------
+    plan : Berth
+
+    Returns
+    -------
+    plan : Berth
+    record : Record
+    figures : dict
+    """
+    tree = plan.tree
+    q, qd = _start(plan)
+    law = _law(plan, q)
+    motion = ConstrainedMotion(tree, q, qd, torque=law, step=STEP)
+    motion.advance(CAPTURE)
+    tip = _place(plan, motion.q, plan.hand, plan.reach)
+    capture_miss = float(np.linalg.norm(tip - _place(plan, motion.q, 'satellite', FIXTURE)))
+    grip = motion.add(Weld.here(tree, motion.q, 'satellite', plan.hand, FIXTURE, name='grapple'))
+    before = momentum(tree, motion.q, motion.qd)
+    motion.advance(LATCH - CAPTURE)
+    drift = motion.error()
+    berth_miss = _berth_miss(plan, motion.q)
+    latch = motion.add(Weld.here(tree, motion.q, 'satellite', 'orbiter', name='latch'))
+    rows = sum(len(one.labels) for one in motion.constraints)
+    motion.advance(RELEASE - LATCH)
+    held = int(motion.record.rank[-1])
+    drift = max(drift, motion.error())
+    motion.remove('grapple')
+    motion.advance(END - RELEASE)
+    record = motion.record
+    some = slice(None, None, 20)
+    moments = np.array([momentum(tree, *state) for state in zip(record.q[some], record.qd[some],
+                                                                strict=True)])
+    figures = {
+        'freedoms': tree.count, 'capture_miss_m': capture_miss,
+        'capture_loss_j': grip.energy_loss, 'latch_loss_j': latch.energy_loss,
+        'berth_error_m': berth_miss, 'drift_max_m': drift,
+        'energy_error_j': float(np.max(np.abs(record.energy_error))),
+        'momentum_error_ns': float(np.max(np.abs(moments - before)[:, :3])),
+        'angular_momentum_error_nms': float(np.max(np.abs(moments - before)[:, 3:])),
+        'momentum_ns': float(np.linalg.norm(before[:3])),
+        'angular_momentum_nms': float(np.linalg.norm(before[3:])),
+        'torque_max_nm': law.largest, 'rows_latched': rows, 'rank_latched': held,
+        'reached': bool(berth_miss < LATCH_MISS)}
+    return plan, record, figures
+
+
+def _start(plan: Berth) -> tuple[Array, Array]:
+    """Return a state from which the satellite drifts to the hand in the time of capture."""
+    tree, count = plan.tree, plan.base
+    q, qd = np.zeros(tree.count), np.zeros(tree.count)
+    q[plan.arm] = plan.start
+    turn, origin = pose(tree, q, plan.hand)
+    centre = origin + turn @ (plan.reach - FIXTURE)
+    q[-count:] = chain_coordinates(turn, centre, count)
+    # constant rates of the chain bring it there
+    q[-count:] -= CAPTURE * plan.drift
+    qd[-count:] = plan.drift
+    return q, qd
+
+
+class _Law:
+    """Joint torques towards a reference, with the inertia that the joints feel at the capture."""
+
+    def __init__(self, plan: Berth, inertia: Array) -> None:
+        self.plan, self.inertia, self.largest = plan, inertia, 0.0
+
+    def __call__(self, time: float, q: Array, qd: Array) -> Array:
+        plan, torque = self.plan, np.zeros(self.plan.tree.count)
+        s, rate, accel = quintic(time, STILL, MOVED)
+        change = plan.berth - plan.start
+        error = plan.start + s * change - q[plan.arm]
+        slip = rate * change - qd[plan.arm]
+        wanted = accel * change + BANDWIDTH**2 * error + 2 * BANDWIDTH * slip
+        # after the latch nothing is to be forced
+        if time < LATCH:
+            torque[plan.arm] = self.inertia @ wanted
+        self.largest = max(self.largest, float(np.max(np.abs(torque))))
+        return torque
+
+
+def _law(plan: Berth, q: Array) -> _Law:
+    """Return the law with the inertia of the arm that holds the satellite, orbiter at rest."""
+    tree, held = plan.tree, np.array(q)
+    held[plan.arm] = 0.5 * (plan.start + plan.berth)
+    count = plan.base
+    turn, origin = pose(tree, held, plan.hand)
+    held[-count:] = chain_coordinates(turn, origin + turn @ (plan.reach - FIXTURE), count)
+    weld = Weld.here(tree, held, 'satellite', plan.hand, FIXTURE)
+    rows = evaluate(tree, [weld], held, np.zeros(tree.count)).jacobian
+    # motions of arm and satellite while the orbiter stands still
+    free = svd_basis(np.vstack([rows, np.eye(tree.count)[:count]])).basis
+    arm = free[plan.arm]
+    return _Law(plan, np.linalg.inv(arm @ np.linalg.solve(free.T @ crba(tree, held) @ free,
+                                                          arm.T)))
+
+
+def _place(plan: Berth, q: Array, body: str, point: Array) -> Array:
+    turn, origin = pose(plan.tree, q, body)
+    return origin + turn @ point
+
+
+def _berth_miss(plan: Berth, q: Array) -> float:
+    """Return how far the hand's tip is from the berth, as seen from the orbiter."""
+    wanted = np.zeros(plan.tree.count)
+    wanted[plan.arm] = plan.berth
+    aim = _place(plan, wanted, plan.hand, plan.reach)
+    turn, origin = pose(plan.tree, q, 'orbiter')
+    return float(np.linalg.norm(
+        turn.T @ (_place(plan, q, plan.hand, plan.reach) - origin) - aim))
+
+
+def _outlines(plan: Berth, q: Array, axes: tuple[int, int]) -> list[tuple[Array, str]]:
+    """Return what is seen of orbiter, arm and satellite along two axes."""
+    shapes = []
+    for body, size, colour in (('orbiter', (11.0, 2.5, 2.0), style.GREY),
+                               ('satellite', (1.5, 1.0, 1.0), style.CASTERS[1])):
+        corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1), (-1, -1)], float)
+        box = np.zeros((5, 3))
+        box[:, list(axes)] = corners * np.array(size)[list(axes)]
+        turn, origin = pose(plan.tree, q, body)
+        shapes.append(((origin + box @ turn.T)[:, list(axes)], colour))
+    names = [name for name in plan.tree.frames
+             if name not in ('world', 'satellite', 'orbiter') and '.' not in name]
+    points = [pose(plan.tree, q, name)[1] for name in names]
+    points.append(_place(plan, q, plan.hand, plan.reach))
+    shapes.append((np.array(points)[:, list(axes)], style.CASTERS[0]))
+    return shapes
+
+
+def _draw(results: dict[str, tuple[Berth, Record, dict[str, Any]]], figures: dict[str, Any],
+          path: Path) -> list[Path]:
+    page, grid = head(
+        figures['title'], 'Kelly, Fig. 1: constrained motion between arm and satellite',
+        [f'momentum kept to {figures["momentum_error_ns"]:.0e} N·s',
+         f'berthed within {figures["berth_error_m"]:.0e} m',
+         f'account open by {figures["energy_error_j"]:.0e} J',
+         f'drift {figures["drift_max_m"]:.0e} m',
+         *(f'{name}: n = {part["freedoms"]}, rank {part["rank_latched"]} of '
+           f'{part["rows_latched"]} rows' for name, part in ((n, figures[n]) for n in results))],
+        figures['reached'], rows=3, columns=4)
+    instants = {'capture': CAPTURE, 'latch': LATCH}
+    for row, (name, (plan, record, _)) in enumerate(results.items()):
+        letters = 'abcd' if row == 0 else 'efgh'
+        axes = (0, 1) if row == 0 else (0, 2)
+        view = page.add_subplot(grid[row, 0])
+        style.dress(view, f'({letters[0]}) {name}: begin, capture, latched', 'x [m]',
+                    f'{"xyz"[axes[1]]} [m]')
+        for strength, line in zip((0.25, 0.5, 1.0), lines_at(record, [0.0, CAPTURE, END]),
+                                  strict=True):
+            for points, colour in _outlines(plan, record.q[line], axes):
+                view.plot(points[:, 0], points[:, 1], color=colour, alpha=strength,
+                          linewidth=1.2)
+        view.set_aspect('equal', adjustable='datalim')
+        energies(page.add_subplot(grid[row, 1]), letters[1], f'{name}: energy account', record)
+        force = page.add_subplot(grid[row, 2])
+        style.dress(force, f'({letters[2]}) {name}: force at the grapple', TIME,
+                    r'$|\lambda|$ [N]')
+        for k, tie in enumerate(('grapple', 'latch')):
+            size = np.linalg.norm([record.multiplier(f'{tie}, {axis}') for axis in 'xyz'], axis=0)
+            force.plot(*style.thin(record.time, size), color=style.CASTERS[k], label=tie,
+                       linewidth=style.LINE)
+        style.legend(force)
+        joints = page.add_subplot(grid[row, 3])
+        style.dress(joints, f'({letters[3]}) {name}: joints of the arm', TIME, 'angle [rad]')
+        for k in range(plan.arm.stop - plan.arm.start):
+            joints.plot(*style.thin(record.time, record.q[:, plan.arm.start + k]),
+                        color=style.CASTERS[k], linewidth=style.LINE,
+                        label=plan.tree.names[plan.arm.start + k])
+        style.legend(joints, fontsize=5.5)
+        for one in (force, joints):
+            marks(one, instants)
+    _draw_checks(page, grid, results)
+    return style.save(page, path)
+
+
+def _draw_checks(page: Any, grid: Any, results: dict[str, tuple[Berth, Record, dict[str, Any]]]
+                 ) -> None:
+    """Draw the last row: impacts, ranks, and what ought to be zero."""
+    stairs(page.add_subplot(grid[2, 0]), 'i',
+           {name: record for name, (_, record, _) in results.items()})
+    ranks = page.add_subplot(grid[2, 1])
+    style.dress(ranks, '(j) independent rows', TIME, 'rank')
+    kept, closed = {}, {}
+    for k, (name, (plan, record, _)) in enumerate(results.items()):
+        ranks.step(record.time, record.rank, color=style.CASTERS[k], linewidth=style.LINE,
+                   label=name)
+        some = slice(1, None, 20)
+        values = np.array([momentum(plan.tree, *state) for state in zip(
+            record.q[some], record.qd[some], strict=True)])
+        first = momentum(plan.tree, record.q[0], record.qd[0])
+        kept[f'{name} [N·s]'] = (record.time[some], np.max(np.abs(values - first)[:, :3], axis=1))
+        kept[f'{name} [N·m·s]'] = (record.time[some],
+                                   np.max(np.abs(values - first)[:, 3:], axis=1))
+        closed[f'{name} [J]'] = (record.time, record.energy_error)
+    style.legend(ranks)
+    closures(page.add_subplot(grid[2, 2]), 'k', kept, 'momentum: change', 'N·s, N·m·s')
+    closures(page.add_subplot(grid[2, 3]), 'l', closed, 'energy: what is not explained', 'J')

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the pages of constrained motion have in common: head, energy account, outlines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
+
+from c3p_bags.report import style
+from c3p_description.model import Array
+from c3p_dynamics.constraints import Record
+
+TIME = 'time [s]'
+WIDE, HIGH = 12.0, 8.6
+# smaller values are zero but for rounding, and not drawn
+ZERO = 1e-18
+
+
+def head(title: str, source: str, lines: Sequence[str], reached: bool, rows: int = 3,
+         columns: int = 3) -> tuple[Figure, GridSpec]:
+    """
+    Return a page with its headline, and the grid of its panels.
+
+    Parameters
+    ----------
+    title, source : str
+    lines : sequence of str
+        Figures in words, under the title.
+    reached : bool
+    rows, columns : int
+        Of the grid.
+    """
+    page = style.figure(WIDE, HIGH)
+    grid = page.add_gridspec(rows, columns, left=0.06, right=0.985, top=0.885, bottom=0.055,
+                             hspace=0.36, wspace=0.24)
+    page.text(0.055, 0.967, title + ('' if reached else ': goal MISSED'), fontsize=13,
+              fontweight='bold', va='center', color=style.REFERENCE if reached else style.ALERT)
+    page.text(0.985, 0.967, source, fontsize=8.5, va='center', ha='right', color='#333333')
+    page.text(0.055, 0.934, '   |   '.join(lines), fontsize=8.5, va='center', color='#333333')
+    return page, grid
+
+
+def energies(axes: Axes, letter: str, title: str, record: Record,
+             work: str = 'work of the motors') -> None:
+    """
+    Draw the account: mechanical energy, work, and the staircase of what impacts took.
+
+    Parameters
+    ----------
+    axes : Axes
+    letter, title : str
+    record : Record
+    work : str
+        What the torques are.
+    """
+    style.dress(axes, f'({letter}) {title}', TIME, 'energy [J]')
+    start = record.kinetic[0] + record.potential[0]
+    time = record.time
+    for name, value, colour, width in (
+            ('kinetic + potential', record.kinetic + record.potential - start, style.CASTERS[0],
+             1.3),
+            (work, record.work, style.CASTERS[2], style.LINE),
+            ('− friction', -record.friction, style.CASTERS[3], style.LINE),
+            ('− lost in impacts', -record.loss, style.ALERT, 1.3)):
+        if np.any(value):
+            axes.plot(*style.thin(time, value), color=colour, linewidth=width, label=name)
+    style.legend(axes)
+
+
+def stairs(axes: Axes, letter: str, records: Mapping[str, Record], title: str = 'lost in impacts'
+           ) -> None:
+    """
+    Draw what impacts took so far.
+
+    Parameters
+    ----------
+    axes : Axes
+    letter : str
+    records : mapping
+        Name → record.
+    title : str
+    """
+    style.dress(axes, f'({letter}) {title}', TIME, 'energy [mJ]')
+    for k, (name, record) in enumerate(records.items()):
+        axes.step(record.time, 1e3 * record.loss, color=style.CASTERS[k], linewidth=1.3,
+                  where='post', label=name)
+    if len(records) > 1:
+        style.legend(axes)
+
+
+def closures(axes: Axes, letter: str, curves: Mapping[str, tuple[Array, Array]], title: str,
+             label: str) -> None:
+    """
+    Draw what ought to be zero, on a logarithmic axis.
+
+    Parameters
+    ----------
+    axes : Axes
+    letter : str
+    curves : mapping
+        Name → times and values.
+    title, label : str
+    """
+    axes.set_yscale('log')
+    style.dress(axes, f'({letter}) {title}', TIME, label)
+    for k, (name, (time, value)) in enumerate(curves.items()):
+        shown = np.where(np.abs(value) > ZERO, np.abs(value), np.nan)
+        axes.plot(*style.thin(time, shown), color=style.CASTERS[k], linewidth=0.8, label=name)
+    style.legend(axes)
+
+
+def outline(axes: Axes, points: Array, colour: str, strength: float = 1.0, width: float = 1.4,
+            joints: bool = True) -> None:
+    """
+    Draw a chain of points.
+
+    Parameters
+    ----------
+    axes : Axes
+    points : (k, 2) array
+    colour : str
+    strength : float
+        0 to 1.
+    width : float
+    joints : bool
+        Whether to mark the points.
+    """
+    axes.plot(points[:, 0], points[:, 1], color=colour, linewidth=width, alpha=strength,
+              marker='o' if joints else None, markersize=2.2, solid_joinstyle='round')
+
+
+def lines_at(record: Record, times: Sequence[float]) -> list[int]:
+    """
+    Return the lines of a record nearest to some times.
+
+    Parameters
+    ----------
+    record : Record
+    times : sequence of float, s
+    """
+    return [int(np.argmin(np.abs(record.time - time))) for time in times]
+
+
+def marks(axes: Axes, times: Mapping[str, float]) -> None:
+    """
+    Mark instants with thin vertical lines and their names.
+
+    Parameters
+    ----------
+    axes : Axes
+    times : mapping
+        Name → s.
+    """
+    for name, time in times.items():
+        axes.axvline(time, color=style.GREY, linewidth=0.6, linestyle=':')
+        axes.text(time, 1.0, f' {name}', transform=axes.get_xaxis_transform(), fontsize=6,
+                  color=style.GREY, va='top')

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Under what conditions an experiment takes place: plant, sensors, controller; and its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from c3p_description.reading.loader import load
+from c3p_experiments.loop.closed_loop import LoopLog, run_loop
+from c3p_experiments.loop.command_sources import Source, TwistSource
+from c3p_experiments.loop.controllers import NAMES, Controller, make_controller
+from c3p_kinematics.odometry import Odometry, OdometrySettings
+from c3p_simulation.make_plant import PLANTS, PlantOptions, make_plant
+from c3p_simulation.plants.floor import FloorPatch
+from c3p_simulation.plants.plant import AnalyticPlant, Plant
+from c3p_simulation.plants.sensors import SensorSettings
+
+# between tyres and ground where nothing else is said
+FRICTION = 0.8
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """
+    What an experiment is done with.
+
+    Attributes
+    ----------
+    plant : str
+        ``analytic`` (rolling without slip) or ``mujoco`` (tyres in contact).
+    controller : str
+        One of `controllers.NAMES`.
+    robot : str or None
+        Name or path of the description; None for the one of the paper that the experiment is of.
+    friction : float or None
+        μ between tyres and ground, contact plant only; None is `FRICTION`.
+    latency : float, s
+        Of the whole loop; the controller knows it.
+    wheel_counts, steering_counts : int
+        Encoder counts per turn; 0 is ideal.
+    seed : int
+        Of everything that is drawn.
+    rate, command_rate : float, Hz
+        Cycles of the law, and of what commands it.
+    """
+
+    plant: str = 'analytic'
+    controller: str = 'mpc'
+    robot: str | None = None
+    friction: float | None = None
+    latency: float = 0.010
+    wheel_counts: int = 2000
+    steering_counts: int = 4096
+    seed: int = 0
+    rate: float = 200.0
+    command_rate: float = 50.0
+
+    def __post_init__(self) -> None:
+        """Refuse conditions that cannot be."""
+        for name, known in (('plant', PLANTS), ('controller', NAMES)):
+            if getattr(self, name) not in known:
+                raise ValueError(f'{name} = {getattr(self, name)}: must be one of '
+                                 f'{", ".join(known)}')
+        if self.seed < 0:
+            raise ValueError(f'seed = {self.seed}: must be 0 or more')
+        # counts and latency are checked by who uses them
+        _ = self.sensors
+        if self.friction is not None and self.plant == 'analytic':
+            raise ValueError(f'friction = {self.friction}: wheels of the analytic plant never '
+                             'slip; leave it out, or choose the plant mujoco')
+
+    @property
+    def sensors(self) -> SensorSettings:
+        """Encoders and latency of the plant."""
+        return SensorSettings(wheel_counts=self.wheel_counts, latency=self.latency,
+                              steering_counts=self.steering_counts)
+
+
+class Bench:
+    """
+    Makes the runs of one experiment under its conditions.
+
+    Parameters
+    ----------
+    conditions : Conditions
+    robot : str
+        Name or path, where the conditions name none.
+    progress : callable, optional
+        Takes the number of runs that are done, with the part of the present one.
+    """
+
+    def __init__(self, conditions: Conditions, robot: str,
+                 progress: Callable[[float], None] | None = None) -> None:
+        """Load the robot."""
+        self.conditions = conditions
+        self.robot_name = conditions.robot or robot
+        self.robot = load(self.robot_name)
+        self._progress = progress
+        self._done = 0
+        self._warm_up()
+
+    def describe(self) -> dict[str, Any]:
+        """Return the conditions, ready for JSON."""
+        shown = asdict(self.conditions)
+        shown['robot'] = self.robot_name
+        if self.conditions.plant == 'mujoco' and shown['friction'] is None:
+            shown['friction'] = FRICTION
+        return shown
+
+    def plant(self, slope: float = 0.0, slope_direction: float = 0.0,
+              patches: tuple[FloorPatch, ...] = ()) -> Plant:
+        """
+        Return a new plant with its sensors.
+
+        Parameters
+        ----------
+        slope, slope_direction : float, rad
+        patches : tuple of FloorPatch
+            See `plants.PlantOptions`.
+
+        Raises
+        ------
+        ValueError
+            A slope or a patch for the analytic plant.
+        """
+        c = self.conditions
+        return make_plant(c.plant, self.robot_name, PlantOptions(
+            friction=FRICTION if c.friction is None else c.friction, slope=slope,
+            slope_direction=slope_direction, patches=patches, seed=c.seed, sensors=c.sensors))
+
+    def controller(self, speed: float | None = None) -> Controller:
+        """Return a new controller, which travels with `speed`, m/s, if that is given."""
+        return make_controller(self.conditions.controller, self.robot,
+                               latency=self.conditions.latency, speed=speed)
+
+    def odometry(self) -> Odometry:
+        """Return new odometry that knows the encoders."""
+        c = self.conditions
+        step = [2.0 * np.pi / n if n else 0.0 for n in (c.wheel_counts, c.steering_counts)]
+        return Odometry(self.robot, OdometrySettings(wheel_resolution=step[0],
+                                                     steering_resolution=step[1]))
+
+    def run(self, controller: Controller, source: Source, *, duration: float,
+            plant: Plant | None = None, **options: Any) -> LoopLog:
+        """
+        Do one run.
+
+        Parameters
+        ----------
+        controller : Controller
+        source : Source
+        duration : float, s
+        plant : Plant, optional
+            Else a new one on level ground.
+        **options
+            Of `closed_loop.run_loop`.
+        """
+        done = self._done
+
+        def progress(seconds: float) -> None:
+            if self._progress is not None:
+                self._progress(done + min(seconds / duration, 1.0))
+
+        log = run_loop(self.plant() if plant is None else plant, controller.law, source,
+                       duration=duration, rate=self.conditions.rate,
+                       command_rate=self.conditions.command_rate, odometry=self.odometry(),
+                       progress=progress, **options)
+        self._done = done + 1
+        if self._progress is not None:
+            self._progress(float(self._done))
+        return log
+
+    def _warm_up(self) -> None:
+        """Let the kernels be compiled, so that no solve time has that in it."""
+        run_loop(AnalyticPlant(self.robot), self.controller().law,
+                 TwistSource(lambda t: (0.3, 0.0, 0.0)), duration=0.3,
+                 rate=self.conditions.rate, odometry=self.odometry())

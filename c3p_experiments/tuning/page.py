@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a search: how it converged, where the parameters went, and what became better."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from c3p_bags.report import style
+from c3p_experiments.tuning.objective import TERMS, Scenarios
+from c3p_experiments.tuning.tune import Tuned
+
+# lines of parameters: palette, then the same dashed
+DASHES = ('-', '--', ':')
+
+# costs are drawn on a logarithmic scale when the largest is so many times the smallest
+WIDE = 5.0
+
+
+def tune_page(scenarios: Scenarios, tuned: Tuned, path: str | Path) -> list[Path]:
+    """
+    Draw the page and write it as PNG and PDF.
+
+    Parameters
+    ----------
+    scenarios : Scenarios
+    tuned : Tuned
+    path : str or Path
+        With or without suffix.
+
+    Returns
+    -------
+    list of Path
+        The two files.
+    """
+    page = style.figure(12.0, 7.4)
+    grid = page.add_gridspec(2, 2, left=0.06, right=0.98, top=0.865, bottom=0.07, hspace=0.34,
+                             wspace=0.2)
+    _convergence(page.add_subplot(grid[0, 0]), tuned)
+    _parameters(page.add_subplot(grid[0, 1]), tuned)
+    _drives(page.add_subplot(grid[1, 0]), tuned)
+    _terms(page.add_subplot(grid[1, 1]), tuned)
+    page.text(0.06, 0.958, f'{scenarios.robot}: {scenarios.controller} tuned on the '
+              f'{scenarios.plant} plant, {len(tuned.history)} evaluations of '
+              f'{len(tuned.start.judgements)} drives, seed {scenarios.seed}', fontsize=13,
+              fontweight='bold', va='center')
+    worse = tuned.best_check > tuned.start_check
+    page.text(0.06, 0.922, f'cost {tuned.start.cost:.3f} → {tuned.best.cost:.3f};   in drives '
+              f'that the search never saw {tuned.start_check:.3f} → {tuned.best_check:.3f}',
+              fontsize=9.5, va='center', color=style.ALERT if worse else '#333333')
+    return style.save(page, path)
+
+
+def _convergence(axes: Axes, tuned: Tuned) -> None:
+    cost = np.array([evaluation.cost for evaluation in tuned.history])
+    number = np.arange(1, len(cost) + 1)
+    axes.plot(number, cost, 'o', markersize=3, color=style.GREY, alpha=0.7, markeredgewidth=0,
+              label='candidate')
+    axes.step(number, np.minimum.accumulate(cost), where='post', color=style.SENSED,
+              linewidth=1.5, label='best so far')
+    axes.plot(1, cost[0], 's', markersize=5, color=style.ALERT, label='start')
+    # with some goals missed and others not the costs are far apart
+    if cost.max() > WIDE * cost.min():
+        axes.set_yscale('log')
+        axes.yaxis.set_major_formatter('{x:g}')
+        axes.yaxis.set_minor_formatter('{x:g}')
+        axes.tick_params(axis='y', which='minor', labelsize=style.SMALL)
+    style.dress(axes, '(a) convergence', 'evaluation', 'cost')
+    style.legend(axes, loc='upper right')
+
+
+def _parameters(axes: Axes, tuned: Tuned) -> None:
+    """Draw where the best candidate was in the ranges, as the search went on."""
+    costs = [evaluation.cost for evaluation in tuned.history]
+    best = [int(np.argmin(costs[:k + 1])) for k in range(len(costs))]
+    number = np.arange(1, len(costs) + 1)
+    for k, tunable in enumerate(tuned.tunables):
+        shares = [tunable.share(tuned.history[i].values[tunable.name]) for i in best]
+        axes.step(number, shares, where='post', color=style.caster_colour(k), linewidth=1.1,
+                  linestyle=DASHES[k // len(style.CASTERS) % len(DASHES)],
+                  label=f'{short(tunable.name)}: {tunable.start:.4g} → '
+                        f'{tuned.best.values[tunable.name]:.4g}')
+    style.dress(axes, '(b) the best candidate in its ranges', 'evaluation', 'share of the range')
+    axes.set_ylim(-0.03, 1.03)
+    # beside the lines where there is room for all names
+    axes.set_xlim(1, max(2, 1.9 * len(costs)))
+    style.legend(axes, loc='center right')
+
+
+def _drives(axes: Axes, tuned: Tuned) -> None:
+    for k, (name, evaluation, colour) in enumerate((
+            ('start', tuned.start, style.TRUE), ('best', tuned.best, style.SENSED))):
+        costs = [judgement.cost for judgement in evaluation.judgements]
+        places = np.arange(len(costs)) + 0.38 * (k - 0.5)
+        axes.bar(places, costs, width=0.36, color=colour, label=name)
+        for place, judgement in zip(places, evaluation.judgements, strict=True):
+            if not judgement.reached:
+                axes.text(place, judgement.cost, 'missed', rotation=90, fontsize=style.SMALL,
+                          ha='center', va='top', color='white')
+    style.dress(axes, '(c) cost of each drive', 'drive', 'cost')
+    axes.set_xticks(range(len(tuned.start.judgements)))
+    style.headroom(axes, above=0.1)
+    style.legend(axes)
+
+
+def _terms(axes: Axes, tuned: Tuned) -> None:
+    """Draw the mean part of each term, over the drives that reached their goal both times."""
+    both = [(a.parts, b.parts) for a, b in zip(tuned.start.judgements, tuned.best.judgements,
+                                               strict=True) if a.reached and b.reached]
+    names = list(TERMS)
+    for k, (name, colour) in enumerate((('start', style.TRUE), ('best', style.SENSED))):
+        mean = [np.mean([pair[k][term] for pair in both]) if both else 0.0 for term in names]
+        axes.bar(np.arange(len(names)) + 0.38 * (k - 0.5), mean, width=0.36, color=colour,
+                 label=name)
+    style.dress(axes, '(d) mean part of each term, goals reached by both', '', 'cost')
+    axes.set_xticks(range(len(names)), names, fontsize=style.LABEL)
+    style.legend(axes)
+
+
+def short(name: str) -> str:
+    """
+    Return a parameter's name without its node, where the node is plain from the rest.
+
+    Examples
+    --------
+    >>> short('velocity_controller.mpc.yaw_weight'), short('position_controller.yaw_gain')
+    ('mpc.yaw_weight', 'position.yaw_gain')
+    """
+    node, *groups, leaf = name.split('.')
+    return '.'.join([*groups, leaf]) if groups else f'{node.removesuffix("_controller")}.{leaf}'

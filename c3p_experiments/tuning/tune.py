@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Tuning: parameters of a controller found by CMA-ES over a robust set of drives.
+
+The optimiser (`pycma`, N. Hansen) asks for a generation of candidates, all of which are driven on
+all cores, and is told what they cost. It never sees a gradient, which a controller in contact with
+the ground does not have. The first evaluation is the start, so what is found is never worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from c3p_description.model import Array
+from c3p_experiments.campaigns.workers import INSTALL, Compute, Workers, WorkersError, computing
+from c3p_experiments.tuning.objective import Judgement, Scenarios, judge, together
+from c3p_experiments.tuning.parameters import Tunable, Values
+
+# first standard deviation of the search, share of each range: gains that work are near others that
+# work, and a tenth to ten times the start is far
+SIGMA = 0.08
+
+
+class Evaluation(NamedTuple):
+    """
+    A candidate and what it costs.
+
+    Attributes
+    ----------
+    shares : (d,) array
+        Where each parameter is in its range, 0 to 1.
+    values : dict
+        Full name → value.
+    judgements : tuple of Judgement
+        One for each scenario.
+    cost : float
+    """
+
+    shares: Array
+    values: Values
+    judgements: tuple[Judgement, ...]
+    cost: float
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """
+    What a search found.
+
+    Attributes
+    ----------
+    tunables : tuple of Tunable
+    history : tuple of Evaluation
+        In order; the first is the start.
+    start_check, best_check : float
+        Cost of start and best in as many scenarios that the search never saw.
+    """
+
+    tunables: tuple[Tunable, ...]
+    history: tuple[Evaluation, ...]
+    start_check: float
+    best_check: float
+
+    @property
+    def start(self) -> Evaluation:
+        """What the search started from."""
+        return self.history[0]
+
+    @property
+    def best(self) -> Evaluation:
+        """The first of those that cost least."""
+        return min(self.history, key=lambda evaluation: evaluation.cost)
+
+
+def tune(scenarios: Scenarios, tunables: Sequence[Tunable], *, evaluations: int, count: int,
+         fixed: Mapping[str, float] | None = None, workers: Workers | None = None,
+         progress: Callable[[int, Evaluation | None], None] | None = None) -> Tuned:
+    """
+    Search for the parameters that cost least.
+
+    Parameters
+    ----------
+    scenarios : Scenarios
+        Its seed is that of the search, too: equal arguments find equal parameters, whoever
+        computes.
+    tunables : sequence of Tunable
+    evaluations : int
+        Candidates, the start among them.
+    count : int
+        Scenarios that each candidate is judged by.
+    fixed : mapping, optional
+        Other parameters that are not at their default.
+    workers : Workers, optional
+    progress : callable, optional
+        Takes the number of drives that are done, and the best candidate so far.
+
+    Raises
+    ------
+    ValueError
+        Too few evaluations or scenarios, no parameters, a start that cannot drive at all.
+    WorkersError
+        pycma or joblib is missing.
+    """
+    for name, value in (('evaluations', evaluations), ('scenarios', count),
+                        ('parameters', len(tunables))):
+        if value < 1:
+            raise ValueError(f'{name} = {value}: must be 1 or more')
+    with computing(workers or Workers()) as compute:
+        search = _Search(scenarios, tuple(tunables), dict(fixed or {}), count, compute,
+                         progress or (lambda drives, best: None))
+        search.run(evaluations)
+        return search.result()
+
+
+class _Search:
+    """Evaluations so far, and who computes more."""
+
+    def __init__(self, scenarios: Scenarios, tunables: tuple[Tunable, ...], fixed: Values,
+                 count: int, compute: Compute,
+                 progress: Callable[[int, Evaluation | None], None]) -> None:
+        self._scenarios, self._tunables, self._fixed = scenarios, tunables, fixed
+        self._count, self._compute, self._progress = count, compute, progress
+        self._drives = 0
+        self.history: list[Evaluation] = []
+
+    def run(self, evaluations: int) -> None:
+        start = np.array([t.share(t.start) for t in self._tunables])
+        first = self._evaluate([start], [{t.name: t.start for t in self._tunables}])[0]
+        if first.judgements[0].failure and all(j.failure for j in first.judgements):
+            raise ValueError(f'the start cannot be driven: {first.judgements[0].failure}')
+        if evaluations == 1:
+            return
+        optimiser = _optimiser(start, self._scenarios.seed)
+        while len(self.history) < evaluations and not optimiser.stop():
+            shares = optimiser.ask()
+            left = evaluations - len(self.history)
+            found = self._evaluate(shares[:left], [self._values(z) for z in shares[:left]])
+            if len(found) == len(shares):
+                optimiser.tell(shares, [evaluation.cost for evaluation in found])
+
+    def result(self) -> Tuned:
+        """Return what was found, with both ends judged by drives that nobody has seen."""
+        done = Tuned(self._tunables, tuple(self.history), np.nan, np.nan)
+        numbers = range(self._count, 2 * self._count)
+        if done.best is done.start:
+            ends = 2 * self._judge([done.start.values], numbers)
+        else:
+            ends = self._judge([done.start.values, done.best.values], numbers)
+        return Tuned(done.tunables, done.history, *map(together, ends))
+
+    def _values(self, shares: Array) -> Values:
+        return {t.name: t.value(share) for t, share in zip(self._tunables, shares, strict=True)}
+
+    def _evaluate(self, shares: Sequence[Array], values: Sequence[Values]) -> list[Evaluation]:
+        judged = self._judge(values, range(self._count))
+        found = [Evaluation(np.asarray(z, float), v, j, together(j))
+                 for z, v, j in zip(shares, values, judged, strict=True)]
+        self.history += found
+        self._progress(self._drives, min(self.history, key=lambda e: e.cost))
+        return found
+
+    def _judge(self, values: Sequence[Values], numbers: Sequence[int]
+               ) -> list[tuple[Judgement, ...]]:
+        """Drive all scenarios with all candidates; whoever is ready first."""
+        tasks = [(self._scenarios, {**self._fixed, **value}, number, (k, number))
+                 for k, value in enumerate(values) for number in numbers]
+        found: dict[tuple[int, int], Judgement] = {}
+        for place, judgement in self._compute(_judge_at, tasks):
+            found[place] = judgement
+            self._drives += 1
+            self._progress(self._drives, min(self.history, key=lambda e: e.cost, default=None))
+        return [tuple(found[k, number] for number in numbers) for k in range(len(values))]
+
+
+def _judge_at(scenarios: Scenarios, changed: Values, number: int, place: tuple[int, int]
+              ) -> tuple[tuple[int, int], Judgement]:
+    return place, judge(scenarios, changed, number)
+
+
+def _optimiser(start: Array, seed: int) -> Any:
+    """Return CMA-ES in the unit cube."""
+    try:
+        import cma
+    except ImportError as error:
+        raise WorkersError(f'tuning needs pycma ({error}); {INSTALL}') from None
+    # its seed 0 is the time of day
+    return cma.CMAEvolutionStrategy(start, SIGMA, {
+        'bounds': [0.0, 1.0], 'seed': seed + 1, 'verbose': -9, 'verb_log': 0})

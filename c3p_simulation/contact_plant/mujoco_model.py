@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A caster robot as a MuJoCo model (MJCF): seven bodies for three casters, tyres that may slip.
+
+The planar model (`CasterRobot`) says nothing about heights; `BodyShape` adds them. Bodies and
+joints stand as in the URDF: ``base_link`` at the height of the largest wheel's axle, steering
+joints about +z, wheel joints about −x, so that a positive rate rolls along the fork's +Y.
+
+What stands for what:
+
+- Tyres are ellipsoids on a plane: one contact point, always below the axle. Flat cylinders would
+  touch with their edges and scrub. A tyre is a stiff spring and a damper upwards and dry friction
+  along the ground, which creeps by nm/s before it slips.
+- Dry friction of pivot and wheel is `frictionloss`: it holds until it breaks, and is not smoothed.
+- A tyre that turns on the spot resists with `scrub_coulomb`, whatever its load: dry friction of a
+  tendon that measures φ + θ_s. The torsional friction of MuJoCo's contacts would creep.
+- ``base_link`` moves on three slides and three hinges (yaw, roll, pitch) in the place of a free
+  joint, which makes the yaw a coordinate of its own, and not wrapped.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_description.model import GRAVITY, Array, CasterRobot, ModelError
+from c3p_description.reading.parameters import parameter_file, read_parameters
+from c3p_simulation.plants.checks import per_caster
+
+# MuJoCo's contacts are convex: sliding lifts what slides, against the normal impedance. At a small
+# one the normal force is that of spring and damper alone, and sliding is Coulomb's: measured, a
+# wheel that spins at 40 m/s pulls with μ N to 1e-5. At MuJoCo's 0.9 it bounces
+TYRE_IMPEDANCE = 0.002
+
+# impedance of dry friction in the joints: the largest MuJoCo takes, so that it holds what it holds
+DRY_IMPEDANCE = '0.9999 0.9999 0.001 0.5 2'
+
+# resistance to creep per resistance to sinking in (`impratio`): tyres under load creep by nm/s
+FRICTION_STIFFNESS = 1e7
+
+# at MuJoCo's own 1e-8 the solver leaves jumps of 0.1 rad/s in the rates of the light wheels
+SOLVER_TOLERANCE = 1e-12
+
+# the first six coordinates and rates of the model
+BASE_JOINTS = """<joint name="base_x" type="slide" axis="1 0 0"/>
+      <joint name="base_y" type="slide" axis="0 1 0"/>
+      <joint name="base_z" type="slide" axis="0 0 1"/>
+      <joint name="base_yaw" axis="0 0 1"/>
+      <joint name="base_roll" axis="1 0 0"/>
+      <joint name="base_pitch" axis="0 1 0"/>"""
+
+# the parts of a caster that the model may leave out need some mass and inertia in three
+# dimensions; a millionth of the lightest robot's, kg and kg·m²
+LEAST_MASS, LEAST_INERTIA = 1e-6, 1e-9
+
+
+@dataclass(frozen=True)
+class BodyShape:
+    """
+    What a robot in space needs beyond the planar model; one value per caster or one for all.
+
+    Attributes
+    ----------
+    platform_com_height, link_com_height : float, (n,) array_like, m
+        Centres of mass above the ground. They say how load moves between the wheels.
+    platform_tilt_inertia, link_tilt_inertia : float, (n,) array_like, kg·m²
+        About a horizontal axis through the part's own centre of mass.
+    wheel_width : (n,) array_like, m
+    """
+
+    platform_com_height: float
+    platform_tilt_inertia: float
+    link_com_height: ArrayLike
+    link_tilt_inertia: ArrayLike
+    wheel_width: ArrayLike
+
+    @classmethod
+    def of(cls, robot: CasterRobot) -> BodyShape:
+        """
+        Return a likely shape where none is given: low, flat, with narrow wheels.
+
+        The centre of mass of the platform is 3.5 wheel radii above the ground, that of a fork
+        1.75; the platform is a flat body, whose tilt inertia is half its yaw inertia; wheels are
+        0.6 radii wide. These are the proportions of the C3P.
+        """
+        radius = float(np.max(robot.wheel_radius))
+        return cls(3.5 * radius, robot.platform_inertia / 2, 1.75 * robot.wheel_radius,
+                   robot.link_inertia, 0.6 * robot.wheel_radius)
+
+    @classmethod
+    def read(cls, name_or_path: str | Path) -> BodyShape:
+        """
+        Return the shape that the parameter file of a robot gives.
+
+        Raises
+        ------
+        ModelError
+            As `loader.load`; also for a URDF, which has no such parameters.
+        """
+        parameters = read_parameters(parameter_file(name_or_path))
+        platform, link = parameters['platform'], parameters['link']
+        return cls(platform['com_height'], platform['tilt_inertia'], link['com_height'],
+                   link['tilt_inertia'], parameters['wheel']['width'])
+
+
+def mjcf(robot: CasterRobot, shape: BodyShape, friction: ArrayLike = 0.8,
+         timestep: float = 1e-3) -> str:
+    """
+    Return the MJCF of `robot` on a plane.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    shape : BodyShape
+    friction : (n,) array_like or float
+        μ between each tyre and the ground.
+    timestep : float, s
+        Longest step: what slips or yields by dry friction is stopped within one.
+
+    Returns
+    -------
+    str
+        Motors are named and ordered as `robot.wheel_joints`, then ``push_x``, ``push_y`` and
+        ``push_yaw``, which act at the origin of ``base_link`` and turn with it.
+
+    Raises
+    ------
+    ModelError
+        Wheels without mass or spin inertia, fewer than three casters, a friction that is not
+        positive.
+    """
+    _check(robot)
+    grip = per_caster('friction', friction, robot.count)
+    if not np.all(grip > 0):
+        raise ModelError(f'friction = {friction}: every μ must be above zero')
+    # a time constant of two steps stops within one
+    stiff = f'{2 * timestep:.9g} 1'
+    base = float(np.max(robot.wheel_radius))
+    casters = ''.join(_caster(robot, shape, i, base) for i in range(robot.count))
+    motors = ''.join(f'<motor name={name} joint={name}/>'
+                     for name in map(quoteattr, robot.wheel_joints))
+    scrub = ''.join(
+        f'<fixed name="scrub_{i + 1}" frictionloss="{robot.losses[i, 4]:.17g}">'
+        f'<joint joint="base_yaw" coef="1"/><joint joint={quoteattr(name)} coef="1"/></fixed>'
+        for i, name in enumerate(robot.steering_joints))
+    contacts = ''.join(
+        f'<pair name="tyre_{i + 1}" geom1="ground" geom2="tyre_{i + 1}" '
+        f'friction="{_text(grip[i], grip[i], 0, 0, 0)}"/>' for i in range(robot.count))
+    com = f'{_text(*robot.platform_com, shape.platform_com_height - base)}'
+    tilt = max(shape.platform_tilt_inertia, robot.platform_inertia / 2)
+    return f"""<mujoco model={quoteattr(robot.name)}>
+  <option timestep="{timestep:.9g}" integrator="implicitfast" cone="elliptic"
+          impratio="{FRICTION_STIFFNESS:g}" tolerance="{SOLVER_TOLERANCE:g}"
+          gravity="0 0 {-GRAVITY}">
+    <flag autoreset="disable"/>
+  </option>
+  <default>
+    <geom contype="0" conaffinity="0" group="1"/>
+    <pair condim="3" solimp="{TYRE_IMPEDANCE} {TYRE_IMPEDANCE} 0.001 0.5 2"
+          solreffriction="-1 {-TYRE_IMPEDANCE / timestep:.17g}"/>
+    <joint solreffriction="{stiff}" solimpfriction="{DRY_IMPEDANCE}"/>
+    <tendon solreffriction="{stiff}" solimpfriction="{DRY_IMPEDANCE}"/>
+  </default>
+  <worldbody>
+    <geom name="ground" type="plane" size="0 0 1" group="3"/>
+    <body name="base_link" pos="0 0 {base:.9g}">
+      {BASE_JOINTS}
+      <inertial pos="{com}" mass="{robot.platform_mass:.17g}"
+                diaginertia="{_text(tilt, tilt, robot.platform_inertia)}"/>
+      <site name="base_link" group="4"/>
+      {casters}
+    </body>
+  </worldbody>
+  <contact>
+    {contacts}
+  </contact>
+  <tendon>
+    {scrub}
+  </tendon>
+  <actuator>
+    {motors}
+    <motor name="push_x" site="base_link" gear="1 0 0 0 0 0"/>
+    <motor name="push_y" site="base_link" gear="0 1 0 0 0 0"/>
+    <motor name="push_yaw" site="base_link" gear="0 0 0 0 0 1"/>
+  </actuator>
+</mujoco>
+"""
+
+
+def _caster(robot: CasterRobot, shape: BodyShape, i: int, base: float) -> str:
+    """Return fork and wheel of caster `i`."""
+    def of(value: ArrayLike) -> float:
+        return float(np.broadcast_to(np.asarray(value, float), (robot.count,))[i])
+
+    pivot_viscous, pivot_dry, roll_viscous, roll_dry, _, _ = robot.losses[i]
+    radius, link_inertia = robot.wheel_radius[i], max(robot.link_inertia[i], LEAST_INERTIA)
+    # a body's moments obey the triangle inequality; what a tilt inertia does not reach is given
+    # to it, and what of the spin inertia is too much for a body turns with the joint alone
+    tilt = max(of(shape.link_tilt_inertia), link_inertia / 2)
+    yaw = max(robot.wheel_yaw_inertia[i], LEAST_INERTIA)
+    spin = min(robot.wheel_spin_inertia[i], 2 * yaw)
+    hip = _text(*robot.hip_position[i], 0)
+    link_com = _text(0, -robot.link_com[i], of(shape.link_com_height) - base)
+    return f"""
+      <body name="steering_link_{i + 1}" pos="{hip}">
+        <joint name={quoteattr(robot.steering_joints[i])} axis="0 0 1"
+               damping="{pivot_viscous:.17g}" frictionloss="{pivot_dry:.17g}"/>
+        <inertial pos="{link_com}" mass="{max(robot.link_mass[i], LEAST_MASS):.17g}"
+                  diaginertia="{_text(tilt, tilt, link_inertia)}"/>
+        <body name="wheel_link_{i + 1}" pos="{_text(0, -robot.caster_offset[i], radius - base)}">
+          <joint name={quoteattr(robot.wheel_joints[i])} axis="-1 0 0"
+                 damping="{roll_viscous:.17g}" frictionloss="{roll_dry:.17g}"
+                 armature="{robot.wheel_spin_inertia[i] - spin:.17g}"/>
+          <inertial pos="0 0 0" mass="{robot.wheel_mass[i]:.17g}"
+                    diaginertia="{_text(spin, yaw, yaw)}"/>
+          <geom name="tyre_{i + 1}" type="ellipsoid"
+                size="{_text(of(shape.wheel_width) / 2, radius, radius)}" group="3"/>
+        </body>
+      </body>"""
+
+
+def _text(*numbers: float) -> str:
+    """Return numbers as MJCF reads them, without loss."""
+    return ' '.join(f'{float(n):.17g}' for n in numbers)
+
+
+def _check(robot: CasterRobot) -> None:
+    """Refuse a robot that is no body in space."""
+    if robot.count < 3:
+        raise ModelError(f'{robot.count} casters: a robot that stands by itself needs three or '
+                         'more; the analytic plant takes two')
+    for name in ('wheel_mass', 'wheel_spin_inertia'):
+        values = getattr(robot, name)
+        if not np.all(values > 0):
+            raise ModelError(f'{name} = {values.tolist()}: wheels that may slip need one; a solid '
+                             'wheel of mass m has a spin inertia of m r²/2')
+
+
+def gravity(slope: float, direction: float) -> Array:
+    """
+    Return gravity (3,), m/s², in a floor frame that falls by `slope` towards `direction`, rad.
+
+    Raises
+    ------
+    ValueError
+        A slope that is not finite, or not below 45°, or a direction that is not finite.
+    """
+    if not (math.isfinite(slope) and abs(slope) < math.pi / 4):
+        raise ValueError(f'slope = {slope}: must be an angle within ±π/4 rad')
+    if not math.isfinite(direction):
+        raise ValueError(f'slope_direction = {direction}: must be a finite angle in rad')
+    along = GRAVITY * math.sin(slope)
+    return np.array([along * math.cos(direction), along * math.sin(direction),
+                     -GRAVITY * math.cos(slope)])

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contact plant: the robot as seven bodies in MuJoCo, on tyres that grip, slip and scrub."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_description.model import Array, CasterRobot
+from c3p_description.reading.loader import load
+from c3p_kinematics.casters import inverse
+from c3p_simulation.contact_plant.mujoco_model import BodyShape, gravity, mjcf
+from c3p_simulation.contact_plant.mujoco_tyres import set_tyres, stand, tyre_geoms, wheel_loads
+from c3p_simulation.plants.checks import (
+    PlantError,
+    finite,
+    per_caster,
+    positive,
+)
+from c3p_simulation.plants.floor import FloorPatch, checked_patch, friction_at
+from c3p_simulation.plants.plant import GroundTruth, JointSample, PushedPlant
+
+# longest step, s: discretisation then costs below 1 mm in a drive of some metres
+TIMESTEP = 1e-3
+
+# places in coordinates and rates: yaw; roll and pitch
+YAW, TILTS = 3, slice(4, 6)
+
+# beyond this tilt, rad, the robot has fallen over and the planar truth means nothing
+FALLEN = 0.3
+
+
+def import_mujoco() -> Any:
+    """
+    Return the module mujoco.
+
+    Raises
+    ------
+    PlantError
+        It is not installed; the text says how to.
+    """
+    try:
+        import mujoco
+    except ImportError as error:
+        raise PlantError(f'the contact plant needs MuJoCo ({error}); install it with '
+                         '`pip install c3p[sim]` or `pip install mujoco`, or choose the plant '
+                         'analytic') from None
+    return mujoco
+
+
+class MujocoPlant(PushedPlant):
+    """
+    The robot in contact with the ground; the same interface as `plant.AnalyticPlant`.
+
+    Same inputs give the same bits. Wheels may slip, load moves between them, dry friction holds
+    until it breaks. Without slip and friction the motion is that of `AnalyticPlant`, to the first
+    order in `timestep`.
+
+    Parameters
+    ----------
+    robot : CasterRobot, str or Path
+        A model, or name or path as for `loader.load`; a parameter file gives the shape, too.
+    friction : (n,) array_like or float
+        μ between tyres and ground.
+    slope : float, rad
+        The ground falls by this angle; X and Y are measured along it.
+    slope_direction : float, rad
+        Where it falls to, from the floor's +X.
+    shape : BodyShape, optional
+        Heights and widths; else from the parameter file, else likely ones (`BodyShape.of`).
+    timestep : float, s
+        Longest step; `dt` of `step` is divided evenly.
+    patches : sequence of FloorPatch
+        Where the floor grips differently; the last one that holds a contact point counts.
+
+    Raises
+    ------
+    PlantError
+        MuJoCo is not installed.
+    ModelError, ValueError
+        A robot that cannot stand, or a parameter that cannot be.
+
+    Examples
+    --------
+    >>> plant = MujocoPlant('c3p')
+    >>> for _ in range(200):  # 3 · (0.4 − 0.05) N·m/0.04 m on 36 kg along +Y, for one second
+    ...     sample = plant.step([0.4, 0.4, 0.4], 0.005)
+    >>> round(float(plant.truth().pose[1]), 2)
+    0.36
+    """
+
+    def __init__(self, robot: CasterRobot | str | Path, *, friction: ArrayLike = 0.8,
+                 slope: float = 0.0, slope_direction: float = 0.0,
+                 shape: BodyShape | None = None, timestep: float = TIMESTEP,
+                 patches: Sequence[FloorPatch] = ()) -> None:
+        """Stand at the origin with all steering angles 0."""
+        self._mj = import_mujoco()
+        if shape is None:
+            shape = shape_of(robot)
+        super().__init__(robot if isinstance(robot, CasterRobot) else load(robot))
+        self._timestep = positive('timestep', timestep)
+        text = mjcf(self._robot, shape, friction, self._timestep)
+        self._model = self._mj.MjModel.from_xml_string(text)
+        self._model.opt.gravity[:] = gravity(slope, slope_direction)
+        self._data = self._mj.MjData(self._model)
+        # views, which cost more to make than to use
+        self._qpos, self._qvel, self._ctrl = self._data.qpos, self._data.qvel, self._data.ctrl
+        n = self._robot.count
+        # after six of the base come steering and wheel of each caster
+        self._steering, self._wheel = 6 + 2 * np.arange(n), 7 + 2 * np.arange(n)
+        self._tyres = tyre_geoms(self._model, n)
+        self._friction = per_caster('friction', friction, n)
+        self._patches = tuple(checked_patch(patch) for patch in patches)
+        self._pairs = [self._model.pair(f'tyre_{i + 1}').id for i in range(n)]
+        self._stiffness = set_tyres(self._mj, self._model, self._data, self._robot,
+                                    self._timestep)
+        self.reset()
+
+    @property
+    def model(self) -> Any:
+        """MuJoCo's model (mjModel), for pictures and for those who know what they change."""
+        return self._model
+
+    @property
+    def data(self) -> Any:
+        """MuJoCo's state (mjData)."""
+        return self._data
+
+    @property
+    def wheel_load(self) -> Array:
+        """Normal force (n,) on each wheel now, N."""
+        return wheel_loads(self._mj, self._model, self._data, self._tyres)
+
+    def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0), steering: ArrayLike = 0.0,
+              twist: ArrayLike = (0.0, 0.0, 0.0)) -> JointSample:
+        """
+        Put the robot somewhere, rolling with `twist`; wheel angles and time become 0.
+
+        It stands as deep in the ground as its tyres bear, so that nothing jumps.
+
+        Parameters
+        ----------
+        pose : (3,) array_like
+            X, Y, φ in the floor frame, m and rad.
+        steering : (n,) array_like or float, rad
+        twist : (3,) array_like
+            ν in ``base_link``.
+
+        Returns
+        -------
+        JointSample
+
+        Raises
+        ------
+        ValueError
+            A vector of the wrong size or with a value that is not finite.
+        """
+        robot, data = self._robot, self._data
+        pose, twist = finite('pose', pose, 3), finite('twist', twist, 3)
+        steering = per_caster('steering', steering, robot.count)
+        wheel_rate, steering_rate, _ = inverse(robot, steering, twist)
+        self._mj.mj_resetData(self._model, data)
+        data.qpos[self._steering] = steering
+        data.qpos[0:2], data.qpos[YAW] = pose[0:2], pose[2]
+        self._let_go()
+        stand(self._mj, self._model, data, self._stiffness)
+        c, s = math.cos(pose[2]), math.sin(pose[2])
+        data.qvel[0:2] = c * twist[0] - s * twist[1], s * twist[0] + c * twist[1]
+        data.qvel[YAW] = twist[2]
+        data.qvel[self._steering], data.qvel[self._wheel] = steering_rate, wheel_rate
+        self._mj.mj_forward(self._model, data)
+        return self.sense()
+
+    def sense(self) -> JointSample:
+        """Return the joints now."""
+        position, rate = self._qpos, self._qvel
+        return JointSample(self._time, position[self._steering], rate[self._steering],
+                           position[self._wheel], rate[self._wheel], self._torque.copy())
+
+    def truth(self) -> GroundTruth:
+        """Return pose and twist now: of the origin of ``base_link``, in the plane."""
+        position, rate = self._qpos, self._qvel
+        yaw, (vx, vy) = position[YAW], rate[0:2]
+        c, s = math.cos(yaw), math.sin(yaw)
+        return GroundTruth(self._time, np.array([*position[0:2], yaw]),
+                           np.array([c * vx + s * vy, c * vy - s * vx, rate[YAW]]))
+
+    def _integrate(self, wrench: Array, duration: float) -> None:
+        """Advance the state by `duration` in equal steps no longer than the time step."""
+        if duration <= 0:
+            return
+        # a ratio that is whole but for rounding must not cost one step more
+        steps = max(1, math.ceil(duration / self._timestep - 1e-9))
+        self._model.opt.timestep = duration / steps
+        n = len(self._torque)
+        self._ctrl[:n], self._ctrl[n:] = self._torque, wrench
+        if self._patches:
+            grip = friction_at(self._patches, self._contact_points(), self._friction)
+            # sliding friction along both tangents; the others are not used with condim 3
+            self._model.pair_friction[self._pairs, :2] = grip[:, None]
+        self._mj.mj_step(self._model, self._data, steps)
+        roll, pitch = self._qpos[TILTS].tolist()
+        # also false for a number that is none
+        if not (abs(roll) < FALLEN and abs(pitch) < FALLEN):
+            raise PlantError(f'{self._robot.name} has fallen over {self._time:.3f} s after its '
+                             'reset; a lower centre of mass, a wider base, or less of what '
+                             'pushes it would keep it standing')
+
+
+    def _contact_points(self) -> Array:
+        """Return where the tyres touch the floor, (n, 2) m."""
+        robot, position = self._robot, self._qpos
+        steering, yaw = position[self._steering], float(position[YAW])
+        point = robot.hip_position - robot.caster_offset[:, None] * np.column_stack(
+            [-np.sin(steering), np.cos(steering)])
+        c, s = math.cos(yaw), math.sin(yaw)
+        return position[0:2] + point @ np.array([[c, s], [-s, c]])
+
+
+def shape_of(robot: CasterRobot | str | Path) -> BodyShape:
+    """Return the shape from a parameter file, or a likely one of a model or a URDF."""
+    if isinstance(robot, CasterRobot):
+        return BodyShape.of(robot)
+    if Path(robot).suffix in ('.urdf', '.xacro'):
+        return BodyShape.of(load(robot))
+    return BodyShape.read(robot)

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plants by name, with the sensors, the ground and the errors that they are to have."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+from numpy.typing import ArrayLike
+
+from c3p_description.model import CasterRobot
+from c3p_description.reading.loader import load
+from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant, shape_of
+from c3p_simulation.plants.floor import FloorPatch
+from c3p_simulation.plants.parameter_errors import ParameterErrors, perturbed
+from c3p_simulation.plants.plant import AnalyticPlant, JointSample, Plant
+from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
+
+# what each plant's robot has when nothing is said
+PLANTS = {'analytic': SensorSettings.ideal(), 'mujoco': SensorSettings()}
+
+
+@dataclass(frozen=True)
+class PlantOptions:
+    """
+    What a plant is to have.
+
+    Attributes
+    ----------
+    friction : (n,) array_like or float
+        μ between tyres and ground; the analytic plant does not slip, whatever it is.
+    slope, slope_direction : float, rad
+        The ground falls by `slope` towards `slope_direction`; not on the analytic plant.
+    patches : tuple of FloorPatch
+        Parts of the floor with another μ; not on the analytic plant.
+    sensors : SensorSettings, optional
+        Else ideal ones on the analytic plant, and 2000 and 4096 counts with 10 ms of latency on
+        mujoco.
+    errors : ParameterErrors, optional
+        How far the robot that moves is from the one described; else not at all.
+    seed : int
+        Of the errors and of the sensors.
+    """
+
+    friction: ArrayLike = 0.8
+    slope: float = 0.0
+    slope_direction: float = 0.0
+    patches: tuple[FloorPatch, ...] = ()
+    sensors: SensorSettings | None = None
+    errors: ParameterErrors | None = None
+    seed: int = 0
+
+
+def make_plant(name: str, robot: CasterRobot | str | Path, options: PlantOptions | None = None,
+               shape_from: str | Path | None = None) -> Plant:
+    """
+    Return a plant.
+
+    Parameters
+    ----------
+    name : str
+        Of `PLANTS`.
+    robot : CasterRobot, str or Path
+        As described, and as the controller knows it.
+    options : PlantOptions, optional
+    shape_from : str or Path, optional
+        Parameter file that tells the heights of a `robot` that is a model (see `BodyShape`).
+
+    Returns
+    -------
+    Plant
+        Its ``robot`` is the one that moves, errors included.
+
+    Raises
+    ------
+    PlantError
+        MuJoCo is not installed, or the robot cannot stand.
+    ValueError
+        A name or an option that cannot be.
+
+    Examples
+    --------
+    >>> make_plant('analytic', 'c3p').robot.name
+    'c3p'
+    """
+    if name not in PLANTS:
+        raise ValueError(f'plant = {name}: must be one of {", ".join(PLANTS)}')
+    options = options or PlantOptions()
+    described = robot if isinstance(robot, CasterRobot) else load(robot)
+    true = (described if options.errors is None
+            else perturbed(described, options.seed, options.errors))
+    plant: Plant
+    if name == 'mujoco':
+        plant = MujocoPlant(true, shape=shape_of(shape_from or robot), friction=options.friction,
+                            slope=options.slope, slope_direction=options.slope_direction,
+                            patches=options.patches)
+    elif options.patches:
+        raise ValueError('patches: the analytic plant does not slip; choose the plant mujoco')
+    elif options.slope:
+        raise ValueError(f'slope = {options.slope}: the analytic plant stands on level ground; '
+                         'choose the plant mujoco')
+    else:
+        plant = AnalyticPlant(true)
+    sensors = options.sensors or PLANTS[name]
+    if sensors == SensorSettings.ideal() and options.errors is None:
+        return plant
+    return SensedPlant(plant, sensors, options.seed, described)
+
+
+def plant_of_parameters(values: SimpleNamespace, robot: CasterRobot) -> Plant:
+    """
+    Return the plant that parameters of the simulation node describe, as `make_plant`.
+
+    Parameters
+    ----------
+    values : SimpleNamespace
+        Named as in ``plant_parameters.yaml`` and ``simulation_parameters.yaml``; with ``sensors``
+        ideal those of the sensors are not needed.
+    robot : CasterRobot
+        As described.
+    """
+    encoders = values.sensors == 'encoders' or (values.sensors == 'auto'
+                                                and values.plant == 'mujoco')
+    sensors = SensorSettings(
+        wheel_counts=values.wheel_counts, steering_counts=values.steering_counts,
+        latency=values.latency, wheel_noise=values.wheel_noise,
+        steering_noise=values.steering_noise, dropout=values.dropout,
+        rate_bandwidth=values.rate_bandwidth) if encoders else SensorSettings.ideal()
+    errors = ParameterErrors(
+        mass=values.mass_error, com=values.com_error, friction=values.friction_error,
+        wheel_radius=values.geometry_error, caster_offset=values.geometry_error,
+        steering_zero=values.steering_zero_error)
+    options = PlantOptions(friction=values.friction, slope=values.slope,
+                           slope_direction=values.slope_direction, sensors=sensors,
+                           errors=errors if any(astuple(errors)) else None, seed=values.seed)
+    # a URDF says the heights in another form than a parameter file
+    return make_plant(values.plant, robot, options,
+                      None if values.robot_description else values.robot)
+
+
+def start_of_parameters(plant: Plant, values: SimpleNamespace) -> JointSample:
+    """
+    Put the robot where the parameters ``start_pose`` and ``start_steering`` say, at rest.
+
+    Raises
+    ------
+    ValueError
+        Neither one steering angle nor one per caster.
+    """
+    steering, count = values.start_steering, plant.robot.count
+    if len(steering) not in (1, count):
+        raise ValueError(f'start_steering has {len(steering)} values; must have 1 or {count}')
+    return plant.reset(pose=values.start_pose,
+                       steering=steering[0] if len(steering) == 1 else steering)

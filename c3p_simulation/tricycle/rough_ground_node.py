@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Node: the tricycle with passive variable camber, rolling over rough ground without slip.
+
+Publishes ``joint_states``, ``odom`` (the whole pose), ``/tf`` where tf2 is installed, as markers
+the ground, the paths on it and the camber and, when asked, ``/clock``; subscribes ``cmd_vel``. A
+thread with an absolute deadline keeps the rate. Where the model ends the vehicle stands, the node
+says why, and ``~/restart`` begins anew.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import Twist, TwistStamped
+from nav_msgs.msg import Odometry
+from rclpy.clock import Clock as RclpyClock
+from rclpy.clock import ClockType
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+from visualization_msgs.msg import MarkerArray
+
+from c3p_description.pvc_model import JOINTS, PvcTricycle
+from c3p_description.reading.loader import load_tricycle
+from c3p_kinematics.closed_chain_vehicle.vehicle import quaternion
+from c3p_kinematics.terrain import grid_mesh
+from c3p_ros.diagnostics import ERROR, OK, WARN
+from c3p_ros.executor import run
+from c3p_ros.frames import TransformPublisher
+from c3p_ros.messages import MessageError, check_age, ns_to_stamp, stamp_to_ns, twist_of
+from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
+from c3p_ros.parameters import ParameterError
+from c3p_ros.wire_writers import JointStateWriter, OdometryWriter
+from c3p_simulation.pacing import SIMULATED_START, Stamps
+from c3p_simulation.tricycle.commands import AUTODRIVE, COMMANDED, WAITING, Commands
+from c3p_simulation.tricycle.pace import Pace
+from c3p_simulation.tricycle.run import RoughGroundRun
+from c3p_simulation.worlds.terrain_files import load_terrain
+from c3p_viewers.scene.camber_scene import camber_scene
+from c3p_viewers.scene.markers import MarkerScene
+from c3p_viewers.scene.terrain_markers import Paths, terrain_message
+
+
+class RoughGroundNode(SuiteNode):
+    """Adapter between topics, Commands and a RoughGroundRun; owns the rate."""
+
+    def __init__(self, **options: Any) -> None:
+        """Place the vehicle, compile the kernels and begin to move time."""
+        super().__init__('rough_ground', Path(__file__).with_name(
+            'rough_ground_parameters.yaml'), **options)
+        values = self.parameters.value
+        if values.realtime_factor != 1.0 and not values.publish_clock:
+            raise ParameterError('rough_ground: a realtime_factor other than 1 needs '
+                                 'publish_clock: true, and use_sim_time in the other nodes')
+        terrain = load_terrain(values.terrain)
+        self.get_logger().info(f'{self.robot.name} on {values.terrain}; the first start after an '
+                               'installation compiles the kernels, which takes a minute')
+        self.run = RoughGroundRun(self.robot, terrain, values.start_pose, values.weights)
+        self._commands, self._lock = Commands(self.robot), threading.Lock()
+        self.parameters.changed = self._retune
+        self._retune()
+        self._period = 1.0 / values.rate
+        self._paths, self._shown = Paths(values.path_points, values.path_spacing), None
+        self._make_publishers()
+        command = TwistStamped if values.use_stamped_vel else Twist
+        self.create_subscription(command, 'cmd_vel', self._on_command, LATEST)
+        self.create_service(Trigger, '~/restart', self._on_restart)
+        self._stamps = Stamps(round(1e9 / values.rate), SIMULATED_START if values.publish_clock
+                              else self.now_ns(), follows=not values.publish_clock)
+        self._on_markers()
+        self.create_timer(1.0 / values.marker_rate, self._on_markers,
+                          clock=RclpyClock(clock_type=ClockType.STEADY_TIME))
+        self.watch(self._on_watch)
+        self._pace = Pace(self._period / values.realtime_factor, self._advance, self.context.ok)
+        self._pace.start()
+
+    def _load_robot(self) -> PvcTricycle:
+        values = self.parameters.value
+        if values.robot_description:
+            raise ParameterError('rough_ground: robot_description: a tricycle is read from its '
+                                 'parameter file; name it with robot')
+        return load_tricycle(values.robot)
+
+    def _make_publishers(self) -> None:
+        values = self.parameters.value
+        self._write_joints = JointStateWriter(JOINTS, ['position', 'velocity'], 'joint_states')
+        self._write_odom = OdometryWriter(values.odom_frame, values.base_frame, 'odom')
+        self._joint_pub = self.create_publisher(JointState, 'joint_states', RELIABLE)
+        self._odom_pub = self.create_publisher(Odometry, 'odom', RELIABLE)
+        self._terrain_pub = self.create_publisher(MarkerArray, '~/terrain', LATCHED)
+        self._path_pub = self.create_publisher(MarkerArray, '~/contact_paths', LATCHED)
+        self._camber_pub = self.create_publisher(MarkerArray, '~/camber', RELIABLE)
+        self._camber = MarkerScene()
+        self._clock_pub = (self.create_publisher(Clock, '/clock', RELIABLE)
+                           if values.publish_clock else None)
+        self._transforms = TransformPublisher(self) if values.publish_tf else None
+
+    def figures(self) -> Mapping[str, Any]:
+        """Return the figures for the diagnostics."""
+        run = self.run
+        return {'driven by': self._commands.source(self.watch_time()),
+                'robot time [s]': f'{run.time:.2f}', 'distance driven [m]': f'{run.distance:.3f}',
+                'largest camber [rad]': f'{run.largest_camber:.4f}',
+                'largest closure error': f'{run.closure:.2e}',
+                'overruns': self._pace.overruns, 'terrain': self.parameters.value.terrain}
+
+    def destroy_node(self) -> None:
+        """Stop the thread, then the node."""
+        self._pace.stop()
+        super().destroy_node()
+
+    def _retune(self) -> None:
+        values, asked = self.parameters.value, self._commands
+        asked.autodrive, asked.drive_rate = values.autodrive, values.drive_rate
+        asked.camber_gain, asked.timeout = values.camber_gain, values.cmd_vel_timeout
+
+    def _advance(self, steps: int, let_go: int = 0) -> None:
+        """Move on by `steps` periods after `let_go` in which it stood; tell where it is."""
+        with self._lock:
+            now, run, period = self.watch_time(), self.run, self._period
+            for _ in range(steps):
+                run.advance(self._commands.rates(run.state.joint, now, period), period)
+                self._paths.add(run.contact_point, run.wheel_center)
+            # simulated time waits for the vehicle, real time does not
+            stamp = self._stamps.advance(steps if self._clock_pub else steps + let_go,
+                                         self.now_ns())
+            state, rates, twist = run.state, run.joint_rates, run.twist
+        pose = [*state.position, *np.roll(quaternion(state.rotation), -1)]
+        values = self.parameters.value
+        try:
+            if self._clock_pub is not None:
+                self._clock_pub.publish(Clock(clock=ns_to_stamp(stamp)))
+            self.send(self._joint_pub, self._write_joints, stamp, position=state.joint,
+                      velocity=rates)
+            placed = self.send(self._odom_pub, self._write_odom, stamp, pose, twist)
+            if placed and self._transforms is not None:
+                self._transforms.send_spatial(stamp, pose, values.odom_frame, values.base_frame)
+        except Exception:
+            if self.context.ok():  # publishing fails once the context has been shut down
+                raise
+
+    def _on_command(self, message: Any) -> None:
+        try:
+            stamped = isinstance(message, TwistStamped)
+            twist = twist_of(message.twist if stamped else message, 'twist')
+            if stamped and (stamp := stamp_to_ns(message.header.stamp)):
+                now = self._stamps.now if self._clock_pub is not None else self.now_ns()
+                check_age(stamp, now, self._commands.timeout)
+        except MessageError as error:
+            with self._lock:
+                self._commands.refuse()
+            self.diagnostics.refuse('cmd_vel', error)
+            return
+        with self._lock:
+            self._commands.command(*twist[[0, 2]].tolist(), self.watch_time())
+
+    def _on_restart(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        with self._lock:
+            self.run.restart()
+            self._commands.forget()
+            self._paths.clear()
+        response.success, response.message = True, 'at the start again'
+        return response
+
+    def _on_markers(self) -> None:
+        """Publish camber and paths, and the ground when the vehicle has left the middle of it."""
+        values = self.parameters.value
+        with self._lock:
+            stamp, place = self._stamps.now, self.run.state.position[:2]
+            joint = self.run.state.joint
+            self._paths.add(self.run.contact_point, self.run.wheel_center)
+            paths = (self._paths.message(values.odom_frame, stamp) if self._paths.changed
+                     else None)
+        half = values.terrain_size / 2
+        if self._shown is None or np.abs(place - self._shown).max() > half / 2:
+            # on one grid for ever, so that the triangles do not move with the vehicle
+            self._shown = np.round(place / half) * half
+            mesh = grid_mesh(self.run.terrain, *(
+                (c - half, c + half) for c in self._shown.tolist()), values.terrain_resolution)
+            self._terrain_pub.publish(terrain_message(mesh, values.odom_frame, stamp))
+        if paths is not None:
+            self._path_pub.publish(paths)
+        if self._camber_pub.get_subscription_count():
+            shapes = camber_scene(self.robot, joint, values.base_frame)
+            self._camber_pub.publish(self._camber.message(shapes, stamp))
+        else:
+            self._camber.forget()
+
+    def _on_watch(self) -> None:
+        self._pace.check()
+        ended, source = self.run.ended, self._commands.source(self.watch_time())
+        self.diagnostics.condition('model', ERROR if ended else OK, (
+            f'{ended}; the vehicle stands, ~/restart begins anew' if ended else 'goes on'))
+        fine = source in (AUTODRIVE, COMMANDED, WAITING)
+        self.diagnostics.condition('cmd_vel', OK if fine else WARN,
+                                   source if fine else f'{source}: the vehicle stands')
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node until Ctrl-C."""
+    return run(RoughGroundNode, args=args)
+
+
+if __name__ == '__main__':
+    raise SystemExit(main())

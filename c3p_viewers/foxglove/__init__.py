@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Foxglove viewer: server, bags with a scene, layouts."""

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A bag for the Foxglove app: played, paused, sought and slowed by its own player."""
+
+from __future__ import annotations
+
+import threading
+import time as clock
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from c3p_bags.storage.bags import RawMessage, read_raw, span_of, topics_of
+from c3p_description.model import CasterRobot
+from c3p_viewers.foxglove.foxglove_scene import SceneChannel
+from c3p_viewers.foxglove.foxglove_server import DEFAULT_PORT, FoxgloveServer, import_foxglove
+
+# topics whose last message before a time counts there, and how often the app is told the time, s
+LATCHED = ('/robot_description', '/tf_static', '/goal_pose')
+TELL_PERIOD = 0.05
+# nothing is waited for longer at once, so that requests are answered, s
+PATIENCE = 0.05
+
+
+class BagPlayer:
+    """
+    Plays a bag to a Foxglove server.
+
+    Parameters
+    ----------
+    path : str or Path
+    robot : CasterRobot
+        Whose scene is computed beside the recorded topics.
+    description : str
+        URDF.
+    host, port
+        As for `FoxgloveServer`.
+    namespace : str
+        Of the robot's topics.
+    file : str or Path
+        Name or path of the robot as the user gave it: where its meshes may be.
+
+    Raises
+    ------
+    BagError
+        The bag cannot be read.
+    ValueError
+        As `FoxgloveServer`.
+    """
+
+    def __init__(self, path: str | Path, robot: CasterRobot, description: str,
+                 host: str = '127.0.0.1', port: int = DEFAULT_PORT, namespace: str = '',
+                 file: str | Path = '') -> None:
+        """Offer every topic of the bag; nothing plays yet."""
+        self._path = path
+        topics = topics_of(path)
+        self.start, self.end = span_of(path)
+        fox = import_foxglove().websocket
+        self._status, self._state = fox.PlaybackStatus, fox.PlaybackState
+        self._play = fox.PlaybackCommand.Play
+        self._changed = threading.Condition()
+        # what the app asked for last: run or not, how fast, and where to go on
+        self.playing, self.speed, self.now = True, 1.0, self.start
+        self._sought: int | None = self.start
+        self._over, self._told = False, 0.0
+        self.server = FoxgloveServer(
+            f'{robot.name}: {Path(path).name}', host, port, description, file,
+            time_range=(self.start, self.end), on_playback=self.request)
+        self._topics = {topic for topic, (kind, _) in topics.items() if self.server.add(
+            topic, kind, topic.endswith(LATCHED))}
+        # few, and needed wherever the app goes on
+        self._latched = list(read_raw(path, [t for t in self._topics if t.endswith(LATCHED)]))
+        # where the bag has no description the server gives its own
+        self._description = None if any(t.endswith('/robot_description') for t in topics) else (
+            description)
+        if self._description is not None:
+            self.server.add('/robot_description', 'std_msgs/msg/String', latched=True)
+        self._kinds = {topic: kind for topic, (kind, _) in topics.items()}
+        self._scene = SceneChannel(self.server, robot, namespace)
+
+    def request(self, asked: Any) -> Any:
+        """
+        Do what the app's player asks for.
+
+        Parameters
+        ----------
+        asked : PlaybackControlRequest
+            Play or pause, speed, and where to go on.
+
+        Returns
+        -------
+        PlaybackState
+        """
+        with self._changed:
+            self.playing = asked.playback_command == self._play
+            if asked.playback_speed > 0.0:
+                self.speed = float(asked.playback_speed)
+            if asked.seek_time is not None:
+                self._sought = min(max(int(asked.seek_time), self.start), self.end)
+                self.now = self._sought
+            self._changed.notify_all()
+            return self._as_state(asked.seek_time is not None, asked.request_id)
+
+    def _as_state(self, sought: bool = False, request: str | None = None) -> Any:
+        """Return the player's state for the app."""
+        status = self._status.Ended if self.now >= self.end else (
+            self._status.Playing if self.playing else self._status.Paused)
+        return self._state(status, self.now, self.speed, sought, request)
+
+    def run(self) -> None:
+        """Play until `close`."""
+        while not self._over:
+            with self._changed:
+                begin, self._sought = self._sought, None
+                if begin is None:
+                    # the end of the bag: wait for the app
+                    self._changed.wait(PATIENCE)
+                    continue
+            self._prepare(begin)
+            self._play_from(begin)
+
+    def _prepare(self, begin: int) -> None:
+        """Send what was last known of the latched topics at a time."""
+        if self._description is not None:
+            text = self.server.types.types['std_msgs/msg/String'](self._description)
+            self.server.write_message('/robot_description', begin, text)
+        last: dict[str, RawMessage] = {}
+        for message in self._latched:
+            # what never changes is there from the start, whenever it was recorded
+            if message.time <= begin or not message.topic.endswith('/goal_pose'):
+                last[message.topic] = message
+        for topic, message in last.items():
+            self.server.log(topic, message.data, begin)
+        self._scene.forget()
+
+    def _play_from(self, begin: int) -> None:
+        """Send message after message when it is due, until the app seeks or the bag ends."""
+        due = _Pace(begin)
+        for message in self._messages(begin):
+            while (wait := due.wait(message.time, self.playing, self.speed)) > 0.0:
+                self._tell(min(due.now, float(message.time)))
+                with self._changed:
+                    self._changed.wait(min(wait, PATIENCE))
+                    if self._over or self._sought is not None:
+                        return
+            if self._over or self._sought is not None:
+                return
+            self.now = message.time
+            self.server.log(message.topic, message.data, message.time)
+            self._scene.take(message.topic, message.data, message.time,
+                             self._kinds[message.topic])
+        self.now = self.end
+        self.server.playback.broadcast_playback_state(self._as_state())
+
+    def _messages(self, begin: int) -> Iterator[RawMessage]:
+        return read_raw(self._path, self._topics, start=begin)
+
+    def _tell(self, now: float) -> None:
+        """Tell the app the time and the state, not too often."""
+        if clock.monotonic() >= self._told:
+            self._told = clock.monotonic() + TELL_PERIOD
+            self.server.playback.broadcast_time(int(now))
+            self.server.playback.broadcast_playback_state(self._as_state())
+
+    def close(self) -> None:
+        """End playing and the server."""
+        with self._changed:
+            self._over = True
+            self._changed.notify_all()
+        self.server.close()
+
+
+class _Pace:
+    """Time of a bag against the clock, at a speed that may change."""
+
+    def __init__(self, begin: int) -> None:
+        self.now, self._clock = float(begin), clock.monotonic()
+
+    def wait(self, time: int, playing: bool, speed: float) -> float:
+        """Return how long to wait until `time` (ns) of the bag, s; forever while paused."""
+        now = clock.monotonic()
+        if playing:
+            # what was overslept is caught up with
+            self.now += 1e9 * speed * (now - self._clock)
+        self._clock = now
+        if not playing:
+            return PATIENCE
+        return (time - self.now) / (1e9 * speed)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layouts for Foxglove and PlotJuggler, as these programs import them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+from c3p_viewers.foxglove.foxglove_scene import SCENE
+from c3p_viewers.foxglove.plots import Plot
+
+# frames whose axes are shown, and what is behind everything
+AXES, GROUND = ('odom', 'base_link'), '#14181d'
+
+
+def foxglove_layout(plots: Sequence[Plot]) -> str:
+    """
+    Return the layout of the Foxglove app: robot and scene, plots, diagnostics and log.
+
+    Parameters
+    ----------
+    plots : sequence of Plot
+
+    Returns
+    -------
+    str
+        JSON, to be imported with "Layouts", "Import from file".
+    """
+    panels = {'3D!robot': _robot_panel(),
+              **{f'Plot!{plot.name}': _plot_panel(plot) for plot in plots},
+              'DiagnosticSummary!health': {
+                  'minLevel': 0, 'pinnedIds': [], 'hardwareIdFilter': '',
+                  'topicToRender': '/diagnostics', 'sortByLevel': True},
+              'RosOut!log': {'topicToRender': '/rosout', 'minLogLevel': 1}}
+    below = {'direction': 'row', 'first': 'DiagnosticSummary!health', 'second': 'RosOut!log',
+             'splitPercentage': 50}
+    left = {'direction': 'column', 'first': '3D!robot', 'second': below, 'splitPercentage': 78}
+    layout = {'direction': 'row', 'first': left, 'splitPercentage': 58,
+              'second': _stack([f'Plot!{plot.name}' for plot in plots])}
+    return json.dumps({'configById': panels, 'globalVariables': {}, 'userNodes': {},
+                       'playbackConfig': {'speed': 1}, 'layout': layout}, indent=2,
+                      ensure_ascii=False) + '\n'
+
+
+def _stack(names: Sequence[str]) -> str | dict[str, Any]:
+    """Return panels of equal height, one below the other."""
+    if len(names) == 1:
+        return names[0]
+    return {'direction': 'column', 'first': names[0], 'second': _stack(names[1:]),
+            'splitPercentage': round(100 / len(names), 2)}
+
+
+def _robot_panel() -> dict[str, Any]:
+    """Return the 3D panel: it goes along with the robot, and a click sends it to a goal."""
+    return {
+        'cameraState': {'distance': 3.2, 'perspective': True, 'phi': 48, 'thetaOffset': 55,
+                        'target': [0, 0, 0], 'targetOffset': [0, 0, 0],
+                        'targetOrientation': [0, 0, 0, 1], 'fovy': 45, 'near': 0.05, 'far': 500},
+        'followMode': 'follow-position', 'followTf': 'base_link',
+        'scene': {'backgroundColor': GROUND,
+                  'transforms': {'axisScale': 0.25, 'showLabel': False}},
+        'transforms': {f'frame:{frame}': {'visible': True} for frame in AXES},
+        'topics': {
+            SCENE: {'visible': True}, '/marker/scene': {'visible': False},
+            '/marker/path': {'visible': True, 'type': 'line', 'lineWidth': 0.012,
+                             'gradient': ['#E6521FFF', '#E6521FFF']},
+            '/goal_pose': {'visible': True, 'type': 'arrow', 'color': '#009E73FF'}},
+        'layers': {
+            'grid': {'layerId': 'foxglove.Grid', 'instanceId': 'grid', 'label': 'Grid',
+                     'frameId': 'odom', 'visible': True, 'size': 20, 'divisions': 40,
+                     'lineWidth': 1, 'color': '#3a424dff', 'position': [0, 0, 0],
+                     'rotation': [0, 0, 0], 'order': 1},
+            'robot': {'layerId': 'foxglove.Urdf', 'instanceId': 'robot', 'label': 'Robot',
+                      'sourceType': 'topic', 'topic': '/robot_description',
+                      'displayMode': 'visual', 'framePrefix': '', 'visible': True, 'order': 2}},
+        'publish': {'type': 'pose', 'poseTopic': '/goal_pose',
+                    'pointTopic': '/clicked_point', 'poseEstimateTopic': '/initialpose',
+                    'poseEstimateXDeviation': 0.5, 'poseEstimateYDeviation': 0.5,
+                    'poseEstimateThetaDeviation': 0.26},
+    }
+
+
+def _plot_panel(plot: Plot) -> dict[str, Any]:
+    return {
+        'title': plot.title, 'showLegend': True, 'legendDisplay': 'floating',
+        'isSynced': True, 'xAxisVal': 'timestamp', 'followingViewWidth': 20,
+        'showXAxisLabels': True, 'showYAxisLabels': True, 'sidebarDimension': 200,
+        'paths': [{'value': curve.foxglove, 'label': curve.label, 'color': curve.colour,
+                   'enabled': True, 'timestampMethod': 'receiveTime', 'lineSize': 1.5}
+                  for curve in plot.curves],
+    }
+
+
+def plotjuggler_layout(plots: Sequence[Plot]) -> str:
+    """
+    Return the layout of PlotJuggler, with the plots one below the other in two columns.
+
+    Parameters
+    ----------
+    plots : sequence of Plot
+
+    Returns
+    -------
+    str
+        XML, to be loaded with "Layout".
+    """
+    root = ElementTree.Element('root')
+    tabs = ElementTree.SubElement(root, 'tabbed_widget', parent='main_window', name='Main Window')
+    tab = ElementTree.SubElement(tabs, 'Tab', tab_name='c3p', containers='1')
+    columns = _splitter(ElementTree.SubElement(tab, 'Container'), '|', 2)
+    half = (len(plots) + 1) // 2
+    for part in (plots[:half], plots[half:]):
+        column = _splitter(columns, '-', len(part))
+        for plot in part:
+            area = ElementTree.SubElement(column, 'DockArea', name=plot.title)
+            drawn = ElementTree.SubElement(area, 'plot', mode='TimeSeries', style='Lines',
+                                           flip_x='false', flip_y='false')
+            ElementTree.SubElement(drawn, 'limitY')
+            for curve in plot.curves:
+                ElementTree.SubElement(drawn, 'curve', name=curve.plotjuggler,
+                                       color=curve.colour)
+    ElementTree.SubElement(tabs, 'currentTabIndex', index='0')
+    ElementTree.SubElement(root, 'use_relative_time_offset', enabled='1')
+    ElementTree.indent(root)
+    text = ElementTree.tostring(root, encoding='unicode')
+    return f"<?xml version='1.0' encoding='UTF-8'?>\n<!-- {LICENCE} -->\n{text}\n"
+
+
+LICENCE = 'SPDX-License-Identifier: Apache-2.0'
+
+
+def _splitter(parent: ElementTree.Element, orientation: str, count: int) -> ElementTree.Element:
+    sizes = ';'.join([f'{1 / count:.6f}'] * count)
+    return ElementTree.SubElement(parent, 'DockSplitter', orientation=orientation,
+                                  count=str(count), sizes=sizes)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes of the scene among what MuJoCo draws, in its pictures as in its window."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_description.model import Array
+from c3p_simulation.contact_plant.mujoco_plant import import_mujoco
+from c3p_viewers.scene.shapes import (
+    Arc,
+    Arrow,
+    Ball,
+    Label,
+    Line,
+    Mesh,
+    Shape,
+    arc_points,
+)
+
+# MuJoCo's arrows are as broad as their head where ours are as broad as their shaft
+ARROW_WIDTH = 0.75
+
+# heights above the floor are lost in the picture's depth below this, m
+LIFT = 0.004
+
+
+def in_world(points: ArrayLike, pose: ArrayLike) -> Array:
+    """
+    Return points (k, 3) of ``base_link`` on the floor frame.
+
+    Parameters
+    ----------
+    points : (k, 3) or (3,) array_like, m
+    pose : (3,) array_like
+        x, y [m] and yaw [rad] of ``base_link``.
+
+    Examples
+    --------
+    >>> in_world([1.0, 0.0, 0.2], [2.0, 0.0, math.pi / 2]).round(9).tolist()
+    [2.0, 1.0, 0.2]
+    """
+    points, (x, y, yaw) = np.asarray(points, float), pose
+    cos, sin = math.cos(yaw), math.sin(yaw)
+    turn = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+    return points @ turn.T + [x, y, 0.0]
+
+
+def add_shapes(scene: Any, shapes: Iterable[Shape], pose: ArrayLike, labels: bool = True) -> None:
+    """
+    Add shapes to a ``MjvScene``; what has no room any more is left out.
+
+    Parameters
+    ----------
+    scene : MjvScene
+        Of a picture, or the one that a window keeps for its user.
+    shapes : iterable of Shape
+        In ``base_link``.
+    pose : (3,) array_like
+        x, y [m] and yaw [rad] of ``base_link``.
+    labels : bool
+        Draw texts with MuJoCo's own letters.
+    """
+    for shape in shapes:
+        match shape:
+            case Line():
+                _line(scene, in_world(shape.points, pose), shape.width, shape.colour)
+            case Arc():
+                _line(scene, in_world(arc_points(shape), pose), shape.width, shape.colour)
+            case Arrow():
+                ends = in_world([shape.start, shape.end], pose)
+                _connect(scene, 'ARROW', *ends, ARROW_WIDTH * shape.width, shape.colour)
+            case Ball():
+                _at(scene, 'SPHERE', in_world(shape.centre, pose), shape.radius, shape.colour)
+            case Label() if labels:
+                geom = _at(scene, 'LABEL', in_world(shape.position, pose), 0.1, shape.colour)
+                if geom is not None:
+                    geom.label = shape.text
+            case Mesh():
+                corners = in_world(shape.vertices, pose)
+                for triangle in shape.triangles:
+                    # triangles show as their outlines
+                    _line(scene, corners[[*triangle, triangle[0]]], LIFT, shape.colour)
+
+
+def add_line(scene: Any, points: ArrayLike, width: float, colour: ArrayLike) -> None:
+    """
+    Add a line to a ``MjvScene``.
+
+    Parameters
+    ----------
+    scene : MjvScene
+    points : (k, 3) array_like, m
+        In the floor frame.
+    width : float, m
+    colour : (4,) array_like
+        Red, green, blue, opacity, 0 to 1.
+    """
+    _line(scene, np.asarray(points, float), width, colour)
+
+
+def _line(scene: Any, points: Array, width: float, colour: ArrayLike) -> None:
+    for a, b in zip(points, points[1:], strict=False):
+        _connect(scene, 'CAPSULE', a, b, width / 2, colour)
+
+
+def _connect(scene: Any, kind: str, start: Array, end: Array, radius: float,
+             colour: ArrayLike) -> None:
+    mj = import_mujoco()
+    geom = _new(scene, kind, np.zeros(3), np.zeros(3), colour)
+    # what has no length has no direction
+    if geom is not None and np.linalg.norm(end - start) > 0.0:
+        mj.mjv_connector(geom, getattr(mj.mjtGeom, f'mjGEOM_{kind}'), radius, start, end)
+
+
+def _at(scene: Any, kind: str, position: Array, radius: float, colour: ArrayLike) -> Any:
+    return _new(scene, kind, np.full(3, radius), position, colour)
+
+
+def _new(scene: Any, kind: str, size: Array, position: Array, colour: ArrayLike) -> Any:
+    """Return one more shape of the scene, or None when it is full."""
+    mj = import_mujoco()
+    if scene.ngeom >= scene.maxgeom:
+        return None
+    geom = scene.geoms[scene.ngeom]
+    mj.mjv_initGeom(geom, getattr(mj.mjtGeom, f'mjGEOM_{kind}'), size, position,
+                    np.eye(3).ravel(), np.asarray(colour, np.float32))
+    geom.category = mj.mjtCatBit.mjCAT_DECOR
+    # colours mean something: no reflexes, and with the studio's lamps no brighter than they are
+    geom.emission, geom.specular = 0.0, 0.0
+    scene.ngeom += 1
+    return geom

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Simple shapes that explain the motion of a robot, for every viewer."""

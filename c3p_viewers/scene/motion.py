@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+How the platform moves: its twist, its instantaneous centre and the axles that point to it.
+
+Every point of the platform circles about the instantaneous centre (ICR) ``c = ẑ×v/ω``. Without
+slip the platform point over a contact moves across its wheel with ``−d θ̇_s``, so that an axle
+passes through the centre exactly when its caster does not steer; how far it passes by shows how
+fast the caster turns.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from c3p_description.model import Array
+from c3p_viewers.scene.colours import MOTION, TEXT, caster_colour, colour
+from c3p_viewers.scene.frame import Casters
+from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape, arc_head, raised
+
+# half length of an axle without a centre to point to, radius of the arc of the yaw rate, longest
+# twist arrow; sizes
+AXLE, TURN, LONGEST = 0.25, 0.5, 4.0
+# most that the arc of the yaw rate goes round, and least that it is drawn for, rad
+WHOLE_TURN, LEAST_TURN = math.radians(300), math.radians(2)
+
+
+def motion(at: Casters, twist: Array | None) -> list[Shape]:
+    """
+    Return ``axle_line_i``, and when the platform moves ``twist…``, ``turn…`` and ``icr…``.
+
+    Parameters
+    ----------
+    at : Casters
+    twist : (3,) array, optional
+        ν = (vx, vy, ω), m/s and rad/s, ``base_link``.
+
+    Returns
+    -------
+    list of Shape
+    """
+    if twist is None or _resting(at, twist):
+        return axles(at, None)
+    centre = instantaneous_centre(at, twist)
+    return [*axles(at, centre), *_arrows(at, twist), *_centre(at, centre)]
+
+
+def instantaneous_centre(at: Casters, twist: Array) -> Array | None:
+    """Return the centre (2,) in ``base_link``, m; None where the platform only translates."""
+    vx, vy, rate = (float(v) for v in twist)
+    at_middle = math.hypot(vx - rate * at.middle[1], vy + rate * at.middle[0])
+    if at_middle >= at.settings.centre_limit * at.size * abs(rate):
+        return None
+    return np.array([-vy, vx]) / rate
+
+
+def axles(at: Casters, centre: Array | None) -> list[Shape]:
+    """Return the axle lines: to where they pass the centre closest, or short ones without it."""
+    shapes: list[Shape] = []
+    for i, (contact, across) in enumerate(zip(at.contact, at.across, strict=True)):
+        half = AXLE * at.size
+        low, high = -half, half
+        if centre is not None:
+            foot = float((centre - contact) @ across)
+            most = at.settings.centre_reach * at.size
+            low, high = max(min(low, foot), -most), min(max(high, foot), most)
+        shapes.append(Line(f'axle_line_{i + 1}', at.settings.frame, caster_colour(i, 0.8),
+                           raised(contact + np.outer([low, high], across), at.floor),
+                           0.6 * at.width))
+    return shapes
+
+
+def _resting(at: Casters, twist: Array) -> bool:
+    return max(math.hypot(*twist[:2]), at.size * abs(twist[2])) < at.settings.rest_speed
+
+
+def _arrows(at: Casters, twist: Array) -> list[Shape]:
+    """Return the arrow of the velocity and the arc of the yaw rate, over the platform."""
+    frame, paint = at.settings.frame, colour(MOTION)
+    height, shapes = at.over, []
+    if math.hypot(*twist[:2]) >= at.settings.rest_speed:
+        way = at.cut(twist[:2] * at.settings.twist_time, LONGEST)
+        shapes.append(Arrow('twist', frame, paint, raised([0.0, 0.0], height),
+                            raised(way, height), 1.5 * at.width))
+    angle = float(twist[2]) * at.settings.twist_time
+    if abs(angle) >= LEAST_TURN:
+        arc = Arc('turn', frame, paint, raised([0.0, 0.0], height), TURN * at.size, 0.0,
+                  math.copysign(min(abs(angle), WHOLE_TURN), angle), 1.5 * at.width)
+        shapes += [arc, arc_head(arc, 'turn_head', 0.22 * at.size)]
+    return shapes
+
+
+def _centre(at: Casters, centre: Array | None) -> list[Shape]:
+    """Return the ball at the centre, or an arrow towards it when it is far; both with a label."""
+    if centre is None:
+        return []
+    frame, paint, offset = at.settings.frame, colour(MOTION), centre - at.middle
+    near = at.cut(offset, at.settings.centre_reach)
+    place = at.middle + near
+    distance = math.hypot(*offset)
+    shapes: list[Shape] = []
+    if distance > at.settings.centre_reach * at.size:
+        start = at.middle + 0.9 * near
+        shapes.append(Arrow('icr_far', frame, paint, raised(start, at.floor),
+                            raised(place, at.floor), 2 * at.width))
+    else:
+        shapes.append(Ball('icr', frame, paint, raised(place, at.floor), 3 * at.width))
+    height = at.settings.label_height * at.size
+    return [*shapes, Label('icr_label', frame, colour(TEXT),
+                           raised(place, at.floor + 2.0 * height), f'ICR {distance:.2f} m',
+                           0.8 * height)]

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+What is known of a robot at one time, wherever it comes from: what every viewer draws.
+
+A bag (`bag_source`) and live topics (`live_source`) give the same `Moment`, so no viewer knows
+which of them it shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from c3p_description.model import Array, CasterRobot
+from c3p_viewers.scene.caster_scene import caster_scene
+from c3p_viewers.scene.settings import DEFAULT_SETTINGS, SceneSettings
+from c3p_viewers.scene.shapes import Shape
+
+
+class Moment(NamedTuple):
+    """
+    A robot at one time; what is not known is None.
+
+    Attributes
+    ----------
+    time : float, s
+        Since the first joint states.
+    steering, steering_rate, wheel_angle, wheel_rate : (n,) arrays
+        θ_s and θ_x, rad, and their rates, rad/s.
+    pose, twist : (3,) arrays, optional
+        By odometry: x, y [m] and yaw [rad] in its frame; vx, vy, ω in ``base_link``.
+    truth : (3,) array, optional
+        The true pose in the odometry's frame.
+    command : (3,) array, optional
+        The twist that is asked for, ``base_link``.
+    torque : (n,) array, N·m, optional
+        Asked of the wheels, else measured there.
+    residual : (n, 2) array, m/s, optional
+        Slip of each contact along and across its wheel.
+    suspect : int, optional
+        The wheel that most likely slips, from 0.
+    goal : (3,) array, optional
+        In the odometry's frame.
+    """
+
+    time: float
+    steering: Array
+    steering_rate: Array
+    wheel_angle: Array
+    wheel_rate: Array
+    pose: Array | None = None
+    twist: Array | None = None
+    truth: Array | None = None
+    command: Array | None = None
+    torque: Array | None = None
+    residual: Array | None = None
+    suspect: int | None = None
+    goal: Array | None = None
+
+    @property
+    def place(self) -> Array:
+        """The pose to draw the robot at: odometry, else the truth, else the origin, (3,)."""
+        for pose in (self.pose, self.truth):
+            if pose is not None:
+                return pose
+        return np.zeros(3)
+
+
+def scene_of(robot: CasterRobot, moment: Moment,
+             settings: SceneSettings = DEFAULT_SETTINGS) -> tuple[Shape, ...]:
+    """
+    Return the shapes that explain a moment, in ``base_link``.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    moment : Moment
+        Of that robot.
+    settings : SceneSettings
+
+    Returns
+    -------
+    tuple of Shape
+    """
+    # a motor that measures no torque says nan
+    torque = None if moment.torque is None else np.nan_to_num(moment.torque)
+    residual = moment.residual
+    if residual is not None and not np.isfinite(residual).all():
+        residual = None
+    return caster_scene(robot, moment.steering, twist=moment.twist, wheel_torque=torque,
+                        residual=residual, suspect=moment.suspect,
+                        slipping=moment.suspect is not None, settings=settings)
+
+
+def joint_positions(robot: CasterRobot, moment: Moment) -> Mapping[str, float]:
+    """
+    Return the positions of the joints as the description counts them, rad.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    moment : Moment
+
+    Returns
+    -------
+    mapping
+        Joint name → position.
+    """
+    steering = robot.steering_sign * (moment.steering - robot.steering_zero)
+    wheel = robot.wheel_sign * moment.wheel_angle
+    return {**dict(zip(robot.steering_joints, steering.tolist(), strict=True)),
+            **dict(zip(robot.wheel_joints, wheel.tolist(), strict=True))}

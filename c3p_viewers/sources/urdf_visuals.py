@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a robot looks like, as triangles with colours: the visuals of its URDF."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+import numpy as np
+
+from c3p_bags.recorder.transforms import from_roll_pitch_yaw
+from c3p_description.model import Array, ModelError
+from c3p_description.reading.urdf_xml import numbers
+from c3p_description.reading.xml_files import parse_xml
+from c3p_description.texts import brief
+from c3p_viewers.sources.mesh_reading import MOST_TRIANGLES, import_trimesh, read_mesh
+
+# of what has no material, and pieces around a cylinder
+GREY, AROUND = (0.7, 0.7, 0.7, 1.0), 32
+# of a coordinate, a size or a scale, m; some meshes are in mm
+LARGEST = 1e6
+
+
+class Visual(NamedTuple):
+    """
+    Triangles of one visual, in the frame of its link.
+
+    Attributes
+    ----------
+    link : str
+    name : str
+        Different from that of the other visuals of the link.
+    vertices, normals : (m, 3) arrays
+        Three of each for every triangle, so that edges are sharp; m.
+    colour : (4,) tuple of float
+        Red, green, blue, opacity, 0 to 1.
+    """
+
+    link: str
+    name: str
+    vertices: Array
+    normals: Array
+    colour: tuple[float, ...]
+
+
+def visuals(urdf: str, robot: str | Path = '') -> list[Visual]:
+    """
+    Return the visuals of a URDF.
+
+    Parameters
+    ----------
+    urdf : str
+        XML text. Meshes are those that `mesh_file` allows; what only a ROS 2 installation finds,
+        and what is no mesh, is left out.
+    robot : str or Path, optional
+        Name or path of the robot as the user gave it.
+
+    Raises
+    ------
+    ModelError
+        A number that cannot be used, or more than a million triangles; trimesh is not installed,
+        which reads the meshes.
+    """
+    root = parse_xml(urdf)
+    colours = {material.get('name'): _rgba(material) for material in root.findall('material')}
+    found, triangles = [], 0
+    for link in root.findall('link'):
+        for k, element in enumerate(link.findall('visual')):
+            what = f'link {brief(link.get("name", ""))} visual {k + 1}'
+            mesh = _mesh(element.find('geometry'), what, robot)
+            if mesh is None:
+                continue
+            triangles += len(mesh.faces)
+            if triangles > MOST_TRIANGLES:
+                raise ModelError(f'{what}: more than {MOST_TRIANGLES} triangles in all; give '
+                                 'the robot simpler meshes')
+            material = element.find('material')
+            colour = GREY if material is None else (
+                _rgba(material) or colours.get(material.get('name')) or GREY)
+            turn, shift = _origin(element.find('origin'), what)
+            corners = np.asarray(mesh.triangles, float).reshape(-1, 3) @ turn.T + shift
+            faces = corners.reshape(-1, 3, 3)
+            normal = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0])
+            length = np.linalg.norm(normal, axis=1, keepdims=True)
+            normal = normal / np.where(length > 0.0, length, 1.0)
+            found.append(Visual(link.get('name', ''), f'visual_{k + 1}', corners,
+                                np.repeat(normal, 3, axis=0), colour))
+    return found
+
+
+def _rgba(material: ElementTree.Element) -> tuple[float, ...] | None:
+    """Return a colour, None where none or a broken one is given."""
+    colour = material.find('color')
+    try:
+        rgba = tuple(float(v) for v in colour.get('rgba', '').split())
+    except (AttributeError, ValueError):
+        return None
+    return rgba if len(rgba) == 4 and all(0.0 <= v <= 1.0 for v in rgba) else None
+
+
+def _numbers(element: ElementTree.Element | None, name: str, count: int, what: str,
+             default: str | None = None) -> Array:
+    """Return `count` numbers of an attribute, none of which is larger than a robot can be."""
+    values = numbers(None if element is None else element.get(name), count, f'{what} {name}',
+                     default)
+    if np.abs(values).max() > LARGEST:
+        raise ModelError(f'{what} {name} = {brief(values.tolist())}: at most {LARGEST:.0f}')
+    return values
+
+
+def _origin(element: ElementTree.Element | None, what: str) -> tuple[Array, Array]:
+    """Return the rotation (3, 3) and the shift (3,) of an ``<origin>``."""
+    x, y, z, w = from_roll_pitch_yaw(*_numbers(element, 'rpy', 3, f'{what} origin', '0 0 0'))
+    turn = np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+                     [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+                     [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]])
+    return turn, _numbers(element, 'xyz', 3, f'{what} origin', '0 0 0')
+
+
+def _mesh(geometry: ElementTree.Element | None, what: str, robot: str | Path) -> Any:
+    """Return a geometry as a trimesh, or None where it cannot be had."""
+    trimesh = import_trimesh()
+    if geometry is None or not len(geometry):
+        return None
+    shape = geometry[0]
+    what = f'{what} {shape.tag}'
+    if shape.tag == 'box':
+        return trimesh.creation.box(_numbers(shape, 'size', 3, what, '1 1 1'))
+    if shape.tag == 'cylinder':
+        return trimesh.creation.cylinder(
+            float(_numbers(shape, 'radius', 1, what)[0]),
+            float(_numbers(shape, 'length', 1, what)[0]), sections=AROUND)
+    if shape.tag == 'sphere':
+        return trimesh.creation.icosphere(3, float(_numbers(shape, 'radius', 1, what)[0]))
+    if shape.tag != 'mesh':
+        return None
+    mesh = read_mesh(shape.get('filename', ''), robot)
+    if mesh is not None:
+        mesh.apply_scale(_numbers(shape, 'scale', 3, what, '1 1 1'))
+    return mesh

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What goes into a bag as arrays comes out of it as arrays, in the model's convention."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import synthetic
+from robots import C3P
+
+from c3p_bags.report.drive_page import drive_figure
+from c3p_bags.runs.log_reader import namespace_of, read_description, read_run
+from c3p_bags.runs.metrics import drive_metrics
+from c3p_bags.storage.bags import BagError, BagWriter
+from c3p_description.reading.loader import robot_description
+
+# a robot whose encoders count backwards from another zero
+ODD = replace(C3P, name='odd', steering_sign=-1.0, steering_zero=[0.1, -0.2, 0.3],
+              wheel_sign=[1, -1, 1], torque_limit=1.2)
+
+
+@pytest.fixture(scope='module')
+def run():
+    return synthetic.drive(ODD, goal=(0.5, 0.2, 0.3), rate=100.0)
+
+
+@pytest.fixture(scope='module')
+def bag(run, tmp_path_factory):
+    path = tmp_path_factory.mktemp('log') / 'bag'
+    synthetic.write_bag(path, ODD, run, robot_description('c3p'))
+    return path
+
+
+def test_everything_comes_back(run, bag):
+    log = read_run(bag, ODD)
+    assert log.start_ns == synthetic.START_NS
+    np.testing.assert_allclose(log.joints.time, run['t'], atol=1e-9)
+    for name, key in (('steering', 'steering'), ('steering_rate', 'steering_rate'),
+                      ('wheel_angle', 'wheel'), ('wheel_rate', 'wheel_rate'),
+                      ('wheel_torque', 'torque')):
+        np.testing.assert_allclose(getattr(log.joints, name), run[key], atol=1e-12)
+    np.testing.assert_allclose(log.odom.pose, run['odom'], atol=1e-12)
+    np.testing.assert_allclose(log.odom.twist, run['sensed'], atol=1e-15)
+    np.testing.assert_allclose(log.odom.pose_covariance[0], 1e-4 * np.eye(3))
+    np.testing.assert_allclose(log.ground_truth.pose, run['pose'], atol=1e-12)
+    np.testing.assert_allclose(log.wheel_effort.value, run['torque'], atol=1e-15)
+    np.testing.assert_allclose(log.cmd_vel.value, run['cmd'][run['t'] >= run['goal_time']])
+    np.testing.assert_allclose(log.slip.residual, run['residual'])
+    assert np.array_equal(log.slip.suspect, run['suspect'])
+    assert log.odom.frame == 'odom' and log.odom.child_frame == 'base_link'
+    assert log.messages['/joint_states'] == len(run['t'])
+    assert log.diagnostics[-1].values['cycles'] == str(len(run['t']))
+    assert log.diagnostics[-1].level == 0
+    (goal,) = log.goals
+    np.testing.assert_allclose(goal.pose, run['goal'], atol=1e-12)
+    # placed by when it was recorded
+    assert goal.time == pytest.approx(run['goal_time'], abs=1e-6)
+    assert log.reference_acceleration is None and log.dynamics_effort is None
+    assert log.goal_reached is None and log.distance_to_goal is None
+
+
+def test_description_comes_back(bag, tmp_path, run):
+    assert '<robot' in read_description(bag)
+    synthetic.write_bag(tmp_path / 'bare', ODD, run, only=['joint_states'])
+    assert read_description(tmp_path / 'bare') is None
+
+
+def test_the_picture_of_a_run(bag, run, tmp_path):
+    log = read_run(bag, ODD)
+    found = drive_metrics(log, ODD, run['goal'], 0.05)
+    files = drive_figure(log, ODD, found, tmp_path / 'new' / 'drive.png')
+    assert [f.name for f in files] == ['drive.png', 'drive.pdf']
+    assert files[0].read_bytes().startswith(b'\x89PNG') and files[0].stat().st_size > 50_000
+    assert files[1].read_bytes().startswith(b'%PDF') and files[1].stat().st_size > 10_000
+
+
+@pytest.mark.parametrize('only', [
+    ['joint_states'], ['joint_states', 'odom'], ['joint_states', 'cmd_vel'],
+    ['joint_states', 'odom', 'cmd_vel', 'goal_pose'], ['joint_states', 'ground_truth/odom'],
+    ['joint_states', 'sensed_kinematics/wheel_slip', 'diagnostics']])
+def test_missing_topics_are_none_and_never_an_error(run, tmp_path, only):
+    short = {k: v[:60] if isinstance(v, np.ndarray) and len(v) > 3 else v for k, v in run.items()}
+    synthetic.write_bag(tmp_path / 'bag', ODD, short, only=only)
+    log = read_run(tmp_path / 'bag', ODD)
+    assert (log.odom is None) == ('odom' not in only)
+    assert (log.slip is None) == ('sensed_kinematics/wheel_slip' not in only)
+    found = drive_metrics(log, ODD, run['goal'], 0.05)
+    assert found['reached'] is False
+    files = drive_figure(log, ODD, found, tmp_path / 'drive')
+    assert all(f.stat().st_size > 0 for f in files)
+
+
+def test_a_bag_without_joint_states_says_so(run, tmp_path):
+    synthetic.write_bag(tmp_path / 'bag', ODD, run, only=['odom'])
+    with pytest.raises(BagError, match='no joint_states topic.*odom'):
+        read_run(tmp_path / 'bag', ODD)
+
+
+def test_joint_states_of_another_robot_say_so(bag):
+    other = replace(ODD, wheel_joints=('a', 'b', 'c'))
+    with pytest.raises(BagError, match="'a', 'b', 'c'"):
+        read_run(bag, other)
+
+
+def test_namespaces():
+    assert namespace_of(['/joint_states', '/odom'], 'bag') == ''
+    assert namespace_of(['/r1/joint_states', '/odom'], 'bag') == '/r1'
+    with pytest.raises(BagError, match="'/r1', '/r2'"):
+        namespace_of(['/r1/joint_states', '/r2/joint_states'], 'bag')
+
+
+def test_messages_that_cannot_be_used_are_left_out(tmp_path):
+    names = [*ODD.steering_joints, *ODD.wheel_joints]
+    start = synthetic.START_NS
+    with BagWriter(tmp_path / 'bag') as writer:
+        make = synthetic.Messages(writer.types)
+        writer.add('/r/joint_states', 'sensor_msgs/msg/JointState')
+        writer.add('/r/cmd_vel', 'geometry_msgs/msg/Twist')
+        messages = [
+            make.joints(start, ['gripper'], [1.0], [0.0]),  # another device on the topic
+            make.joints(start + 1, names, [np.nan] * 6, [0.0] * 6),
+            make.joints(start + 2, names, [0.0] * 6),  # no velocity
+            make.joints(start + 3, names[::-1] + ['gripper'], np.arange(7.0), np.zeros(7)),
+            make.joints(start + 10**9, names, np.arange(6.0), np.zeros(6))]
+        for k, message in enumerate(messages):
+            writer.write_message('/r/joint_states', start + k, message)
+        # half a second after the last joint states; a plain Twist has no stamp
+        writer.write_message('/r/cmd_vel', start + 4 + 5 * 10**8, make.twist([0.1, 0.2, 0.3]))
+    log = read_run(tmp_path / 'bag', ODD)
+    assert len(log.joints.time) == 2 and log.start_ns == start + 3
+    # the reversed message: joint k is at place 5 − k
+    np.testing.assert_allclose(log.joints.wheel_angle[0], [2.0, -1.0, 0.0])
+    np.testing.assert_allclose(log.joints.steering[0], [-4.9, -4.2, -2.7])
+    assert np.isnan(log.joints.wheel_torque).all()
+    np.testing.assert_allclose(log.cmd_vel.value, [[0.1, 0.2, 0.3]])
+    assert log.cmd_vel.time[0] == pytest.approx(1.5, abs=1e-6)

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``c3p drive`` as a user starts it: figures, picture, exit codes, the same drive twice."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+
+from drive_process import KEYS, c3p, check_figures  # noqa: E402
+
+from c3p_bags.report.numbers import run_numbers  # noqa: E402
+from c3p_bags.report.run import read  # noqa: E402
+from c3p_bags.storage.bags import read_topics  # noqa: E402
+from c3p_bringup.cli.main import main  # noqa: E402
+from c3p_bringup.options import (  # noqa: E402
+    CONTROLLERS,
+    LATENCY,
+    PLANTS,
+    DriveOptions,
+    parameter_files,
+)
+from c3p_controller.position_controller_node import PositionControllerNode  # noqa: E402
+from c3p_controller.torque_laws import LAWS, PAPER  # noqa: E402
+from c3p_controller.velocity_controller_node import VelocityControllerNode  # noqa: E402
+from c3p_description import load  # noqa: E402
+from c3p_ros.parameters import read_schema  # noqa: E402
+
+SCHEMAS = Path(__file__).parents[2] / 'c3p_simulation'
+
+
+@pytest.fixture(scope='module')
+def lockstep(tmp_path_factory):
+    """Two runs of the same drive in lockstep: (process, figures, directory) of each."""
+    runs = []
+    for _ in range(2):
+        out = tmp_path_factory.mktemp('drive')
+        done = c3p('drive', 4, 0, 0, '--realtime-factor', 0, '--bag', '--out', out, '--json',
+                   out / 'figures.json')
+        assert done.returncode == 0, done.stderr + done.stdout
+        runs.append((done, json.loads((out / 'figures.json').read_text()), out))
+    return runs
+
+
+@pytest.mark.slow
+def test_lockstep_drive_reaches_its_goal_and_says_all_figures(lockstep):
+    done, figures, out = lockstep[0]
+    check_figures(figures)
+    assert figures['overruns'] == 0
+    assert 'reached' in done.stdout and 'Traceback' not in done.stderr
+    for kind, start in (('picture', b'\x89PNG'), ('picture_pdf', b'%PDF')):
+        with open(figures['files'][kind], 'rb') as file:
+            assert file.read(4) == start
+    assert (out / 'bag' / 'metadata.yaml').is_file()
+
+
+def recorded(directory, topic, part):
+    """Return {stamp in ns: numbers} of a topic of a kept bag."""
+    return {m.message.header.stamp.sec * 10**9 + m.message.header.stamp.nanosec: part(m.message)
+            for m in read_topics(directory / 'bag', [topic])}
+
+
+def pose_and_twist(message):
+    pose, twist = message.pose.pose, message.twist.twist
+    return [pose.position.x, pose.position.y, pose.orientation.z, pose.orientation.w,
+            twist.linear.x, twist.linear.y, twist.angular.z]
+
+
+def from_first_command(directory, topic, part):
+    """Return the numbers of each cycle, counted from the first command towards the goal."""
+    begin = min(recorded(directory, '/cmd_vel', lambda m: None))
+    return np.array([numbers for stamp, numbers in sorted(recorded(
+        directory, topic, part).items()) if stamp >= begin])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('topic, part', [
+    ('/odom', pose_and_twist), ('/ground_truth/odom', pose_and_twist),
+    ('/wheel_effort', lambda m: list(m.effort))])
+def test_two_lockstep_drives_are_the_same(lockstep, topic, part):
+    """
+    From the first command on: the goal comes from outside, in whatever cycle runs then.
+
+    The odometry's time is a sum since its start, so that its steps differ in the last digit; a
+    closed loop that is stable does not make more of that.
+    """
+    one, other = (from_first_command(out, topic, part) for _, _, out in lockstep)
+    count = min(len(one), len(other))
+    assert count > 2000
+    assert np.abs(one[:count] - other[:count]).max() <= 1e-9
+
+
+@pytest.mark.slow
+def test_the_same_figures_come_from_the_bag_alone(lockstep):
+    _, figures, out = lockstep[0]
+    again = run_numbers(read(out / 'bag', load('c3p'), yaw_tolerance=math.inf), 0.05, math.inf)
+    assert {k: again[k] for k in KEYS} == {k: figures[k] for k in KEYS}
+
+
+@pytest.mark.slow
+def test_a_goal_zone_from_a_parameter_file_is_that_of_the_figures(tmp_path):
+    given = tmp_path / 'given.yaml'
+    given.write_text(yaml.safe_dump({
+        '/**/position_controller': {'ros__parameters': {'goal_tolerance': 0.005}}}))
+    out = tmp_path / 'out'
+    done = c3p('drive', 0.5, 0, 0, '--realtime-factor', 0, '--params-file', given, '--bag',
+               '--out', out, '--json', out / 'figures.json')
+    assert done.returncode == 0, done.stderr + done.stdout
+    figures = json.loads((out / 'figures.json').read_text())
+    # the same bag with the usual zone: reached sooner
+    wide = run_numbers(read(out / 'bag', load('c3p')), 0.05, math.inf)
+    assert figures['time_s'] > wide['time_s'] + 0.1
+    assert figures['final_error_m'] < 0.005
+
+
+@pytest.fixture
+def nodes_told(tmp_path):
+    """Return a function that gives the parameters which nodes have with these files."""
+    started = []
+
+    def told(options):
+        context = rclpy.Context()
+        files = parameter_files(options, tmp_path / 'bag', tmp_path)
+        rclpy.init(context=context, args=['--ros-args', *(
+            part for file in files for part in ('--params-file', str(file)))])
+        nodes = [kind(context=context) for kind in (VelocityControllerNode,
+                                                    PositionControllerNode)]
+        started.extend([*nodes, context])
+        return [node.parameters.value for node in nodes]
+    yield told
+    for one in started:
+        one.destroy_node() if hasattr(one, 'destroy_node') else one.try_shutdown()
+
+
+@pytest.mark.parametrize('place', ['velocity_controller', '/**/velocity_controller',
+                                   '/velocity_controller'])
+def test_files_count_more_than_defaults_and_options_more_than_files(place, tmp_path, nodes_told):
+    given = tmp_path / 'given.yaml'
+    given.write_text(yaml.safe_dump({place: {'ros__parameters': {
+        'mpc.latency': 0.003, 'controller': 'paper', 'linear_gain': 7}}}))
+    velocity, position = nodes_told(DriveOptions(
+        goal=(1.0, 0.0, 0.0), out=tmp_path, plant='mujoco', controller='closed_form',
+        parameters=[given]))
+    assert velocity.controller == position.controller == 'closed_form'
+    assert velocity.linear_gain == 7.0
+    assert velocity.mpc.latency == 0.003
+    assert velocity.closed_form.latency == LATENCY['mujoco']
+
+
+def test_drives_offer_the_laws_and_plants_that_there_are():
+    assert set(CONTROLLERS) == {PAPER, *LAWS}
+    plant = read_schema(SCHEMAS / 'plant_parameters.yaml')
+    simulation = read_schema(SCHEMAS / 'simulation_parameters.yaml')
+    assert set(PLANTS) == set(LATENCY) == set(plant['plant']['validation']['one_of<>'][0])
+    # the analytic plant has none unless it is asked to
+    assert LATENCY['mujoco'] == simulation['latency']['default_value']
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('controller', ['paper', 'closed_form'])
+def test_other_laws_reach_a_goal_through_the_same_nodes(controller, tmp_path):
+    done = c3p('drive', 0.6, 0.3, 0.5, '--realtime-factor', 0, '--controller', controller, '--out',
+               tmp_path, '--json', tmp_path / 'f.json')
+    assert done.returncode == 0, done.stderr + done.stdout
+    figures = json.loads((tmp_path / 'f.json').read_text())
+    assert figures['reached'] is True and figures['failures'] == []
+    assert figures['ground_truth_final_error_m'] <= 0.05
+
+
+@pytest.mark.slow
+def test_a_goal_that_cannot_be_reached_in_time_ends_with_code_1(tmp_path):
+    done = c3p('drive', 50, 0, 0, '--realtime-factor', 0, '--timeout', 2, '--out', tmp_path,
+               '--json', tmp_path / 'f.json')
+    assert done.returncode == 1, done.stderr
+    assert json.loads((tmp_path / 'f.json').read_text())['reached'] is False
+    assert 'MISSED' in done.stdout and 'Traceback' not in done.stderr
+
+
+@pytest.mark.parametrize('arguments, words', [
+    (['drive', 'nan', '0', '0'], 'finite'), (['drive', '4', '0'], 'YAW'),
+    (['drive', 'x', '0', '0'], 'X: x: must be'),
+    (['drive', '4', '0', '0', '--realtime-factor', '-1'], 'negative'), (['fly'], 'fly'),
+    ([], 'COMMAND')])
+def test_what_is_no_command_ends_with_code_2_and_a_clear_text(capsys, arguments, words):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2 and words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('arguments, words', [
+    (['drive', 4, 0, 0, '--robot', 'no_such_robot'], 'no_such_robot'),
+    (['drive', 4, 0, 0, '--start-steering', 10, 20], 'start_steering'),
+    (['report', 'no_such_bag'], 'no_such_bag'),
+    (['drive', 4, 0, 0, '--params-file', 'no_such_file.yaml'], 'no_such_file.yaml'),
+])
+def test_arguments_that_cannot_be_end_with_code_2_and_a_clear_text(tmp_path, arguments, words):
+    done = c3p(*arguments, '--out', tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert words in done.stderr and 'Traceback' not in done.stderr, done.stderr

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Windows where there is no screen, and where Rerun's viewer listens."""
+
+import stat
+import sys
+
+import pytest
+
+pytest.importorskip('rerun', reason='pip install c3p[view]')
+pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+
+from c3p_bringup.cli.main import main  # noqa: E402
+from c3p_viewers.mujoco.mujoco_studio import PictureError  # noqa: E402
+from c3p_viewers.rerun import rerun_process, rerun_view  # noqa: E402
+from c3p_viewers.rerun.rerun_layout import blueprint  # noqa: E402
+from c3p_viewers.rerun.rerun_process import RerunProcess, ShownRecording  # noqa: E402
+
+# what a viewer is for these tests: it notes how it was started, listens where it is bound, and
+# ends as it is told
+VIEWER = """#!{python}
+import os, socket, sys
+open({noted!r}, 'w').write(' '.join(sys.argv[1:]) + os.environ['RERUN_APP_ONLY'])
+if {word!r}:
+    print({word!r})
+    sys.exit(1)
+options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+heard = socket.create_server((options['--bind'], int(options['--port'])))
+heard.accept()
+heard.accept()
+"""
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    """Return what puts a viewer in the place of Rerun's, and the file with its arguments."""
+    def put(word=''):
+        file = tmp_path / 'rerun'
+        file.write_text(VIEWER.format(python=sys.executable, noted=str(tmp_path / 'noted'),
+                                      word=word), encoding='utf-8')
+        file.chmod(stat.S_IRWXU)
+        monkeypatch.setattr(rerun_process, '_program', lambda: str(file))
+        return tmp_path / 'noted'
+
+    return put
+
+
+@pytest.mark.parametrize('viewer', ['rerun', 'mujoco'])
+def test_a_window_without_a_screen_is_refused_in_one_line(viewed_bag, monkeypatch, capsys, viewer):
+    for name in ('DISPLAY', 'WAYLAND_DISPLAY', 'WAYLAND_SOCKET'):
+        monkeypatch.delenv(name, raising=False)
+    assert main(['view', str(viewed_bag), '--viewer', viewer]) == 2
+    told = capsys.readouterr().err.strip().splitlines()[-1]
+    assert 'no screen' in told and '--headless-screenshot' in told and '--save' in told
+
+
+def test_the_viewer_of_rerun_is_bound_to_this_computer(program):
+    noted = program()
+    viewer = RerunProcess()
+    try:
+        assert viewer.running and viewer.url.startswith('rerun+http://127.0.0.1:')
+        assert noted.read_text().startswith('--bind 127.0.0.1 --port ')
+    finally:
+        viewer.close()
+    assert not viewer.running
+
+
+def test_a_viewer_that_ends_at_once_is_told_with_its_last_word(program, monkeypatch):
+    program('Error: no window')
+    monkeypatch.setenv('DISPLAY', ':7')
+    with pytest.raises(PictureError, match=r'Rerun does not start \(Error: no window\)'):
+        rerun_view.spawn(blueprint())
+
+
+def test_a_recording_waits_for_its_viewer_only_while_that_runs():
+    class Viewer:
+        running, looks = True, 0
+
+        def check(self):
+            self.looks += 1
+            if self.looks > 3:
+                raise PictureError('ended')
+
+    class Recording:
+        def flush(self, timeout_sec):
+            raise ValueError('not in time')
+
+    with pytest.raises(PictureError, match='ended'):
+        ShownRecording(Recording(), Viewer()).flush()
+    closed = Viewer()
+    closed.running = False
+    ShownRecording(Recording(), closed).flush()
