@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ANN001, ANN202 (the compiler infers the types)
-"""
-Compiled measures of a run: how well chains close, wheels roll and their material stands still.
-
-Material slip takes nothing from the Jacobians: the motion is integrated a little way ahead and
-back (material.py), and the chain alone says where the touching point of the wheel goes.
-"""
+"""Compiled measures of a run: residuals of closure and rolling, touching material points."""
 
 from __future__ import annotations
 

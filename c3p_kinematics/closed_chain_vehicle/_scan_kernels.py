@@ -15,7 +15,6 @@ import math
 
 import numpy as np
 
-from c3p_kinematics.closed_chain_vehicle._geometry_kernels import POSE
 from c3p_kinematics.compiled import inlined, kernel
 from c3p_kinematics.rolling_contact._kernels import CYLINDER, profile
 from c3p_kinematics.terrain._kernels import height, sine_cosine
@@ -122,9 +121,3 @@ def scan(vehicle, ground, frame, grid, found):
 def scan_memory(n):
     """Return `grid` and `found` for n wheels."""
     return np.empty((ROUND, ACROSS)), np.empty((n, 3))
-
-
-@kernel
-def spin_angle(vehicle, state, i):
-    """Return the spin of wheel i."""
-    return state[POSE + vehicle.chain[vehicle.wheel[i, 1] - 1, 1]]

@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_kinematics.closed_chain_vehicle import _motion_kernels as kernels
+from c3p_kinematics.closed_chain_vehicle._plan import METHODS, Inputs, Plan, Settings, records_for
 from c3p_kinematics.closed_chain_vehicle.description import Array
 from c3p_kinematics.closed_chain_vehicle.ground import ground_arrays, hollow_radius
-from c3p_kinematics.closed_chain_vehicle.methods import METHODS
 from c3p_kinematics.closed_chain_vehicle.placement import memory_of
 from c3p_kinematics.closed_chain_vehicle.run import WHAT, Event, Run
 from c3p_kinematics.closed_chain_vehicle.vehicle import POSE, State, Vehicle
@@ -40,14 +39,6 @@ TOLERANCE = 1e-9
 
 class StepError(ValueError):
     """A step that is too large for the ground; the text names step, length and remedy."""
-
-
-class Plan(NamedTuple):
-    """What the kernels take of a run besides vehicle and ground, checked."""
-
-    inputs: kernels.Inputs
-    settings: kernels.Settings
-    count: int
 
 
 def _table(vehicle: Vehicle, desired: Desired, count: int, step: float) -> Array:
@@ -90,7 +81,8 @@ def _patch(terrain: Terrain) -> tuple[float, float, float, float]:
 
 def plan(vehicle: Vehicle, terrain: Terrain, desired: Desired, duration: float, step: float,
          method: str = 'rk4', stabilisation: str = 'projection', weights: ArrayLike | None = None,
-         camber_gain: float = 0.0, tolerance: float = TOLERANCE, rate: float = 20.0) -> Plan:
+         camber_gain: float = 0.0, tolerance: float = TOLERANCE, rate: float = 20.0
+         ) -> Plan:
     """
     Check what a run is asked for and bring it to arrays; all parameters as in `simulate`.
 
@@ -131,13 +123,13 @@ def plan(vehicle: Vehicle, terrain: Terrain, desired: Desired, duration: float, 
     gain[[vehicle.index(name) for name in vehicle.camber]] = camber_gain
     radius = min(wheel.surface.outer_radius for wheel in vehicle.wheels)
     travel = SCAN_TRAVEL * radius
-    settings = kernels.Settings(float(step), float(longest),
+    settings = Settings(float(step), float(longest),
                                 float(tolerance) if method == 'adaptive' else 0.0,
                                 float(STABILISATIONS[stabilisation]), float(rate), travel,
                                 hollow_radius(terrain), *_patch(terrain))
     scale = 1.0 / np.sqrt(checked_weights(vehicle, weights))
-    inputs = kernels.Inputs(table, scale, gain, vehicle.limits, vehicle.lengths)
-    return Plan(inputs, settings, count)
+    inputs = Inputs(table, scale, gain, vehicle.limits, vehicle.lengths)
+    return Plan(settings, inputs, METHODS[method], count)
 
 
 def _event(vehicle: Vehicle, state: Array, when: float, code: int, which: int,
@@ -237,19 +229,15 @@ def simulate(vehicle: Vehicle, terrain: Terrain, state: State, desired: Desired,
     >>> run.position[-1].round(9).tolist()  # angle times radius
     [0.6, 0.0, 0.3]
     """
-    asked = plan(vehicle, terrain, desired, duration, step, method, stabilisation, weights,
-                 camber_gain, tolerance, rate)
-    tableau, m = METHODS[method], vehicle.size[0]
-    memory = memory_of(vehicle, len(tableau.b))
+    checked = plan(vehicle, terrain, desired, duration, step, method, stabilisation, weights,
+                   camber_gain, tolerance, rate)
+    memory = memory_of(vehicle, len(checked.tableau.b))
     memory.state[:] = vehicle.pack_state(state)
-    size, records = len(memory.state), asked.count + 1
-    out = (np.empty((records, size)), np.empty((records, size)), np.empty((records, m)),
-           np.empty((records, 3)))
+    records = records_for(checked.count + 1, *vehicle.size)
     reached, when, code, which, number = kernels.drive(
-        vehicle.packed, ground_arrays(terrain), asked.settings, asked.inputs, tableau, memory,
-        asked.count, 1, *out)
+        vehicle.packed, ground_arrays(terrain), checked, memory, 1, records)
     events = () if code == kernels.NOTHING else (
         _event(vehicle, memory.state, when, code, which, number),)
-    states, rates, inputs, turns = (part[:reached + 1] for part in out)
-    return Run(vehicle, terrain, step * np.arange(reached + 1), states, rates, inputs, turns,
-               checked_weights(vehicle, weights), method, stabilisation, step, events)
+    return Run(vehicle, terrain, step * np.arange(reached + 1),
+               *(part[:reached + 1] for part in records), checked_weights(vehicle, weights),
+               method, stabilisation, step, events)

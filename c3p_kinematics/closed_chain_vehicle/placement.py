@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from c3p_kinematics.closed_chain_vehicle import _motion_kernels as motion
 from c3p_kinematics.closed_chain_vehicle._placement_kernels import settle
+from c3p_kinematics.closed_chain_vehicle._plan import March, march
 from c3p_kinematics.closed_chain_vehicle.ground import ground_arrays
 from c3p_kinematics.closed_chain_vehicle.vehicle import POSE, State, Vehicle
 from c3p_kinematics.rolling_contact import ContactError
@@ -57,10 +58,10 @@ class Placement(NamedTuple):
         return self.state
 
 
-def memory_of(vehicle: Vehicle, stages: int = 1) -> motion.March:
+def memory_of(vehicle: Vehicle, stages: int = 1) -> March:
     """Return the kernels' memory for a `vehicle` and a method with so many `stages`."""
     m, n = vehicle.size
-    return motion.march(m, n, len(vehicle.packed.chain), len(vehicle.settling), stages)
+    return march(m, n, len(vehicle.packed.chain), len(vehicle.settling), stages)
 
 
 def _reason(vehicle: Vehicle, packed: np.ndarray, code: int, wheel: int, number: float,
