@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every terrain has: heights with derivatives, lengths that bound a step, plain checks."""
+"""Interface and base class of terrains: heights with derivatives, step bounds, input checks."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from c3p_description.texts import brief
+from c3p_kinematics.terrain import _kernels as kernels
 
 Array = NDArray[np.float64]
 
-# points per axis at which the curvature of a terrain is looked at for `smallest_radius`
+# points per axis at which `smallest_radius` evaluates the curvature of a terrain
 SAMPLES = 192
 
-# of a grid of heights; more are a mistake in the spacing
+# largest number of points of a grid of heights; more indicate a wrong spacing
 MOST_POINTS = 4_000_000
-# of a height, a length or a slope, and of one that must not be zero: what is beyond overflows
+# limits of a height, a length or a slope, and of one that must not be zero, against overflow
 LARGEST, SMALLEST = 1e9, 1e-9
 
 
 class TerrainError(ValueError):
-    """A terrain that cannot be; the text names the cell or the value, and the remedy."""
+    """An invalid terrain; the text names the cell or the value, and the remedy."""
 
 
 @runtime_checkable
@@ -36,7 +37,7 @@ class Terrain(Protocol):
     Attributes
     ----------
     kind : int
-        Which formula (terrain/_kernels.py).
+        Formula (terrain/_kernels.py).
     parameters : (k,) array
     table : (m, n) array
         The numbers of that formula, read-only.
@@ -44,7 +45,7 @@ class Terrain(Protocol):
 
     @property
     def kind(self) -> int:
-        """Which formula the kernels take."""
+        """Formula of the kernels."""
 
     @property
     def parameters(self) -> Array:
@@ -60,7 +61,7 @@ class Terrain(Protocol):
 
     @property
     def feature_length(self) -> float:
-        """The length over which the slope changes, m: a step should stay well below it."""
+        """The length over which the slope changes, m; a step should be well below it."""
 
     def height(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Return g at x and y, which broadcast."""
@@ -71,7 +72,7 @@ class Terrain(Protocol):
 
 class CompiledTerrain:
     """
-    What a terrain has besides its formula: derive, and write `derivatives`, `_numbers`, `_window`.
+    A terrain of a compiled formula: derive, and write `kind`, `_numbers`, `_window`.
 
     Attributes
     ----------
@@ -85,7 +86,10 @@ class CompiledTerrain:
 
     def derivatives(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, ...]:
         """Return g, gx, gy, gxx, gxy, gyy at x and y, which broadcast."""
-        raise NotImplementedError(f'{type(self).__name__} needs derivatives')
+        x, y = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
+        out = np.empty((6, x.size))
+        kernels.height_each(self.kind, self.parameters, self.table, x.ravel(), y.ravel(), out)
+        return tuple(part.reshape(x.shape)[()] for part in out)
 
     def height(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Return g at x and y, which broadcast; m."""
@@ -173,7 +177,7 @@ def require(owner: str, condition: Callable[[float], bool], expected: str,
         What has the values, for the message.
     condition : callable
     expected : str
-        Ends the sentence "it must be …".
+        End of the sentence "it must be …".
     **values : float
 
     Raises

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from c3p_description.texts import brief
 from c3p_kinematics.terrain import _kernels as kernels
@@ -31,40 +31,6 @@ from c3p_kinematics.terrain.base import (
 
 KINDS = {3: kernels.CUBIC, 5: kernels.QUINTIC}
 CONTINUATIONS = ('repeat', 'hold')
-
-
-def bspline(degree: int, order: int, t: ArrayLike) -> Array:
-    """
-    Return a derivative of the uniform B-spline that is centred at 0.
-
-    ``B_k(t) = 1/k! Σ_j (−1)^j C(k+1, j) (t + (k+1)/2 − j)₊^k`` and
-    ``B_k' = B_{k−1}(t + ½) − B_{k−1}(t − ½)``.
-
-    Parameters
-    ----------
-    degree : int
-        k ≥ 1.
-    order : int
-        Of the derivative, less than k.
-    t : (…) array_like
-        In units of the spacing.
-
-    Returns
-    -------
-    (…) array
-
-    Examples
-    --------
-    >>> bspline(3, 0, [-1.0, 0.0, 1.0]).round(6).tolist()
-    [0.166667, 0.666667, 0.166667]
-    """
-    t = np.asarray(t, float)
-    if order:
-        return bspline(degree - 1, order - 1, t + 0.5) - bspline(degree - 1, order - 1, t - 0.5)
-    # from the nearer end, where the powers are small
-    into = 0.5 * (degree + 1) - np.abs(t)
-    return sum((-1) ** j * math.comb(degree + 1, j) * np.maximum(into - j, 0.0) ** degree
-               for j in range(degree + 1)) / math.factorial(degree)
 
 
 class SplineNet(CompiledTerrain):
@@ -92,24 +58,10 @@ class SplineNet(CompiledTerrain):
         return float(min(both(self.spacing)))
 
     def derivatives(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, ...]:
-        """Return g, gx, gy, gxx, gxy, gyy at x and y, which broadcast."""
-        x, y = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
-        x0, y0, rate_x, rate_y, repeat = self.parameters
-        rows, in_x = self._axis((x - x0) * rate_x, self.table.shape[0], repeat)
-        columns, in_y = self._axis((y - y0) * rate_y, self.table.shape[1], repeat)
-        block = self.table[rows[..., :, None], columns[..., None, :]]
-        return tuple(np.einsum('...i,...ij,...j', in_x[i], block, in_y[j])
-                     * rate_x**i * rate_y**j
-                     for i, j in ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2)))
-
-    def _axis(self, t: Array, count: int, repeat: float) -> tuple[NDArray[np.int64], list[Array]]:
-        """Return which coefficients reach t, (…, k+1), and B, B', B'' of them."""
-        if not np.all(np.isfinite(t)):
+        """Return g, gx, gy, gxx, gxy, gyy at x and y, which broadcast and must be finite."""
+        if not (np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
             raise TerrainError(f'{type(self).__name__}: a place is not finite; give finite x, y')
-        first = np.floor(t).astype(int) - self.degree // 2
-        index = first[..., None] + np.arange(self.degree + 1)
-        weights = [bspline(self.degree, order, t[..., None] - index) for order in range(3)]
-        return (index % count if repeat else np.clip(index, 0, count - 1)), weights
+        return super().derivatives(x, y)
 
     def _window(self) -> tuple[tuple[float, float], tuple[float, float]]:
         x0, y0, rate_x, rate_y, _ = self.parameters
