@@ -4,7 +4,7 @@
 Compiled contact geometry: scalars in, tuples of scalars out, no arrays and no checks.
 
 Wheel: ``f(u, v) = r(v) e_r(u) + h(v) ŷ``, ``e_r = (cos u, 0, −sin u)``. Ground: the graph
-``(x, y, g(x, y))``. What the numbers of a wheel mean:
+``(x, y, g(x, y))``. Numbers of a wheel:
 
 kind       parameters
 TORUS      R of the centre circle (0: a sphere), ρ of the tube        v is the angle in the tube

@@ -15,24 +15,24 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from c3p_description.model import Array
 from c3p_kinematics.rolling_contact import _kernels as kernels
 from c3p_kinematics.rolling_contact.surfaces import (
-    Array,
     Chart,
-    ChartSurface,
+    Surface,
     SurfaceError,
     positive,
 )
 
 
-class WheelSurface(ChartSurface):
+class WheelSurface(Surface):
     """
-    A surface of revolution, which the compiled kernels know by `kind` and `parameters`.
+    A surface of revolution; `kind` and `parameters` select it in the compiled kernels.
 
     Attributes
     ----------
     kind : int
-        Which section ``r(v), h(v)`` (rolling_contact/_kernels.py).
+        Section ``r(v), h(v)`` (rolling_contact/_kernels.py).
     parameters : (k,) array
         Its lengths, read-only.
     outer_radius : float, m
@@ -87,7 +87,7 @@ class Torus(WheelSurface):
     Raises
     ------
     SurfaceError
-        A length that cannot be.
+        A length that is not finite and greater than zero.
 
     Examples
     --------
@@ -150,7 +150,7 @@ class Ellipsoid(WheelSurface):
     Raises
     ------
     SurfaceError
-        A length that cannot be.
+        A length that is not finite and greater than zero.
 
     Examples
     --------
@@ -195,7 +195,7 @@ class CappedCylinder(WheelSurface):
     Raises
     ------
     SurfaceError
-        A length that cannot be.
+        A length that is not finite and greater than zero.
 
     Examples
     --------

@@ -3,10 +3,11 @@
 
 import numpy as np
 import pytest
+from contact_oracles import relative_motion
 from contact_pairs import GROUNDS, TERRAINS, WHEELS, a_contact
 
 from c3p_kinematics.rolling_contact import _kernels as kernels
-from c3p_kinematics.rolling_contact import contact_rates, relative_curvature, relative_motion
+from c3p_kinematics.rolling_contact import contact_rates, relative_curvature
 from c3p_kinematics.terrain._kernels import height
 
 REVOLUTION = [name for name in WHEELS if name != 'triaxial']
