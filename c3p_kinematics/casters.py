@@ -27,7 +27,7 @@ from c3p_kinematics import _planar_kernels as kernels
 
 class SensedForward(NamedTuple):
     """
-    What wheels and steering axes say together about the motion of the platform.
+    Least-squares solution for the platform's motion from wheels and steering axes.
 
     Attributes
     ----------
@@ -48,18 +48,11 @@ class SensedForward(NamedTuple):
 
 def batched(count: int, **arrays: tuple[ArrayLike, int]) -> tuple[tuple[int, ...], list[Array]]:
     """
-    Bring named vectors to one batch: ``name=(value, last dimension)`` to contiguous (B, last).
+    Return the common leading shape of named vectors, and the vectors as contiguous (B, last).
 
-    Returns
-    -------
-    batch, vectors
-        The common leading shape, and the vectors flattened to two dimensions.
-
-    Raises
-    ------
-    ValueError
-        A vector with the wrong last dimension, with a number that is not finite, or whose leading
-        dimensions do not fit the others'; the text names it, what it has and what it must have.
+    ``name=(value, last dimension)``. ValueError names a vector with a wrong last dimension, a
+    number that is not finite, or leading dimensions that do not broadcast, for a robot with
+    `count` casters.
     """
     vectors = []
     for name, (value, last) in arrays.items():
@@ -108,7 +101,7 @@ def wheel_jacobian(robot: CasterRobot, steering: ArrayLike) -> Array:
     Returns
     -------
     (…, n, 3) array, 1/m and 1
-        Loses rank when the rolling lines are parallel or meet in one point: see singularity.py.
+        Singular when the rolling lines are parallel or meet in one point: see singularity.py.
 
     Raises
     ------
@@ -235,12 +228,12 @@ def inverse_acceleration(robot: CasterRobot, steering: ArrayLike, twist: ArrayLi
 def sensed_forward(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
                    steering_rate: ArrayLike, weight: ArrayLike = 1.0) -> SensedForward:
     """
-    Return the twist that fits all wheel and steering rates best, and what does not fit.
+    Return the least-squares twist of all wheel and steering rates, and the residuals.
 
     Minimises ``Σ w_x (r θ̇_x − Rx ν)² + w_a (−d θ̇_s − (Ra + d[0 0 1]) ν)²``: the velocities of the
     n platform points over the contacts. It has full rank as long as two contact points differ (if
-    all coincide the twist is nan), so it never meets the singularities of the wheel Jacobian.
-    Without slip it equals paper I, eq. (5), and Muir and Neuman's closed form.
+    all coincide the twist is nan), also where the wheel Jacobian is singular. Without slip it
+    equals paper I, eq. (5), and Muir and Neuman's closed form.
 
     Parameters
     ----------
@@ -258,8 +251,8 @@ def sensed_forward(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLik
     Raises
     ------
     ValueError
-        A vector of the wrong size, or a number that is not finite; the text names it. A weight
-        that is negative or not finite, or that does not broadcast.
+        A vector of the wrong size, a number that is not finite, a negative weight; the text
+        names it.
 
     Examples
     --------

@@ -3,9 +3,9 @@
 """
 Compiled search for a pose in which every wheel touches the ground, x, y, yaw and θ given.
 
-The platform is laid on the plane through the ground under the wheel centres, each wheel touches
-with the point that looks against the ground's normal, and Newton steps of the closure do the rest.
-A wheel that is then inside the ground elsewhere is made to touch there instead.
+First guess: the platform parallel to the plane through the ground under the wheel centres, each
+wheel touching with the point whose normal opposes the ground's. Newton steps of the closure
+follow. A wheel that is then inside the ground elsewhere touches there instead.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def tread_at(kind, parameters, angle):
 
 @kernel
 def meet(vehicle, ground, state, work, i, angle, v):
-    """Let wheel i touch with its point at (u + α, v): write η from where that point is."""
+    """Make wheel i touch with its point at (u + α, v): write η from the position of that point."""
     m, contact = vehicle.tree.shape[0], work.contact
     spin = state[POSE + vehicle.chain[vehicle.wheel[i, 1] - 1, 1]]
     wheel_side(vehicle, i, work.frame, 0.0, angle, v, contact)
@@ -81,7 +81,7 @@ def meet(vehicle, ground, state, work, i, angle, v):
 
 @inlined
 def look(vehicle, ground, state, work, i):
-    """Let wheel i touch with the point that looks against the normal of the ground there."""
+    """Make wheel i touch with the point whose normal opposes that of the ground."""
     body = work.frame[vehicle.chain[vehicle.wheel[i, 1] - 1, 0] + 1]
     kind, lengths = vehicle.wheel[i, 2], vehicle.profile[i]
     ground_side(ground, body[9], body[10], work.contact, i)

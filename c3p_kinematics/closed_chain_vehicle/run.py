@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run of a vehicle over the ground gives, and what it lets one measure."""
+"""Result of a run of a vehicle on the ground: records, residuals, events."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from c3p_kinematics.closed_chain_vehicle.vehicle import (
 )
 from c3p_kinematics.terrain import Terrain
 
-# names of what ends a run, by the kernels' codes
+# names of the events, by the kernels' codes
 WHAT = {kernels.NOTHING: '', kernels.NOT_FINITE: 'not finite', kernels.SHARP: 'sharp ground',
         kernels.RANK: 'rank', kernels.LIMIT: 'joint limit', kernels.OUTSIDE: 'outside',
         kernels.OPEN: 'open', kernels.SECOND: 'second contact',
@@ -43,7 +43,7 @@ DIFFERENCE = 1e-3
 
 class Event(NamedTuple):
     """
-    Something that ended a run.
+    Event that ended a run.
 
     Attributes
     ----------
@@ -51,15 +51,15 @@ class Event(NamedTuple):
         ``'sharp ground'``, ``'second contact'``, ``'joint limit'``, ``'rank'``,
         ``'outside'``, ``'open'``, ``'not finite'`` or ``'step too small'``.
     when : float, s
-        Of the last state before it.
+        Time of the last state before it.
     wheel : str
-        Name of the wheel, or of the joint that met its limit; empty where it is the whole.
+        Name of the wheel, or of the joint at its limit; empty for the whole vehicle.
     place : (float, float), m
         x and y of the wheel's contact, or of the platform.
     number : float
         Margin (1/m), depth (m), angle (rad), smallest pivot, residual (m, rad).
     text : str
-        All of this in words, and the remedy.
+        Message with the remedy.
     """
 
     what: str
@@ -81,7 +81,7 @@ class Run:
     terrain : Terrain
     time : (N,) array, s
     states : (N, 7 + m + 5 n) array
-        As the kernels keep them: position, quaternion (w, x, y, z), θ, η.
+        Position, quaternion (w, x, y, z), θ, η.
     rates : (N, 7 + m + 5 n) array
         Their rates.
     desired : (N, m) array
@@ -94,7 +94,7 @@ class Run:
     step : float, s
         Between records, and the step of the method if that is fixed.
     events : tuple of Event
-        What ended the run early: one, or none.
+        Empty, or the event that ended the run early.
     """
 
     vehicle: Vehicle
@@ -116,7 +116,7 @@ class Run:
 
     @property
     def ended_early(self) -> bool:
-        """Whether an event ended the run before its time."""
+        """True if an event ended the run early."""
         return bool(self.events)
 
     @property
@@ -142,7 +142,7 @@ class Run:
 
     @property
     def joint_rates(self) -> Array:
-        """θ̇ (N, m): what the contacts make of the desired rates."""
+        """θ̇ (N, m): the projection of the desired rates on the constraints."""
         return self.rates[:, POSE:POSE + self.vehicle.size[0]]
 
     @property
@@ -212,7 +212,7 @@ def material_velocity(vehicle: Vehicle, terrain: Terrain, states: Array, desired
     """
     Return the velocity of the touching material of each wheel in {G} (N, n, 3), m/s.
 
-    A check that shares no Jacobian: the material point that touches the ground at a record is
+    A check without Jacobians: the material point that touches the ground at a record is
     followed along the chain of joints while the motion is integrated ahead and back. Backwards in
     time is driving with all desired rates reversed, because the motion is linear in them.
     ``(8 (x₁ − x₋₁) − (x₂ − x₋₂))/(12 h)`` with h = 1 ms: exact to the fourth order.

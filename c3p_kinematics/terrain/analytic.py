@@ -11,11 +11,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from c3p_description.model import Array
 from c3p_kinematics.terrain import _kernels as kernels
 from c3p_kinematics.terrain.base import (
     LARGEST,
-    Array,
-    CompiledTerrain,
+    Terrain,
     TerrainError,
     above_zero,
     anything,
@@ -31,7 +31,7 @@ MOST_WAVES = 128
 
 
 @dataclass(frozen=True)
-class Flat(CompiledTerrain):
+class Flat(Terrain):
     """
     A level plane.
 
@@ -65,7 +65,7 @@ class Flat(CompiledTerrain):
 
 
 @dataclass(frozen=True)
-class Incline(CompiledTerrain):
+class Incline(Terrain):
     """
     A tilted plane through the origin: ``g = slope·(x cos D + y sin D)``.
 
@@ -104,7 +104,7 @@ class Incline(CompiledTerrain):
 
 
 @dataclass(frozen=True)
-class Plateau(CompiledTerrain):
+class Plateau(Terrain):
     """
     A climb onto a plateau: ``g = H/2 (1 + tanh((x cos D + y sin D − x0)/w))``.
 
@@ -162,7 +162,7 @@ class Plateau(CompiledTerrain):
 
 
 @dataclass(frozen=True, eq=False)
-class Hills(CompiledTerrain):
+class Hills(Terrain):
     """
     Rolling hills without end: ``g = mean + Σ Aᵢ cos(kᵢ·(x, y) + φᵢ)``.
 

@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Interface and base class of terrains: heights with derivatives, step bounds, input checks."""
+"""Base class of terrains: heights with derivatives, lengths that bound a step, input checks."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from c3p_description.model import Array
 from c3p_description.texts import brief
 from c3p_kinematics.terrain import _kernels as kernels
-
-Array = NDArray[np.float64]
 
 # points per axis at which `smallest_radius` evaluates the curvature of a terrain
 SAMPLES = 192
@@ -29,10 +28,9 @@ class TerrainError(ValueError):
     """An invalid terrain; the text names the cell or the value, and the remedy."""
 
 
-@runtime_checkable
-class Terrain(Protocol):
+class Terrain:
     """
-    A ground z = g(x, y), for the equations and for the compiled kernels.
+    A ground z = g(x, y): derive, and write `kind`, `feature_length`, `_numbers`, `_window`.
 
     Attributes
     ----------
@@ -41,48 +39,12 @@ class Terrain(Protocol):
     parameters : (k,) array
     table : (m, n) array
         The numbers of that formula, read-only.
-    """
-
-    @property
-    def kind(self) -> int:
-        """Formula of the kernels."""
-
-    @property
-    def parameters(self) -> Array:
-        """The numbers of the formula."""
-
-    @property
-    def table(self) -> Array:
-        """The rows of the formula."""
-
-    @property
-    def smallest_radius(self) -> float:
-        """An estimate of the smallest radius of curvature, m; infinite on a plane."""
-
-    @property
-    def feature_length(self) -> float:
-        """The length over which the slope changes, m; a step should be well below it."""
-
-    def height(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """Return g at x and y, which broadcast."""
-
-    def derivatives(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, ...]:
-        """Return g, gx, gy, gxx, gxy, gyy at x and y, which broadcast."""
-
-
-class CompiledTerrain:
-    """
-    A terrain of a compiled formula: derive, and write `kind`, `_numbers`, `_window`.
-
-    Attributes
-    ----------
-    kind : int
-    parameters : (k,) array
-    table : (m, n) array
-        As in Terrain.
+    feature_length : float, m
+        Length over which the slope changes; a step should be well below it.
     """
 
     kind: int
+    feature_length: float
 
     def derivatives(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, ...]:
         """Return g, gx, gy, gxx, gxy, gyy at x and y, which broadcast."""
@@ -154,13 +116,7 @@ def principal_curvatures(gx: ArrayLike, gy: ArrayLike, gxx: ArrayLike, gxy: Arra
 
 
 def frozen(values: ArrayLike) -> Array:
-    """
-    Return `values` as a read-only contiguous array of floats.
-
-    Parameters
-    ----------
-    values : array_like
-    """
+    """Return `values` as a read-only contiguous array of floats."""
     array = np.array(values, float, order='C')
     array.setflags(write=False)
     return array
@@ -169,21 +125,9 @@ def frozen(values: ArrayLike) -> Array:
 def require(owner: str, condition: Callable[[float], bool], expected: str,
             **values: Any) -> None:
     """
-    Raise unless every named value is one number up to 1e9 that fulfils `condition`.
+    Raise TerrainError unless every named value is a number up to 1e9 that fulfils `condition`.
 
-    Parameters
-    ----------
-    owner : str
-        What has the values, for the message.
-    condition : callable
-    expected : str
-        End of the sentence "it must be …".
-    **values : float
-
-    Raises
-    ------
-    TerrainError
-        Names the first wrong one.
+    `owner` begins the message, `expected` ends its sentence "it must be …".
     """
     for name, value in values.items():
         try:

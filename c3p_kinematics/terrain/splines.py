@@ -15,13 +15,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from c3p_description.model import Array
 from c3p_description.texts import brief
 from c3p_kinematics.terrain import _kernels as kernels
 from c3p_kinematics.terrain.base import (
     LARGEST,
     MOST_POINTS,
-    Array,
-    CompiledTerrain,
+    Terrain,
     TerrainError,
     above_zero,
     anything,
@@ -33,7 +33,7 @@ KINDS = {3: kernels.CUBIC, 5: kernels.QUINTIC}
 CONTINUATIONS = ('repeat', 'hold')
 
 
-class SplineNet(CompiledTerrain):
+class SplineNet(Terrain):
     """
     A ground by coefficients: derive, and give `table`, `parameters`, `kind` and `spacing`.
 
@@ -49,7 +49,7 @@ class SplineNet(CompiledTerrain):
 
     @property
     def kind(self) -> int:
-        """The kernels' formula."""
+        """Formula of the kernels."""
         return KINDS[self.degree]
 
     @property
@@ -72,27 +72,27 @@ class SplineNet(CompiledTerrain):
 @dataclass(frozen=True, eq=False)
 class SplineGround(SplineNet):
     """
-    A ground over a net of coefficients, which it approaches and need not go through.
+    A ground over a net of coefficients, which it approximates and need not interpolate.
 
     Attributes
     ----------
     heights : (m, n) array_like, m
-        Coefficients, first index along x; at least degree + 1 each way.
+        Coefficients, first index along x; at least degree + 1 along each axis.
     spacing : float or (float, float), m
         Δx, Δy.
     origin : (float, float), m
-        Where coefficient [0, 0] is.
+        Position of coefficient [0, 0].
     degree : int
         3 or 5.
     continuation : str
-        Outside the net: ``'repeat'`` it for ever, as smooth as inside, or ``'hold'`` the
-        coefficients of its rim, so that the ground becomes a level strip beyond each edge.
+        Outside the net: ``'repeat'`` it, as smooth as inside, or ``'hold'`` the coefficients of
+        its edge, so that the ground becomes level beyond it.
 
     Raises
     ------
     TerrainError
-        A net that is too small or has a height which is not finite (which cell), a spacing that
-        is not greater than zero, another degree or continuation.
+        A net that is too small or has a height which is not finite, a spacing that is not greater
+        than zero, another degree or continuation; the text names the cell or the value.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class SplineGround(SplineNet):
     continuation: str = 'repeat'
 
     def __post_init__(self) -> None:
-        """Make the net read-only and check everything."""
+        """Check all values and make the net read-only."""
         object.__setattr__(self, 'heights', checked_net('SplineGround', self.heights,
                                                         self.spacing, self.origin, self.degree))
         if self.continuation not in CONTINUATIONS:
@@ -128,7 +128,7 @@ class SplineGround(SplineNet):
         spacing : float, m
         amplitude : float, m
         shape : (int, int)
-            After so many coefficients along x and y it repeats.
+            Number of coefficients along x and y, after which the ground repeats.
         degree : int
             3 or 5.
 
@@ -156,13 +156,7 @@ class SplineGround(SplineNet):
 
 
 def both(spacing: ArrayLike) -> tuple[float, float]:
-    """
-    Return the spacing along x and along y.
-
-    Parameters
-    ----------
-    spacing : float or (float, float), m
-    """
+    """Return the `spacing` along x and along y, m."""
     dx, dy = np.broadcast_to(np.asarray(spacing, float), (2,))
     return float(dx), float(dy)
 
@@ -170,21 +164,10 @@ def both(spacing: ArrayLike) -> tuple[float, float]:
 def checked_net(owner: str, heights: ArrayLike, spacing: ArrayLike,
                 origin: tuple[float, float], degree: int) -> Array:
     """
-    Return a grid of heights as a read-only array, after checking it and what belongs to it.
+    Return a grid of heights as a read-only array after checking all values.
 
-    Parameters
-    ----------
-    owner : str
-        What has the grid, for the messages.
-    heights : (m, n) array_like, m
-    spacing : float or (float, float), m
-    origin : (float, float), m
-    degree : int
-
-    Raises
-    ------
-    TerrainError
-        Names the cell or the value, and the remedy.
+    `owner`, `heights`, `spacing`, `origin` and `degree` as in `SplineGround`. TerrainError names
+    the owner, the cell or the value, and the remedy.
     """
     if not isinstance(degree, (int, np.integer)) or degree not in KINDS:
         raise TerrainError(f'{owner}: degree = {brief(degree)}: it must be 3 (curvature is '
