@@ -59,8 +59,10 @@ def four_wheel_rover(wheelbase: float = 1.2, half_track: float = 0.5, camber_off
     The front axle settles on the ground about x of the platform; its wheels have steering about z
     and camber about x, ``Trans(L, 0, 0) Rx(σ) Trans(0, ±(b − e), 0) Rz(φ) Rx(γ) Trans(0, ±e, 0)
     Ry(α)``. The rear wheels have camber as those of the tricycle. Order of the wheels: front left,
-    front right, rear left, rear right. All lengths in m; `camber_offset` is that of the camber
-    axes inboard of the wheel centres.
+    front right, rear left, rear right.
+
+    Lengths in m: `wheelbase` L, `half_track` b, `camber_offset` e of the camber axes inboard of the
+    wheel centres, `wheel_radius` and `tube_radius` of the tyres.
 
     Examples
     --------
@@ -94,9 +96,11 @@ def caster_vehicle(half_track: float = 0.4, caster_distance: float = 0.8,
     Return an AGV for uneven ground: two driven wheels with camber, and a caster in front.
 
     The caster turns about z of the platform and trails when the vehicle moves along +x,
-    ``Trans(c, 0, −h) Rz(ψ) Trans(−d, 0, 0) Ry(α)``, h the difference of the wheels' radii. All
-    lengths in m: `caster_distance` c from the driven axle to the pivot, `caster_offset` d from the
-    pivot to the caster's wheel centre.
+    ``Trans(c, 0, −h) Rz(ψ) Trans(−d, 0, 0) Ry(α)``, h the difference of the wheels' radii.
+
+    Lengths in m: `half_track` and `camber_offset` of the driven wheels, `caster_distance` c from
+    their axle to the pivot, `caster_offset` d from the pivot to the caster's wheel centre,
+    `wheel_radius`, `caster_radius` and `tube_radius` of the tyres.
 
     Examples
     --------

@@ -83,7 +83,7 @@ def plan(vehicle: Vehicle, terrain: Terrain, desired: Desired, duration: float, 
          method: str = 'rk4', stabilisation: str = 'projection', weights: ArrayLike | None = None,
          camber_gain: float = 0.0, tolerance: float = TOLERANCE, rate: float = 20.0
          ) -> Plan:
-    """Check the parameters of `simulate` and return them as arrays; errors as there."""
+    """Check the parameters of a run and return them as arrays; names and errors as in `simulate`."""
     if method not in METHODS:
         raise ValueError(f'method = {method!r}: expected one of {sorted(METHODS)}')
     if stabilisation not in STABILISATIONS:
