@@ -92,25 +92,9 @@ def wheel_jacobian(robot: CasterRobot, steering: ArrayLike) -> Array:
     """
     Return ``J_x = Rx/r``: wheel rates of a body twist, ``θ̇_x = J_x ν``.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-    steering : (…, n) array_like, rad
-        θ_s, relative to the platform.
-
-    Returns
-    -------
-    (…, n, 3) array, 1/m and 1
-        Singular when the rolling lines are parallel or meet in one point: see singularity.py.
-
-    Raises
-    ------
-    ValueError
-        `steering` does not have one finite angle per caster.
-
-    Notes
-    -----
-    Paper I, eq. (2), for the twist in the platform frame.
+    (…, n, 3), 1/m and 1, for `steering` θ_s (…, n), rad. Singular when the rolling lines are
+    parallel or meet in one point: see singularity.py. Paper I, eq. (2), for the twist in the
+    platform frame. ValueError unless `steering` has one finite angle per caster.
 
     Examples
     --------
@@ -155,23 +139,9 @@ def inverse(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike
     """
     Return the rates of all wheels when the platform moves with `twist` and nothing slips.
 
-    ``θ̇_x = Rx ν/r``, ``θ̇_s = −Ra ν/d − ω``, ``θ̇_c = −Ra ν/d``.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-    steering : (…, n) array_like, rad
-    twist : (…, 3) array_like
-        ν = (vx, vy, ω), m/s and rad/s, ``base_link``.
-
-    Returns
-    -------
-    wheel_rate, steering_rate, contact_rate : (…, n) arrays, rad/s
-
-    Raises
-    ------
-    ValueError
-        A vector of the wrong size, or a number that is not finite; the text names it.
+    ``θ̇_x = Rx ν/r``, ``θ̇_s = −Ra ν/d − ω``, ``θ̇_c = −Ra ν/d``: (…, n), rad/s, from `steering`
+    (…, n), rad, and `twist` ν = (vx, vy, ω) (…, 3), m/s and rad/s, ``base_link``. ValueError names
+    a vector of the wrong size or a number that is not finite.
 
     Examples
     --------
@@ -198,24 +168,9 @@ def inverse_acceleration(robot: CasterRobot, steering: ArrayLike, twist: ArrayLi
     ``θ̈_x = J_x ν̇ − θ̇_s u/r`` and ``θ̈_s = J_s ν̇ − θ̇_s s/d`` because ``dRx/dθ = −Ra`` and
     ``dRa/dθ = Rx``: the velocity term that paper I, eq. (7), calls g_cs and does not print.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-    steering : (…, n) array_like, rad
-    twist : (…, 3) array_like
-        ν, ``base_link``.
-    accel : (…, 3) array_like
-        ν̇, the derivative of ν's components (not the inertial acceleration, which is
-        ν̇ + [−ω vy, ω vx, 0]), m/s² and rad/s².
-
-    Returns
-    -------
-    wheel_accel, steering_accel : (…, n) arrays, rad/s²
-
-    Raises
-    ------
-    ValueError
-        A vector of the wrong size, or a number that is not finite; the text names it.
+    `steering`, `twist` and errors as in `inverse`; `accel` is ν̇ (…, 3), the derivative of ν's
+    components (not the inertial acceleration, which is ν̇ + [−ω vy, ω vx, 0]), m/s² and rad/s².
+    Both results are (…, n), rad/s².
     """
     n = robot.count
     batch, (angles, nu, nudot) = batched(n, steering=(steering, n), twist=(twist, 3),

@@ -93,20 +93,8 @@ def scaled_wheel_jacobian(robot: CasterRobot, steering: ArrayLike) -> Array:
     """
     Return the rows ``[e, e·(ẑ×(m − mean))/L]`` of the driven wheels: pivot speeds along them.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-    steering : (…, n) array_like, rad
-
-    Returns
-    -------
-    (…, number of driven wheels, 3) array, 1
-        For the twist (vx, vy, L ω) at the mean pivot.
-
-    Raises
-    ------
-    ValueError
-        `steering` does not have one finite angle per caster.
+    (…, number of driven wheels, 3) for the twist (vx, vy, L ω) at the mean pivot. ValueError
+    unless `steering` (…, n) has one finite angle per caster.
     """
     batch, (angles,) = batched(robot.count, steering=(steering, robot.count))
     angles = angles[:, robot.driven]
@@ -121,21 +109,8 @@ def singularity(robot: CasterRobot, steering: ArrayLike,
     """
     Return the rank and conditioning of the platform's actuation by its driven wheels.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-    steering : (…, n) array_like, rad
-    tolerance : float, 1, ≥ 0
-        Singular values up to it count as zero.
-
-    Returns
-    -------
-    Singularity
-
-    Raises
-    ------
-    ValueError
-        `steering` does not have one finite angle per caster; a tolerance out of range.
+    `steering` is (…, n), rad; singular values up to `tolerance` ≥ 0 count as zero. ValueError
+    unless `steering` has one finite angle per caster and `tolerance` is in range.
 
     Examples
     --------

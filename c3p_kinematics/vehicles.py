@@ -61,8 +61,8 @@ def four_wheel_rover(wheelbase: float = 1.2, half_track: float = 0.5, camber_off
     Ry(α)``. The rear wheels have camber as those of the tricycle. Order of the wheels: front left,
     front right, rear left, rear right.
 
-    Lengths in m: `wheelbase` L, `half_track` b, `camber_offset` e of the camber axes inboard of the
-    wheel centres, `wheel_radius` and `tube_radius` of the tyres.
+    Lengths in m: `wheelbase` L, `half_track` b, `camber_offset` e of the camber axes inboard of
+    the wheel centres, `wheel_radius` and `tube_radius` of the tyres.
 
     Examples
     --------

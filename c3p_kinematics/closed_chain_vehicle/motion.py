@@ -83,7 +83,7 @@ def plan(vehicle: Vehicle, terrain: Terrain, desired: Desired, duration: float, 
          method: str = 'rk4', stabilisation: str = 'projection', weights: ArrayLike | None = None,
          camber_gain: float = 0.0, tolerance: float = TOLERANCE, rate: float = 20.0
          ) -> Plan:
-    """Check the parameters of a run and return them as arrays; names and errors as in `simulate`."""
+    """Check the parameters of a run, as in `simulate`, and return them as arrays."""
     if method not in METHODS:
         raise ValueError(f'method = {method!r}: expected one of {sorted(METHODS)}')
     if stabilisation not in STABILISATIONS:

@@ -36,11 +36,7 @@ class ContactError(ValueError):
 
 def contact_orientation(psi: float) -> Array:
     """
-    Return the axes of contW in contG (3, 3), which is its own inverse.
-
-    Parameters
-    ----------
-    psi : float, rad
+    Return the axes of contW in contG (3, 3) for `psi` [rad]; the matrix is its own inverse.
 
     Examples
     --------
@@ -53,18 +49,9 @@ def contact_orientation(psi: float) -> Array:
 
 def relative_curvature(wheel: Surface, ground: Surface, eta: ArrayLike) -> Array:
     """
-    Return ``Kw + K*``, ``K* = Rψ Kg Rψ``, in the axes of contW.
+    Return ``Kw + K*``, ``K* = Rψ Kg Rψ`` (2, 2), 1/m, in the axes of contW at `eta` (5,).
 
-    Parameters
-    ----------
-    wheel, ground : Surface
-    eta : (5,) array_like
-        u, v, x, y, ψ.
-
-    Returns
-    -------
-    (2, 2) array, 1/m
-        Positive definite where the surfaces part in every direction from the contact point.
+    Positive definite where the surfaces part in every direction from the contact point.
     """
     eta = np.asarray(eta, float)
     turn = contact_orientation(eta[4])[:2, :2]

@@ -152,20 +152,7 @@ class Ground(Surface):
 
 
 def positive(owner: str, **values: float) -> None:
-    """
-    Raise unless every named length is a finite number greater than zero.
-
-    Parameters
-    ----------
-    owner : str
-        Owner of the lengths, for the message.
-    **values : float, m
-
-    Raises
-    ------
-    SurfaceError
-        Names the first wrong one.
-    """
+    """Raise SurfaceError unless every length [m] of the `owner` is finite and greater than zero."""
     for name, value in values.items():
         if not (np.isfinite(value) and value > 0):
             raise SurfaceError(f'{owner}: {name} = {value} m: it must be a finite length greater '

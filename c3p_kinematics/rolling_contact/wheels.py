@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Wheels: surfaces of revolution about the axle ŷ.
+Wheels: surfaces of revolution about the axle ŷ; SurfaceError names an invalid length.
 
 ``f(u, v) = r(v) e_r(u) + h(v) ŷ`` with ``e_r = (cos u, 0, −sin u)``: u turns with the wheel, v
 goes over the tread; the origin is the wheel centre.
@@ -84,11 +84,6 @@ class Torus(WheelSurface):
     tube_radius : float, m
         ρ.
 
-    Raises
-    ------
-    SurfaceError
-        A length that is not finite and greater than zero.
-
     Examples
     --------
     >>> tyre = Torus(0.25, 0.05)
@@ -116,16 +111,7 @@ class Torus(WheelSurface):
 
 def sphere(radius: float) -> Torus:
     """
-    Return a ball as a wheel: a torus without a hole.
-
-    Parameters
-    ----------
-    radius : float, m
-
-    Raises
-    ------
-    SurfaceError
-        `radius` is not a finite length greater than zero.
+    Return a ball of `radius` [m] as a wheel: a torus without a hole.
 
     Examples
     --------
@@ -142,15 +128,8 @@ class Ellipsoid(WheelSurface):
 
     Attributes
     ----------
-    radius : float, m
-        a, of the equator.
-    half_width : float, m
-        b, along the axle.
-
-    Raises
-    ------
-    SurfaceError
-        A length that is not finite and greater than zero.
+    radius, half_width : float, m
+        a of the equator, b along the axle.
 
     Examples
     --------
@@ -185,17 +164,8 @@ class CappedCylinder(WheelSurface):
 
     Attributes
     ----------
-    radius : float, m
-        Of the tread.
-    half_flat : float, m
-        Half the width of the flat.
-    edge_radius : float, m
-        Of the rounded edges, smaller than `radius`.
-
-    Raises
-    ------
-    SurfaceError
-        A length that is not finite and greater than zero.
+    radius, half_flat, edge_radius : float, m
+        Of the tread, half the width of the flat, of the rounded edges (smaller than `radius`).
 
     Examples
     --------

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Terrains with a formula: plane, incline, plateau of Auchter and Moore, rolling hills."""
+"""
+Terrains with a formula: plane, incline, plateau of Auchter and Moore, rolling hills.
+
+TerrainError names a number that is not finite or out of range, and shapes that do not fit.
+"""
 
 from __future__ import annotations
 
@@ -40,11 +44,6 @@ class Flat(Terrain):
     level : float, m
         Its height.
 
-    Raises
-    ------
-    TerrainError
-        `level` is not a finite number.
-
     Examples
     --------
     >>> float(Flat(0.5).height(3.0, 4.0))
@@ -75,11 +74,6 @@ class Incline(Terrain):
         Tangent of the angle of rise.
     direction : float, rad
         D, where it rises to, from the x axis.
-
-    Raises
-    ------
-    TerrainError
-        A number that is not finite.
 
     Examples
     --------
@@ -118,11 +112,6 @@ class Plateau(Terrain):
         x0, the middle of the climb.
     direction : float, rad
         D, where it rises to, from the x axis.
-
-    Raises
-    ------
-    TerrainError
-        A number that is not finite, or a width that is not greater than zero.
 
     Examples
     --------
@@ -176,11 +165,6 @@ class Hills(Terrain):
         φᵢ.
     mean : float, m
 
-    Raises
-    ------
-    TerrainError
-        No wave, shapes that do not fit each other, a number that is not finite.
-
     Examples
     --------
     >>> waves = Hills(amplitude=[0.1], wave_vector=[[2.0, 0.0]], phase=[0.0])
@@ -232,11 +216,6 @@ class Hills(Terrain):
             that all are equally steep.
         count : int
             Number of waves.
-
-        Raises
-        ------
-        TerrainError
-            A length or count that is not greater than zero.
         """
         require('Hills.random', above_zero, 'greater than zero', amplitude=amplitude,
                 wavelength=wavelength)

@@ -91,16 +91,8 @@ def principal_curvatures(gx: ArrayLike, gy: ArrayLike, gxx: ArrayLike, gxy: Arra
     Return both principal curvatures of a graph, the smaller one first.
 
     Mean ``H = ((1+gy²) gxx − 2 gx gy gxy + (1+gx²) gyy)/(2 W³)``, Gaussian
-    ``(gxx gyy − gxy²)/W⁴``; positive in a hollow.
-
-    Parameters
-    ----------
-    gx, gy, gxx, gxy, gyy : array_like
-        Derivatives of the height; they broadcast to (…).
-
-    Returns
-    -------
-    (2, …) array, 1/m
+    ``(gxx gyy − gxy²)/W⁴``; positive in a hollow. The derivatives `gx`, `gy`, `gxx`, `gxy`, `gyy`
+    of the height broadcast to (…); the result is (2, …), 1/m.
 
     Examples
     --------
