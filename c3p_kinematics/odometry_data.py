@@ -8,10 +8,15 @@ from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import NamedTuple
 
+import numpy as np
+
 from c3p_description.model import Array
 from c3p_description.texts import brief
 from c3p_kinematics.grip import GripReport, GripSettings
 from c3p_kinematics.slip import SlipReport, SlipSettings
+
+# shorter spins are left to the slip report, s
+SPIN_REPORTED = 0.05
 
 # parameters of the node that are settings of the odometry
 PARAMETERS = (
@@ -128,6 +133,27 @@ class OdometryEstimate(NamedTuple):
     skipped: int
     rejected: int
     gaps: int = 0
+
+    def metrics(self) -> dict[str, object]:
+        """Return the key-values for diagnostics."""
+        # 95 % of a Gaussian are within 1.96 standard deviations
+        known = 1.96 * np.sqrt(np.diag(self.pose_covariance))
+        return {'distance driven [m]': f'{self.distance:.3f}',
+                'position known to, 95 % [m]': f'{known[:2].max():.3f}',
+                'yaw known to, 95 % [rad]': f'{known[2]:.4f}',
+                'samples only latched': self.skipped, 'gaps bridged': self.gaps}
+
+    def spin_text(self) -> str:
+        """Return the text of a twist held for longer than `SPIN_REPORTED`, or an empty one."""
+        held = self.grip.held
+        return (f'wheels spin: the twist has been held for {held:.2f} s'
+                if held > SPIN_REPORTED else '')
+
+    def doubt_text(self, most: float) -> str:
+        """Return the text of a position error bound above `most` [m], or an empty one."""
+        place, turn = self.doubt
+        return (f'wheels have spun: the pose may be off by {place:.2f} m and {turn:.2f} rad; set '
+                'it with ~/set_pose, or call ~/reset_odometry' if place > most else '')
 
 
 def odometry_settings(wheel_counts: int = 2000, steering_counts: int = 4096,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Node: where the robot is, how it moves and which wheel slips, from its joints alone.
+Node: odometry and wheel slip from the joint states of the robot.
 
 Subscribes ``joint_states``; publishes ``odom`` with the stamp of each message, ``/tf`` where tf2
 is installed, and ``~/wheel_slip``: one DiagnosticStatus per wheel, WARN while it slips. The pose
@@ -51,12 +51,8 @@ try:
 except ImportError:  # comes with a ROS 2 installation, not from the package registries
     SetOdometry = None
 
-# how long a gap in the joint states stays a warning, s of robot time
+# time for which a gap in the joint states is shown as a warning, s of robot time
 GAP_SHOWN = 5.0
-
-
-# shorter spins are left to the report of slip, s
-SPIN_REPORTED = 0.05
 
 
 class SensedKinematicsNode(SuiteNode):
@@ -99,15 +95,7 @@ class SensedKinematicsNode(SuiteNode):
         shown = singularity(self.robot, self._steering)
         values = {'sigma_min of the wheel Jacobian': f'{float(shown.sigma_min):.4f}',
                   'condition of the wheel Jacobian': f'{float(shown.condition):.3g}'}
-        if self._estimate is not None:
-            # 95 % of a Gaussian lie within 1.96 standard deviations
-            known = 1.96 * np.sqrt(np.diag(self._estimate.pose_covariance))
-            values |= {'distance driven [m]': f'{self._estimate.distance:.3f}',
-                       'position known to, 95 % [m]': f'{known[:2].max():.3f}',
-                       'yaw known to, 95 % [rad]': f'{known[2]:.4f}',
-                       'samples only latched': self._estimate.skipped,
-                       'gaps bridged': self._estimate.gaps}
-        return values
+        return values if self._estimate is None else values | self._estimate.metrics()
 
     def _retune(self) -> None:
         self._alive.timeout = self.parameters.value.joint_state_timeout
@@ -128,7 +116,7 @@ class SensedKinematicsNode(SuiteNode):
             self.diagnostics.refuse('joint_states', estimate.reason)
             return
         self._publish(estimate, stamp)
-        # what a gap costs is in the covariance for ever; why it is there is shown for a while
+        # the covariance keeps the cost of a gap; its cause is shown for a while
         if estimate.reason.startswith('gap'):
             self._gap_until = estimate.time + GAP_SHOWN
             self.diagnostics.condition('gap', WARN, estimate.reason)
@@ -169,24 +157,8 @@ class SensedKinematicsNode(SuiteNode):
         self._slip.publish(message)
 
     def _report_slip(self, estimate: OdometryEstimate) -> None:
-        slip = estimate.slip
-        if not slip.slipping:
-            self.diagnostics.condition('slip', OK, 'all wheels roll')
-        elif slip.suspect < 0:
-            self.diagnostics.condition('slip', WARN, 'more than one wheel slips')
-        else:
-            self.diagnostics.condition('slip', WARN, (
-                f'{self.robot.wheel_joints[slip.suspect]} slips at '
-                f'{slip.residual[slip.suspect]:.3f} m/s, confidence {slip.confidence:.2f}'))
-
-    def _report_grip(self, estimate: OdometryEstimate) -> None:
-        held, (place, turn) = estimate.grip.held, estimate.doubt
-        report, most = self.diagnostics.condition, self.parameters.value.trusted_doubt
-        report('grip', *((ERROR, f'wheels spin: the twist has been held for {held:.2f} s')
-                         if held > SPIN_REPORTED else (OK, 'the wheels roll')))
-        report('trust', *((WARN, f'wheels have spun: the pose may be off by {place:.2f} m and '
-                           f'{turn:.2f} rad; set it with ~/set_pose, or call ~/reset_odometry')
-                          if place > most else (OK, 'pose set')))
+        text = estimate.slip.text(self.robot.wheel_joints)
+        self.diagnostics.condition('slip', WARN if text else OK, text or 'all wheels roll')
 
     def _on_set_pose(self, message: PoseWithCovarianceStamped) -> None:
         try:
@@ -206,24 +178,25 @@ class SensedKinematicsNode(SuiteNode):
 
     def _on_set_odometry(self, request: Any, response: Any) -> Any:
         try:
-            asked = PoseWithCovarianceStamped().pose.pose
-            asked.position.x, asked.position.y = float(request.x), float(request.y)
-            asked.orientation = quaternion_of(float(request.yaw))
-            self._odometry.reset(pose_of(asked, 'request'))
+            pose = PoseWithCovarianceStamped().pose.pose
+            pose.position.x, pose.position.y = float(request.x), float(request.y)
+            pose.orientation = quaternion_of(float(request.yaw))
+            self._odometry.reset(pose_of(pose, 'request'))
             response.success, response.message = True, 'pose set; slip is forgotten'
         except ValueError as error:
             response.success, response.message = False, str(error)
         return response
 
     def _on_watch(self) -> None:
-        now = self.watch_time()
-        if self._alive.lost(now):
-            self.diagnostics.condition('joint_states', ERROR,
-                                       f'none for {self._alive.timeout} s: the pose stands still')
-        else:
-            self.diagnostics.condition('joint_states', OK, 'coming again')
+        condition, timeout = self.diagnostics.condition, self._alive.timeout
+        lost = self._alive.lost(self.watch_time())
+        condition('joint_states', ERROR if lost else OK,
+                  f'none for {timeout} s: the pose stands still' if lost else 'coming again')
         if self._estimate is not None:
-            self._report_grip(self._estimate)
+            spin = self._estimate.spin_text()
+            doubt = self._estimate.doubt_text(self.parameters.value.trusted_doubt)
+            condition('grip', ERROR if spin else OK, spin or 'the wheels roll')
+            condition('trust', WARN if doubt else OK, doubt or 'pose set')
 
 
 def main(args: list[str] | None = None) -> int:

@@ -21,6 +21,7 @@ all wheels is invisible.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -73,6 +74,22 @@ class SlipReport(NamedTuple):
     likelihood: Array
     statistic: float
     threshold: float
+
+    @property
+    def probability(self) -> Array:
+        """Probability (n,) of each wheel to slip; nan where no single wheel explains the slip."""
+        if not self.slipping:
+            return np.zeros_like(self.likelihood)
+        return self.likelihood if self.suspect >= 0 else np.full_like(self.likelihood, np.nan)
+
+    def text(self, joints: Sequence[str]) -> str:
+        """Return the diagnostic text with the names of the wheel `joints`, empty without slip."""
+        if not self.slipping:
+            return ''
+        if self.suspect < 0:
+            return 'more than one wheel slips'
+        return (f'{joints[self.suspect]} slips at {self.residual[self.suspect]:.3f} m/s, '
+                f'confidence {self.confidence:.2f}')
 
 
 @lru_cache

@@ -152,7 +152,7 @@ class Ground(Surface):
 
 
 def positive(owner: str, **values: float) -> None:
-    """Raise SurfaceError unless every length [m] of the `owner` is finite and greater than zero."""
+    """Raise SurfaceError unless all lengths [m] of `owner` are finite and greater than zero."""
     for name, value in values.items():
         if not (np.isfinite(value) and value > 0):
             raise SurfaceError(f'{owner}: {name} = {value} m: it must be a finite length greater '
