@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from rclpy.utilities import remove_ros_args
 
 from c3p_bringup.nodes import CHAIN, ROBOTS, node_class
-from c3p_ros.executor import run
+from c3p_ros.session import run
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -18,7 +18,6 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
 from c3p_dynamics.caster_dynamics import inverse_dynamics
-from c3p_ros.executor import run
 from c3p_ros.messages import (
     EffortCoding,
     JointCoding,
@@ -26,6 +25,7 @@ from c3p_ros.messages import (
     planar,
 )
 from c3p_ros.node import RELIABLE, SENSOR_DATA, SuiteNode
+from c3p_ros.session import run
 from c3p_ros.stamp_join import StampJoin
 from c3p_ros.wire import AccelRead, JointStateRead, OdometryRead
 from c3p_ros.wire_writers import JointStateWriter

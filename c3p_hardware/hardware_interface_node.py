@@ -30,12 +30,12 @@ from c3p_hardware.transport.can_bus import BusAddress
 from c3p_hardware.transport.card_link import CardLink
 from c3p_hardware.transport.device_status import arm_condition, device_statuses
 from c3p_ros.diagnostics import ERROR, OK, WARN
-from c3p_ros.executor import run
 from c3p_ros.managed_node import ManagedSuiteNode
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, check_age
 from c3p_ros.node import LATEST, RECORDED, SuiteNode
 from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.reach import open_reach
+from c3p_ros.session import run
 from c3p_ros.wire import JointStateRead
 from c3p_ros.wire_writers import JointStateWriter
 

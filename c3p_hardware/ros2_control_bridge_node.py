@@ -28,13 +28,13 @@ from c3p_hardware.joint_commands import (
 )
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
 from c3p_ros.diagnostics import OK, WARN
-from c3p_ros.executor import run
 from c3p_ros.finite import check_finite
 from c3p_ros.latency import LatencyHistogram
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError
 from c3p_ros.node import LATEST, SENSOR_DATA, WATCH_PERIOD, SuiteNode
 from c3p_ros.parameters import ParameterError
 from c3p_ros.publisher_watch import PublisherWatch
+from c3p_ros.session import run
 from c3p_ros.wire import JointStateRead
 from c3p_ros.wire_writers import JointStateWriter
 

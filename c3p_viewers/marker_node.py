@@ -20,8 +20,8 @@ from nav_msgs.msg import Path as PathMessage
 from rclpy.clock import Clock, ClockType
 from visualization_msgs.msg import MarkerArray
 
-from c3p_ros.executor import run
 from c3p_ros.node import RELIABLE, SENSOR_DATA, SuiteNode
+from c3p_ros.session import run
 from c3p_viewers.scene.live import TOPICS, LiveScene
 from c3p_viewers.scene.markers import MarkerScene
 from c3p_viewers.scene.settings import SceneSettings

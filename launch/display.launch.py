@@ -2,7 +2,7 @@
 """
 Show the robot's model in RViz and turn its joints with sliders.
 
-``ros2 launch c3p display.launch.py --show-args`` is the manual; docs/launch.md says more.
+``ros2 launch c3p display.launch.py --show-args`` is the manual; docs/launch.md explains.
 """
 
 from launch.actions import DeclareLaunchArgument, OpaqueFunction

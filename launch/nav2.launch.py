@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Bring up the robot and Nav2, which drives it.
+Bring up a robot with Nav2.
 
-``ros2 launch c3p nav2.launch.py --show-args`` is the manual; docs/nav2.md says more.
+``ros2 launch c3p nav2.launch.py --show-args`` is the manual; docs/nav2.md explains.
 """
 
 import os
@@ -54,9 +54,9 @@ ARGUMENTS = [
     *start_arguments(),
     DeclareLaunchArgument(
         'localization', default_value='amcl', choices=LOCALIZATIONS,
-        description='Who places the robot in the map. amcl: the laser, in the map of the argument '
-                    'map. slam: the same with a map that grows. none: the odometry, without a '
-                    'map; what is planned in moves along.'),
+        description='Localisation. amcl: laser scan and the map of the argument map. slam: laser '
+                    'scan, building the map. none: odometry without a map; the planning window '
+                    'moves with the robot.'),
     DeclareLaunchArgument(
         'map', default_value='',
         description='With localization:=amcl, the YAML file of the map.'),

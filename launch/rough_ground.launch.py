@@ -2,8 +2,8 @@
 """
 Drive the tricycle with passive variable camber over rough ground.
 
-``ros2 launch c3p rough_ground.launch.py --show-args`` is the manual; docs/rough_ground.md says
-more.
+``ros2 launch c3p rough_ground.launch.py --show-args`` is the manual; docs/rough_ground.md
+explains.
 """
 
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
@@ -28,19 +28,18 @@ ARGUMENTS = [
         description='Name of a terrain in c3p_description/terrains, or path of a height map.'),
     DeclareLaunchArgument(
         'autodrive', default_value='true', choices=BOOLEAN,
-        description='Drive until the first cmd_vel comes. false: stand until then.'),
+        description='Drive until the first cmd_vel. false: stand still until then.'),
     DeclareLaunchArgument(
         'drive_rate', default_value='1.0',
-        description='Rate of every wheel while it drives by itself, in rad/s.'),
+        description='Rate of every wheel before the first cmd_vel, in rad/s.'),
     DeclareLaunchArgument(
         'params_file', default_value='',
-        description='Parameter file of the node. robot, use_sim_time and the arguments above are '
-                    'overridden by those of the launch file. Empty: none.'),
+        description='Parameter file of the node; the launch arguments take precedence.'),
 ]
 
 
 def vehicle(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Return the node that moves the vehicle; with use_sim_time it makes the time as well."""
+    """Return the node that moves the vehicle; with use_sim_time it also publishes /clock."""
     file = LaunchConfiguration('params_file')
     values = {name: ParameterValue(LaunchConfiguration(name), value_type=kind) for name, kind in (
         ('robot', str), ('terrain', str), ('autodrive', bool), ('drive_rate', float))}

@@ -3,7 +3,7 @@
 Start Gazebo with a robot in it, ros2_control inside Gazebo, and the control chain.
 
 It is ros2_control.launch.py with ``hardware:=gazebo``. ``ros2 launch c3p sim_gazebo.launch.py
---show-args`` is the manual; docs/gazebo.md says more.
+--show-args`` is the manual; docs/gazebo.md explains.
 """
 
 from launch.actions import IncludeLaunchDescription, OpaqueFunction

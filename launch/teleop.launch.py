@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A robot that people drive: the mux with its e-stop, the joystick, and the robot's nodes.
+Bring up a robot for manual driving: multiplexer with e-stop, joystick, and the robot's nodes.
 
-The keyboard needs a terminal of its own: ``c3p teleop``. docs/teleop.md says more.
+The keyboard needs a terminal of its own: ``c3p teleop``. docs/teleop.md explains.
 """
 
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction

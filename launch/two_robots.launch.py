@@ -2,7 +2,7 @@
 """
 Bring up two simulated robots in one graph, each in a namespace of its own.
 
-``ros2 launch c3p two_robots.launch.py --show-args`` is the manual; docs/launch.md says more.
+``ros2 launch c3p two_robots.launch.py --show-args`` is the manual; docs/launch.md explains.
 """
 
 from launch.actions import (

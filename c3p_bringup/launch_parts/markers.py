@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What launch files share to start the marker node beside RViz."""
+"""Marker node of the launch files."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ def marker_argument() -> DeclareLaunchArgument:
     return DeclareLaunchArgument(
         'markers', default_value='auto', choices=('auto', 'true', 'false'),
         description='Start the marker node, which draws rolling lines, instantaneous centre, slip '
-                    'and path for RViz and Foxglove, and idles while nobody looks. auto: with '
-                    'RViz, for robots on casters.')
+                    'and path for RViz and Foxglove, and is idle without a subscriber. auto: '
+                    'together with RViz, for caster robots.')
 
 
 def markers(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """
-    Return the marker node where the argument ``markers`` asks for it.
+    Return the marker node if the argument ``markers`` requests it.
 
     Raises
     ------
     ModelError
-        ``true``, and the robot does not stand on casters.
+        ``true``, and the robot is not a caster robot.
     """
-    asked = LaunchConfiguration('markers').perform(context)
+    requested = LaunchConfiguration('markers').perform(context)
     robot = LaunchConfiguration('robot').perform(context)
-    if asked == 'false' or (asked == 'auto' and not chosen(context, 'rviz')):
+    if requested == 'false' or (requested == 'auto' and not chosen(context, 'rviz')):
         return []
     try:
         load_casters(robot)
     except ModelError:
-        if asked == 'true':
+        if requested == 'true':
             raise
         return []
-    # not every launch file has one
+    # some launch files have no parameter file
     file = context.launch_configurations.get('params_file')
     return [suite_node('marker_node', *([ParameterFile(file)] if file else []), {
         'robot': ParameterValue(robot, value_type=str)}, on_exit=optional('marker_node'))]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the launch files with ros2_control share: arguments, Gazebo's processes, MuJoCo's model.
+Parts of the launch files with ros2_control: arguments, Gazebo processes, MuJoCo model.
 
-Gazebo here is Harmonic (gz-sim 8) or later, as it comes with Jazzy.
+Requires Gazebo Harmonic (gz-sim 8) or later, the version of Jazzy.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def control_arguments() -> list[DeclareLaunchArgument]:
     return [
         DeclareLaunchArgument(
             'controller', default_value='', choices=('', *CONTROLLERS),
-            description='Law of both controllers, as in bringup.launch.py. Empty: as in '
+            description='Control law of both controllers, as in bringup.launch.py. Empty: as in '
                         'params_file.'),
         DeclareLaunchArgument(
             'params_file', default_value=share('config', 'c3p.yaml'),
-            description='Parameters of our nodes. robot, use_sim_time and controller are '
-                        'overridden by the arguments of those names.'),
+            description='Parameter file of the nodes of the suite. The launch arguments robot, '
+                        'use_sim_time and controller take precedence.'),
         controllers_argument(),
     ]
 
@@ -59,8 +59,8 @@ def controllers_argument() -> DeclareLaunchArgument:
     """Return the argument of the controller manager."""
     return DeclareLaunchArgument(
         'controllers_file', default_value=share('config', 'ros2_controllers.yaml'),
-        description='Parameters of the controller manager and its controllers; joints that are '
-                    'not those of the robot are replaced.')
+        description='Parameters of the controller manager and its controllers; joint names are '
+                    'replaced by those of the robot.')
 
 
 def gazebo_arguments() -> list[DeclareLaunchArgument]:
@@ -73,7 +73,7 @@ def gazebo_arguments() -> list[DeclareLaunchArgument]:
                         'already, put one more robot into it.'),
         DeclareLaunchArgument(
             'spawn_pose', default_value='[0.0, 0.0, 0.0, 0.0]',
-            description='Where Gazebo puts the robot: [x, y, z, yaw] in m and rad, z of the '
+            description='Spawn pose of the robot in Gazebo: [x, y, z, yaw] in m and rad, z of the '
                         'ground below it.'),
         DeclareLaunchArgument(
             'tyre_friction', default_value='0.8',
@@ -130,21 +130,21 @@ def mujoco_model(context: LaunchContext) -> tuple[str, list[LaunchDescriptionEnt
 
 
 def spawned(event: ProcessExited, context: LaunchContext) -> None:
-    """Stop everything when a helper that ends by itself has failed."""
+    """Stop all processes if a helper process has failed."""
     if event.returncode and not context.is_shutdown:
-        raise RuntimeError(f'{event.process_name} ended with exit code {event.returncode}, its '
-                           'reason stands above; everything else is stopped')
+        raise RuntimeError(f'{event.process_name} ended with exit code {event.returncode}; the '
+                           'reason is in the log above; stopping all processes')
 
 
 def world_file(world: str) -> str:
     """
-    Return what Gazebo is told for the argument ``world``.
+    Return Gazebo's argument for the launch argument ``world``.
 
     Parameters
     ----------
     world : str
-        A name of the package's, or an ``.sdf`` file, which Gazebo looks for itself when it is not
-        here.
+        Name of a world of the package, or an ``.sdf`` file; Gazebo searches its own paths for a
+        file that does not exist here.
 
     Raises
     ------
