@@ -190,7 +190,7 @@ class Vehicle:
 
     def _pack(self, parents: dict[str, str | None]) -> Packed:
         """Fold fixed rotations so that every joint moves about a coordinate axis of its frame."""
-        order = sorted(parents, key=self._depth(parents))
+        order = sorted(parents, key=lambda name: self._depth(parents, name))
         row = {name: i for i, name in enumerate(order)}
         tree, fixed = np.zeros((len(order), 6), np.int64), np.empty((len(order), 12))
         # what is left to turn from a body's frame in the kernels to the frame of its joint
@@ -220,14 +220,10 @@ class Vehicle:
         """Range of each joint (m, 2)."""
         return np.array([(joint.lower, joint.upper) for joint in self.joints])
 
-    def _depth(self, parents: dict[str, str | None]) -> object:
+    def _depth(self, parents: dict[str, str | None], name: str) -> tuple[int, int]:
         """Return a key that sorts joints parents first, else in their own order."""
-        def key(name: str) -> tuple[int, int]:
-            depth, above = 0, parents[name]
-            while above is not None:
-                depth, above = depth + 1, parents[above]
-            return depth, self.index(name)
-        return key
+        above = parents[name]
+        return (0 if above is None else self._depth(parents, above)[0] + 1), self.index(name)
 
     @property
     def lengths(self) -> Array:

@@ -107,9 +107,3 @@ def rates(wheel, ground, c, s, wx, wy, wz, vx, vy):
     q0, q1 = c * p0 - s * p1, -s * p0 - c * p1
     dy = q1 / m11
     return (w0 / m0, w1 / m1, (q0 - m01 * dy) / a, dy, wz + t0 * w0 + tx * q0 + ty * q1, margin)
-
-
-@inlined
-def rolling_rates(wheel, ground, c, s, wx, wy, wz):
-    """Return ``(u̇, v̇, ẋ, ẏ, ψ̇, margin)`` of rolling without slip: `rates` with v = 0."""
-    return rates(wheel, ground, c, s, wx, wy, wz, 0.0, 0.0)

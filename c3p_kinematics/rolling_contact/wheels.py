@@ -9,7 +9,7 @@ goes over the tread; the origin is the wheel centre.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -23,6 +23,9 @@ from c3p_kinematics.rolling_contact.surfaces import (
     SurfaceError,
     positive,
 )
+
+# uncompiled: one value costs less than the compiler
+SECTION = getattr(kernels.profile, 'py_func', kernels.profile)
 
 
 class WheelSurface(Surface):
@@ -44,7 +47,7 @@ class WheelSurface(Surface):
     @property
     def parameters(self) -> Array:
         """The lengths that the kernels take."""
-        parameters = np.array(self._lengths(), float)
+        parameters = np.array(astuple(self), float)
         parameters.setflags(write=False)
         return parameters
 
@@ -64,12 +67,9 @@ class WheelSurface(Surface):
         return Chart(r * radial + h * axle, r * along, dr * radial + dh * axle,
                      -r * radial, dr * along, ddr * radial + ddh * axle)
 
-    def _lengths(self) -> tuple[float, ...]:
-        raise NotImplementedError
-
     def _section(self, v: float) -> tuple[float, ...]:
         """Return r, h and their first and second derivatives by v."""
-        raise NotImplementedError
+        return SECTION(self.kind, astuple(self), v)
 
 
 @dataclass(frozen=True)
@@ -100,13 +100,6 @@ class Torus(WheelSurface):
         positive('Torus', tube_radius=self.tube_radius)
         if self.radius != 0:
             positive('Torus', radius=self.radius)
-
-    def _lengths(self) -> tuple[float, ...]:
-        return self.radius, self.tube_radius
-
-    def _section(self, v: float) -> tuple[float, ...]:
-        c, s = self.tube_radius * math.cos(v), self.tube_radius * math.sin(v)
-        return self.radius + c, s, -s, c, -c, -s
 
 
 def sphere(radius: float) -> Torus:
@@ -146,13 +139,6 @@ class Ellipsoid(WheelSurface):
         """Check both lengths."""
         positive('Ellipsoid', radius=self.radius, half_width=self.half_width)
 
-    def _lengths(self) -> tuple[float, ...]:
-        return self.radius, self.half_width
-
-    def _section(self, v: float) -> tuple[float, ...]:
-        a, b, c, s = self.radius, self.half_width, math.cos(v), math.sin(v)
-        return a * c, b * s, -a * s, b * c, -a * c, -b * s
-
 
 @dataclass(frozen=True)
 class CappedCylinder(WheelSurface):
@@ -185,16 +171,3 @@ class CappedCylinder(WheelSurface):
         if self.edge_radius >= self.radius:
             raise SurfaceError(f'CappedCylinder: edge_radius = {self.edge_radius} m: it must be '
                                f'smaller than radius = {self.radius} m')
-
-    def _lengths(self) -> tuple[float, ...]:
-        return self.radius, self.half_flat, self.edge_radius
-
-    def _section(self, v: float) -> tuple[float, ...]:
-        edge = self.edge_radius
-        # how far round the edge: negative on the left one, 0 on the flat
-        angle = (v - min(max(v, -self.half_flat), self.half_flat)) / edge
-        if angle == 0.0:
-            return self.radius, v, 0.0, 1.0, 0.0, 0.0
-        c, s = math.cos(angle), math.sin(angle)
-        return (self.radius - edge * (1.0 - c), math.copysign(self.half_flat, v) + edge * s,
-                -s, c, -c / edge, -s / edge)
