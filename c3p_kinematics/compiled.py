@@ -35,3 +35,14 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     if _njit is None:
         return function
     return _njit(error_model='numpy', nogil=True, forceinline=True)(function)
+
+
+def spliced(function: Callable[..., Any]) -> Callable[..., Any]:
+    """
+    Compile `function` as part of the source of each caller.
+
+    For functions that take tuples of many arrays, whose references a call would count.
+    """
+    if _njit is None:
+        return function
+    return _njit(error_model='numpy', nogil=True, inline='always')(function)

@@ -13,7 +13,7 @@ import math
 from c3p_kinematics.closed_chain_vehicle._geometry_kernels import POSE, geometry
 from c3p_kinematics.closed_chain_vehicle._rate_kernels import correction, velocities
 from c3p_kinematics.closed_chain_vehicle._scan_kernels import scan
-from c3p_kinematics.compiled import inlined, kernel
+from c3p_kinematics.compiled import inlined, kernel, spliced
 from c3p_kinematics.rolling_contact._kernels import TORUS
 
 # events that end a run
@@ -44,31 +44,31 @@ def copy(source, target):
 
 
 @kernel
-def keep(memory, records, at):
+def keep(at, state, rate, desired, note, records):
     """Write record `at`."""
-    for j in range(len(memory.state)):
-        records.states[at, j], records.rates[at, j] = memory.state[j], memory.rate[j]
-    for j in range(len(memory.desired)):
-        records.desired[at, j] = memory.desired[j]
+    for j in range(len(state)):
+        records.states[at, j], records.rates[at, j] = state[j], rate[j]
+    for j in range(len(desired)):
+        records.desired[at, j] = desired[j]
     for j in range(3):
-        records.turning[at, j] = memory.work.note[2 + j]
+        records.turning[at, j] = note[2 + j]
 
 
 @inlined
-def requested(inputs, k, s, state, desired):
+def requested(table, k, s, gain, state, desired):
     """
     Write the desired rates at the fraction s of period k, less the feedback ``gain θ``.
 
     `table` holds one row, or three of each period: begin, middle, end, of which the last is the
     first of the next. They are joined by a parabola, which Runge-Kutta's midpoints need exactly.
     """
-    table, a, b, c, at, step = inputs.table, 1.0, 0.0, 0.0, 0, 0
+    a, b, c, at, step = 1.0, 0.0, 0.0, 0, 0
     if table.shape[0] > 1:
         b, c, at, step = 4.0 * s * (1.0 - s), s * (2.0 * s - 1.0), 2 * k, 1
         a = 1.0 - b - c
     for j in range(len(desired)):
         desired[j] = (a * table[at, j] + b * table[at + step, j] + c * table[at + 2 * step, j]
-                      - inputs.gain[j] * state[POSE + j])
+                      - gain[j] * state[POSE + j])
 
 
 @inlined
@@ -123,9 +123,8 @@ def combine(tableau_row, count, stage, h, state, trial):
 
 
 @inlined
-def wrong(plan, wheels, note, state, left, rank, first_rank):
+def wrong(settings, limits, wheels, note, state, left, rank, first_rank):
     """Return the event of a state: code, wheel or joint or rank, number."""
-    settings, limits = plan.settings, plan.inputs.limits
     m = limits.shape[0]
     if not math.isfinite(left):
         return NOT_FINITE, 0, left
@@ -162,27 +161,27 @@ def alone(vehicle, state, hollow):
     return True
 
 
-@inlined
-def rate_at(vehicle, plan, memory, k, s, state, out):
+@spliced
+def rate_at(vehicle, settings, inputs, work, desired, delta, k, s, state, out):
     """Write the rate of a state whose geometry is in the workspace; return the rank."""
-    requested(plan.inputs, k, s, state, memory.desired)
-    rank = velocities(vehicle, state, memory.desired, plan.inputs.scale, memory.work, out)
-    if plan.settings.stabilisation == BAUMGARTE:
-        pull(vehicle, state, memory.work, plan.settings.rate, memory.delta, out)
+    requested(inputs.table, k, s, inputs.gain, state, desired)
+    rank = velocities(vehicle, state, desired, inputs.scale, work, out)
+    if settings.stabilisation == BAUMGARTE:
+        pull(vehicle, state, work, settings.rate, delta, out)
     return rank
 
 
-@inlined
-def try_step(vehicle, ground, plan, memory, k, done, h, stages):
+@spliced
+def try_step(vehicle, ground, settings, inputs, tableau, memory, k, done, h, stages):
     """Write the trial state a step h later; return its estimated error, m (0: fixed steps)."""
-    settings, tableau = plan.settings, plan.tableau
-    stage, state, trial, last = memory.stage, memory.state, memory.trial, len(plan.tableau.c)
+    stage, state, trial, last = memory.stage, memory.state, memory.trial, len(tableau.c)
+    work, desired, delta = memory.work, memory.desired, memory.delta
     # the rate at the begin of the step is known: stage 0
     for i in range(1, stages):
         combine(tableau.a[i], i, stage, h, state, trial)
-        geometry(vehicle, ground, trial, memory.work)
-        rate_at(vehicle, plan, memory, k, (done + tableau.c[i] * h) / settings.period, trial,
-                stage[i])
+        geometry(vehicle, ground, trial, work)
+        rate_at(vehicle, settings, inputs, work, desired, delta, k,
+                (done + tableau.c[i] * h) / settings.period, trial, stage[i])
     combine(tableau.b, last, stage, h, state, trial)
     unit_quaternion(trial)
     error = 0.0
@@ -191,18 +190,8 @@ def try_step(vehicle, ground, plan, memory, k, done, h, stages):
             difference = 0.0
             for i in range(last):
                 difference += tableau.e[i] * stage[i, j]
-            error = max(error, abs(h * difference) * plan.inputs.lengths[j])
+            error = max(error, abs(h * difference) * inputs.lengths[j])
     return error
-
-
-@inlined
-def settle_trial(vehicle, ground, plan, memory, k, s):
-    """Close the trial state if projected, write the rate there; return open closure and rank."""
-    if plan.settings.stabilisation == PROJECTION:
-        left = project(vehicle, ground, memory.trial, memory.work, memory.delta)
-    else:
-        left = geometry(vehicle, ground, memory.trial, memory.work)
-    return left, rate_at(vehicle, plan, memory, k, s, memory.trial, memory.rate)
 
 
 @inlined
@@ -220,7 +209,10 @@ def drive(vehicle, ground, plan, memory, every, records):
     Returns the number of periods reached, the time of the last state, and the event that ended the
     run: code, wheel or joint or rank, number. The last state is in ``memory.state``.
     """
-    settings, note, stages = plan.settings, memory.work.note, len(plan.tableau.c)
+    # parts of the tuples once: each access counts the references of their arrays
+    settings, inputs, tableau = plan.settings, plan.inputs, plan.tableau
+    work, note, stages = memory.work, memory.work.note, len(plan.tableau.c)
+    desired, delta = memory.desired, memory.delta
     adaptive, scanning = settings.tolerance > 0.0, settings.travel < math.inf
     # fresh: the first state, or the one gone back to, is checked without a step
     first_rank, fresh = 0, True
@@ -229,7 +221,8 @@ def drive(vehicle, ground, plan, memory, every, records):
     while True:
         # trial step
         h = 0.0 if fresh else min(trying, settings.period - done)
-        error = try_step(vehicle, ground, plan, memory, k, done, h, 1 if fresh else stages)
+        error = try_step(vehicle, ground, settings, inputs, tableau, memory, k, done, h,
+                         1 if fresh else stages)
         if not error <= settings.tolerance:
             shrink = SAFETY * (settings.tolerance / error) ** 0.2
             trying = h * (max(SHRINK, shrink) if math.isfinite(error) else SHRINK)
@@ -237,15 +230,20 @@ def drive(vehicle, ground, plan, memory, every, records):
                 return k, k * settings.period + done, TOO_SMALL, 0, error
             continue
         # event: from the trial state, whose rate begins the next step
-        left, rank = settle_trial(vehicle, ground, plan, memory, k, (done + h) / settings.period)
+        if settings.stabilisation == PROJECTION:
+            left = project(vehicle, ground, memory.trial, work, delta)
+        else:
+            left = geometry(vehicle, ground, memory.trial, work)
+        rank = rate_at(vehicle, settings, inputs, work, desired, delta, k,
+                       (done + h) / settings.period, memory.trial, memory.rate)
         if fresh and k == 0:
             first_rank = rank
-        code, which, number = wrong(plan, vehicle.wheel.shape[0], note, memory.trial, left, rank,
-                                    first_rank)
-        path = travelled + h * speed_of(memory.rate, note, plan.inputs.lengths)
+        code, which, number = wrong(settings, inputs.limits, vehicle.wheel.shape[0], note,
+                                    memory.trial, left, rank, first_rank)
+        path = travelled + h * speed_of(memory.rate, note, inputs.lengths)
         looked = scanning and (fresh or path >= settings.travel or careful > 0.0)
         if code == NOTHING and looked and not alone(vehicle, memory.trial, settings.hollow):
-            which = scan(vehicle, ground, memory.work.frame, memory.grid, memory.found)
+            which = scan(vehicle, ground, work.frame, memory.grid, memory.found)
             if which >= 0:
                 code, number = SECOND, memory.found[which, 0]
         if code != NOTHING:
@@ -276,12 +274,12 @@ def drive(vehicle, ground, plan, memory, every, records):
             copy(memory.state, memory.saved)
             travelled, saved_k, saved_done = 0.0, k, done
         if (start or done == 0.0) and k % every == 0:
-            keep(memory, records, k // every)
+            keep(k // every, memory.state, memory.rate, desired, note, records)
         if k >= plan.count:
             return k, k * settings.period, NOTHING, 0, 0.0
     if fresh:
         copy(memory.trial, memory.state)
         copy(memory.rate, memory.stage[0])
         if k == 0:
-            keep(memory, records, 0)
+            keep(0, memory.state, memory.rate, desired, note, records)
     return k, k * settings.period + done, code, which, number
