@@ -22,7 +22,7 @@ from c3p_experiments.auchter_moore.scene_shapes import Shape as Drawn
 from c3p_experiments.auchter_moore.scene_shapes import rod
 from c3p_experiments.auchter_moore.scene_vehicle import Figure
 from c3p_kinematics.closed_chain_vehicle.vehicle import State
-from c3p_kinematics.pvc_tricycle import vehicle
+from c3p_kinematics.vehicles import pvc_tricycle
 from c3p_simulation.tricycle.commands import Commands
 from c3p_simulation.tricycle.run import RoughGroundRun
 from c3p_simulation.worlds.terrain_files import load_terrain
@@ -68,7 +68,7 @@ def main() -> None:
     x, y = state.position[:2]
     scene = Scene(run.terrain, (x - HALF, x + HALF), (y - HALF, y + HALF))
     shapes = camber_scene(model, state.joint)
-    drawn: list[Drawn] = [Figure(vehicle(model), model).at(state)]
+    drawn: list[Drawn] = [Figure(pvc_tricycle(model), model).at(state)]
     for shape in shapes:
         if isinstance(shape, Line):
             drawn += lines(in_ground(state, shape.points), shape.colour, shape.width)

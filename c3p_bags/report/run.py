@@ -20,8 +20,7 @@ from c3p_bags.runs.run_log import Motion, RunLog
 from c3p_bags.storage.bag_parameters import read_parameters
 from c3p_bags.storage.bags import BagError
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.odometry import OdometrySettings
-from c3p_kinematics.odometry_stream import PARAMETERS, odometry_settings
+from c3p_kinematics.odometry import PARAMETERS, OdometrySettings, odometry_settings
 from c3p_kinematics.singularity import singularity
 
 # stamps before this are those of a simulation that began at zero, not of a clock: 1990, s

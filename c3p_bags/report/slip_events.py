@@ -10,7 +10,7 @@ import numpy as np
 from c3p_bags.report.slip_replay import SlipReplay
 from c3p_bags.runs.run_log import Slip
 from c3p_description.model import Array
-from c3p_kinematics.slip_monitor import SlipSettings
+from c3p_kinematics.slip import SlipSettings
 
 # a suspicion that lasts less is noise at the edge of another one, s
 SHORTEST_EVENT = 0.05

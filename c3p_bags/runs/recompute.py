@@ -21,8 +21,12 @@ import numpy as np
 from c3p_bags.storage.bags import BagError, read_raw
 from c3p_bags.storage.log_fields import joint_reader
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.odometry import OdometryEstimate, OdometrySettings
-from c3p_kinematics.odometry_stream import OdometryStream, planar_covariance
+from c3p_kinematics.odometry import (
+    Odometry,
+    OdometryEstimate,
+    OdometrySettings,
+    planar_covariance,
+)
 from c3p_kinematics.se2 import wrap
 from c3p_ros.cdr import MessageError
 from c3p_ros.cdr_arrays import tables
@@ -194,7 +198,7 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
     progress : callable
         Told the part that is done, 0 to 1.
     """
-    run = _Run(OdometryStream(robot, settings), CycleClock(), samples)
+    run = _Run(Odometry(robot, settings), CycleClock(), samples)
     known = {} if recorded is None else dict(zip(recorded.stamp.tolist(), recorded.numbers,
                                                  strict=True))
     resets: list[int] = []
@@ -229,7 +233,7 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
 class _Run:
     """A stream with what it has made; copied where two ways must be tried."""
 
-    def __init__(self, stream: OdometryStream, clock: CycleClock, samples: Samples) -> None:
+    def __init__(self, stream: Odometry, clock: CycleClock, samples: Samples) -> None:
         self.stream, self.clock, self.samples = stream, clock, samples
         self.kept: list[int] = []
         self.rows: list[Array] = []
@@ -242,16 +246,20 @@ class _Run:
         except MessageError:
             self.refused += 1
             return None
-        estimate = self.stream.step(dt, *self.samples.angles[k])
+        estimate = self._feed(dt, k)
         if estimate.accepted:
             self.kept.append(k)
             self.rows.append(_numbers(estimate))
         return estimate
 
+    def _feed(self, dt: float | None, k: int) -> OdometryEstimate:
+        steering, steering_rate, angle, rate = self.samples.angles[k]
+        return self.stream.step_by(dt, steering, angle, rate, steering_rate)
+
     def begin_at(self, k: int, pose: Array) -> OdometryEstimate:
         """Take sample k again, as the first one after the pose was set."""
         self.stream.reset(pose)
-        estimate = self.stream.step(0.0, *self.samples.angles[k])
+        estimate = self._feed(0.0, k)
         self.rows[-1] = _numbers(estimate)
         return estimate
 

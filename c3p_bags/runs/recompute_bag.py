@@ -22,7 +22,7 @@ from c3p_bags.runs.recorded_robot import NODE, recorded_casters
 from c3p_bags.storage.bag_contents import connections_of, notes_of
 from c3p_bags.storage.bag_parameters import read_parameters, suite_version
 from c3p_bags.storage.bags import BagError, BagWriter, read_raw, topics_of
-from c3p_kinematics.odometry_stream import PARAMETERS, odometry_settings
+from c3p_kinematics.odometry import PARAMETERS, odometry_settings
 
 # where the recorded odometry goes in a bag that has the recomputed one
 RECORDED = 'odom/recorded'

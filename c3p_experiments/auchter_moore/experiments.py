@@ -22,8 +22,8 @@ from c3p_experiments.loop.model_options import ModelOptions
 from c3p_experiments.loop.outcome import Row
 from c3p_experiments.loop.report import table_rows, write_report
 from c3p_kinematics.closed_chain_vehicle import LockedSlip, Run, locked_slip, place, simulate
-from c3p_kinematics.pvc_tricycle import vehicle as vehicle_of
 from c3p_kinematics.terrain import SplineGround, Terrain
+from c3p_kinematics.vehicles import pvc_tricycle as vehicle_of
 from c3p_simulation.worlds.terrain_files import load_terrain
 
 # the paper's inputs, rad/s: steering 0, drives 1, camber 0; its duration; step of the method, s

@@ -35,7 +35,7 @@ class Figure:
     Parameters
     ----------
     vehicle : Vehicle
-        Of pvc_tricycle.py: wheel 1 steers, 2 and 3 lean.
+        Of c3p_kinematics/vehicles.py: wheel 1 steers, 2 and 3 lean.
     model : PvcTricycle
         Its parameters.
     """

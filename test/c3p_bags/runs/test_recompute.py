@@ -13,7 +13,7 @@ from c3p_bags.storage.bag_contents import notes_of
 from c3p_bags.storage.bags import BagError, BagWriter, read_topics, topics_of
 from c3p_bringup.cli.main import main
 from c3p_description.reading.loader import load_casters
-from c3p_kinematics.odometry_stream import OdometryStream, odometry_settings
+from c3p_kinematics.odometry import Odometry, odometry_settings
 from c3p_ros.cycle import CycleClock
 
 ROBOT = load_casters('c3p')
@@ -47,7 +47,7 @@ def bag(path, count=200, space='', refused=(), resets=None, parameters=PARAMETER
         odom=True, lost=()):
     """Write what a robot would: every sample, and an odometry of those that were not refused."""
     store_kinds = {'joint_states': JOINT_STATES, 'odom': ODOMETRY}
-    stream = OdometryStream(ROBOT, odometry_settings(
+    stream = Odometry(ROBOT, odometry_settings(
         wheel_counts=PARAMETERS['wheel_counts'], robust=PARAMETERS['robust']))
     clock = CycleClock()
     with BagWriter(path) as writer:
@@ -77,8 +77,8 @@ def bag(path, count=200, space='', refused=(), resets=None, parameters=PARAMETER
                 stream.reset(resets[k])
             # as the node reads it
             back = sign * position + zero
-            estimate = stream.step(clock.accept(stamp), back[:3], sign[:3] * velocity[:3],
-                                   back[3:], sign[3:] * velocity[3:])
+            estimate = stream.step_by(clock.accept(stamp), back[:3], back[3:],
+                                      sign[3:] * velocity[3:], sign[:3] * velocity[:3])
             if odom and k >= start and k not in lost:
                 writer.write(f'{space}/odom', stamp + 2000, _message(
                     writer.types, stamp, _numbers(estimate), 'map', 'base_link'))

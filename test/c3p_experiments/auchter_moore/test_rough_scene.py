@@ -19,15 +19,15 @@ from c3p_experiments.auchter_moore.scene import SUN, WHITE, Scene, View, height_
 from c3p_experiments.auchter_moore.scene_shapes import box, disc, ground, joined, rod, tyre
 from c3p_experiments.auchter_moore.scene_vehicle import Figure
 from c3p_kinematics.closed_chain_vehicle import place, simulate
-from c3p_kinematics.pvc_tricycle import vehicle
 from c3p_kinematics.terrain import Flat, Hills
+from c3p_kinematics.vehicles import pvc_tricycle
 
 # the first of these tests on a computer compiles the kernels: a minute of work, more when shared
 pytestmark = pytest.mark.timeout(400)
 
 SIZE = (160, 90)
 MODEL = load('pvc_tricycle')
-VEHICLE = vehicle(MODEL)
+VEHICLE = pvc_tricycle(MODEL)
 RED = (1.0, 0.0, 0.0)
 
 
