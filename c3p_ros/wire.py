@@ -24,7 +24,6 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
-from c3p_controller.law import MOST_POINTS
 from c3p_ros.errors import MOST_TEXT
 from c3p_ros.messages import MessageError, nanoseconds_of
 
@@ -38,6 +37,9 @@ POINT = 20
 
 # names of a message, and numbers of a field, beyond which it is not of a robot
 MOST_NAMES = 400
+
+# points of a trajectory, at most; as in c3p_controller.torque_law
+MOST_POINTS = 200
 
 
 class JointStateRead(NamedTuple):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from c3p_controller.ros.goal_interface import RESULTS
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
@@ -17,7 +18,6 @@ from c3p_controller.position_controller_node import GOAL_TOLERANCE, YAW_TOLERANC
 from c3p_description.model import Array
 from c3p_ros.diagnostics import ERROR
 from c3p_ros.frames import fill_pose
-from c3p_ros.goal_report import RESULTS
 from c3p_ros.node import LATCHED, LATEST, RELIABLE
 from c3p_simulation.drive_story import DriveStory
 

@@ -63,7 +63,7 @@ class Task:
     direction : float, rad
         Of the travel, on the floor.
     speed : float, m/s
-        Asked for, and never exceeded.
+        Requested, and never exceeded.
     limits : tuple of float, N·m
         Torque limits.
     tolerances : tuple of float, m

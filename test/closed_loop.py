@@ -11,9 +11,9 @@ import yaml
 
 import c3p_controller
 import c3p_dynamics
-from c3p_controller.position_controller import PositionController, PositionGains
-from c3p_controller.reference import ReferenceLimits
-from c3p_controller.velocity_controller import VelocityController, VelocityGains
+from c3p_controller.paper.exponential import PositionController, PositionGains
+from c3p_controller.setpoint_limits import ReferenceLimits
+from c3p_controller.paper.velocity import VelocityController, VelocityGains
 from c3p_description import load
 from c3p_dynamics.caster_dynamics import inverse_dynamics
 from c3p_kinematics.odometry import Odometry
@@ -87,7 +87,7 @@ def drive(goal, steering, timeout=30.0):
         estimate = odometry.step(sample.time, sample.steering, sample.wheel_angle,
                                  sample.wheel_rate, sample.steering_rate)
         # a command counts from the cycle after the one whose odometry it answers, as in the nodes
-        accel = velocity.ask(command, estimate.twist, dt)
+        accel = velocity.accel(command, estimate.twist, dt)
         answer = position.step(estimate.pose)
         command = answer.twist
         dynamics = inverse_dynamics(ROBOT, sample.steering, estimate.twist, accel,

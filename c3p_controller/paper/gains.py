@@ -48,6 +48,6 @@ class TableOne(NamedTuple):
 
 TABLE_I = TableOne()
 
-# both axes as strong as X: with K_y = 0 nothing drives along Y, and the triangle of Fig. 10 cannot
-# be driven; the −225° of its third leg are what both axes, saturated, give
+# the gain of X on both axes: with K_y = 0 there is no motion along Y, and the triangle of Fig. 10
+# is impossible; the −225° of its third leg result from both axes in saturation
 BOTH_AXES = (TABLE_I.axis_gain[0], TABLE_I.axis_gain[0])

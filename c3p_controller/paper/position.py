@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The exponential position controller of paper I, eqs (14)-(16), literally, in all its readings.
+Exponential position controller of paper I, eqs (14)-(16), as printed, in all its readings.
 
     Ẋ = sign(X_e) K_x (1 − e^(−μ_x |X_e|))      Ẏ = sign(Y_e) K_y (1 − e^(−μ_y |Y_e|))
     Φ̇ = K_Φ Φ_e + K_er δ_er,     δ_er = ϑ − δ_g,   ϑ = arctan(−Y_g/X_g),   δ_g = arctan(−Y_e/X_e)
 
 and inside a zone of 5 cm "the robot velocities will be zero". `PaperPositionOptions` names what is
-misprinted or left open; its defaults are the print with what it cannot do without.
-`position_controller.PositionController` is the form for practical use.
+misprinted or left open; its defaults are the print with the necessary corrections.
+`exponential.PositionController` is the form for practical use.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from c3p_controller.goals.position_command import PositionCommand, checked_goal, exponential
 from c3p_controller.paper.angles import ARCTANGENTS, SENSES, check_choices, direction_angle
 from c3p_controller.paper.gains import TABLE_I
-from c3p_controller.position_controller import PositionCommand, axis_velocity, checked_goal
 from c3p_description.model import Array
 from c3p_kinematics.se2 import wrap
 
@@ -36,13 +36,13 @@ class PaperPositionGains:
     Attributes
     ----------
     axis_gain : (float, float), m/s, ≥ 0
-        K_x, K_y. `gains.BOTH_AXES` is what the triangle needs.
+        K_x, K_y. The triangle needs `gains.BOTH_AXES`.
     axis_rate : (float, float), 1/m, > 0
         μ_x, μ_y.
     yaw_gain, line_yaw_gain : float, 1/s
         K_Φ, K_er.
     goal_zone : float, m
-        0 is no zone. With a zone, a goal that is only a turn is reached at once, without turning.
+        0 disables the zone. With a zone, a pure turn is reached at once, without turning.
     """
 
     axis_gain: tuple[float, float] = TABLE_I.axis_gain
@@ -52,7 +52,7 @@ class PaperPositionGains:
     goal_zone: float = TABLE_I.goal_zone
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work."""
+        """Reject invalid values."""
         for name, least in (('axis_gain', 'zero or more'), ('axis_rate', 'greater than zero')):
             pair = getattr(self, name)
             if len(pair) != 2 or not all(
@@ -69,13 +69,13 @@ class PaperPositionGains:
 @dataclass(frozen=True)
 class PaperPositionOptions:
     """
-    How to read eqs (14)-(16).
+    Readings of eqs (14)-(16).
 
     Attributes
     ----------
     frame : {'rotated', 'as_printed'}
         Rotated: (14), (15) are velocities over the floor, and the twist in ``base_link`` is R(φ)ᵀ
-        of them. As printed: without R, as if the platform never yawed.
+        of them. As printed: without R, as if the yaw were always zero.
     line : {'from_start', 'as_printed'}
         The direction ϑ of the line. From start: of goal minus start. As printed: of the goal's
         coordinates, which is the same only from the origin; 0/0 with the origin as goal.
@@ -84,14 +84,12 @@ class PaperPositionOptions:
     sense : {'clockwise', 'counter_clockwise'}
         Clockwise, as printed: K_er = −0.3 turns the platform away from the line.
     angles : {'wrapped', 'as_printed'}
-        Wrapped: Φ_e and δ_er in (−π, π]. As printed: plain differences, which may turn the long
-        way round.
+        Wrapped: Φ_e and δ_er in (−π, π]. As printed: plain differences, which may exceed π.
     zone : {'every_cycle', 'latched'}
         Every cycle: zero inside the zone, and driving again when pushed out of it. Latched: zero
         for good once it has been entered.
     undefined : {'leave_out', 'stop'}
-        Where δ_er is no number (0/0). Leave out: K_er δ_er is left out. Stop: zero twist, which is
-        what a guard makes of NaN.
+        Where δ_er is NaN (0/0). Leave out: K_er δ_er is left out. Stop: zero twist.
     """
 
     frame: str = 'rotated'
@@ -103,7 +101,7 @@ class PaperPositionOptions:
     undefined: str = 'leave_out'
 
     def __post_init__(self) -> None:
-        """Refuse what is no choice."""
+        """Reject an unknown choice."""
         check_choices(self, CHOICES)
 
 
@@ -111,7 +109,7 @@ class PaperPositionOptions:
 AS_PRINTED = PaperPositionOptions('as_printed', 'as_printed', 'one_argument', 'clockwise',
                                   'as_printed', 'every_cycle', 'stop')
 
-# what the print must mean for a platform that yaws and goals all around
+# correction for a platform that yaws and goals in every direction
 CORRECTED = PaperPositionOptions(sense='counter_clockwise')
 
 
@@ -124,7 +122,7 @@ def line_error(line: Array, error: Array, options: PaperPositionOptions) -> floa
     line : (2,) array, m
         X_g, Y_g: any vector along the line.
     error : (2,) array, m
-        X_e, Y_e: what is left to the goal.
+        X_e, Y_e: remaining error.
     options : PaperPositionOptions
 
     Returns
@@ -134,7 +132,7 @@ def line_error(line: Array, error: Array, options: PaperPositionOptions) -> floa
 
     Examples
     --------
-    Right of a line along X, the goal lies to the left: clockwise that is negative, so ϑ − δ_g is
+    Right of a line along X, the goal is to the left: clockwise that is negative, so ϑ − δ_g is
     positive, and K_er = −0.3 turns to the right, away from the line.
 
     >>> options = PaperPositionOptions()
@@ -146,11 +144,15 @@ def line_error(line: Array, error: Array, options: PaperPositionOptions) -> floa
     return float(wrap(theta - delta)) if options.angles == 'wrapped' else theta - delta
 
 
+def axis_velocity(error: Array, gain: tuple[float, float], rate: tuple[float, float]) -> Array:
+    """Return the floor velocity of eqs (14), (15) as printed: each floor axis separately, m/s."""
+    return np.array([exponential(error[0], gain[0], rate[0]),
+                     exponential(error[1], gain[1], rate[1])])
+
+
 class PaperPositionController:
     """
-    Drives to a goal pose as paper I prints it; the memory is goal, line and zone.
-
-    Takes the place of `PositionController`: the same calls, the same answer.
+    Drives to a goal pose as printed in paper I; the memory is goal, line and zone.
 
     Parameters
     ----------
@@ -173,6 +175,8 @@ class PaperPositionController:
     True
     """
 
+    preview = None
+
     def __init__(self, gains: PaperPositionGains | None = None,
                  options: PaperPositionOptions | None = None) -> None:
         """Start without a goal."""
@@ -181,9 +185,18 @@ class PaperPositionController:
         self.goal: Array | None = None
         self._start, self._there = np.zeros(2), False
 
+    @property
+    def zone(self) -> tuple[float, float]:
+        """Goal zone, m and rad; the printed law does not consider yaw."""
+        return self.gains.goal_zone, math.inf
+
+    def retune(self, settings: tuple[PaperPositionGains, PaperPositionOptions]) -> None:
+        """Replace gains and options."""
+        self.gains, self.options = settings
+
     def set_goal(self, goal: Array, pose: Array) -> None:
         """
-        Drive from `pose` to `goal` from now on, both (x, y, yaw) in the odometry frame.
+        Drive from `pose` to `goal`, both (x, y, yaw) in the odometry frame.
 
         Raises
         ------
@@ -201,13 +214,13 @@ class PaperPositionController:
         """
         Return the command at `pose` (x, y, yaw in the odometry frame), None without a goal.
 
-        Always finite; `reached` tells of the position alone, as the paper's zone does.
+        Always finite; `reached` is the position alone, as in the paper's zone.
 
         Parameters
         ----------
         pose : (3,) array, m and rad
         twist : (3,) array, optional
-            Sensed; this law has no use for it.
+            Measured; not used.
         """
         if self.goal is None:
             return None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_controller.path import figure_eight as eight
+from c3p_controller.goals.path import figure_eight as eight
 from c3p_description.model import Array
 from c3p_kinematics.se2 import to_floor, wrap
 from c3p_simulation.experiments.closed_loop import Held, LoopLog

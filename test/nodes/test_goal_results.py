@@ -14,8 +14,8 @@ from goal_place import NODE, Place  # noqa: E402
 from std_msgs.msg import Bool  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
-from c3p_ros.drive_commands import DISCOVERY  # noqa: E402
-from c3p_ros.goal_report import RESULTS  # noqa: E402
+from c3p_controller.ros.drive_commands import DISCOVERY  # noqa: E402
+from c3p_controller.ros.goal_interface import RESULTS  # noqa: E402
 from c3p_ros.node import LATCHED  # noqa: E402
 
 

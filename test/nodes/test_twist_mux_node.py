@@ -13,12 +13,12 @@ from rclpy.parameter import Parameter  # noqa: E402
 from std_msgs.msg import Bool, String  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
+from c3p_controller.ros.drive_commands import DISCOVERY  # noqa: E402
+from c3p_controller.ros.mux_inputs import locks_of, shipped, sources_of  # noqa: E402
 from c3p_controller.twist_mux_node import TwistMuxNode  # noqa: E402
 from c3p_description.files import share_file  # noqa: E402
 from c3p_description.loader import load  # noqa: E402
-from c3p_ros.drive_commands import DISCOVERY  # noqa: E402
 from c3p_ros.messages import fill_twist, stamp_to_ns  # noqa: E402
-from c3p_ros.mux_inputs import locks_of, shipped, sources_of  # noqa: E402
 from c3p_ros.node import LATCHED  # noqa: E402
 from c3p_ros.parameters import ParameterError  # noqa: E402
 from c3p_simulation.cli_teleop import default_limits  # noqa: E402
@@ -256,7 +256,7 @@ def test_a_lock_counts_as_pressed_until_its_state_is_heard_or_it_is_released(ben
     bench.add(TwistMuxNode)
     state = closed(bench)
     assert state()
-    bench.wait_for(lambda: 'e_stop: not heard since the start' in ' '.join(
+    bench.wait_for(lambda: 'e_stop: unknown since the start' in ' '.join(
         bench.said.get('twist_mux', ())), 'the reason and the remedy')
     # a publisher that latches nothing: `ros2 topic pub`, a joystick
     button = bench.publisher(Bool, 'e_stop')

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Position control along a path, with a preview for torque laws that use it.
+
+The reference begins at the robot's place along the path, so that there is no lag to make up after
+casters have turned, and moves with
+
+    v ← min(v + a dt, K, ω_max/|dφ/dσ|, √(2 a_b (L − σ)), k (L − σ))
+
+until it rests at the end; before a bend it brakes with a_b. The commanded twist is that of the
+reference in ``base_link``, with the exponential law of the papers across the path and in yaw.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from c3p_controller.goals.path import Line, Path, closest
+from c3p_controller.goals.position_command import PositionCommand, checked_goal, exponential
+from c3p_controller.torque_law import Preview
+from c3p_description.model import Array
+from c3p_kinematics.se2 import wrap
+
+
+@dataclass(frozen=True)
+class PathGains:
+    """
+    Speed profile along a path, and goal zone.
+
+    Attributes
+    ----------
+    speed : float, m/s
+        K.
+    acceleration, deceleration : float, m/s²
+        a and a_b.
+    approach : float, 1/s
+        k, rate of the last exponential approach.
+    line_approach : float, 1/m
+        μ_⊥ of the exponential law across the path.
+    yaw_gain : float, 1/s
+        K_Φ.
+    yaw_rate : float, rad/s
+        ω_max, also along the path.
+    goal_tolerance, yaw_tolerance : float, m and rad
+        The goal zone.
+    stop_distance, stop_yaw : float, m and rad
+        Inside the zone the robot approaches the goal to this error and then stops until it leaves
+        the zone.
+    horizon : float, s
+        Duration of the preview.
+    """
+
+    speed: float = 0.5
+    acceleration: float = 0.8
+    deceleration: float = 1.0
+    approach: float = 8.0
+    line_approach: float = 2.0
+    yaw_gain: float = 1.0
+    yaw_rate: float = 1.5
+    goal_tolerance: float = 0.05
+    yaw_tolerance: float = 0.15
+    stop_distance: float = 0.0008
+    stop_yaw: float = 0.02
+    horizon: float = 1.2
+
+
+# time between the points of the preview, s
+SPACING = 0.05
+
+
+class PathController:
+    """
+    Travels along a path to its end; the memory is the path and the place along it.
+
+    Parameters
+    ----------
+    gains : PathGains
+    """
+
+    def __init__(self, gains: PathGains) -> None:
+        """Start without a path."""
+        self.gains = gains
+        self.goal: Array | None = None
+        self.path: Path | None = None
+        self.preview: Preview | None = None
+        self._sigma, self._there = 0.0, False
+        self._times = SPACING * np.arange(int(round(gains.horizon / SPACING)) + 1)
+
+    @property
+    def zone(self) -> tuple[float, float]:
+        """Goal zone, m and rad."""
+        return self.gains.goal_tolerance, self.gains.yaw_tolerance
+
+    def retune(self, gains: PathGains) -> None:
+        """Replace the gains; the horizon stays."""
+        self.gains = gains
+
+    def set_goal(self, goal: Array, pose: Array) -> None:
+        """
+        Drive straight from `pose` to `goal`, both (x, y, yaw) in the odometry frame.
+
+        Raises
+        ------
+        ValueError
+            A goal that is not three finite numbers.
+        """
+        goal = checked_goal(goal)
+        self.set_path(Line(np.array(pose, float), goal))
+
+    def set_path(self, path: Path) -> None:
+        """Travel along `path` from its begin."""
+        self.path = path
+        self.goal = path.at(np.array([path.length]))[0][0]
+        self._sigma, self._there = 0.0, False
+
+    def cancel(self) -> None:
+        """Forget the path."""
+        self.goal, self.path, self.preview = None, None, None
+
+    def step(self, pose: Array, twist: Array | None = None) -> PositionCommand | None:
+        """
+        Return the command at `pose`, None without a path; the attribute `preview` belongs to it.
+
+        Parameters
+        ----------
+        pose : (3,) array
+            Odometry, m and rad.
+        twist : (3,) array, optional
+            Measured, ``base_link``; at rest when omitted.
+        """
+        if self.path is None:
+            return None
+        gains, twist = self.gains, np.zeros(3) if twist is None else twist
+        error = self.goal[:2] - pose[:2]
+        distance, yaw_error = math.hypot(*error), float(wrap(self.goal[2] - pose[2]))
+        self._sigma = closest(self.path, pose, self._sigma)
+        ending = self.path.length - self._sigma < gains.goal_tolerance
+        in_zone = (ending and distance <= gains.goal_tolerance
+                   and abs(yaw_error) <= gains.yaw_tolerance)
+        # arrival needs less error than the zone has, so that noise does not toggle it
+        self._there = in_zone and (self._there or (
+            distance <= gains.stop_distance and abs(yaw_error) <= gains.stop_yaw))
+        places, allowed = self._allowed()
+        self.preview = self._sample(pose, twist, places, allowed)
+        command = np.zeros(3) if self._there else self._twist(pose, float(allowed[0]))
+        return PositionCommand(command, distance, yaw_error, in_zone)
+
+    def _sample(self, pose: Array, twist: Array, places: Array, allowed: Array) -> Preview:
+        """Return the preview: the speed profile integrated from the present motion on."""
+        gains, length = self.gains, self.path.length
+        c, s = math.cos(pose[2]), math.sin(pose[2])
+        floor = np.array([c * twist[0] - s * twist[1], s * twist[0] + c * twist[1], twist[2]])
+        _, rate = self.path.at(np.array([self._sigma]))
+        # present speed along the path; where the platform only turns, that of σ
+        planar = float(rate[0, :2] @ rate[0, :2])
+        speed = float(floor[:2] @ rate[0, :2]) / planar if planar > 0.25 else (
+            floor[2] / rate[0, 2] if rate[0, 2] else 0.0)
+        speed = min(max(speed, 0.0), float(allowed[0]))
+        times = self._times
+        sigma, rates = np.empty(len(times)), np.empty(len(times))
+        here = self._sigma
+        for k in range(len(times)):
+            sigma[k], rates[k] = here, speed
+            left = length - here
+            speed = min(speed + gains.acceleration * SPACING,
+                        float(np.interp(here + SPACING * speed, places, allowed)),
+                        math.sqrt(2.0 * gains.deceleration * left), gains.approach * left)
+            here = min(here + SPACING * 0.5 * (rates[k] + speed), length)
+        poses, slopes = self.path.at(sigma)
+        # a bend may begin between two places
+        rates = np.minimum(rates, self._in_bend(slopes))
+        return Preview(times, poses, slopes * rates[:, None])
+
+    def _in_bend(self, slopes: Array) -> Array:
+        """Return the speed along the path (k,) that derivatives by σ (k, 3) allow, m/s."""
+        gains, bend = self.gains, np.abs(slopes[:, 2])
+        return np.divide(gains.yaw_rate, bend, out=np.full(len(bend), gains.speed),
+                         where=bend * gains.speed > gains.yaw_rate)
+
+    def _allowed(self) -> tuple[Array, Array]:
+        """Return places σ within reach, and the speed along the path that bends allow there."""
+        gains, here = self.gains, self._sigma
+        places = np.linspace(here, min(here + gains.speed * gains.horizon, self.path.length),
+                             len(self._times))
+        speed = self._in_bend(self.path.at(places)[1])
+        step = 2.0 * gains.deceleration * (places[1] - places[0])
+        for k in range(len(places) - 2, -1, -1):
+            speed[k] = min(speed[k], math.sqrt(speed[k + 1]**2 + step))
+        return places, speed
+
+    def _twist(self, pose: Array, allowed: float) -> Array:
+        """Return the twist of the reference, with the correction back to the path."""
+        gains = self.gains
+        here, rate = self.path.at(np.array([self._sigma]))
+        left = self.path.length - self._sigma
+        speed = min(allowed, math.sqrt(2.0 * gains.deceleration * left),
+                    gains.approach * left)
+        gap = here[0] - pose
+        velocity = speed * rate[0, :2] + np.array([
+            exponential(gap[0], gains.speed, gains.line_approach),
+            exponential(gap[1], gains.speed, gains.line_approach)])
+        velocity *= min(1.0, gains.speed / max(math.hypot(*velocity), 1e-12))
+        turn = speed * rate[0, 2] + gains.yaw_gain * float(wrap(gap[2]))
+        turn = min(max(turn, -gains.yaw_rate), gains.yaw_rate)
+        c, s = math.cos(pose[2]), math.sin(pose[2])
+        return np.array([c * velocity[0] + s * velocity[1], c * velocity[1] - s * velocity[0],
+                         turn])

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Exponential position control, paper I, eqs (14)-(16), along a straight line.
+
+In the paper each floor axis has its own speed, ``K (1 − e^(−μ|e|))``. Far from the goal every
+axis saturates at K, so that the robot leaves a line that is not along an axis or a diagonal (14 cm
+on the third leg of the paper's triangle, with an ideal robot). Here the same law acts along the
+line from start to goal and across it:
+
+    v = K (1 − e^(−μ|e_∥|)) sign(e_∥) t + K (1 − e^(−μ_⊥|e_⊥|)) sign(e_⊥) n,   |v| ≤ K
+    ω = K_Φ Φ_e + K_er δ_er
+
+with t along the line, n across, and δ_er the angle from the line to the remaining error. The error
+is on the floor; the twist is given in ``base_link``, for which the rotation that the paper omits
+is needed (docs/papers/el_shenawy.md). `paper.position` is the paper's own form.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from c3p_controller.goals.position_command import PositionCommand, checked_goal, exponential
+from c3p_description.model import Array
+from c3p_kinematics.se2 import wrap
+
+# a start closer to the goal than this does not define a line, m
+SHORTEST_LINE = 0.05
+
+
+@dataclass(frozen=True)
+class PositionGains:
+    """
+    Gains of the exponential law, and its goal zone.
+
+    Attributes
+    ----------
+    speed : float, m/s
+        K, the speed far from the goal.
+    approach : float, 1/m
+        μ; a larger value slows down later: the time constant at the goal is 1/(K μ).
+    line_approach : float, 1/m
+        μ_⊥, the same across the line; 0 switches line tracking off.
+    yaw_gain, line_yaw_gain : float, 1/s
+        K_Φ and K_er. Soft on purpose: while the casters turn, the platform must be free to yaw.
+    yaw_rate : float, rad/s
+        Limit of ω.
+    goal_tolerance, yaw_tolerance : float, m and rad
+        The goal zone.
+    stop_distance, stop_yaw : float, m and rad
+        Inside the zone the robot approaches the goal to this error and then stops until it leaves
+        the zone: position first, then yaw.
+    """
+
+    speed: float = 0.5
+    approach: float = 1.2
+    line_approach: float = 0.95
+    yaw_gain: float = 0.36
+    line_yaw_gain: float = 0.0
+    yaw_rate: float = 0.5
+    goal_tolerance: float = 0.05
+    yaw_tolerance: float = 0.15
+    stop_distance: float = 0.02
+    stop_yaw: float = 0.05
+
+    def __post_init__(self) -> None:
+        """Reject invalid values."""
+        for name in ('speed', 'approach', 'yaw_rate', 'goal_tolerance', 'yaw_tolerance'):
+            if not getattr(self, name) > 0:
+                raise ValueError(f'{name} = {getattr(self, name)}: must be greater than zero')
+        for inner, outer in (('stop_distance', 'goal_tolerance'), ('stop_yaw', 'yaw_tolerance')):
+            if not 0 < getattr(self, inner) <= getattr(self, outer):
+                raise ValueError(f'{inner} = {getattr(self, inner)}: must be greater than zero '
+                                 f'and at most {outer} = {getattr(self, outer)}')
+
+
+def line_velocity(error: Array, direction: Array, gains: PositionGains) -> Array:
+    """
+    Return the floor velocity along the line to the goal and back to the line, m/s.
+
+    Parameters
+    ----------
+    error : (2,) array, m
+        Goal minus position, floor.
+    direction : (2,) array
+        Unit vector of the line.
+    gains : PositionGains
+    """
+    along = error @ direction
+    across = direction[0] * error[1] - direction[1] * error[0]
+    v_along = exponential(along, gains.speed, gains.approach)
+    v_across = exponential(across, gains.speed, gains.line_approach)
+    velocity = np.array([v_along * direction[0] - v_across * direction[1],
+                         v_along * direction[1] + v_across * direction[0]])
+    return velocity * min(1.0, gains.speed / max(math.hypot(*velocity), 1e-12))
+
+
+class PositionController:
+    """
+    Drives to a goal pose; the memory is the goal, the line and the parts reached.
+
+    Parameters
+    ----------
+    gains : PositionGains
+    """
+
+    preview = None
+
+    def __init__(self, gains: PositionGains) -> None:
+        """Start without a goal."""
+        self.gains = gains
+        self.goal: Array | None = None
+        self._direction: Array | None = None
+        self._there, self._turned = False, False
+
+    @property
+    def zone(self) -> tuple[float, float]:
+        """Goal zone, m and rad."""
+        return self.gains.goal_tolerance, self.gains.yaw_tolerance
+
+    def retune(self, gains: PositionGains) -> None:
+        """Replace the gains."""
+        self.gains = gains
+
+    def set_goal(self, goal: Array, pose: Array) -> None:
+        """
+        Drive from `pose` to `goal`, both (x, y, yaw) in the odometry frame.
+
+        Raises
+        ------
+        ValueError
+            A goal that is not three finite numbers.
+        """
+        goal = checked_goal(goal)
+        self.goal = goal
+        line = goal[:2] - pose[:2]
+        length = math.hypot(*line)
+        self._direction = line / length if length > SHORTEST_LINE else None
+        self._there, self._turned = False, False
+
+    def cancel(self) -> None:
+        """Forget the goal."""
+        self.goal = None
+
+    def step(self, pose: Array, twist: Array | None = None) -> PositionCommand | None:
+        """
+        Return the command at `pose` (x, y, yaw in the odometry frame), None without a goal.
+
+        Parameters
+        ----------
+        pose : (3,) array, m and rad
+        twist : (3,) array, optional
+            Measured; not used.
+        """
+        if self.goal is None:
+            return None
+        gains = self.gains
+        error = self.goal[:2] - pose[:2]
+        distance, yaw_error = math.hypot(*error), float(wrap(self.goal[2] - pose[2]))
+        # arrival needs less error than the zone has, so that noise does not toggle it
+        in_zone, turned = distance <= gains.goal_tolerance, abs(yaw_error) <= gains.yaw_tolerance
+        self._there = in_zone and (self._there or distance <= gains.stop_distance)
+        self._turned = turned and self._there and (
+            self._turned or abs(yaw_error) <= gains.stop_yaw)
+        velocity, off_line = np.zeros(2), 0.0
+        if not self._there:
+            direction = error / distance if self._direction is None else self._direction
+            velocity = line_velocity(error, direction, gains)
+            off_line = 0.0 if in_zone else math.atan2(
+                direction[0] * error[1] - direction[1] * error[0], error @ direction)
+        turn = 0.0 if self._turned else (gains.yaw_gain * yaw_error
+                                         + gains.line_yaw_gain * off_line)
+        turn = min(max(turn, -gains.yaw_rate), gains.yaw_rate)
+        c, s = math.cos(pose[2]), math.sin(pose[2])
+        twist = np.array([c * velocity[0] + s * velocity[1], c * velocity[1] - s * velocity[0],
+                          turn])
+        return PositionCommand(twist, distance, yaw_error, in_zone and turned)

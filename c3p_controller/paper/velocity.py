@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Velocity loop of the papers' cascade: desired acceleration, and fusion of the wheel torques.
+
+    accel   ν̇ = ν̇_r + K_v (ν_r − ν) + K_i ∫(ν_r − ν) dt          (paper I, Fig. 5: p̈_r + ë)
+    fuse    τ = (1 − c)^λ1 τ_D + c^λ2 τ_K + τ_F                   (paper I, eq. (13))
+    τ_K = K_w (J_x ν_r − θ̇_x),   τ_F = friction compensation at ν_r
+
+Between the two the inverse dynamics computes τ_D of the acceleration. Everything is in
+``base_link``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from c3p_controller.paper.fusion import OUR_READING, FusionOptions, fuse, singularity_indicator
+from c3p_controller.setpoint_limits import ReferenceLimits, limit_twist
+from c3p_controller.torques import limit_torque
+from c3p_description.model import Array, CasterRobot
+from c3p_dynamics.friction import friction_compensation
+from c3p_dynamics.traction import torque_bounds
+from c3p_kinematics.casters import inverse
+
+# a filtered command this close to the command is the command, m/s and rad/s
+ARRIVED = 1e-4
+
+# standstill is below this twist, m/s and rad/s
+STANDSTILL = np.array([0.01, 0.01, 0.02])
+
+# standstill of this duration with motion commanded starts the escape, s
+ESCAPE_AFTER = 1.0
+
+
+@dataclass(frozen=True)
+class VelocityGains:
+    """
+    Gains of the velocity controller.
+
+    Attributes
+    ----------
+    linear_gain, yaw_gain : float, 1/s
+        K_v of (vx, vy) and of ω. The yaw loop is soft on purpose: casters across the direction of
+        travel turn only when the platform may yaw.
+    turn_gain : float, 1/s
+    turn_integral_gain : float, 1/s²
+    turn_speed : float, m/s
+        Increase of K_v and K_i of ω for a turn on the spot; it fades out until the reference
+        travels with `turn_speed`.
+    integral_gain : float, 1/s²
+        K_i of (vx, vy).
+    integral_limit : float, m and rad
+        Limit of the integral of the velocity error, each axis.
+    wheel_gain : float, N·m·s/rad
+        K_w of the wheel-axis loop.
+    lambda_1, lambda_2 : float, ≥ 0
+        Fusion exponents.
+    friction_compensation : float, 0 to 1.5
+        Fraction of the modelled friction that is fed forward.
+    friction_smoothing : float, rad/s
+        Rate over which the fed-forward dry friction changes its sign; wider than the model's, so
+        that it never chatters.
+    escape_jerk : float, m/s³
+        Growth of an acceleration along X, applied after ESCAPE_AFTER of commanded motion without
+        movement: where the rolling lines meet in one point no torque turns the platform, and only
+        a push moves the casters. 0 is off.
+    standstill_speed, standstill_yaw_rate : float, m/s and rad/s
+        Below these, without commanded motion, the torques are zero.
+    """
+
+    linear_gain: float = 40.0
+    yaw_gain: float = 0.15
+    turn_gain: float = 0.75
+    turn_integral_gain: float = 7.0
+    turn_speed: float = 0.04
+    integral_gain: float = 10.0
+    integral_limit: float = 0.2
+    wheel_gain: float = 0.01
+    lambda_1: float = 0.0
+    lambda_2: float = 0.0
+    friction_compensation: float = 0.65
+    friction_smoothing: float = 0.19
+    escape_jerk: float = 2.0
+    standstill_speed: float = 0.005
+    standstill_yaw_rate: float = 0.01
+
+    def __post_init__(self) -> None:
+        """Reject exponents that make a weight infinite."""
+        for name in ('lambda_1', 'lambda_2'):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise ValueError(f'{name} = {getattr(self, name)}: must be 0 or more')
+
+
+class ReferenceShaper:
+    """
+    Follows the commanded twist with limited acceleration; the memory is the present reference.
+
+    The linear part is limited as a vector over the floor: between two steps the reference is
+    turned with the body first, so that a robot that yaws while it travels straight over the floor
+    uses none of its acceleration for that.
+    """
+
+    def __init__(self, limits: ReferenceLimits) -> None:
+        """Start from rest."""
+        self.limits = limits
+        self.reset()
+
+    def reset(self, twist: Array | None = None) -> None:
+        """Start again from `twist` (rest when omitted)."""
+        self.twist = np.zeros(3) if twist is None else np.array(twist, float)
+        self._target = self.twist
+
+    def step(self, command: Array, yaw_rate: float, dt: float) -> tuple[Array, Array]:
+        """
+        Advance by `dt` towards `command`.
+
+        Parameters
+        ----------
+        command : (3,) array
+            Commanded twist, ``base_link``.
+        yaw_rate : float, rad/s
+            Of the body, measured: the axes turn by ``yaw_rate·dt`` meanwhile.
+        dt : float, s
+            Greater than zero.
+
+        Returns
+        -------
+        twist, accel : (3,) arrays
+            Reference ν_r and the derivative ν̇_r of its components, ``base_link``.
+        """
+        limits, before = self.limits, self.twist
+        c, s = math.cos(yaw_rate * dt), math.sin(yaw_rate * dt)
+        target = self._smooth(limit_twist(command, limits), dt)
+        x, y = c * before[0] + s * before[1], -s * before[0] + c * before[1]
+        dx, dy = target[0] - x, target[1] - y
+        step = math.hypot(dx, dy)
+        part = min(1.0, limits.acceleration * dt / step) if step > 0.0 else 1.0
+        most = limits.yaw_acceleration * dt
+        turn = min(max(target[2] - before[2], -most), most)
+        self.twist = np.array([x + part * dx, y + part * dy, before[2] + turn])
+        return self.twist, (self.twist - before) / dt
+
+    def _smooth(self, command: Array, dt: float) -> Array:
+        """Return the filtered command; filtered in body axes, where commands are constant."""
+        smoothing = self.limits.smoothing
+        left = math.exp(-dt / smoothing) if smoothing > 0.0 else 0.0
+        target = command + left * (self._target - command)
+        # the end is reached, not approached for ever
+        self._target = command if (abs(target - command) < ARRIVED).all() else target
+        return self._target
+
+
+class VelocityController:
+    """
+    Tracks a commanded twist; the memory is the shaped reference and the integral.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    gains : VelocityGains
+    limits : ReferenceLimits
+    virtual_steering_weight : float
+        w_s of the allocation of the friction compensation; as in the inverse dynamics.
+    options : FusionOptions
+        Reading of eq. (13).
+
+    Attributes
+    ----------
+    limit : (n,) array, N·m
+        Largest torque of each wheel; may be lowered between steps.
+    """
+
+    def __init__(self, robot: CasterRobot, gains: VelocityGains, limits: ReferenceLimits,
+                 virtual_steering_weight: float, options: FusionOptions = OUR_READING) -> None:
+        """Start from rest."""
+        self.robot = robot
+        self.gains = gains
+        self.virtual_steering_weight = virtual_steering_weight
+        self.options = options
+        self._bound = torque_bounds(robot)
+        self.limit = self._bound.copy()
+        self.shaper = ReferenceShaper(limits)
+        self.reset()
+
+    @property
+    def reference(self) -> Array:
+        """The shaped reference ν_r."""
+        return self.shaper.twist
+
+    def reset(self, twist: Array | None = None) -> None:
+        """Forget the past; the reference starts from `twist` (rest when omitted)."""
+        self.shaper.reset(twist)
+        self._integral = np.zeros(3)
+        self._active, self._saturated, self._stuck = False, False, 0.0
+        self._indicator = math.pi / 2
+
+    def accel(self, command: Array, sensed: Array, dt: float) -> Array:
+        """
+        Return the desired acceleration ν̇ (3,) of components, the input of the inverse dynamics.
+
+        Parameters
+        ----------
+        command, sensed : (3,) array
+            Commanded and measured twist.
+        dt : float, s
+            Since the last call; greater than zero.
+        """
+        gains = self.gains
+        reference, accel = self.shaper.step(command, float(sensed[2]), dt)
+        self._active = bool(reference.any()) or not self._still(sensed)
+        if not self._active:
+            self._integral[:] = 0.0
+            return np.zeros(3)
+        # the loops of (vx, vy) and ω; the latter stiffens as the robot turns on the spot
+        spot = max(0.0, 1.0 - math.hypot(reference[0], reference[1]) / gains.turn_speed)
+        proportional = np.array([gains.linear_gain, gains.linear_gain,
+                                 gains.yaw_gain + spot * gains.turn_gain])
+        integral = np.array([gains.integral_gain, gains.integral_gain,
+                             spot * gains.turn_integral_gain])
+        error = reference - sensed
+        # anti-windup: the integral is frozen while a torque saturates
+        if not self._saturated:
+            limit = gains.integral_limit
+            self._integral = np.clip(self._integral + error * dt, -limit, limit)
+        if spot == 0.0:
+            self._integral[2] = 0.0
+        accel = accel + proportional * error + integral * self._integral
+        accel[0] += self._escape(sensed, dt)
+        return accel
+
+    def fuse(self, steering: Array, wheel_rate: Array, sensed: Array, dynamics: Array) -> Array:
+        """
+        Return the wheel torques, limited, (n,) N·m; zero where one of them is not finite.
+
+        Parameters
+        ----------
+        steering, wheel_rate : (n,) array, rad and rad/s
+        sensed : (3,) array
+        dynamics : (n,) array, N·m
+            τ_D of the acceleration that `accel` returned.
+        """
+        robot, gains, reference = self.robot, self.gains, self.reference
+        if not self._active:
+            return np.zeros(robot.count)
+        wheel_reference, _, _ = inverse(robot, steering, reference)
+        kinematics = gains.wheel_gain * (wheel_reference - wheel_rate)
+        self._indicator = singularity_indicator(sensed, reference, self.options, self._indicator)
+        torque = fuse(dynamics, kinematics, self._indicator, gains.lambda_1, gains.lambda_2,
+                      self.options)
+        if gains.friction_compensation > 0.0:
+            torque = torque + gains.friction_compensation * friction_compensation(
+                robot, steering, reference, self.virtual_steering_weight, gains.friction_smoothing)
+        torque = np.where(robot.driven, torque, 0.0)
+        if not np.isfinite(torque).all():
+            # some readings of eq. (13) have weights that are NaN: no torque is sent then
+            self._saturated = True
+            return np.zeros(robot.count)
+        self._saturated = bool((abs(torque) > self.limit).any())
+        # a slipping wheel does not reduce the torque of the others
+        return np.clip(limit_torque(torque, self._bound), -self.limit, self.limit)
+
+    def _escape(self, sensed: Array, dt: float) -> float:
+        """Return the push, m/s², that leaves a singularity which preserves its symmetry."""
+        stuck = (abs(self.reference) > STANDSTILL).any() and (abs(sensed) < STANDSTILL).all()
+        self._stuck = min(max(0.0, self._stuck + (dt if stuck else -dt)), 2.0 * ESCAPE_AFTER)
+        return self.gains.escape_jerk * max(0.0, self._stuck - ESCAPE_AFTER)
+
+    def _still(self, sensed: Array) -> bool:
+        gains = self.gains
+        return (math.hypot(sensed[0], sensed[1]) < gains.standstill_speed
+                and abs(float(sensed[2])) < gains.standstill_yaw_rate)
