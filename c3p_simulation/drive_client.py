@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from c3p_controller.ros.goal_interface import RESULTS
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
@@ -15,6 +14,7 @@ from std_msgs.msg import Bool, Float64, String
 from std_srvs.srv import SetBool, Trigger
 
 from c3p_controller.position_controller_node import GOAL_TOLERANCE, YAW_TOLERANCE
+from c3p_controller.ros.goal_interface import RESULTS
 from c3p_description.model import Array
 from c3p_ros.diagnostics import ERROR
 from c3p_ros.frames import fill_pose

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
-from c3p_controller.setpoint_limits import ReferenceLimits
 
 import c3p_controller
 import c3p_dynamics
@@ -30,6 +29,7 @@ from c3p_controller.paper.position import (
     PaperPositionOptions,
 )
 from c3p_controller.paper.velocity import VelocityGains
+from c3p_controller.setpoint_limits import ReferenceLimits
 from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description import load
 from c3p_description.model import Array, Friction

@@ -2,12 +2,12 @@
 """A position controller alone; where it believes to be is what a test says."""
 
 import numpy as np
-from c3p_controller.ros.goal_interface import RESULTS
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import TwistStamped
 from nav_msgs.msg import Odometry
 
 from c3p_controller.position_controller_node import PositionControllerNode
+from c3p_controller.ros.goal_interface import RESULTS
 from c3p_ros.frames import fill_pose
 from c3p_ros.messages import fill_twist
 

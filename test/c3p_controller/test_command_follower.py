@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from c3p_controller.setpoint_limits import ReferenceLimits
 from robots import C3P
 
 from c3p_controller.closed_form.controller import ClosedFormController, ClosedFormSettings
@@ -18,7 +17,7 @@ from c3p_controller.command_follower import (
     LawFailure,
 )
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
-from c3p_controller.setpoint_limits import REACH
+from c3p_controller.setpoint_limits import REACH, ReferenceLimits
 from c3p_controller.torque_law import Preview, Sensed
 from c3p_description.loader import load
 from c3p_simulation.plants.plant import AnalyticPlant

@@ -7,9 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from c3p_controller.setpoint_limits import ReferenceLimits
-from c3p_controller.controllers import make_position, position_gains
 
+from c3p_controller.controllers import make_position, position_gains
 from c3p_controller.goals.path_controller import PathController, PathGains
 from c3p_controller.paper.exponential import PositionController, PositionGains
 from c3p_controller.paper.fusion import FusionOptions
@@ -20,6 +19,7 @@ from c3p_controller.paper.position import (
 )
 from c3p_controller.paper.velocity import VelocityGains
 from c3p_controller.predictive.controller import PredictiveSettings
+from c3p_controller.setpoint_limits import ReferenceLimits
 from c3p_controller.torques import TractionSettings
 from c3p_dynamics.caster_dynamics import VIRTUAL_STEERING_WEIGHT
 

@@ -3,14 +3,19 @@
 
 import numpy as np
 import pytest
-from c3p_controller.setpoint_limits import ReferenceLimits
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from robots import vectors
 from scipy.integrate import solve_ivp
 
 from c3p_controller.goals.path import Arcs
-from c3p_controller.setpoint_limits import REACH, limit_preview, stay_near, stop_preview
+from c3p_controller.setpoint_limits import (
+    REACH,
+    ReferenceLimits,
+    limit_preview,
+    stay_near,
+    stop_preview,
+)
 from c3p_controller.torque_law import Preview, check_preview
 from c3p_kinematics.se2 import wrap
 

@@ -18,10 +18,10 @@ from trajectory_msgs.msg import (  # noqa: E402
     MultiDOFJointTrajectoryPoint,
 )
 
+from c3p_controller.ros.goal_frames import GoalFrames  # noqa: E402
 from c3p_controller.torque_law import MOST_POINTS  # noqa: E402
 from c3p_description import load  # noqa: E402
 from c3p_ros.errors import MOST_BYTES, MOST_TEXT, MessageError  # noqa: E402
-from c3p_controller.ros.goal_frames import GoalFrames  # noqa: E402
 from c3p_ros.messages import stamp_to_ns  # noqa: E402
 from c3p_ros.wire import MOST_NAMES, READERS  # noqa: E402
 from c3p_simulation.scene.live import SLIP, LiveScene  # noqa: E402

@@ -6,6 +6,7 @@ import pytest
 
 from c3p_controller.command_interlock import CommandInterlock
 from c3p_controller.goals.goal_life import NO_PROGRESS, GoalLife
+from c3p_controller.goals.position_command import PositionCommand
 from c3p_controller.goals.rearm import (
     CLOCK_STEP,
     STUCK_AFTER,
@@ -15,7 +16,6 @@ from c3p_controller.goals.rearm import (
     astray,
     robot_step,
 )
-from c3p_controller.goals.position_command import PositionCommand
 
 MOVING, STILL = np.array([0.4, 0.0, 0.0]), np.zeros(3)
 

@@ -10,13 +10,9 @@ from hypothesis import settings as suite_settings
 from hypothesis import strategies as st
 from robots import vectors
 
-from c3p_controller.paper.exponential import (
-    PositionController,
-    PositionGains,
-    axis_velocity,
-    exponential,
-    line_velocity,
-)
+from c3p_controller.goals.position_command import exponential
+from c3p_controller.paper.exponential import PositionController, PositionGains, line_velocity
+from c3p_controller.paper.position import axis_velocity
 from c3p_kinematics.se2 import compose, exp, wrap
 
 DT, GAINS = 0.01, PositionGains()

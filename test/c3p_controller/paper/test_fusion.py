@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from c3p_controller.setpoint_limits import ReferenceLimits
 from hypothesis import assume, given
 from hypothesis import settings as suite_settings
 from hypothesis import strategies as st
@@ -22,6 +21,7 @@ from c3p_controller.paper.fusion import (
     singularity_indicator,
 )
 from c3p_controller.paper.velocity import VelocityController, VelocityGains
+from c3p_controller.setpoint_limits import ReferenceLimits
 
 DYNAMICS, KINEMATICS = np.array([0.3, -0.2, 0.9]), np.array([-0.1, 0.4, 0.2])
 

@@ -3,9 +3,9 @@
 
 import numpy as np
 import pytest
-from c3p_controller.command_follower import FollowerSettings
 from robots import C3P
 
+from c3p_controller.command_follower import FollowerSettings
 from c3p_controller.paper.law import UNANSWERED, PaperChain, PaperLaw, PaperSettings
 from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_controller.torques import GrippingLaw, TractionControl

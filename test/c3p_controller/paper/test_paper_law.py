@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-from c3p_controller.setpoint_limits import ReferenceLimits
 from hypothesis import given
 from hypothesis import settings as suite_settings
 from hypothesis import strategies as st
@@ -11,6 +10,7 @@ from robots import C3P, caster_robots
 
 from c3p_controller.paper.law import PaperLaw, PaperSettings
 from c3p_controller.paper.velocity import VelocityController, VelocityGains
+from c3p_controller.setpoint_limits import ReferenceLimits
 from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_dynamics.caster_dynamics import inverse_dynamics
 

@@ -3,12 +3,12 @@
 
 import numpy as np
 import pytest
-from c3p_controller.setpoint_limits import ReferenceLimits
 from robots import C3P
 
 from c3p_controller.goals.path import Arcs
 from c3p_controller.paper.exponential import PositionController, PositionGains
 from c3p_controller.paper.velocity import VelocityController, VelocityGains
+from c3p_controller.setpoint_limits import ReferenceLimits
 from c3p_controller.torque_law import Setpoint
 from c3p_description import load
 from c3p_dynamics.caster_dynamics import (
