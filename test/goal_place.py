@@ -51,9 +51,9 @@ class Place:
 
     def goal(self, *pose, **options):
         """Send a goal that the node takes."""
-        before = self.bench.nodes[NODE]._life.number
+        before = self.bench.nodes[NODE]._goals.life.number
         self.bench.goal(*pose, **options)
-        self.until(lambda: self.bench.nodes[NODE]._life.number > before, 'the goal')
+        self.until(lambda: self.bench.nodes[NODE]._goals.life.number > before, 'the goal')
 
     def ends(self, reason):
         """Wait for the only result with `reason`; return its values."""

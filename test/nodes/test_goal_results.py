@@ -91,7 +91,7 @@ def test_cancelled_preempted_and_refused_goals_are_told_apart(bench):
     values = place.ends('refused')
     assert 'moon' in values['message'] and values['number'] == '0'
     assert values['level'] == DiagnosticStatus.ERROR
-    assert bench.nodes[NODE]._life.running
+    assert bench.nodes[NODE]._goals.life.running
     assert bench.call(Trigger, f'{NODE}/cancel').success
     values = place.ends('cancelled')
     assert values['number'] == '2' and values['goal'] == '[0.0, 2.0, 0.5]'

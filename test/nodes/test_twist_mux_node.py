@@ -228,7 +228,7 @@ def test_an_entry_that_cannot_be_meant_is_refused_with_its_place(given, words):
 def test_a_file_that_cannot_be_meant_is_refused(bench):
     for given, words in (
             ({'topics.a.topic': 'x', 'topics.a.timeout': 0.0, 'topics.a.priority': 1},
-             'twist_mux: .*never too old'),
+             'twist_mux: .*never expires'),
             ({'locks.a.topic': 'x', 'locks.a.timeout': 0.0, 'locks.a.priority': 1}, 'no topics'),
             ({'topic.a.topic': 'x'}, 'unknown parameter')):
         with pytest.raises(ParameterError, match=words):
