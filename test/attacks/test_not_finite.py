@@ -19,7 +19,6 @@ from wired import Wired  # noqa: E402
 from wired_robot import RATE, WiredRobot  # noqa: E402
 
 from c3p_controller.goals.goal_life import NO_COMMAND  # noqa: E402
-from c3p_controller.torque_law import Preview  # noqa: E402
 from c3p_controller.twist_mux_node import TwistMuxNode  # noqa: E402
 from c3p_description import load  # noqa: E402
 from c3p_dynamics import inverse_dynamics_node  # noqa: E402
@@ -111,7 +110,7 @@ def test_a_reference_ahead_that_is_no_number_gives_the_goal_up(driving, monkeypa
     def spoiled(*arguments):
         command = step(*arguments)
         if preview := node._controller.preview:
-            node._controller.preview = Preview(preview.time, preview.pose * value, preview.velocity)
+            node._controller.preview = preview._replace(pose=preview.pose * value)
         return command
 
     monkeypatch.setattr(node._controller, 'step', spoiled)

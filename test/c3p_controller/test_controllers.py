@@ -16,7 +16,7 @@ from c3p_controller.paper.law import PaperChain
 from c3p_controller.torque_law import Sensed
 
 ROOM = Path(__file__).parents[2] / 'c3p_controller'
-SCHEMAS = {node: yaml.safe_load((ROOM / f'{node}_parameters.yaml').read_text(encoding='utf-8'))[node]
+SCHEMAS = {node: yaml.safe_load((ROOM / f'{node}_parameters.yaml').read_text('utf-8'))[node]
            for node in ('velocity_controller', 'position_controller')}
 STILL = Sensed(0.0, np.zeros(3), np.zeros(3), np.zeros(3), np.zeros(3))
 

@@ -64,9 +64,9 @@ class HandRobot:
         self._catch('velocity', '_effort', self._effort)
         self._catch('velocity', '_lock._publisher', self._lock)
         commands = self.nodes['position']._commands
-        commands.send = lambda twist, stamp, frames, ahead=None: self._command(
+        commands.send = lambda twist, stamp, frames, preview=None: self._command(
             np.array(twist), stamp)
-        commands.listeners.anybody, commands.listeners.found = lambda: True, lambda now: False
+        commands.listeners.matched, commands.listeners.found = lambda: True, lambda now: False
         self.commands, self.stopped = [], set()
         self.cycle()
 
@@ -143,7 +143,7 @@ class HandRobot:
 
     @property
     def life(self):
-        return self.nodes['position']._life
+        return self.nodes['position']._goals.life
 
 
 @pytest.fixture
