@@ -64,16 +64,8 @@ class FollowerSettings:
     """
     Limits of the setpoints, stop, standstill and traction control.
 
-    Attributes
-    ----------
-    limits : ReferenceLimits
-        Speed and yaw rate of every setpoint.
-    stop_deceleration : float, m/s²
-    standstill : (speed, yaw_rate), m/s and rad/s
-        The robot is at standstill below both.
-    stop_damping : float, N·m·s/rad
-        Of the brake.
-    traction : TractionSettings
+    `stop_deceleration` is in m/s², `stop_damping` of the brake in N·m·s/rad. The robot is at
+    `standstill` below both speed, m/s, and yaw rate, rad/s.
     """
 
     limits: ReferenceLimits = field(default_factory=ReferenceLimits)
@@ -95,8 +87,6 @@ class CommandFollower:
 
     Attributes
     ----------
-    law : TorqueLaw
-    settings : FollowerSettings
     traction : TractionControl
     follows : str
         Last setpoint of the law: ``ahead`` (with a preview), ``twist``, ``stop``, or ``nothing``

@@ -33,13 +33,9 @@ class CommandInterlock:
     """
     Keeps the newest command and decides whether it may be executed.
 
-    Parameters
-    ----------
-    command_timeout : float, s
-        Age at which a command expires, and silence that unlocks after a fault.
-    start_silence : float, s
-        Silence that unlocks after the start. Longer than the discovery of other nodes: a
-        controller restarted during a motion would take undiscovered publishers for silence.
+    Silence for `command_timeout`, s, unlocks after a fault; a command expires at this age. After
+    the start `start_silence`, s, is needed, longer than the discovery of other nodes: a controller
+    restarted during a motion would take undiscovered publishers for silence.
 
     Attributes
     ----------

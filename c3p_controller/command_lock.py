@@ -19,21 +19,13 @@ STARTS = (CLOSED, LATCHED, OPEN)
 
 class Lock(NamedTuple):
     """
-    Lock, as in the parameter file.
+    Lock, as in the parameter file: masks sources with a lower `priority`.
 
-    Attributes
-    ----------
-    name : str
-    topic : str
-    timeout : float, s
-        Age at which the last message expires and the lock closes; 0 is never.
-    priority : int
-        Sources with a lower priority are masked.
-    start : str
-        CLOSED: closed from the start until a false is published, or a release. LATCHED: a false
-        that its publisher latched before also opens it; for a lock with one publisher, since a
-        false latched by another may be older than a press. OPEN: open until the first true, so
-        that a restart forgets a press. Without effect where `timeout` > 0.
+    At the age of `timeout`, s, the last message expires and the lock closes; 0 is never. `start`
+    is without effect then, else CLOSED: closed from the start until a false is published, or a
+    release. LATCHED: a false that its publisher latched before also opens it; for a lock with one
+    publisher, since a false latched by another may be older than a press. OPEN: open until the
+    first true, so that a restart forgets a press.
     """
 
     name: str
@@ -46,10 +38,6 @@ class Lock(NamedTuple):
 class LockState:
     """
     State of one lock.
-
-    Parameters
-    ----------
-    given : Lock
 
     Examples
     --------

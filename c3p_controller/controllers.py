@@ -16,15 +16,15 @@ from c3p_controller.closed_form.controller import ClosedFormController, ClosedFo
 from c3p_controller.command_follower import CommandFollower, FollowerSettings
 from c3p_controller.goals.path_controller import PathController, PathGains
 from c3p_controller.goals.position_command import PositionLaw
+from c3p_controller.paper.chain import PaperChain
 from c3p_controller.paper.exponential import PositionController, PositionGains
 from c3p_controller.paper.fusion import FusionOptions
-from c3p_controller.paper.law import PaperChain, PaperLaw, PaperSettings
 from c3p_controller.paper.position import (
     PaperPositionController,
     PaperPositionGains,
     PaperPositionOptions,
 )
-from c3p_controller.paper.velocity import VelocityGains
+from c3p_controller.paper.velocity import PaperLaw, PaperSettings, VelocityGains
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
 from c3p_controller.setpoint_limits import ReferenceLimits
 from c3p_controller.torque_law import TorqueLaw
@@ -41,20 +41,11 @@ OF_EVERY_LAW = ('speed', 'goal_tolerance', 'yaw_tolerance')
 
 class Controller(NamedTuple):
     """
-    Classes and parameters of a controller.
+    Classes of a controller, and the way to its parameters.
 
-    Attributes
-    ----------
-    law : type
-        TorqueLaw, made of robot and settings.
-    settings : type
-        Dataclass of the settings of the law.
-    read : callable
-        Returns the settings from the parameters of the velocity controller.
-    chain : type
-        Executes commands with the law.
-    position, gains : type
-        PositionLaw that belongs to the law, made of its gains, and their dataclass.
+    `law` and `position` are made of their settings, dataclasses `settings` and `gains`. `read`
+    returns the settings of the law from the parameters of the velocity controller. `chain`
+    executes commands with the law.
     """
 
     law: Callable[..., TorqueLaw]
@@ -69,10 +60,7 @@ def fill(kind: type, group: Any, names: Iterable[str] | None = None) -> Any:
     """
     Return the dataclass `kind` with its fields `names` (all when omitted) from `group`.
 
-    Raises
-    ------
-    AttributeError
-        A field that is not a parameter: schema and dataclass must match.
+    A field that is not a parameter is an AttributeError: schema and dataclass must match.
     """
     return kind(**{name: getattr(group, name) for name in
                    names or [field.name for field in fields(kind)]})
@@ -114,20 +102,7 @@ TABLE = dict(zip(CONTROLLERS, (
 
 
 def make_law(values: Any, robot: CasterRobot) -> TorqueLaw:
-    """
-    Return the torque law of the parameter ``controller``.
-
-    Parameters
-    ----------
-    values : namespace
-        Parameters of the velocity controller.
-    robot : CasterRobot
-
-    Raises
-    ------
-    ValueError
-        Invalid settings.
-    """
+    """Return the torque law of velocity controller parameters; ValueError if invalid."""
     entry = TABLE[values.controller]
     return entry.law(robot, entry.read(values))
 

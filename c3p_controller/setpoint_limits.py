@@ -79,17 +79,11 @@ def limit_twist(twist: Array, limits: ReferenceLimits) -> Array:
 
 def limit_preview(preview: Preview, limits: ReferenceLimits) -> Preview:
     """
-    Return `preview` with its time stretched where it exceeds the limits.
+    Return `preview` with its time stretched where it exceeds speed or yaw rate of the limits.
 
     With n the velocity as a multiple of the limits, v ← v / max(n, 1) at each point. The time
     between two points grows as their mean velocity falls, and is at least that of their distance
     at the limits. The points stay where they are.
-
-    Parameters
-    ----------
-    preview : Preview
-    limits : ReferenceLimits
-        Speed and yaw rate are used.
 
     Raises
     ------
@@ -125,18 +119,10 @@ def limit_preview(preview: Preview, limits: ReferenceLimits) -> Preview:
 
 def stay_near(preview: Preview, time: float, pose: Array, limits: ReferenceLimits) -> Preview:
     """
-    Return `preview` moved towards the robot where it is further away than the limits reach.
+    Return `preview` moved towards `pose` where it is further away than the limits reach.
 
-    A distant preview, after a push or from a wrong place, pulls as one at REACH does.
-
-    Parameters
-    ----------
-    preview : Preview
-    time : float, s
-        Now, in the time of `preview`.
-    pose : (3,) array
-        Of the robot.
-    limits : ReferenceLimits
+    A distant preview, after a push or from a wrong place, pulls as one at REACH does. `time`, s,
+    is now in the time of `preview`; `limits` are those of speed and yaw rate.
     """
     gap = np.array([np.interp(time, preview.time, preview.pose[:, j]) for j in range(3)]) - pose
     gap[2] = float(wrap(gap[2]))
@@ -153,11 +139,6 @@ def stop_time(twist: Array, lever: float, deceleration: float) -> float:
     """
     Return the duration of a stop, s: ``T = max(|v₀|, lever |ω₀|) / deceleration``.
 
-    Parameters
-    ----------
-    twist, lever, deceleration
-        As for `stop_preview`.
-
     Examples
     --------
     >>> stop_time(np.array([0.3, 0.4, 1.0]), 0.3, 1.0)
@@ -172,15 +153,8 @@ def stop_preview(pose: Array, twist: Array, lever: float, deceleration: float) -
 
         ν(t) = ν₀ (1 − t/T)     T = max(|v₀|, lever |ω₀|) / deceleration
 
-    Parameters
-    ----------
-    pose : (3,) array
-        Of the robot.
-    twist : (3,) array
-        ν₀, ``base_link``.
-    lever : float, m
-        Distance of the outermost pivot from the centre; its speed counts, too.
-    deceleration : float, m/s²
+    with ν₀ the `twist` in ``base_link`` at `pose`, `deceleration` in m/s², and `lever`, m, the
+    distance of the outermost pivot from the centre, so that its speed counts, too.
 
     Examples
     --------

@@ -21,17 +21,9 @@ MOST_POINTS = 200
 
 class Sensed(NamedTuple):
     """
-    Measured state of the robot in one cycle.
+    Measured state: `time`, s, of the sample, `steering` and `wheel_rate` (n,), rad and rad/s.
 
-    Attributes
-    ----------
-    time : float, s
-        Of the sample, from any start.
-    steering, wheel_rate : (n,) array, rad and rad/s
-    pose : (3,) array
-        Odometry: X, Y, φ; m and rad.
-    twist : (3,) array
-        vx, vy, ω in ``base_link``, m/s and rad/s.
+    `pose` (3,) is the odometry's X, Y, φ, m and rad, `twist` (3,) vx, vy, ω in ``base_link``.
     """
 
     time: float
@@ -49,10 +41,8 @@ class Preview(NamedTuple):
     ----------
     time : (k,) array, s
         From the sample that the preview belongs to; increasing, the first is 0.
-    pose : (k, 3) array
-        X, Y, φ; φ is continuous.
-    velocity : (k, 3) array
-        Ẋ, Ẏ on the floor and ω, m/s and rad/s.
+    pose, velocity : (k, 3) array
+        X, Y, φ with φ continuous; Ẋ, Ẏ on the floor and ω, m/s and rad/s.
     """
 
     time: Array
@@ -62,16 +52,9 @@ class Preview(NamedTuple):
 
 class Setpoint(NamedTuple):
     """
-    Commanded twist and optional preview.
+    Commanded twist (3,) in ``base_link``, m/s and rad/s, and optional preview.
 
-    Attributes
-    ----------
-    twist : (3,) array
-        In ``base_link``, m/s and rad/s.
-    preview : Preview or None
-        None for a bare twist.
-    preview_time : float, s
-        Time, as in `Sensed`, of ``preview.time = 0``.
+    `preview_time`, s, is the time, as in `Sensed`, of ``preview.time = 0``.
     """
 
     twist: Array

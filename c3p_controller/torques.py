@@ -57,15 +57,9 @@ def braking_torque(robot: CasterRobot, wheel_rate: Array, damping: float, stands
     """
     Return torques (n,) N·m of ``-damping θ̇_x`` against the wheels' rates, within the limits.
 
-    At rest they are exactly zero, so that drives that require a zero command re-arm.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-    wheel_rate : (n,) array, rad/s
-    damping : float, N·m·s/rad
-    standstill_speed : float, m/s
-        Rim speed below which a wheel is at rest.
+    A wheel is at rest below the rim speed `standstill_speed`, m/s, and its torque then exactly
+    zero, so that drives that require a zero command re-arm. `wheel_rate` is in rad/s, `damping` in
+    N·m·s/rad.
 
     Examples
     --------
@@ -80,26 +74,11 @@ def braking_torque(robot: CasterRobot, wheel_rate: Array, damping: float, stands
 @dataclass(frozen=True)
 class TractionSettings:
     """
-    Thresholds and times of traction control.
+    Thresholds and times of traction control: the parameters of the group traction.
 
-    Attributes
-    ----------
-    slip_speed : float, m/s
-    slip_fraction : float
-        A wheel slips above ``slip_speed + slip_fraction·|Rx ν|``, and grips again below half.
-    cut : float, 0 to 1
-        Fraction of the torque at the begin of the slip that becomes the limit.
-    least : float, 0 to 1
-        Fraction of the bound below which the limit does not fall.
-    hold : float, s
-        Time for which the limit is held after the slip.
-    recovery : float, s
-        Time in which the limit rises from 0 to the bound.
-    patience : float, s
-        Longest slip of all driven wheels together; of a single wheel four times that.
-    overspeed : float
-        A gripping wheel faster than this multiple of its ``wheel_rate_limit`` for
-        `OVERSPEED_TIME` is a fault.
+    A wheel slips above ``slip_speed + slip_fraction·|Rx ν|``, and grips again below half. A
+    gripping wheel faster than `overspeed` times its ``wheel_rate_limit`` for `OVERSPEED_TIME` is a
+    fault. velocity_controller_parameters.yaml describes the others, with units.
     """
 
     slip_speed: float = 0.05
@@ -127,11 +106,6 @@ class TractionSettings:
 class TractionControl:
     """
     Torque limits of the wheels from their slip; the memory is the limit of each wheel.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-    settings : TractionSettings, optional
 
     Attributes
     ----------
@@ -174,17 +148,7 @@ class TractionControl:
         self.reset()
 
     def update(self, sensed: Sensed, torque: Array, dt: float) -> None:
-        """
-        Process one cycle.
-
-        Parameters
-        ----------
-        sensed : Sensed
-        torque : (n,) array, N·m
-            Torques of the wheels since the last call.
-        dt : float, s
-            Since the last call.
-        """
+        """Process a cycle, `dt` s after the last one, with the `torque` (n,) N·m since then."""
         s, robot = self.settings, self.robot
         radius = robot.wheel_radius
         # J_x has the rows Rx/r
@@ -253,17 +217,7 @@ class GrippingLaw:
     """
     Torque law under traction control: the one place that applies it.
 
-    Parameters
-    ----------
-    law : TorqueLaw
-    traction : TractionControl
-
-    Attributes
-    ----------
-    law : TorqueLaw
-    traction : TractionControl
-    sent : (n,) array, N·m
-        Last torques of the wheels.
+    `sent` (n,), N·m, are the last torques of the wheels.
     """
 
     def __init__(self, law: TorqueLaw, traction: TractionControl) -> None:

@@ -26,16 +26,9 @@ HALT = 0.1
 
 class Input(NamedTuple):
     """
-    Source of commands.
+    Source of commands, with a `priority` from LOWEST to HIGHEST.
 
-    Attributes
-    ----------
-    name : str
-    topic : str
-    timeout : float, s
-        Age at which the last message expires.
-    priority : int
-        LOWEST to HIGHEST.
+    At the age of `timeout`, s, its last message expires.
     """
 
     name: str
@@ -103,15 +96,9 @@ class TwistMux:
 
     def lock(self, name: str, locked: bool, now: float, *, kept: bool = False) -> None:
         """
-        Process a message of the lock `name`.
+        Process a message of the lock `name` at `now`, s.
 
-        Parameters
-        ----------
-        name : str
-        locked : bool
-        now : float, s
-        kept : bool
-            The publisher latched the message for late subscribers (transient local).
+        `kept` is true if the publisher latched it for late subscribers (transient local).
         """
         # an expired lock has masked all sources until now
         self.look(now)
@@ -130,17 +117,7 @@ class TwistMux:
         return tuple(name for name, lock in self._locks.items() if lock.release())
 
     def command(self, name: str, neutral: bool, now: float) -> bool:
-        """
-        Process a command; return whether it is forwarded.
-
-        Parameters
-        ----------
-        name : str
-            Of the source.
-        neutral : bool
-            The command is zero.
-        now : float, s
-        """
+        """Process a command of source `name`, zero if `neutral`; return if it is forwarded."""
         self.look(now)
         source = self._sources[name]
         source.received = now

@@ -22,13 +22,12 @@ import c3p_controller
 import c3p_dynamics
 from c3p_controller.paper.exponential import PositionController, PositionGains
 from c3p_controller.paper.fusion import OUR_READING, FusionOptions
-from c3p_controller.paper.law import PaperLaw, PaperSettings
 from c3p_controller.paper.position import (
     PaperPositionController,
     PaperPositionGains,
     PaperPositionOptions,
 )
-from c3p_controller.paper.velocity import VelocityGains
+from c3p_controller.paper.velocity import PaperLaw, PaperSettings, VelocityGains
 from c3p_controller.setpoint_limits import ReferenceLimits
 from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description import load

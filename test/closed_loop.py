@@ -12,8 +12,9 @@ import yaml
 import c3p_controller
 import c3p_dynamics
 from c3p_controller.paper.exponential import PositionController, PositionGains
-from c3p_controller.paper.velocity import VelocityController, VelocityGains
+from c3p_controller.paper.velocity import PaperLaw, PaperSettings, VelocityGains
 from c3p_controller.setpoint_limits import ReferenceLimits
+from c3p_controller.torque_law import Sensed
 from c3p_description import load
 from c3p_dynamics.caster_dynamics import inverse_dynamics
 from c3p_kinematics.odometry import Odometry
@@ -45,8 +46,8 @@ def velocity_controller(**changed):
     values = {**VELOCITY, **changed}
     limits = ReferenceLimits(values['speed_limit'], values['yaw_rate_limit'],
                              values['acceleration_limit'], values['yaw_acceleration_limit'])
-    return VelocityController(ROBOT, chosen(VelocityGains, values), limits,
-                              values['virtual_steering_weight'])
+    return PaperLaw(ROBOT, PaperSettings(chosen(VelocityGains, values), limits,
+                                         values['virtual_steering_weight']))
 
 
 class Drive(NamedTuple):
@@ -92,7 +93,8 @@ def drive(goal, steering, timeout=30.0):
         command = answer.twist
         dynamics = inverse_dynamics(ROBOT, sample.steering, estimate.twist, accel,
                                     DYNAMICS['virtual_steering_weight'])
-        torque = velocity.fuse(sample.steering, sample.wheel_rate, estimate.twist, dynamics)
+        torque = velocity.fuse(Sensed(sample.time, sample.steering, sample.wheel_rate,
+                                       estimate.pose, estimate.twist), dynamics)
         since = (sample.time if since is None else since) if answer.reached else None
         if since is not None and sample.time - since >= DWELL:
             break

@@ -33,7 +33,8 @@ FILES = {
         'live', 'markers', 'readings', 'wire_path')},
 }
 # and whole folders; files win
-FOLDERS = {'c3p_hardware/emulator': 3, 'c3p_hardware/tools': 3, 'c3p_hardware/transport': 3,
+FOLDERS = {'c3p_controller/ros': 3, 'c3p_hardware/emulator': 3, 'c3p_hardware/tools': 3,
+           'c3p_hardware/transport': 3,
            'c3p_simulation/plants': 3, 'c3p_simulation/recording': 3,
            'c3p_simulation/scene': 2}
 NODE_FLOOR = 3

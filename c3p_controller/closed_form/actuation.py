@@ -31,18 +31,9 @@ from c3p_dynamics.traction import torque_bounds
 
 class Actuation(NamedTuple):
     """
-    Determinant of three wheels and its derivatives.
+    Determinant D (`value`, m) of three wheels with Ḋ (`rate`, m/s), and C_i, k and κ of it.
 
-    Attributes
-    ----------
-    value, rate : float, m and m/s
-        D and Ḋ.
-    cofactors : tuple of three rows
-        C_i.
-    row : (3,) row
-        k.
-    rest : float, m/s²
-        κ = D̈ at ν̇ = 0.
+    `cofactors` are the C_i, `row` is k, and `rest`, m/s², is κ = D̈ at ν̇ = 0.
     """
 
     value: float
@@ -54,12 +45,7 @@ class Actuation(NamedTuple):
 
 class Triple:
     """
-    The three driven casters with the largest triangle of pivots.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-        With at least three driven casters.
+    The three driven casters with the largest triangle of pivots, of a robot with at least three.
 
     Attributes
     ----------
@@ -120,22 +106,10 @@ class Triple:
 
     def needed(self, actuation: Actuation, motion: Motion, accel: Row, free_yaw: float) -> float:
         """
-        Return the |D| that an acceleration within the torque limits requires.
+        Return the |D|, m, that the desired `accel` ν̇ within the torque limits requires.
 
-        The yaw acceleration is free within ±`free_yaw` of the desired one: the one with the least
-        squares of the loads is taken.
-
-        Parameters
-        ----------
-        actuation : Actuation
-        motion : Motion
-        accel : (3,) row
-            Desired ν̇.
-        free_yaw : float, rad/s²
-
-        Returns
-        -------
-        float, m
+        The yaw acceleration is free within ±`free_yaw`, rad/s², of the desired one: the one with
+        the least squares of the loads is taken. `actuation` and `motion` are those of the state.
         """
         # load of each wheel as a fraction of its limit at |D| = 1, and its slope by the yaw
         fx, fy, fw = times(motion.mass, accel)

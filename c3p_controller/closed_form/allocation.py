@@ -7,21 +7,11 @@ from __future__ import annotations
 def solve_box(hessian: list[list[float]], gradient: list[float], lower: list[float],
               upper: list[float]) -> list[float]:
     """
-    Return the x that minimises ``½ xᵀHx + gᵀx`` within ``lower ≤ x ≤ upper``.
+    Return the x (n) that minimises ``½ xᵀHx + gᵀx`` within ``lower ≤ x ≤ upper``.
 
-    Active set: all free at first; an entry outside the box is held at its side, and set free again
-    when its multiplier points inside, the strongest first.
-
-    Parameters
-    ----------
-    hessian : n lists of n floats
-        Symmetric, positive definite.
-    gradient, lower, upper : lists of n floats
-        ``lower ≤ upper``.
-
-    Returns
-    -------
-    list of n floats
+    The `hessian` H is symmetric and positive definite, g is the `gradient`. Active set: all free
+    at first; an entry outside the box is held at its side, and set free again when its multiplier
+    points inside, the strongest first.
 
     Examples
     --------

@@ -68,14 +68,7 @@ NO_TASK = Task((0.0, 0.0, 0.0), 0.0, 0.0)
 
 
 class ClosedFormController:
-    """
-    Follows a preview or a twist; the memory is observer, reference and side of the singularity.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-    settings : ClosedFormSettings, optional
-    """
+    """Follows a preview or a twist; the memory is observer, reference and escape side."""
 
     def __init__(self, robot: CasterRobot, settings: ClosedFormSettings | None = None) -> None:
         """Start from rest."""
@@ -180,17 +173,7 @@ class ClosedFormController:
         return torque
 
     def _escape(self, actuation: Actuation, side: float, calm: float) -> Task | None:
-        """
-        Return the task that brings D to the value needed; None where it is large enough.
-
-        Parameters
-        ----------
-        actuation : Actuation
-        side : float
-            Sign of the desired D.
-        calm : float
-            Factor of its weight.
-        """
+        """Return the task that brings D to the need on `side`; None where it is large enough."""
         s, need, (x, y, w) = self.settings, self._need, actuation.row
         size = math.sqrt(x * x + y * y + w * w)
         if not (need > 0.0 and size > 0.0):

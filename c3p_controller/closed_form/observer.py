@@ -45,16 +45,7 @@ class State:
         self.pose, self.twist, self.steering = pose, twist, steering
 
     def moved(self, model: ScalarModel, accel: Row, dt: float) -> State:
-        """
-        Return the state `dt` later under a constant ν̇, by the midpoint rule.
-
-        Parameters
-        ----------
-        model : ScalarModel
-        accel : (3,) row
-            ν̇ of components, ``base_link``.
-        dt : float, s
-        """
+        """Return the state `dt` later under a constant ν̇ of components, by the midpoint rule."""
         x, y, yaw = self.pose
         half = 0.5 * dt
         vx, vy, w = self.twist
@@ -85,14 +76,7 @@ class QueueObserver:
     bandwidth : float, rad/s
         ω₀.
     limit : (3,) row, N, N, N·m
-        Saturation limit of the disturbance estimate.
-
-    Attributes
-    ----------
-    state : State
-        At the last sample.
-    wrench : (3,) row
-        ŵ, ``base_link``.
+        Saturation limit of the disturbance estimate ŵ, `wrench` (``base_link``).
     """
 
     def __init__(self, model: ScalarModel, latency: float, bandwidth: float, limit: Row) -> None:

@@ -24,16 +24,7 @@ HOLD_SPEED = 0.02
 
 
 class Target(NamedTuple):
-    """
-    Reference pose, velocity and acceleration on the floor, and direction of the path.
-
-    Attributes
-    ----------
-    pose, velocity, accel : (3,) row
-        X, Y, φ and their derivatives.
-    heading : float, rad
-        χ, direction of the path.
-    """
+    """Reference pose, velocity and acceleration (X, Y, φ) on the floor, and χ of the path."""
 
     pose: Row
     velocity: Row
@@ -55,16 +46,7 @@ class PreviewReference:
         self._heading = 0.0
 
     def at(self, preview: Preview, time: float, yaw: float) -> Target:
-        """
-        Return the target `time` after the first point of `preview`.
-
-        Parameters
-        ----------
-        preview : Preview
-        time : float, s
-        yaw : float, rad
-            Of the robot; of the turns of φ the nearest is taken.
-        """
+        """Return the target at `time`, s, of `preview`, with the turn of φ nearest to `yaw`."""
         if preview is not self._preview:
             self._preview = preview
             self._times = preview.time.tolist()
@@ -99,15 +81,9 @@ class TwistReference:
     Reference line of a bare twist; the memory is its pose and turn rate.
 
     Along the travel the place moves with the robot; across it the place stays on the line, so that
-    a push is corrected, up to a leash. The direction of a twist on the floor is set when the twist
-    changes: a constant twist travels straight although the robot yaws, and a twist that is turned
-    with the robot keeps its direction on the floor.
-
-    Parameters
-    ----------
-    acceleration, yaw_acceleration : float, m/s² and rad/s²
-    leash, yaw_leash : float, m and rad
-        Largest distance of the line from the robot.
+    a push is corrected, up to a `leash`. The direction of a twist on the floor is set when the
+    twist changes: a constant twist travels straight although the robot yaws, and a twist that is
+    turned with the robot keeps its direction on the floor. Units are m, rad and s.
     """
 
     def __init__(self, acceleration: float, yaw_acceleration: float, leash: float,
@@ -126,16 +102,9 @@ class TwistReference:
 
     def at(self, twist: Row, pose: Row, velocity: Row, dt: float) -> Target:
         """
-        Return the target now.
+        Return the target for a `twist` in ``base_link``, `dt` seconds after the last call.
 
-        Parameters
-        ----------
-        twist : (3,) row
-            Command, ``base_link``.
-        pose, velocity : (3,) row
-            Of the robot, on the floor.
-        dt : float, s
-            Since the last call.
+        `pose` and `velocity` are those of the robot on the floor.
         """
         x, y, yaw = pose
         px, py, looks = self._place or pose

@@ -38,19 +38,8 @@ class Turning:
     """
     Adds the turning that a cross-track force needs; the memory is the force and the sense.
 
-    Parameters
-    ----------
-    triple : Triple
-    margin : float
-        Turn rate as a multiple of the need; 0 is off.
-    slack : float, N
-        Largest force that casters with friction hold without torque.
-    time : float, s
-        Averaging time of the force.
-    rate : float, rad/s
-        Largest turn rate.
-    crawl, stride : float, m/s
-        Speed allowed without turning, and least speed of a turn.
+    The parameters are the settings ``turn_*``, and `slack`, N, the largest force that casters with
+    friction hold without torque.
     """
 
     def __init__(self, triple: Triple, *, margin: float, slack: float, time: float, rate: float,
@@ -69,18 +58,10 @@ class Turning:
 
     def at(self, target: Target, state: State, wrench: Row, calm: float, dt: float) -> Target:
         """
-        Return the target with the turning that it needs.
+        Return the target with the turning that it needs, `dt` seconds after the last call.
 
-        Parameters
-        ----------
-        target : Target
-        state : State
-        wrench : (3,) row
-            Disturbance, N, N, N·m, ``base_link``.
-        calm : float, 0 to 1
-            Below 1 after lack of progress: raises the crawl speed.
-        dt : float, s
-            Since the last call.
+        `wrench` is the disturbance, N, N, N·m, in ``base_link``; `calm`, 0 to 1, is below 1 after
+        lack of progress and raises the crawl speed. `target` and `state` are the present ones.
         """
         yaw, turn = state.pose[2], state.twist[2]
         c, s = math.cos(yaw), math.sin(yaw)

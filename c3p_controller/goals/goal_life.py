@@ -44,14 +44,10 @@ def stands(twist: Array) -> bool:
 
 class Outcome(NamedTuple):
     """
-    Result of a goal.
+    Result of a goal: one of REASONS, and the same with its cause as text.
 
     Attributes
     ----------
-    reason : str
-        One of REASONS.
-    text : str
-        The reason with its cause, in words.
     number : int
         Number of the goal, from 1; 0 for a rejected one.
     goal : (3,) array or None, m and rad
@@ -108,14 +104,10 @@ class GoalLife:
     ----------
     number : int
         Number of the present goal: goals accepted so far.
-    running : bool
-        The present goal has not terminated.
-    held : bool
-        The goal was reached and is held.
-    distance : float, m
-        Remaining at its last command; NaN before the first.
-    took : float, s
-        From the acceptance of the present goal to its last command.
+    running, held : bool
+        It has not terminated; it was reached and is held.
+    distance, took : float, m and s
+        Remaining distance at its last command, NaN before the first, and the time until then.
 
     Examples
     --------
@@ -136,16 +128,7 @@ class GoalLife:
         self.distance = self._yaw_error = math.nan
 
     def begin(self, goal: Array, time: float) -> Outcome | None:
-        """
-        Accept a goal (x, y, yaw) at `time`, s; return the outcome of the goal that it replaces.
-
-        Parameters
-        ----------
-        goal : (3,) array, m and rad
-            In the odometry frame.
-        time : float, s
-            Robot time of the last odometry.
-        """
+        """Accept a goal (3,) in the odometry frame at `time`, s; return that of the replaced one."""
         before = self.end(PREEMPTED, f'goal {self.number + 1} took its place')
         self.number, self.running, self.held, self._goal = self.number + 1, True, False, goal
         self._progress = Progress()
@@ -156,19 +139,10 @@ class GoalLife:
     def step(self, time: float, command: PositionCommand, twist: Array,
              progress_timeout: float, lock: str = '') -> Outcome | None:
         """
-        Process one command; return the outcome when the goal terminates with it.
+        Process a `command` and the measured `twist` (3,); return the outcome at the end.
 
-        Parameters
-        ----------
-        time : float, s
-            Robot time of the odometry of the command.
-        command : PositionCommand
-        twist : (3,) array, m/s and rad/s
-            Measured.
-        progress_timeout : float, s
-            0: no progress check.
-        lock : str
-            Lock of the velocity controller, empty without one.
+        `time`, s, is robot time of the odometry. A `progress_timeout`, s, of 0 disables the
+        progress check. `lock` is that of the velocity controller, empty without one.
         """
         if not (self.running or self.held):
             return None

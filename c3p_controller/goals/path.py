@@ -34,30 +34,20 @@ class Path(Protocol):
 
     def at(self, sigma: Array) -> tuple[Array, Array]:
         """
-        Return poses (k, 3) and their derivatives by σ (k, 3), the tangents.
+        Return poses (k, 3) and their derivatives by σ (k, 3), the tangents, at `sigma` (k,), m.
 
-        Parameters
-        ----------
-        sigma : (k,) array, m
-            Clamped to the length.
-
-        Returns
-        -------
-        poses, tangents : (k, 3) array
-            The planar part of a tangent has length 1 along arcs; along a line the larger of
-            its length and ``TURN_LENGTH |dφ/dσ|`` is 1. All are zero on a path of length zero.
+        σ is clamped to the length. The planar part of a tangent has length 1 along arcs; along a
+        line the larger of its length and ``TURN_LENGTH |dφ/dσ|`` is 1. All are zero on a path of
+        length zero.
         """
 
 
 @dataclass(frozen=True)
 class Line:
     """
-    A straight line from one pose to another, the yaw changing evenly with the distance.
+    Straight line from one pose (X, Y, φ) to another, the yaw changing evenly with the distance.
 
-    Attributes
-    ----------
-    start, goal : (3,) array
-        X, Y, φ; the shorter turn is taken. Equal poses make a path of length zero.
+    The shorter turn is taken. Equal poses make a path of length zero.
 
     Examples
     --------
@@ -181,16 +171,10 @@ def figure_eight(start: Array, radius: float, travel: float = math.pi / 2) -> Ar
 
 def closest(path: Path, pose: Array, near: float) -> float:
     """
-    Return the σ of the place on `path` closest to `pose`, searched around `near`.
+    Return the σ of the place on `path` closest to `pose` (3,), searched around `near`, m.
 
     Distance counts ``|Δp|² + (TURN_LENGTH Δφ)²``; a few Newton steps, each no longer than SEARCH.
     On a path of length zero it is 0.
-
-    Parameters
-    ----------
-    path : Path
-    pose : (3,) array, m and rad
-    near : float, m
 
     Examples
     --------

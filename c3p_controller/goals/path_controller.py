@@ -28,29 +28,11 @@ from c3p_kinematics.se2 import wrap
 @dataclass(frozen=True)
 class PathGains:
     """
-    Speed profile along a path, and goal zone.
+    Speed profile along a path, and goal zone: parameters of the node and its group path.
 
-    Attributes
-    ----------
-    speed : float, m/s
-        K.
-    acceleration, deceleration : float, m/s²
-        a and a_b.
-    approach : float, 1/s
-        k, rate of the last exponential approach.
-    line_approach : float, 1/m
-        μ_⊥ of the exponential law across the path.
-    yaw_gain : float, 1/s
-        K_Φ.
-    yaw_rate : float, rad/s
-        ω_max, also along the path.
-    goal_tolerance, yaw_tolerance : float, m and rad
-        The goal zone.
-    stop_distance, stop_yaw : float, m and rad
-        Inside the zone the robot approaches the goal to this error and then stops until it leaves
-        the zone.
-    horizon : float, s
-        Duration of the preview.
+    In the equations `speed` is K, `acceleration` a, `deceleration` a_b, `approach` k,
+    `line_approach` μ_⊥, `yaw_gain` K_Φ and `yaw_rate` ω_max. Inside the zone the robot approaches
+    the goal to `stop_distance` and `stop_yaw` and then stops until it leaves the zone.
     """
 
     speed: float = 0.5
@@ -72,13 +54,7 @@ SPACING = 0.05
 
 
 class PathController:
-    """
-    Travels along a path to its end; the memory is the path and the place along it.
-
-    Parameters
-    ----------
-    gains : PathGains
-    """
+    """Travels along a path to its end; the memory is the path and the place along it."""
 
     def __init__(self, gains: PathGains) -> None:
         """Start without a path."""
@@ -99,14 +75,7 @@ class PathController:
         self.gains = gains
 
     def set_goal(self, goal: Array, pose: Array) -> None:
-        """
-        Drive straight from `pose` to `goal`, both (x, y, yaw) in the odometry frame.
-
-        Raises
-        ------
-        ValueError
-            A goal that is not three finite numbers.
-        """
+        """Drive straight from `pose` to `goal`, both (x, y, yaw) in the odometry frame."""
         goal = checked_goal(goal)
         self.set_path(Line(np.array(pose, float), goal))
 
@@ -122,14 +91,10 @@ class PathController:
 
     def step(self, pose: Array, twist: Array | None = None) -> PositionCommand | None:
         """
-        Return the command at `pose`, None without a path; the attribute `preview` belongs to it.
+        Return the command at the odometry's `pose` (3,), None without a path.
 
-        Parameters
-        ----------
-        pose : (3,) array
-            Odometry, m and rad.
-        twist : (3,) array, optional
-            Measured, ``base_link``; at rest when omitted.
+        The measured `twist` (3,) in ``base_link`` is zero when omitted. The attribute `preview`
+        belongs to the command.
         """
         if self.path is None:
             return None

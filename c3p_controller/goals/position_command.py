@@ -15,17 +15,9 @@ from c3p_description.model import Array
 
 class PositionCommand(NamedTuple):
     """
-    Command of a position controller and remaining error.
+    Twist (3,) in ``base_link``, m/s and rad/s, and remaining `distance`, m, and `yaw_error`, rad.
 
-    Attributes
-    ----------
-    twist : (3,) array
-        In ``base_link``, m/s and rad/s.
-    distance : float, m
-    yaw_error : float, rad
-        Goal minus present yaw, wrapped.
-    reached : bool
-        Inside the goal zone, position and yaw.
+    The yaw error is goal minus present yaw, wrapped; `reached` is true inside the goal zone.
     """
 
     twist: Array

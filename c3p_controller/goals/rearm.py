@@ -44,13 +44,8 @@ def astray(before: Array, pose: Array, gap: float, speed: float, yaw_rate: float
     """
     Return a report of a pose that is implausible after a gap; empty for a plausible one.
 
-    Parameters
-    ----------
-    before, pose : (3,) array, m and rad
-        Before and after the gap.
-    gap : float, s
-    speed, yaw_rate : float, m/s and rad/s
-        Of the drive, largest.
+    `before` and `pose` (3,) are those before and after the `gap`, s; `speed`, m/s, and `yaw_rate`,
+    rad/s, are the largest of the drive.
 
     Examples
     --------
@@ -72,13 +67,7 @@ def lock_ends(before: str | None, lock: str) -> tuple[str, str] | None:
     Return reason and text of a goal that ends with a lock of the velocity controller, else None.
 
     A drive continues after a pause. After a stop by the controller, or its restart, the robot must
-    not move on its own.
-
-    Parameters
-    ----------
-    before : str or None
-        The lock before, None before the first message.
-    lock : str
+    not move on its own. The lock `before` is None before the first message.
 
     Examples
     --------
@@ -129,15 +118,9 @@ class Opening:
 
     def matched(self, time: float, found: float, subscribed: bool) -> None:
         """
-        Start the zeros when the commands have a subscriber.
+        Start the zeros if the commands are `subscribed`; otherwise they would be lost.
 
-        Parameters
-        ----------
-        time : float, s
-        found : float, s
-            Duration of zeros for a newly matched subscriber; 0 without one.
-        subscribed : bool
-            The commands have a subscriber; without one the zeros would be lost.
+        `found`, s, is their duration for a newly matched subscriber at `time`, s; 0 without one.
         """
         if self._fresh or found:
             self._fresh = not subscribed
@@ -145,18 +128,10 @@ class Opening:
 
     def zeros(self, time: float, twist: Array, moves: bool, lock: str) -> bool:
         """
-        Return whether to command zeros at `time`.
+        Return whether to command zeros at `time`, s, of the robot, continuous where stamps jump.
 
-        Parameters
-        ----------
-        time : float, s
-            Robot time; continuous also where stamps jump.
-        twist : (3,) array, m/s and rad/s
-            Measured.
-        moves : bool
-            The drive commands motion outside its goal zone.
-        lock : str
-            Lock of the velocity controller; empty without one.
+        `twist` (3,) is measured. `moves` is true when the drive commands motion outside its goal
+        zone. `lock` is that of the velocity controller, empty without one.
         """
         if lock:
             self.count += not self._locked

@@ -1,26 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Velocity loop of the papers' cascade: desired acceleration, and fusion of the wheel torques.
+The papers' velocity control as a torque law: velocity loop, inverse dynamics and fusion.
 
     accel   ν̇ = ν̇_r + K_v (ν_r − ν) + K_i ∫(ν_r − ν) dt          (paper I, Fig. 5: p̈_r + ë)
     fuse    τ = (1 − c)^λ1 τ_D + c^λ2 τ_K + τ_F                   (paper I, eq. (13))
     τ_K = K_w (J_x ν_r − θ̇_x),   τ_F = friction compensation at ν_r
 
-Between the two the inverse dynamics computes τ_D of the acceleration. Everything is in
-``base_link``.
+Between the two the inverse dynamics computes τ_D of the acceleration (paper I, Fig. 5). Everything
+is in ``base_link``.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from c3p_controller.paper.fusion import OUR_READING, FusionOptions, fuse, singularity_indicator
 from c3p_controller.setpoint_limits import ReferenceLimits, limit_twist
+from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_controller.torques import limit_torque
 from c3p_description.model import Array, CasterRobot
+from c3p_dynamics.caster_dynamics import VIRTUAL_STEERING_WEIGHT, inverse_dynamics
 from c3p_dynamics.friction import friction_compensation
 from c3p_dynamics.traction import torque_bounds
 from c3p_kinematics.casters import inverse
@@ -94,6 +96,27 @@ class VelocityGains:
                 raise ValueError(f'{name} = {getattr(self, name)}: must be 0 or more')
 
 
+@dataclass(frozen=True)
+class PaperSettings:
+    """
+    Gains, limits and readings of the papers' law.
+
+    Attributes
+    ----------
+    gains : VelocityGains
+    limits : ReferenceLimits
+    virtual_steering_weight : float
+        w_s of the inverse dynamics and of the friction compensation; 1 is the papers' reading.
+    options : FusionOptions
+        Reading of eq. (13).
+    """
+
+    gains: VelocityGains = field(default_factory=VelocityGains)
+    limits: ReferenceLimits = field(default_factory=ReferenceLimits)
+    virtual_steering_weight: float = VIRTUAL_STEERING_WEIGHT
+    options: FusionOptions = OUR_READING
+
+
 class ReferenceShaper:
     """
     Follows the commanded twist with limited acceleration; the memory is the present reference.
@@ -153,36 +176,41 @@ class ReferenceShaper:
         return self._target
 
 
-class VelocityController:
+class PaperLaw:
     """
-    Tracks a commanded twist; the memory is the shaped reference and the integral.
+    Velocity loop, inverse dynamics and fusion: a `TorqueLaw` that uses the twist of the setpoint.
+
+    The memory is the shaped reference and the integral. `PaperChain` calls `accel` and `fuse`,
+    with the inverse dynamics node in between.
 
     Parameters
     ----------
     robot : CasterRobot
-    gains : VelocityGains
-    limits : ReferenceLimits
-    virtual_steering_weight : float
-        w_s of the allocation of the friction compensation; as in the inverse dynamics.
-    options : FusionOptions
-        Reading of eq. (13).
+    settings : PaperSettings, optional
 
     Attributes
     ----------
     limit : (n,) array, N·m
         Largest torque of each wheel; may be lowered between steps.
+    reference : (3,) array
+        The shaped reference ν_r, in ``base_link``.
+
+    Examples
+    --------
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> law, still = PaperLaw(robot), np.zeros(3)
+    >>> sensed = Sensed(0.0, still, still, still, still)
+    >>> torque = law.step(sensed, Setpoint(np.array([0.0, 0.3, 0.0])), 0.005)
+    >>> bool((torque > 0.0).all())
+    True
     """
 
-    def __init__(self, robot: CasterRobot, gains: VelocityGains, limits: ReferenceLimits,
-                 virtual_steering_weight: float, options: FusionOptions = OUR_READING) -> None:
+    def __init__(self, robot: CasterRobot, settings: PaperSettings | None = None) -> None:
         """Start from rest."""
-        self.robot = robot
-        self.gains = gains
-        self.virtual_steering_weight = virtual_steering_weight
-        self.options = options
+        self.robot, self.settings = robot, settings or PaperSettings()
         self._bound = torque_bounds(robot)
         self.limit = self._bound.copy()
-        self.shaper = ReferenceShaper(limits)
+        self.shaper = ReferenceShaper(self.settings.limits)
         self.reset()
 
     @property
@@ -190,12 +218,22 @@ class VelocityController:
         """The shaped reference ν_r."""
         return self.shaper.twist
 
-    def reset(self, twist: Array | None = None) -> None:
-        """Forget the past; the reference starts from `twist` (rest when omitted)."""
-        self.shaper.reset(twist)
+    def retune(self, settings: PaperSettings) -> None:
+        """Replace the settings."""
+        self.settings, self.shaper.limits = settings, settings.limits
+
+    def reset(self, sensed: Sensed | None = None) -> None:
+        """Forget the past; the reference starts from the measured twist (rest when omitted)."""
+        self.shaper.reset(None if sensed is None else sensed.twist)
         self._integral = np.zeros(3)
         self._active, self._saturated, self._stuck = False, False, 0.0
         self._indicator = math.pi / 2
+
+    def step(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
+        """Return the wheel torques, limited, (n,) N·m; parameters as in `TorqueLaw.step`."""
+        accel = self.accel(setpoint.twist, sensed.twist, dt)
+        return self.fuse(sensed, inverse_dynamics(self.robot, sensed.steering, sensed.twist, accel,
+                                                  self.settings.virtual_steering_weight))
 
     def accel(self, command: Array, sensed: Array, dt: float) -> Array:
         """
@@ -208,7 +246,7 @@ class VelocityController:
         dt : float, s
             Since the last call; greater than zero.
         """
-        gains = self.gains
+        gains = self.settings.gains
         reference, accel = self.shaper.step(command, float(sensed[2]), dt)
         self._active = bool(reference.any()) or not self._still(sensed)
         if not self._active:
@@ -231,28 +269,25 @@ class VelocityController:
         accel[0] += self._escape(sensed, dt)
         return accel
 
-    def fuse(self, steering: Array, wheel_rate: Array, sensed: Array, dynamics: Array) -> Array:
+    def fuse(self, sensed: Sensed, dynamics: Array) -> Array:
         """
         Return the wheel torques, limited, (n,) N·m; zero where one of them is not finite.
 
-        Parameters
-        ----------
-        steering, wheel_rate : (n,) array, rad and rad/s
-        sensed : (3,) array
-        dynamics : (n,) array, N·m
-            τ_D of the acceleration that `accel` returned.
+        `dynamics` (n,), N·m, is τ_D of the acceleration that `accel` returned.
         """
-        robot, gains, reference = self.robot, self.gains, self.reference
+        robot, s, reference = self.robot, self.settings, self.reference
+        gains, steering = s.gains, sensed.steering
         if not self._active:
             return np.zeros(robot.count)
         wheel_reference, _, _ = inverse(robot, steering, reference)
-        kinematics = gains.wheel_gain * (wheel_reference - wheel_rate)
-        self._indicator = singularity_indicator(sensed, reference, self.options, self._indicator)
+        kinematics = gains.wheel_gain * (wheel_reference - sensed.wheel_rate)
+        self._indicator = singularity_indicator(sensed.twist, reference, s.options,
+                                                self._indicator)
         torque = fuse(dynamics, kinematics, self._indicator, gains.lambda_1, gains.lambda_2,
-                      self.options)
+                      s.options)
         if gains.friction_compensation > 0.0:
             torque = torque + gains.friction_compensation * friction_compensation(
-                robot, steering, reference, self.virtual_steering_weight, gains.friction_smoothing)
+                robot, steering, reference, s.virtual_steering_weight, gains.friction_smoothing)
         torque = np.where(robot.driven, torque, 0.0)
         if not np.isfinite(torque).all():
             # some readings of eq. (13) have weights that are NaN: no torque is sent then
@@ -266,9 +301,9 @@ class VelocityController:
         """Return the push, m/s², that leaves a singularity which preserves its symmetry."""
         stuck = (abs(self.reference) > STANDSTILL).any() and (abs(sensed) < STANDSTILL).all()
         self._stuck = min(max(0.0, self._stuck + (dt if stuck else -dt)), 2.0 * ESCAPE_AFTER)
-        return self.gains.escape_jerk * max(0.0, self._stuck - ESCAPE_AFTER)
+        return self.settings.gains.escape_jerk * max(0.0, self._stuck - ESCAPE_AFTER)
 
     def _still(self, sensed: Array) -> bool:
-        gains = self.gains
+        gains = self.settings.gains
         return (math.hypot(sensed[0], sensed[1]) < gains.standstill_speed
                 and abs(float(sensed[2])) < gains.standstill_yaw_rate)

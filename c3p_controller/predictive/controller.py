@@ -34,39 +34,9 @@ from c3p_kinematics.se2 import wrap
 @dataclass(frozen=True)
 class PredictiveSettings:
     """
-    Weights, horizon and observer of the predictive controller.
+    Weights, horizon and observer of the predictive controller: the parameters of its group mpc.
 
-    Attributes
-    ----------
-    horizon : float, s
-    steps : int
-        Discretisation steps of the horizon.
-    period : float, s
-        Time between two solutions.
-    iterations : int
-        Solver iterations per solution; the next solution starts from it.
-    latency : float, s
-        Known time from the sample to the effect of its torque.
-    across_weight, along_weight, yaw_weight : float, 1/m², 1/m² and 1/rad²
-    across_speed_weight, along_speed_weight : float, s²/m²
-    yaw_rate_weight : float, s²/rad²
-    torque_weight : float, 1/(N·m)²
-    alignment_weight : float
-        Of the angle between casters and the desired directions of their pivots.
-    final_weight : float, s
-        Weight of the last state, relative to those within the horizon.
-    torque_rate : float, N·m/s
-        Fastest change of a torque; keeps it continuous.
-    friction_smoothing : float, rad/s
-        Rate over which the dry friction of the prediction changes its sign.
-    bandwidth, disturbance_bandwidth : float, rad/s
-        Of the observer: of motion and of disturbance.
-    wrench_limit, moment_limit : float, N and N·m
-        Saturation limits of the disturbance estimate.
-    acceleration, yaw_acceleration : float, m/s² and rad/s²
-        Of the reference for a bare twist.
-    standstill_speed, standstill_yaw_rate : float, m/s and rad/s
-        Below these, without commanded motion, the torques are zero.
+    velocity_controller_parameters.yaml describes them, with units.
     """
 
     horizon: float = 0.8
@@ -120,14 +90,7 @@ TOLERANCE = 1e-4
 
 
 class PredictiveController:
-    """
-    Receding-horizon controller of the wheel torques; the memory is plan and observer.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-    settings : PredictiveSettings
-    """
+    """Receding-horizon controller of the wheel torques; the memory is plan and observer."""
 
     def __init__(self, robot: CasterRobot, settings: PredictiveSettings | None = None) -> None:
         """Start from rest without a plan."""

@@ -54,14 +54,8 @@ class TwistReference:
     Reference line of a bare twist; the memory is its present pose.
 
     The pose moves with the robot in the direction of travel and keeps the cross-track error, up to
-    `leash`, so that a push or a turning caster is corrected.
-
-    Parameters
-    ----------
-    acceleration, yaw_acceleration : float, m/s² and rad/s²
-        Of the reference, from the present motion to the twist.
-    leash, yaw_leash : float, m and rad
-        Largest distance of the reference from the robot.
+    `leash`, m (and `yaw_leash`, rad), so that a push or a turning caster is corrected. Its speeds
+    change with `acceleration`, m/s², and `yaw_acceleration`, rad/s².
     """
 
     def __init__(self, acceleration: float, yaw_acceleration: float, leash: float = 0.1,
@@ -79,21 +73,10 @@ class TwistReference:
     def step(self, twist: Array, pose: Array, velocity: Array, times: Array, dt: float,
              rows: Array) -> None:
         """
-        Write the reference at `times` from now into `rows` (k, 7).
+        Write the reference at `times` (k,), s from now, into `rows` (k, 7).
 
-        Parameters
-        ----------
-        twist : (3,) array
-            Command, ``base_link``.
-        pose : (3,) array
-            Of the robot; φ continuous.
-        velocity : (3,) array
-            Of the robot: Ẋ, Ẏ on the floor and ω.
-        times : (k,) array, s
-            From 0.
-        dt : float, s
-            Since the last call.
-        rows : (k, 7) array
+        The last call was `dt` s before. `twist` is the command in ``base_link``, `pose` that of
+        the robot with continuous φ, and `velocity` its Ẋ, Ẏ on the floor and ω.
         """
         if self._pose is None:
             self._pose = np.array(pose, float)

@@ -78,16 +78,9 @@ class MotionObserver:
     def step(self, pose: Array, twist: Array, steering: Array, torques: list[tuple[float, Array]],
              dt: float) -> Array:
         """
-        Process one sample; return the estimated state [pose, twist, steering].
+        Process a sample of `pose`, `twist` and `steering`; return their estimate in a row.
 
-        Parameters
-        ----------
-        pose, twist : (3,) array
-            Odometry.
-        steering : (n,) array, rad
-        torques : list of (duration, torque)
-            Torques that acted since the last sample; the durations add up to `dt`.
-        dt : float, s
+        `torques` are those since the last sample, `dt` seconds ago, with their durations.
         """
         state = self.state
         for duration, torque in torques:
@@ -115,14 +108,7 @@ class MotionObserver:
 
 class InputDelay:
     """
-    Input delay: commanded torques act after a known latency; the memory is the pending ones.
-
-    Parameters
-    ----------
-    count : int
-        Number of wheels.
-    latency : float, s
-        From the sample to the effect of its torque; 0 or more.
+    Input delay: torques of `count` wheels act after `latency`, s; the memory is the pending ones.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from std_msgs.msg import String
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from c3p_controller.command_follower import CommandFollower, LawFailure
-from c3p_controller.paper.law import PaperChain
+from c3p_controller.paper.chain import PaperChain
 from c3p_controller.torque_law import Preview, Sensed
 from c3p_ros.diagnostics import ERROR, OK, Diagnostics, warned
 from c3p_ros.frames import planar_points

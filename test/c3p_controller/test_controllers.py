@@ -12,7 +12,7 @@ from robots import C3P
 from c3p_controller import CONTROLLERS, controllers
 from c3p_controller.command_follower import CommandFollower
 from c3p_controller.controllers import TABLE, check_chain, make_chain, retune_chain
-from c3p_controller.paper.law import PaperChain
+from c3p_controller.paper.chain import PaperChain
 from c3p_controller.torque_law import Sensed
 
 ROOM = Path(__file__).parents[2] / 'c3p_controller'

@@ -20,8 +20,8 @@ from c3p_controller.paper.fusion import (
     fusion_weights,
     singularity_indicator,
 )
-from c3p_controller.paper.velocity import VelocityController, VelocityGains
-from c3p_controller.setpoint_limits import ReferenceLimits
+from c3p_controller.paper.velocity import PaperLaw, PaperSettings, VelocityGains
+from c3p_controller.torque_law import Sensed
 
 DYNAMICS, KINEMATICS = np.array([0.3, -0.2, 0.9]), np.array([-0.1, 0.4, 0.2])
 
@@ -225,9 +225,13 @@ def test_without_a_turn_yaw_changes_nothing(one, other):
         singularity_indicator(sensed, asked), abs=1e-12)
 
 
+def moving(twist):
+    return Sensed(0.0, np.zeros(3), np.zeros(3), np.zeros(3), twist)
+
+
 def controller_of(options, exponent=1.0):
     gains = VelocityGains(lambda_1=exponent, lambda_2=exponent, wheel_gain=0.5)
-    return VelocityController(C3P, gains, ReferenceLimits(), 0.023, options)
+    return PaperLaw(C3P, PaperSettings(gains, options=options))
 
 
 @given(READINGS, vectors(3, 1.0), st.lists(st.one_of(vectors(3, 1.0), st.just(np.zeros(3))),
@@ -238,28 +242,28 @@ def test_no_reading_ever_sends_what_is_no_number(options, command, sensed, expon
     controller = controller_of(options, exponent)
     for twist in sensed:
         controller.accel(command, twist, 0.005)
-        torque = controller.fuse(np.zeros(3), np.zeros(3), twist, DYNAMICS)
+        torque = controller.fuse(moving(twist), DYNAMICS)
         assert np.isfinite(torque).all() and (np.abs(torque) <= C3P.torque_limit).all()
 
 
 def test_a_weight_that_is_no_number_gives_zero_torque_and_stops_integrating():
     controller = controller_of(FusionOptions(cosine='as_printed'), 0.5)
-    controller.reset(heading(math.pi / 2, 0.4))
+    controller.reset(moving(heading(math.pi / 2, 0.4)))
     back = heading(-math.pi / 2, 0.4)
     for _ in range(10):
-        # the robot moves on against what is asked for: Ψ is beyond 90°
+        # the robot moves against the command: Ψ is beyond 90°
         controller.accel(heading(math.pi / 2, 0.4), back, 0.005)
-        assert not controller.fuse(np.zeros(3), np.zeros(3), back, DYNAMICS).any()
+        assert not controller.fuse(moving(back), DYNAMICS).any()
     assert np.abs(controller._integral).max() <= 0.005
 
 
 def test_the_last_indicator_is_held_through_rest_and_forgotten_by_reset():
     controller = controller_of(FusionOptions(at_rest='hold_last'))
-    controller.reset(heading(0.0))
+    controller.reset(moving(heading(0.0)))
 
     def torque(sensed):
         controller.accel(heading(0.0), sensed, 1e-6)
-        return controller.fuse(np.zeros(3), np.zeros(3), sensed, DYNAMICS)
+        return controller.fuse(moving(sensed), DYNAMICS)
 
     before = torque(np.zeros(3))
     assert controller._indicator == math.pi / 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The velocity controller: limits, standstill, memory, and how well a twist is followed."""
+"""The papers' law: limits, standstill, memory, weight, and tracking of a twist."""
 
 import math
 
@@ -7,27 +7,33 @@ import numpy as np
 import pytest
 from closed_loop import DYNAMICS, ROBOT, velocity_controller
 from hypothesis import given
-from robots import vectors
+from robots import C3P, vectors
 
-from c3p_controller.paper.velocity import limit_torque
+from c3p_controller.paper.velocity import PaperLaw, PaperSettings, VelocityGains
+from c3p_controller.torque_law import Sensed, Setpoint
+from c3p_controller.torques import limit_torque
 from c3p_dynamics.caster_dynamics import inverse_dynamics
 from c3p_simulation.plants.plant import AnalyticPlant
 
 DT, STILL = 0.005, np.zeros(3)
 
 
+def at(steering, wheel_rate, twist):
+    return Sensed(0.0, steering, wheel_rate, np.zeros(3), twist)
+
+
 def follow(command, steering, seconds, start=(0.0, 0.0, 0.0)):
     """Return (true twists, torques) of a robot that follows `command` for some time."""
     plant, controller = AnalyticPlant(ROBOT), velocity_controller()
     sample = plant.reset(steering=steering, twist=start)
-    controller.reset(np.array(start, float))
+    controller.reset(at(np.zeros(3), np.zeros(3), np.array(start, float)))
     twists, torques = [], []
     for _ in range(round(seconds / DT)):
         twist = plant.truth().twist
         accel = controller.accel(np.array(command, float), twist, DT)
         dynamics = inverse_dynamics(ROBOT, sample.steering, twist, accel,
                                     DYNAMICS['virtual_steering_weight'])
-        torques.append(controller.fuse(sample.steering, sample.wheel_rate, twist, dynamics))
+        torques.append(controller.fuse(at(sample.steering, sample.wheel_rate, twist), dynamics))
         sample = plant.step(torques[-1], DT)
         twists.append(plant.truth().twist)
     return np.array(twists), np.array(torques)
@@ -49,7 +55,7 @@ def test_torques_are_finite_and_inside_their_limits_whatever_comes(steering, whe
                                                                   sensed, dynamics):
     controller = velocity_controller()
     accel = controller.accel(command, sensed, DT)
-    torque = controller.fuse(steering, wheel_rate, sensed, dynamics)
+    torque = controller.fuse(at(steering, wheel_rate, sensed), dynamics)
     assert np.all(np.isfinite(accel)) and np.all(np.isfinite(torque))
     assert np.all(np.abs(torque) <= ROBOT.torque_limit)
 
@@ -58,25 +64,40 @@ def test_at_rest_with_nothing_asked_the_torques_are_zero():
     controller = velocity_controller()
     # sensors of a standing robot: below the standstill thresholds, but not zero
     accel = controller.accel(STILL, np.array([0.001, -0.002, 0.003]), DT)
-    torque = controller.fuse(np.zeros(3), np.full(3, 0.02), STILL, np.ones(3))
+    torque = controller.fuse(at(STILL, np.full(3, 0.02), STILL), np.ones(3))
     assert not accel.any() and not torque.any()
 
 
-def test_reset_forgets_what_was_asked_before():
-    used, fresh = velocity_controller(), velocity_controller()
-    for _ in range(400):
-        used.accel(np.array([0.3, -0.2, 0.5]), STILL, DT)
-    assert used.reference.any()
+def test_reset_forgets_and_starts_from_the_measured_state():
+    used, fresh, rng = velocity_controller(), velocity_controller(), np.random.default_rng(3)
+    states = [(at(rng.uniform(-4, 4, 3), rng.uniform(-9, 9, 3), rng.uniform(-0.5, 0.5, 3)),
+               Setpoint(rng.uniform(-1, 1, 3))) for _ in range(40)]
+    for sensed, setpoint in states:
+        used.step(sensed, setpoint, DT)
+    sensed, setpoint = states[7]
+    for law in (used, fresh):
+        law.reset(sensed)
+        assert np.array_equal(law.reference, sensed.twist)
+    assert np.array_equal(used.step(sensed, setpoint, DT), fresh.step(sensed, setpoint, DT))
     used.reset()
     assert not used.reference.any()
-    command, sensed = np.array([0.1, 0.2, 0.0]), np.array([0.0, 0.01, 0.0])
-    assert used.accel(command, sensed, DT) == pytest.approx(fresh.accel(command, sensed, DT),
-                                                          abs=1e-15)
+
+
+@pytest.mark.parametrize('weight', [1.0, 0.023])
+def test_the_weight_is_that_of_the_inverse_dynamics(weight):
+    # at parallel casters a side force becomes a yaw moment, 1/(1 + w_s) of −d F
+    settings = PaperSettings(VelocityGains(friction_compensation=0.0, wheel_gain=0.0),
+                             virtual_steering_weight=weight)
+    law, other, command = PaperLaw(C3P, settings), PaperLaw(C3P, settings), np.array([0.3, 0, 0])
+    torque = law.step(at(STILL, STILL, STILL), Setpoint(command), DT)
+    accel = other.accel(command, STILL, DT)
+    assert torque == pytest.approx(inverse_dynamics(C3P, STILL, STILL, accel, weight), abs=1e-15)
+    assert torque.any()
 
 
 def test_reset_to_a_motion_goes_on_from_it_without_a_jump():
     controller, moving = velocity_controller(), np.array([0.1, 0.3, 0.2])
-    controller.reset(moving)
+    controller.reset(at(STILL, STILL, moving))
     accel = controller.accel(moving, moving, DT)
     # what is left is the turning of the axes: ω × v of components, 0.2 · 0.32 m/s²
     assert np.abs(accel).max() <= 0.07

@@ -7,12 +7,10 @@ from robots import C3P
 
 from c3p_controller.goals.path import Arcs
 from c3p_controller.paper.exponential import PositionController, PositionGains
-from c3p_controller.paper.velocity import VelocityController, VelocityGains
-from c3p_controller.setpoint_limits import ReferenceLimits
-from c3p_controller.torque_law import Setpoint
+from c3p_controller.paper.velocity import PaperLaw
+from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description import load
 from c3p_dynamics.caster_dynamics import (
-    VIRTUAL_STEERING_WEIGHT,
     inverse_dynamics,
     mass_matrix,
 )
@@ -57,8 +55,7 @@ def cascade_by_hand(goal, cycles):
     """Return true poses (k, 3) of a drive in which every object is called by hand."""
     plant, odometry, command = AnalyticPlant(ROBOT), Odometry(ROBOT), np.zeros(3)
     position, poses = PositionController(PositionGains()), []
-    velocity = VelocityController(ROBOT, VelocityGains(), ReferenceLimits(),
-                                  VIRTUAL_STEERING_WEIGHT)
+    velocity = PaperLaw(ROBOT)
     sample = plant.reset()
     position.set_goal(goal, np.zeros(3))
     for _ in range(cycles):
@@ -68,8 +65,9 @@ def cascade_by_hand(goal, cycles):
         accel = velocity.accel(command, estimate.twist, 0.005)
         command = position.step(estimate.pose).twist
         torque = inverse_dynamics(ROBOT, sample.steering, estimate.twist, accel)
-        sample = plant.step(velocity.fuse(sample.steering, sample.wheel_rate, estimate.twist,
-                                          torque), 0.005)
+        sensed = Sensed(sample.time, sample.steering, sample.wheel_rate, estimate.pose,
+                        estimate.twist)
+        sample = plant.step(velocity.fuse(sensed, torque), 0.005)
     return np.array(poses)
 
 
