@@ -51,23 +51,13 @@ class _Source:
 
 class TwistMux:
     """
-    Decides for each command whether it is forwarded.
+    Priority multiplexer: decides for each command whether it is forwarded.
 
-    Times are in seconds of one clock. When it goes back, as in a restarted simulation, every
-    source must be released again, and locks stay closed.
-
-    Parameters
-    ----------
-    sources : sequence of Input
-        Of sources with the same priority the first drives.
-    locks : sequence of Lock
-        Closed from the start unless `start` is open.
-    now : float, s
-    resume : bool
-        A masked source resumes automatically, as with twist_mux.
-    start_silence : float, s
-        Silence does not release before this time since the start: a publisher of commands may not
-        have been discovered yet.
+    Of `sources` with the same priority the first drives. Times are in seconds of one clock. When
+    it goes back, as in a restarted simulation, every source must be released again, and locks stay
+    closed. With `resume` a masked source resumes automatically, as with twist_mux. Silence does
+    not release before `start_silence`, s, since the start: a publisher may not have been
+    discovered yet.
 
     Raises
     ------
@@ -96,7 +86,7 @@ class TwistMux:
 
     def lock(self, name: str, locked: bool, now: float, *, kept: bool = False) -> None:
         """
-        Process a message of the lock `name` at `now`, s.
+        Process a message of the lock `name` at `now`, s: `locked`, or not.
 
         `kept` is true if the publisher latched it for late subscribers (transient local).
         """

@@ -128,7 +128,7 @@ class GoalLife:
         self.distance = self._yaw_error = math.nan
 
     def begin(self, goal: Array, time: float) -> Outcome | None:
-        """Accept a goal (3,) in the odometry frame at `time`, s; return that of the replaced one."""
+        """Accept a goal (3,) in the odometry frame at `time`, s; return that of the old one."""
         before = self.end(PREEMPTED, f'goal {self.number + 1} took its place')
         self.number, self.running, self.held, self._goal = self.number + 1, True, False, goal
         self._progress = Progress()

@@ -20,16 +20,10 @@ def direction_angle(x: float, y: float, arctangent: str = 'two_argument',
     """
     Return the angle of the direction (x, y), rad.
 
-    Parameters
-    ----------
-    x, y : float
-        Of any unit.
-    arctangent : {'two_argument', 'one_argument'}
-        Two arguments: in [−π, π]; at (0, 0) a multiple of π, as in every mathematics library. One
-        argument: ``arctan(y/x)`` in floating point, in [−π/2, π/2]: opposite directions are
-        the same, ``y/0`` is ±π/2 by the sign of the zero, and 0/0 is NaN.
-    sense : {'clockwise', 'counter_clockwise'}
-        Clockwise is the paper's −y.
+    Of two arguments it is in [−π, π]; at (0, 0) a multiple of π, as in every mathematics library.
+    Of one argument it is ``arctan(y/x)`` in floating point, in [−π/2, π/2]: opposite directions
+    are the same, ``y/0`` is ±π/2 by the sign of the zero, and 0/0 is NaN. The clockwise sense is
+    the paper's −y.
 
     Examples
     --------
@@ -52,14 +46,7 @@ def direction_angle(x: float, y: float, arctangent: str = 'two_argument',
 
 
 def check_choices(options: Any, choices: dict[str, tuple[str, ...]]) -> None:
-    """
-    Reject an option that has an unknown value.
-
-    Raises
-    ------
-    ValueError
-        Names the option, its value and the choices.
-    """
+    """Reject an option with an unknown value: ValueError with name, value and choices."""
     for name, allowed in choices.items():
         if getattr(options, name) not in allowed:
             raise ValueError(f'{name} = {getattr(options, name)!r}: must be one of '

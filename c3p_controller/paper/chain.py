@@ -2,8 +2,8 @@
 """
 The papers' law in two steps per cycle, with the inverse dynamics in another node.
 
-A cycle publishes its desired acceleration. The reply of the inverse dynamics, which may arrive after
-the next cycle has begun, is fused into the wheel torques.
+A cycle publishes its desired acceleration. The reply of the inverse dynamics, which may arrive
+after the next cycle has begun, is fused into the wheel torques.
 """
 
 from __future__ import annotations
@@ -28,18 +28,8 @@ class PaperChain:
     """
     The papers' law in two steps per cycle, matched by the stamp of the cycle.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-    law : PaperLaw
-    settings : FollowerSettings, optional
-        Stop deceleration and traction control are used.
-
-    Attributes
-    ----------
-    follows : str
-        Last setpoint: ``twist``, ``stop``, or ``nothing`` yet.
-    traction : TractionControl
+    Of the FollowerSettings stop deceleration and traction control are used. `follows` is the last
+    setpoint: ``twist``, ``stop``, or ``nothing`` yet.
     """
 
     def __init__(self, robot: CasterRobot, law: PaperLaw,
@@ -81,17 +71,10 @@ class PaperChain:
 
     def accel(self, sensed: Sensed, command: Array | None, cycle: int, dt: float | None) -> Array:
         """
-        Return the desired acceleration (3,) of this cycle, the input of the inverse dynamics.
+        Return the desired acceleration (3,) of a cycle, the input of the inverse dynamics.
 
-        Parameters
-        ----------
-        sensed : Sensed
-        command : (3,) array or None
-            Twist, ``base_link``; None stops the robot.
-        cycle : int, ns
-            Stamp of the cycle.
-        dt : float, s, or None
-            Since the last call; None after a reset: the acceleration is zero.
+        `cycle` is its stamp, ns. The `command` (3,) is in ``base_link``; None stops the robot.
+        `dt`, s, is None after a reset: the acceleration of `sensed` is zero then.
         """
         self._pending[cycle] = sensed
         if dt is not None:

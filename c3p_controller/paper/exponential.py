@@ -33,25 +33,13 @@ SHORTEST_LINE = 0.05
 @dataclass(frozen=True)
 class PositionGains:
     """
-    Gains of the exponential law, and its goal zone.
+    Gains of the exponential law, and its goal zone: parameters of the position controller.
 
-    Attributes
-    ----------
-    speed : float, m/s
-        K, the speed far from the goal.
-    approach : float, 1/m
-        μ; a larger value slows down later: the time constant at the goal is 1/(K μ).
-    line_approach : float, 1/m
-        μ_⊥, the same across the line; 0 switches line tracking off.
-    yaw_gain, line_yaw_gain : float, 1/s
-        K_Φ and K_er. Soft on purpose: while the casters turn, the platform must be free to yaw.
-    yaw_rate : float, rad/s
-        Limit of ω.
-    goal_tolerance, yaw_tolerance : float, m and rad
-        The goal zone.
-    stop_distance, stop_yaw : float, m and rad
-        Inside the zone the robot approaches the goal to this error and then stops until it leaves
-        the zone: position first, then yaw.
+    `speed` is K, `approach` μ, `line_approach` μ_⊥ (0 switches line tracking off), `yaw_gain` K_Φ
+    and `line_yaw_gain` K_er; the time constant at the goal is 1/(K μ). Yaw is soft on purpose:
+    while the casters turn, the platform must be free to yaw. Inside the zone the robot approaches
+    the goal to `stop_distance` and `stop_yaw` and then stops until it leaves the zone: position
+    first, then yaw.
     """
 
     speed: float = 0.5
@@ -78,15 +66,9 @@ class PositionGains:
 
 def line_velocity(error: Array, direction: Array, gains: PositionGains) -> Array:
     """
-    Return the floor velocity along the line to the goal and back to the line, m/s.
+    Return the floor velocity (2,), m/s, along the line to the goal and back to the line.
 
-    Parameters
-    ----------
-    error : (2,) array, m
-        Goal minus position, floor.
-    direction : (2,) array
-        Unit vector of the line.
-    gains : PositionGains
+    `error` (2,), m, is goal minus position, `direction` (2,) the unit vector of the line.
     """
     along = error @ direction
     across = direction[0] * error[1] - direction[1] * error[0]
@@ -98,13 +80,7 @@ def line_velocity(error: Array, direction: Array, gains: PositionGains) -> Array
 
 
 class PositionController:
-    """
-    Drives to a goal pose; the memory is the goal, the line and the parts reached.
-
-    Parameters
-    ----------
-    gains : PositionGains
-    """
+    """Drives to a goal pose; the memory is the goal, the line and the parts reached."""
 
     preview = None
 
@@ -125,14 +101,7 @@ class PositionController:
         self.gains = gains
 
     def set_goal(self, goal: Array, pose: Array) -> None:
-        """
-        Drive from `pose` to `goal`, both (x, y, yaw) in the odometry frame.
-
-        Raises
-        ------
-        ValueError
-            A goal that is not three finite numbers.
-        """
+        """Drive from `pose` to `goal`, both (x, y, yaw) in the odometry frame."""
         goal = checked_goal(goal)
         self.goal = goal
         line = goal[:2] - pose[:2]
@@ -145,15 +114,7 @@ class PositionController:
         self.goal = None
 
     def step(self, pose: Array, twist: Array | None = None) -> PositionCommand | None:
-        """
-        Return the command at `pose` (x, y, yaw in the odometry frame), None without a goal.
-
-        Parameters
-        ----------
-        pose : (3,) array, m and rad
-        twist : (3,) array, optional
-            Measured; not used.
-        """
+        """Return the command at `pose` (3,), None without a goal; `twist` is not used."""
         if self.goal is None:
             return None
         gains = self.gains

@@ -90,20 +90,9 @@ def singularity_indicator(sensed: Array, reference: Array, options: FusionOption
     Return |Ψ| in [0, π], the angle between actual and commanded direction of travel.
 
     Without motion in spite of a command, the commanded direction is not actuated: π/2. Without a
-    command, or with a pure turn, no direction is missing: 0. Other readings: `FusionOptions`.
-
-    Parameters
-    ----------
-    sensed, reference : (3,) array
-        Twists in the same frame, m/s and rad/s.
-    options : FusionOptions
-    held : float, rad
-        The last defined |Ψ|, for 'hold_last'.
-
-    Returns
-    -------
-    float, rad
-        NaN where the arctangent of one argument divides zero by zero.
+    command, or with a pure turn, no direction is missing: 0. Other readings: `FusionOptions`;
+    'hold_last' takes `held`, the last defined value. The arctangent of one argument gives NaN for
+    0/0.
 
     Examples
     --------
@@ -141,19 +130,9 @@ def _angle_between(one: Array, other: Array, length: float) -> float:
 def fusion_weights(indicator: float, lambda_1: float, lambda_2: float,
                    options: FusionOptions = OUR_READING) -> tuple[float, float]:
     """
-    Return the weights of τ_D and τ_K in eq. (13).
+    Return the weights of τ_D and τ_K in eq. (13) at |Ψ| = `indicator`, rad.
 
-    Parameters
-    ----------
-    indicator : float, rad
-        |Ψ|.
-    lambda_1, lambda_2 : float, ≥ 0
-    options : FusionOptions
-
-    Returns
-    -------
-    dynamics, kinematics : float
-        NaN where the weight is not a real number; 1 for λ = 0 at any Ψ.
+    A weight is NaN where it is not a real number; 1 for λ = 0 at any Ψ.
 
     Examples
     --------
@@ -180,22 +159,10 @@ def _power(base: float, exponent: float, complex_power: str) -> float:
 def fuse(dynamics: Array, kinematics: Array, indicator: float, lambda_1: float,
          lambda_2: float, options: FusionOptions = OUR_READING) -> Array:
     """
-    Return the fused wheel torques.
+    Return the fused wheel torques (n,) N·m, from τ_D (`dynamics`) and τ_K (`kinematics`).
 
-    Parameters
-    ----------
-    dynamics, kinematics : (n,) array, N·m
-        τ_D of the inverse dynamics, τ_K of the wheel-axis loop.
-    indicator : float, rad
-        |Ψ|.
-    lambda_1, lambda_2 : float, ≥ 0
-        0, 0 as in Table I of the paper: both weights are one, the fusion is a plain sum.
-    options : FusionOptions
-
-    Returns
-    -------
-    (n,) array, N·m
-        NaN with a weight that is NaN: the caller must check before sending torques.
+    `indicator` is |Ψ|. With λ = 0, 0, as in Table I of the paper, both weights are one and the
+    fusion is a plain sum. A weight may be NaN: the caller must check before sending torques.
 
     Examples
     --------

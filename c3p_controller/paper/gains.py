@@ -8,27 +8,10 @@ from typing import NamedTuple
 
 class TableOne(NamedTuple):
     """
-    The numbers of paper I, Table I, and the goal zone of its section IV-B.
+    The numbers of paper I, Table I, and the goal zone of its section IV-B, in SI units.
 
-    Attributes
-    ----------
-    hip_radius, caster_offset, wheel_radius : float, m
-        h, d, r.
-    platform_mass : float, kg
-        M_p; paper II has 25 kg.
-    platform_inertia : float, kg·m²
-        I_p.
-    axis_gain : (float, float), m/s
-        K_x, K_y.
-    yaw_gain, line_yaw_gain : float, 1/s
-        K_Φ, K_er.
-    axis_rate : (float, float), 1/m
-        μ_x, μ_y.
-    lambda_1, lambda_2 : float
-    steering : float, rad
-        θ_si at the start.
-    goal_zone : float, m
-        Radius of the circle in which "the robot velocities will be zero".
+    They are h, d, r, M_p (paper II has 25 kg), I_p, K_x and K_y, K_Φ, K_er, μ_x and μ_y, λ_1, λ_2,
+    θ_si at the start, and the radius of the circle in which "the robot velocities will be zero".
     """
 
     hip_radius: float = 0.343

@@ -33,16 +33,9 @@ class PaperPositionGains:
     """
     Gains of eqs (14)-(16); the defaults are Table I as printed.
 
-    Attributes
-    ----------
-    axis_gain : (float, float), m/s, ≥ 0
-        K_x, K_y. The triangle needs `gains.BOTH_AXES`.
-    axis_rate : (float, float), 1/m, > 0
-        μ_x, μ_y.
-    yaw_gain, line_yaw_gain : float, 1/s
-        K_Φ, K_er.
-    goal_zone : float, m
-        0 disables the zone. With a zone, a pure turn is reached at once, without turning.
+    `axis_gain` is K_x, K_y, m/s (the triangle needs `gains.BOTH_AXES`), `axis_rate` μ_x, μ_y, 1/m,
+    `yaw_gain` K_Φ and `line_yaw_gain` K_er, 1/s. A `goal_zone`, m, of 0 disables the zone; with a
+    zone a pure turn is reached at once, without turning.
     """
 
     axis_gain: tuple[float, float] = TABLE_I.axis_gain
@@ -115,20 +108,9 @@ CORRECTED = PaperPositionOptions(sense='counter_clockwise')
 
 def line_error(line: Array, error: Array, options: PaperPositionOptions) -> float:
     """
-    Return δ_er = ϑ − δ_g, rad.
+    Return δ_er = ϑ − δ_g, rad; NaN where one of the angles is 0/0.
 
-    Parameters
-    ----------
-    line : (2,) array, m
-        X_g, Y_g: any vector along the line.
-    error : (2,) array, m
-        X_e, Y_e: remaining error.
-    options : PaperPositionOptions
-
-    Returns
-    -------
-    float, rad
-        NaN where one of the angles is 0/0.
+    `line` (2,) is X_g, Y_g, any vector along the line, `error` (2,) X_e, Y_e, the remaining error.
 
     Examples
     --------
@@ -153,19 +135,6 @@ def axis_velocity(error: Array, gain: tuple[float, float], rate: tuple[float, fl
 class PaperPositionController:
     """
     Drives to a goal pose as printed in paper I; the memory is goal, line and zone.
-
-    Parameters
-    ----------
-    gains : PaperPositionGains or None
-        None: Table I as printed.
-    options : PaperPositionOptions or None
-        None: the defaults.
-
-    Attributes
-    ----------
-    gains, options
-        As above; may be changed between steps.
-    goal : (3,) array or None
 
     Examples
     --------
@@ -195,14 +164,7 @@ class PaperPositionController:
         self.gains, self.options = settings
 
     def set_goal(self, goal: Array, pose: Array) -> None:
-        """
-        Drive from `pose` to `goal`, both (x, y, yaw) in the odometry frame.
-
-        Raises
-        ------
-        ValueError
-            A goal that is not three finite numbers.
-        """
+        """Drive from `pose` to `goal`, both (x, y, yaw) in the odometry frame."""
         goal = checked_goal(goal)
         self.goal, self._start, self._there = goal, np.array(pose[:2], float), False
 
@@ -212,15 +174,9 @@ class PaperPositionController:
 
     def step(self, pose: Array, twist: Array | None = None) -> PositionCommand | None:
         """
-        Return the command at `pose` (x, y, yaw in the odometry frame), None without a goal.
+        Return the command at `pose` (3,), None without a goal; `twist` is not used.
 
         Always finite; `reached` is the position alone, as in the paper's zone.
-
-        Parameters
-        ----------
-        pose : (3,) array, m and rad
-        twist : (3,) array, optional
-            Measured; not used.
         """
         if self.goal is None:
             return None

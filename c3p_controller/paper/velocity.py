@@ -40,37 +40,13 @@ ESCAPE_AFTER = 1.0
 @dataclass(frozen=True)
 class VelocityGains:
     """
-    Gains of the velocity controller.
+    Gains of the papers' law: parameters of the velocity controller, described there with units.
 
-    Attributes
-    ----------
-    linear_gain, yaw_gain : float, 1/s
-        K_v of (vx, vy) and of ω. The yaw loop is soft on purpose: casters across the direction of
-        travel turn only when the platform may yaw.
-    turn_gain : float, 1/s
-    turn_integral_gain : float, 1/s²
-    turn_speed : float, m/s
-        Increase of K_v and K_i of ω for a turn on the spot; it fades out until the reference
-        travels with `turn_speed`.
-    integral_gain : float, 1/s²
-        K_i of (vx, vy).
-    integral_limit : float, m and rad
-        Limit of the integral of the velocity error, each axis.
-    wheel_gain : float, N·m·s/rad
-        K_w of the wheel-axis loop.
-    lambda_1, lambda_2 : float, ≥ 0
-        Fusion exponents.
-    friction_compensation : float, 0 to 1.5
-        Fraction of the modelled friction that is fed forward.
-    friction_smoothing : float, rad/s
-        Rate over which the fed-forward dry friction changes its sign; wider than the model's, so
-        that it never chatters.
-    escape_jerk : float, m/s³
-        Growth of an acceleration along X, applied after ESCAPE_AFTER of commanded motion without
-        movement: where the rolling lines meet in one point no torque turns the platform, and only
-        a push moves the casters. 0 is off.
-    standstill_speed, standstill_yaw_rate : float, m/s and rad/s
-        Below these, without commanded motion, the torques are zero.
+    The loops of velocity have K_v (`linear_gain`, `yaw_gain`) and K_i (`integral_gain`); on the
+    spot those of ω grow by `turn_gain` and `turn_integral_gain`. K_w is `wheel_gain`. The
+    smoothing of the fed-forward friction is wider than the model's, so that it never chatters. The
+    escape: where the rolling lines meet in one point no torque turns the platform, and only a push
+    moves the casters.
     """
 
     linear_gain: float = 40.0
@@ -101,14 +77,8 @@ class PaperSettings:
     """
     Gains, limits and readings of the papers' law.
 
-    Attributes
-    ----------
-    gains : VelocityGains
-    limits : ReferenceLimits
-    virtual_steering_weight : float
-        w_s of the inverse dynamics and of the friction compensation; 1 is the papers' reading.
-    options : FusionOptions
-        Reading of eq. (13).
+    `virtual_steering_weight` is w_s of the inverse dynamics and of the friction compensation, 1 as
+    in the papers; `options` are the reading of eq. (13).
     """
 
     gains: VelocityGains = field(default_factory=VelocityGains)
@@ -138,21 +108,9 @@ class ReferenceShaper:
 
     def step(self, command: Array, yaw_rate: float, dt: float) -> tuple[Array, Array]:
         """
-        Advance by `dt` towards `command`.
+        Advance by `dt` towards `command`; return ν_r and the derivative ν̇_r of its components.
 
-        Parameters
-        ----------
-        command : (3,) array
-            Commanded twist, ``base_link``.
-        yaw_rate : float, rad/s
-            Of the body, measured: the axes turn by ``yaw_rate·dt`` meanwhile.
-        dt : float, s
-            Greater than zero.
-
-        Returns
-        -------
-        twist, accel : (3,) arrays
-            Reference ν_r and the derivative ν̇_r of its components, ``base_link``.
+        Both are in ``base_link``, whose axes turn by the measured ``yaw_rate·dt`` meanwhile.
         """
         limits, before = self.limits, self.twist
         c, s = math.cos(yaw_rate * dt), math.sin(yaw_rate * dt)
@@ -182,18 +140,6 @@ class PaperLaw:
 
     The memory is the shaped reference and the integral. `PaperChain` calls `accel` and `fuse`,
     with the inverse dynamics node in between.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-    settings : PaperSettings, optional
-
-    Attributes
-    ----------
-    limit : (n,) array, N·m
-        Largest torque of each wheel; may be lowered between steps.
-    reference : (3,) array
-        The shaped reference ν_r, in ``base_link``.
 
     Examples
     --------
@@ -236,16 +182,7 @@ class PaperLaw:
                                                   self.settings.virtual_steering_weight))
 
     def accel(self, command: Array, sensed: Array, dt: float) -> Array:
-        """
-        Return the desired acceleration ν̇ (3,) of components, the input of the inverse dynamics.
-
-        Parameters
-        ----------
-        command, sensed : (3,) array
-            Commanded and measured twist.
-        dt : float, s
-            Since the last call; greater than zero.
-        """
+        """Return the desired acceleration ν̇ (3,) from commanded and measured twist."""
         gains = self.settings.gains
         reference, accel = self.shaper.step(command, float(sensed[2]), dt)
         self._active = bool(reference.any()) or not self._still(sensed)

@@ -25,15 +25,7 @@ OPENING = 0.3
 
 
 class Listeners:
-    """
-    Matched subscribers of a publisher.
-
-    Parameters
-    ----------
-    publisher : Publisher
-    now : float, s
-        Time of the start.
-    """
+    """Matched subscribers of a publisher, which exists since `now`, s."""
 
     def __init__(self, publisher: Any, now: float) -> None:
         """Start without subscribers."""
@@ -49,10 +41,6 @@ class Listeners:
 
         The first one counts at any time. Further ones count only soon after the start, when the
         robot may be discovered after a recorder; a later one was restarted.
-
-        Parameters
-        ----------
-        now : float, s
         """
         # with simulated time the start was before any clock
         self._start = self._start or now
@@ -63,16 +51,7 @@ class Listeners:
 
 class DriveCommands:
     """
-    Publishers of ``cmd_vel`` and, for torque laws that use it, ``reference_trajectory``.
-
-    Parameters
-    ----------
-    node : Node
-    stamped : bool
-        ``cmd_vel`` is a TwistStamped, else a Twist.
-    preview : bool
-        Publish the preview.
-    now : float, s
+    Publishers of ``cmd_vel``, `stamped` or not, and with `preview` of ``reference_trajectory``.
 
     Attributes
     ----------
@@ -100,20 +79,10 @@ class DriveCommands:
     def execute(self, command: PositionCommand, preview: Preview | None, twist: np.ndarray,
                 time: float, lock: str, stamp: int, frames: tuple[str, str]) -> None:
         """
-        Publish a command with its preview, or zeros while the chain re-arms.
+        Publish a `command` with its `preview`, or zeros while the chain re-arms.
 
-        Parameters
-        ----------
-        command : PositionCommand
-        preview : Preview or None
-        twist : (3,) array, m/s and rad/s
-            Measured.
-        time : float, s
-            Robot time.
-        lock : str
-            Lock of the velocity controller.
-        stamp, frames
-            As for `send`, with its errors.
+        `twist` (3,) is measured, `time`, s, robot time, and `lock` that of the velocity
+        controller; `stamp` and `frames` are as for `send`, with its errors.
         """
         self.opening.matched(time, self._found, self.listeners.matched())
         moves = bool(command.twist.any()) and not command.reached
@@ -125,16 +94,9 @@ class DriveCommands:
     def send(self, twist: np.ndarray, stamp: int, frames: tuple[str, str],
              preview: Preview | None = None) -> None:
         """
-        Publish a twist (3,), m/s and rad/s, and before it the preview of its stamp.
+        Publish a twist (3,), m/s and rad/s, and before it the preview of its `stamp`, ns.
 
-        Parameters
-        ----------
-        twist : (3,) array
-            In the frame of the robot.
-        stamp : int, ns
-        frames : (str, str)
-            Of the odometry and of the robot.
-        preview : Preview, optional
+        `frames` are those of the odometry and of the robot; the twist is in the latter.
 
         Raises
         ------

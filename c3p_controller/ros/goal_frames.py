@@ -27,10 +27,6 @@ class GoalFrames:
 
     Without tf2 the frames are those of the odometry, so that "two metres ahead" is a goal in
     ``base_link``; an empty frame is the odometry's. With tf2_ros every frame connected by /tf.
-
-    Parameters
-    ----------
-    node : Node
     """
 
     def __init__(self, node: Node) -> None:
@@ -54,13 +50,7 @@ class GoalFrames:
 
     def resolve(self, goal: PoseStamped, pose: Array) -> Array:
         """
-        Return the goal (x, y, yaw) in the odometry frame.
-
-        Parameters
-        ----------
-        goal : PoseStamped
-        pose : (3,) array
-            Present pose of the robot in the odometry frame.
+        Return the goal (x, y, yaw) in the odometry frame, in which the robot is at `pose`.
 
         Raises
         ------

@@ -53,20 +53,8 @@ def result_message(outcome: Outcome, node: str, frame: str, robot: str) -> Diagn
     """
     Return an outcome as a status: its values are ``reason`` and the numbers.
 
-    Parameters
-    ----------
-    outcome : Outcome
-    node : str
-        Fully qualified name of the node of the goal.
-    frame : str
-        Of the goal.
-    robot : str
-        Name of the robot.
-
-    Returns
-    -------
-    DiagnosticStatus
-        OK for a goal that was reached, WARN for a cancelled or preempted one, else ERROR.
+    It is OK for a goal that was reached, WARN for a cancelled or preempted one, else ERROR. `node`
+    is the fully qualified name, `frame` that of the goal, `robot` the name of the robot.
     """
     goal = '' if outcome.goal is None else np.round(outcome.goal, 6).tolist()
     # the number identifies the goal for its client
@@ -100,11 +88,6 @@ class GoalInterface:
         Takes that goal, drives to it and returns its number.
     give_up : callable
         Takes reason and text, ends the present goal; returns whether there was one.
-
-    Attributes
-    ----------
-    life : GoalLife
-        Of the present goal.
     """
 
     def __init__(self, node: SuiteNode, robot: str, frames: GoalFrames, action: str,
@@ -166,15 +149,8 @@ class GoalInterface:
         """
         Publish the distance ten times a second, or when the goal is reached, and the feedback.
 
-        Parameters
-        ----------
-        stamp : int, ns
-            Of the odometry; may go back.
-        command : PositionCommand
-        pose : (3,) array, m and rad
-            Of the robot, in the odometry frame.
-        pace : (float, float), m/s and rad/s
-            Largest speed and yaw rate of the drive.
+        `stamp`, ns, is that of the odometry and may go back; `pose` (3,) is in its frame. `pace`
+        is the largest speed and yaw rate of the drive, m/s and rad/s.
         """
         changed = self._set_reached(command.reached)
         if not changed and 0 <= stamp - self._published < DISTANCE_PERIOD_NS:

@@ -46,26 +46,12 @@ def declared_inputs(node: Node) -> tuple[list[Input], list[Lock]]:
 
 
 def sources_of(entries: Mapping[str, Any]) -> list[Input]:
-    """
-    Return the sources of ``{'NAME.FIELD': value}``, ordered by name as twist_mux orders them.
-
-    Raises
-    ------
-    ParameterError
-        A missing or unknown field, or one of another type.
-    """
+    """Return the sources of ``{'NAME.FIELD': value}``, in the order of their names."""
     return [Input(name, **fields) for name, fields in _read(entries, TOPICS, {})]
 
 
 def locks_of(entries: Mapping[str, Any]) -> list[Lock]:
-    """
-    Return the locks of ``{'NAME.FIELD': value}``, ordered by name.
-
-    Raises
-    ------
-    ParameterError
-        A missing or unknown field, or one of another type.
-    """
+    """Return the locks of ``{'NAME.FIELD': value}``, in the order of their names."""
     return [Lock(name, **fields) for name, fields in _read(entries, LOCKS, START)]
 
 

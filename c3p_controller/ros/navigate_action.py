@@ -65,23 +65,10 @@ def duration(seconds: float) -> Duration:
 
 class NavigateAction:
     """
-    Passes the goals of the action to the node, and their outcomes to the clients.
+    Passes the goals of the action `name` to the node, and their outcomes to the clients.
 
-    Parameters
-    ----------
-    node : Node
-    name : str
-        Of the action.
-    resolve : callable
-        Takes the PoseStamped, returns the goal (3,) in the odometry frame; reports and raises
-        MessageError if it is not accepted.
-    begin : callable
-        Takes that goal, drives to it and returns its number.
-    cancel : callable
-        Gives up the present goal.
-    kind : type, optional
-        Of the action; NavigateToPose when omitted.
-    server : type, optional
+    `resolve`, `begin` and `cancel` are the callables of GoalInterface, with its source and reason.
+    `kind` and `server` replace NavigateToPose and PatientServer in tests.
     """
 
     def __init__(self, node: Node, name: str, resolve: Callable[[PoseStamped], Array],
@@ -145,14 +132,8 @@ class NavigateAction:
         """
         Send the feedback of goal `number`, if it belongs to the action.
 
-        Parameters
-        ----------
-        number : int
-        pose : PoseStamped
-            Of the robot.
-        distance : float, m
-        time, left : float, s
-            Since the acceptance, and estimated time remaining.
+        `pose` is that of the robot, `distance` in m; `time` and `left`, s, are the time since the
+        acceptance and the estimated time remaining.
         """
         handle = self._handles.get(number)
         if handle is not None:

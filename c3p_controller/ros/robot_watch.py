@@ -21,18 +21,8 @@ class LockWatch:
     """
     Subscription of ``velocity_controller/lock``.
 
-    Parameters
-    ----------
-    node : Node
-    diagnostics : Diagnostics
-    changed : callable
-        Called on each lock, with the one before (None at first); returns whether a goal is
-        active.
-
-    Attributes
-    ----------
-    lock : str
-        As published; empty before the first message, and without a publisher.
+    `changed` is called on each lock, with the one before (None at first), and returns whether a
+    goal is active. `lock` is empty before the first message, and without a publisher.
     """
 
     def __init__(self, node: Node, diagnostics: Diagnostics, changed: Callable[[str | None], bool]
@@ -52,19 +42,7 @@ class LockWatch:
 
 
 class OdometryGap(Lifeline):
-    """
-    Odometry with gaps, over which a goal may be kept.
-
-    Parameters
-    ----------
-    node : Node
-    timeout : float, s
-
-    Attributes
-    ----------
-    waits : bool
-        A gap has begun.
-    """
+    """Odometry with gaps, over which a goal may be kept; `waits` is true in a gap."""
 
     # a new publisher of either is a restarted or another robot
     TOPICS = ('odom', 'joint_states')
@@ -95,15 +73,9 @@ class OdometryGap(Lifeline):
         """
         End the gap; return the reason for which the goal ends, empty if it is kept, and a text.
 
-        Parameters
-        ----------
-        before, pose : (3,) array, m and rad
-            Last pose before the gap, and the first after it.
-        gap : float, s
-        pace : (float, float), m/s and rad/s
-            Largest speed and yaw rate of the drive.
-        back : bool
-            The stamps went back.
+        `before` and `pose` (3,) are the last pose before the `gap`, s, and the first after it;
+        `pace` is the largest speed and yaw rate of the drive; `back` is true if the stamps went
+        back.
         """
         self.waits = False
         cause = 'time went back' if back else f'{gap:.2f} s without odometry'

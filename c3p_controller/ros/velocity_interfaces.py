@@ -33,14 +33,7 @@ REPEAT = 50
 
 
 class LockReport:
-    """
-    Publisher of ``~/lock``, a String: reason for not executing commands, empty when unlocked.
-
-    Parameters
-    ----------
-    node : Node
-    diagnostics : Diagnostics
-    """
+    """Publisher of ``~/lock``, a String: reason for the lock, empty when unlocked."""
 
     def __init__(self, node: Node, diagnostics: Diagnostics) -> None:
         """Create the publisher."""
@@ -64,31 +57,17 @@ class LockReport:
 
 
 class ChainAdapter(Protocol):
-    """
-    Topics of a chain from commands to torques.
-
-    Attributes
-    ----------
-    PARTS : tuple of str
-        Topics that the chain needs besides joint_states and odom.
-    """
+    """Topics of a chain from commands to torques; `PARTS` are those that it needs."""
 
     PARTS: ClassVar[tuple[str, ...]]
 
     def cycle(self, sensed: Sensed, command: np.ndarray | None, stamp: int, dt: float | None
               ) -> None:
-        """Execute the cycle of this stamp, ns; `dt` is None after a reset of the chain."""
+        """Execute the cycle `stamp` of `sensed` and `command`; `dt` is None after a reset."""
 
 
 class FollowerAdapter:
-    """
-    Cycle in one step: torques from command and preview.
-
-    Parameters
-    ----------
-    node : VelocityControllerNode
-    law : CommandFollower
-    """
+    """Cycle in one step: torques from command and preview."""
 
     PARTS: ClassVar[tuple[str, ...]] = ()
 
@@ -107,7 +86,7 @@ class FollowerAdapter:
 
     def cycle(self, sensed: Sensed, command: np.ndarray | None, stamp: int, dt: float | None
               ) -> None:
-        """Send the torques of the law; brake after a reset or a failure of the law."""
+        """Send the torques of the law, or brake; parameters as in `ChainAdapter.cycle`."""
         node = self._node
         if node.alive.lost(node.watch_time()):
             return
@@ -128,14 +107,7 @@ class FollowerAdapter:
 
 
 class PaperAdapter:
-    """
-    Cycle in two steps: ``reference_acceleration``, and torques from ``dynamics_effort``.
-
-    Parameters
-    ----------
-    node : VelocityControllerNode
-    law : PaperChain
-    """
+    """Cycle in two steps: ``reference_acceleration``, and torques from ``dynamics_effort``."""
 
     PARTS: ClassVar[tuple[str, ...]] = ('dynamics_effort',)
 
@@ -148,7 +120,7 @@ class PaperAdapter:
 
     def cycle(self, sensed: Sensed, command: np.ndarray | None, stamp: int, dt: float | None
               ) -> None:
-        """Publish the desired acceleration; brake if it is not finite."""
+        """Publish the desired acceleration; parameters as in `ChainAdapter.cycle`."""
         node = self._node
         if not node.send(self._accel, self._write, stamp,
                          self._law.accel(sensed, command, stamp, dt)):
