@@ -9,23 +9,16 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class ClosedFormSettings:
     """
-    Gains and weights of the closed-form law.
+    Gains and weights of the closed-form law; `latency` is the known input delay, s.
+
+    The desired acceleration across, along and in yaw has stiffnesses, 1/s², dampings, 1/s, limits,
+    m/s² and rad/s², and weights in the least squares, s⁴/m² and s⁴/rad²; all torques have
+    `torque_weight`, 1/(N·m)².
 
     Attributes
     ----------
-    latency : float, s
-        Known time from the sample to the effect of its torque.
-    across_stiffness, along_stiffness, yaw_stiffness : float, 1/s²
-    across_damping, along_damping, yaw_damping : float, 1/s
-        Of the desired acceleration.
-    across_limit, along_limit, yaw_limit : float, m/s², m/s² and rad/s²
-        Limits of the desired acceleration.
-    across_weight, along_weight, yaw_weight : float, s⁴/m², s⁴/m² and s⁴/rad²
-        Of the least squares.
-    torque_weight : float, 1/(N·m)²
-        Of all torques.
     escape_weight : float
-        Of the task that restores controllability.
+        Weight of the task that restores controllability.
     escape_margin : float
         Target of the determinant, as a multiple of the value that the desired acceleration needs.
     escape_begin, escape_gap : float
@@ -33,42 +26,30 @@ class ClosedFormSettings:
         `escape_gap` below that.
     escape_rate, escape_damping : float, 1/s
         Poles of the determinant.
-    escape_hold : float, s
-        Decay time of the determinant needed.
-    escape_small : float, m
-        The task is faded out where the determinant needed is below this.
+    escape_hold, escape_small : float, s and m
+        Decay time of the determinant needed; the task fades out where it is below `escape_small`.
     free_yaw : float, rad/s²
         Tolerance of the yaw acceleration in the determinant needed.
-    stuck_fraction, stuck_progress : float, 1 and 1/s
-        The robot is stuck when less than this fraction of the along-track acceleration is
-        achieved, and the determinant grows by less than this fraction of the need in a second.
-    patience : float, s
-        Time without progress after which yaw and escape have a quarter of their weights.
+    stuck_fraction, stuck_progress, patience : float, 1, 1/s and s
+        No progress: less than the first fraction of the along-track acceleration is achieved, and
+        the determinant grows by less than the second of the need per second. After the time
+        `patience` of it yaw and escape have a quarter of their weights.
     flip : float, m
         Determinant needed when all casters face backward.
-    turn_margin : float
-        Turn rate as a multiple of the need of a cross-track force; 0 is off.
-    turn_time : float, s
-        Averaging time of the cross-track force.
-    turn_rate : float, rad/s
-        Largest turn rate for a cross-track force.
+    turn_margin, turn_rate, turn_time : float, 1, rad/s and s
+        Turn rate as a multiple of the need of a cross-track force (0 is off), its limit, and the
+        averaging time of the force.
     turn_crawl, turn_stride : float, m/s
         Speed allowed without turning where turning is needed, and least speed of a turn.
     push_jerk : float, m/s³
         Growth of the acceleration that is added when a commanded turn on the spot does not start;
         up to `along_limit`, 0 is off.
-    torque_rate : float, N·m/s
-        Fastest change of a torque; keeps it continuous.
-    friction_smoothing : float, rad/s
-        Rate over which the dry friction of the model changes its sign.
-    bandwidth : float, rad/s
-        Of the observer.
-    wrench_limit, moment_limit : float, N and N·m
-        Saturation limits of the disturbance estimate.
-    acceleration, yaw_acceleration : float, m/s² and rad/s²
-        Of the reference for a bare twist.
-    leash, yaw_leash : float, m and rad
-        Largest distance of the reference of a bare twist from the robot.
+    torque_rate, friction_smoothing : float, N·m/s and rad/s
+        Rate limit of the torques; rate over which the dry friction of the model changes its sign.
+    bandwidth, wrench_limit, moment_limit : float, rad/s, N and N·m
+        Of the observer, and saturation limits of its disturbance estimate.
+    acceleration, yaw_acceleration, leash, yaw_leash : float, m/s², rad/s², m and rad
+        Of the reference for a bare twist, and its largest distance from the robot.
     standstill_speed, standstill_yaw_rate : float, m/s and rad/s
         Below these, without commanded motion, the torques are zero.
     """

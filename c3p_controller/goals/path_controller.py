@@ -19,7 +19,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from c3p_controller.goals.path import Line, Path, closest
-from c3p_controller.goals.position_command import PositionCommand, checked_goal, exponential
+from c3p_controller.goals.position_command import (
+    PositionCommand,
+    PositionLaw,
+    body_twist,
+    checked_goal,
+    exponential,
+)
 from c3p_controller.torque_law import Preview
 from c3p_description.model import Array
 from c3p_kinematics.se2 import wrap
@@ -53,31 +59,19 @@ class PathGains:
 SPACING = 0.05
 
 
-class PathController:
+class PathController(PositionLaw):
     """Travels along a path to its end; the memory is the path and the place along it."""
 
     def __init__(self, gains: PathGains) -> None:
-        """Start without a path."""
-        self.gains = gains
-        self.goal: Array | None = None
+        """Start without a path; the horizon of `gains` stays."""
+        super().__init__(gains)
         self.path: Path | None = None
-        self.preview: Preview | None = None
         self._sigma, self._there = 0.0, False
         self._times = SPACING * np.arange(int(round(gains.horizon / SPACING)) + 1)
 
-    @property
-    def zone(self) -> tuple[float, float]:
-        """Goal zone, m and rad."""
-        return self.gains.goal_tolerance, self.gains.yaw_tolerance
-
-    def retune(self, gains: PathGains) -> None:
-        """Replace the gains; the horizon stays."""
-        self.gains = gains
-
     def set_goal(self, goal: Array, pose: Array) -> None:
         """Drive straight from `pose` to `goal`, both (x, y, yaw) in the odometry frame."""
-        goal = checked_goal(goal)
-        self.set_path(Line(np.array(pose, float), goal))
+        self.set_path(Line(np.array(pose, float), checked_goal(goal)))
 
     def set_path(self, path: Path) -> None:
         """Travel along `path` from its begin."""
@@ -99,8 +93,7 @@ class PathController:
         if self.path is None:
             return None
         gains, twist = self.gains, np.zeros(3) if twist is None else twist
-        error = self.goal[:2] - pose[:2]
-        distance, yaw_error = math.hypot(*error), float(wrap(self.goal[2] - pose[2]))
+        _, distance, yaw_error = self._errors(pose)
         self._sigma = closest(self.path, pose, self._sigma)
         ending = self.path.length - self._sigma < gains.goal_tolerance
         in_zone = (ending and distance <= gains.goal_tolerance
@@ -170,6 +163,4 @@ class PathController:
         velocity *= min(1.0, gains.speed / max(math.hypot(*velocity), 1e-12))
         turn = speed * rate[0, 2] + gains.yaw_gain * float(wrap(gap[2]))
         turn = min(max(turn, -gains.yaw_rate), gains.yaw_rate)
-        c, s = math.cos(pose[2]), math.sin(pose[2])
-        return np.array([c * velocity[0] + s * velocity[1], c * velocity[1] - s * velocity[0],
-                         turn])
+        return body_twist(velocity, turn, pose[2])

@@ -20,10 +20,10 @@ def direction_angle(x: float, y: float, arctangent: str = 'two_argument',
     """
     Return the angle of the direction (x, y), rad.
 
-    Of two arguments it is in [−π, π]; at (0, 0) a multiple of π, as in every mathematics library.
-    Of one argument it is ``arctan(y/x)`` in floating point, in [−π/2, π/2]: opposite directions
-    are the same, ``y/0`` is ±π/2 by the sign of the zero, and 0/0 is NaN. The clockwise sense is
-    the paper's −y.
+    The `arctangent` of two arguments is in [−π, π]; at (0, 0) a multiple of π, as in every
+    mathematics library. That of one argument is ``arctan(y/x)`` in floating point, in [−π/2, π/2]:
+    opposite directions are the same, ``y/0`` is ±π/2 by the sign of the zero, and 0/0 is NaN. The
+    clockwise `sense` is the paper's −y.
 
     Examples
     --------

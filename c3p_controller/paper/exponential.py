@@ -22,9 +22,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from c3p_controller.goals.position_command import PositionCommand, checked_goal, exponential
+from c3p_controller.goals.position_command import (
+    PositionCommand,
+    PositionLaw,
+    body_twist,
+    checked_goal,
+    exponential,
+)
 from c3p_description.model import Array
-from c3p_kinematics.se2 import wrap
 
 # a start closer to the goal than this does not define a line, m
 SHORTEST_LINE = 0.05
@@ -79,47 +84,29 @@ def line_velocity(error: Array, direction: Array, gains: PositionGains) -> Array
     return velocity * min(1.0, gains.speed / max(math.hypot(*velocity), 1e-12))
 
 
-class PositionController:
+class PositionController(PositionLaw):
     """Drives to a goal pose; the memory is the goal, the line and the parts reached."""
-
-    preview = None
 
     def __init__(self, gains: PositionGains) -> None:
         """Start without a goal."""
-        self.gains = gains
-        self.goal: Array | None = None
+        super().__init__(gains)
         self._direction: Array | None = None
         self._there, self._turned = False, False
 
-    @property
-    def zone(self) -> tuple[float, float]:
-        """Goal zone, m and rad."""
-        return self.gains.goal_tolerance, self.gains.yaw_tolerance
-
-    def retune(self, gains: PositionGains) -> None:
-        """Replace the gains."""
-        self.gains = gains
-
     def set_goal(self, goal: Array, pose: Array) -> None:
         """Drive from `pose` to `goal`, both (x, y, yaw) in the odometry frame."""
-        goal = checked_goal(goal)
-        self.goal = goal
-        line = goal[:2] - pose[:2]
+        self.goal = checked_goal(goal)
+        line = self.goal[:2] - pose[:2]
         length = math.hypot(*line)
         self._direction = line / length if length > SHORTEST_LINE else None
         self._there, self._turned = False, False
-
-    def cancel(self) -> None:
-        """Forget the goal."""
-        self.goal = None
 
     def step(self, pose: Array, twist: Array | None = None) -> PositionCommand | None:
         """Return the command at `pose` (3,), None without a goal; `twist` is not used."""
         if self.goal is None:
             return None
         gains = self.gains
-        error = self.goal[:2] - pose[:2]
-        distance, yaw_error = math.hypot(*error), float(wrap(self.goal[2] - pose[2]))
+        error, distance, yaw_error = self._errors(pose)
         # arrival needs less error than the zone has, so that noise does not toggle it
         in_zone, turned = distance <= gains.goal_tolerance, abs(yaw_error) <= gains.yaw_tolerance
         self._there = in_zone and (self._there or distance <= gains.stop_distance)
@@ -134,7 +121,5 @@ class PositionController:
         turn = 0.0 if self._turned else (gains.yaw_gain * yaw_error
                                          + gains.line_yaw_gain * off_line)
         turn = min(max(turn, -gains.yaw_rate), gains.yaw_rate)
-        c, s = math.cos(pose[2]), math.sin(pose[2])
-        twist = np.array([c * velocity[0] + s * velocity[1], c * velocity[1] - s * velocity[0],
-                          turn])
-        return PositionCommand(twist, distance, yaw_error, in_zone and turned)
+        return PositionCommand(body_twist(velocity, turn, pose[2]), distance, yaw_error,
+                               in_zone and turned)

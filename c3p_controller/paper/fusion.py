@@ -87,11 +87,11 @@ OUR_READING = FusionOptions()
 def singularity_indicator(sensed: Array, reference: Array, options: FusionOptions = OUR_READING,
                           held: float = math.pi / 2) -> float:
     """
-    Return |Ψ| in [0, π], the angle between actual and commanded direction of travel.
+    Return |Ψ| in [0, π], the angle between the directions of `sensed` and `reference` twist.
 
     Without motion in spite of a command, the commanded direction is not actuated: π/2. Without a
-    command, or with a pure turn, no direction is missing: 0. Other readings: `FusionOptions`;
-    'hold_last' takes `held`, the last defined value. The arctangent of one argument gives NaN for
+    command, or with a pure turn, no direction is missing: 0. The `options` have other readings;
+    'hold_last' takes `held`, the last defined value. The arctangent of one argument is NaN for
     0/0.
 
     Examples
@@ -130,9 +130,10 @@ def _angle_between(one: Array, other: Array, length: float) -> float:
 def fusion_weights(indicator: float, lambda_1: float, lambda_2: float,
                    options: FusionOptions = OUR_READING) -> tuple[float, float]:
     """
-    Return the weights of τ_D and τ_K in eq. (13) at |Ψ| = `indicator`, rad.
+    Return the weights of τ_D and τ_K in eq. (13) at |Ψ| = `indicator`, rad, read by `options`.
 
-    A weight is NaN where it is not a real number; 1 for λ = 0 at any Ψ.
+    A weight is NaN where it is not a real number; with an exponent (`lambda_1`, `lambda_2`) of 0
+    it is 1 at any Ψ.
 
     Examples
     --------
@@ -161,8 +162,9 @@ def fuse(dynamics: Array, kinematics: Array, indicator: float, lambda_1: float,
     """
     Return the fused wheel torques (n,) N·m, from τ_D (`dynamics`) and τ_K (`kinematics`).
 
-    `indicator` is |Ψ|. With λ = 0, 0, as in Table I of the paper, both weights are one and the
-    fusion is a plain sum. A weight may be NaN: the caller must check before sending torques.
+    The others are as in `fusion_weights`. With `lambda_1` = `lambda_2` = 0, as in Table I of the
+    paper, the fusion is a plain sum. A weight may be NaN: the caller must check before sending
+    torques.
 
     Examples
     --------

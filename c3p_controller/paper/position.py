@@ -17,7 +17,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from c3p_controller.goals.position_command import PositionCommand, checked_goal, exponential
+from c3p_controller.goals.position_command import (
+    PositionCommand,
+    PositionLaw,
+    body_twist,
+    checked_goal,
+    exponential,
+)
 from c3p_controller.paper.angles import ARCTANGENTS, SENSES, check_choices, direction_angle
 from c3p_controller.paper.gains import TABLE_I
 from c3p_description.model import Array
@@ -132,7 +138,7 @@ def axis_velocity(error: Array, gain: tuple[float, float], rate: tuple[float, fl
                      exponential(error[1], gain[1], rate[1])])
 
 
-class PaperPositionController:
+class PaperPositionController(PositionLaw):
     """
     Drives to a goal pose as printed in paper I; the memory is goal, line and zone.
 
@@ -144,14 +150,11 @@ class PaperPositionController:
     True
     """
 
-    preview = None
-
     def __init__(self, gains: PaperPositionGains | None = None,
                  options: PaperPositionOptions | None = None) -> None:
         """Start without a goal."""
-        self.gains = gains or PaperPositionGains()
+        super().__init__(gains or PaperPositionGains())
         self.options = options or PaperPositionOptions()
-        self.goal: Array | None = None
         self._start, self._there = np.zeros(2), False
 
     @property
@@ -165,12 +168,8 @@ class PaperPositionController:
 
     def set_goal(self, goal: Array, pose: Array) -> None:
         """Drive from `pose` to `goal`, both (x, y, yaw) in the odometry frame."""
-        goal = checked_goal(goal)
-        self.goal, self._start, self._there = goal, np.array(pose[:2], float), False
-
-    def cancel(self) -> None:
-        """Forget the goal."""
-        self.goal = None
+        self.goal = checked_goal(goal)
+        self._start, self._there = np.array(pose[:2], float), False
 
     def step(self, pose: Array, twist: Array | None = None) -> PositionCommand | None:
         """
@@ -181,18 +180,15 @@ class PaperPositionController:
         if self.goal is None:
             return None
         gains, options = self.gains, self.options
-        error = self.goal[:2] - pose[:2]
-        distance, yaw_error = math.hypot(*error), float(wrap(self.goal[2] - pose[2]))
+        error, distance, yaw_error = self._errors(pose)
         in_zone = 0.0 < gains.goal_zone >= distance
         self._there = in_zone or (self._there and options.zone == 'latched')
         if self._there:
             return PositionCommand(np.zeros(3), distance, yaw_error, in_zone)
         velocity = axis_velocity(error, gains.axis_gain, gains.axis_rate)
-        if options.frame == 'rotated':
-            c, s = math.cos(pose[2]), math.sin(pose[2])
-            velocity = np.array([c * velocity[0] + s * velocity[1],
-                                 c * velocity[1] - s * velocity[0]])
-        twist = np.array([*velocity, self._turn(error, float(pose[2]))])
+        turn = self._turn(error, float(pose[2]))
+        twist = (body_twist(velocity, turn, pose[2]) if options.frame == 'rotated'
+                 else np.array([*velocity, turn]))
         if not np.isfinite(twist).all():
             twist = np.zeros(3)
         return PositionCommand(twist, distance, yaw_error, in_zone)

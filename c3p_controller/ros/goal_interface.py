@@ -147,7 +147,7 @@ class GoalInterface:
     def progress(self, stamp: int, command: PositionCommand, pose: Array,
                  pace: tuple[float, float]) -> None:
         """
-        Publish the distance ten times a second, or when the goal is reached, and the feedback.
+        Publish the distance of `command` ten times a second, or on arrival, and the feedback.
 
         `stamp`, ns, is that of the odometry and may go back; `pose` (3,) is in its frame. `pace`
         is the largest speed and yaw rate of the drive, m/s and rad/s.
