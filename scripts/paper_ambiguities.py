@@ -30,8 +30,7 @@ from paper_runs import (
 )
 
 from c3p_controller.paper.fusion import FusionOptions
-from c3p_controller.paper.gains import BOTH_AXES
-from c3p_controller.paper.position import PaperPositionGains
+from c3p_controller.paper.position import BOTH_AXES, PaperPositionGains
 from c3p_controller.paper.velocity import PaperLaw, PaperSettings
 from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description import load

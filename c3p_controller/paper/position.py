@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,9 +26,38 @@ from c3p_controller.goals.position_command import (
     exponential,
 )
 from c3p_controller.paper.angles import ARCTANGENTS, SENSES, check_choices, direction_angle
-from c3p_controller.paper.gains import TABLE_I
 from c3p_description.model import Array
 from c3p_kinematics.se2 import wrap
+
+
+class TableOne(NamedTuple):
+    """
+    The numbers of paper I, Table I, and the goal zone of its section IV-B, in SI units.
+
+    They are h, d, r, M_p (paper II has 25 kg), I_p, K_x and K_y, K_Φ, K_er, μ_x and μ_y, λ_1, λ_2,
+    θ_si at the start, and the radius of the circle in which "the robot velocities will be zero".
+    """
+
+    hip_radius: float = 0.343
+    caster_offset: float = 0.04
+    wheel_radius: float = 0.04
+    platform_mass: float = 30.0
+    platform_inertia: float = 3.51
+    axis_gain: tuple[float, float] = (0.5, 0.0)
+    yaw_gain: float = 0.2
+    line_yaw_gain: float = -0.3
+    axis_rate: tuple[float, float] = (1.2, 1.2)
+    lambda_1: float = 0.0
+    lambda_2: float = 0.0
+    steering: float = 0.0
+    goal_zone: float = 0.05
+
+
+TABLE_I = TableOne()
+
+# the gain of X on both axes: with K_y = 0 there is no motion along Y, and the triangle of Fig. 10
+# is impossible; the −225° of its third leg result from both axes in saturation
+BOTH_AXES = (TABLE_I.axis_gain[0], TABLE_I.axis_gain[0])
 
 CHOICES = {'frame': ('rotated', 'as_printed'), 'line': ('from_start', 'as_printed'),
            'arctangent': ARCTANGENTS, 'sense': SENSES, 'angles': ('wrapped', 'as_printed'),
@@ -39,7 +69,7 @@ class PaperPositionGains:
     """
     Gains of eqs (14)-(16); the defaults are Table I as printed.
 
-    `axis_gain` is K_x, K_y, m/s (the triangle needs `gains.BOTH_AXES`), `axis_rate` μ_x, μ_y, 1/m,
+    `axis_gain` is K_x, K_y, m/s (the triangle needs `BOTH_AXES`), `axis_rate` μ_x, μ_y, 1/m,
     `yaw_gain` K_Φ and `line_yaw_gain` K_er, 1/s. A `goal_zone`, m, of 0 disables the zone; with a
     zone a pure turn is reached at once, without turning.
     """

@@ -18,12 +18,12 @@ from trajectory_msgs.msg import (  # noqa: E402
     MultiDOFJointTrajectoryPoint,
 )
 
+from c3p_controller import torque_law  # noqa: E402
 from c3p_controller.ros.goal_frames import GoalFrames  # noqa: E402
-from c3p_controller.torque_law import MOST_POINTS  # noqa: E402
 from c3p_description import load  # noqa: E402
 from c3p_ros.errors import MOST_BYTES, MOST_TEXT, MessageError  # noqa: E402
 from c3p_ros.messages import stamp_to_ns  # noqa: E402
-from c3p_ros.wire import MOST_NAMES, READERS  # noqa: E402
+from c3p_ros.wire import MOST_NAMES, MOST_POINTS, READERS  # noqa: E402
 from c3p_simulation.scene.live import SLIP, LiveScene  # noqa: E402
 
 # a refusal looks at one count; of this processor time, s, it needs a hundredth
@@ -128,3 +128,7 @@ def test_the_time_of_a_point_is_looked_at_like_a_stamp():
     message.points[0].time_from_start.nanosec = 10**9
     text, _ = refusal(MultiDOFJointTrajectory, serialize_message(message))
     assert text == 'time of point 0: 1000000000 nanoseconds: must be less than 1000000000'
+
+
+def test_a_trajectory_may_have_as_many_points_as_a_preview():
+    assert MOST_POINTS == torque_law.MOST_POINTS

@@ -112,4 +112,4 @@ def test_an_empty_name_offers_no_action(bench):
     bench.add(PositionControllerNode, navigate_action='')
     assert not [name for name, _ in bench.talker.get_service_names_and_types()
                 if name.startswith('/navigate_to_pose')]
-    assert bench.nodes[NODE]._reports._action is None
+    assert bench.nodes[NODE]._goals._action is None

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from robots import vectors
 
 from c3p_controller.goals.position_command import PositionCommand
-from c3p_controller.paper.gains import BOTH_AXES, TABLE_I
 from c3p_controller.paper.position import (
     AS_PRINTED,
+    BOTH_AXES,
     CHOICES,
     CORRECTED,
+    TABLE_I,
     PaperPositionController,
     PaperPositionGains,
     PaperPositionOptions,
