@@ -41,7 +41,7 @@ OF_EVERY_LAW = ('speed', 'goal_tolerance', 'yaw_tolerance')
 
 class Controller(NamedTuple):
     """
-    Classes of a controller, and the way to its parameters.
+    Classes of a controller, and access to its parameters.
 
     `law` and `position` are made of their settings, dataclasses `settings` and `gains`. `read`
     returns the settings of the law from the parameters of the velocity controller. `chain`

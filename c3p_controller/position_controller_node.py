@@ -5,8 +5,7 @@ Node: drives to ``goal_pose``, by the papers' exponential law or along a path wi
 Publishes ``cmd_vel`` while it has a goal and nothing otherwise, so that a joystick or Nav2 can
 command the robot, and ``~/result`` with the reason for the end of a goal. On a path each command
 is preceded by the ``reference_trajectory`` of the same stamp: a twist does not contain the
-position of the path. A drive begins with zero commands, also after a lock: the velocity controller
-re-arms with them.
+position of the path. A drive begins with zeros, also after a lock, to re-arm the controllers.
 """
 
 from __future__ import annotations
