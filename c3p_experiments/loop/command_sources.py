@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_controller.law import Asked
-from c3p_controller.path import Path
+from c3p_controller.goals.path import Path
+from c3p_controller.torque_law import Setpoint
 from c3p_description.model import Array
 from c3p_kinematics.odometry import OdometryEstimate
 from c3p_kinematics.se2 import to_body
@@ -27,14 +27,14 @@ class Command(NamedTuple):
 
     Attributes
     ----------
-    asked : Asked
+    asked : Setpoint
     done : bool
         The last goal is reached, and nothing more is asked.
     in_zone : bool
         The robot is in the zone of the last goal.
     """
 
-    asked: Asked
+    asked: Setpoint
     done: bool
     in_zone: bool = False
 
@@ -64,7 +64,7 @@ class GoalSource:
     Parameters
     ----------
     controller : PositionController, PathController or another with their methods
-        ``set_goal(goal, pose)`` and ``step(pose)`` or ``step(pose, twist)``; `ahead`, if it has
+        ``set_goal(goal, pose)`` and ``step(pose)`` or ``step(pose, twist)``; `preview`, if it has
         that, is handed on.
     goals : sequence of (3,) array_like, m and rad
     dwell, patience : float, s
@@ -105,12 +105,12 @@ class GoalSource:
             last = False
         return Command(asked, last and there >= self._dwell, last and inside >= 0.0)
 
-    def _ask(self, time: float, estimate: OdometryEstimate) -> tuple[Asked, float, float]:
+    def _ask(self, time: float, estimate: OdometryEstimate) -> tuple[Setpoint, float, float]:
         """Return what is asked, and for how long it is done and in the zone; < 0: it is not."""
         # controllers differ in whether they want the speed, too
         answer = (self.controller.step(estimate.pose, estimate.twist) if self._with_twist
                   else self.controller.step(estimate.pose))
-        asked = Asked(answer.twist, getattr(self.controller, 'ahead', None), time)
+        asked = Setpoint(answer.twist, getattr(self.controller, 'preview', None), time)
         nothing = bool((np.abs(answer.twist) < NOTHING).all())
         self._inside = min(self._inside, time) if answer.reached else math.inf
         self._there = min(self._there, time) if answer.reached and nothing else math.inf
@@ -161,7 +161,7 @@ class TwistSource:
 
     def step(self, time: float, estimate: OdometryEstimate) -> Command:
         """Return the twist at `time`."""
-        return Command(Asked(np.array(self.velocity(time - self._begin), float)), False)
+        return Command(Setpoint(np.array(self.velocity(time - self._begin), float)), False)
 
 
 class FloorVelocitySource(TwistSource):
@@ -180,4 +180,4 @@ class FloorVelocitySource(TwistSource):
     def step(self, time: float, estimate: OdometryEstimate) -> Command:
         """Return the velocity at `time` in the axes of the robot."""
         velocity = np.array(self.velocity(time - self._begin), float)
-        return Command(Asked(to_body(estimate.pose[2], velocity)), False)
+        return Command(Setpoint(to_body(estimate.pose[2], velocity)), False)

@@ -36,7 +36,7 @@ class Moment(NamedTuple):
     command : (3,) array, optional
         The twist that is asked for, ``base_link``.
     torque : (n,) array, N·m, optional
-        Asked of the wheels, else measured there.
+        Commanded torque of the wheels, else measured there.
     residual : (n, 2) array, m/s, optional
         Slip of each contact along and across its wheel.
     suspect : int, optional

@@ -24,8 +24,8 @@ from c3p_bringup.options import (  # noqa: E402
     DriveOptions,
     parameter_files,
 )
+from c3p_controller.controllers import TABLE  # noqa: E402
 from c3p_controller.position_controller_node import PositionControllerNode  # noqa: E402
-from c3p_controller.torque_laws import LAWS, PAPER  # noqa: E402
 from c3p_controller.velocity_controller_node import VelocityControllerNode  # noqa: E402
 from c3p_description import load  # noqa: E402
 from c3p_ros.parameters import read_schema  # noqa: E402
@@ -152,7 +152,7 @@ def test_files_count_more_than_defaults_and_options_more_than_files(place, tmp_p
 
 
 def test_drives_offer_the_laws_and_plants_that_there_are():
-    assert set(CONTROLLERS) == {PAPER, *LAWS}
+    assert set(CONTROLLERS) == set(TABLE)
     plant = read_schema(SCHEMAS / 'plant_parameters.yaml')
     simulation = read_schema(SCHEMAS / 'simulation_parameters.yaml')
     assert set(PLANTS) == set(LATENCY) == set(plant['plant']['validation']['one_of<>'][0])
