@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from c3p_bags.storage.bags import BagError, RawMessage
+from c3p_bags.storage.bag_writer import BagError
+from c3p_bags.storage.messages import RawMessage
 
 # what moves a robot, or sets it free to move: the last part of a topic's name
 MOVING = ('commands', 'dynamics_effort', 'e_stop', 'goal', 'goal_pose', 'goal_update',
@@ -193,7 +194,7 @@ class Lateness:
         if len(self._late) < MOST_COUNTED:
             self._late.append(late)
 
-    def figures(self) -> Mapping[str, float]:
+    def quantiles(self) -> Mapping[str, float]:
         """Return median, 99th percentile and largest, s; nothing without messages."""
         if not self._late:
             return {}

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from c3p_bags.recorder.readers import read_message
 from c3p_bags.recorder.transforms import Frame, FrameTree, Transform, compose, inverse
-from c3p_bags.storage.bags import BagWriter
-from c3p_bags.storage.reading import read_message
+from c3p_bags.storage.bag_writer import BagWriter
 
 TF = 'tf2_msgs/msg/TFMessage'
 

@@ -23,10 +23,10 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from c3p_bags.recorder.flight import DIAGNOSTICS, FlightRecorder
 from c3p_bags.recorder.frames import TF, RecordedFrames
 from c3p_bags.recorder.node_parameters import ParameterQuery
+from c3p_bags.recorder.readers import Readers
 from c3p_bags.recorder.snapshots import SnapshotLimits, SnapshotWriter
 from c3p_bags.storage import bag_parameters
-from c3p_bags.storage.bags import BagWriter
-from c3p_bags.storage.reading import Readers
+from c3p_bags.storage.bag_writer import BagWriter
 from c3p_bags.storage.topics import (
     UNASKED,
     matching,

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from c3p_bags.storage.bags import BagError, BagWriter, message_types
+from c3p_bags.storage.bag_writer import BagError, BagWriter, message_types
 
 # distinct messages of a latched topic that are kept: several nodes publish /tf_static
 DISTINCT = 64

@@ -44,7 +44,7 @@ def in_odom(goal: Goal, odom: Motion | None) -> Goal:
     return Goal(goal.time, tuple(pose.tolist()), odom.frame)
 
 
-def goal_figures(log: RunLog, robot: CasterRobot, goal_tolerance: float, yaw_tolerance: float
+def goal_metrics(log: RunLog, robot: CasterRobot, goal_tolerance: float, yaw_tolerance: float
                  ) -> list[dict[str, Any]]:
     """
     Return the figures of the drive to each goal, until the next one.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from c3p_bags.runs.run_log import Motion, RunLog
-from c3p_bags.storage.bags import BagWriter
+from c3p_bags.storage.bag_writer import BagWriter
 from c3p_description.model import Array, CasterRobot
 
 # simulated time starts here, because a stamp of zero means "not set", ns

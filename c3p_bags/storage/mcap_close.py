@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from typing import BinaryIO
 from zlib import crc32
 
-from c3p_bags.storage.bags import BagError
-from c3p_bags.storage.mcap_scan import (
+from c3p_bags.storage.bag_writer import BagError
+from c3p_bags.storage.mcap import (
     CHANNEL,
     CHUNK,
     CHUNK_HEAD,

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 from rosbags.highlevel import AnyReader
 
-from c3p_bags.storage.bag_limits import check_bag
-from c3p_bags.storage.bags import BagError, BagWriter
+from c3p_bags.storage.bag_writer import BagError, BagWriter
+from c3p_bags.storage.limits import check_bag
+from c3p_bags.storage.mcap import read_mcap
 from c3p_bags.storage.mcap_close import close_mcap
-from c3p_bags.storage.mcap_scan import walk_mcap
 from c3p_description.texts import one_line
 
 
@@ -128,4 +128,4 @@ def _messages(reader: AnyReader, files: Sequence[Path]) -> Iterator[tuple[str, i
         yield from ((c.topic, time, data) for c, time, data in reader.messages())
         return
     for file in files:
-        yield from walk_mcap(file)
+        yield from read_mcap(file)

@@ -76,12 +76,12 @@ def run(arguments: argparse.Namespace) -> int:
             player, spinner), tqdm(unit=' s', disable=None, file=sys.stderr, bar_format=(
                 '{n:.1f} s of the recording, {elapsed} passed')) as bar:
         try:
-            while not player.done:
-                spinner.until(lambda: player.done, period=SHOWN_EVERY)
-                bar.update(player.position - bar.n)
+            while not player.playback.done:
+                spinner.until(lambda: player.playback.done, period=SHOWN_EVERY)
+                bar.update(player.playback.position - bar.n)
         except KeyboardInterrupt:
-            player.stop()
-        failure, shown = player.failure, figures(player)
+            player.playback.stop()
+        failure, shown = player.playback.failure, figures(player)
     stream = write_json(shown, arguments.json)
     print(_summary(shown), file=stream)
     if failure:
@@ -91,8 +91,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def figures(player: Any) -> dict[str, Any]:
     """Return what ``--json`` writes, SI units."""
-    return {'played_s': player.position, 'messages': sum(player.counts.values()),
-            'late_s': dict(player.late.figures()), 'topics': dict(sorted(player.counts.items()))}
+    playback = player.playback
+    return {'played_s': playback.position, 'messages': sum(player.counts.values()),
+            'late_s': dict(playback.late.quantiles()),
+            'topics': dict(sorted(player.counts.items()))}
 
 
 def _summary(shown: dict[str, Any]) -> str:

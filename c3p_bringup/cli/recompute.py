@@ -12,6 +12,7 @@ from typing import Any
 from tqdm import tqdm
 
 from c3p_bags.runs.recompute_bag import BagOdometry, recompute_bag, write_recomputed
+from c3p_bags.storage.bag import Bag
 from c3p_bringup.cli.common import (
     MISSED,
     add_json,
@@ -68,14 +69,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.out is not None and arguments.out.exists():
         raise ValueError(f'{arguments.out}: exists already; name another place')
     make_places(Path() if arguments.out is None else arguments.out.parent, arguments.json)
-    space = arguments.namespace
-    with tqdm(total=1.0, disable=None, file=sys.stderr,
-              bar_format='{percentage:3.0f} %|{bar:40}| {elapsed}<{remaining}') as bar:
-        found = recompute_bag(
-            arguments.bag, arguments.robot, f'/{space.strip("/")}' if space else space,
-            dict(arguments.set), arguments.everything, lambda done: bar.update(done - bar.n))
-    if arguments.out is not None:
-        write_recomputed(arguments.bag, arguments.out, found)
+    with Bag(arguments.bag) as bag:
+        with tqdm(total=1.0, disable=None, file=sys.stderr,
+                  bar_format='{percentage:3.0f} %|{bar:40}| {elapsed}<{remaining}') as meter:
+            found = recompute_bag(
+                bag, arguments.robot, arguments.namespace, dict(arguments.set),
+                arguments.everything, lambda done: meter.update(done - meter.n))
+        if arguments.out is not None:
+            write_recomputed(bag, arguments.out, found)
     shown = figures(found, arguments.out)
     stream = write_json(shown, arguments.json)
     print(_summary(shown), file=stream)

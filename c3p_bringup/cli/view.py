@@ -12,7 +12,7 @@ from c3p_bringup.cli.common import (
     add_recorded_robot,
     count,
     finite,
-    given_robot,
+    given_bag,
     make_places,
     write_json,
 )
@@ -62,7 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     made = arguments.headless_screenshot or arguments.save
     make_places(Path() if made is None else made.parent, arguments.json)
-    with given_robot(arguments.robot, arguments.bag, arguments.namespace) as arguments.robot:
+    with given_bag(arguments.bag, arguments.robot, arguments.namespace) as (
+            arguments.bag, arguments.robot):
         figures = _show(arguments)
     stream = write_json(figures, arguments.json)
     for path in figures['files'].values():

@@ -131,19 +131,22 @@ def repaired(folder):
 
 
 def looked(folder):
-    from c3p_bags.storage.bags import topics_of
+    from synthetic import topics_of
 
     return topics_of
 
 
 def scanned(folder):
-    from c3p_bags.storage.mcap_scan import scan_mcap
+    from c3p_bags.storage.bag import Bag
 
-    return lambda path: list(scan_mcap(path, ['/odom']))
+    def scan(path):
+        with Bag(path) as bag:
+            return list(bag.batches(['/odom']))
+    return scan
 
 
 def metadata(content):
-    from c3p_bags.storage.bags import topics_of
+    from synthetic import topics_of
 
     def make(folder):
         (folder / 'bag').mkdir()

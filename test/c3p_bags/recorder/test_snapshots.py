@@ -2,11 +2,11 @@
 """The flight recorder's memory, without nodes and without a clock."""
 
 import pytest
+from synthetic import notes_of, read_raw, read_topics, topics_of
 
 from c3p_bags.recorder.snapshots import DISTINCT, SnapshotLimits, SnapshotWriter
 from c3p_bags.recorder.triggers import FaultWatch
-from c3p_bags.storage.bag_contents import notes_of
-from c3p_bags.storage.bags import BagError, read_raw, read_topics, topics_of
+from c3p_bags.storage.bag_writer import BagError
 
 SECOND = 10**9
 BEGIN = 10**18

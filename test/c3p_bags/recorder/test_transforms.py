@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 import pytest
-from synthetic import START_NS, Messages
+from synthetic import START_NS, Messages, read_topics
 from transforms3d.axangles import axangle2mat
 from transforms3d.euler import euler2mat
 from transforms3d.quaternions import quat2mat
 
 from c3p_bags.recorder.frames import RecordedFrames
 from c3p_bags.recorder.transforms import FrameTree, Transform, compose, inverse
-from c3p_bags.storage.bags import BagWriter, read_topics
+from c3p_bags.storage.bag_writer import BagWriter
 from c3p_description.reading.loader import robot_description
 
 URDF = """<robot name="odd">

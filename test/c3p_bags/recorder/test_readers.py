@@ -10,11 +10,12 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
+from synthetic import read_raw  # noqa: E402
 
+from c3p_bags.recorder.readers import read_message  # noqa: E402
 from c3p_bags.recorder.recorder_node import RecorderNode  # noqa: E402
 from c3p_bags.recorder.triggers import MOST_FAILED, FaultWatch  # noqa: E402
-from c3p_bags.storage.bags import message_types, read_raw  # noqa: E402
-from c3p_bags.storage.reading import read_message  # noqa: E402
+from c3p_bags.storage.bag_writer import message_types  # noqa: E402
 from c3p_ros.diagnostics import UNREAD  # noqa: E402
 from c3p_ros.errors import MOST_BYTES, MessageError  # noqa: E402
 from c3p_ros.wire_writers import JointStateWriter  # noqa: E402
