@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 
 from c3p_bags.report import style
 from c3p_bags.report.health import LEVELS
+from c3p_bags.report.palette import INK
 from c3p_bags.report.run import Run
-from c3p_bags.report.sheet import INK, dress, envelope, legend, say
+from c3p_bags.report.sheet import dress, envelope, legend
 
 # of the histogram, per decade of time
 BINS_PER_DECADE = 20
@@ -27,7 +28,7 @@ def draw_latency_histogram(axes: Axes, run: Run) -> None:
                     color=INK)
     latency = 1000.0 * run.timing.latency
     if not len(latency):
-        say(axes, NO_CLOCK if run.timing.answered else 'no wheel commands in this bag')
+        style.absent(axes, NO_CLOCK if run.timing.answered else 'no wheel commands in this bag')
         axes.set_xticks([])
         return
     axes.set_xscale('log')
@@ -49,7 +50,7 @@ def draw_latency(axes: Axes, run: Run) -> None:
     """Draw the latency over time."""
     dress(axes, 'latency [ms]')
     if not len(run.timing.latency):
-        say(axes, 'no latency')
+        style.absent(axes, 'no latency')
         return
     axes.plot(*envelope(run.timing.time, 1000.0 * run.timing.latency), color=style.SENSED,
               linewidth=0.8)
@@ -63,7 +64,7 @@ def draw_cycles(axes: Axes, run: Run) -> None:
     """Draw the time between joint states."""
     dress(axes, 'period [ms]')
     if not len(run.timing.interval):
-        say(axes, 'a single sample')
+        style.absent(axes, 'a single sample')
         return
     # a pause belongs to the time before the sample that ends it
     axes.plot(*envelope(run.log.joints.time[1:], 1000.0 * run.timing.interval), color=INK,
@@ -76,7 +77,7 @@ def draw_states(axes: Axes, run: Run) -> None:
     dress(axes, '')
     names = list(dict.fromkeys(s.name for s in run.states))
     if not names:
-        say(axes, 'no /diagnostics in this bag')
+        style.absent(axes, 'no /diagnostics in this bag')
         return
     shown: set[int] = set()
     # what is worst comes last and lies above

@@ -8,18 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Circle
 
 from c3p_bags.report import style
+from c3p_bags.report.palette import INK, MUTED
 from c3p_bags.report.path import draw_robot, instants
 from c3p_bags.report.run import Run
-from c3p_bags.report.sheet import (
-    INK,
-    MUTED,
-    at_least,
-    dress,
-    envelope,
-    legend,
-    line,
-    say,
-)
+from c3p_bags.report.sheet import at_least, dress, envelope, legend, line
 from c3p_bags.runs.metrics import pose_at
 from c3p_bags.runs.run_log import Motion
 from c3p_description.model import Array
@@ -158,7 +150,7 @@ def draw_errors(axes: Axes, run: Run) -> None:
         axes.plot(*envelope(odom.time[inside], np.maximum(away, LEAST_ERROR)), color=style.GOAL,
                   linewidth=1.1, label='odometry from goal' if k == 0 else None)
     if off is None and not run.goals:
-        say(axes, 'neither a goal nor ground truth in this bag')
+        style.absent(axes, 'neither a goal nor ground truth in this bag')
         axes.set_yscale('linear')
         return
     axes.set_ylim(bottom=LEAST_ERROR)

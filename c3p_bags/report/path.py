@@ -93,7 +93,7 @@ def draw_path(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[str,
     truth = truth_in_odom(log)
     shown = truth or log.odom
     if shown is None:
-        style.absent(axes, 'odom')
+        style.absent(axes, 'odom was not recorded')
         return
     start, goal = goal_time(log), np.array(metrics['goal_pose'])
     begin = pose_at(log.odom or shown, start)

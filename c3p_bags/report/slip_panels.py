@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 
 from c3p_bags.report import style
 from c3p_bags.report.motion_panels import wheel_colour, wheel_name
+from c3p_bags.report.palette import INK, MUTED
 from c3p_bags.report.run import Run
-from c3p_bags.report.sheet import INK, MUTED, WIDE, dress, legend, line, peaks
+from c3p_bags.report.sheet import WIDE, dress, legend, line, peaks
 from c3p_bags.report.slip_events import SURE, SlipEvent
 from c3p_kinematics.casters import inverse
 

@@ -8,8 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from c3p_bags.report import style
+from c3p_bags.report.palette import INK
 from c3p_bags.report.run import Run
-from c3p_bags.report.sheet import INK, at_least, dress, legend, line
+from c3p_bags.report.sheet import at_least, dress, legend, line
 
 # below this measure the direction that is being lost takes several times the torque
 # (σ_max is between 1 and √3): shown and counted as near a singularity

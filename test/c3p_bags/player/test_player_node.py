@@ -82,7 +82,8 @@ class Bench:
     def go(self, *topics):
         """Let a player that waits begin, once somebody listens to these topics."""
         for topic in topics:
-            self.spin(self.player._publishers_of[topic].get_subscription_count, f'listening to {topic}')
+            publisher = self.player._publishers_of[topic]
+            self.spin(publisher.get_subscription_count, f'listening to {topic}')
         client = self.node.create_client(SetBool, 'player/pause')
         self.spin(client.service_is_ready, 'the service')
         asked = client.call_async(SetBool.Request(data=False))

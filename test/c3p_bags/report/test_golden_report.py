@@ -162,7 +162,8 @@ def test_two_bags_side_by_side(once, monkeypatch, tmp_path, capsys):
                                             if s.anchor in ('slip', 'way', 'loop')])
     run = synthetic.drive(C3P, goal=(0.3, 0.0, 0.0), rate=50.0)
     synthetic.write_bag(tmp_path / 'b', C3P, run, only=['joint_states', 'odom'])
-    code = main(['report', str(GOLDEN), str(tmp_path / 'b'), '--out', str(tmp_path / 'out')])
+    code = main(['report', str(GOLDEN), str(tmp_path / 'b'), '--robot', 'c3p', '--out',
+                 str(tmp_path / 'out')])
     assert code == 0 and 'golden_bag' in capsys.readouterr().out
     text = (tmp_path / 'out' / 'report.html').read_text(encoding='utf-8')
     assert '>B − A<' in text and 'A: golden_bag' in text and not Page(text).open
@@ -175,7 +176,8 @@ def test_two_bags_side_by_side(once, monkeypatch, tmp_path, capsys):
 def test_a_bag_of_joint_states_alone_is_enough(once, tmp_path, capsys):
     run = synthetic.drive(C3P, goal=(0.3, 0.1, 0.0), rate=100.0)
     synthetic.write_bag(tmp_path / 'bag', C3P, run, only=['joint_states'])
-    assert main(['report', str(tmp_path / 'bag'), '--out', str(tmp_path / 'out')]) == 0
+    assert main(['report', str(tmp_path / 'bag'), '--robot', 'c3p', '--out',
+                 str(tmp_path / 'out')]) == 0
     told = capsys.readouterr().out
     assert 'No goal was sent' in told and 'computed from the joint states' in told
     figures = json.loads((tmp_path / 'out' / 'figures.json').read_text())
@@ -191,7 +193,8 @@ def test_a_missed_goal_is_told_by_the_exit_code(unpictured, tmp_path, capsys):
     run = synthetic.drive(C3P, goal=(0.3, 0.0, 0.0), rate=50.0)
     synthetic.write_bag(tmp_path / 'bag', C3P, {**run, 'goal': np.array([2.0, 0.0, 0.0])},
                         only=['joint_states', 'odom', 'goal_pose'])
-    code = main(['report', str(tmp_path / 'bag'), '--out', str(tmp_path / 'out')])
+    code = main(['report', str(tmp_path / 'bag'), '--robot', 'c3p', '--out',
+                 str(tmp_path / 'out')])
     assert code == 1 and 'MISSED' in capsys.readouterr().out
 
 
