@@ -96,6 +96,12 @@ class SnapshotWriter:
         """Return whether a snapshot is not complete yet."""
         return self._bag is not None
 
+    def metrics(self) -> dict[str, Any]:
+        """Return path, messages taken, in total and by topic, what is held, and snapshots."""
+        return {'bag': self.path, 'messages': sum(self.counts.values()),
+                'held [s]': f'{self.held:.1f}', 'held [MiB]': f'{self.bytes / 2**20:.1f}',
+                'snapshots': len(self.snapshots), **self.counts}
+
     def note(self, notes: Mapping[str, str]) -> None:
         """Put words into the metadata of every snapshot to come."""
         self._notes.update(notes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the closed loop to bags, as the recorder would have written them."""
+"""Writer of simulated runs as bags, in the form of the recorder."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from c3p_bags.runs.run_log import Motion, RunLog
+from c3p_bags.storage.bag_parameters import notes
 from c3p_bags.storage.bag_writer import BagWriter
 from c3p_description.model import Array, CasterRobot
 
@@ -45,6 +46,7 @@ def write_run(log: RunLog, robot: CasterRobot, path: str | Path) -> Path:
         It cannot be written.
     """
     with BagWriter(path) as writer:
+        writer.note(notes(robot.name))
         make = _Messages(writer.types.types, robot)
         rows = [('joint_states', t, lambda ns, k=k: make.joints(ns, log, k))
                 for k, t in enumerate(log.joints.time)]

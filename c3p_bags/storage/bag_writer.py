@@ -157,6 +157,10 @@ class BagWriter:
         for key, text in notes.items():
             self._writer.set_custom_data(key, text)
 
+    def metrics(self) -> dict[str, Any]:
+        """Return path and messages written, in total and by topic."""
+        return {'bag': self.path, 'messages': sum(self.counts.values()), **self.counts}
+
     def close(self) -> None:
         """Write index and metadata; no effect on a closed bag."""
         if self._closed:

@@ -212,7 +212,7 @@ def test_joints_of_another_robot_are_named(tmp_path):
     named = replace(ROBOT, wheel_joints=('a', 'b', 'c'))
     bag = bag_of(run_of(excited(ROBOT, 1.0)), tmp_path / 'bag', named)
     with pytest.raises(BagError, match='wheel_joint_1'):
-        identify_bag(bag, out=tmp_path / 'out')
+        opened(identify_bag, bag, out=tmp_path / 'out')
 
 
 def test_per_caster_values_and_what_is_not_identifiable_reach_figures_and_file(tmp_path):
