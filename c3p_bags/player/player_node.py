@@ -28,7 +28,7 @@ from c3p_bags.player.playback import CLOCK, Window, commands, select, with_clock
 from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.bag_writer import BagError
 from c3p_bags.storage.messages import RawMessage
-from c3p_bags.storage.topics import UNASKED, message_class, names_of
+from c3p_bags.storage.topics import COMMON_TOPICS, message_class, names_of
 from c3p_ros.errors import PublishError
 from c3p_ros.executor import run
 from c3p_ros.finite import check_serialized
@@ -46,7 +46,7 @@ DEPTH, LATCHED_DEPTH = 4000, 100
 LAST_WORDS = 2.0
 
 # topics that many nodes publish side by side
-SHARED = (*UNASKED, '/diagnostics')
+SHARED = (*COMMON_TOPICS, '/diagnostics')
 
 
 class PlayerNode(Node):

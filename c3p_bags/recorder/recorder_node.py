@@ -27,7 +27,7 @@ from c3p_bags.recorder.subscriptions import Subscriptions
 from c3p_bags.storage import bag_parameters
 from c3p_bags.storage.bag_writer import BagWriter
 from c3p_bags.storage.topics import (
-    UNASKED,
+    COMMON_TOPICS,
     message_class,
     names_of,
     read_topics_file,
@@ -161,7 +161,7 @@ class RecorderNode(Node):
             if not self.writer.counts[topic] and topic not in self._announced:
                 self._topics.adapt(topic)
         if self._query is not None:
-            for topic in set(self._topics.kinds).difference(UNASKED):
+            for topic in set(self._topics.kinds).difference(COMMON_TOPICS):
                 self._query.request(names_of(self.get_publishers_info_by_topic(topic)))
             self._query.poll()
         # once joint states arrive, the publishers of frames have been discovered as well

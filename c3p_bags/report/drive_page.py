@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of a drive: path, casters, velocities, torques, errors and slip on one page."""
+"""Page of a drive to a goal: path, casters, velocities, torques, errors and slip."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from c3p_bags.runs.run_log import RunLog
 from c3p_description.model import CasterRobot
 from c3p_kinematics.se2 import to_floor, wrap
 
-# lower end of the logarithmic panel, m: below it is the noise of encoders, not an error
+# lower end of the logarithmic panel, m: the noise of encoders is below
 LEAST_DISTANCE = 1e-3
 
-# the slip panel shows at least so much, mm/s
+# least range of the slip panel, mm/s
 LEAST_RESIDUAL = 10.0
 
-# a yaw error that never exceeds this is not drawn, rad
+# least peak of a drawn yaw error, rad
 YAW_SHOWN = 0.05
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a report looks: one style sheet for screen, dark rooms and paper."""
+"""Style sheet of a report, for light and dark screens and for paper."""
 
 STYLE = """
 :root{--ink:#1b1f24;--muted:#6a737d;--rule:#e1e4e8;--paper:#fff;--desk:#f4f6f8;--good:#1a7f37;

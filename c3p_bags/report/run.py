@@ -21,11 +21,11 @@ from c3p_bags.storage.bag import Bag
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.singularity import singularity
 
-# stamps before this are those of a simulation that began at zero, not of a clock: 1990, s
+# earlier stamps are those of a simulation from zero on, not of a clock: 1990, s
 CLOCKS = 6.3e8
 
-# casters turn with a time constant d/v of 80 ms at walking speed: their singular values are
-# computed so often, s; of every sample they would take as long as reading all messages
+# interval of the singular values, s: casters turn with a time constant d/v of 80 ms at walking
+# speed; at every sample they would take as long as reading all messages
 STRIDE = 0.02
 
 
@@ -76,7 +76,7 @@ class Run:
 
     @property
     def by_clock(self) -> bool:
-        """Whether the stamps are those of a clock, not of a simulation that began at zero."""
+        """Return True for stamps of a clock, False for those of a simulation from zero on."""
         return self.log.start_ns * 1e-9 > CLOCKS
 
 

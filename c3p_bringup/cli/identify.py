@@ -31,7 +31,7 @@ def _confidence(text: str) -> float:
     value = share(text)
     # an interval of certainty has no end, and one of none is a point
     if value in (0.0, 1.0):
-        raise argparse.ArgumentTypeError(f'{text}: must lie between 0 and 1, such as 0.95')
+        raise argparse.ArgumentTypeError(f'{text}: must be between 0 and 1, such as 0.95')
     return value
 
 
@@ -76,7 +76,7 @@ def _add_excitation(command: argparse.ArgumentParser) -> None:
     group.add_argument('--yaw-rate', type=positive, default=1.0, metavar='RAD/S',
                        help='largest yaw rate (default: %(default)s)')
     group.add_argument('--plant', choices=PLANTS, default='analytic',
-                       help='what moves the simulated robot (default: %(default)s)')
+                       help='plant of the simulated robot (default: %(default)s)')
     group.add_argument('--simulated', metavar='ROBOT',
                        help='robot that is simulated, if not the one described')
     group.add_argument('--seed', type=int, default=0, help='of sensors and start '

@@ -25,29 +25,29 @@ def add_play(commands: Any) -> None:
     """Add the command ``play`` to the subparsers `commands`."""
     command = commands.add_parser(
         'play', help='play a bag through real topics',
-        description='Publish the messages of a bag at their times, latched ones latched. What '
-                    'would move a robot is muted. Without ROS_AUTOMATIC_DISCOVERY_RANGE only this '
-                    'machine hears it.')
+        description='Publish the messages of a bag at their times, with their durability. '
+                    'Commands to a robot are muted. Without ROS_AUTOMATIC_DISCOVERY_RANGE only '
+                    'this machine receives them.')
     command.add_argument('bag', type=Path, metavar='BAG',
                          help='directory of the bag, or a single .mcap or .db3 file')
     command.add_argument('--rate', type=positive, default=1.0, metavar='F',
                          help='recorded time per real time (default: %(default)s)')
     command.add_argument('--topics', nargs='+', default=[''], metavar='TOPIC',
-                         help='only these, by their full names')
+                         help='full names of the topics to play (default: all)')
     command.add_argument('--commands', action='store_true',
-                         help='play also what moves a robot: cmd_vel, goal_pose, wheel_effort, …')
+                         help='play commands, too: cmd_vel, goal_pose, wheel_effort, …')
     command.add_argument('--clock', type=positive, nargs='?', const=100.0, default=0.0,
                          metavar='HZ',
-                         help='publish /clock, HZ times per recorded second (100 when not said); '
-                              'for nodes with use_sim_time')
-    command.add_argument('--loop', action='store_true', help='begin again at the end')
+                         help='publish /clock, HZ times per recorded second (without a value '
+                              '100), for nodes with use_sim_time')
+    command.add_argument('--loop', action='store_true', help='repeat the bag at its end')
     command.add_argument('--start-offset', type=not_negative, default=0.0, metavar='S',
-                         help='begin so much after the first message; latched messages from '
-                              'before are played (default: %(default)s)')
+                         help='start time after the first message; earlier latched messages are '
+                              'played (default: %(default)s)')
     command.add_argument('--duration', type=not_negative, default=0.0, metavar='S',
                          help='recorded time to play; 0 is all (default: %(default)s)')
     command.add_argument('--delay', type=not_negative, default=1.0, metavar='S',
-                         help='wait with the first message, so that listeners are found '
+                         help='delay of the first message, for the discovery of subscribers '
                               '(default: %(default)s)')
     command.add_argument('--start-paused', action='store_true',
                          help='wait for `ros2 service call /player/pause std_srvs/srv/SetBool '
@@ -55,7 +55,7 @@ def add_play(commands: Any) -> None:
     command.add_argument('--remap', nargs='+', default=[], metavar='FROM:=TO',
                          help='play a topic under another name')
     command.add_argument('--force', action='store_true',
-                         help='play also on topics that another node publishes')
+                         help='play topics that have another publisher, too')
     add_json(command)
     command.set_defaults(run=run)
 
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     from c3p_bags.player.player_node import PlayerNode
     from c3p_bringup.run_live import live_node
 
-    # a recorded robot must not be taken for the real one on the laboratory's network
+    # a recorded robot must not act as the real one on the laboratory's network
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     values = {name: getattr(arguments, name) for name in (
         'rate', 'topics', 'commands', 'clock', 'loop', 'start_offset', 'duration', 'delay',
@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
                 bar.update(player.playback.position - bar.n)
         except KeyboardInterrupt:
             player.playback.stop()
-        failure, shown = player.playback.failure, figures(player)
+        failure, shown = player.playback.failure, metrics(player)
     stream = write_json(shown, arguments.json)
     print(_summary(shown), file=stream)
     if failure:
@@ -89,8 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
     return FAILED if failure else 0
 
 
-def figures(player: Any) -> dict[str, Any]:
-    """Return what ``--json`` writes, SI units."""
+def metrics(player: Any) -> dict[str, Any]:
+    """Return the content of ``--json``, SI units."""
     playback = player.playback
     return {'played_s': playback.position, 'messages': sum(player.counts.values()),
             'late_s': dict(playback.late.quantiles()),

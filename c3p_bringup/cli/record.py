@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``c3p record``: the suite's topics to a bag, all of it or the last seconds before a fault."""
+"""``c3p record``: the suite's topics to a bag, continuously or around faults."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ def add_record(commands: Any) -> None:
     command = commands.add_parser(
         'record', help="record the robot's topics to a bag",
         description="Record the topics of config/record_topics.yaml, with the nodes' parameters, "
-                    'until Ctrl-C: a directory that ros2 bag, rosbags and Foxglove open. Exit '
-                    'code 1 when the disk or another fault ended the recording.')
+                    'until Ctrl-C, for ros2 bag, rosbags and Foxglove. Exit code 1 if the disk '
+                    'or another fault ended the recording.')
     command.add_argument('--out', type=Path, metavar='DIR',
                          help='the new bag; must not exist (default: c3p_<date>-<time>)')
     command.add_argument('--duration', type=positive, metavar='S',
-                         help='end after so many seconds (default: with Ctrl-C)')
+                         help='duration of the recording (default: until Ctrl-C)')
     command.add_argument('--snapshot', type=positive, default=0.0, metavar='S',
                          help='flight recorder: keep the last S seconds in memory, and write them '
-                              'to DIR/snapshot_01, … when a node reports an error or '
-                              'recorder/snapshot (Trigger) is called')
+                              'to DIR/snapshot_01, … on an error of a node or a call of '
+                              'recorder/snapshot (Trigger)')
     command.add_argument('--after', type=not_negative, default=5.0, metavar='S',
-                         help='how long a snapshot goes on (default: %(default)s)')
+                         help='time recorded after a trigger (default: %(default)s)')
     command.add_argument('--memory', type=count, default=256, metavar='MIB',
-                         help='most memory for a snapshot (default: %(default)s)')
+                         help='memory limit of a snapshot (default: %(default)s)')
     command.add_argument('--topics-file', type=Path, metavar='FILE',
                          help='YAML file with the topics, as config/record_topics.yaml')
     command.add_argument('--robot', default='c3p',
-                         help='name, or path of a YAML, URDF or xacro file: for the frames that '
-                              'nobody publishes (default: %(default)s)')
+                         help='name, or path of a YAML, URDF or xacro file: for computed frames, '
+                              'and as a note in the bag (default: %(default)s)')
     command.add_argument('--namespace', default='', metavar='NAME', help='of the robot')
     command.add_argument('--compression', choices=['none', 'zstd'], default='none',
                          help='of the file (default: %(default)s)')
@@ -81,19 +81,19 @@ def run(arguments: argparse.Namespace) -> int:
             pass
         failed = node.writer is None
     # the node has closed the bag
-    shown = figures(writer)
+    shown = metrics(writer)
     stream = write_json(shown, arguments.json)
     print(_summary(shown), file=stream)
     if failed:
-        print('c3p record: ended before its time; the reason stands above', file=sys.stderr)
+        print('c3p record: ended early; see the reason above', file=sys.stderr)
     elif not any(topic.endswith('/joint_states') for topic in writer.counts):
-        print('c3p record: no joint_states came; is the robot on this ROS_DOMAIN_ID, and in this '
-              'namespace?', file=sys.stderr)
+        print('c3p record: no joint_states received; check ROS_DOMAIN_ID and namespace of the '
+              'robot', file=sys.stderr)
     return MISSED if failed else 0
 
 
-def figures(writer: Any) -> dict[str, Any]:
-    """Return what ``--json`` writes."""
+def metrics(writer: Any) -> dict[str, Any]:
+    """Return the content of ``--json``."""
     snapshots = getattr(writer, 'snapshots', None)
     return {'bag': str(writer.path), 'messages': sum(writer.counts.values()),
             'topics': dict(sorted(writer.counts.items())),

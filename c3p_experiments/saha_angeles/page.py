@@ -40,8 +40,8 @@ def agv_page(done: Study, path: str | Path) -> list[Path]:
         f'{done.agv.name}: {np.degrees(done.circle.angle):g}° on a circle of '
         f'{done.circle.radius:g} m in {done.circle.duration:g} s',
         [f'wheels turn by {one:.2f} and {two:.2f} rad',
-         f'direct dynamics returns to the path within {largest(done.finest):.1e} rad'], size=(15.0, 7.6), rows=2, columns=4, left=0.045,
-        wspace=0.27)
+         f'direct dynamics returns to the path within {largest(done.finest):.1e} rad'],
+        size=(15.0, 7.6), rows=2, columns=4, left=0.045, wspace=0.27)
     panels = [page.add_subplot(grid[k // 4, k % 4]) for k in range(8)]
     _trajectory(panels[0], done)
     _sweep(panels[1], done)
