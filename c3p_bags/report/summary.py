@@ -143,7 +143,7 @@ def _odometry(run: Run, numbers: Mapping[str, Any]) -> Answer:
 
 
 def _singular(run: Run, numbers: Mapping[str, Any]) -> Answer:
-    question, found = 'Did a singularity block the robot?', numbers['singularity']
+    question, found = 'Blocked by a singularity?', numbers['singularity']
     blocked = found['blocked_s']
     near = f'σ_min was below {NEAR} for {100 * found["near_share"]:.2g} % of the time'
     if blocked is None:

@@ -192,7 +192,7 @@ def test_the_command_records_what_there_is(tmp_path, capfd):
     assert main(['record', '--out', str(out), '--duration', '0.1', '--namespace', 'robot_1',
                  '--json', '-']) == 0
     said = capfd.readouterr()
-    assert json.loads(said.out)['bag'] == str(out) and 'no joint_states came' in said.err
+    assert json.loads(said.out)['bag'] == str(out) and 'no joint_states received' in said.err
     assert (out / 'metadata.yaml').is_file()
     assert main(['record', '--out', str(out), '--duration', '0.1']) == 2
     assert main(['record', '--out', str(tmp_path / 'flight'), '--duration', '0.1', '--snapshot',

@@ -144,7 +144,7 @@ def test_topics_that_appear_while_a_snapshot_is_written_are_in_it(tmp_path):
     path = writer.trigger('nothing yet', BEGIN)
     writer.add('/late', 'std_msgs/msg/String')
     writer.write_message('/late', BEGIN, writer.types.types['std_msgs/msg/String']('here'))
-    with pytest.raises(BagError, match="'no/msg/Type' is not known"):
+    with pytest.raises(BagError, match="'no/msg/Type' is unknown"):
         writer.add('/none', 'no/msg/Type')
     writer.close()
     assert [m.message.data for m in read_topics(path)] == ['here']

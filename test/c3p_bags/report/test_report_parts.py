@@ -45,7 +45,7 @@ def test_a_loop_that_keeps_time():
     time = PERIOD * np.arange(1000)
     found = timing(answered(time, np.full(1000, 0.0009)))
     assert found.period == pytest.approx(PERIOD) and found.lost == found.late == 0
-    assert found.asked == found.answered == 1000
+    assert found.cycles == found.answered == 1000
     np.testing.assert_allclose(found.latency, 0.0009, atol=1e-12)
 
 
@@ -56,7 +56,7 @@ def test_lost_samples_late_commands_and_silence_are_counted():
     assert found.lost == 4
     assert found.longest_gap == pytest.approx(4 * PERIOD)
     assert found.longest_gap_time == pytest.approx(299 * PERIOD)
-    assert (found.asked, found.answered, found.late) == (996, 994, 10)
+    assert (found.cycles, found.answered, found.late) == (996, 994, 10)
 
 
 def test_a_recorder_in_simulated_time_cannot_tell_latency():
@@ -66,7 +66,7 @@ def test_a_recorder_in_simulated_time_cannot_tell_latency():
 
 def test_without_commands_only_samples_are_judged():
     found = timing(log(PERIOD * np.arange(10)))
-    assert found.asked == found.answered == 0 and found.lost == 0
+    assert found.cycles == found.answered == 0 and found.lost == 0
     assert timing(log(np.zeros(1))).period == 0.0
 
 
