@@ -66,18 +66,9 @@ def record_command(path: str, topics: Sequence[str], qos_file: str, *, snapshot_
     """
     Return the command that records.
 
-    Parameters
-    ----------
-    path : str
-        Of the new bag.
-    topics : sequence of str
-        Full names.
-    qos_file : str
-    snapshot_bytes : int
-        Above 0: bytes held in memory, written when ``/recorder/snapshot`` is called.
-    compression : {'none', 'zstd'}
-    simulated_time : bool
-    log_level : str
+    `path` is that of the new bag, `qos_file` a file of overrides. `snapshot_bytes` above 0 are
+    held in memory, and written when ``/recorder/snapshot`` is called. `topics` have full names;
+    `compression`, `simulated_time` and `log_level` are options of the same meaning.
     """
     # unpublished topics are subscribed to early, so that a goal, which is sent once, is not missed
     words = ['ros2', 'bag', 'record', '--storage', 'mcap', '--output', path, '--node-name',
@@ -99,15 +90,8 @@ def play_command(bag: str, qos_file: str, *, rate: float = 1.0, topics: Sequence
     """
     Return the command that plays a bag, and the topics that it mutes.
 
-    Parameters
-    ----------
-    bag : str
-    qos_file : str
-    rate, clock, start_offset : float
-    topics : sequence of str
-    with_commands, loop, start_paused : bool
-        As the parameters of the player node.
-    log_level : str
+    Of `bag`, with a `qos_file` of overrides; `rate`, `topics`, `with_commands`, `clock`, `loop`,
+    `start_offset` and `start_paused` as the parameters of the player node, and `log_level`.
 
     Raises
     ------

@@ -15,12 +15,7 @@ def read_message(types: Typestore, data: bytes, kind: str) -> Any:
     """
     Return a serialised message as an object.
 
-    Parameters
-    ----------
-    types : Typestore
-    data : bytes
-    kind : str
-        Message type such as ``'nav_msgs/msg/Odometry'``.
+    `kind` is a message type such as ``'nav_msgs/msg/Odometry'``.
 
     Raises
     ------

@@ -146,16 +146,8 @@ class SnapshotWriter:
         """
         Begin a snapshot, or prolong the one under way.
 
-        Parameters
-        ----------
-        reason : str
-            Goes into the metadata of the bag as ``c3p_trigger``.
-        now : int, ns
-
-        Returns
-        -------
-        Path or None
-            The bag; None at the limit of snapshots.
+        The `reason` becomes the note ``c3p_trigger`` of the bag, the time `now` [ns]
+        ``c3p_trigger_time``. Returns the bag, None at the limit of snapshots.
 
         Raises
         ------
@@ -185,10 +177,7 @@ class SnapshotWriter:
         """
         Write some of the pending messages; return True while the snapshot is incomplete.
 
-        Parameters
-        ----------
-        count : int
-            Most messages: 500 take some 10 ms, in which no queue overflows.
+        At most `count` messages: 500 take some 10 ms, in which no queue overflows.
 
         Raises
         ------

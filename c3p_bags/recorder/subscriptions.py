@@ -48,14 +48,7 @@ class Subscriptions:
         return len(self._subscribed)
 
     def begin(self, known: Container[str]) -> None:
-        """
-        Subscribe to all topics.
-
-        Parameters
-        ----------
-        known : container of str
-            Message types that the bag defines.
-        """
+        """Subscribe to all topics; `known` are the message types that the bag defines."""
         self._known = known
         for topic in self.kinds:
             self.adapt(topic)

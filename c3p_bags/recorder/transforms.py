@@ -142,14 +142,7 @@ transform=Transform(translation=(1.0, 0.0, 0.0), rotation=(0.0, 0.0, 0.0, 1.0)))
                 if joint.kind == 'fixed']
 
     def movable(self, positions: Mapping[str, float]) -> list[Frame]:
-        """
-        Return the frames of the moving joints.
-
-        Parameters
-        ----------
-        positions : mapping
-            Joint name → position, rad or m. Joints without a finite position are left out.
-        """
+        """Return the frames of the joints with a finite position, rad or m, by joint name."""
         frames = []
         for joint, origin, axis in self._joints:
             if joint.kind not in MOVABLE:

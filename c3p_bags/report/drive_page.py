@@ -38,21 +38,10 @@ YAW_SHOWN = 0.05
 def drive_figure(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],
                  path: str | Path) -> list[Path]:
     """
-    Draw a drive on one page and write it as PNG (300 dpi) and PDF.
+    Draw a drive on one page and write it as PNG (300 dpi) and PDF; return the two files.
 
-    Parameters
-    ----------
-    log : RunLog
-    robot : CasterRobot
-    metrics : mapping
-        Of `drive_metrics`.
-    path : str or Path
-        With or without suffix.
-
-    Returns
-    -------
-    list of Path
-        The two files.
+    `log`, `robot` and `metrics` are the arguments and the result of `drive_metrics`; the suffix of
+    `path` is optional.
     """
     page, grid = _page(robot, metrics)
     start = goal_time(log)

@@ -76,16 +76,9 @@ def run_numbers(run: Run, goal_tolerance: float, yaw_tolerance: float) -> dict[s
     """
     Return the numbers of a bag: of the drive to the last goal, and of the whole run.
 
-    Parameters
-    ----------
-    run : Run
-    goal_tolerance, yaw_tolerance : float, m and rad
-
-    Returns
-    -------
-    dict
-        The keys of `drive_metrics`, and ``duration_s``, ``distance_m``, ``moving_s``, ``goals``,
-        ``slip``, ``timing``, ``singularity``, ``odometry``, ``complaints``.
+    The keys of `drive_metrics`, and ``duration_s``, ``distance_m``, ``moving_s``, ``goals``,
+    ``slip``, ``timing``, ``singularity``, ``odometry``, ``complaints``. `goal_tolerance` [m] and
+    `yaw_tolerance` [rad] define the goal zone.
     """
     odom, log = run.log.odom, run.log
     # from the pose: noise of the rates and standstill add nothing

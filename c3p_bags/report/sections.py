@@ -26,16 +26,9 @@ LOOKS = 3
 
 class Section(NamedTuple):
     """
-    A section of the page.
+    A section of the page; `text` explains content and method.
 
-    Attributes
-    ----------
-    anchor, title, text : str
-        `text` explains content and method.
-    picture : callable
-        Takes the runs and returns a Figure, or None without data.
-    table : callable or None
-        Takes a run and returns the HTML of a table.
+    `picture` returns the Figure of the runs, None without data; `table` the HTML of a run's table.
     """
 
     anchor: str

@@ -36,17 +36,10 @@ SIZES = style.Sizes(LABEL, TICK, 4.0, 7)
 
 class Panel(NamedTuple):
     """
-    One row of a figure.
+    One row of a figure: drawing function and height [inch].
 
-    Attributes
-    ----------
-    draw : callable
-        Draws a run into axes.
-    height : float, inch
-    timed : bool
-        Its x axis is the time of the run, shared with the other rows.
-    shared : bool
-        Columns share both axes; if not, the caller of `figure` sets their ranges.
+    The x axis of a timed row is the time of the run, shared with the other rows. Columns share
+    both axes; if not `shared`, the caller of `figure` sets their ranges.
     """
 
     draw: Callable[[Axes, Run], None]
@@ -59,15 +52,7 @@ def envelope(time: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]
     """
     Return the extremes of a line in equal bins of samples, in their order.
 
-    Parameters
-    ----------
-    time, value : (k,) arrays
-    bins : int
-
-    Returns
-    -------
-    (m,) arrays
-        m ≤ 2 `bins`; all samples where there are fewer.
+    Time and value have at most 2 `bins` samples; shorter lines are unchanged.
 
     Examples
     --------
@@ -98,16 +83,7 @@ def peaks(time: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]:
 
 
 def line(axes: Axes, time: Array, value: Array, **options: object) -> None:
-    """
-    Draw a line of any length without losing a peak.
-
-    Parameters
-    ----------
-    axes : Axes
-    time, value : (k,) arrays
-    options : dict
-        For ``Axes.plot``.
-    """
+    """Draw a line of any length with all its peaks; `options` are those of ``Axes.plot``."""
     axes.plot(*envelope(time, value), **{'linewidth': 1.1, **options})
 
 
@@ -172,13 +148,8 @@ def svg(page: Figure, salt: str, description: str) -> str:
     """
     Return a figure as self-contained SVG with the colours and fonts of the page.
 
-    Parameters
-    ----------
-    page : Figure
-    salt : str
-        Distinct for each figure of a page: identifiers must not collide.
-    description : str
-        For screen readers.
+    The `salt` is distinct for each figure of a page, so that identifiers do not collide; the
+    `description` is for screen readers.
     """
     stream = io.StringIO()
     with matplotlib.rc_context({'svg.fonttype': 'none', 'svg.hashsalt': salt}):

@@ -15,7 +15,7 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
-from c3p_bags.report.palette import (
+from c3p_bags.report.palette import (  # noqa: F401
     ALERT,
     CASTERS,
     GOAL,
@@ -29,10 +29,6 @@ from c3p_bags.report.palette import (
     caster_colour,
 )
 from c3p_description.model import Array
-
-__all__ = ['ALERT', 'CASTERS', 'GOAL', 'GREY', 'INK', 'MUTED', 'REFERENCE', 'RULE', 'SENSED',
-           'TRUE', 'absent', 'caster_colour', 'dress', 'figure', 'headroom', 'legend', 'page',
-           'save', 'thin']
 
 # label of every time axis
 TIME = 'time since the goal [s]'
@@ -155,18 +151,9 @@ def absent(axes: Axes, text: str) -> None:
 
 def save(sheet: Figure, path: str | Path) -> list[Path]:
     """
-    Write a figure as PNG (`DPI`) and PDF.
+    Write a figure as PNG (`DPI`) and PDF; return the two files.
 
-    Parameters
-    ----------
-    sheet : Figure
-    path : str or Path
-        With or without the suffix ``.png`` or ``.pdf``; missing directories are made.
-
-    Returns
-    -------
-    list of Path
-        The two files.
+    The suffix of `path` is optional; missing directories are created.
     """
     base = Path(path)
     base = base.with_suffix('') if base.suffix in ('.png', '.pdf') else base

@@ -20,15 +20,9 @@ ANSWERED, LATE = 0.999, 0.001
 
 class Answer(NamedTuple):
     """
-    One answer.
+    One answer, and the section of the page that shows it.
 
-    Attributes
-    ----------
-    question, answer, detail : str
-    verdict : str
-        'good', 'note', 'bad' or 'none' (not in the bag).
-    anchor : str
-        Section of the page that shows it.
+    The verdict is 'good', 'note', 'bad' or 'none' (not in the bag).
     """
 
     question: str

@@ -86,14 +86,7 @@ def write_drive(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any], out
     """
     Write ``drive.png`` and ``drive.pdf``, the page of a drive to a goal; return their paths.
 
-    Parameters
-    ----------
-    log : RunLog
-    robot : CasterRobot
-    metrics : mapping
-        Of `drive_metrics`.
-    out : Path
-        Directory; created if missing.
+    `metrics` are those of `drive_metrics` for `log` and `robot`; `out` is created if missing.
     """
     picture, document = drive_figure(log, robot, metrics, out / 'drive.png')
     return {'picture': str(picture), 'picture_pdf': str(document)}

@@ -23,13 +23,7 @@ class Column(NamedTuple):
 
 def read_columns(bag: Bag, readers: Mapping[str, Reader]) -> dict[str, Column]:
     """
-    Return the usable messages of some topics; topics without any are left out.
-
-    Parameters
-    ----------
-    bag : Bag
-    readers : mapping
-        Topic (absolute name) → reader of its messages.
+    Return the usable messages of the topics of `readers`; topics without any are left out.
 
     Raises
     ------

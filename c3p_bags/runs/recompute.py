@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_bags.runs.columns import read_columns
+from c3p_bags.runs.run_bag import odometry_numbers
 from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.bag_writer import BagError
 from c3p_bags.storage.cdr_tables import FORMS, tables
@@ -39,12 +40,8 @@ class Samples(NamedTuple):
     """
     Joint states of a bag as inputs of the odometry.
 
-    Attributes
-    ----------
-    recorded, stamp : (k,) int array, ns
-        Times of recording, and stamps of the headers.
-    angles : (k, 4, n) array
-        Steering, steering rate, wheel angle and wheel rate; rad and rad/s.
+    Times of recording and stamps (k,) [ns]; steering, steering rate, wheel angle and wheel rate
+    (k, 4, n) [rad and rad/s].
     """
 
     recorded: Array
@@ -54,13 +51,9 @@ class Samples(NamedTuple):
 
 class Recorded(NamedTuple):
     """
-    Numbers of the Odometry messages of a bag.
+    Odometry messages of a bag: times of recording and stamps (k,) [ns], and numbers (k, 85).
 
-    Attributes
-    ----------
-    recorded, stamp : (k,) int array, ns
-    numbers : (k, 85) array
-        Position and quaternion (7), twist (6), covariance of the pose (36) and of the twist (36).
+    Position and quaternion (7), twist (6), covariance of the pose (36) and of the twist (36).
     """
 
     recorded: Array
@@ -146,12 +139,8 @@ def _every_number(kind: str, data: Sequence[bytes]) -> list[Rows]:
 
 def _numbers(estimate: OdometryEstimate) -> Array:
     """Return the 85 numbers of the Odometry message."""
-    x, y, yaw = estimate.pose
-    vx, vy, turn = estimate.twist
-    return np.concatenate([
-        [x, y, 0.0, 0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)],
-        [vx, vy, 0.0, 0.0, 0.0, turn], planar_covariance(estimate.pose_covariance),
-        planar_covariance(estimate.twist_covariance)])
+    return odometry_numbers(estimate.pose, estimate.twist, estimate.pose_covariance,
+                            estimate.twist_covariance)
 
 
 def _pose(numbers: Array) -> Array:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rosbags.typesys.store import Typestore
-
 from c3p_bags.runs.recompute import (
     ODOMETRY,
     Agreement,
@@ -17,10 +15,12 @@ from c3p_bags.runs.recompute import (
     read_samples,
     recompute,
 )
+from c3p_bags.runs.run_bag import odometry_message
 from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.bag_parameters import suite_version
 from c3p_bags.storage.bag_writer import BagError, BagWriter
 from c3p_bags.storage.recorded_robot import NODE
+from c3p_description.model import Array
 from c3p_kinematics.odometry import OdometrySettings
 from c3p_kinematics.odometry_stream import PARAMETERS, odometry_settings
 
@@ -138,6 +138,10 @@ def write_recomputed(bag: Bag, path: str | Path, found: BagOdometry) -> None:
     space, result = found.namespace, found.odometry
     odom, recorded = f'{space}/odom', f'{space}/{RECORDED}'
     with BagWriter(path) as writer:
+        def write(time: int, stamp: int, numbers: Array) -> None:
+            writer.write_message(odom, time, odometry_message(
+                writer.types.types, stamp, numbers, *found.frames))
+
         writer.note({**bag.notes, 'c3p_recomputed': suite_version()})
         for topic, (kind, _, latched) in bag.topics.items():
             writer.add(recorded if topic == odom else topic, kind, latched)
@@ -147,24 +151,8 @@ def write_recomputed(bag: Bag, path: str | Path, found: BagOdometry) -> None:
         for topic, time, data in bag.raw():
             # in the order of the joint states behind them
             while ours is not None and ours[0] < time:
-                writer.write(odom, ours[0], _message(writer.types, *ours[1:], *found.frames))
+                write(*ours)
                 ours = next(coming, None)
             writer.write(recorded if topic == odom else topic, time, data)
-        for time, *rest in [ours, *coming] if ours is not None else ():
-            writer.write(odom, time, _message(writer.types, *rest, *found.frames))
-
-
-def _message(store: Typestore, stamp: int, numbers: Any, frame: str, child: str) -> bytes:
-    """Return a serialised Odometry."""
-    t = store.types
-    point, quaternion, pose = (t[f'geometry_msgs/msg/{name}'] for name in (
-        'Point', 'Quaternion', 'PoseWithCovariance'))
-    vector, twist = t['geometry_msgs/msg/Vector3'], t['geometry_msgs/msg/TwistWithCovariance']
-    plain = [float(v) for v in numbers[:13]]
-    return bytes(store.serialize_cdr(t[ODOMETRY](
-        t['std_msgs/msg/Header'](
-            t['builtin_interfaces/msg/Time'](*divmod(stamp, 1_000_000_000)), frame), child,
-        pose(t['geometry_msgs/msg/Pose'](point(*plain[:3]), quaternion(*plain[3:7])),
-             numbers[13:49]),
-        twist(t['geometry_msgs/msg/Twist'](vector(*plain[7:10]), vector(*plain[10:])),
-              numbers[49:])), ODOMETRY))
+        for later in [ours, *coming] if ours is not None else ():
+            write(*later)

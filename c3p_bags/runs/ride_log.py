@@ -24,14 +24,9 @@ TRIANGLE_LIST = 11
 
 class Ground(NamedTuple):
     """
-    Part of the ground as triangles, three corners each.
+    Part of the ground as m triangles: corners (3 m, 3) [m] in the odometry's frame, and colours.
 
-    Attributes
-    ----------
-    corners : (3 m, 3) array, m
-        In the odometry's frame.
-    colours : (3 m, 4) array
-        Red, green, blue, opacity, 0 to 1; empty where the message has none.
+    Red, green, blue, opacity (3 m, 4), 0 to 1; empty for a message without colours.
     """
 
     corners: Array
@@ -78,11 +73,7 @@ def read_ride(bag: Bag, namespace: str | None = None) -> Ride:
     """
     Return the tricycle's run in a bag.
 
-    Parameters
-    ----------
-    bag : Bag
-    namespace : str, optional
-        Of the robot; default the only one in the bag.
+    `namespace` is that of the robot; default the only one in the bag.
 
     Raises
     ------

@@ -119,10 +119,7 @@ class Bag:
         """
         Return a namespace as it begins topic names: ``''`` or ``'/robot_1'``.
 
-        Parameters
-        ----------
-        name : str, optional
-            With or without slashes; default that of the only robot in the bag.
+        `name` has any slashes; default that of the only robot in the bag.
 
         Raises
         ------
@@ -146,10 +143,7 @@ class Bag:
         """
         Return the times of recording of the first and the last message, ns.
 
-        Raises
-        ------
-        BagError
-            The bag is empty.
+        Raises BagError for an empty bag.
         """
         if not self._reader.message_count:
             raise BagError(f'bag {self.path}: it is empty')
@@ -192,17 +186,12 @@ class Bag:
         """
         Return the model of the caster robot.
 
-        Parameters
-        ----------
-        robot : str, optional
-            Name or path that the user gave; default `robot`.
-        namespace : str, optional
-            As for `namespace`.
+        `robot` is a name or path that the user gave; default that of the bag.
 
         Raises
         ------
         BagError
-            As `robot`.
+            As `Bag.robot`.
         ModelError
             The user's robot cannot be loaded, or the robot is a vehicle of another kind.
         """

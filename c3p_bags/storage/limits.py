@@ -43,14 +43,9 @@ TABLES = ('messages', 'topics', 'schema', 'metadata', 'message_definitions')
 
 class BagFiles(NamedTuple):
     """
-    Checked files of a bag.
+    MCAP files of a checked bag in their order, and its notes.
 
-    Attributes
-    ----------
-    plain_mcap : list of Path
-        The files in their order, where all are MCAP and not packed as a whole; else empty.
-    notes : dict of str to str
-        Custom data of the metadata.
+    The list is empty if any file has another format or is packed.
     """
 
     plain_mcap: list[Path]
@@ -59,12 +54,7 @@ class BagFiles(NamedTuple):
 
 def check_bag(path: Path) -> BagFiles:
     """
-    Refuse a bag whose files expand beyond the limits; return its files.
-
-    Parameters
-    ----------
-    path : Path
-        Directory of a bag, or a single file.
+    Refuse a bag (directory or single file) that expands beyond the limits; return its files.
 
     Raises
     ------

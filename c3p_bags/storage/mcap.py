@@ -85,13 +85,8 @@ def read_mcap(path: Path, topics: Collection[str] | None = None
     """
     Yield topic, time (ns) and bytes of the messages of one MCAP file, in the file's order.
 
-    Messages of a channel that no earlier record describes are left out.
-
-    Parameters
-    ----------
-    path : Path
-    topics : collection of str, optional
-        Only these; default all.
+    Messages of a channel that no earlier record describes are left out. `topics` selects some;
+    default all.
 
     Raises
     ------

@@ -149,15 +149,7 @@ def close_mcap(source: BinaryIO, target: BinaryIO) -> int:
     """
     Copy the sound records of an MCAP file into a complete file without an index.
 
-    Parameters
-    ----------
-    source, target : binary file
-        Read from, and written to, their beginning.
-
-    Returns
-    -------
-    int
-        Damaged bytes of the source that are not copied; 0 for a complete file.
+    Returns the number of damaged bytes of the source that are not copied, 0 for a complete file.
 
     Raises
     ------

@@ -54,13 +54,7 @@ def check_mcap(file: BinaryIO, size: int, mode: str = '') -> None:
     """
     Refuse an MCAP file that exceeds the limits.
 
-    Parameters
-    ----------
-    file : binary file
-    size : int
-        Bytes of the file.
-    mode : str
-        ``'message'`` where every message is packed on its own.
+    `mode` is ``'message'`` where every message is packed on its own; `size` is that of the file.
 
     Raises
     ------
@@ -160,12 +154,7 @@ def _check_record(code: int, content: bytes) -> None:
 
 def check_qos(text: Any) -> None:
     """
-    Refuse a quality of service whose YAML expands beyond the limits.
-
-    Parameters
-    ----------
-    text : object
-        Anything but a text is left to the reader.
+    Refuse a quality of service whose YAML expands beyond the limits; only a `text` is checked.
 
     Raises
     ------
@@ -184,12 +173,7 @@ def check_qos(text: Any) -> None:
 
 def check_packed(data: Any) -> None:
     """
-    Refuse a packed message that unpacks to more than `MOST_BYTES`.
-
-    Parameters
-    ----------
-    data : object
-        Anything but bytes is left to the reader.
+    Refuse a packed message of more than `MOST_BYTES`; `data` other than bytes is not checked.
 
     Raises
     ------

@@ -19,17 +19,7 @@ BATCH, WAITING_BYTES = 4096, 20_000_000
 
 
 class RawMessage(NamedTuple):
-    """
-    One message of a bag, serialised.
-
-    Attributes
-    ----------
-    topic : str
-    time : int, ns
-        Time of recording.
-    data : bytes
-        CDR with its header of four bytes.
-    """
+    """A serialised message: topic, time of recording [ns], CDR with its header of four bytes."""
 
     topic: str
     time: int
@@ -38,15 +28,9 @@ class RawMessage(NamedTuple):
 
 class BagMessage(NamedTuple):
     """
-    One message of a bag, deserialised.
+    A message as an object: topic, time of recording [ns], message.
 
-    Attributes
-    ----------
-    topic : str
-    time : int, ns
-        Time of recording.
-    message : object
-        With the fields of the ROS message; arrays are numpy arrays.
+    The message has the fields of the ROS message; arrays are numpy arrays.
     """
 
     topic: str
@@ -55,17 +39,7 @@ class BagMessage(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """
-    Consecutive messages of one topic.
-
-    Attributes
-    ----------
-    topic : str
-    time : (k,) int array, ns
-        Times of recording.
-    data : list of bytes
-        CDR, each with its header of four bytes.
-    """
+    """Messages of one topic: times of recording (k,) [ns], and CDR with headers (list of k)."""
 
     topic: str
     time: Array

@@ -26,29 +26,13 @@ NODE = 'sensed_kinematics'
 
 
 class RecordedRobot(NamedTuple):
-    """
-    The robot of a bag; one of the two is empty.
-
-    Attributes
-    ----------
-    name : str
-        Of a file in ``robots/``.
-    urdf : str
-        XML text.
-    """
+    """The robot of a bag: name of a file in ``robots/``, or URDF text; the other one is empty."""
 
     name: str = ''
     urdf: str = ''
 
     def casters(self) -> CasterRobot:
-        """
-        Return the model.
-
-        Raises
-        ------
-        ModelError
-            The robot is a vehicle of another kind.
-        """
+        """Return the model; ModelError for a vehicle of another kind."""
         return load_casters(self.name) if self.name else from_urdf(self.urdf)
 
     @contextmanager

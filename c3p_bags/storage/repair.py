@@ -27,15 +27,8 @@ class Repaired(NamedTuple):
     """
     Result of `repair`.
 
-    Attributes
-    ----------
-    bag : Path
-    messages : dict of str to int
-        Numbers of messages by topic.
-    span : (int, int), ns
-        Times of recording of the first and the last message.
-    lost : int
-        Bytes of the files that could not be read.
+    New bag, numbers of messages by topic, times of recording of the first and the last one [ns],
+    and bytes of the files that could not be read.
     """
 
     bag: Path

@@ -33,13 +33,8 @@ def unpack_some(packing: str, data: bytes, most: int) -> bytes:
     """
     Return the first unpacked bytes, at most `most`.
 
-    Parameters
-    ----------
-    packing : str
-        ``''``, ``'lz4'`` or ``'zstd'``.
-    data : bytes
-        One frame or several; the last one may be truncated.
-    most : int
+    `packing` is ``''``, ``'lz4'`` or ``'zstd'``; `data` has one frame or several, of which the
+    last may be truncated.
 
     Raises
     ------
@@ -62,13 +57,7 @@ def unpack_some(packing: str, data: bytes, most: int) -> bytes:
 
 def unpack(packing: str, data: bytes, size: int) -> bytes:
     """
-    Return unpacked data of exactly `size` bytes.
-
-    Parameters
-    ----------
-    packing, data
-        As for `unpack_some`.
-    size : int
+    Return unpacked data of exactly `size` bytes; parameters as for `unpack_some`.
 
     Raises
     ------

@@ -8,7 +8,8 @@ import pytest
 from synthetic import notes_of, opened, read_topics, topics_of
 
 from c3p_bags.runs.recompute import ODOMETRY, _numbers
-from c3p_bags.runs.recompute_bag import _message, recompute_bag
+from c3p_bags.runs.recompute_bag import recompute_bag
+from c3p_bags.runs.run_bag import odometry_message
 from c3p_bags.storage import bag_parameters
 from c3p_bags.storage.bag_writer import BagError, BagWriter
 from c3p_bringup.cli.main import main
@@ -82,8 +83,8 @@ def bag(path, count=200, space='', refused=(), resets=None, parameters=PARAMETER
             estimate = stream.step(clock.accept(stamp), back[:3], sign[:3] * velocity[:3],
                                    back[3:], sign[3:] * velocity[3:])
             if odom and k >= start and k not in lost:
-                writer.write(f'{space}/odom', stamp + 2000, _message(
-                    writer.types, stamp, _numbers(estimate), 'map', 'base_link'))
+                writer.write_message(f'{space}/odom', stamp + 2000, odometry_message(
+                    t, stamp, _numbers(estimate), 'map', 'base_link'))
     return path
 
 

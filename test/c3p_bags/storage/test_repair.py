@@ -176,7 +176,7 @@ def test_the_command_says_what_it_made(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(('content', 'says'), [
-    (b'', 'is not an MCAP file'), (b'something else', 'is no MCAP file'),
+    (b'', 'is not an MCAP file'), (b'something else', 'is not an MCAP file'),
     (b'\x89MCAP0\r\n', 'cannot be read')])
 def test_what_is_no_bag_is_refused(tmp_path, content, says):
     (tmp_path / 'a.mcap').write_bytes(content)
