@@ -123,3 +123,15 @@ def parameter(types, text):
 def test_a_bag_that_is_none_is_told(tmp_path):
     with pytest.raises(BagError, match='no such file'), described(tmp_path / 'none'):
         pass
+
+
+@pytest.mark.parametrize('command', ['report', 'recompute', 'film', 'view', 'identify'])
+def test_every_command_refuses_a_bag_of_an_unknown_robot_with_the_remedy(tmp_path, capsys,
+                                                                         monkeypatch, command):
+    from c3p_bringup.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+    bag = write(tmp_path / 'bag', {'c3p_robot': 'ours'}, '')
+    assert main([command, str(bag)]) == 2
+    told = capsys.readouterr().err
+    assert "'ours' is not one of this installation" in told and '--robot NAME' in told
