@@ -25,14 +25,7 @@ class FlightRecorder:
     """
     Triggers snapshots on ``~/snapshot`` and on errors, and writes them in parts.
 
-    Parameters
-    ----------
-    node : Node
-    writer : SnapshotWriter
-    now : callable
-        Returns the time of the recording, ns.
-    disk : callable
-        Returns a context that handles disk errors.
+    `now` returns the time of the recording [ns], `disk` a context that handles disk errors.
     """
 
     def __init__(self, node: Node, writer: SnapshotWriter, now: Callable[[], int],
@@ -50,10 +43,7 @@ class FlightRecorder:
         """
         Trigger a snapshot for each new error in a serialised DiagnosticArray.
 
-        Raises
-        ------
-        MessageError
-            It cannot be read; see `read_message`.
+        Raises MessageError; see `read_message`.
         """
         message = read_message(self._writer.types, data, DIAGNOSTICS)
         for reason in self._watch.look((s.name, s.level, s.message) for s in message.status):

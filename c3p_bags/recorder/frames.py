@@ -65,10 +65,7 @@ class RecordedFrames:
         """
         Write the frames of the moving joints of a serialised JointState.
 
-        Raises
-        ------
-        MessageError
-            It cannot be read; see `read_message`.
+        Raises MessageError; see `read_message`.
         """
         if self._tree is None or not self._due('joints', time):
             return
@@ -83,10 +80,7 @@ class RecordedFrames:
         A frame has one parent: if the odometry's child frame is fixed to the root of the robot
         (``base_link`` to ``base_footprint``), the transform places the root in ``odom``.
 
-        Raises
-        ------
-        MessageError
-            It cannot be read; see `read_message`.
+        Raises MessageError; see `read_message`.
         """
         if not self._due('odom', time):
             return

@@ -17,22 +17,9 @@ class Subscriptions:
     """
     Subscribes to topics, also before they have publishers.
 
-    Parameters
-    ----------
-    node : Node
-    topics : mapping of str to str
-        Topic → expected message type.
-    latched : set of str
-    record : callable
-        Receives topic and bytes of each message.
-    missing : callable
-        Receives topic and reason where a type cannot be recorded.
-
-    Attributes
-    ----------
-    kinds : dict of str to str
-        Topic → message type, as published.
-    latched : set of str
+    `topics` maps names to expected message types, the attribute ``kinds`` to the published ones;
+    ``latched`` are the latched ones. `record` receives topic and bytes of each message, `missing`
+    topic and reason of a type that cannot be recorded.
     """
 
     def __init__(self, node: Node, topics: Mapping[str, str], latched: set[str],

@@ -92,16 +92,10 @@ def measure(robot: CasterRobot, log: RunLog) -> Array:
 def read(bag: Bag, robot: str | None = None, namespace: str | None = None,
          goal_tolerance: float = 0.05, yaw_tolerance: float = float('inf')) -> Run:
     """
-    Read and analyse a bag.
+    Read and analyse a `bag`.
 
-    Parameters
-    ----------
-    bag : Bag
-    robot : str, optional
-        Name or path; default that of the bag.
-    namespace : str, optional
-        Of the robot; default the only one in the bag.
-    goal_tolerance, yaw_tolerance : float, m and rad
+    `robot` is a name or path, default that of the bag; `namespace` that of the robot, default the
+    only one. `goal_tolerance` [m] and `yaw_tolerance` [rad] define the goal zone.
 
     Raises
     ------

@@ -25,16 +25,10 @@ DIAGNOSTICS = '/diagnostics'
 
 def read_run(bag: Bag, robot: CasterRobot, namespace: str | None = None) -> RunLog:
     """
-    Return the run in a bag.
+    Return the run in a bag, recorded by the suite or by ``ros2 bag record``.
 
-    Parameters
-    ----------
-    bag : Bag
-        Recorded by the suite or by ``ros2 bag record``.
-    robot : CasterRobot
-        Defines joint names, signs and zero angles.
-    namespace : str, optional
-        Of the robot; default the only one in the bag.
+    `robot` defines joint names, signs and zero angles; `namespace` is that of the robot, default
+    the only one in the bag.
 
     Raises
     ------

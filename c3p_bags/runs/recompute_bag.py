@@ -62,13 +62,8 @@ def recorded_settings(bag: Bag, space: str, changes: Mapping[str, Any] | None = 
     """
     Return the settings of a robot's odometry, and the parameters behind them.
 
-    Parameters
-    ----------
-    bag : Bag
-    space : str
-        Namespace of the robot, as `Bag.namespace` returns it.
-    changes : mapping, optional
-        Parameters that replace those of the bag.
+    `space` is the namespace of the robot, as `Bag.namespace` returns it; `changes` are parameters
+    that replace those of the bag.
 
     Raises
     ------

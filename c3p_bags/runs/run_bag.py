@@ -121,7 +121,7 @@ def odometry_numbers(pose: Array, twist: Array, pose_covariance: Array, twist_co
 
 def odometry_message(types: Mapping[str, type], ns: int, numbers: Array, frame: str, child: str
                      ) -> Any:
-    """Return an Odometry of `numbers` with stamp `ns`, made of `types`; `frame` and `child` frame."""
+    """Return an Odometry of `numbers` at `ns`, in `frame` and `child` frame, made of `types`."""
     def make(name: str, *values: Any) -> Any:
         return types[f'geometry_msgs/msg/{name}'](*values)
 

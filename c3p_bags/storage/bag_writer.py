@@ -51,13 +51,9 @@ class BagError(ValueError):
 
 def message_types(distribution: str | None = None) -> Typestore:
     """
-    Return the message definitions of a ROS 2 distribution.
+    Return the message definitions of a ROS 2 distribution; default ``$ROS_DISTRO``, else Jazzy.
 
-    Parameters
-    ----------
-    distribution : str, optional
-        ``'jazzy'``, ``'kilted'``, …; default ``$ROS_DISTRO``, else Jazzy. An unknown name, such as
-        one newer than the installed libraries, selects the newest known distribution.
+    An unknown name, such as one newer than the installed libraries, selects the newest known one.
     """
     name = (distribution or os.environ.get('ROS_DISTRO') or 'jazzy').upper()
     return get_typestore(getattr(Stores, f'ROS2_{name}', Stores.LATEST))
@@ -117,14 +113,8 @@ class BagWriter:
         """
         Announce a topic.
 
-        Parameters
-        ----------
-        topic : str
-            Absolute name.
-        kind : str
-            Message type such as ``'nav_msgs/msg/Odometry'``.
-        latched : bool
-            The last message is kept for late subscribers (transient local).
+        The `topic` is absolute; the `kind` a message type such as ``'nav_msgs/msg/Odometry'``. The
+        last message of a `latched` topic is kept for late subscribers (transient local).
 
         Raises
         ------
