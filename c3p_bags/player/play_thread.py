@@ -96,6 +96,7 @@ class PlayThread:
                 begin = message.time
                 with self._wake:
                     self._pace.begin(begin, time.monotonic())
+            # a pause shifts the due time while waiting
             late = self._wait_for(message.time)
             if self._stopped:
                 return

@@ -26,16 +26,9 @@ class SnapshotLimits(NamedTuple):
     """
     Limits of memory and disk.
 
-    Attributes
-    ----------
-    seconds : float
-        Held in memory, and written from before a trigger.
-    bytes : int
-        Most bytes in memory; the oldest messages are dropped first.
-    after : float, s
-        Recorded after a trigger; another trigger within this time prolongs the snapshot.
-    most : int
-        Most snapshots of one run: a recurring error must not fill the disk.
+    Seconds and bytes in memory (the oldest messages are dropped first), seconds recorded after a
+    trigger (another one within this time prolongs the snapshot), and most snapshots of one run: a
+    recurring error must not fill the disk.
     """
 
     seconds: float = 30.0

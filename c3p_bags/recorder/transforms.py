@@ -147,6 +147,7 @@ transform=Transform(translation=(1.0, 0.0, 0.0), rotation=(0.0, 0.0, 0.0, 1.0)))
         for joint, origin, axis in self._joints:
             if joint.kind not in MOVABLE:
                 continue
+            # a mimic joint has no position of its own
             leader, factor, offset = joint.mimic or (joint.name, 1.0, 0.0)
             position = factor * positions.get(leader, math.nan) + offset
             if not math.isfinite(position):

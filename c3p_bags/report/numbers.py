@@ -114,6 +114,7 @@ def blocked_time(run: Run) -> float | None:
         return None
     weak = np.flatnonzero(run.sigma < NEAR)
     command = held(log.cmd_vel, log.joints.time[weak])
+    # the direction of the smallest singular value; its sign is arbitrary
     lost = singularity(robot, log.joints.steering[weak]).directions[:, 2]
     a, b = (_scaled(robot, twist) for twist in (command, lost))
     size = np.linalg.norm(a, axis=1)

@@ -118,6 +118,7 @@ def figure(panels: Sequence[Panel], runs: Sequence[Run], margin: float = 0.72) -
     column = (right - left - 0.045 * (len(runs) - 1)) / len(runs)
     above = height - top
     for panel in panels:
+        # from top to bottom, in fractions of the page
         above -= panel.height
         shared: Axes | None = None
         for k, run in enumerate(runs):

@@ -31,6 +31,7 @@ def read_columns(bag: Bag, readers: Mapping[str, Reader]) -> dict[str, Column]:
         The bag cannot be read.
     """
     parts: dict[str, list[Column]] = {topic: [] for topic in readers}
+    # all topics in one pass over the bag
     for batch in bag.batches(list(readers)):
         rows = readers[batch.topic](bag.topics[batch.topic].kind, batch.data)
         if rows:

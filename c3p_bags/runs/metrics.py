@@ -243,6 +243,7 @@ def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike | None,
     entry = (None if log.odom is None or goal is None else
              entry_time(log.odom, goal, start, goal_tolerance, yaw_tolerance))
     end = np.inf if entry is None else entry
+    # drift of the odometry: against the truth at the last common time
     truth = truth_in_odom(log)
     drift = None
     if truth is not None and log.odom is not None:

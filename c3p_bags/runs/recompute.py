@@ -87,15 +87,9 @@ class Agreement(NamedTuple):
     """
     Recomputed against recorded odometry.
 
-    Attributes
-    ----------
-    compared, identical, same_motion : int
-        Messages with the same stamp; those with all 85 numbers equal to the last bit; those with
-        equal pose and twist.
-    position, yaw, twist : float, m, rad, m/s and rad/s
-        Largest differences.
-    covariance : float
-        Largest difference as a fraction of the largest recorded number.
+    Numbers of messages with the same stamp, of those with all 85 numbers equal to the last bit,
+    and of those with equal pose and twist. Largest differences [m, rad, m/s and rad/s]; that of
+    the covariance as a fraction of the largest recorded number.
     """
 
     compared: int
@@ -158,17 +152,9 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
     """
     Return the odometry of the samples.
 
-    Parameters
-    ----------
-    samples : Samples
-    robot : CasterRobot
-    settings : OdometrySettings, optional
-        Default those of the odometry; see `odometry_settings`.
-    recorded : Recorded, optional
-        Decides which samples were used and when the pose was set; without it every sample is used
-        and the robot starts at the origin.
-    progress : callable
-        Receives the fraction done, 0 to 1.
+    The `settings` default to those of the odometry. `recorded` decides which samples were used and
+    when the pose was set; without it every sample is used and the robot starts at the origin.
+    `progress` receives the fraction done, 0 to 1.
     """
     run = _Run(OdometryStream(robot, settings), CycleClock(), samples)
     known = {} if recorded is None else dict(zip(recorded.stamp.tolist(), recorded.numbers,
@@ -179,6 +165,7 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
     for k, stamp in enumerate(samples.stamp.tolist()):
         if k % 1000 == 0:
             progress(k / len(samples.stamp))
+        # without recorded odometry a sample is decided together with the next recorded one
         if known and stamp not in known:
             silent.append(k)
             continue
@@ -190,6 +177,7 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
         estimate = run.step(k)
         if known and estimate is not None:
             then = _pose(known[stamp])
+            # steps are compared, not poses: an offset from an earlier reset persists
             ours, theirs = last or (np.zeros(3), np.zeros(3))
             if _apart(estimate.pose - ours, then - theirs) > (JUMP if last else 0.0) or (
                     not then.any() and _apart(estimate.pose, then) > 0.0):

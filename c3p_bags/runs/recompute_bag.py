@@ -30,22 +30,10 @@ RECORDED = 'odom/recorded'
 
 class BagOdometry(NamedTuple):
     """
-    Result of `recompute_bag`.
+    Result of `recompute_bag`; the agreement is None without recorded odometry.
 
-    Attributes
-    ----------
-    odometry : Recomputed
-    agreement : Agreement or None
-        With the recorded odometry, where there is one.
-    parameters : dict
-        Of the odometry, as used.
-    known : bool
-        The bag has the parameters of the node.
-    changed : bool
-        Robot or parameters differ from those of the bag.
-    namespace : str
-    frames : (str, str)
-        Of pose and twist.
+    The parameters are those used; `known` if the bag has those of the node, `changed` if robot or
+    parameters differ from the bag's. Frames of pose and twist.
     """
 
     odometry: Recomputed
@@ -88,19 +76,10 @@ def recompute_bag(bag: Bag, robot: str = '', namespace: str | None = None,
     """
     Recompute the odometry of a bag.
 
-    Parameters
-    ----------
-    bag : Bag
-    robot : str, optional
-        Name or path; default that of the bag.
-    namespace : str, optional
-        Of the robot; default the only one in the bag.
-    changes : mapping, optional
-        Parameters of the node sensed_kinematics that replace those of the bag.
-    everything : bool
-        Use every joint state and set no pose, regardless of the recorded odometry.
-    progress : callable
-        Receives the fraction done, 0 to 1.
+    `robot` is a name or path, default that of the bag; `namespace` that of the robot, default the
+    only one. `changes` are parameters of the node sensed_kinematics that replace those of the bag.
+    `everything` uses every joint state and sets no pose, regardless of the recorded odometry.
+    `progress` receives the fraction done, 0 to 1.
 
     Raises
     ------

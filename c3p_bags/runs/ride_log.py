@@ -37,18 +37,9 @@ class Ride(NamedTuple):
     """
     A recorded run of the tricycle; times in s since the first joint states, by stamps.
 
-    Attributes
-    ----------
-    time : (k,) array
-    joint, rate : (k, 6) arrays, rad and rad/s
-        In the order of `pvc_model.JOINTS`.
-    pose_time : (m,) array
-    pose : (m, 7) array
-        Position [m] and quaternion x, y, z, w of the platform.
-    twist : (m, 6) array
-        Of the platform in its own frame, m/s and rad/s.
-    grounds : sequence of (float, Ground)
-        Time from which each part was shown.
+    Joint angles and rates (k, 6) [rad and rad/s] in the order of `pvc_model.JOINTS`; position [m]
+    and quaternion x, y, z, w (m, 7) of the platform, and its twist (m, 6) in its own frame [m/s
+    and rad/s]; times from which the parts of the ground were shown.
     """
 
     time: Array

@@ -84,6 +84,7 @@ class Bag:
             raise self._unreadable(error) from error
         self.notes, self._mcap = files.notes, files.plain_mcap
         self.topics: dict[str, Topic] = {}
+        # a topic has one connection for each publisher
         for connection in self._reader.connections:
             before = self.topics.get(connection.topic)
             offered = getattr(connection.ext, 'offered_qos_profiles', None) or ()

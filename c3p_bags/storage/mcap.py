@@ -102,6 +102,7 @@ def read_mcap(path: Path, topics: Collection[str] | None = None
                 raise ValueError('not an MCAP file')
             for block in _blocks(file):
                 for code, begin, end in records(block):
+                    # messages are frequent, channels rare
                     if code == MESSAGE:
                         number, _, time, _ = MESSAGE_HEAD.unpack_from(block, begin)
                         topic = channels.get(number)

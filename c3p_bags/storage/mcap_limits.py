@@ -65,6 +65,7 @@ def check_mcap(file: BinaryIO, size: int, mode: str = '') -> None:
     # without a summary a reader looks for the descriptions of topics in the chunks
     look_inside = not (indexed and described) or mode == 'message'
     chunks, total = {}, 0
+    # front to back, independent of the index: what a reader could reach is checked
     for place, code, length in _records(file, len(MAGIC), size):
         if code == CHUNK:
             chunk = chunks[place] = _chunk(file, place, length)
@@ -79,6 +80,7 @@ def check_mcap(file: BinaryIO, size: int, mode: str = '') -> None:
             _check_record(code, _content(file, place + RECORD.size, length))
         elif code == MESSAGE and mode == 'message':
             check_packed(_content(file, place + RECORD.size, length)[MESSAGE_HEAD.size:])
+    # a reader trusts sizes in the index, so they must be those of the chunk heads
     for _, _, start, head in indexed:
         found = chunks.get(start)
         if found is None or found[:3] != head:
@@ -220,6 +222,7 @@ def _indexed(content: bytes) -> tuple[int, int, int, tuple[str, int, int]]:
 
 def _check_together(spans: list[tuple[int, int, int]]) -> None:
     """Refuse overlapping chunks that together exceed the limit: a reader holds all of them."""
+    # sweep over time: sizes are added at the first and removed after the last message of a chunk
     events = sorted([(first, 1, size) for first, _, size in spans]
                     + [(max(first, last), 2, -size) for first, last, size in spans])
     together = 0

@@ -75,9 +75,11 @@ def choose_robot(parameters: Mapping[str, Any], notes: Mapping[str, str],
     ModelError
         No evidence, or not a description of a caster robot.
     """
+    # the odometry was computed with this description: the strongest evidence
     if parameters.get('robot_description'):
         return RecordedRobot(urdf=_checked(parameters['robot_description']))
     names = [name for name in (parameters.get('robot'), notes.get('c3p_robot')) if name]
+    # a name before the URDF: it also finds vehicles of other kinds, and their settings
     for name in names:
         if is_robot_name(name):
             return RecordedRobot(name=name)
