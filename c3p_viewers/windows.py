@@ -75,15 +75,11 @@ def _bag_in_mujoco(arguments: Namespace, robot: CasterRobot) -> None:
 
 
 def _bag_in_foxglove(arguments: Namespace, robot: CasterRobot) -> None:
-    from c3p_bags.runs.log_reader import namespace_of
-    from c3p_bags.storage.bags import topics_of
     from c3p_viewers.foxglove.foxglove_bag import BagPlayer
 
-    space = arguments.namespace
-    if space is None:
-        space = namespace_of(topics_of(arguments.bag), arguments.bag)
-    player = BagPlayer(arguments.bag, robot, robot_description(arguments.robot), arguments.host,
-                       arguments.port, space.rstrip('/'), arguments.robot)
+    space = arguments.bag.namespace(arguments.namespace)
+    player = BagPlayer(arguments.bag.path, robot, robot_description(arguments.robot),
+                       arguments.host, arguments.port, space, arguments.robot)
     _say(_invitation(player.server.url))
     # Ctrl-C ends the waiting, and with it the thread
     thread = threading.Thread(target=player.run, name='player', daemon=True)

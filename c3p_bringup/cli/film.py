@@ -13,7 +13,7 @@ from tqdm import tqdm
 from c3p_bringup.cli.common import (
     add_recorded_robot,
     count,
-    given_robot,
+    given_bag,
     make_places,
     positive,
 )
@@ -49,8 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.out.suffix not in SUFFIXES:
         raise ValueError(f'out = {arguments.out}: its name must end in {" or ".join(SUFFIXES)}')
-    with given_robot(arguments.robot, arguments.bag) as robot:
-        log = read_run(arguments.bag, load_casters(robot))
+    with given_bag(arguments.bag, arguments.robot) as (bag, robot):
+        log = read_run(bag, load_casters(robot))
         make_places(arguments.out.parent)
         if arguments.out.suffix == '.png':
             path = render_run(log, arguments.out, robot, size=arguments.size)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``c3p view``: a robot on the screen, live or from a bag, or one picture of it."""
+"""``c3p view``: a robot on the screen, live or from a bag, or a picture of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from c3p_bringup.cli.common import (
     add_recorded_robot,
     count,
     finite,
-    given_robot,
+    given_bag,
     make_places,
     write_json,
 )
@@ -40,7 +40,7 @@ def add_view(commands: Any) -> None:
                          help='of the robot (default: the only one in the bag; live: none)')
     command.add_argument('--time', type=finite, metavar='S',
                          help='with --headless-screenshot: seconds since the first joint states '
-                              '(default: when half of the way is driven)')
+                              '(default: at half of the distance driven)')
     command.add_argument('--headless-screenshot', type=Path, metavar='FILE',
                          help='write this .png instead of opening a window')
     command.add_argument('--size', type=count, nargs=2, default=[1280, 720],
@@ -62,7 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     made = arguments.headless_screenshot or arguments.save
     make_places(Path() if made is None else made.parent, arguments.json)
-    with given_robot(arguments.robot, arguments.bag, arguments.namespace) as arguments.robot:
+    with given_bag(arguments.bag, arguments.robot, arguments.namespace) as (
+            arguments.bag, arguments.robot):
         figures = _show(arguments)
     stream = write_json(figures, arguments.json)
     for path in figures['files'].values():
@@ -71,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _show(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Show the robot as it is asked for; return what was shown, for JSON."""
+    """Show the robot in the selected viewer; return a summary for JSON."""
     # imported when asked for: each viewer has libraries of its own
     if isinstance(load(arguments.robot), PvcTricycle):
         from c3p_viewers.rerun.tricycle_view import view

@@ -173,13 +173,16 @@ def _joint(element: ElementTree.Element) -> Joint:
     if length == 0.0 and kind not in ('fixed', 'floating'):
         raise ModelError(f'{what} axis = 0 0 0: give the direction the joint turns about')
     limit = element.find('limit')
-    dynamics = element.find('dynamics')
+    dynamics, mimic = element.find('dynamics'), element.find('mimic')
     return Joint(
         name, kind, *ends, origin=_pose(element, what),
         axis=axis / length if length else axis,
         effort=_limit(limit, 'effort', what), velocity=_limit(limit, 'velocity', what),
         damping=_attribute(dynamics, 'damping', f'{what} dynamics', '0'),
-        friction=_attribute(dynamics, 'friction', f'{what} dynamics', '0'))
+        friction=_attribute(dynamics, 'friction', f'{what} dynamics', '0'),
+        mimic=None if mimic is None else (
+            mimic.get('joint', ''), _attribute(mimic, 'multiplier', f'{what} mimic', '1'),
+            _attribute(mimic, 'offset', f'{what} mimic', '0')))
 
 
 def _limit(limit: ElementTree.Element | None, name: str, what: str) -> float | None:

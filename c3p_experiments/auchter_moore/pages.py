@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
 
 from c3p_bags.report import style
 from c3p_description.pvc_model import PvcTricycle
@@ -81,10 +82,7 @@ def rough_page(title: str, source: str, figures: Mapping[str, Any], drives: Sequ
     list of Path
         The files.
     """
-    page = style.figure(*SIZE)
-    grid = page.add_gridspec(4, 3, left=0.055, right=0.985, top=0.925, bottom=0.04, hspace=0.35,
-                             wspace=0.2, height_ratios=(2.45, 1.0, 1.0, 1.0))
-    _headline(page, title, source, figures)
+    page, grid = _page(title, source, figures)
     picture(page.add_subplot(grid[0, :]), drives[0], model, 'a')
     first = page.add_subplot(grid[1, 0])
     others = [page.add_subplot(grid[cell], sharex=first)
@@ -101,18 +99,17 @@ def rough_page(title: str, source: str, figures: Mapping[str, Any], drives: Sequ
     return style.save(page, path)
 
 
-def _headline(page: Figure, title: str, source: str, figures: Mapping[str, Any]) -> None:
-    reached = figures['reached']
-    page.text(0.055, 0.978, title + ('' if reached else ': MISSED'), fontsize=13,
-              fontweight='bold', va='center',
-              color=style.REFERENCE if reached else style.ALERT)
-    page.text(0.985, 0.978, source, fontsize=8.5, va='center', ha='right', color='#333333')
+def _page(title: str, source: str, figures: Mapping[str, Any]) -> tuple[Figure, GridSpec]:
+    """Return the page with its headline, and the grid of its panels."""
     cases = '; '.join(
         f'{case["case"]}: slip of material {case["material_slip_max_mps"]:.0e} m/s, camber '
         f'{np.degrees(case["camber_max_rad"]):.2f}°' for case in figures['cases'])
-    page.text(0.055, 0.958, f'largest closure error {figures["closure_l2_max"]:.0e}   |   {cases}'
-              f'   |   without PVC {1e3 * figures["least_slip_equal_rms_mps"]:.1f} mm/s rms or '
-              'more', fontsize=8.5, va='center', color='#333333')
+    return style.page(
+        title + ('' if figures['reached'] else ': MISSED'),
+        [f'largest closure error {figures["closure_l2_max"]:.0e}', cases,
+         f'without PVC {1e3 * figures["least_slip_equal_rms_mps"]:.1f} mm/s rms or more'],
+        source, good=figures['reached'], size=SIZE, rows=4, hspace=0.35, wspace=0.2,
+        height_ratios=(2.45, 1.0, 1.0, 1.0))
 
 
 def picture(axes: Axes, drive: Any, model: PvcTricycle, letter: str) -> None:

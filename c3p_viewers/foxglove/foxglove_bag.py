@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from c3p_bags.storage.bags import RawMessage, read_raw, span_of, topics_of
+from c3p_bags.storage.bag import Bag
+from c3p_bags.storage.messages import RawMessage
 from c3p_description.model import CasterRobot
 from c3p_viewers.foxglove.foxglove_scene import SceneChannel
 from c3p_viewers.foxglove.foxglove_server import DEFAULT_PORT, FoxgloveServer, import_foxglove
@@ -52,8 +53,9 @@ class BagPlayer:
                  file: str | Path = '') -> None:
         """Offer every topic of the bag; nothing plays yet."""
         self._path = path
-        topics = topics_of(path)
-        self.start, self.end = span_of(path)
+        with Bag(path) as bag:
+            topics, (self.start, self.end) = bag.topics, bag.span
+            latched = list(bag.raw([topic for topic in topics if topic.endswith(LATCHED)]))
         fox = import_foxglove().websocket
         self._status, self._state = fox.PlaybackStatus, fox.PlaybackState
         self._play = fox.PlaybackCommand.Play
@@ -65,16 +67,16 @@ class BagPlayer:
         self.server = FoxgloveServer(
             f'{robot.name}: {Path(path).name}', host, port, description, file,
             time_range=(self.start, self.end), on_playback=self.request)
-        self._topics = {topic for topic, (kind, _) in topics.items() if self.server.add(
-            topic, kind, topic.endswith(LATCHED))}
+        self._topics = {name for name, topic in topics.items() if self.server.add(
+            name, topic.kind, name.endswith(LATCHED))}
         # few, and needed wherever the app goes on
-        self._latched = list(read_raw(path, [t for t in self._topics if t.endswith(LATCHED)]))
+        self._latched = [message for message in latched if message.topic in self._topics]
         # where the bag has no description the server gives its own
         self._description = None if any(t.endswith('/robot_description') for t in topics) else (
             description)
         if self._description is not None:
             self.server.add('/robot_description', 'std_msgs/msg/String', latched=True)
-        self._kinds = {topic: kind for topic, (kind, _) in topics.items()}
+        self._kinds = {name: topic.kind for name, topic in topics.items()}
         self._scene = SceneChannel(self.server, robot, namespace)
 
     def request(self, asked: Any) -> Any:
@@ -152,7 +154,9 @@ class BagPlayer:
         self.server.playback.broadcast_playback_state(self._as_state())
 
     def _messages(self, begin: int) -> Iterator[RawMessage]:
-        return read_raw(self._path, self._topics, start=begin)
+        # opened in the thread that plays: sqlite3 requires it
+        with Bag(self._path) as bag:
+            yield from bag.raw(self._topics, start=begin)
 
     def _tell(self, now: float) -> None:
         """Tell the app the time and the state, not too often."""

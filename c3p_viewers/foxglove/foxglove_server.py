@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from c3p_bags.storage.bags import message_types
+from c3p_bags.storage.bag_writer import message_types
 from c3p_description.model import ModelError
 from c3p_description.reading.mesh_files import mesh_file
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from c3p_bags.report.style import caster_colour
+from c3p_bags.report.palette import caster_colour
 from c3p_description.model import CasterRobot
 from c3p_viewers.foxglove.foxglove_scene import NUMBERS
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from c3p_bags.report.style import caster_colour
+from c3p_bags.report.palette import caster_colour
 from c3p_description.model import CasterRobot
 
 TIMELINE, PLATFORM = 'time', 'odom/robot'

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c3p_bags.recorder.transforms import Transform
-from c3p_bags.report.style import caster_colour
+from c3p_bags.report.palette import caster_colour
 from c3p_bags.runs.ride_log import Ground
 from c3p_description.model import Array
 from c3p_description.pvc_model import JOINTS, PvcTricycle

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from c3p_bags.runs.ride_log import TERRAIN, Ground, Ride, ground_of, read_ride
-from c3p_bags.storage.bags import message_types
+from c3p_bags.storage.bag_writer import message_types
 from c3p_bags.storage.log_fields import named_reader, spatial
 from c3p_description.model import Array, ModelError
 from c3p_description.pvc_model import JOINTS, PvcTricycle

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from c3p_bags.storage.bags import message_types
+from c3p_bags.storage.bag_writer import message_types
 from c3p_description.model import Array, CasterRobot
 from c3p_ros.cdr import MessageError
 from c3p_ros.wheel_slip import KIND as SLIP_KIND

@@ -25,11 +25,12 @@ from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from source_tree import ROOT  # noqa: E402
 from std_msgs.msg import Bool, String  # noqa: E402
+from synthetic import topics_of  # noqa: E402
 from wired import LIMIT, Wired, deliver  # noqa: E402
 
 from c3p_bags.player.player_node import PlayerNode  # noqa: E402
 from c3p_bags.recorder.recorder_node import RecorderNode  # noqa: E402
-from c3p_bags.storage.bags import BagWriter, topics_of  # noqa: E402
+from c3p_bags.storage.bag_writer import BagWriter  # noqa: E402
 from c3p_bringup.drive_client import DriveClient  # noqa: E402
 from c3p_bringup.excite_live import ExcitationClient  # noqa: E402
 from c3p_bringup.teleop.robot_link import RobotLink  # noqa: E402

@@ -19,7 +19,8 @@ from wired import Wired  # noqa: E402
 from wired_robot import RATE, WiredRobot  # noqa: E402
 
 from c3p_bags.player.player_node import PlayerNode  # noqa: E402
-from c3p_bags.storage.bags import BagWriter  # noqa: E402
+from c3p_bags.storage.bag_writer import BagWriter  # noqa: E402
+from c3p_bags.storage.messages import RawMessage  # noqa: E402
 from c3p_bringup.excite_live import ExcitationClient  # noqa: E402
 from c3p_bringup.teleop.robot_link import RobotLink  # noqa: E402
 from c3p_controller.goals.goal_life import NO_COMMAND  # noqa: E402
@@ -292,10 +293,10 @@ def test_a_player_leaves_out_recorded_commands_that_are_no_numbers(wired, tmp_pa
         Parameter(name, value=value) for name, value in {
             'bag': str(tmp_path / 'bag'), 'commands': True, 'start_paused': True}.items()]))
     twist = Twist()
-    player._send('/cmd_vel', serialize_message(twist))
+    player._send(RawMessage('/cmd_vel', 1, serialize_message(twist)))
     for value in BAD:
         twist.angular.z = value
-        player._send('/cmd_vel', serialize_message(twist))
-    player._send('/cmd_vel', b'\0\1\0\0\0')
+        player._send(RawMessage('/cmd_vel', 1, serialize_message(twist)))
+    player._send(RawMessage('/cmd_vel', 1, b'\0\1\0\0\0'))
     assert player.withheld['/cmd_vel'] == 1 + len(BAD) and player.counts['/cmd_vel'] == 1
     assert wired.published['cmd_vel'] == 1

@@ -16,8 +16,8 @@ pytest.importorskip('foxglove', reason='pip install c3p[view]')
 pytest.importorskip('websockets', reason='pip install websockets')
 
 from foxglove_client import FoxgloveClient  # noqa: E402
+from synthetic import read_raw, topics_of  # noqa: E402
 
-from c3p_bags.storage.bags import read_raw, topics_of  # noqa: E402
 from c3p_description.reading.files import resolve_uri  # noqa: E402
 from c3p_description.reading.loader import robot_description  # noqa: E402
 from c3p_viewers.foxglove.foxglove_bag import BagPlayer  # noqa: E402

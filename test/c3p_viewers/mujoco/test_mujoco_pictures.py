@@ -140,7 +140,7 @@ def test_the_command_draws_what_a_bag_holds(studio, tmp_path, capsys):
 
     robot = load('c3p')
     write_bag(tmp_path / 'bag', robot, drive(robot, goal=(1.0, 0.0, 0.0), rate=20.0))
-    arguments = ['film', str(tmp_path / 'bag'), '--size', '320', '180', '--out']
+    arguments = ['film', str(tmp_path / 'bag'), '--robot', 'c3p', '--size', '320', '180', '--out']
     assert main([*arguments, str(tmp_path / 'run.png')]) == 0
     assert capsys.readouterr().out.strip() == str(tmp_path / 'run.png')
     assert imread(tmp_path / 'run.png').shape[:2] == (180, 320)

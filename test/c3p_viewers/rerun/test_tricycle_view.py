@@ -11,8 +11,10 @@ rr = pytest.importorskip('rerun', reason='pip install c3p[view]')
 pytest.importorskip('trimesh', reason='pip install c3p[view]')
 pytest.importorskip('xacro', reason='pip install xacro')
 
+from synthetic import opened, read_raw  # noqa: E402
+
 from c3p_bags.runs.ride_log import TERRAIN, read_ride  # noqa: E402
-from c3p_bags.storage.bags import BagError, BagWriter, read_raw  # noqa: E402
+from c3p_bags.storage.bag_writer import BagError, BagWriter  # noqa: E402
 from c3p_bringup.cli.main import main  # noqa: E402
 from c3p_description.pvc_model import JOINTS  # noqa: E402
 from c3p_description.reading.loader import load_tricycle  # noqa: E402
@@ -215,4 +217,4 @@ def test_a_bag_of_another_robot_is_told(tmp_path):
     with BagWriter(tmp_path / 'bag') as writer:
         writer.add('/joint_states', TOPICS['joint_states'])
     with pytest.raises(BagError, match='camber_joint_2'):
-        read_ride(tmp_path / 'bag')
+        opened(read_ride, tmp_path / 'bag')

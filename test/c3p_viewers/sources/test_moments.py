@@ -5,8 +5,8 @@ import dataclasses
 
 import numpy as np
 import pytest
+from synthetic import opened, read_raw, topics_of
 
-from c3p_bags.storage.bags import read_raw, span_of, topics_of
 from c3p_viewers.scene.shapes import Arrow
 from c3p_viewers.sources.moment import joint_positions, scene_of
 from c3p_viewers.sources.moment_reader import MomentReader, topic_below
@@ -71,7 +71,7 @@ def test_without_odometry_the_robot_stands_where_it_truly_is(source):
 def test_messages_one_by_one_tell_the_same_as_the_bag(robot, source, viewed_bag):
     """The reader of live topics against the reader of bags, on the same bytes."""
     reader, kinds = MomentReader(robot), {t: k for t, (k, _) in topics_of(viewed_bag).items()}
-    start, _ = span_of(viewed_bag)
+    start, _ = opened(lambda bag: bag.span, viewed_bag)
     compared, last = 0, None
     for message in read_raw(viewed_bag):
         if message.topic == '/joint_states' and reader.stamp() is not None:

@@ -10,15 +10,9 @@ import numpy as np
 import pytest
 import yaml
 from rosbags.highlevel import AnyReader
+from synthetic import read_raw, read_topics, topics_of
 
-from c3p_bags.storage.bags import (
-    BagError,
-    BagWriter,
-    message_types,
-    read_raw,
-    read_topics,
-    topics_of,
-)
+from c3p_bags.storage.bag_writer import BagError, BagWriter, message_types
 from c3p_bags.storage.topics import read_topics_file
 from c3p_description.reading.files import share_file
 
@@ -122,7 +116,7 @@ def test_an_error_while_writing_keeps_what_was_recorded(tmp_path):
 def test_a_process_that_fails_leaves_a_whole_bag(tmp_path):
     program = """
 import sys
-from c3p_bags.storage.bags import BagWriter
+from c3p_bags.storage.bag_writer import BagWriter
 writer = BagWriter(sys.argv[1])
 writer.add('/a', 'std_msgs/msg/Float64')
 writer.write('/a', 5, bytes([0, 1, 0, 0]) + bytes(8))

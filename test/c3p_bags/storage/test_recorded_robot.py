@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
+from synthetic import opened
 
-from c3p_bags.runs.recorded_robot import recorded_casters, recorded_robot, robot_of
+from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.bag_parameters import EVENT, event
-from c3p_bags.storage.bags import BagError, BagWriter
+from c3p_bags.storage.bag_writer import BagError, BagWriter
 from c3p_description.reading.loader import load, robot_description
 
 pytest.importorskip('xacro', reason='pip install xacro')
+
+
+@contextmanager
+def described(path):
+    """Yield the argument of `load` for the robot of a bag."""
+    with Bag(path) as bag, bag.robot().description() as robot:
+        yield robot
 
 
 def write(path, note, description, namespace=''):
@@ -27,7 +36,7 @@ def write(path, note, description, namespace=''):
 
 def test_a_name_that_is_known_here_is_taken(tmp_path):
     bag = write(tmp_path / 'bag', {'c3p_robot': 'pvc_tricycle'}, robot_description('c3p_25kg'))
-    with recorded_robot(bag) as name:
+    with described(bag) as name:
         assert name == 'pvc_tricycle'
 
 
@@ -35,14 +44,16 @@ def test_a_name_that_is_known_here_is_taken(tmp_path):
 @pytest.mark.parametrize('space', ['', '/robot1'])
 def test_else_it_is_the_one_that_the_bag_describes(tmp_path, note, space):
     bag = write(tmp_path / 'bag', note, robot_description('c3p_25kg'), space)
-    with recorded_robot(bag) as path:
+    with described(bag) as path:
         assert load(path).platform_mass == pytest.approx(load('c3p_25kg').platform_mass)
     assert not Path(path).exists()
 
 
-def test_a_bag_that_neither_names_nor_describes_a_robot_is_of_the_c3p(tmp_path):
-    with recorded_robot(write(tmp_path / 'bag', {}, '')) as name:
-        assert name == 'c3p'
+def test_a_bag_that_neither_names_nor_describes_a_robot_needs_one_named(tmp_path):
+    bag = write(tmp_path / 'bag', {}, '')
+    with pytest.raises(BagError, match='has no robot_description; name the robot: --robot NAME'):
+        opened(Bag.robot, bag)
+    assert opened(Bag.casters, bag, 'c3p').name == 'c3p'
 
 
 ARM = '<robot name="arm"><link name="base"/></robot>'
@@ -56,7 +67,7 @@ ARM = '<robot name="arm"><link name="base"/></robot>'
 def test_a_robot_that_cannot_be_found_is_refused_with_the_remedy(tmp_path, note, description,
                                                                  reason):
     bag = write(tmp_path / 'bag', note, description)
-    with pytest.raises(BagError, match=f'{reason}.*--robot'), recorded_robot(bag):
+    with pytest.raises(BagError, match=f'{reason}.*--robot'), described(bag):
         pass
 
 
@@ -73,7 +84,7 @@ def test_a_path_in_a_bag_is_not_opened(tmp_path, monkeypatch, name):
     for place in ('robot.xacro', 'robot.yaml', 'robot.urdf', 'robot', 'c3p.yaml'):
         (bag / place).write_text('<robot/>', encoding='utf-8')
         (tmp_path / place).write_text('<robot/>', encoding='utf-8')
-    with recorded_robot(bag) as path:
+    with described(bag) as path:
         assert Path(path).name == 'robot.urdf' and Path(path).parent.name.startswith('c3p_robot_')
         assert load(path).platform_mass == pytest.approx(load('c3p_25kg').platform_mass)
 
@@ -84,7 +95,7 @@ def test_a_description_in_a_bag_is_urdf_and_never_xacro(tmp_path):
         '<x:property xmlns:x="http://www.ros.org/wiki/xacro" name="a" value="${(lambda: '
         f"open('{mark}', 'w'))()}}\"/><link"), 1)
     bag = write(tmp_path / 'bag', {}, text)
-    assert recorded_casters(bag).platform_mass == pytest.approx(load('c3p_25kg').platform_mass)
+    assert opened(Bag.casters, bag).platform_mass == pytest.approx(load('c3p_25kg').platform_mass)
     assert not mark.exists()
 
 
@@ -97,9 +108,10 @@ def test_the_node_of_a_namespace_says_more_than_the_recorder(tmp_path):
             node = f'{space}/sensed_kinematics'
             writer.write_message(f'{space}/recorder/parameters', 1, event(
                 writer.types.types, 1, node, {'robot': parameter(writer.types.types, robot)}))
-    assert robot_of(tmp_path / 'bag', '/one') == robot_of(tmp_path / 'bag', 'one/')
-    assert robot_of(tmp_path / 'bag', '/one').name == 'c3p_25kg'
-    assert robot_of(tmp_path / 'bag', '/two').name == 'c3p'
+    with Bag(tmp_path / 'bag') as bag:
+        assert bag.robot('/one') == bag.robot('one/') == bag.robot('/one/')
+        assert bag.robot('/one').name == 'c3p_25kg'
+        assert bag.robot('/two').name == 'c3p'
 
 
 def parameter(types, text):
@@ -109,5 +121,17 @@ def parameter(types, text):
 
 
 def test_a_bag_that_is_none_is_told(tmp_path):
-    with pytest.raises(BagError, match='no such file'), recorded_robot(tmp_path / 'none'):
+    with pytest.raises(BagError, match='no such file'), described(tmp_path / 'none'):
         pass
+
+
+@pytest.mark.parametrize('command', ['report', 'recompute', 'film', 'view', 'identify'])
+def test_every_command_refuses_a_bag_of_an_unknown_robot_with_the_remedy(tmp_path, capsys,
+                                                                         monkeypatch, command):
+    from c3p_bringup.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+    bag = write(tmp_path / 'bag', {'c3p_robot': 'ours'}, '')
+    assert main([command, str(bag)]) == 2
+    told = capsys.readouterr().err
+    assert "'ours' is not one of this installation" in told and '--robot NAME' in told

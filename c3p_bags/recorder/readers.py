@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded message read while it is recorded; one that cannot be read stays as it came."""
+"""Readers of messages during recording; unreadable messages are recorded unchanged."""
 
 from __future__ import annotations
 
@@ -15,36 +15,31 @@ def read_message(types: Typestore, data: bytes, kind: str) -> Any:
     """
     Return a serialised message as an object.
 
-    Parameters
-    ----------
-    types : Typestore
-    data : bytes
-    kind : str
-        Message type such as ``'nav_msgs/msg/Odometry'``.
+    `kind` is a message type such as ``'nav_msgs/msg/Odometry'``.
 
     Raises
     ------
     MessageError
-        It is too large, or not such a message; text that is not UTF-8 counts as such, although
-        the wire carries it.
+        The message is too large, or not of this type; text must be UTF-8.
     """
     if len(data) > MOST_BYTES:
-        raise MessageError(f'{len(data)} bytes: read while recording are at most {MOST_BYTES}')
+        raise MessageError(f'{len(data)} bytes exceed the limit {MOST_BYTES} of messages that are '
+                           'read while recording')
     try:
         return types.deserialize_cdr(data, kind)
-    # whatever the bytes happen to mean to the library: its own error is no ValueError
+    # damaged bytes raise any exception of the library
     except Exception as error:
         raise MessageError(f'no {kind}: {error}') from error
 
 
 class Readers:
     """
-    What is computed from messages while they are recorded.
+    Readers of messages, by topic.
 
     Parameters
     ----------
     unread : callable
-        Takes topic and reason of a message that cannot be read; nothing is computed from it.
+        Receives topic and reason of an unreadable message.
 
     Examples
     --------
@@ -59,7 +54,7 @@ class Readers:
     """
 
     def __init__(self, unread: Callable[[str, object], None]) -> None:
-        """Compute nothing yet."""
+        """Start without readers."""
         self._unread = unread
         self._of: dict[str, list[Callable[[int, bytes], None]]] = {}
 
@@ -68,7 +63,7 @@ class Readers:
         self._of.setdefault(topic, []).append(read)
 
     def __call__(self, topic: str, time: int, data: bytes) -> None:
-        """Let a message be read by all that want it; what the disk raises is raised."""
+        """Pass a message to the readers of its topic; disk errors are raised."""
         for read in self._of.get(topic, ()):
             try:
                 read(time, data)
