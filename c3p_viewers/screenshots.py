@@ -47,7 +47,7 @@ def screenshot(arguments: Namespace) -> dict[str, Any]:
         path = rerun_picture(lambda file: save_run(source, robot, arguments.robot, file),
                              arguments.headless_screenshot, moment.time)
     else:
-        from c3p_viewers.mujoco.mujoco_picture import picture
+        from c3p_viewers.mujoco.pictures import picture
 
         path = picture(source, robot, arguments.robot, arguments.headless_screenshot,
                        moment.time, arguments.size)

@@ -67,7 +67,7 @@ def _bag_in_rerun(arguments: Namespace, robot: CasterRobot) -> None:
 
 def _bag_in_mujoco(arguments: Namespace, robot: CasterRobot) -> None:
     """Play the run over and over, as fast as it was."""
-    from c3p_viewers.mujoco.mujoco_window import Window
+    from c3p_viewers.mujoco.window import Window
 
     window, source = Window(robot, arguments.robot), _source(arguments, robot)
     begin, length = clock.monotonic(), max(source.end - source.start, 0.1)
@@ -143,7 +143,7 @@ def _live_in_rerun(arguments: Namespace, robot: CasterRobot) -> None:
 
 
 def _live_in_mujoco(arguments: Namespace, robot: CasterRobot) -> None:
-    from c3p_viewers.mujoco.mujoco_window import Window
+    from c3p_viewers.mujoco.window import Window
     from c3p_viewers.sources.live_source import LiveSource
 
     window = Window(robot, arguments.robot)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from c3p_description.reading.loader import load_tricycle
-from c3p_experiments.auchter_moore.film import check_film, contact_sheet, film
+from c3p_experiments.auchter_moore.film import contact_sheet, film
 from c3p_experiments.auchter_moore.measures import (
     Conditioning,
     LeastSlip,
@@ -25,6 +25,8 @@ from c3p_kinematics.closed_chain_vehicle import LockedSlip, Run, locked_slip, pl
 from c3p_kinematics.pvc_tricycle import vehicle as vehicle_of
 from c3p_kinematics.terrain import SplineGround, Terrain
 from c3p_simulation.worlds.terrain_files import load_terrain
+from c3p_viewers.mujoco.films import check_film
+from c3p_viewers.mujoco.opengl import require_renderer
 
 # the paper's inputs, rad/s: steering 0, drives 1, camber 0; its duration; step of the method, s
 DESIRED, DURATION, STEP = (0.0, 1.0, 0.0, 1.0, 0.0, 1.0), 20.0, 0.02
@@ -203,8 +205,9 @@ def _carry_out(study: Study, out: Path, options: ModelOptions, progress: Progres
     """Drive over each ground of a study; write page, table, and film if it is asked for."""
     robot, duration = options.robot or 'pvc_tricycle', options.duration or DURATION
     if options.film:
-        # what cannot be written is told before the runs
+        # a film that cannot be made here is an error before the runs
         check_film(options.film)
+        require_renderer()
     drives = []
     for case in study.cases:
         drives.append(drive(case, robot, options.seed, duration))
@@ -215,15 +218,14 @@ def _carry_out(study: Study, out: Path, options: ModelOptions, progress: Progres
                               'seed': options.seed},
                **together([one.figures for one in drives])}
     figures['table'] = table_rows(rows(study), figures)
-    model = load_tricycle(robot)
-    pages = rough_page(study.title, study.source, figures, drives, model, base)
+    pages = rough_page(study.title, study.source, figures, drives, robot, base)
     figures['files'] = {'picture': str(pages[0]), 'picture_pdf': str(pages[1]),
                         'table': str(write_report(study, figures, base))}
     if options.film:
         sheet = base.with_name(f'{study.name}_stills.png')
-        figures['files']['stills'] = str(contact_sheet(drives[0].run, model, sheet))
+        figures['files']['stills'] = str(contact_sheet(drives[0].run, robot, sheet))
         figures['files']['film'] = str(film(
-            drives[0].run, model, base.with_suffix(f'.{options.film}'),
-            progress=lambda share: progress(len(drives) + share)))
+            drives[0].run, robot, base.with_suffix(f'.{options.film}'),
+            progress=lambda done: progress(len(drives) + done)))
     progress(len(drives) + 1.0)
     return figures

@@ -67,7 +67,7 @@ def joint_angles(axes: Axes, drives: Sequence[Any], letter: str) -> None:
     style.legend(axes, ncols=3, loc='upper center')
 
 
-def ways(axes: Axes, drives: Sequence[Any], letter: str) -> None:
+def paths(axes: Axes, drives: Sequence[Any], letter: str) -> None:
     """Draw contact points (dotted) and wheel centres (solid) of the first run; Fig. 7."""
     style.dress(axes, f'({letter}) contact points (dotted) and wheel centres (solid) seen from '
                 'above (Fig. 7)', r'$x_G$ [m]', r'$y_G$ [m]')

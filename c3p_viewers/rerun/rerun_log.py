@@ -62,7 +62,7 @@ class RerunLog(RobotLog):
         x, y, yaw = (float(v) for v in moment.place)
         self.place(moment.time, Transform(
             (x, y, 0.0), (0.0, 0.0, math.sin(yaw / 2), math.cos(yaw / 2))),
-            joint_positions(self.robot, moment))
+            joint_positions(self.robot, moment.steering, moment.wheel_angle))
         goal = None if moment.goal is None else tuple(float(v) for v in moment.goal)
         if goal is not None and goal != self._goal:
             self._goal = goal

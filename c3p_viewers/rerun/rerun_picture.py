@@ -10,9 +10,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from c3p_viewers.mujoco.mujoco_studio import PictureError
 from c3p_viewers.rerun.rerun_layout import TIMELINE, import_rerun
 from c3p_viewers.rerun.rerun_process import RerunProcess
+from c3p_viewers.screen import PictureError
 
 # what the viewer may take to draw its first picture without a graphics card, s
 PATIENCE = 120.0

@@ -18,7 +18,7 @@ import time as clock
 from pathlib import Path
 from typing import Any
 
-from c3p_viewers.mujoco.mujoco_studio import PictureError
+from c3p_viewers.screen import PictureError
 
 ADDRESS = '127.0.0.1'
 # the viewer listens after about a second, on a busy computer later, s

@@ -8,7 +8,6 @@ which of them it shows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -94,21 +93,21 @@ def scene_of(robot: CasterRobot, moment: Moment,
                         slipping=moment.suspect is not None, settings=settings)
 
 
-def joint_positions(robot: CasterRobot, moment: Moment) -> Mapping[str, float]:
+def joint_positions(robot: CasterRobot, steering: Array, wheel_angle: Array) -> dict[str, float]:
     """
-    Return the positions of the joints as the description counts them, rad.
+    Return the positions of the joints in the convention of the description, rad.
 
     Parameters
     ----------
     robot : CasterRobot
-    moment : Moment
+    steering, wheel_angle : (n,) arrays, rad
+        In the convention of the model.
 
     Returns
     -------
-    mapping
+    dict
         Joint name → position.
     """
-    steering = robot.steering_sign * (moment.steering - robot.steering_zero)
-    wheel = robot.wheel_sign * moment.wheel_angle
-    return {**dict(zip(robot.steering_joints, steering.tolist(), strict=True)),
-            **dict(zip(robot.wheel_joints, wheel.tolist(), strict=True))}
+    values = np.concatenate([robot.steering_sign * (steering - robot.steering_zero),
+                             robot.wheel_sign * wheel_angle])
+    return dict(zip((*robot.steering_joints, *robot.wheel_joints), values.tolist(), strict=True))

@@ -118,7 +118,7 @@ def _heights(path):
 
 def _description(path):
     text = robot_description(path)
-    from c3p_viewers.mujoco.mujoco_urdf import mujoco_urdf
+    from c3p_viewers.mujoco.urdf import mujoco_urdf
     from c3p_viewers.sources.urdf_visuals import visuals
 
     for use in (lambda: load(path), lambda: FrameTree(text).fixed(),

@@ -10,10 +10,10 @@ pytest.importorskip('rerun', reason='pip install c3p[view]')
 pytest.importorskip('mujoco', reason='pip install c3p[sim]')
 
 from c3p_bringup.cli.main import main  # noqa: E402
-from c3p_viewers.mujoco.mujoco_studio import PictureError  # noqa: E402
 from c3p_viewers.rerun import rerun_process, rerun_view  # noqa: E402
 from c3p_viewers.rerun.rerun_layout import blueprint  # noqa: E402
 from c3p_viewers.rerun.rerun_process import RerunProcess, ShownRecording  # noqa: E402
+from c3p_viewers.screen import PictureError  # noqa: E402
 
 # what a viewer is for these tests: it notes how it was started, listens where it is bound, and
 # ends as it is told

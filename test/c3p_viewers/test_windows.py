@@ -12,7 +12,7 @@ pytest.importorskip('mujoco', reason='pip install c3p[sim]')
 
 from c3p_bringup.cli.main import main  # noqa: E402
 from c3p_viewers.foxglove import foxglove_bag  # noqa: E402
-from c3p_viewers.mujoco import mujoco_window  # noqa: E402
+from c3p_viewers.mujoco import window as mujoco_window  # noqa: E402
 from c3p_viewers.rerun import rerun_layout, rerun_log, rerun_picture, rerun_view  # noqa: E402
 from c3p_viewers.sources.urdf_visuals import visuals  # noqa: E402
 

@@ -115,7 +115,7 @@ def test_joint_positions_are_those_of_the_description(robot, source):
     turned = dataclasses.replace(robot, steering_sign=[-1, 1, 1], steering_zero=[0.3, 0.0, 0.0],
                                  wheel_sign=[1, 1, -1])
     moment = source.at(2.0)
-    positions = joint_positions(turned, moment)
+    positions = joint_positions(turned, moment.steering, moment.wheel_angle)
     assert positions['steering_joint_1'] == pytest.approx(-(moment.steering[0] - 0.3))
     assert positions['wheel_joint_3'] == pytest.approx(-moment.wheel_angle[2])
     assert len(positions) == 6
