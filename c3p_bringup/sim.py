@@ -74,6 +74,7 @@ def simulate_tricycle(options: SimOptions, say: Callable[[str], None] = print) -
         Options, parameters, a vehicle or a ground that cannot be.
     """
     from c3p_simulation.tricycle.rough_ground_node import RoughGroundNode
+    from c3p_viewers.marker_node import MarkerNode
 
     shown = False
 
@@ -81,14 +82,16 @@ def simulate_tricycle(options: SimOptions, say: Callable[[str], None] = print) -
         nonlocal shown
         if not shown:
             shown = True
-            say(f'on the topics joint_states, odom, {node.get_name()}/terrain and '
-                f'{node.get_name()}/contact_paths; cmd_vel drives; Ctrl-C ends')
+            say('on the topics joint_states, odom, rough_ground/terrain and '
+                'rough_ground/contact_paths; cmd_vel drives; Ctrl-C ends')
             say(f'RViz: rviz2 -d {share_file("c3p_description/rviz/pvc.rviz")}')
         return node.run.time >= _duration(options) or bool(
             node.run.ended and options.duration is not None)
 
+    # the ground that the vehicle drives on is the one that is drawn
     node = _run(options, [(RoughGroundNode, {**_time(options), **options.chosen,
-                                             'start_pose': list(options.start)})], told)
+                                             'start_pose': list(options.start)})], told,
+                lambda node: (MarkerNode, {'terrain': node.parameters.value.terrain}))
     run = node.run
     return {'robot': options.robot, 'terrain': node.parameters.value.terrain,
             'robot_time_s': run.time, 'distance_m': run.distance,
@@ -150,9 +153,16 @@ def _time(options: SimOptions) -> dict[str, Any]:
             'publish_clock': options.realtime_factor != 1.0}
 
 
-def _run(options: SimOptions, nodes: Sequence[tuple[Factory, Mapping[str, Any]]],
-         over: Callable[[Any], bool]) -> Any:
-    """Run nodes with these parameters until `over(last node)` or Ctrl-C; return the last node."""
+Start = tuple[Factory, Mapping[str, Any]]
+
+
+def _run(options: SimOptions, nodes: Sequence[Start], over: Callable[[Any], bool],
+         beside: Callable[[Any], Start] | None = None) -> Any:
+    """
+    Run nodes with these parameters until `over(last node)` or Ctrl-C; return the last node.
+
+    `beside` takes the last node and returns one more to run.
+    """
     # a simulated robot must not be heard by the real one on the laboratory's network
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     for path in options.parameters:
@@ -168,12 +178,19 @@ def _run(options: SimOptions, nodes: Sequence[tuple[Factory, Mapping[str, Any]]]
         stack.callback(rclpy.try_shutdown)
         executor = make_executor()
         stack.callback(executor.shutdown, timeout_sec=1.0)
-        for factory, parameters in nodes:
-            node = factory(parameter_overrides=[
+
+        def add(factory: Factory, parameters: Mapping[str, Any]) -> Node:
+            made = factory(parameter_overrides=[
                 Parameter(name, value=value)
                 for name, value in {'robot': options.robot, **parameters}.items()])
-            stack.callback(node.destroy_node)
-            executor.add_node(node)
+            stack.callback(made.destroy_node)
+            executor.add_node(made)
+            return made
+
+        for factory, parameters in nodes:
+            node = add(factory, parameters)
+        if beside is not None:
+            add(*beside(node))
         steady_process()
         with Spinner(executor) as spinner:
             try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What launch files share to start the marker node beside RViz."""
+"""The marker node beside RViz, in launch files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 
 from c3p_bringup.launch_parts.actions import chosen, optional, suite_node
 from c3p_description.model import ModelError
-from c3p_description.reading.loader import load_casters
+from c3p_description.pvc_model import PvcTricycle
+from c3p_description.reading.loader import load, load_casters
 from launch import LaunchContext, LaunchDescriptionEntity
 
 
@@ -18,25 +19,26 @@ def marker_argument() -> DeclareLaunchArgument:
     return DeclareLaunchArgument(
         'markers', default_value='auto', choices=('auto', 'true', 'false'),
         description='Start the marker node, which draws rolling lines, instantaneous centre, slip '
-                    'and path for RViz and Foxglove, and idles while nobody looks. auto: with '
-                    'RViz, for robots on casters.')
+                    'and path of a caster robot, and the camber of a tricycle, for RViz and '
+                    'Foxglove; it is idle without subscribers. auto: with RViz, for these robots.')
 
 
 def markers(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """
-    Return the marker node where the argument ``markers`` asks for it.
+    Return the marker node if the argument ``markers`` selects it.
 
     Raises
     ------
     ModelError
-        ``true``, and the robot does not stand on casters.
+        ``true``, and the robot is neither on casters nor a tricycle.
     """
     asked = LaunchConfiguration('markers').perform(context)
     robot = LaunchConfiguration('robot').perform(context)
     if asked == 'false' or (asked == 'auto' and not chosen(context, 'rviz')):
         return []
     try:
-        load_casters(robot)
+        if not isinstance(load(robot), PvcTricycle):
+            load_casters(robot)
     except ModelError:
         if asked == 'true':
             raise

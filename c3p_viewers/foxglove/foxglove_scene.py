@@ -24,7 +24,8 @@ from c3p_viewers.scene.shapes import (
     arc_points,
 )
 from c3p_viewers.sources.moment import Moment, scene_of
-from c3p_viewers.sources.moment_reader import MomentReader, topic_below
+from c3p_viewers.sources.moment_reader import MomentReader
+from c3p_viewers.sources.newest import topic_below
 
 SCENE, NUMBERS = '/c3p/scene', '/c3p/numbers'
 

@@ -36,7 +36,17 @@ PATHS = {'driven': (DRIVEN, 0.016), 'ahead': (AHEAD, 0.009), 'truth': (TRUE, 0.0
 
 def placement(robot: CasterRobot, pose: ArrayLike, steering: Array, wheel_angle: Array
               ) -> Placement:
-    """Return where a robot is, of its `pose` (x, y, yaw) and its joint angles of the model."""
+    """
+    Return where a robot is.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    pose : (3,) array_like
+        x, y [m] and yaw [rad].
+    steering, wheel_angle : (n,) arrays, rad
+        In the convention of the model.
+    """
     x, y, yaw = (float(value) for value in np.asarray(pose))
     return Placement([x, y, 0.0], [math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)],
                      joint_positions(robot, steering, wheel_angle))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from c3p_description.reading.loader import robot_description
 from c3p_viewers.mujoco.caption import DRIVEN
 from c3p_viewers.rerun.rerun_robot import RobotLog
 from c3p_viewers.scene.camber_scene import camber_scene
+from c3p_viewers.sources.ride_reader import RideMoment
 
 # plots, and their lines: label and colour
 PLOTS = {
@@ -32,29 +33,6 @@ TITLES = {'camber': 'camber of the rear wheels [deg]', 'tilt': 'tilt of the plat
 
 # width of the way, m
 BROAD = 0.02
-
-
-class RideMoment(NamedTuple):
-    """
-    The tricycle at one time.
-
-    Attributes
-    ----------
-    time : float, s
-        Since the first joint states.
-    joint, rate : (6,) arrays, rad and rad/s
-        In the order of `pvc_model.JOINTS`.
-    pose : (7,) array
-        Position [m] and quaternion x, y, z, w of the platform in the odometry's frame.
-    twist : (6,) array
-        Of the platform in its own frame, m/s and rad/s.
-    """
-
-    time: float
-    joint: Array
-    rate: Array
-    pose: Array
-    twist: Array
 
 
 def roll_pitch(quaternion: Array) -> tuple[Array, Array]:

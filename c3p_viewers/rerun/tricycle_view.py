@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from c3p_bags.runs.ride_log import TERRAIN, Ground, Ride, ground_of, read_ride
-from c3p_bags.storage.bags import message_types
-from c3p_bags.storage.log_fields import named_reader, spatial
+from c3p_bags.runs.ride_log import Ride, read_ride
 from c3p_description.model import Array, ModelError
-from c3p_description.pvc_model import JOINTS, PvcTricycle
+from c3p_description.pvc_model import PvcTricycle
 from c3p_description.reading.loader import load_tricycle
 from c3p_viewers.rerun.rerun_layout import blueprint
 from c3p_viewers.rerun.rerun_view import (
@@ -28,20 +26,16 @@ from c3p_viewers.rerun.rerun_view import (
 )
 from c3p_viewers.rerun.tricycle_log import (
     TITLES,
-    RideMoment,
     TricycleLog,
     lines,
     platform_lines,
 )
+from c3p_viewers.sources.ride_reader import TOPICS, RideReader, ride_at
 
 # where the camera is, in the frame of the vehicle, m
 CAMERA = (-3.6, -3.4, 2.6)
 # points of the way that are nearer to each other cannot be told apart, m
 SPACING = 0.02
-# what the vehicle says of itself; a message older than this says nothing about now, s
-TOPICS = {'joint_states': 'sensor_msgs/msg/JointState', 'odom': 'nav_msgs/msg/Odometry',
-          TERRAIN: 'visualization_msgs/msg/MarkerArray'}
-LASTS = 0.5
 
 
 def view(arguments: Namespace) -> dict[str, Any]:
@@ -121,75 +115,6 @@ def log_ride(log: TricycleLog, ride: Ride) -> None:
             log.ground(grounds.pop(0)[1])
 
 
-def ride_at(ride: Ride, time: float) -> RideMoment:
-    """Return the newest samples of a time, s; the first ones before these."""
-    at, placed = (max(0, int(np.searchsorted(times, time, side='right')) - 1)
-                  for times in (ride.time, ride.pose_time))
-    return RideMoment(time, ride.joint[at], ride.rate[at], ride.pose[placed], ride.twist[placed])
-
-
-class RideReader:
-    """
-    The newest messages of the topics of a tricycle, decoded when a moment is asked for.
-
-    Attributes
-    ----------
-    ground : Ground or None
-        The newest ground that came since it was last taken away.
-    """
-
-    def __init__(self) -> None:
-        """Begin without messages."""
-        self._types = message_types()
-        self._heard: dict[str, tuple[str, bytes, float]] = {}
-        self._readers = {'joint_states': named_reader(JOINTS), 'odom': spatial}
-        self._first: int | None = None
-        self.ground: Ground | None = None
-
-    def put(self, topic: str, data: bytes, time: float, kind: str) -> None:
-        """
-        Take a message.
-
-        Parameters
-        ----------
-        topic : str
-            One of `TOPICS`.
-        data : bytes
-            As on the wire.
-        time : float, s
-            When it came.
-        kind : str
-            Its type.
-        """
-        if topic != TERRAIN:
-            self._heard[topic] = kind, data, time
-            return
-        try:
-            self.ground = ground_of(self._types.deserialize_cdr(data, kind))
-        # bytes of whatever another program sent
-        except Exception:
-            self.ground = None
-
-    def moment(self, now: float) -> RideMoment | None:
-        """Return what is known now, s by the clock of `put`; None without fresh messages."""
-        joints, odom = (self._values(topic, now) for topic in ('joint_states', 'odom'))
-        if joints is None or odom is None:
-            return None
-        stamp, (joint, rate) = joints
-        if self._first is None or stamp < self._first:
-            self._first = stamp
-        return RideMoment(1e-9 * (stamp - self._first), joint, rate, *odom[1])
-
-    def _values(self, topic: str, now: float) -> tuple[int, list[Array]] | None:
-        kind, data, time = self._heard.get(topic, ('', b'', -np.inf))
-        if now - time > LASTS:
-            return None
-        for rows in self._readers[topic](kind, [data]):
-            if len(rows.rows):
-                return int(rows.stamp[0]), [value[0] for value in rows.values]
-        return None
-
-
 def follow(log: TricycleLog, reader: RideReader, going: Callable[[], bool]) -> None:
     """
     Show a live tricycle.
@@ -207,8 +132,7 @@ def follow(log: TricycleLog, reader: RideReader, going: Callable[[], bool]) -> N
         if moment is None:
             continue
         log.moment(moment)
-        ground, reader.ground = reader.ground, None
-        if ground is not None:
+        if (ground := reader.ground()) is not None:
             log.ground(ground)
         for (plot, line), value in {**lines(moment.joint, moment.rate),
                                     **platform_lines(moment.pose, moment.twist)}.items():

@@ -12,7 +12,7 @@ from geometry_msgs.msg import Point
 from visualization_msgs.msg import Marker, MarkerArray
 
 from c3p_ros.messages import ns_to_stamp
-from c3p_viewers.scene.layers import layer
+from c3p_viewers.scene.settings import layer
 from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Mesh, Shape, arc_points
 
 # head of an arrow against its shaft: diameter and length, the latter at most part of the arrow

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How large the scene is drawn, and from where on a quantity is shown."""
+"""Scales, thresholds and layers of the scene."""
 
 from __future__ import annotations
 
@@ -63,3 +63,23 @@ class SceneSettings:
 
 
 DEFAULT_SETTINGS = SceneSettings()
+
+# first word of a shape's name, and its layer where that has another name
+LAYERS = {'rolling': 'rolling_lines', 'sigma': 'rolling_lines', 'axle': 'axle_lines',
+          'turn': 'twist', 'icr': 'instantaneous_centre', 'suspect': 'slip'}
+
+
+def layer(name: str) -> str:
+    """
+    Return the layer of a shape by its name: what a viewer switches on and off together.
+
+    Layers are ``rolling_lines``, ``unactuated``, ``axle_lines``, ``instantaneous_centre``,
+    ``twist``, ``torque``, ``slip``, ``uncertainty`` and ``planned``.
+
+    Examples
+    --------
+    >>> layer('rolling_line_2'), layer('turn_head'), layer('slip_1')
+    ('rolling_lines', 'twist', 'slip')
+    """
+    first = name.split('_', 1)[0]
+    return LAYERS.get(first, first)

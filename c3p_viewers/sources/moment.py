@@ -16,6 +16,8 @@ from c3p_description.model import Array, CasterRobot
 from c3p_viewers.scene.caster_scene import caster_scene
 from c3p_viewers.scene.settings import DEFAULT_SETTINGS, SceneSettings
 from c3p_viewers.scene.shapes import Shape
+from c3p_viewers.scene.trail import planned_line
+from c3p_viewers.scene.uncertainty import uncertainty
 
 
 class Moment(NamedTuple):
@@ -42,6 +44,14 @@ class Moment(NamedTuple):
         The wheel that most likely slips, from 0.
     goal : (3,) array, optional
         In the odometry's frame.
+    stamp : int, ns
+        Of the joint states.
+    frame : str
+        Of the odometry.
+    planned : (k, 2) array, m, optional
+        The path ahead of a controller, in the odometry's frame.
+    covariance : (3, 3) array, optional
+        Of x, y and yaw of `pose`, m² and rad².
     """
 
     time: float
@@ -57,6 +67,10 @@ class Moment(NamedTuple):
     residual: Array | None = None
     suspect: int | None = None
     goal: Array | None = None
+    stamp: int = 0
+    frame: str = 'odom'
+    planned: Array | None = None
+    covariance: Array | None = None
 
     @property
     def place(self) -> Array:
@@ -91,6 +105,16 @@ def scene_of(robot: CasterRobot, moment: Moment,
     return caster_scene(robot, moment.steering, twist=moment.twist, wheel_torque=torque,
                         residual=residual, suspect=moment.suspect,
                         slipping=moment.suspect is not None, settings=settings)
+
+
+def odometry_scene(robot: CasterRobot, moment: Moment,
+                   settings: SceneSettings = DEFAULT_SETTINGS) -> tuple[Shape, ...]:
+    """Return the uncertainty of the pose and the path ahead, in the odometry's frame."""
+    shapes: tuple[Shape, ...] = ()
+    if moment.pose is not None and moment.covariance is not None:
+        shapes = uncertainty(robot, moment.pose, moment.covariance, moment.frame, settings)
+    return shapes if moment.planned is None else (*shapes, *planned_line(
+        robot, moment.planned, moment.frame, settings))
 
 
 def joint_positions(robot: CasterRobot, steering: Array, wheel_angle: Array) -> dict[str, float]:

@@ -19,12 +19,10 @@ from trajectory_msgs.msg import (  # noqa: E402
 )
 
 from c3p_controller.law import MOST_POINTS  # noqa: E402
-from c3p_description import load  # noqa: E402
-from c3p_ros.errors import MOST_BYTES, MOST_TEXT, MessageError  # noqa: E402
+from c3p_ros.errors import MOST_TEXT, MessageError  # noqa: E402
 from c3p_ros.frames import GoalFrames  # noqa: E402
 from c3p_ros.messages import stamp_to_ns  # noqa: E402
 from c3p_ros.wire import MOST_NAMES, READERS  # noqa: E402
-from c3p_viewers.scene.live import SLIP, LiveScene  # noqa: E402
 
 # a refusal looks at one count; of this processor time, s, it needs a hundredth
 AT_ONCE = 1e-3
@@ -81,14 +79,6 @@ def test_a_goal_in_a_frame_of_a_megabyte_is_refused_in_one_line():
     with pytest.raises(MessageError) as error:
         GoalFrames(None).resolve(goal, [0.0, 0.0, 0.0])
     assert f'{error.value}' == f'a frame of {2**20} letters: must have at most {MOST_TEXT}'
-
-
-def test_diagnostics_of_a_megabyte_are_not_read_for_a_scene():
-    refused = []
-    scene = LiveScene(load('c3p'), 1.0, lambda topic, why: refused.append(f'{topic}: {why}'))
-    scene.put(SLIP, bytes(MOST_BYTES + 1))
-    assert scene._value(SLIP, lambda read: read) is None
-    assert refused == [f'{SLIP}: {MOST_BYTES + 1} bytes: must be at most {MOST_BYTES}']
 
 
 @pytest.mark.parametrize('kind', [JointState, MultiDOFJointTrajectory])

@@ -24,7 +24,7 @@ from c3p_viewers.rerun.tricycle_log import (  # noqa: E402
     TricycleLog,
     roll_pitch,
 )
-from c3p_viewers.rerun.tricycle_view import TOPICS, RideReader  # noqa: E402
+from c3p_viewers.sources.ride_reader import TOPICS, RideReader  # noqa: E402
 
 START, PERIOD, COUNT = 1_700_000_000_000_000_000, 20_000_000, 100
 
@@ -191,7 +191,7 @@ def test_a_live_vehicle_is_shown_as_its_bag(bag, shown):
     assert reader.moment(tricycle_view.clock.monotonic() + 1.0) is None
     reader.put('odom', b'\0\1\0\0nonsense', 1e9, TOPICS['odom'])
     reader.put(TERRAIN, b'\0\1\0\0nonsense', 1e9, TOPICS[TERRAIN])
-    assert reader.moment(1e9) is None and reader.ground is None
+    assert reader.moment(1e9) is None and reader.ground() is None
 
 
 def test_the_command_writes_a_recording_and_says_so(bag, tmp_path, capsys):

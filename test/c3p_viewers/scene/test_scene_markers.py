@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of the scene: markers, deletions, paths, and what is read from topics."""
+"""Messages of the scene: markers, deletions and paths."""
 
 import numpy as np
 import pytest
@@ -7,17 +7,13 @@ from robots import C3P
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue  # noqa: E402
-from nav_msgs.msg import Odometry, Path  # noqa: E402
+from nav_msgs.msg import Path  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
-from sensor_msgs.msg import JointState  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
-from c3p_ros.messages import MessageError, yaw_of  # noqa: E402
+from c3p_ros.messages import yaw_of  # noqa: E402
 from c3p_viewers.scene.caster_scene import caster_scene  # noqa: E402
-from c3p_viewers.scene.live import EFFORT, JOINTS, ODOM, SLIP, LiveScene  # noqa: E402
 from c3p_viewers.scene.markers import MarkerScene  # noqa: E402
-from c3p_viewers.scene.readings import pose_covariance, slip_of  # noqa: E402
 from c3p_viewers.scene.shapes import (  # noqa: E402
     Arc,
     Arrow,
@@ -131,82 +127,3 @@ def test_a_path_is_what_rclpy_reads(frame, count):
         assert stamped.header == message.header and message.header.stamp.nanosec == 3
         assert (stamped.pose.position.x, stamped.pose.position.y) == (x, y)
         assert yaw_of(stamped.pose.orientation, 'pose') == pytest.approx(yaw, abs=1e-12)
-
-
-def slip_message(along='0.1', suspect=1):
-    return DiagnosticArray(status=[DiagnosticStatus(name=joint, values=[
-        KeyValue(key='along', value=along), KeyValue(key='across', value=f'-0.0{i}'),
-        KeyValue(key='suspect', value='true' if suspect == i else 'false')])
-        for i, joint in enumerate(C3P.wheel_joints)])
-
-
-def test_slip_is_read_for_each_wheel():
-    reading = slip_of(slip_message(), C3P)
-    np.testing.assert_array_equal(reading.residual, [[0.1, -0.0], [0.1, -0.01], [0.1, -0.02]])
-    assert reading.suspect == 1 and slip_of(slip_message(suspect=7), C3P).suspect == -1
-    for message, text in ((DiagnosticArray(), 'no status of wheel_joint_1'),
-                          (slip_message('fast'), "along is 'fast'"),
-                          (slip_message('nan'), "along is 'nan'")):
-        with pytest.raises(MessageError, match=text):
-            slip_of(message, C3P)
-
-
-def test_covariance_is_that_of_x_y_and_yaw():
-    message = Odometry(child_frame_id='base')
-    message.header.frame_id = 'odometry'
-    message.pose.covariance = np.arange(36.0)
-    np.testing.assert_array_equal(pose_covariance(serialize_message(message)),
-                                  [[0, 1, 5], [6, 7, 11], [30, 31, 35]])
-    with pytest.raises(MessageError, match='cut off'):
-        pose_covariance(serialize_message(message)[:100])
-    message.pose.covariance[0] = np.nan
-    with pytest.raises(MessageError, match='finite'):
-        pose_covariance(serialize_message(message))
-
-
-def joints(position=(0.5, 2.0, -1.5, 0, 0, 0), names=None):
-    return serialize_message(JointState(
-        name=names or [*C3P.steering_joints, *C3P.wheel_joints],
-        position=[float(p) for p in position]))
-
-
-def live(timeout=100.0):
-    refused = []
-    return LiveScene(C3P, timeout, lambda topic, reason: refused.append((topic, f'{reason}'))), \
-        refused
-
-
-def names(drawn):
-    return {shape.name for shape in drawn[0]}
-
-
-def test_joint_states_without_velocities_are_enough_and_drawn_once():
-    scene, refused = live()
-    assert scene.scene() is None
-    # sliders of joint_state_publisher_gui have positions only
-    scene.put(JOINTS, joints())
-    assert 'rolling_line_1' in names(scene.scene()) and scene.scene() is None
-    scene.put(JOINTS, joints())
-    assert scene.scene() is not None and refused == []
-
-
-def test_what_cannot_be_read_is_refused_once_and_left_out():
-    scene, refused = live()
-    odometry = Odometry()
-    odometry.pose.pose.orientation.w, odometry.twist.twist.linear.x = 1.0, 0.5
-    scene.put(ODOM, serialize_message(odometry))
-    scene.put(EFFORT, serialize_message(JointState(name=list(C3P.wheel_joints), effort=[1.0])))
-    scene.put(SLIP, b'\x00\x01\x00\x00nonsense')
-    for _ in range(3):
-        scene.put(JOINTS, joints())
-        drawn = names(scene.scene())
-        assert 'twist' in drawn and not {n for n in drawn if n.startswith(('torque', 'slip'))}
-    assert sorted(topic for topic, _ in refused) == [SLIP, EFFORT]
-    scene.put(JOINTS, joints(names=['a', 'b', 'c', 'd', 'e', 'f']))
-    assert scene.scene() is None and 'missing' in refused[-1][1]
-
-
-def test_old_messages_are_not_drawn():
-    scene, refused = live(timeout=-1.0)
-    scene.put(JOINTS, joints())
-    assert scene.scene() is None and scene.odometry() is None and refused == []
