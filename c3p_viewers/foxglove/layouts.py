@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from c3p_viewers.foxglove.foxglove_scene import SCENE
 from c3p_viewers.foxglove.plots import Plot
+from c3p_viewers.foxglove.scene_channel import SCENE
 
 # frames whose axes are shown, and what is behind everything
 AXES, GROUND = ('odom', 'base_link'), '#14181d'

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from c3p_bags.report.style import caster_colour
 from c3p_description.model import CasterRobot
-from c3p_viewers.foxglove.foxglove_scene import NUMBERS
+from c3p_viewers.foxglove.scene_channel import NUMBERS
 
 # under which the diagnostics tell the measure
 SIGMA_MIN = 'sigma_min of the wheel Jacobian'

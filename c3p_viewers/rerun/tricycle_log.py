@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tricycle into a recording of Rerun: on its ground, with its camber and its way."""
+"""The tricycle in a recording of Rerun: on its ground, with its camber and its path."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from c3p_description.model import Array
 from c3p_description.pvc_model import JOINTS, PvcTricycle
 from c3p_description.reading.loader import robot_description
 from c3p_viewers.mujoco.caption import DRIVEN
-from c3p_viewers.rerun.rerun_robot import RobotLog
+from c3p_viewers.rerun.robot_log import RobotLog
 from c3p_viewers.scene.camber_scene import camber_scene
 from c3p_viewers.sources.ride_reader import RideMoment
 
@@ -31,7 +31,7 @@ TITLES = {'camber': 'camber of the rear wheels [deg]', 'tilt': 'tilt of the plat
           'speed': 'speed by odometry', 'steering': 'steering [deg]',
           'drive': 'rates of the wheels [rad/s]'}
 
-# width of the way, m
+# width of the path, m
 BROAD = 0.02
 
 
@@ -76,29 +76,29 @@ class TricycleLog(RobotLog):
     recording : rerun.RecordingStream
     tricycle : PvcTricycle
     description : str or Path
-        How it looks, as for `loader.load`.
+        Name or path of the description, as for `loader.load`.
     """
 
     def __init__(self, recording: Any, tricycle: PvcTricycle, description: str | Path) -> None:
-        """Log what never changes."""
+        """Log the static parts."""
         super().__init__(recording, robot_description(description), PLOTS, description)
         self._tricycle = tricycle
 
     def moment(self, moment: RideMoment) -> None:
-        """Log where the tricycle is, its joints and its camber."""
+        """Log pose, joints and camber."""
         x, y, z, *rotation = (float(v) for v in moment.pose)
         self.place(moment.time, Transform((x, y, z), tuple(rotation)),
                    dict(zip(JOINTS, moment.joint.tolist(), strict=True)))
         self.shapes(camber_scene(self._tricycle, moment.joint))
 
     def ground(self, ground: Ground) -> None:
-        """Log the ground, in the place of the one before."""
+        """Log the ground, which replaces the one before."""
         self._recording.log('odom/ground', self._rr.Mesh3D(
             vertex_positions=ground.corners,
             triangle_indices=np.arange(len(ground.corners)).reshape(-1, 3),
             vertex_colors=np.round(255 * ground.colours).astype(np.uint8)
             if len(ground.colours) == len(ground.corners) else None))
 
-    def way(self, points: Array, static: bool = True) -> None:
-        """Log the way of the platform's origin, (k, 3), m."""
+    def path(self, points: Array, static: bool = True) -> None:
+        """Log the path of the platform's origin, (k, 3), m."""
         self.line('driven', points, DRIVEN, BROAD, static)

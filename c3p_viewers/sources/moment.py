@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What is known of a robot at one time, wherever it comes from: what every viewer draws.
+State of a robot at one time, and its scene: what every viewer draws.
 
-A bag (`bag_source`) and live topics (`live_source`) give the same `Moment`, so no viewer knows
-which of them it shows.
+A bag (`bag_source`) and live topics (`live`) give the same `Moment` to every viewer.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from c3p_viewers.scene.uncertainty import uncertainty
 
 class Moment(NamedTuple):
     """
-    A robot at one time; what is not known is None.
+    A robot at one time; unknown values are None.
 
     Attributes
     ----------
@@ -35,9 +34,9 @@ class Moment(NamedTuple):
     truth : (3,) array, optional
         The true pose in the odometry's frame.
     command : (3,) array, optional
-        The twist that is asked for, ``base_link``.
+        Commanded twist, ``base_link``.
     torque : (n,) array, N·m, optional
-        Asked of the wheels, else measured there.
+        Commanded, else measured.
     residual : (n, 2) array, m/s, optional
         Slip of each contact along and across its wheel.
     suspect : int, optional
@@ -74,7 +73,7 @@ class Moment(NamedTuple):
 
     @property
     def place(self) -> Array:
-        """The pose to draw the robot at: odometry, else the truth, else the origin, (3,)."""
+        """Pose at which the robot is drawn: odometry, else the truth, else the origin, (3,)."""
         for pose in (self.pose, self.truth):
             if pose is not None:
                 return pose

@@ -16,8 +16,8 @@ from c3p_bags.storage.bags import BagError, BagWriter, read_raw  # noqa: E402
 from c3p_bringup.cli.main import main  # noqa: E402
 from c3p_description.pvc_model import JOINTS  # noqa: E402
 from c3p_description.reading.loader import load_tricycle  # noqa: E402
-from c3p_viewers.rerun import tricycle_view  # noqa: E402
-from c3p_viewers.rerun.rerun_layout import PLATFORM  # noqa: E402
+from c3p_viewers.rerun import show, tricycle_view  # noqa: E402
+from c3p_viewers.rerun.layout import PLATFORM  # noqa: E402
 from c3p_viewers.rerun.tricycle_log import (  # noqa: E402
     PLOTS,
     TITLES,
@@ -119,7 +119,7 @@ def numbers_of(batch):
 def shown(bag, monkeypatch):
     """Return what `c3p view` of the bag logs; the bag says which robot it is."""
     recording = Recording()
-    monkeypatch.setattr(tricycle_view, 'spawn', lambda layout: recording)
+    monkeypatch.setattr(show, 'spawn', lambda layout: recording)
     assert main(['view', str(bag)]) == 0
     return recording
 

@@ -83,7 +83,7 @@ def test_mujoco_gets_a_description_that_names_no_files():
 
 def test_the_foxglove_server_gives_out_meshes_only(tmp_path):
     pytest.importorskip('foxglove', reason='pip install c3p[view]')
-    from c3p_viewers.foxglove.foxglove_server import FoxgloveServer
+    from c3p_viewers.foxglove.server import FoxgloveServer
 
     (tmp_path / 'robot.urdf').write_text('<robot name="r"/>')
     (tmp_path / 'plate.stl').write_bytes(b'plate')

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import CasterRobot
 from c3p_kinematics.singularity import singularity
-from c3p_viewers.foxglove.foxglove_server import FoxgloveServer, import_foxglove
+from c3p_viewers.foxglove.server import FoxgloveServer, import_foxglove
 from c3p_viewers.scene.shapes import (
     Arc,
     Arrow,

@@ -11,8 +11,8 @@ from typing import Any
 
 from c3p_bags.storage.bags import RawMessage, read_raw, span_of, topics_of
 from c3p_description.model import CasterRobot
-from c3p_viewers.foxglove.foxglove_scene import SceneChannel
-from c3p_viewers.foxglove.foxglove_server import DEFAULT_PORT, FoxgloveServer, import_foxglove
+from c3p_viewers.foxglove.scene_channel import SceneChannel
+from c3p_viewers.foxglove.server import DEFAULT_PORT, FoxgloveServer, import_foxglove
 
 # topics whose last message before a time counts there, and how often the app is told the time, s
 LATCHED = ('/robot_description', '/tf_static', '/goal_pose')

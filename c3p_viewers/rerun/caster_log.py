@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A caster robot into a recording of Rerun, with what explains its motion."""
+"""A caster robot and its scene in a recording of Rerun."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from c3p_bags.recorder.transforms import Transform
 from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import robot_description
 from c3p_viewers.mujoco.caption import AIM, DRIVEN
-from c3p_viewers.rerun.rerun_layout import series
-from c3p_viewers.rerun.rerun_robot import RobotLog, as_bytes
+from c3p_viewers.rerun.layout import series
+from c3p_viewers.rerun.robot_log import RobotLog, as_bytes
 from c3p_viewers.sources.moment import Moment, joint_positions, scene_of
 
-# height of ways above the floor and their width, m
+# height of paths above the floor and their width, m
 LIFT, BROAD = 0.003, 0.012
 
-# the true way: black, as in the figures, would not be seen on Rerun's dark ground
-TRUE_WAY = '#E8E8E8'
+# the true path: black, as in the plots, would not be seen on Rerun's dark ground
+TRUE_PATH = '#E8E8E8'
 
 
-class RerunLog(RobotLog):
+class CasterLog(RobotLog):
     """
     Logs one caster robot.
 
@@ -33,18 +33,18 @@ class RerunLog(RobotLog):
     recording : rerun.RecordingStream
     robot : CasterRobot
     description : str or Path
-        How it looks, as for `loader.load`.
+        Name or path of the description, as for `loader.load`.
     """
 
     def __init__(self, recording: Any, robot: CasterRobot, description: str | Path) -> None:
-        """Log what never changes."""
+        """Log the static parts."""
         super().__init__(recording, robot_description(description), series(robot), description)
         self.robot = robot
         self._goal: tuple[float, ...] | None = None
 
-    def way(self, name: str, points: Array, static: bool = True) -> None:
+    def path(self, name: str, points: Array, static: bool = True) -> None:
         """
-        Log a way.
+        Log a path.
 
         Parameters
         ----------
@@ -52,13 +52,13 @@ class RerunLog(RobotLog):
             ``driven`` or ``truth``.
         points : (k, 2) array, m
         static : bool
-            It does not depend on the time.
+            Not of one time.
         """
         self.line(name, np.column_stack([points, np.full(len(points), LIFT)]),
-                  DRIVEN if name == 'driven' else TRUE_WAY, BROAD, static)
+                  DRIVEN if name == 'driven' else TRUE_PATH, BROAD, static)
 
     def moment(self, moment: Moment) -> None:
-        """Log a moment: where the robot is, how its joints are, and what explains them."""
+        """Log a moment: pose, joints, goal and scene."""
         x, y, yaw = (float(v) for v in moment.place)
         self.place(moment.time, Transform(
             (x, y, 0.0), (0.0, 0.0, math.sin(yaw / 2), math.cos(yaw / 2))),

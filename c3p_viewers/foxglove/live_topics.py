@@ -21,9 +21,9 @@ from c3p_bags.recorder.frames import TF, RecordedFrames
 from c3p_bags.storage.topics import message_class
 from c3p_description.model import CasterRobot
 from c3p_description.reading.loader import robot_description
-from c3p_viewers.foxglove.foxglove_scene import NUMBERS, SCENE, SceneChannel
-from c3p_viewers.foxglove.foxglove_server import DEFAULT_PORT, FoxgloveServer
-from c3p_viewers.sources.live_source import Tap
+from c3p_viewers.foxglove.scene_channel import NUMBERS, SCENE, SceneChannel
+from c3p_viewers.foxglove.server import DEFAULT_PORT, FoxgloveServer
+from c3p_viewers.sources.live import Tap
 from c3p_viewers.sources.moment_reader import TOPICS
 
 # how often new topics are looked for, s; frames a second

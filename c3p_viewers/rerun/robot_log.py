@@ -13,7 +13,7 @@ import numpy as np
 
 from c3p_bags.recorder.transforms import FrameTree, Transform
 from c3p_description.model import Array
-from c3p_viewers.rerun.rerun_layout import PLATFORM, TIMELINE, import_rerun
+from c3p_viewers.rerun.layout import PLATFORM, TIMELINE, import_rerun
 from c3p_viewers.scene.shapes import (
     Arc,
     Arrow,

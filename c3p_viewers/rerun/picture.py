@@ -10,8 +10,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from c3p_viewers.rerun.rerun_layout import TIMELINE, import_rerun
-from c3p_viewers.rerun.rerun_process import RerunProcess
+from c3p_viewers.rerun.layout import TIMELINE, import_rerun
+from c3p_viewers.rerun.process import RerunProcess
 from c3p_viewers.screen import PictureError
 
 # what the viewer may take to draw its first picture without a graphics card, s

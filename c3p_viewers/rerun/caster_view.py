@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A caster robot in Rerun: a recorded run, or the live robot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from c3p_bags.runs.run_log import Series
+from c3p_description.model import Array, CasterRobot
+from c3p_kinematics.singularity import singularity
+from c3p_viewers.rerun.caster_log import CasterLog
+from c3p_viewers.rerun.layout import blueprint
+from c3p_viewers.rerun.show import MOST_MOMENTS, RATE, SAMPLES, spawn
+from c3p_viewers.sources.bag_source import BagSource
+from c3p_viewers.sources.moment import Moment
+
+# points of the path that are nearer to each other cannot be told apart, m
+SPACING = 0.02
+
+
+def log_run(log: CasterLog, source: BagSource) -> None:
+    """
+    Log a whole run.
+
+    Parameters
+    ----------
+    log : CasterLog
+    source : BagSource
+    """
+    log.path('driven', source.path)
+    if source.apart:
+        log.path('truth', source.truth)
+    run, n = source.log, source.log.joints.steering.shape[1]
+    for ending, series in (('_asked', run.cmd_vel), ('', None if run.odom is None else Series(
+            run.odom.time, run.odom.twist))):
+        _columns(log, 'twist', [f'{axis}{ending}' for axis in ('vx', 'vy', 'omega')], series)
+    joints = run.joints
+    wheels = [f'wheel_{i + 1}' for i in range(n)]
+    _columns(log, 'steering', [f'caster_{i + 1}' for i in range(n)],
+             Series(joints.time, np.degrees(joints.steering)))
+    _columns(log, 'torque', wheels, run.wheel_effort or Series(joints.time, joints.wheel_torque))
+    if run.slip is not None:
+        _columns(log, 'slip', wheels,
+                 Series(run.slip.time, np.linalg.norm(run.slip.residual, axis=-1)))
+    step = 1 + len(joints.time) // SAMPLES
+    state = singularity(log.robot, joints.steering[::step])
+    log.numbers('singularity', 'sigma_min', joints.time[::step], np.abs(state.sigma_min))
+    length = max(source.end - source.start, 1.0 / RATE)
+    for moment in source.moments(min(RATE, MOST_MOMENTS / length)):
+        log.moment(moment)
+
+
+def _columns(log: CasterLog, plot: str, lines: list[str], series: Series | None) -> None:
+    """Log the columns of a series as lines of a plot."""
+    if series is None:
+        return
+    step = 1 + len(series.time) // SAMPLES
+    for k, line in enumerate(lines):
+        log.numbers(plot, line, series.time[::step], np.asarray(series.value)[::step, k])
+
+
+def follow(robot: CasterRobot, description: str | Path, moments: Callable[[], Moment | None],
+           going: Callable[[], bool]) -> None:
+    """
+    Show a live robot in Rerun's viewer.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    description : str or Path
+        Name or path of the description, as for `loader.load`.
+    moments : callable
+        Returns the newest moment, None without fresh messages.
+    going : callable
+        Returns whether to go on; may wait until the next moment.
+    """
+    log = CasterLog(spawn(blueprint()), robot, description)
+    path: list[Array] = []
+    while going():
+        moment = moments()
+        if moment is not None:
+            log.moment(moment)
+            live_numbers(log, moment)
+            if not path or np.hypot(*(moment.place[:2] - path[-1])) > SPACING:
+                path.append(np.array(moment.place[:2]))
+                log.path('driven', np.array(path), static=False)
+
+
+def live_numbers(log: CasterLog, moment: Moment) -> None:
+    """Log the lines of all plots at a moment."""
+    for ending, twist in (('_asked', moment.command), ('', moment.twist)):
+        if twist is not None:
+            for axis, value in zip(('vx', 'vy', 'omega'), twist, strict=True):
+                log.number('twist', f'{axis}{ending}', float(value))
+    slip = None if moment.residual is None else np.linalg.norm(moment.residual, axis=-1)
+    for plot, word, values in (('steering', 'caster', np.degrees(moment.steering)),
+                               ('torque', 'wheel', moment.torque), ('slip', 'wheel', slip)):
+        if values is not None:
+            for k, value in enumerate(values):
+                log.number(plot, f'{word}_{k + 1}', float(value))
+    log.number('singularity', 'sigma_min',
+               abs(float(singularity(log.robot, moment.steering).sigma_min)))
