@@ -12,7 +12,7 @@ VIEWERS = ('rerun', 'mujoco', 'foxglove')
 @dataclass(frozen=True)
 class ViewOptions:
     """
-    What to show, and where.
+    Selection of robot, source and viewer.
 
     Attributes
     ----------

@@ -60,7 +60,7 @@ def view(options: ViewOptions) -> dict[str, Any]:
 
 
 def _show_run(options: ViewOptions, robot: CasterRobot, viewer: str) -> dict[str, Any]:
-    """Show a bag in Rerun or MuJoCo; return the files and their figures."""
+    """Show a bag in Rerun or MuJoCo; return files and values for JSON."""
     from c3p_bags.runs.log_reader import read_run
     from c3p_viewers.sources.bag_source import BagSource
 

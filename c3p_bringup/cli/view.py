@@ -24,8 +24,8 @@ def add_view(commands: Any) -> None:
     """Add the command ``view`` to the subparsers `commands`."""
     command = commands.add_parser(
         'view', help='show a robot, live or from a bag, in Rerun, MuJoCo or Foxglove',
-        description='Show a robot with its way and what explains its motion: live from the topics '
-                    'or, with BAG, a recorded run, which needs no ROS 2. With '
+        description='Show a robot with its path and the scene that explains its motion: live '
+                    'from the topics or, with BAG, a recorded run, which needs no ROS 2. With '
                     '--headless-screenshot one picture, without a screen.')
     command.add_argument('bag', type=Path, nargs='?', metavar='BAG',
                          help='directory of a bag; without it, the topics')
@@ -38,7 +38,7 @@ def add_view(commands: Any) -> None:
                          help='of the robot (default: the only one in the bag; live: none)')
     command.add_argument('--time', type=finite, metavar='S',
                          help='with --headless-screenshot: seconds since the first joint states '
-                              '(default: when half of the way is driven)')
+                              '(default: when half of the path is driven)')
     command.add_argument('--headless-screenshot', type=Path, metavar='FILE',
                          help='write this .png instead of opening a window')
     command.add_argument('--size', type=count, nargs=2, default=[1280, 720],

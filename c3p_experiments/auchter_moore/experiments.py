@@ -30,11 +30,11 @@ from c3p_viewers.mujoco.opengl import require_renderer
 
 # the paper's inputs, rad/s: steering 0, drives 1, camber 0; its duration; step of the method, s
 DESIRED, DURATION, STEP = (0.0, 1.0, 0.0, 1.0, 0.0, 1.0), 20.0, 0.02
-# how far the chains may open, and how fast touching material may move, m/s
+# limits of the closure error and of the speed of touching material, m/s
 CLOSURE_BAR, SLIP_BAR = 1e-11, 1e-9
 # on ground whose curvature has corners differences over 2 ms see these, m/s
 CORNER_SLIP_BAR = 1e-8
-# runs of which the fastest tells how many times faster than real time
+# runs, of which the fastest gives the real-time factor
 TIMED = 25
 
 Progress = Callable[[float], None]
@@ -50,7 +50,7 @@ class Case(NamedTuple):
     terrain : callable
         Takes the seed.
     slip_bar : float, m/s
-        For the material slip, as far as differences can see.
+        Limit of the material slip, which finite differences resolve.
     """
 
     label: str
@@ -76,7 +76,7 @@ class Study(NamedTuple):
 
 
 class Drive(NamedTuple):
-    """A run on one ground, with what was measured on it."""
+    """A run on one ground, with its measurements."""
 
     label: str
     run: Run
@@ -144,7 +144,7 @@ def hill(out: Path, options: ModelOptions, progress: Progress = lambda done: Non
     Returns
     -------
     dict
-        The figures, ready for JSON.
+        The results, ready for JSON.
     """
     return _carry_out(HILL, out, options, progress)
 
@@ -158,7 +158,7 @@ def random_terrain(out: Path, options: ModelOptions, progress: Progress = lambda
 def drive(case: Case, robot: str | Path = 'pvc_tricycle', seed: int = 0,
           duration: float = DURATION) -> Drive:
     """
-    Drive over the ground of a case, and measure.
+    Drive over the ground of a case and measure the run.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def drive(case: Case, robot: str | Path = 'pvc_tricycle', seed: int = 0,
 
 
 def together(cases: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the figures of the first of `cases`; but the worst of all where it counts."""
+    """Return the results of the first of `cases`, with the worst of all for the bars."""
     worst = {key: max(case[key] for case in cases) for key in (
         'closure_l2_max', 'rolling_l2_max', 'material_slip_max_mps', 'camber_max_rad',
         'steering_max_rad', 'input_change_max', 'condition_max')}
@@ -202,7 +202,7 @@ def together(cases: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _carry_out(study: Study, out: Path, options: ModelOptions, progress: Progress
                ) -> dict[str, Any]:
-    """Drive over each ground of a study; write page, table, and film if it is asked for."""
+    """Drive over each ground of a study; write page, table and, if requested, film."""
     robot, duration = options.robot or 'pvc_tricycle', options.duration or DURATION
     if options.film:
         # a film that cannot be made here is an error before the runs

@@ -14,7 +14,7 @@ from c3p_bags.report import style
 TIME = 'time [s]'
 DASHES = ('-', '--', '-.')
 FAINT = '#a6a6a6'
-# what axes of angles, rates and velocities show at least: what is zero shall look like zero
+# least half ranges of the axes, so that zero looks like zero
 LEAST_ANGLE, LEAST_RATE, LEAST_VELOCITY = 0.5, 0.005, 0.02
 # of the axis of the condition; errors below are drawn there
 LEAST_CONDITION, LEAST_ERROR = 0.1, 1e-17
@@ -29,7 +29,7 @@ def _lines(axes: Axes, letter: str, title: str, label: str,
 
 
 def _widened(axes: Axes, middle: float, least: float) -> None:
-    """Show at least so much on both sides of the middle."""
+    """Extend the y axis to at least `least` on both sides of the middle."""
     low, high = axes.get_ylim()
     axes.set_ylim(min(low, middle - least), max(high, middle + least))
 

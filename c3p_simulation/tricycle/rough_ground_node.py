@@ -86,7 +86,7 @@ class RoughGroundNode(SuiteNode):
         self._transforms = TransformPublisher(self) if values.publish_tf else None
 
     def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics."""
+        """Return the metrics for the diagnostics."""
         run = self.run
         return {'driven by': self._commands.source(self.watch_time()),
                 'robot time [s]': f'{run.time:.2f}', 'distance driven [m]': f'{run.distance:.3f}',

@@ -234,10 +234,9 @@ def _goal(robot: CasterRobot) -> list[Shape]:
 
 
 def run_picture(log: RunLog, path: str | Path, robot: str | Path = 'c3p',
-                count: int | None = None, view: View | None = None,
                 size: Sequence[int] = SIZE) -> Path:
     """
-    Write one picture with the robot at several places of a run, and its path.
+    Write one picture with the path of a run and the robot at places that do not overlap.
 
     Parameters
     ----------
@@ -246,9 +245,6 @@ def run_picture(log: RunLog, path: str | Path, robot: str | Path = 'c3p',
         PNG.
     robot : str or Path
         Name or path of the description.
-    count : int, optional
-        Places, at equal distances along the path; default: as many as do not overlap.
-    view : View, optional
     size : (2,) sequence of int, pixels
 
     Raises
@@ -258,12 +254,12 @@ def run_picture(log: RunLog, path: str | Path, robot: str | Path = 'c3p',
     """
     run = _Run(log)
     with CasterStudio(robot, size) as studio:
-        times = run.apart(studio.breadth, count)
-        return write_png(path, studio.draw(*run.at(times), path=run.poses[:, :2], view=view))
+        times = run.apart(studio.breadth)
+        return write_png(path, studio.draw(*run.at(times), path=run.poses[:, :2]))
 
 
 def film(log: RunLog, path: str | Path, robot: str | Path = 'c3p', *, speed: float = 1.0,
-         view: View | None = None, size: Sequence[int] = SIZE,
+         size: Sequence[int] = SIZE,
          progress: Callable[[float], None] = lambda done: None) -> Path:
     """
     Write a film of a run.
@@ -277,8 +273,6 @@ def film(log: RunLog, path: str | Path, robot: str | Path = 'c3p', *, speed: flo
         Name or path of the description.
     speed : float
         Robot time per time of the film; 0.2 is slow motion.
-    view : View, optional
-        Default: the whole path.
     size : (2,) sequence of int, pixels
         Even numbers.
     progress : callable
@@ -296,7 +290,7 @@ def film(log: RunLog, path: str | Path, robot: str | Path = 'c3p', *, speed: flo
     run, path = _Run(log), Path(path)
     times = np.arange(run.times[0], run.times[-1], speed / FRAME_RATE)
     with FilmWriter(path, FRAME_RATE) as writer, CasterStudio(robot, size) as studio:
-        view = view or studio.overview(run.poses, None)
+        view = studio.overview(run.poses)
         for k, time in enumerate(times):
             writer.add(studio.draw(*run.at(np.array([time])),
                                    path=run.poses[run.times <= time, :2], view=view))
@@ -314,12 +308,11 @@ class _Run:
                                'nothing can be drawn')
         self.times, self.poses, self._joints = motion.time, motion.pose, log.joints
 
-    def apart(self, distance: float, count: int | None) -> Array:
-        """Return times of `count` places along the path, or of places `distance` m apart."""
+    def apart(self, distance: float) -> Array:
+        """Return times of places along the path that are `distance` m apart."""
         along = np.concatenate([[0.0], np.cumsum(np.hypot(
             *np.diff(self.poses[:, :2], axis=0).T))])
-        if count is None:
-            count = min(MOST_PLACES, 1 + int(along[-1] / distance))
+        count = min(MOST_PLACES, 1 + int(along[-1] / distance))
         times = self.times[np.searchsorted(along, np.linspace(0.0, along[-1], count))]
         # the last place is where the run ends, also after a long standstill there
         times[-1] = self.times[-1]

@@ -12,16 +12,7 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array
 from c3p_viewers.mujoco.opengl import import_mujoco
-from c3p_viewers.scene.shapes import (
-    Arc,
-    Arrow,
-    Ball,
-    Label,
-    Line,
-    Mesh,
-    Shape,
-    arc_points,
-)
+from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape, arc_points
 
 # MuJoCo's arrows are as broad as their head where ours are as broad as their shaft
 ARROW_WIDTH = 0.75
@@ -81,11 +72,6 @@ def add_shapes(scene: Any, shapes: Iterable[Shape], pose: ArrayLike, labels: boo
                 geom = _at(scene, 'LABEL', in_world(shape.position, pose), 0.1, shape.colour)
                 if geom is not None:
                     geom.label = shape.text
-            case Mesh():
-                corners = in_world(shape.vertices, pose)
-                for triangle in shape.triangles:
-                    # triangles show as their outlines
-                    _line(scene, corners[[*triangle, triangle[0]]], LIFT, shape.colour)
 
 
 def add_line(scene: Any, points: ArrayLike, width: float, colour: ArrayLike) -> None:

@@ -70,7 +70,7 @@ class Studio:
         Default: a level floor.
     sky : two colours
     rims : mapping, optional
-        Wheel link → colour of its rim and spokes, by which the wheels can be told apart.
+        Wheel link → colour of its rim and spokes, which distinguishes the wheels.
 
     Raises
     ------

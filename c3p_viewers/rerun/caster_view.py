@@ -34,7 +34,7 @@ def log_run(log: CasterLog, source: BagSource) -> None:
     if source.apart:
         log.path('truth', source.truth)
     run, n = source.log, source.log.joints.steering.shape[1]
-    for ending, series in (('_asked', run.cmd_vel), ('', None if run.odom is None else Series(
+    for ending, series in (('_command', run.cmd_vel), ('', None if run.odom is None else Series(
             run.odom.time, run.odom.twist))):
         _columns(log, 'twist', [f'{axis}{ending}' for axis in ('vx', 'vy', 'omega')], series)
     joints = run.joints
@@ -91,7 +91,7 @@ def follow(robot: CasterRobot, description: str | Path, moments: Callable[[], Mo
 
 def live_numbers(log: CasterLog, moment: Moment) -> None:
     """Log the lines of all plots at a moment."""
-    for ending, twist in (('_asked', moment.command), ('', moment.twist)):
+    for ending, twist in (('_command', moment.command), ('', moment.twist)):
         if twist is not None:
             for axis, value in zip(('vx', 'vy', 'omega'), twist, strict=True):
                 log.number('twist', f'{axis}{ending}', float(value))

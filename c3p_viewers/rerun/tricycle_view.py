@@ -34,7 +34,7 @@ SPACING = 0.02
 
 def view_tricycle(options: ViewOptions) -> dict[str, Any]:
     """
-    Show a tricycle in Rerun, or write the requested file; return figures for JSON.
+    Show a tricycle in Rerun, or write the requested file; return values for JSON.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Colours of the scene: Okabe and Ito's palette, which colour-blind readers can tell apart.
+Colours of the scene: Okabe and Ito's palette, which is distinct for colour-blind readers.
 
-A caster has the same colour in the scene and in the figures of the reports
+A caster has the same colour in the scene and in the plots of the reports
 (c3p_bags/report/style.py); a test compares them.
 """
 

@@ -25,19 +25,19 @@ class SceneSettings:
     centre_reach : float, size
         Farthest place at which the instantaneous centre is drawn; beyond, an arrow points to it.
     centre_limit : float, size
-        A centre farther away is none: the platform translates.
+        Distance of a centre from which the platform counts as translating.
     safe_sigma : float, 1
         Least singular value from which on the rolling lines are all green; red at 0.
     lost_sigma : float, 1
         Least singular value below which the direction about to be lost is drawn.
     rest_speed : float, m/s
-        Below it nothing of the motion is drawn: platform speed, and L times the yaw rate.
+        Motion is drawn from this platform speed, or L times yaw rate, on.
     twist_time : float, s
-        Arrow and arc of the twist show the way of this time.
+        Arrow and arc of the twist show the distance travelled in this time.
     slip_time : float, s
-        A slip arrow shows the way slipped in this time.
+        A slip arrow shows the distance slipped in this time.
     least_slip : float, m/s
-        Residuals below it are noise and not drawn.
+        Smaller residuals are noise and not drawn.
     torque_reach : float, size
         Length of a torque arrow at the wheel's limit, or at 1 N·m where it has none.
     least_torque : float, 1

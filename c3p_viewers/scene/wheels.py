@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each wheel does: the torque of its motor, and how fast its contact slips."""
+"""Scene of the wheels: torques of the motors and slip of the contacts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def torques(at: Casters, wheel_torque: Array) -> list[Shape]:
 
 def slips(at: Casters, residual: Array, suspect: int | None, slipping: bool) -> list[Shape]:
     """
-    Return ``slip_i`` over the contacts, and ``suspect_i`` with a label about the wheel that slips.
+    Return ``slip_i`` over the contacts, and ``suspect_i`` with a label around the slipping wheel.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ def slips(at: Casters, residual: Array, suspect: int | None, slipping: bool) -> 
     residual : (n, 2) array, m/s
         Measured minus fitted velocity of the contact points, [along, across].
     suspect : int, optional
-        Index of the wheel that most likely slips, from 0; below 0 or None: nobody knows.
+        Index of the wheel that most likely slips, from 0; below 0 or None: unknown.
     slipping : bool
-        Whether any wheel slips.
+        True if any wheel slips.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def slips(at: Casters, residual: Array, suspect: int | None, slipping: bool) -> 
 
 
 def _blame(at: Casters, i: int, speed: float) -> list[Shape]:
-    """Return a ring around the suspect and what it does."""
+    """Return a ring around the suspect and a label with its slip."""
     frame, paint = at.settings.frame, colour(ALERT)
     radius = RING * float(at.robot.caster_offset[i] + at.robot.wheel_radius[i])
     height = at.settings.label_height * at.size

@@ -13,7 +13,7 @@ import numpy as np
 from c3p_description.model import ModelError
 from c3p_description.reading.mesh_files import mesh_file
 
-# of what is read here; others are left to programs that draw them
+# formats that are read; others are left out
 READ = ('.stl', '.obj', '.dae')
 # of all shapes of a robot together
 MOST_TRIANGLES = 1_000_000
@@ -26,7 +26,7 @@ def import_trimesh() -> Any:
     Raises
     ------
     ModelError
-        It is not installed; the text says how to.
+        It is not installed; the text has the remedy.
     """
     try:
         import trimesh
@@ -38,7 +38,7 @@ def import_trimesh() -> Any:
 
 def read_mesh(uri: str, robot: str | Path = '') -> Any:
     """
-    Return a mesh as a trimesh, or None where it is not there or damaged.
+    Return a mesh as a trimesh, or None if it is missing or damaged.
 
     Only the named file is read, and none that it names itself, such as materials.
 

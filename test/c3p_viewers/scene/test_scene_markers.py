@@ -20,7 +20,6 @@ from c3p_viewers.scene.shapes import (  # noqa: E402
     Ball,
     Label,
     Line,
-    Mesh,
     arc_points,
 )
 from c3p_viewers.scene.wire_path import path_bytes  # noqa: E402
@@ -32,7 +31,7 @@ SHAPES = (
     Ball('icr', 'base_link', RED, np.array([1.0, 2.0, 3.0]), 0.1),
     Label('icr_label', 'base_link', RED, np.array([1.0, 2.0, 4.0]), 'ICR', 0.2),
     Arc('turn', 'base_link', RED, np.array([1.0, 0.0, 0.5]), 2.0, 0.1, 1.5, 0.04),
-    Mesh('planned', 'odom', RED, np.eye(3), np.array([[0, 1, 2]], np.int32)))
+    Line('planned', 'odom', RED, np.eye(3), 0.01))
 
 
 def points_of(marker):
@@ -47,7 +46,7 @@ def sent(message):
 def test_every_shape_becomes_its_marker():
     first, *markers = sent(MarkerScene(1.25).message(SHAPES, 3_000_000_007))
     assert first.action == Marker.DELETEALL
-    line, arrow, ball, label, arc, mesh = markers
+    line, arrow, ball, label, arc, _ = markers
     for marker, shape in zip(markers, SHAPES, strict=True):
         assert (marker.action, marker.frame_locked) == (Marker.ADD, True)
         assert marker.header.frame_id == shape.frame
@@ -57,7 +56,7 @@ def test_every_shape_becomes_its_marker():
         assert marker.pose.orientation.w == 1.0
     assert [m.type for m in markers] == [
         Marker.LINE_STRIP, Marker.ARROW, Marker.SPHERE, Marker.TEXT_VIEW_FACING,
-        Marker.LINE_STRIP, Marker.TRIANGLE_LIST]
+        Marker.LINE_STRIP, Marker.LINE_STRIP]
     np.testing.assert_array_equal(points_of(line), SHAPES[0].points)
     assert line.scale.x == 0.02 and arc.scale.x == 0.04
     np.testing.assert_array_equal(points_of(arrow), [[0, 0, 0], [0, 1, 0]])
@@ -66,8 +65,6 @@ def test_every_shape_becomes_its_marker():
     assert (ball.pose.position.x, ball.pose.position.z, ball.scale.y) == (1.0, 3.0, 0.2)
     assert (label.text, label.pose.position.z, label.scale.z) == ('ICR', 4.0, 0.2)
     np.testing.assert_array_equal(points_of(arc), arc_points(SHAPES[4]))
-    # both sides
-    assert len(mesh.points) == 6 and mesh.scale.x == mesh.scale.y == mesh.scale.z == 1.0
 
 
 def test_what_is_gone_is_deleted_once_and_keeps_its_number():
