@@ -137,7 +137,7 @@ def test_live_topics_are_subscribed_only_while_somebody_looks(open_bench, robot)
     from c3p_viewers.foxglove.live_topics import FoxgloveLive
 
     said = []
-    live = FoxgloveLive(open_bench.talker, robot, 'c3p', port=0, say=said.append)
+    live = FoxgloveLive(open_bench.talker, robot, 'c3p', port=0, report=said.append)
     joints = open_bench.talker.create_publisher(JointState, 'joint_states', 10)
     command = open_bench.talker.create_publisher(TwistStamped, 'cmd_vel', 10)
     n = robot.count
