@@ -43,7 +43,7 @@ def view(options: ViewOptions) -> dict[str, Any]:
         A bag, robot or viewer that cannot be used here; the text has the remedy.
     """
     if isinstance(load(options.robot), PvcTricycle):
-        from c3p_viewers.rerun.tricycle_view import view_tricycle
+        from c3p_viewers.rerun.tricycle import view_tricycle
 
         return view_tricycle(options)
     robot = load_casters(options.robot)
@@ -74,8 +74,7 @@ def _show_run(options: ViewOptions, robot: CasterRobot, viewer: str) -> dict[str
     elif options.save is not None:
         figures = {'duration_s': source.end - source.start}
     if viewer == 'rerun':
-        from c3p_viewers.rerun.caster_log import CasterLog
-        from c3p_viewers.rerun.caster_view import log_run
+        from c3p_viewers.rerun.caster import CasterLog, log_run
         from c3p_viewers.rerun.layout import blueprint
         from c3p_viewers.rerun.show import show_run
 
@@ -121,7 +120,7 @@ def _bag_in_foxglove(options: ViewOptions, robot: CasterRobot) -> None:
 
 
 def _live_in_rerun(options: ViewOptions, robot: CasterRobot) -> None:
-    from c3p_viewers.rerun.caster_view import follow
+    from c3p_viewers.rerun.caster import follow
     from c3p_viewers.sources.live import LiveSource, live_node
 
     with live_node(options.namespace) as (node, going):

@@ -168,10 +168,6 @@ def drive(case: Case, robot: str | Path = 'pvc_tricycle', seed: int = 0,
     seed : int
         Of the ground.
     duration : float, s
-
-    Returns
-    -------
-    Drive
     """
     tricycle, terrain = vehicle_of(load_tricycle(robot)), case.terrain(seed)
     start = place(tricycle, terrain, 0.0, 0.0, 0.0).require()

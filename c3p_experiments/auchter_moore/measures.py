@@ -129,14 +129,7 @@ def share(part: float, whole: float) -> float | None:
 def run_figures(run: Run, state: Conditioning, slip: LockedSlip, least: LeastSlip
                 ) -> dict[str, Any]:
     """
-    Return the metrics of a run for JSON, SI units.
-
-    Parameters
-    ----------
-    run : Run
-    state : Conditioning
-    slip : LockedSlip
-    least : LeastSlip
+    Return the metrics of a `run` with its `state`, `slip` and `least` slip, for JSON, SI units.
 
     Returns
     -------

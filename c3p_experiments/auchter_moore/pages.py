@@ -100,14 +100,8 @@ def picture(axes: Axes, drive: Any, robot: str | Path, letter: str) -> None:
     """
     Draw the vehicle at several places on its ground, with its contact marks; Figs 4, 6.
 
+    Into the panel `axes` with this `letter`: the first run of `drive`, the description of `robot`.
     Without MuJoCo or OpenGL the panel has a line with the remedy instead.
-
-    Parameters
-    ----------
-    axes : Axes
-    drive : Drive
-    robot : str or Path
-    letter : str
     """
     run, at = drive.run, stations(drive.run)
     axes.set_axis_off()

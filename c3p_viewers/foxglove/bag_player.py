@@ -85,10 +85,6 @@ class BagPlayer:
         ----------
         command : PlaybackControlRequest
             Play or pause, speed, and where to go on.
-
-        Returns
-        -------
-        PlaybackState
         """
         with self._changed:
             self.playing = command.playback_command == self._play

@@ -19,10 +19,6 @@ def foxglove_layout(plots: Sequence[Plot]) -> str:
     """
     Return the layout of the Foxglove app: robot and scene, plots, diagnostics and log.
 
-    Parameters
-    ----------
-    plots : sequence of Plot
-
     Returns
     -------
     str
@@ -96,10 +92,6 @@ def _plot_panel(plot: Plot) -> dict[str, Any]:
 def plotjuggler_layout(plots: Sequence[Plot]) -> str:
     """
     Return the layout of PlotJuggler, with the plots one below the other in two columns.
-
-    Parameters
-    ----------
-    plots : sequence of Plot
 
     Returns
     -------

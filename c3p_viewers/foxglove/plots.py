@@ -53,10 +53,6 @@ def plots(robot: CasterRobot) -> tuple[Plot, ...]:
     ----------
     robot : CasterRobot
         Gives names of joints and their number.
-
-    Returns
-    -------
-    tuple of Plot
     """
     return (*(_twist(*axis) for axis in (
         ('vx', 'velocity along x [m/s]', 'linear.x'), ('vy', 'velocity along y [m/s]', 'linear.y'),

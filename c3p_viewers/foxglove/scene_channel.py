@@ -35,14 +35,7 @@ SCHEMA = {
 
 
 def numbers(robot: CasterRobot, moment: Moment) -> dict[str, Any]:
-    """
-    Return a moment as the object of `SCHEMA`.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-    moment : Moment
-    """
+    """Return a moment as the object of `SCHEMA`."""
     slip = np.zeros(robot.count) if moment.residual is None else np.linalg.norm(
         moment.residual, axis=-1)
     torque = np.zeros(robot.count) if moment.torque is None else np.nan_to_num(moment.torque)

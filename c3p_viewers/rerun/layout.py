@@ -35,13 +35,7 @@ def import_rerun() -> Any:
 
 
 def series(robot: CasterRobot) -> dict[str, dict[str, tuple[str, str]]]:
-    """
-    Return the plots: ``{plot: {line: (label, colour)}}``.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-    """
+    """Return the plots: ``{plot: {line: (label, colour)}}``."""
     units = {'vx': 'm/s', 'vy': 'm/s', 'omega': 'rad/s'}
     wheels = {f'wheel_{i + 1}': (f'wheel {i + 1}', caster_colour(i)) for i in range(robot.count)}
     return {

@@ -32,10 +32,6 @@ def rerun_picture(write: Callable[[Path], object], path: str | Path, time: float
         PNG, 1920 × 1080.
     time : float, s
 
-    Returns
-    -------
-    Path
-
     Raises
     ------
     PictureError

@@ -98,14 +98,7 @@ class RerunProcess:
 
 
 class ShownRecording:
-    """
-    A recording that goes to a viewer, and waits for it only while it runs.
-
-    Parameters
-    ----------
-    recording : rerun.RecordingStream
-    viewer : RerunProcess
-    """
+    """A recording that goes to a viewer, and waits for it only while it runs."""
 
     def __init__(self, recording: Any, viewer: RerunProcess) -> None:
         """Take both."""

@@ -15,7 +15,7 @@ from c3p_bags.recorder.transforms import FrameTree, Transform
 from c3p_description.model import Array
 from c3p_viewers.rerun.layout import PLATFORM, TIMELINE, import_rerun
 from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape, arc_points
-from c3p_viewers.sources.urdf_visuals import visuals
+from c3p_viewers.sources.visuals import visuals
 
 
 class RobotLog:

@@ -34,10 +34,6 @@ def actuation(at: Casters, steering: ArrayLike) -> list[Shape]:
     ----------
     at : Casters
     steering : (n,) array_like, rad
-
-    Returns
-    -------
-    list of Shape
     """
     state = singularity(at.robot, steering)
     # rounding may give it a sign

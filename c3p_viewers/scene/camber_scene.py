@@ -37,10 +37,6 @@ def camber_scene(tricycle: PvcTricycle, joint: ArrayLike, frame: str = 'base_lin
     frame : str
         Of the platform.
 
-    Returns
-    -------
-    tuple of Shape
-
     Raises
     ------
     ValueError

@@ -35,10 +35,6 @@ def motion(at: Casters, twist: Array | None) -> list[Shape]:
     at : Casters
     twist : (3,) array, optional
         ν = (vx, vy, ω), m/s and rad/s, ``base_link``.
-
-    Returns
-    -------
-    list of Shape
     """
     if twist is None or _resting(at, twist):
         return axles(at, None)

@@ -83,10 +83,6 @@ def planned_line(robot: CasterRobot, poses: ArrayLike, frame: str, settings: Sce
     frame : str
         Of the odometry.
     settings : SceneSettings
-
-    Returns
-    -------
-    tuple of Shape
     """
     places = np.atleast_2d(np.asarray(poses, float))[:, :2]
     size = length_scale(robot)

@@ -46,10 +46,6 @@ def uncertainty(robot: CasterRobot, pose: ArrayLike, covariance: ArrayLike, fram
         Of the odometry.
     settings : SceneSettings
 
-    Returns
-    -------
-    tuple of Shape
-
     Examples
     --------
     >>> robot = CasterRobot.regular(1.0, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)

@@ -28,10 +28,6 @@ def torques(at: Casters, wheel_torque: Array) -> list[Shape]:
     at : Casters
     wheel_torque : (n,) array, N·m
         A positive torque pushes the platform along e. Of wheels without motor nothing is drawn.
-
-    Returns
-    -------
-    list of Shape
     """
     limit = np.where(np.isfinite(at.robot.torque_limit), at.robot.torque_limit, 1.0)
     part = wheel_torque / limit
@@ -57,10 +53,6 @@ def slips(at: Casters, residual: Array, suspect: int | None, slipping: bool) -> 
         Index of the wheel that most likely slips, from 0; below 0 or None: unknown.
     slipping : bool
         True if any wheel slips.
-
-    Returns
-    -------
-    list of Shape
     """
     shapes: list[Shape] = []
     for i, (along, across) in enumerate(residual):

@@ -24,10 +24,6 @@ class BagSource:
     """
     A run of a robot, read at any time.
 
-    Parameters
-    ----------
-    log : RunLog
-
     Attributes
     ----------
     log : RunLog

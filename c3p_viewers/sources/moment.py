@@ -91,10 +91,6 @@ def scene_of(robot: CasterRobot, moment: Moment,
     moment : Moment
         Of that robot.
     settings : SceneSettings
-
-    Returns
-    -------
-    tuple of Shape
     """
     # a motor that measures no torque says nan
     torque = None if moment.torque is None else np.nan_to_num(moment.torque)

@@ -153,14 +153,7 @@ def rates(message: Any, names: Sequence[str]) -> Array:
 
 
 def finite(values: Any, where: str) -> Array:
-    """
-    Return values as an array.
-
-    Raises
-    ------
-    MessageError
-        A value is not finite or too large for a robot.
-    """
+    """Return values as an array; MessageError if one is not finite or too large for a robot."""
     array = np.asarray(values, float)
     if not (np.abs(array) <= LARGEST).all():
         raise MessageError(f'{where} = {array.tolist()}: must be finite, at most {LARGEST:g}')
@@ -168,14 +161,7 @@ def finite(values: Any, where: str) -> Array:
 
 
 def stamp_of(header: Any) -> int:
-    """
-    Return the stamp of a header, ns.
-
-    Raises
-    ------
-    MessageError
-        A second or more of nanoseconds.
-    """
+    """Return the stamp of a header, ns; MessageError for a second or more of nanoseconds."""
     if header.stamp.nanosec >= 1_000_000_000:
         raise MessageError(f'stamp: {header.stamp.nanosec} nanoseconds: must be less than '
                            '1000000000')
@@ -183,14 +169,7 @@ def stamp_of(header: Any) -> int:
 
 
 def spatial_pose(pose: Any) -> Array:
-    """
-    Return position and quaternion x, y, z, w (7,) of a Pose.
-
-    Raises
-    ------
-    MessageError
-        A value is not finite, or the orientation not a rotation.
-    """
+    """Return position and quaternion x, y, z, w (7,) of a Pose; MessageError without rotation."""
     p, q = pose.position, pose.orientation
     values = finite((p.x, p.y, p.z, q.x, q.y, q.z, q.w), 'pose')
     length = float(np.linalg.norm(values[3:]))
@@ -207,14 +186,7 @@ def planar_pose(pose: Any) -> Array:
 
 
 def spatial_twist(twist: Any) -> Array:
-    """
-    Return linear and angular velocity (6,) of a Twist.
-
-    Raises
-    ------
-    MessageError
-        A value is not finite.
-    """
+    """Return linear and angular velocity (6,) of a Twist; MessageError if not finite."""
     v, w = twist.linear, twist.angular
     return finite((v.x, v.y, v.z, w.x, w.y, w.z), 'twist')
 

@@ -13,8 +13,8 @@ pytest.importorskip('mujoco', reason='pip install c3p[sim]')
 from c3p_bringup.cli.main import main  # noqa: E402
 from c3p_viewers.foxglove import bag_player  # noqa: E402
 from c3p_viewers.mujoco import window as mujoco_window  # noqa: E402
-from c3p_viewers.rerun import caster_log, caster_view, layout, picture, show  # noqa: E402
-from c3p_viewers.sources.urdf_visuals import visuals  # noqa: E402
+from c3p_viewers.rerun import caster, layout, picture, show  # noqa: E402
+from c3p_viewers.sources.visuals import visuals  # noqa: E402
 
 
 class Recording:
@@ -39,7 +39,7 @@ class Recording:
 def test_a_bag_opens_in_rerun_unless_another_viewer_is_named(source, viewed_bag, monkeypatch,
                                                              tmp_path):
     recording = Recording()
-    monkeypatch.setattr(caster_view, 'MOST_MOMENTS', 20)
+    monkeypatch.setattr(caster, 'MOST_MOMENTS', 20)
     monkeypatch.setattr(show, 'spawn', lambda layout: recording)
     figures = tmp_path / 'view.json'
     assert main(['view', str(viewed_bag), '--json', str(figures)]) == 0
@@ -50,18 +50,18 @@ def test_a_bag_opens_in_rerun_unless_another_viewer_is_named(source, viewed_bag,
 
 
 def test_long_runs_have_fewer_moments_a_second(robot, source, monkeypatch):
-    monkeypatch.setattr(caster_view, 'MOST_MOMENTS', 10)
+    monkeypatch.setattr(caster, 'MOST_MOMENTS', 10)
     recording = Recording()
-    caster_view.log_run(caster_log.CasterLog(recording, robot, 'c3p'), source)
+    caster.log_run(caster.CasterLog(recording, robot, 'c3p'), source)
     assert 9 <= recording.entities.count('odom/robot') <= 11
 
 
 def test_a_live_robot_draws_its_way_behind_it(robot, source, monkeypatch):
     recording = Recording()
-    monkeypatch.setattr(caster_view, 'spawn', lambda layout: recording)
+    monkeypatch.setattr(caster, 'spawn', lambda layout: recording)
     moments = iter([None, *(source.at(t) for t in (1.0, 1.01, 3.0, 4.0))])
     left = iter([True] * 5 + [False])
-    caster_view.follow(robot, 'c3p', lambda: next(moments), lambda: next(left))
+    caster.follow(robot, 'c3p', lambda: next(moments), lambda: next(left))
     # two of them are nearly at one place
     assert recording.entities.count('odom/ways/driven') == 2
     assert recording.entities.count('odom/robot') == 4

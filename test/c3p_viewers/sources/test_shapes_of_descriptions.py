@@ -9,8 +9,8 @@ pytest.importorskip('trimesh', reason='pip install c3p[view]')
 from c3p_description.model import ModelError  # noqa: E402
 from c3p_description.reading.files import share_file  # noqa: E402
 from c3p_viewers.mujoco.urdf import mujoco_urdf  # noqa: E402
-from c3p_viewers.sources import urdf_visuals  # noqa: E402
-from c3p_viewers.sources.urdf_visuals import visuals  # noqa: E402
+from c3p_viewers.sources import visuals as urdf_visuals  # noqa: E402
+from c3p_viewers.sources.visuals import visuals  # noqa: E402
 
 TYRE = 'package://c3p/c3p_description/meshes/tyre.stl'
 

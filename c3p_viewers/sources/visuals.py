@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Visuals of a URDF as triangles with colours."""
+"""Visuals of a URDF as triangles with colours; meshes that are unsafe to read are left out."""
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 import numpy as np
 
 from c3p_description.model import Array, ModelError
+from c3p_description.reading.mesh_files import mesh_file
 from c3p_description.reading.urdf_xml import numbers, pose_of
 from c3p_description.reading.xml_files import parse_xml
 from c3p_description.texts import brief
-from c3p_viewers.sources.mesh_reading import MOST_TRIANGLES, import_trimesh, read_mesh
 
+# formats that are read; others are left out
+READ = ('.stl', '.obj', '.dae')
+# of all shapes of a robot together
+MOST_TRIANGLES = 1_000_000
 # colour without a material, and segments of a cylinder
 GREY, AROUND = (0.7, 0.7, 0.7, 1.0), 32
 # of a coordinate, a size or a scale, m; some meshes are in mm
@@ -132,3 +138,60 @@ def _mesh(geometry: ElementTree.Element | None, what: str, robot: str | Path) ->
     if mesh is not None:
         mesh.apply_scale(_numbers(shape, 'scale', 3, what, '1 1 1'))
     return mesh
+
+
+def import_trimesh() -> Any:
+    """
+    Return the module trimesh.
+
+    Raises
+    ------
+    ModelError
+        It is not installed; the text has the remedy.
+    """
+    try:
+        import trimesh
+    except ImportError:
+        raise ModelError('the shapes of a robot need trimesh; install it with '
+                         '`pip install c3p[view]` or `pip install trimesh`') from None
+    return trimesh
+
+
+def read_mesh(uri: str, robot: str | Path = '') -> Any:
+    """
+    Return a mesh as a trimesh, or None if it is missing or damaged.
+
+    Only the named file is read, and none that it names itself, such as materials.
+
+    Parameters
+    ----------
+    uri, robot
+        As for `mesh_file`.
+    """
+    trimesh = import_trimesh()
+    try:
+        path = mesh_file(uri, robot)
+        kind = path.suffix.lower()
+        if kind not in READ:
+            return None
+        data = path.read_bytes()
+        if kind == '.dae':
+            _check_collada(data)
+        mesh = trimesh.load(io.BytesIO(data), file_type=kind[1:], force='mesh', process=False)
+        corners = np.asarray(mesh.triangles, float)
+    # a damaged mesh shows itself by whatever its bytes happen to mean
+    except Exception:
+        return None
+    fine = corners.shape[1:] == (3, 3) and len(corners) and np.isfinite(corners).all()
+    return mesh if fine else None
+
+
+def _check_collada(data: bytes) -> None:
+    """Refuse entities, which can name other files, and parts that repeat parts."""
+    def refuse(name: str, *_: Any) -> None:
+        raise ValueError(f'COLLADA with {name}')
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    parser.StartElementHandler = lambda name, _: name.endswith('instance_node') and refuse(name)
+    parser.Parse(data, True)
