@@ -36,11 +36,8 @@ class Camera:
 
     Parameters
     ----------
-    run : Run
-    robot : str or Path
-        Name or path of the tricycle's description.
-    size : (int, int)
-        Width and height, pixels.
+    run, robot, size
+        As for `RunStudio`.
     """
 
     def __init__(self, run: Run, robot: str | Path, size: Sequence[int]) -> None:
@@ -85,9 +82,8 @@ def film(run: Run, robot: str | Path, path: str | Path,
 
     Parameters
     ----------
-    run : Run
-    robot : str or Path
-        Name or path of the tricycle's description.
+    run, robot
+        As for `RunStudio`.
     path : str or Path
         Ends in ``.mp4`` or ``.gif``.
     progress : callable
@@ -118,20 +114,9 @@ def film(run: Run, robot: str | Path, path: str | Path,
 
 def contact_sheet(run: Run, robot: str | Path, path: str | Path, stills: int = STILLS) -> Path:
     """
-    Write stills of a run at equal times on one PNG, three beside each other.
+    Write a number of `stills` of a run at equal times on one PNG, three beside each other.
 
-    Parameters
-    ----------
-    run : Run
-    robot : str or Path
-        Name or path of the tricycle's description.
-    path : str or Path
-    stills : int
-
-    Raises
-    ------
-    PictureError
-        As `RunStudio`.
+    Arguments and errors are those of `film`.
     """
     path, camera = Path(path), Camera(run, robot, STILL_SIZE)
     rows = math.ceil(stills / 3)

@@ -58,9 +58,8 @@ class CasterStudio(Studio):
 
     Parameters
     ----------
-    robot : str or Path
-        Name or path of the description, as for `loader.load`.
-    size : (2,) sequence of int, pixels
+    robot, size
+        As for `Studio`.
 
     Examples
     --------
@@ -145,15 +144,11 @@ def picture(source: BagSource, robot: CasterRobot, description: str | Path, path
 
     Parameters
     ----------
-    source : BagSource
-    robot : CasterRobot
-    description : str or Path
-        Name or path of the robot's description, as for `loader.load`.
-    path : str or Path
-        PNG.
+    source, robot
+    description, path, size
+        Name or path of the robot's description; PNG; width and height, pixels.
     time : float, s, optional
         Since the first joint states; default when half of the path is driven.
-    size : (2,) sequence of int, pixels
 
     Raises
     ------
@@ -241,11 +236,8 @@ def run_picture(log: RunLog, path: str | Path, robot: str | Path = 'c3p',
     Parameters
     ----------
     log : RunLog
-    path : str or Path
-        PNG.
-    robot : str or Path
-        Name or path of the description.
-    size : (2,) sequence of int, pixels
+    path, robot, size
+        PNG; name or path of the robot's description; width and height, pixels.
 
     Raises
     ------
@@ -266,15 +258,12 @@ def film(log: RunLog, path: str | Path, robot: str | Path = 'c3p', *, speed: flo
 
     Parameters
     ----------
-    log : RunLog
+    log, robot, size
+        As for `run_picture`; even sizes.
     path : str or Path
         MP4 or GIF.
-    robot : str or Path
-        Name or path of the description.
     speed : float
         Robot time per time of the film; 0.2 is slow motion.
-    size : (2,) sequence of int, pixels
-        Even numbers.
     progress : callable
         Takes the fraction that is done, 0 to 1.
 

@@ -75,18 +75,7 @@ def add_shapes(scene: Any, shapes: Iterable[Shape], pose: ArrayLike, labels: boo
 
 
 def add_line(scene: Any, points: ArrayLike, width: float, colour: ArrayLike) -> None:
-    """
-    Add a line to a ``MjvScene``.
-
-    Parameters
-    ----------
-    scene : MjvScene
-    points : (k, 3) array_like, m
-        In the floor frame.
-    width : float, m
-    colour : (4,) array_like
-        Red, green, blue, opacity, 0 to 1.
-    """
+    """Add a line of `width` m through `points` (k, 3), m, to a `scene`, in an RGBA `colour`."""
     _line(scene, np.asarray(points, float), width, colour)
 
 
@@ -108,17 +97,7 @@ def add_path(scene: Any, path: ArrayLike, width: float, colour: ArrayLike) -> No
 
 def add_dots(scene: Any, points: ArrayLike, normals: ArrayLike, radius: float, colour: ArrayLike
              ) -> None:
-    """
-    Add round marks on the ground to a ``MjvScene``.
-
-    Parameters
-    ----------
-    scene : MjvScene
-    points, normals : (k, 3) array_like
-        Places, m, and unit normals of the ground.
-    radius : float, m
-    colour : (4,) array_like
-    """
+    """Add marks of a `radius`, m, at `points` (k, 3) with `normals` of the ground to a `scene`."""
     for point, normal in zip(np.asarray(points, float), np.asarray(normals, float), strict=True):
         _connect(scene, 'CYLINDER', point - LIFT * normal, point + LIFT * normal, radius, colour)
 

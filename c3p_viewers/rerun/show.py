@@ -56,17 +56,7 @@ def show_run(options: ViewOptions, layout: Any, time: float, fill: Callable[[Any
 
 
 def write_recording(path: str | Path, layout: Any, fill: Callable[[Any], object]) -> Path:
-    """
-    Write a file for Rerun.
-
-    Parameters
-    ----------
-    path : str or Path
-        ``.rrd``.
-    layout : rerun.blueprint.Blueprint
-    fill : callable
-        Takes a recording and logs the run.
-    """
+    """Write an ``.rrd`` for Rerun; `layout` and `fill` as for `show_run`."""
     recording = import_rerun().RecordingStream(APPLICATION)
     recording.save(path, default_blueprint=layout)
     fill(recording)
