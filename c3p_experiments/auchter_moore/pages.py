@@ -16,6 +16,7 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
 
 from c3p_bags.report import style
+from c3p_description.model import ModelError
 from c3p_experiments.auchter_moore import panels
 from c3p_experiments.auchter_moore.drawing import RunStudio
 from c3p_kinematics.closed_chain_vehicle import Run
@@ -109,7 +110,7 @@ def picture(axes: Axes, drive: Any, robot: str | Path, letter: str) -> None:
                    fontsize=style.TITLE, loc='left', fontweight='bold', pad=4)
     try:
         studio = RunStudio(run, robot, PICTURE, MARGIN, WHITE)
-    except PictureError as error:
+    except (PictureError, ModelError) as error:  # no OpenGL, MuJoCo or xacro
         axes.text(0.5, 0.5, '\n'.join(textwrap.wrap(f'No picture: {error}', 110)), ha='center',
                   va='center', transform=axes.transAxes, fontsize=style.TITLE)
         return

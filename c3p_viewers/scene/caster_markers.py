@@ -70,12 +70,14 @@ class CasterMarkers:
     def welcome(self) -> None:
         """Send everything anew, to a subscriber that has just matched."""
         self._markers.forget()
+        self._drawn = None
         self._path_new = bool(self._trail.poses)
 
     def draw(self) -> None:
         """Publish the scene if joint states have come, and the path if it has grown."""
         now, newest = time.monotonic(), self.reader.received('joint_states')
-        if newest is not None and newest is not self._drawn:
+        if (newest is not None and newest is not self._drawn
+                and self._scene.get_subscription_count()):
             self._drawn = newest
             self._draw_scene(now)
         placed = self.reader.odometry(now)
@@ -88,8 +90,6 @@ class CasterMarkers:
             self._path.publish(path_bytes(self._trail.poses, frame, stamp))
 
     def _draw_scene(self, now: float) -> None:
-        if not self._scene.get_subscription_count():
-            return
         moment = self.reader.moment(now)
         if moment is not None:
             self._count += 1

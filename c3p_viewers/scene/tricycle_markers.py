@@ -74,6 +74,7 @@ class TricycleMarkers:
     def welcome(self) -> None:
         """Send the camber anew, to a subscriber that has just matched; the others are latched."""
         self._camber.forget()
+        self._drawn = None
 
     def draw(self) -> None:
         """Publish the camber if joint states have come, and ground and paths as they change."""
