@@ -28,13 +28,13 @@ def child(kind: str, rate: float, seconds: float) -> None:
     import rclpy
     from geometry_msgs.msg import PoseStamped
 
-    from c3p_bringup.robot_nodes import CHAIN
+    from c3p_bringup.nodes import CHAIN, node_class
     from c3p_ros.executor import make_executor, spin, steady_process
     from c3p_simulation.simulation_node import SimulationNode
 
     rclpy.init(args=['--ros-args', '-p', f'simulation:rate:={rate}', '--log-level', 'error'])
     executor = make_executor(kind)
-    nodes = [factory() for factory in (*CHAIN, SimulationNode)]
+    nodes = [factory() for factory in (*map(node_class, CHAIN), SimulationNode)]
     for node in nodes:
         executor.add_node(node)
     simulation = nodes[-1]

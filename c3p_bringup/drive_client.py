@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The user's side of a drive: sends the goal, watches progress and health, as any client would."""
+"""Client of a drive: sends the goal, monitors progress and diagnostics."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from c3p_ros.node import LATCHED, LATEST, RELIABLE
 
 class DriveClient(Node):
     """
-    Publishes one goal and keeps what the robot says of it.
+    Publishes one goal and stores the feedback of the robot.
 
     Attributes
     ----------
     distance : float or None
         Last distance to the goal, m.
     reached_since : float or None
-        Robot time at which the goal zone was entered to stay, s.
+        Robot time since which the goal zone is held, s.
     accepted : bool
-        The position controller has taken the goal.
+        The position controller has accepted the goal.
     health : dict
-        Last DiagnosticStatus of each node, by the node's name.
+        Last DiagnosticStatus of each node, by name.
     errors : list of str
-        Every distinct error that a node has reported.
+        Every distinct error reported by a node.
     story : DriveStory
-        How the goal went.
+        Locks and end of the goal.
     zone : (float, float), m and rad
-        As `goal_zone`, when the drive is over.
+        As `goal_zone`, at the end of the drive.
     """
 
     def __init__(self, hardware: bool = False, **options: Any) -> None:
-        """Create publisher and subscriptions; `hardware`: motor cards are behind the joints."""
+        """Create publisher and subscriptions; `hardware`: with motor cards."""
         super().__init__('drive_client', **options)
         self.distance: float | None = None
         self.reached_since: float | None = None
@@ -57,7 +57,7 @@ class DriveClient(Node):
         self._resume = self.create_client(Trigger, 'simulation/resume')
         self._recover = self.create_client(Trigger, 'hardware_interface/recover')
         self._enable = self.create_client(SetBool, 'hardware_interface/enable')
-        self._count_afresh = self.create_client(Trigger, f'{owner}/reset_statistics')
+        self._reset_statistics = self.create_client(Trigger, f'{owner}/reset_statistics')
         self._goal = self.create_publisher(PoseStamped, 'goal_pose', LATEST)
         self.create_subscription(Float64, 'position_controller/distance_to_goal',
                                  self._on_distance, RELIABLE)
@@ -74,18 +74,18 @@ class DriveClient(Node):
         """Seconds of the robot's clock: /clock in simulated time, the system's otherwise."""
         return self.get_clock().now().nanoseconds * 1e-9
 
-    def others_on_the_air(self) -> list[str]:
-        """Return the nodes that already publish joint states or take wheel efforts here."""
+    def other_robots(self) -> list[str]:
+        """Return the nodes that already publish joint states or subscribe to wheel efforts."""
         found = [*self.get_publishers_info_by_topic('joint_states'),
                  *self.get_subscriptions_info_by_topic('wheel_effort')]
         return sorted({f'{info.node_namespace.rstrip("/")}/{info.node_name}' for info in found})
 
     def missing(self, nodes: list[str], recorded: bool) -> list[str]:
         """
-        Return what is not ready yet, in words; empty when the goal may be sent.
+        Return the parts that are not ready, as text; empty when the goal may be sent.
 
-        Ready is: every node has said it is well, the velocity controller takes commands, and the
-        recorder has messages of the whole chain.
+        Ready: every node has published its diagnostics, the velocity controller is unlocked, and
+        the recorder has messages of the whole chain.
         """
         lacking = [name for name in nodes if name not in self.health]
         lock = self._value('velocity_controller', 'locked')
@@ -100,27 +100,27 @@ class DriveClient(Node):
         return lacking
 
     def held(self) -> bool:
-        """Return whether the simulation waits to be resumed."""
+        """Return True while the simulation holds."""
         return self._value('simulation', 'held') == 'True'
 
     def resume(self) -> Future:
-        """Ask the simulation to go on."""
+        """Request the simulation to resume."""
         return self._resume.call_async(Trigger.Request())
 
     def recover(self) -> Future:
-        """Ask the hardware interface to drop faults; what is left of the start is no reason."""
+        """Request the hardware interface to reset faults, also those of the start."""
         return self._recover.call_async(Trigger.Request())
 
     def enable(self) -> Future:
-        """Ask the hardware interface to arm the motors."""
+        """Request the hardware interface to enable the motors."""
         return self._enable.call_async(SetBool.Request(data=True))
 
-    def count_afresh(self) -> Future:
-        """Ask who owns the cycle to begin its statistics here: starting up is no latency."""
-        return self._count_afresh.call_async(Trigger.Request())
+    def reset_statistics(self) -> Future:
+        """Request the owner of the cycle to reset its statistics: start-up is not latency."""
+        return self._reset_statistics.call_async(Trigger.Request())
 
     def goal_zone(self) -> tuple[float, float]:
-        """Return what the position controller takes for arrived: metres and radians."""
+        """Return the goal tolerances of the position controller, m and rad."""
         return (float(self._value('position_controller', GOAL_TOLERANCE)),
                 float(self._value('position_controller', YAW_TOLERANCE)))
 

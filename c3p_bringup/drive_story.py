@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a drive missed its goal, and when that began: one line from what the nodes published."""
+"""Reason for a missed goal, in one line, from the locks and results that the nodes publish."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ REACHED = 'reached'
 
 class DriveStory:
     """
-    What became of a goal: its locks and its end, with their robot times.
+    Locks and end of a goal, with their robot times.
 
     Attributes
     ----------
     ended : str
-        How the position controller ended the goal, unless it was reached; empty while it drives.
+        Reason of the position controller for the end of the goal; empty while driving or reached.
 
     Examples
     --------
@@ -31,37 +31,37 @@ locked after 2.4 s: nothing to answer for 0.25 s; 935 overruns'
     """
 
     def __init__(self) -> None:
-        """Know of no goal."""
+        """Start without a goal."""
         self._begin, self._end, self.ended = 0.0, 0.0, ''
         self._locks: list[tuple[float, str]] = []
 
     def goal(self, time: float) -> None:
-        """Begin with a goal sent at `time`, s."""
+        """Start with a goal sent at `time`, s."""
         self.__init__()
         self._begin = time
 
     def lock(self, time: float, reason: str) -> None:
-        """Note that the velocity controller has been locked at `time`, s; empty: no more."""
+        """Record a lock of the velocity controller at `time`, s; empty: released."""
         if reason:
             self._locks.append((time - self._begin, reason))
 
     def end(self, time: float, reason: str, message: str) -> None:
-        """Note the end of the goal at `time`, s, as ``~/result`` has it."""
+        """Record the end of the goal at `time`, s, from ``~/result``."""
         if reason != REACHED:
             self._end, self.ended = time - self._begin, message.removeprefix(f'{reason}: ')
 
-    def missed(self, figures: Mapping[str, Any], timeout: float, distance: float | None) -> str:
+    def missed(self, metrics: Mapping[str, Any], timeout: float, distance: float | None) -> str:
         """
-        Return why the goal was missed, in one line.
+        Return the reason for the missed goal, in one line.
 
         Parameters
         ----------
-        figures : mapping
-            Of the drive, with ``overruns`` and ``realtime_factor_achieved``.
+        metrics : mapping
+            Metrics of the drive, with ``overruns`` and ``realtime_factor_achieved``.
         timeout : float, s
-            Of robot time, after which a goal counts as missed.
+            Robot time after which a goal counts as missed.
         distance : float or None, m
-            What was left.
+            Remaining distance.
         """
         left = '' if distance is None else f', {distance:.3f} m away'
         parts = [f'{self.ended}, {self._end:.1f} s after the goal{left}' if self.ended else
@@ -70,16 +70,16 @@ locked after 2.4 s: nothing to answer for 0.25 s; 935 overruns'
             time, reason = self._locks[0]
             often = f'locked {len(self._locks)} times, first' if len(self._locks) > 1 else 'locked'
             parts.append(f'{often} after {time:.1f} s: {reason}')
-        if (overruns := figures.get('overruns')) is not None:
+        if (overruns := metrics.get('overruns')) is not None:
             parts.append(f'{overruns} overruns')
         return '; '.join(parts)
 
 
 def distinct(texts: Iterable[str]) -> list[str]:
     """
-    Return the texts that say different things: the first of those that begin alike.
+    Return the distinct texts: of those that begin alike, the first.
 
-    Alike is what differs in numbers alone; the beginning, up to a semicolon, is the worst of it.
+    Texts begin alike if they differ only in numbers, up to the first semicolon.
 
     Examples
     --------

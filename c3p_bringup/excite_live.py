@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An excitation commanded to the robot on this network, and recorded."""
+"""Excitation motion of a robot on this network, recorded to a bag."""
 
 from __future__ import annotations
 
@@ -10,45 +10,42 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import rclpy
 from geometry_msgs.msg import TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 
 from c3p_bags.recorder.recorder_node import RecorderNode
-from c3p_bringup.spinner import Spinner
-from c3p_dynamics.excitation import Excitation
+from c3p_dynamics.identification.excitation import Excitation
 from c3p_ros.errors import PublishError
-from c3p_ros.executor import make_executor
 from c3p_ros.frames import planar_pose
 from c3p_ros.messages import MessageError, fill_twist
 from c3p_ros.node import LATEST, RELIABLE
+from c3p_ros.session import Session
 from c3p_ros.wire import READERS, OdometryRead
 
-# commands per second; odometry comes faster, and more commands tell no more
+# commands per second; odometry is faster, but more commands carry no more information
 COMMAND_RATE = 50.0
 
-# zero commands before the motion, which the velocity controller wants, and after it, s
+# zero commands before the motion, which unlock the velocity controller, and after it, s
 ZEROS_BEFORE, ZEROS_AFTER = 1.0, 1.0
 
-# how long odometry may be silent, and how long nothing may move, s
+# longest gap of the odometry and longest standstill, s
 SILENCE, STUCK = 0.5, 5.0
 
-# a robot that has not moved by this much does not obey, m and rad
+# a smaller motion is a robot that does not follow, m and rad
 MOVED = 5e-3
 
-# a robot so much further away than the reference ever is does not follow it, m
+# largest distance from the reference, m
 ASTRAY = 0.5
 
 
 class ExcitationError(ValueError):
-    """A live excitation that could not be carried out; the robot has been told to stop."""
+    """The excitation could not be carried out; the robot was commanded to stop."""
 
 
 class ExcitationClient(Node):
     """
-    Commands an excitation around the pose of the first odometry; then keeps commanding zero.
+    Commands an excitation around the pose of the first odometry, then zero.
 
     Parameters
     ----------
@@ -61,11 +58,11 @@ class ExcitationClient(Node):
     elapsed : float, s
         Time of the motion by the stamps of the odometry; negative before it begins.
     fault : str
-        Why it was given up; empty while all is well.
+        Reason for the abort; empty otherwise.
     """
 
     def __init__(self, excitation: Excitation, **options: Any) -> None:
-        """Create publisher and subscription; the first odometry begins it."""
+        """Create publisher and subscription; the first odometry starts the motion."""
         super().__init__('excitation', **options)
         self.excitation = excitation
         self.elapsed, self.fault = -ZEROS_BEFORE, ''
@@ -73,20 +70,20 @@ class ExcitationClient(Node):
         self._start, self._due, self._moved = np.zeros(3), 0, False
         # of the odometry before, ns
         self._stamp = 0
-        self.heard = time.monotonic()
+        self.received = time.monotonic()
         self._read = READERS[Odometry]()
         self._command = self.create_publisher(TwistStamped, 'cmd_vel', LATEST)
         self.create_subscription(Odometry, 'odom', self._on_odom, RELIABLE, raw=True)
 
     @property
     def done(self) -> bool:
-        """Whether the motion is over, zeros included, or was given up."""
+        """True after the motion, zero commands included, or an abort."""
         return bool(self.fault) or self.elapsed > self.excitation.duration + ZEROS_AFTER
 
     def stop(self, fault: str) -> None:
-        """Give up, saying why, and command zero."""
+        """Abort with the reason `fault`, and command zero."""
         self.fault = self.fault or fault
-        # without a stamp it counts at once, whatever clock the robot has
+        # a command without a stamp takes effect at once, with any clock
         self._send(np.zeros(3), 0)
 
     def _on_odom(self, data: bytes) -> None:
@@ -99,7 +96,7 @@ class ExcitationClient(Node):
         except MessageError as error:
             self.get_logger().warning(f'odom refused: {error}', throttle_duration_sec=1.0)
             return
-        self.heard, self._stamp = time.monotonic(), message.stamp
+        self.received, self._stamp = time.monotonic(), message.stamp
         if self._begin is None:
             self._begin, self._start = message.stamp, pose
         self.elapsed = (message.stamp - self._begin) * 1e-9 - ZEROS_BEFORE
@@ -115,13 +112,13 @@ class ExcitationClient(Node):
             self.stop(f'{error}')
 
     def _watch(self, pose: np.ndarray) -> None:
-        """Give up when the robot does not follow."""
-        way = pose - self._start
-        distance = math.hypot(way[0], way[1])
-        self._moved |= distance > MOVED or abs(way[2]) > MOVED
+        """Abort if the robot does not follow."""
+        moved = pose - self._start
+        distance = math.hypot(moved[0], moved[1])
+        self._moved |= distance > MOVED or abs(moved[2]) > MOVED
         if self.elapsed > STUCK and not self._moved:
             self.stop(f'the robot has not moved for {STUCK} s: is its velocity controller '
-                      'unlocked, and does it take cmd_vel as TwistStamped?')
+                      'unlocked, and does it subscribe to cmd_vel as TwistStamped?')
         elif distance > self.excitation.reach + ASTRAY:
             self.stop(f'the robot is {distance:.2f} m from where it began, the motion reaches '
                       f'{self.excitation.reach:.2f} m at most')
@@ -135,9 +132,9 @@ class ExcitationClient(Node):
 
 
 def excite_live(bag: Path, excitation: Excitation, robot: str = 'c3p',
-                say: Callable[[str], None] = print) -> None:
+                announce: Callable[[str], None] = print) -> None:
     """
-    Command the robot on this network through an excitation and record it.
+    Drive the robot on this network through an excitation and record it.
 
     Parameters
     ----------
@@ -146,7 +143,7 @@ def excite_live(bag: Path, excitation: Excitation, robot: str = 'c3p',
     excitation : Excitation
     robot : str
         Name or path of its description, for the recorder.
-    say : callable
+    announce : callable
         Takes one line of text for the user.
 
     Raises
@@ -156,37 +153,23 @@ def excite_live(bag: Path, excitation: Excitation, robot: str = 'c3p',
     BagError
         The bag exists or cannot be written.
     """
-    # whoever interrupts must be able to command zero first
-    rclpy.init(args=['--ros-args', '-p', f'recorder:bag:={bag}', '-p', f'robot:={robot}'],
-               signal_handler_options=SignalHandlerOptions.NO)
-    client: ExcitationClient | None = None
-    nodes: list[Node] = []
-    try:
-        executor = make_executor()
-        nodes.append(RecorderNode())
-        client = ExcitationClient(excitation)
-        nodes.append(client)
-        for node in nodes:
-            executor.add_node(node)
-        say(f'driving for {excitation.duration:.0f} s within {excitation.reach:.1f} m; '
+    with Session(['--ros-args', '-p', f'recorder:bag:={bag}', '-p', f'robot:={robot}']) as session:
+        session.add(RecorderNode)
+        client = session.add(ExcitationClient, excitation=excitation)
+        announce(f'driving for {excitation.duration:.0f} s within {excitation.reach:.1f} m; '
             'Ctrl-C stops')
-        with Spinner(executor) as spinner:
-            try:
-                spinner.until(lambda: _over(client))
-            except KeyboardInterrupt:
-                client.stop('interrupted')
-            # the last command is on its way
-            spinner.wait(0.1)
-    finally:
-        for node in nodes:
-            node.destroy_node()
-        rclpy.try_shutdown()
+        try:
+            session.until(lambda: _over(client))
+        except KeyboardInterrupt:
+            client.stop('interrupted')
+        # until the last command has been sent
+        session.wait(0.1)
     if client.fault:
-        raise ExcitationError(f'{client.fault}; what was recorded is in {bag}')
+        raise ExcitationError(f'{client.fault}; the recording is in {bag}')
 
 
 def _over(client: ExcitationClient) -> bool:
-    if time.monotonic() - client.heard > (SILENCE if client.elapsed > -ZEROS_BEFORE
+    if time.monotonic() - client.received > (SILENCE if client.elapsed > -ZEROS_BEFORE
                                           else 10 * SILENCE):
         client.stop('no odometry: is the robot running, and on this ROS_DOMAIN_ID?')
     return client.done

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to drive and how, and the parameters of the nodes that follow from it."""
+"""Options of a drive and the node parameters derived from them."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from c3p_simulation.pacing import STRICT, WAIT
 PLANTS = ('analytic', 'mujoco')
 CONTROLLERS = ('paper', 'closed_form', 'mpc')
 HARDWARE = ('none', 'emulated')
-# what a simulated robot does while the computer is busy
+# behaviour of a simulated robot while the computer is busy
 REALTIME = (WAIT, STRICT)
 
-# cycle at which lockstep waits for the goal: the nodes are ready by then, and every drive begins
-# there, so that two drives are the same bit for bit
+# cycle at which lockstep waits for the goal: the nodes are ready by then, and two drives are
+# identical bit for bit
 HOLD_AT = 300
 
-# from a sample to the effect of the torque that answers it, s: what the plants have by default
+# from a sample to the effect of its torque, s: default latency of the plants
 LATENCY = {'analytic': 0.0, 'mujoco': 0.010}
 
-# from the sample that SYNC asks for to the torque that the cards make of the answer, s
+# from the sample at SYNC to the torque of the cards, s
 BUS_LATENCY = 0.003
 
-# emulated cards and their master share an ordinary computer, which may let either wait, s
+# emulated cards and their master run on one ordinary computer, which may delay either, s
 PATIENCE = {'missed_cycles': 4, 'silence_timeout': 1.0, 'heartbeat_timeout': 2.0,
             'heartbeat_period': 0.1}
 
 
 def known_latency(plant: str, hardware: str = 'none') -> dict[str, float]:
-    """Return the parameters that tell the laws the latency of a simulated robot."""
+    """Return the latency parameters of the controllers for a simulated robot."""
     latency = LATENCY[plant] if hardware == 'none' else BUS_LATENCY
     return {f'{law}.latency': latency for law in CONTROLLERS[1:]}
 
@@ -42,7 +42,7 @@ def known_latency(plant: str, hardware: str = 'none') -> dict[str, float]:
 @dataclass(frozen=True)
 class DriveOptions:
     """
-    What to drive, and how.
+    Options of a drive.
 
     Attributes
     ----------
@@ -65,16 +65,16 @@ class DriveOptions:
         Robot time per real time; 0 is lockstep, as fast as possible.
     realtime : str
         ``wait``: a simulated robot waits for its controllers while the computer is busy.
-        ``strict``: it does not, as a robot does not; motor cards never do.
+        ``strict``: it does not wait; motor cards never do.
     rate : float, Hz
         Control cycles per second of robot time.
     keep_bag : bool
     timeout : float, s
         Robot time after which the goal counts as missed.
     dwell : float, s
-        Robot time that the goal zone must be held.
+        Robot time for which the goal zone must be held.
     parameters : sequence of Path
-        Parameter files, applied in order; the options above count more.
+        Parameter files, applied in order; the options above take precedence.
     """
 
     goal: Sequence[float]
@@ -94,24 +94,24 @@ class DriveOptions:
     parameters: Sequence[Path] = field(default_factory=tuple)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be had together."""
+        """Reject options that exclude each other."""
         if self.hardware != 'none' and self.realtime_factor != 1.0:
             raise ValueError(f'--realtime-factor {self.realtime_factor} with --hardware '
                              f'{self.hardware}: a bus runs in real time, the factor must be 1')
 
     @property
     def lockstep(self) -> bool:
-        """True for as fast as possible."""
+        """True for a drive as fast as possible."""
         return self.realtime_factor == 0.0
 
     @property
     def waits(self) -> bool:
-        """True where a simulated robot waits for its controllers."""
+        """True if a simulated robot waits for its controllers."""
         return self.realtime == WAIT and self.hardware == 'none' and not self.lockstep
 
     @property
     def simulated_time(self) -> bool:
-        """True where the robot's clock is not the system's."""
+        """True if the nodes follow /clock."""
         return self.realtime_factor != 1.0 or self.waits
 
 
@@ -119,11 +119,11 @@ def parameter_files(options: DriveOptions, bag: Path, place: Path) -> list[Path]
     """
     Return the parameter files of all nodes in their order; two are written to `place`.
 
-    The first has what a user's file may change, then come the user's own, and the last has what
-    the `options` and the place of the `bag` say.
+    The first has defaults that the user's files may override; the last has the values of the
+    `options` and the directory of the `bag`.
     """
     simulated = options.simulated_time
-    # who commands here is started here, so nobody has to be waited for
+    # all commanding nodes start in this drive: a short silence suffices
     first = _write(place / 'defaults.yaml', {'/**/velocity_controller': {
         'start_silence': 0.5, **known_latency(options.plant, options.hardware)},
         '/**/hardware_interface': PATIENCE})
@@ -135,18 +135,18 @@ def parameter_files(options: DriveOptions, bag: Path, place: Path) -> list[Path]
             'realtime_factor': 1.0 if options.lockstep else float(options.realtime_factor),
             'realtime': WAIT if options.waits else STRICT, 'publish_clock': simulated,
             'start_steering': [float(s) for s in options.start_steering],
-            # the simulation makes the clock and must not wait for it
+            # the simulation publishes the clock and must not wait for it
             'use_sim_time': False},
         **_hardware(options, place),
         'velocity_controller': {'controller': options.controller},
         'position_controller': {'controller': options.controller},
-        # beside the clock the recorder keeps the system's: what the computer took stays visible
+        # the recorder uses the system clock where possible, so that latencies are real
         'recorder': {'bag': str(bag), 'use_sim_time': options.realtime_factor != 1.0}})
     return [first, *options.parameters, last]
 
 
 def bus_channel(place: Path) -> Path:
-    """Return the channel on which emulated cards and the hardware interface meet."""
+    """Return the channel of the bus between emulated cards and hardware interface."""
     return place / 'can'
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes in processes of their own: started, watched, ended."""
+"""Node in a process of its own: start, exit code and end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-# how long a process may take to end after SIGINT, s
+# time limit for the end of a process after SIGINT, s
 PATIENCE = 5.0
 
 
@@ -31,7 +31,7 @@ class NodeProcess:
     """
 
     def __init__(self, name: str, module: str, arguments: Sequence[str], log: Path) -> None:
-        """Start the process in a session of its own, so that Ctrl-C reaches it through us only."""
+        """Start the process in a session of its own, so that Ctrl-C does not reach it directly."""
         self.name, self.log = name, log
         with open(log, 'wb') as output:
             self._process = subprocess.Popen(
@@ -44,7 +44,7 @@ class NodeProcess:
         return self._process.pid
 
     def ended(self) -> str:
-        """Return how the process ended, an empty string while it runs."""
+        """Return the end of the process as text, empty while it runs."""
         code = self._process.poll()
         if code is None:
             return ''
@@ -53,7 +53,7 @@ class NodeProcess:
         return f'{self.name} ended ({how})' + (f': {last[0]}' if last else '')
 
     def stop(self) -> None:
-        """End the process: SIGINT, and SIGKILL when it does not listen."""
+        """End the process: SIGINT, then SIGKILL after a time limit."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
             try:

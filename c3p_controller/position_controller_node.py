@@ -43,13 +43,13 @@ from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.drive_commands import OPENING, DriveCommands
 from c3p_ros.errors import PublishError
-from c3p_ros.executor import run
 from c3p_ros.frames import GoalFrames, planar_pose
 from c3p_ros.goal_report import GoalReports
 from c3p_ros.lock_report import LockWatch
 from c3p_ros.messages import MessageError, planar, stamp_to_ns
 from c3p_ros.node import LATEST, RELIABLE, SuiteNode
 from c3p_ros.odometry_gap import OdometryGap
+from c3p_ros.session import run
 from c3p_ros.wire import OdometryRead
 
 # how old a goal may be when it arrives, s; a goal replayed from a bag is not driven to

@@ -30,12 +30,12 @@ from c3p_controller.command_lock import Lock
 from c3p_controller.twist_mux import Input, TwistMux
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.drive_commands import OPENING, Listeners
-from c3p_ros.executor import run
 from c3p_ros.finite import check_message
 from c3p_ros.messages import MessageError, ns_to_stamp, planar
 from c3p_ros.mux_inputs import LOCKS, TOPICS, locks_of, shipped, sources_of
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
 from c3p_ros.parameters import ParameterError
+from c3p_ros.session import run
 
 # what publishers of a lock have latched; more than one publisher may have
 KEPT = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)

@@ -32,12 +32,12 @@ from c3p_controller.torque_laws import make_law, retune
 from c3p_controller.velocity_controller import braking_torque
 from c3p_ros.cycle import CycleClock, Lifelines
 from c3p_ros.diagnostics import ERROR, OK, WARN, warned
-from c3p_ros.executor import run
 from c3p_ros.frames import planar_points, planar_pose
 from c3p_ros.lock_report import LockReport
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, planar, stamp_to_ns, twist_of
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.publisher_watch import PublisherWatch
+from c3p_ros.session import run
 from c3p_ros.stamp_join import StampJoin
 from c3p_ros.wire import JointStateRead, OdometryRead, TrajectoryRead
 from c3p_ros.wire_writers import AccelWriter, JointStateWriter

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The robots: parameters, URDF, meshes and layouts, and how they become numbers.
+Robot descriptions: parameters, URDF, meshes and layouts, and the models read from them.
 
 ``load('c3p')`` reads ``robots/c3p.yaml``, the one source of every parameter; it also takes the
 path of a YAML, URDF or xacro file. ``robot_description('c3p')`` is the URDF of the same robot.
@@ -24,7 +24,7 @@ __all__ = ['Agv', 'CasterRobot', 'ModelError', 'PvcTricycle', 'load', 'robot_des
 
 
 def __getattr__(name: str) -> Any:
-    """Import what opens files only when it is asked for: the equations need `model` alone."""
+    """Import the readers of files on first use: the equations need only `model`."""
     if name in ('load', 'robot_description'):
         from c3p_description.reading import loader
         return getattr(loader, name)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the three-wheeled vehicle of Saha & Angeles is made of, as plain numbers.
+Model of the three-wheeled vehicle (AGV) of Saha & Angeles: geometry and inertias.
 
 Axes: i to the right, j forward, k up, fixed to the platform with their origin in its centre of
-mass C. Wheels 1 (left) and 2 (right) are driven and stand on one axle, a behind C; wheel 3 hangs
-in front on a caster that nothing turns. Angles of wheels 1 and 2 count about i, that of wheel 3
+mass C. Wheels 1 (left) and 2 (right) are driven and stand on one axle, a behind C; wheel 3 is
+in front on a passive caster. Angles of wheels 1 and 2 count about i, that of wheel 3
 about its own axle e₃, so that a *negative* rate rolls forward; ψ turns the caster about k, and at
 ψ = 0 it trails when the vehicle drives forward.
 """
@@ -75,7 +75,7 @@ class Agv:
     Raises
     ------
     ModelError
-        A length, mass or inertia that cannot be, named with its value and the remedy.
+        Invalid length, mass or inertia; the text names the value and the remedy.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class Agv:
         for name in ('drive_torque', 'drive_rate'):
             value = float(getattr(self, name))
             if not value > 0:
-                raise ModelError(f'{name} = {value}: must be greater than zero; inf is no limit')
+                raise ModelError(f'{name} = {value}: must be greater than zero; inf: no limit')
             self._set(name, value)
         self._set('platform_inertia', self._numbers('platform_inertia', 3))
         self._set('viscous', self._numbers('viscous', 4))
@@ -177,7 +177,7 @@ class Agv:
     @cached_property
     def numbers(self) -> Array:
         """
-        What the compiled equations read (11,): geometry and inertias.
+        Parameters of the compiled equations (11,): geometry and inertias.
 
         ``[l, r, a, c, d, μ_vv, μ_ww, m_p a, μ_e, μ_a, κ]``: with v the speed of the middle of
         the axle along j and w the yaw rate, platform and driven wheels have the energy

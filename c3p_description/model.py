@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a caster robot is made of: geometry, masses and friction as plain numbers.
+Model of a caster robot: geometry, masses and friction.
 
 Frames and angles are the papers': the platform frame is ``base_link``; the steering angle θ_s is
 relative to the platform; at θ_s = 0 the wheel rolls along +Y of the platform and its axle points
-along +X. A caster trails: its contact point lies `caster_offset` behind the pivot when the wheel
+along +X. A caster trails: its contact point is `caster_offset` behind the pivot when the wheel
 rolls forward.
 """
 
@@ -33,7 +33,7 @@ LONGEST, SHORTEST, HEAVIEST = 1e3, 1e-6, 1e9
 
 
 class ModelError(ValueError):
-    """A robot description that cannot be; the text names the field, the value and the remedy."""
+    """Invalid robot description; the text names the field, the value and the remedy."""
 
 
 def _per_caster(name: str, value: ArrayLike, count: int) -> Array:
@@ -46,7 +46,7 @@ def _per_caster(name: str, value: ArrayLike, count: int) -> Array:
 
 
 def _limits(value: ArrayLike, count: int) -> Array:
-    """Return limits as `count` floats; equal ones fit any number of casters, inf is none."""
+    """Return limits as `count` floats; equal ones fit any number of casters; inf: no limit."""
     limits = np.unique(np.asarray(value, float))
     return np.array(np.broadcast_to(limits if limits.size == 1 else value, (count,)), float)
 
@@ -118,7 +118,7 @@ class CasterRobot:
     Raises
     ------
     ModelError
-        A length, mass or inertia that cannot be, named with its value and the remedy.
+        Invalid length, mass or inertia; the text names the value and the remedy.
     """
 
     name: str

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the tricycle with passive variable camber (PVC) is made of, as plain numbers.
+Model of the tricycle with passive variable camber (PVC): geometry, masses and limits.
 
 Frames: the platform frame {P} is ``base_link``, x forward, y left, z up, its origin in the middle
 of the rear axle at the height of the wheel centres. Wheel 1 is in front and steers, wheel 2 is
-rear left, wheel 3 rear right; each of these two leans about an axis along x of the platform that
-no motor drives. All joint angles are zero when the wheels stand upright and point ahead. A
-wheel is a torus, the surface of a tube around the centre circle; its axle is along its own y.
+rear left, wheel 3 rear right; each of these two has a passive camber joint about an axis along x
+of the platform. All joint angles are zero when the wheels are upright and point ahead. A wheel is
+a torus, the surface of a tube around the centre circle; its axle is along its own y.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LARGEST_ANGLE = math.pi / 2
 @dataclass(frozen=True, eq=False)
 class PvcTricycle:
     """
-    A tricycle on torus wheels whose rear wheels lean passively.
+    Tricycle on torus wheels with passive camber of the rear wheels.
 
     The wheel frames in {P} are, with the steering angle φ, the camber angles γ and the spin
     angles α, ``T_PW1 = Trans(L, 0, 0) Rz(φ) Ry(α₁)`` and
@@ -51,7 +51,7 @@ class PvcTricycle:
     half_track : float, m
         b, from the middle of the vehicle to a rear wheel centre.
     camber_offset : float, m
-        e, how far the camber axis lies inboard of the wheel centre; 0 ≤ e < b.
+        e, distance of the camber axis inboard of the wheel centre; 0 ≤ e < b.
     wheel_radius : float, m
         R, of the centre circle of the tube.
     tube_radius : float, m
@@ -59,9 +59,9 @@ class PvcTricycle:
     steering_limit, camber_limit : float, rad
         Largest angle to either side, at most π/2; ``inf`` is not a limit that a wheel can have.
     steering_rate_limit, drive_rate_limit : float, rad/s
-        What the motors can do; ``inf`` means no limit.
+        Limits of the motors; ``inf``: no limit.
     platform_mass, fork_mass, camber_arm_mass, wheel_mass : float, kg
-        Fork: what steers. Arm: what leans with one rear wheel.
+        Fork: the steered body. Arm: the body that cambers with one rear wheel.
     platform_com : (3,) array, m
         Centre of mass of the platform alone, in {P}.
     platform_inertia : (3,) array, kg·m²
@@ -70,7 +70,7 @@ class PvcTricycle:
     Raises
     ------
     ModelError
-        A length, mass or limit that cannot be, named with its value and the remedy.
+        Invalid length, mass or limit; the text names the value and the remedy.
 
     Notes
     -----

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values from files in the texts of errors: short, whatever the value is."""
+"""Short texts of values for error messages."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def brief(value: Any, depth: int = DEEPEST) -> str:
     """
     Return ``repr(value)``, shortened to one line of at most 140 characters.
 
-    The whole text is never made: it may be of any size.
+    The full text is never built, because it may be of any size.
 
     Parameters
     ----------
     value : object
-        Of a type that YAML and XML readers return; of others only the type is told.
+        Of a type that YAML and XML readers return; of other types only the name is shown.
     depth : int
-        How many levels of collections are shown.
+        Number of levels of collections that are shown.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def brief(value: Any, depth: int = DEEPEST) -> str:
 
 def one_line(error: BaseException) -> str:
     r"""
-    Return what an error of a library says, in one line of at most some 300 characters.
+    Return the message of an error in one line of about 300 characters at most.
 
     Parameters
     ----------

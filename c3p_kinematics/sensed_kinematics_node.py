@@ -31,7 +31,6 @@ from c3p_kinematics.odometry_stream import (
 from c3p_kinematics.singularity import singularity
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import ERROR, OK, WARN
-from c3p_ros.executor import run
 from c3p_ros.frames import TransformPublisher, pose_of
 from c3p_ros.messages import (
     JointCoding,
@@ -43,6 +42,7 @@ from c3p_ros.messages import (
 )
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.publisher_watch import PublisherWatch
+from c3p_ros.session import run
 from c3p_ros.wire import JointStateRead
 from c3p_ros.wire_writers import OdometryWriter
 

@@ -13,13 +13,11 @@ import gc
 import signal
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import rclpy
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
-from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
 # a thread that wants the interpreter waits this long before it asks the running one to let go; the
@@ -101,47 +99,3 @@ class StopRequest:
         self.asked = True
         if self.starting:
             raise KeyboardInterrupt
-
-
-def _init(args: Sequence[str] | None) -> None:
-    try:
-        rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
-    except RuntimeError as error:  # arguments or a parameter file that ROS cannot read
-        raise ValueError(' '.join(f'{error}'.split())) from error
-
-
-def run(*factories: Callable[[], Node], args: Sequence[str] | None = None) -> int:
-    """
-    Run nodes in this process until Ctrl-C or SIGTERM; return the exit code.
-
-    A node that cannot start (bad parameter or file, unknown robot) ends the process with its
-    one-line reason and code 1, so that a launch file or a service manager sees it.
-    """
-    stop = StopRequest()
-    executor: Executor | None = None
-    nodes: list[Node] = []
-    try:
-        _init(args)
-        executor = make_executor()
-        for factory in factories:
-            nodes.append(factory())
-            executor.add_node(nodes[-1])
-        steady_process()
-        stop.starting = False
-        spin(executor, lambda: stop.asked)
-    except KeyboardInterrupt:
-        pass
-    except ValueError as error:
-        if not stop.starting:  # a fault of the program, which wants its traceback
-            raise
-        print(f'{error}', file=sys.stderr)
-        return 1
-    finally:
-        # a second Ctrl-C must not cut the tidying up
-        stop.starting = False
-        if executor is not None:
-            executor.shutdown(timeout_sec=1.0)
-        for node in nodes:
-            node.destroy_node()
-        rclpy.try_shutdown()
-    return 0

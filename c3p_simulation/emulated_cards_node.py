@@ -27,10 +27,10 @@ from c3p_hardware.transport.can_bus import BusAddress, open_bus
 from c3p_hardware.transport.serial_can import PtyBus
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.errors import MOST_TEXT
-from c3p_ros.executor import run
 from c3p_ros.messages import pose_numbers, twist_numbers
 from c3p_ros.node import RECORDED, RELIABLE, SuiteNode
 from c3p_ros.parameters import ParameterError
+from c3p_ros.session import run
 from c3p_ros.wire_writers import OdometryWriter
 from c3p_simulation.make_plant import plant_of_parameters, start_of_parameters
 

@@ -23,7 +23,6 @@ from std_srvs.srv import Trigger
 
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
 from c3p_ros.diagnostics import OK, WARN
-from c3p_ros.executor import run
 from c3p_ros.messages import (
     EffortCoding,
     JointCoding,
@@ -35,6 +34,7 @@ from c3p_ros.messages import (
 )
 from c3p_ros.node import LATEST, RECORDED, RELIABLE, SuiteNode
 from c3p_ros.publisher_watch import PublisherWatch
+from c3p_ros.session import run
 from c3p_ros.wire import JointStateRead
 from c3p_ros.wire_writers import JointStateWriter, OdometryWriter
 from c3p_simulation.make_plant import plant_of_parameters, start_of_parameters

@@ -23,8 +23,8 @@ from c3p_bags.storage.topics import message_class
 from c3p_description.model import CasterRobot
 from c3p_description.pvc_model import PvcTricycle
 from c3p_description.reading.loader import load
-from c3p_ros.executor import run
 from c3p_ros.node import SENSOR_DATA, SuiteNode
+from c3p_ros.session import run
 from c3p_viewers.scene.caster_markers import CasterMarkers
 from c3p_viewers.scene.tricycle_markers import TricycleMarkers
 

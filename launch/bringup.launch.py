@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Bring up the robot's nodes: on its motor cards, with a simulated one, or for any joint states.
+Bring up the nodes of a robot: on its motor cards, simulated, or for external joint states.
 
-``ros2 launch c3p bringup.launch.py --show-args`` is the manual; docs/launch.md says more.
+Arguments: ``ros2 launch c3p bringup.launch.py --show-args``, and docs/launch.md.
 """
 
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
@@ -19,7 +19,6 @@ from c3p_bringup.launch_parts.actions import (
 )
 from c3p_bringup.launch_parts.markers import marker_argument, markers
 from c3p_bringup.launch_parts.robot import (
-    CHAIN,
     bus_arguments,
     bus_values,
     chain_arguments,
@@ -32,6 +31,7 @@ from c3p_bringup.launch_parts.robot import (
     start_arguments,
     start_values,
 )
+from c3p_bringup.nodes import CHAIN, ROBOTS, executable_of
 from c3p_bringup.options import PATIENCE, PLANTS, known_latency
 from c3p_simulation.pacing import STRICT, WAIT
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
@@ -39,18 +39,18 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 ARGUMENTS = [
     DeclareLaunchArgument(
         'sim', default_value='none', choices=('none', *PLANTS),
-        description='Simulated robot. none: joint_states come from elsewhere, and wheel_effort is '
-                    'used elsewhere. analytic: the closed-chain equations of motion. mujoco: '
-                    'tyres in contact with the ground (needs c3p[sim]).'),
+        description='Simulated robot. none: external driver of joint_states and wheel_effort. '
+                    'analytic: closed-chain equations of motion. mujoco: tyres in contact with '
+                    'the ground (needs c3p[sim]).'),
     DeclareLaunchArgument(
         'realtime', default_value=STRICT, choices=(STRICT, WAIT),
-        description='Simulated robot on a busy computer. strict: the watchdogs stop it, as they '
-                    'stop a robot. wait: it waits for its controllers, and /clock goes slower; '
-                    'needs use_sim_time:=true, here and in all other nodes.'),
+        description='Behaviour of the simulated robot on a loaded computer. strict: watchdogs '
+                    'stop it like a real robot. wait: it waits for its controllers and slows '
+                    '/clock down; needs use_sim_time:=true here and in all other nodes.'),
     DeclareLaunchArgument(
         'hardware', default_value='none', choices=('none', 'can', 'emulated'),
-        description='Motor cards. can: the drives and encoders on a CANopen bus; the motors wait '
-                    'for ~/enable of the hardware interface. emulated: the same node and frames, '
+        description='Motor cards. can: drives and encoders on a CANopen bus; enable the motors '
+                    'with ~/enable of the hardware interface. emulated: the same node and frames, '
                     'with emulated cards that move the simulated robot sim.'),
     *bus_arguments(),
     *chain_arguments(),
@@ -66,7 +66,7 @@ def control(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     check_robot(sim, hardware)
     simulated = sim != 'none' and hardware == 'none'
     values, options = law_values(context), goal_options(context)
-    # what the parameter file may know better comes before it
+    # the parameter file overrides these defaults
     defaults = ({'velocity_controller': known_latency(sim, hardware)} if sim != 'none' else {})
     if hardware != 'none':
         defaults['hardware_interface'] = {'autostart': 'active'}
@@ -80,44 +80,44 @@ def control(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             values['simulation']['publish_clock'] = True
         values['simulation']['realtime'] = realtime_of(context)
     files, actions = layered(defaults, values)
-    # the cards are a computer of their own
-    apart = ['emulated_cards_node'] if hardware == 'emulated' else []
+    behind = ROBOTS['none'] if simulated else () if hardware == 'none' else ROBOTS[hardware]
     if LaunchConfiguration('nodes').perform(context) == 'one-process':
         option = '--sim' if simulated else '--hardware' if hardware != 'none' else ''
         actions += [suite_node('robot_nodes', *files, arguments=[option] if option else [],
                                on_exit=required('robot_nodes'), **options)]
-        executables = apart
+        # the cards are a computer of their own
+        names = [name for name in behind if name == 'emulated_cards']
     else:
-        executables = [*CHAIN, *apart, *(['simulation_node'] if simulated else []),
-                       *(['hardware_interface_node'] if hardware != 'none' else [])]
+        names = [*CHAIN, *behind]
+    executables = map(executable_of, names)
     return [*actions, *(suite_node(executable, *files, on_exit=required(executable), **options)
                         for executable in executables)]
 
 
 def realtime_of(context: LaunchContext) -> str:
-    """Return the argument ``realtime``, which may need simulated time."""
+    """Return the argument ``realtime``; wait requires simulated time."""
     realtime = LaunchConfiguration('realtime').perform(context)
     if realtime == WAIT and not chosen(context, 'use_sim_time'):
-        raise ValueError('realtime:=wait: the robot waits by a clock of its own; add '
+        raise ValueError('realtime:=wait: the robot publishes /clock; add '
                          'use_sim_time:=true')
     return realtime
 
 
 def check_robot(sim: str, hardware: str) -> None:
-    """Refuse two robots, or emulated cards without one."""
+    """Reject two robots, or emulated cards without a simulated robot."""
     if hardware == 'can' and sim != 'none':
-        raise ValueError(f'sim:={sim} with hardware:=can: the real robot is not simulated; leave '
-                         'one of them out')
+        raise ValueError(f'sim:={sim} with hardware:=can: the real robot is not simulated; omit '
+                         'one of the two')
     if hardware == 'emulated' and sim == 'none':
-        raise ValueError('hardware:=emulated needs the robot behind the cards: add sim:=analytic '
-                         'or sim:=mujoco')
+        raise ValueError('hardware:=emulated requires a simulated robot: add sim:=analytic or '
+                         'sim:=mujoco')
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return the arguments and what they start."""
+    """Return the launch arguments and actions."""
     return LaunchDescription([
         *common_arguments(), *ARGUMENTS, *rviz_arguments('false'),
         marker_argument(),
-        # first what can fail for want of a package, so that nothing is started in vain
+        # first the actions that may fail because a package is missing
         OpaqueFunction(function=rviz), state_publisher(needed=False), recorder(),
         OpaqueFunction(function=markers), OpaqueFunction(function=control)])

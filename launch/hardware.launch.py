@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Bring up the real robot step by step: its cards, then the control chain, then leave to arm them.
+Bring up the real robot in stages: motor cards, control chain, activation.
 
-``ros2 launch c3p hardware.launch.py --show-args`` is the manual; docs/launch.md says more.
+Arguments: ``ros2 launch c3p hardware.launch.py --show-args``, and docs/launch.md.
 """
 
 import time
@@ -26,11 +26,10 @@ from c3p_bringup.launch_parts.lifecycle import (
     FirstMessage,
     ManagedNode,
     in_namespace,
-    when_heard,
+    when_received,
 )
 from c3p_bringup.launch_parts.markers import marker_argument, markers
 from c3p_bringup.launch_parts.robot import (
-    CHAIN,
     bus_arguments,
     bus_values,
     chain_arguments,
@@ -43,31 +42,32 @@ from c3p_bringup.launch_parts.robot import (
     start_arguments,
     start_values,
 )
+from c3p_bringup.nodes import CHAIN, executable_of
 from c3p_bringup.options import PATIENCE, PLANTS, known_latency
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
-# between two tries to configure, s
+# time between two attempts to configure, s
 RETRY = 2.0
 
-# of the chain's topics the last: who publishes it has heard everybody before
+# last topic of the control chain: its publisher has received all the others
 LAST_OF_CHAIN = 'wheel_effort'
 
 ARGUMENTS = [
     DeclareLaunchArgument(
         'hardware', default_value='can', choices=('can', 'emulated'),
-        description='Motor cards. can: the drives and encoders of the robot, on a CANopen bus. '
-                    'emulated: a rehearsal with the same node and frames, whose cards move the '
+        description='Motor cards. can: drives and encoders of the robot on a CANopen bus. '
+                    'emulated: the same node and frames, with emulated cards that move the '
                     'simulated robot sim.'),
     *bus_arguments(),
     DeclareLaunchArgument(
         'wait_for_cards', default_value='60.0',
-        description='How long configuring is tried again while cards do not answer, in s; they '
-                    'may get power after the computer. Then everything ends. 0: one try.'),
+        description='Time limit for retries of the configuration while cards do not respond, in '
+                    's; afterwards the launch ends. 0: a single attempt.'),
     *chain_arguments(),
     DeclareLaunchArgument(
         'sim', default_value='analytic', choices=PLANTS,
-        description='The simulated robot behind emulated cards, as in bringup.launch.py; '
-                    'hardware:=can has no use for it.'),
+        description='Simulated robot of the emulated cards, as in bringup.launch.py; not used '
+                    'with hardware:=can.'),
     *start_arguments(),
     nav2_argument(),
     *record_arguments(),
@@ -75,7 +75,7 @@ ARGUMENTS = [
 
 
 def bring_up(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Return the processes and what each of their events leads to."""
+    """Return the processes and the reactions to their events."""
     hardware, sim, form = (LaunchConfiguration(name).perform(context)
                            for name in ('hardware', 'sim', 'nodes'))
     files, actions = node_parameters(context, hardware, sim)
@@ -89,18 +89,18 @@ def bring_up(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         first, then = [process('robot_nodes', '--hardware')], []
     else:
         first = [process('hardware_interface_node')]
-        then = [process(executable) for executable in CHAIN]
+        then = [process(executable_of(name)) for name in CHAIN]
     node = ManagedNode('hardware_interface')
     return [*actions, *order(context, node, then), *cards, *first, node.change(CONFIGURE)]
 
 
 def node_parameters(context: LaunchContext, hardware: str, sim: str
                     ) -> tuple[list[object], list[LaunchDescriptionEntity]]:
-    """Return the parameters of all nodes, and the actions that tidy up after them."""
+    """Return the parameters of all nodes, and the actions that remove their files."""
     values, defaults = law_values(context), {}
     for node, more in bus_values(context, hardware).items():
         values[node] = more
-    # its life cycle is this file's
+    # this file requests the transitions
     values['hardware_interface'] |= {'autostart': 'unconfigured'}
     if hardware == 'emulated':
         defaults = {'hardware_interface': PATIENCE,
@@ -112,10 +112,10 @@ def node_parameters(context: LaunchContext, hardware: str, sim: str
 def order(context: LaunchContext, node: ManagedNode, chain: list[LaunchDescriptionEntity]
           ) -> list[LaunchDescriptionEntity]:
     """
-    Return what leads from one step to the next.
+    Return the event handlers that lead from one step to the next.
 
-    Configured, the interface publishes joint states: the chain starts, or begins to answer. Its
-    first efforts show that it is whole: the interface is activated. Enabling remains a decision.
+    Once configured, the interface publishes joint states and the control chain starts. Its first
+    efforts show that it is complete, and the interface is activated. The operator enables it.
     """
     limit, = numbers(context, 'wait_for_cards') or (0.0,)
     began = time.monotonic()
@@ -125,20 +125,22 @@ def order(context: LaunchContext, node: ManagedNode, chain: list[LaunchDescripti
         waited = time.monotonic() - began
         if waited + RETRY > limit:
             raise RuntimeError(f'{name} could not be configured within {limit} s (wait_for_cards)'
-                               ', its reason stands above; everything else is stopped')
+                               ': see its log above; all other processes are stopped')
         return [TimerAction(period=RETRY, actions=[node.change(CONFIGURE)])]
 
     def not_active(_: LaunchContext) -> None:
-        raise RuntimeError(f'{name} could not be activated, its reason stands above; everything '
-                           'else is stopped')
+        raise RuntimeError(f'{name} could not be activated, see its log above; all other '
+                           'processes are stopped')
 
     return [
         node.when_refused(CONFIGURE, try_again),
         node.when('inactive', lambda _: [
-            LogInfo(msg=f'{name} is configured: joint_states come; next the control chain'),
+            LogInfo(msg=f'{name} is configured and publishes joint_states; starting the control '
+                        'chain'),
             *chain, FirstMessage(JointState, LAST_OF_CHAIN)]),
-        when_heard(LAST_OF_CHAIN, lambda _: [
-            LogInfo(msg='the control chain answers: next to activate'), node.change(ACTIVATE)]),
+        when_received(LAST_OF_CHAIN, lambda _: [
+            LogInfo(msg='the control chain publishes wheel_effort; activating'),
+            node.change(ACTIVATE)]),
         node.when_refused(ACTIVATE, not_active),
         node.when('active', lambda _: [LogInfo(
             msg='the robot is up; nothing moves until the motors are enabled: ros2 service call '
@@ -146,10 +148,10 @@ def order(context: LaunchContext, node: ManagedNode, chain: list[LaunchDescripti
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return the arguments and what they start."""
+    """Return the launch arguments and actions."""
     return LaunchDescription([
         *common_arguments(), *ARGUMENTS, *rviz_arguments('false'),
         marker_argument(),
-        # first what can fail for want of a package, so that nothing is started in vain
+        # first the actions that may fail because a package is missing
         OpaqueFunction(function=rviz), state_publisher(needed=False), recorder(),
         OpaqueFunction(function=markers), OpaqueFunction(function=bring_up)])

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the nodes offer, read from nodes that run, and the tables of docs/nodes.md that say so.
+Interfaces of the running nodes, and their tables in docs/nodes.md.
 
-A table stands between ``<!-- topics: NODE -->`` and ``<!-- end -->``. Kind, name, type and quality
-of service come from the node; *when* and *meaning* are written by hand. A row that is offered only
-sometimes says when: ``parameter: value, value`` is checked, any other text is believed.
+A table is between ``<!-- topics: NODE -->`` and ``<!-- end -->``. Kind, name, type and quality of
+service come from the node; *when* and *meaning* are written by hand. The condition of an optional
+interface is checked if it has the form ``parameter: value, value``.
 """
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -20,19 +19,10 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 
-NODES = {
-    'sensed_kinematics': 'c3p_kinematics.sensed_kinematics_node.SensedKinematicsNode',
-    'position_controller': 'c3p_controller.position_controller_node.PositionControllerNode',
-    'velocity_controller': 'c3p_controller.velocity_controller_node.VelocityControllerNode',
-    'twist_mux': 'c3p_controller.twist_mux_node.TwistMuxNode',
-    'inverse_dynamics': 'c3p_dynamics.inverse_dynamics_node.InverseDynamicsNode',
-    'simulation': 'c3p_simulation.simulation_node.SimulationNode',
-    'rough_ground': 'c3p_simulation.tricycle.rough_ground_node.RoughGroundNode',
-    'marker': 'c3p_viewers.marker_node.MarkerNode',
-    'hardware_interface': 'c3p_hardware.hardware_interface_node.HardwareInterfaceNode',
-    'emulated_cards': 'c3p_simulation.emulated_cards_node.EmulatedCardsNode',
-    'ros2_control_bridge': 'c3p_hardware.ros2_control_bridge_node.Ros2ControlBridgeNode',
-}
+from c3p_bringup.nodes import NODES, node_class
+
+# recorder and player offer what their bags hold
+DOCUMENTED = tuple(name for name in NODES if name not in ('recorder', 'player'))
 # parameters that bring out what a node offers only when asked to; one start for each
 VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     'position_controller': ({}, {'controller': 'paper'}),
@@ -55,7 +45,7 @@ Place = tuple[str, str]
 
 
 class Row(NamedTuple):
-    """One line of a table: type and quality from the node, the rest from who wrote it."""
+    """One table row: type and quality from the node, the other cells from the page."""
 
     type: str
     quality: str
@@ -64,7 +54,7 @@ class Row(NamedTuple):
 
 
 def quality(profile: QoSProfile) -> str:
-    """Return a profile in the words of the page."""
+    """Return a profile as named on the page."""
     kind = (profile.reliability.name, profile.durability.name)
     name, depth = {
         ('BEST_EFFORT', 'VOLATILE'): ('sensor data', 5),
@@ -80,7 +70,7 @@ def type_name(kind: type) -> str:
 
 
 def offers(node: Node) -> dict[Place, tuple[str, str]]:
-    """Return {(kind, name): (type, quality of service)} of a node that runs."""
+    """Return {(kind, name): (type, quality of service)} of a running node."""
     def relative(name: str) -> str:
         own = f'/{node.get_name()}/'
         if name.startswith(own):
@@ -108,20 +98,14 @@ def offers(node: Node) -> dict[Place, tuple[str, str]]:
     return ours
 
 
-def factory(name: str) -> type[Node]:
-    """Return the class of a node of the suite."""
-    module, kind = NODES[name].rsplit('.', 1)
-    return getattr(importlib.import_module(module), kind)
-
-
 def contract(name: str) -> dict[Place, tuple[str, str]]:
-    """Start a node, once for each of its variants; return all that it offered."""
+    """Start a node once per variant; return all its interfaces."""
     found: dict[Place, tuple[str, str]] = {}
     context = rclpy.Context()
     rclpy.init(context=context)
     try:
         for options in VARIANTS.get(name, ({},)):
-            node = factory(name)(context=context, parameter_overrides=[
+            node = node_class(name)(context=context, parameter_overrides=[
                 Parameter(key, value=value) for key, value in options.items()])
             found |= offers(node)
             node.destroy_node()
@@ -144,7 +128,7 @@ def tables(page: str) -> dict[str, dict[Place, Row]]:
 
 def updated(written: Mapping[Place, Row], offered: Mapping[Place, tuple[str, str]]
             ) -> dict[Place, Row]:
-    """Return a table as the node has it: what it never offers goes, what is new has no meaning."""
+    """Return the updated table: without obsolete rows, with empty meanings for new rows."""
     kept = {place: row._replace(type=offered[place][0], quality=offered[place][1])
             if place in offered else row
             for place, row in written.items()
@@ -162,9 +146,9 @@ def shown(table: Mapping[Place, Row]) -> str:
 
 def rewritten(page: str, offered: Mapping[str, Mapping[Place, tuple[str, str]]]) -> str:
     """
-    Return the page with the tables of these nodes as the nodes are.
+    Return the page with updated tables of these nodes.
 
-    What every node offers stands in the table ``common`` and is left out in the others.
+    The interfaces of every node are in the table ``common`` only.
 
     Raises
     ------

@@ -15,10 +15,8 @@ from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from virtual_time import VirtualTime
 
-from c3p_controller.position_controller_node import PositionControllerNode
+from c3p_bringup import nodes
 from c3p_controller.velocity_controller_node import VelocityControllerNode
-from c3p_dynamics.inverse_dynamics_node import InverseDynamicsNode
-from c3p_kinematics.sensed_kinematics_node import SensedKinematicsNode
 from c3p_ros.frames import fill_pose, pose_of
 from c3p_simulation.simulation_node import SimulationNode
 
@@ -27,8 +25,7 @@ try:
 except ImportError:
     from rclpy.executors import SingleThreadedExecutor as BenchExecutor
 
-CHAIN = (SensedKinematicsNode, PositionControllerNode, VelocityControllerNode,
-         InverseDynamicsNode)
+CHAIN = tuple(map(nodes.node_class, nodes.CHAIN))
 
 # how often a condition is looked at, s: a control cycle
 STEP = 0.005

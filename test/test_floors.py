@@ -60,7 +60,7 @@ WITHIN = [p for p in PURE_FILES if p.name != '__init__.py']
 def test_every_package_stands_in_the_order_and_every_pure_folder_exists():
     assert {package(p) for p in SOURCES} == set(ORDER)
     assert [name for name in PURE if not (ROOT / name).is_dir()] == []
-    assert len(PURE_FILES) > 200
+    assert len(PURE_FILES) > 150
 
 
 @pytest.mark.parametrize('path', SOURCES, ids=name_of)

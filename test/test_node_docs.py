@@ -24,7 +24,7 @@ def script(name='write_node_docs'):
 # without ROS 2 there are no nodes to look at, and `bench` skips
 try:
     CONTRACTS = script('node_contracts')
-    STARTS = [(name, options) for name in CONTRACTS.NODES
+    STARTS = [(name, options) for name in CONTRACTS.DOCUMENTED
               for options in CONTRACTS.VARIANTS.get(name, ({},))]
 except ModuleNotFoundError:
     STARTS = [('sensed_kinematics', {})]
@@ -55,7 +55,7 @@ def test_schemas_read_without_ros_are_those_of_the_nodes():
 # a node compiles its kernels before it starts: for rough_ground a minute of work, once
 @pytest.mark.timeout(400)
 def test_topics_and_services_are_those_of_the_node(name, options, bench):
-    node = bench.add(CONTRACTS.factory(name), **options)
+    node = bench.add(CONTRACTS.node_class(name), **options)
     tables = CONTRACTS.tables(PAGE)
     written, offered = tables['common'] | tables[name], CONTRACTS.offers(node)
     for place, value in offered.items():

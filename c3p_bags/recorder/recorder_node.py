@@ -38,9 +38,9 @@ from c3p_bags.storage.topics import (
 from c3p_description.reading.files import share_file
 from c3p_description.reading.loader import robot_description
 from c3p_ros.diagnostics import ERROR, WARN, Diagnostics
-from c3p_ros.executor import run
 from c3p_ros.node import COMMON
 from c3p_ros.parameters import Parameters
+from c3p_ros.session import run
 
 SCHEMA = Path(__file__).with_name('recorder_parameters.yaml')
 

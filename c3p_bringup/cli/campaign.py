@@ -14,22 +14,22 @@ from c3p_bringup.cli.common import (
     MISSED,
     add_results,
     count,
+    fraction,
     make_places,
-    share,
     write_json,
 )
 from c3p_bringup.options import PLANTS
 from c3p_experiments.campaigns.spec import RANDOM, CampaignSpec
 
-# part of the draws that has to reach for exit code 0
+# fraction of the draws that must reach the goal for exit code 0
 LEAST_REACHED = 0.99
 
-# options that say how wide is drawn: name, type, values, help
+# widths of the distributions: option and help
 ERRORS = (
-    ('mass', 'each mass and each moment of inertia, share'),
+    ('mass', 'each mass and each moment of inertia, fraction'),
     ('com', 'centre of mass of the platform, x and y, m'),
-    ('wheel-radius', 'each wheel radius, share'),
-    ('caster-offset', 'each caster offset, share'),
+    ('wheel-radius', 'each wheel radius, fraction'),
+    ('caster-offset', 'each caster offset, fraction'),
     ('hip-position', 'each pivot, x and y, m'),
     ('steering-zero', 'zero of each steering encoder, rad'),
 )
@@ -49,20 +49,20 @@ def add_campaign(commands: Any) -> None:
     """Add ``c3p campaign`` to the sub-commands of the parser."""
     default = CampaignSpec()
     command = commands.add_parser(
-        'campaign', help='the same task for many robots that the description may mean',
-        description='Monte-Carlo: drive robots whose masses, friction, latency and encoders are '
-                    'drawn around the description, which is all that the controller knows. Each '
-                    'draw depends on the options and its number only; a campaign that was killed '
-                    'goes on where it was. Exit code 1 when too few reach the goal.')
+        'campaign', help='Monte-Carlo campaign: one task, many seeded robots',
+        description='Monte-Carlo campaign: robots whose masses, friction, latency and encoders '
+                    'are drawn around the description. The controller uses the description. Each '
+                    'draw depends only on the options and its number; an interrupted campaign '
+                    'resumes. Exit code 1 if too few draws reach the goal.')
     command.add_argument('--draws', type=count, default=200, metavar='N',
-                         help='how many (default: %(default)s)')
+                         help='number of draws (default: %(default)s)')
     _add_task(command, default)
     _add_drawn(command.add_argument_group(
-        'what is drawn', 'errors are uniform within ± SIZE; the others uniform from LOW to HIGH'),
+        'distributions', 'errors are uniform within ± SIZE, the others uniform from LOW to HIGH'),
         default)
     _add_computing(command)
-    command.add_argument('--least-reached', type=share, default=LEAST_REACHED, metavar='SHARE',
-                         help='share that has to reach for exit code 0 (default: %(default)s)')
+    command.add_argument('--least-reached', type=fraction, default=LEAST_REACHED, metavar='P',
+                         help='fraction that must reach for exit code 0 (default: %(default)s)')
     add_results(command, 'out/campaign', 'result file and pictures')
     command.set_defaults(run=run)
 
@@ -71,21 +71,21 @@ def _add_task(command: argparse.ArgumentParser, default: CampaignSpec) -> None:
     command.add_argument('--controller', default=default.controller,
                          help='mpc, closed_form or paper (default: %(default)s)')
     command.add_argument('--plant', default=default.plant, choices=PLANTS,
-                         help='what moves the robot (default: %(default)s)')
+                         help='simulated plant (default: %(default)s)')
     command.add_argument('--robot', help='name, or path of a YAML, URDF or xacro file (default: '
                                          f'{default.robot}, or the one of the experiment)')
     task = command.add_mutually_exclusive_group()
     task.add_argument('--goal', type=float, nargs=3, default=list(default.goal),
                       metavar=('X', 'Y', 'YAW'), help='m, m, rad (default: 4 0 0)')
     task.add_argument('--experiment', default='', metavar='NAME',
-                      help='an experiment of `c3p experiment` in the place of the drive to --goal')
+                      help='run an experiment of `c3p experiment` instead of the drive to --goal')
     command.add_argument('--start-steering', nargs='+', default=['0'], metavar='DEG',
                          help=f'steering angles at the start, one for all or one per caster, or '
                               f'{RANDOM} (default: 0, where the X direction is not actuated)')
     command.add_argument('--timeout', type=float, default=default.timeout, metavar='S',
                          help='robot time after which --goal is missed (default: %(default)s)')
     command.add_argument('--seed', type=int, default=default.seed,
-                         help='of all draws (default: %(default)s)')
+                         help='seed of all draws (default: %(default)s)')
 
 
 def _add_drawn(group: Any, default: CampaignSpec) -> None:
@@ -103,11 +103,11 @@ def _add_drawn(group: Any, default: CampaignSpec) -> None:
     group.add_argument('--dropout', type=float, default=default.dropout, metavar='P',
                        help='probability that a sample is lost; not drawn (default: %(default)s)')
     group.add_argument('--known-latency', type=float, default=default.known_latency, metavar='S',
-                       help='what the controller believes; not drawn (default: %(default)s)')
+                       help='latency assumed by the controller; not drawn (default: %(default)s)')
 
 
 def _add_computing(command: argparse.ArgumentParser) -> None:
-    group = command.add_argument_group('who computes')
+    group = command.add_argument_group('workers')
     add_workers(group)
     group.add_argument('--resume', action=argparse.BooleanOptionalAction, default=True,
                        help='continue the result file of the same campaign in DIR, or begin '
@@ -118,14 +118,14 @@ def _add_computing(command: argparse.ArgumentParser) -> None:
 
 
 def add_workers(group: Any) -> None:
-    """Add the options that say who computes to a group of a parser."""
+    """Add the options of the worker processes to a group of a parser."""
     group.add_argument('--jobs', type=int, default=-1, metavar='N',
-                       help='processes; -1 is one for each core (default: %(default)s)')
+                       help='worker processes; -1: one per core (default: %(default)s)')
     group.add_argument('--backend', choices=('loky', 'dask'), default='loky',
                        help='processes of this computer, or a Dask cluster (default: %(default)s)')
     group.add_argument('--scheduler', default='', metavar='ADDRESS',
-                       help='tcp://host:8786, a Dask cluster that runs already; else a local one '
-                            'is started')
+                       help='address of a running Dask cluster, such as tcp://host:8786 '
+                            '(default: a local cluster is started)')
 
 
 def _of(spec: CampaignSpec, name: str) -> Any:
@@ -134,12 +134,12 @@ def _of(spec: CampaignSpec, name: str) -> Any:
 
 def spec_of(arguments: argparse.Namespace) -> CampaignSpec:
     """
-    Return the specification that the arguments ask for.
+    Return the specification given by the arguments.
 
     Raises
     ------
     ValueError
-        One that cannot be.
+        The specification is invalid.
     """
     values = {}
     for field in fields(CampaignSpec):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``c3p can``: who is on the bus, where the steering zeros are, what fits, and what breaks."""
+"""``c3p can``: bus scan, steering zeros, SYNC rate and fault trials of the motor cards."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from c3p_bringup.cli.common import (
     MISSED,
     add_json,
     count,
+    fraction,
     make_places,
     positive,
-    share,
     write_json,
 )
 
 BITRATES = (125_000, 250_000, 500_000, 1_000_000)
 CASTERS = (3, 4)
-# as figures have them at the end of their names
+# unit suffixes of the names of values
 UNITS = {'s': 's', 'nm': 'N·m', 'v': 'V'}
 EDS = Path(__file__).parents[2] / 'c3p_hardware' / 'eds'
 
 
 def add_can(commands: Any) -> None:
     """Add the command and its own commands to the subparsers of ``c3p``."""
-    can = commands.add_parser('can', help='motor cards: who is there, steering zeros, SYNC rate, '
-                              'faults', description='Motor cards and encoders on a CAN bus.')
+    can = commands.add_parser('can', help='motor cards: scan, steering zeros, SYNC rate, faults',
+                              description='Motor cards and encoders on a CAN bus.')
     parts = can.add_subparsers(dest='part', required=True, metavar='WHAT')
     _add_scan(parts)
     _add_zero(parts)
@@ -47,19 +47,19 @@ def _add_bus(command: argparse.ArgumentParser) -> None:
                          'serial (default: of the parameters, or socketcan)')
     command.add_argument('--channel', help='such as can0 (default: of the parameters, or can0)')
     command.add_argument('--bitrate', type=count, metavar='BIT/S',
-                         help='for interfaces that can be told')
+                         help='bit rate, for interfaces that can set it')
     command.add_argument('--params-file', type=Path, action='append', default=[], metavar='FILE',
                          help='ROS 2 parameter file of hardware_interface; may be repeated')
 
 
 def _add_scan(parts: Any) -> None:
     scan = parts.add_parser(
-        'scan', help='who is on the bus, and is it who should be there',
-        description='Listen, ask every node id, and compare with the parameters. Nothing is '
-                    'written and nothing moves. Exit code 1 when something is not as it must be.')
+        'scan', help='devices on the bus, compared with the parameters',
+        description='Listen, query every node id, and compare with the parameters. Nothing is '
+                    'written and nothing moves. Exit code 1 if a device differs.')
     _add_bus(scan)
     scan.add_argument('--listen', type=positive, default=0.5, metavar='S',
-                      help='before anybody is asked (default: %(default)s)')
+                      help='listening time before the query (default: %(default)s)')
     add_json(scan)
     scan.set_defaults(run=_scan)
 
@@ -71,31 +71,31 @@ def _add_zero(parts: Any) -> None:
                     'preset (6003h) is never written.')
     _add_bus(zero)
     zero.add_argument('--samples', type=count, default=25, metavar='N',
-                      help='of each encoder (default: %(default)s)')
+                      help='samples per encoder (default: %(default)s)')
     zero.add_argument('--write', type=Path, metavar='FILE',
-                      help='parameter file to change or make; all else in it stays')
-    zero.add_argument('--yes', action='store_true', help='the casters stand as they must; do not '
-                      'ask')
+                      help='parameter file to update or create; other entries are kept')
+    zero.add_argument('--yes', action='store_true', help='confirm that the casters are aligned; '
+                      'no prompt')
     add_json(zero)
     zero.set_defaults(run=_zero)
 
 
 def _add_rate(parts: Any) -> None:
-    rate = parts.add_parser('rate', help='which SYNC rate fits on the bus',
-                            description='SYNC rates that fit, in the worst case of stuffed bits.')
-    rate.add_argument('--share', type=share, default=0.5, metavar='P',
-                      help='of the bus that may be busy (default: %(default)s)')
+    rate = parts.add_parser('rate', help='highest SYNC rate of the bus',
+                            description='Highest SYNC rates with worst-case bit stuffing.')
+    rate.add_argument('--share', type=fraction, default=0.5, metavar='P',
+                      help='largest bus load, 0 to 1 (default: %(default)s)')
     rate.add_argument('--rate', type=positive, default=200.0, metavar='HZ',
-                      help='whose load is told, too (default: %(default)s)')
+                      help='also show the bus load at this rate (default: %(default)s)')
     add_json(rate)
     rate.set_defaults(run=_rate)
 
 
 def _add_faults(parts: Any) -> None:
     faults = parts.add_parser(
-        'faults', help='break everything that can break, on emulated cards',
-        description='Do every scripted fault to emulated cards while they are driven, and print '
-                    'what happens as a Markdown table. Exit code 1 when a promise is missed.')
+        'faults', help='inject every fault, on emulated cards',
+        description='Inject every scripted fault into emulated cards while they drive, and print '
+                    'the reactions as a Markdown table. Exit code 1 if a bound is missed.')
     faults.add_argument('only', nargs='*', metavar='WORD',
                         help='only trials with one of these words')
     faults.add_argument('--write', type=Path, metavar='PAGE',
@@ -106,7 +106,7 @@ def _add_faults(parts: Any) -> None:
 
 def _settings(arguments: argparse.Namespace) -> tuple[Any, Any]:
     """Return the bus's address and the settings of the devices."""
-    # what canopen logs is told by our errors, with the remedy
+    # the errors of this command name the same faults, with the remedy
     logging.getLogger('canopen').setLevel(logging.CRITICAL)
     from c3p_description.reading.loader import load_casters
     from c3p_hardware.settings import card_settings
@@ -122,6 +122,8 @@ def _settings(arguments: argparse.Namespace) -> tuple[Any, Any]:
 
 
 def _scan(arguments: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
     from c3p_hardware.transport.can_bus import open_bus
     from c3p_hardware.transport.scan import scan
 
@@ -131,7 +133,7 @@ def _scan(arguments: argparse.Namespace) -> int:
         found = scan(bus, settings, arguments.listen)
     finally:
         bus.shutdown()
-    stream = write_json({'bus': f'{address}', **found.figures()}, arguments.json)
+    stream = write_json({'bus': f'{address}', **asdict(found)}, arguments.json)
     print(scan_text(f'{address}', found, settings.master_id), file=stream)
     return MISSED if found.problems else 0
 
@@ -155,16 +157,16 @@ def scan_text(address: str, found: Any, master_id: int) -> str:
         lines.append(f'  node {node.node_id:3}  {node.kind or "?"}; {node.network_state}; vendor '
                      f'{node.vendor:#x}, product {node.product:#x}, revision {node.revision:#x}, '
                      f'serial {node.serial}')
-        told = ', '.join(_value_text(key, value) for key, value in node.values.items()
+        values = ', '.join(_value_text(key, value) for key, value in node.values.items()
                          if value is not None)
-        lines += [f'            {told}'] if told else []
+        lines += [f'            {values}'] if values else []
         lines += [f'            note: {note}' for note in node.notes]
     lines += [f'  WRONG: {problem}' for problem in found.problems]
-    return '\n'.join(lines if found.problems else [*lines, '  all as the parameters say'])
+    return '\n'.join(lines if found.problems else [*lines, '  all devices match the parameters'])
 
 
 def _value_text(key: str, value: Any) -> str:
-    """Return a figure in words: a unit that ends its name goes behind the number."""
+    """Return a value as text, its unit after the number."""
     *words, last = key.split('_')
     words, unit = (words, f' {UNITS[last]}') if last in UNITS else ([*words, last], '')
     return f'{" ".join(words)} {f"{value:g}" if isinstance(value, float) else value}{unit}'
@@ -181,10 +183,10 @@ def _zero(arguments: argparse.Namespace) -> int:
     print(HOW, file=sys.stderr)
     if not arguments.yes:
         if not sys.stdin.isatty():
-            raise ValueError('nobody can be asked whether the casters stand right: say --yes when '
-                             'they do')
-        input('Press Enter when they stand, Ctrl-C to stop. ')
-    # a file that cannot be used is told before anything is measured
+            raise ValueError('standard input is not a terminal: pass --yes to confirm that the '
+                             'casters are aligned')
+        input('Press Enter when they are aligned, Ctrl-C to stop. ')
+    # an unusable file ends the command before the measurement
     file = arguments.write
     text = file.read_text(encoding='utf-8') if file is not None and file.exists() else ''
     merged(text, {'encoders.zeros': []})
@@ -206,24 +208,24 @@ def _zero(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def rate_rows(share_of_bus: float, rate: float) -> list[dict[str, Any]]:
+def rate_rows(bus_limit: float, rate: float) -> list[dict[str, Any]]:
     """
-    Return what fits, a row for each bit rate and number of casters.
+    Return the highest SYNC rates, one row for each bit rate and number of casters.
 
     Parameters
     ----------
-    share_of_bus : float
-        That may be busy.
+    bus_limit : float
+        Largest bus load, 0 to 1.
     rate : float, Hz
-        Whose load is told.
+        Rate of the last column.
     """
-    from c3p_hardware.bus_load import bus_load, fitting_rate
+    from c3p_hardware.canopen.bus_load import bus_load, fitting_rate
 
     rows = []
     for bitrate in BITRATES:
         for casters in CASTERS:
             try:
-                fits = fitting_rate(bitrate, share_of_bus, casters)
+                fits = fitting_rate(bitrate, bus_limit, casters)
             except ValueError:  # the heartbeats alone are too much
                 fits = None
             rows.append({'bitrate': bitrate, 'casters': casters, 'fitting_rate_hz': fits,
@@ -231,9 +233,9 @@ def rate_rows(share_of_bus: float, rate: float) -> list[dict[str, Any]]:
     return rows
 
 
-def rate_table(rows: list[dict[str, Any]], share_of_bus: float, rate: float) -> str:
-    """Return `rate_rows` as a Markdown table; the last two as there."""
-    lines = [f'| bit rate | casters | SYNC rate for {share_of_bus:.0%} | load at {rate:g} Hz |',
+def rate_table(rows: list[dict[str, Any]], bus_limit: float, rate: float) -> str:
+    """Return `rate_rows` as a Markdown table."""
+    lines = [f'| bit rate | casters | SYNC rate for {bus_limit:.0%} | load at {rate:g} Hz |',
              '|---|---|---|---|']
     for row in rows:
         fits, load = row['fitting_rate_hz'], row['bus_load']
@@ -255,18 +257,18 @@ def _rate(arguments: argparse.Namespace) -> int:
 def _faults(arguments: argparse.Namespace) -> int:
     from tqdm import tqdm
 
-    from c3p_simulation.card_trials.fault_table import figures, named, table, written
-    from c3p_simulation.card_trials.fault_trials import run_trials
-    from c3p_simulation.card_trials.trial_list import TRIALS
+    from c3p_experiments.card_faults import laboratory
+    from c3p_experiments.card_faults.table import results, selected, table, written
+    from c3p_experiments.card_faults.trials import TRIALS
 
-    trials = named(TRIALS, arguments.only)
+    trials = selected(TRIALS, arguments.only)
     page = None if arguments.write is None else arguments.write.read_text(encoding='utf-8')
     if page is not None:
         written(page, '')
-    outcomes = list(tqdm(run_trials(trials), total=len(trials), unit='fault', file=sys.stderr,
-                         disable=None))
+    outcomes = list(tqdm(laboratory.run_trials(trials), total=len(trials), unit='fault',
+                         file=sys.stderr, disable=None))
     missed = [f'{o.trial.fault}: {o.missed}' for o in outcomes if o.missed]
-    stream = write_json({'trials': [figures(o) for o in outcomes]}, arguments.json)
+    stream = write_json({'trials': [results(o) for o in outcomes]}, arguments.json)
     print(table(outcomes), file=stream, end='')
     for line in missed:
         print(f'MISSED {line}', file=sys.stderr)

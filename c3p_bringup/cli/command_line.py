@@ -77,7 +77,7 @@ def _add_drive(commands: Any) -> None:
                        help='steering angles at the start, one for all or one per caster '
                             '(default: 0, where the X direction is not actuated)')
     drive.add_argument('--plant', choices=PLANTS, default='analytic',
-                       help='what moves the robot (default: %(default)s)')
+                       help='simulated plant (default: %(default)s)')
     drive.add_argument('--hardware', choices=HARDWARE, default='none',
                        help='emulated: through the hardware interface, CANopen frames and '
                             'emulated motor cards in a process of their own (default: '
@@ -140,7 +140,7 @@ def _drive(arguments: argparse.Namespace) -> int:
             realtime_factor=arguments.realtime_factor, realtime=arguments.realtime,
             rate=arguments.rate,
             keep_bag=arguments.bag, timeout=arguments.timeout, parameters=arguments.params_file),
-            say=lambda line: print(line, file=sys.stderr), progress=bar)
+            announce=lambda line: print(line, file=sys.stderr), progress=bar)
     finally:
         bar.close()
     return finish(figures, arguments)

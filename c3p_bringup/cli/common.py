@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands of ``c3p`` share: exit codes, numbers as they are typed, places of results."""
+"""Exit codes, argument types, result places and JSON output of the commands of ``c3p``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MISSED, FAILED, INTERRUPTED = 1, 2, 130
 # how often a bar of progress is drawn, s
 SHOWN_EVERY = 0.2
 
-# what brings a module that pip does not bring by its own name
+# installation of modules that pip does not install under their own name
 REMEDIES = {
     'rclpy': 'install ROS 2 and source its setup file, or `pip install c3p[jazzy]`',
     'mujoco': '`pip install c3p[sim]`',
@@ -29,10 +29,10 @@ REMEDIES = {
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that answers what it cannot read with one line, and not with a page of usage."""
+    """Parser that reports an error in one line instead of a page of usage."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong and where to read more; end with exit code 2."""
+        """Print the error and where to read more; exit with code 2."""
         self.exit(FAILED, f'{self.prog}: {message}; see {self.prog} --help\n')
 
 
@@ -63,11 +63,11 @@ def positive(text: str) -> float:
     return value
 
 
-def share(text: str) -> float:
-    """Return the part of a whole that was typed, 0 to 1."""
+def fraction(text: str) -> float:
+    """Return the fraction that was typed, 0 to 1."""
     value = finite(text)
     if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f'{text}: must be a part from 0 to 1, such as 0.95')
+        raise argparse.ArgumentTypeError(f'{text}: must be a fraction from 0 to 1, such as 0.95')
     return value
 
 
@@ -92,17 +92,17 @@ def add_results(command: argparse.ArgumentParser, out: str, what: str) -> None:
     out : str
         Default directory.
     what : str
-        Goes there.
+        Kind of the results, for the help.
     """
     command.add_argument('--out', type=Path, default=Path(out), metavar='DIR',
-                         help=f'where {what} go (default: %(default)s)')
+                         help=f'directory for {what} (default: %(default)s)')
     add_json(command)
 
 
 def add_json(command: argparse.ArgumentParser) -> None:
     """Add ``--json``."""
     command.add_argument('--json', type=Path, metavar='FILE',
-                         help='write the figures there as JSON, SI units; - is standard output')
+                         help='write the results there as JSON, SI units; - is standard output')
 
 
 def add_recorded_robot(command: argparse.ArgumentParser) -> None:
@@ -115,7 +115,7 @@ def add_recorded_robot(command: argparse.ArgumentParser) -> None:
 
 def given_robot(robot: str, bag: Path | None, namespace: str | None = None
                 ) -> AbstractContextManager[str]:
-    """Return what gives the name or path of the user's robot, else that of the bag, else c3p."""
+    """Return a context with the robot of the user, else that of the bag, else c3p."""
     if robot or bag is None:
         return nullcontext(robot or 'c3p')
     from c3p_bags.runs.recorded_robot import recorded_robot
@@ -125,7 +125,7 @@ def given_robot(robot: str, bag: Path | None, namespace: str | None = None
 
 def make_places(folder: Path, json_file: Path | None = None) -> None:
     """
-    Make the directories of the results: what cannot be written is told before a long run.
+    Create the directories of the results, so that a long run does not end in an error.
 
     Parameters
     ----------
@@ -145,18 +145,19 @@ def make_places(folder: Path, json_file: Path | None = None) -> None:
         try:
             place.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            # what is there already, but is no directory
+            # a file of that name exists
             reason = 'it is a file' if place.is_file() else f'{error.strerror}'.lower()
-            raise ValueError(f'{place}: cannot be made ({reason}); name another place') from None
+            raise ValueError(f'{place}: cannot be created ({reason}); name another '
+                             'directory') from None
         if not os.access(place, os.W_OK | os.X_OK):
-            raise ValueError(f'{place}: may not be written; name another place')
+            raise ValueError(f'{place}: not writable; name another directory')
 
 
-def write_json(figures: Mapping[str, Any], path: Path | None) -> TextIO:
-    """Write figures as ``--json`` asks; return the stream that is left for people."""
+def write_json(results: Mapping[str, Any], path: Path | None) -> TextIO:
+    """Write the results of ``--json``; return the stream for the text output."""
     if path is None:
         return sys.stdout
-    text = json.dumps(figures, indent=2, allow_nan=False, ensure_ascii=False) + '\n'
+    text = json.dumps(results, indent=2, allow_nan=False, ensure_ascii=False) + '\n'
     if str(path) == '-':
         sys.stdout.write(text)
         return sys.stderr
@@ -167,34 +168,34 @@ def write_json(figures: Mapping[str, Any], path: Path | None) -> TextIO:
 @contextmanager
 def until_ctrl_c() -> Iterator[Callable[[], bool]]:
     """
-    Yield what tells whether Ctrl-C has come, so that work ends where it is whole.
+    Yield a function that returns True after Ctrl-C, so that work ends at a complete step.
 
-    A second one raises KeyboardInterrupt as usual. In another thread than the main one Python has
-    no signals, and it never comes.
+    A second Ctrl-C raises KeyboardInterrupt as usual. Outside the main thread Python delivers no
+    signals, and the function returns False.
     """
-    asked = threading.Event()
+    interrupted = threading.Event()
     if threading.current_thread() is not threading.main_thread():
-        yield asked.is_set
+        yield interrupted.is_set
         return
 
     def on_signal(*_: Any) -> None:
-        if asked.is_set():
+        if interrupted.is_set():
             raise KeyboardInterrupt
-        asked.set()
+        interrupted.set()
 
     before = signal.signal(signal.SIGINT, on_signal)
     try:
-        yield asked.is_set
+        yield interrupted.is_set
     finally:
         signal.signal(signal.SIGINT, before)
 
 
 def reason(error: Exception) -> str:
-    """Return what went wrong in one line, with what can be done about it."""
+    """Return an error in one line, with the remedy."""
     if isinstance(error, ModuleNotFoundError):
         name = (error.name or '').split('.')[0]
         return f'{name} is missing: {REMEDIES.get(name, f"`pip install {name}`")}'
     if isinstance(error, OSError) and error.filename is not None:
-        return (f'{error.filename}: {(error.strerror or "cannot be used").lower()}; see that it '
-                'is there and may be used, or name another place')
+        return (f'{error.filename}: {(error.strerror or "not usable").lower()}; check that it '
+                'exists and is accessible, or name another file')
     return ' '.join(f'{error}'.split())

@@ -27,10 +27,10 @@ def add_experiment(commands: Any) -> None:
     """Add the command ``experiment`` to the subparsers `commands`."""
     command = commands.add_parser(
         'experiment', help='do an experiment of the papers, or one of ours',
-        description='Do an experiment in one process, faster than real time, and compare it with '
-                    'what is printed. Exit code 1 when a goal is missed; bars that are missed '
-                    'are shown in the table and do not count.')
-    command.add_argument('name', nargs='?', metavar='NAME', help='see --list; all does every one')
+        description='Run an experiment in one process, faster than real time, and compare it with '
+                    'the printed values. Exit code 1 if a goal is missed; missed bars are only '
+                    'marked in the table.')
+    command.add_argument('name', nargs='?', metavar='NAME', help='name from --list, or all')
     command.add_argument('--list', action='store_true', help='list the experiments')
     command.add_argument('--plant', choices=PLANTS,
                          help='rolling without slip, or tyres in contact (default: analytic)')
@@ -38,18 +38,18 @@ def add_experiment(commands: Any) -> None:
     command.add_argument('--robot', help='name, or path of a YAML, URDF or xacro file (default: '
                                          'the one of the paper)')
     command.add_argument('--friction', type=finite, metavar='MU',
-                         help='between tyres and ground, plant mujoco (default: 0.8)')
+                         help='friction of the tyres, plant mujoco (default: 0.8)')
     command.add_argument('--latency', type=finite, metavar='MS',
-                         help='of the whole loop (default: 10)')
+                         help='latency of the loop (default: 10)')
     command.add_argument('--counts', type=int, nargs=2, metavar=('WHEEL', 'STEERING'),
                          help='encoder counts per turn, 0 is ideal (default: 2000 4096)')
-    command.add_argument('--seed', type=int, help='of what is drawn (default: 0)')
+    command.add_argument('--seed', type=int, help='seed of random values (default: 0)')
     command.add_argument('--duration', type=positive, metavar='S',
-                         help='of each run, hill and random_terrain (default: 20)')
+                         help='duration of each run, hill and random_terrain (default: 20)')
     command.add_argument('--film', nargs='?', const='mp4', choices=('mp4', 'gif'),
-                         help='hill and random_terrain: stills and a film too (default kind: mp4)')
+                         help='hill and random_terrain: also stills and a film (default: mp4)')
     command.add_argument('--out', type=Path, metavar='DIR',
-                         help='where pages and tables go (default: '
+                         help='directory for pages and tables (default: '
                               'out/experiment/PLANT_CONTROLLER, or out/experiment for a model)')
     add_json(command)
     command.set_defaults(run=run)

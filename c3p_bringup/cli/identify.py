@@ -11,14 +11,14 @@ from typing import Any
 
 from c3p_bringup.cli.common import (
     add_results,
+    fraction,
     make_places,
     positive,
-    share,
     until_ctrl_c,
     write_json,
 )
 from c3p_bringup.options import PLANTS
-from c3p_dynamics.identification_parameters import PARAMETERS, USUAL
+from c3p_dynamics.identification.parameters import PARAMETERS, USUAL
 
 DESCRIPTION = """\
 Estimate masses, centre of mass, friction and delay of a robot from joint_states and wheel_effort
@@ -27,10 +27,10 @@ with --live, too, it is commanded to the robot on the topics of this network."""
 
 
 def _confidence(text: str) -> float:
-    value = share(text)
-    # an interval of certainty has no end, and one of none is a point
+    value = fraction(text)
+    # 0 and 1 give an empty and an infinite interval
     if value in (0.0, 1.0):
-        raise argparse.ArgumentTypeError(f'{text}: must lie between 0 and 1, such as 0.95')
+        raise argparse.ArgumentTypeError(f'{text}: must be between 0 and 1, such as 0.95')
     return value
 
 
@@ -74,7 +74,7 @@ def _add_excitation(command: argparse.ArgumentParser) -> None:
     group.add_argument('--yaw-rate', type=positive, default=1.0, metavar='RAD/S',
                        help='largest yaw rate (default: %(default)s)')
     group.add_argument('--plant', choices=PLANTS, default='analytic',
-                       help='what moves the simulated robot (default: %(default)s)')
+                       help='simulated plant (default: %(default)s)')
     group.add_argument('--simulated', metavar='ROBOT',
                        help='robot that is simulated, if not the one described')
     group.add_argument('--seed', type=int, default=0, help='of sensors and start '
@@ -102,13 +102,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _excite(arguments: argparse.Namespace, bag: Path) -> None:
-    from c3p_dynamics.excitation import Excitation
+    from c3p_dynamics.identification.excitation import Excitation
 
     excitation = Excitation(arguments.duration, arguments.speed, arguments.yaw_rate)
     if arguments.live:
         from c3p_bringup.excite_live import excite_live
         excite_live(bag, excitation, arguments.robot,
-                    say=lambda line: print(line, file=sys.stderr))
+                    announce=lambda line: print(line, file=sys.stderr))
         return
     from tqdm import tqdm
 
@@ -131,7 +131,7 @@ def _excite(arguments: argparse.Namespace, bag: Path) -> None:
 
 def table(figures: dict[str, Any]) -> str:
     """
-    Return the figures of `identify.identify_bag` as text for a terminal.
+    Return the result of `identify.identify_bag` as text for a terminal.
 
     Each estimate with its half interval, the description, and the deviation from it.
     """

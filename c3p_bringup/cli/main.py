@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Entry of the command ``c3p``: light, so that Ctrl-C ends it with one line from the first moment.
+Entry point of the command ``c3p``: light, so that Ctrl-C ends it with one line at any moment.
 
-What it does stands in command_line.py, whose imports take a second and more.
+The command line is in command_line.py, whose imports take more than a second.
 """
 
 from __future__ import annotations

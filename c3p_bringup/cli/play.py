@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``c3p play``: a bag through real topics."""
+"""``c3p play``: a bag on real topics."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from c3p_bringup.cli.common import (
 def add_play(commands: Any) -> None:
     """Add the command ``play`` to the subparsers `commands`."""
     command = commands.add_parser(
-        'play', help='play a bag through real topics',
-        description='Publish the messages of a bag at their times, latched ones latched. What '
-                    'would move a robot is muted. Without ROS_AUTOMATIC_DISCOVERY_RANGE only this '
-                    'machine hears it.')
+        'play', help='play a bag on real topics',
+        description='Publish the messages of a bag at their times, latched messages latched. '
+                    'Commands that move a robot are muted. Unless ROS_AUTOMATIC_DISCOVERY_RANGE '
+                    'is set, only nodes on this computer receive them.')
     command.add_argument('bag', type=Path, metavar='BAG',
                          help='directory of the bag, or a single .mcap or .db3 file')
     command.add_argument('--rate', type=positive, default=1.0, metavar='F',
@@ -35,19 +35,19 @@ def add_play(commands: Any) -> None:
     command.add_argument('--topics', nargs='+', default=[''], metavar='TOPIC',
                          help='only these, by their full names')
     command.add_argument('--commands', action='store_true',
-                         help='play also what moves a robot: cmd_vel, goal_pose, wheel_effort, …')
+                         help='also play the commands of a robot: cmd_vel, wheel_effort, …')
     command.add_argument('--clock', type=positive, nargs='?', const=100.0, default=0.0,
                          metavar='HZ',
-                         help='publish /clock, HZ times per recorded second (100 when not said); '
+                         help='publish /clock, HZ times per recorded second (without HZ: 100); '
                               'for nodes with use_sim_time')
-    command.add_argument('--loop', action='store_true', help='begin again at the end')
+    command.add_argument('--loop', action='store_true', help='restart at the end')
     command.add_argument('--start-offset', type=not_negative, default=0.0, metavar='S',
-                         help='begin so much after the first message; latched messages from '
-                              'before are played (default: %(default)s)')
+                         help='start S seconds after the first message; earlier latched messages '
+                              'are played (default: %(default)s)')
     command.add_argument('--duration', type=not_negative, default=0.0, metavar='S',
                          help='recorded time to play; 0 is all (default: %(default)s)')
     command.add_argument('--delay', type=not_negative, default=1.0, metavar='S',
-                         help='wait with the first message, so that listeners are found '
+                         help='delay of the first message, for the discovery of subscribers '
                               '(default: %(default)s)')
     command.add_argument('--start-paused', action='store_true',
                          help='wait for `ros2 service call /player/pause std_srvs/srv/SetBool '
@@ -55,33 +55,36 @@ def add_play(commands: Any) -> None:
     command.add_argument('--remap', nargs='+', default=[], metavar='FROM:=TO',
                          help='play a topic under another name')
     command.add_argument('--force', action='store_true',
-                         help='play also on topics that another node publishes')
+                         help='also play on topics that another node publishes')
     add_json(command)
     command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
-    # imported when asked for: a command without ROS 2 must not need it
+    # imported here: other commands run without ROS 2
     from c3p_bags.player.player_node import PlayerNode
-    from c3p_bringup.run_live import live_node
+    from c3p_ros.executor import steady_process
+    from c3p_ros.session import Session
 
-    # a recorded robot must not be taken for the real one on the laboratory's network
+    # a recorded robot must not reach the network of a real one
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     values = {name: getattr(arguments, name) for name in (
         'rate', 'topics', 'commands', 'clock', 'loop', 'start_offset', 'duration', 'delay',
         'start_paused', 'force')}
     remappings = [part for rule in arguments.remap for part in ('-r', rule)]
-    with live_node(PlayerNode, {'bag': str(arguments.bag), **values}, remappings) as (
-            player, spinner), tqdm(unit=' s', disable=None, file=sys.stderr, bar_format=(
-                '{n:.1f} s of the recording, {elapsed} passed')) as bar:
+    with Session(['--ros-args', *remappings]) as session, tqdm(
+            unit=' s', disable=None, file=sys.stderr,
+            bar_format='{n:.1f} s of the recording, {elapsed} passed') as bar:
+        player = session.add(PlayerNode, {'bag': str(arguments.bag), **values})
+        steady_process()
         try:
             while not player.done:
-                spinner.until(lambda: player.done, period=SHOWN_EVERY)
+                session.until(lambda: player.done, period=SHOWN_EVERY)
                 bar.update(player.position - bar.n)
         except KeyboardInterrupt:
             player.stop()
-        failure, shown = player.failure, figures(player)
+        failure, shown = player.failure, metrics(player)
     stream = write_json(shown, arguments.json)
     print(_summary(shown), file=stream)
     if failure:
@@ -89,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
     return FAILED if failure else 0
 
 
-def figures(player: Any) -> dict[str, Any]:
+def metrics(player: Any) -> dict[str, Any]:
     """Return what ``--json`` writes, SI units."""
     return {'played_s': player.position, 'messages': sum(player.counts.values()),
             'late_s': dict(player.late.figures()), 'topics': dict(sorted(player.counts.items()))}

@@ -33,23 +33,23 @@ def add_record(commands: Any) -> None:
     command.add_argument('--out', type=Path, metavar='DIR',
                          help='the new bag; must not exist (default: c3p_<date>-<time>)')
     command.add_argument('--duration', type=positive, metavar='S',
-                         help='end after so many seconds (default: with Ctrl-C)')
+                         help='duration (default: until Ctrl-C)')
     command.add_argument('--snapshot', type=positive, default=0.0, metavar='S',
                          help='flight recorder: keep the last S seconds in memory, and write them '
                               'to DIR/snapshot_01, … when a node reports an error or '
                               'recorder/snapshot (Trigger) is called')
     command.add_argument('--after', type=not_negative, default=5.0, metavar='S',
-                         help='how long a snapshot goes on (default: %(default)s)')
+                         help='duration of a snapshot after its trigger (default: %(default)s)')
     command.add_argument('--memory', type=count, default=256, metavar='MIB',
-                         help='most memory for a snapshot (default: %(default)s)')
+                         help='memory limit of a snapshot (default: %(default)s)')
     command.add_argument('--topics-file', type=Path, metavar='FILE',
                          help='YAML file with the topics, as config/record_topics.yaml')
     command.add_argument('--robot', default='c3p',
                          help='name, or path of a YAML, URDF or xacro file: for the frames that '
-                              'nobody publishes (default: %(default)s)')
-    command.add_argument('--namespace', default='', metavar='NAME', help='of the robot')
+                              'no node publishes (default: %(default)s)')
+    command.add_argument('--namespace', default='', metavar='NAME', help='namespace of the robot')
     command.add_argument('--compression', choices=['none', 'zstd'], default='none',
-                         help='of the file (default: %(default)s)')
+                         help='compression of the file (default: %(default)s)')
     command.add_argument('--use-sim-time', action='store_true',
                          help='record with the time of /clock')
     add_json(command)
@@ -58,9 +58,10 @@ def add_record(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
-    # imported when asked for: a command without ROS 2 must not need it
+    # imported here: other commands run without ROS 2
     from c3p_bags.recorder.recorder_node import RecorderNode
-    from c3p_bringup.run_live import live_node
+    from c3p_ros.executor import steady_process
+    from c3p_ros.session import Session
 
     make_places(Path() if arguments.out is None else arguments.out.parent, arguments.json)
     values = {
@@ -68,31 +69,33 @@ def run(arguments: argparse.Namespace) -> int:
         'topics_file': str(arguments.topics_file or ''), 'compression': arguments.compression,
         'use_sim_time': arguments.use_sim_time, 'snapshot.seconds': arguments.snapshot,
         'snapshot.after': arguments.after, 'snapshot.megabytes': arguments.memory}
-    with live_node(RecorderNode, values, namespace=arguments.namespace) as (node, spinner), tqdm(
+    with Session(namespace=arguments.namespace) as session, tqdm(
             unit=' messages', disable=None, file=sys.stderr) as bar:
+        node = session.add(RecorderNode, values)
+        steady_process()
         writer = node.writer
         end = time.monotonic() + arguments.duration if arguments.duration else None
         try:
             while node.writer is not None and (end is None or time.monotonic() < end):
-                spinner.wait(SHOWN_EVERY if end is None
+                session.wait(SHOWN_EVERY if end is None
                              else min(SHOWN_EVERY, max(end - time.monotonic(), 0.0)))
                 bar.update(sum(writer.counts.values()) - bar.n)
         except KeyboardInterrupt:
             pass
         failed = node.writer is None
     # the node has closed the bag
-    shown = figures(writer)
+    shown = metrics(writer)
     stream = write_json(shown, arguments.json)
     print(_summary(shown), file=stream)
     if failed:
-        print('c3p record: ended before its time; the reason stands above', file=sys.stderr)
+        print('c3p record: ended early; the reason is in the log above', file=sys.stderr)
     elif not any(topic.endswith('/joint_states') for topic in writer.counts):
-        print('c3p record: no joint_states came; is the robot on this ROS_DOMAIN_ID, and in this '
-              'namespace?', file=sys.stderr)
+        print('c3p record: no joint_states received; check ROS_DOMAIN_ID and the namespace of '
+              'the robot', file=sys.stderr)
     return MISSED if failed else 0
 
 
-def figures(writer: Any) -> dict[str, Any]:
+def metrics(writer: Any) -> dict[str, Any]:
     """Return what ``--json`` writes."""
     snapshots = getattr(writer, 'snapshots', None)
     return {'bag': str(writer.path), 'messages': sum(writer.counts.values()),

@@ -19,7 +19,7 @@ from c3p_bringup.cli.common import (
 )
 from c3p_simulation.pacing import STRICT, WAIT
 
-# options that only one kind of robot has, and their defaults
+# options of the tricycle and their defaults
 OF_TRICYCLE = {'terrain': 'hills', 'drive_rate': 1.0, 'camber_gain': 0.0}
 
 
@@ -36,32 +36,33 @@ def add_sim(commands: Any) -> None:
                          help='ground of the tricycle: a name, or the path of a height map '
                               f'(default: {OF_TRICYCLE["terrain"]})')
     command.add_argument('--drive-rate', type=finite, metavar='RATE',
-                         help='rate of its wheels until cmd_vel comes, rad/s; 0 stands (default: '
+                         help='wheel rate until the first cmd_vel, rad/s; 0: standstill (default: '
                               f'{OF_TRICYCLE["drive_rate"]})')
     command.add_argument('--camber-gain', type=not_negative, metavar='K',
-                         help='how fast its wheels are brought upright, 1/s (default: '
+                         help='gain of the camber feedback, 1/s (default: '
                               f'{OF_TRICYCLE["camber_gain"]}, as in the paper)')
     command.add_argument('--start', type=finite, nargs=3, default=[0.0, 0.0, 0.0],
-                         metavar=('X', 'Y', 'YAW'), help='where it starts, m and rad')
+                         metavar=('X', 'Y', 'YAW'),
+                         help='initial pose, m and rad (default: 0 0 0)')
     command.add_argument('--duration', type=positive, metavar='S',
-                         help='robot time after which it ends (default: at Ctrl-C)')
+                         help='robot time to simulate (default: until Ctrl-C)')
     command.add_argument('--realtime-factor', type=positive, default=1.0, metavar='F',
                          help='robot time per real time; other than 1 publishes /clock (default: '
                               '%(default)s)')
     command.add_argument('--realtime', choices=(WAIT, STRICT), default=WAIT,
-                         help='while the computer is busy, a robot on casters waits for its '
-                              'controllers, or it goes on as a robot does, and the watchdogs stop '
-                              'it; wait publishes /clock (default: %(default)s)')
+                         help='wait: while the computer is busy, a caster robot waits for its '
+                              'controllers, and publishes /clock; strict: it does not wait, and '
+                              'the watchdogs stop it (default: %(default)s)')
     command.add_argument('--params-file', type=Path, action='append', default=[], metavar='FILE',
-                         help='ROS 2 parameter file for the nodes; may be repeated; options that '
-                              'are given win')
+                         help='ROS 2 parameter file for the nodes; may be repeated; the options '
+                              'take precedence')
     add_json(command)
     command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
-    # imported when asked for: rclpy and the kernels take their time
+    # imported here: rclpy and the kernels load slowly
     from c3p_bringup.sim import SimOptions, simulate_casters, simulate_tricycle
     from c3p_description.pvc_model import PvcTricycle
     from c3p_description.reading.loader import load
@@ -71,16 +72,16 @@ def run(arguments: argparse.Namespace) -> int:
               if (value := getattr(arguments, name)) is not None}
     if chosen and not tricycle:
         option = f'--{next(iter(chosen)).replace("_", "-")}'
-        raise ValueError(f'{option}: only a tricycle has it; add --robot pvc_tricycle')
+        raise ValueError(f'{option}: only for a tricycle; add --robot pvc_tricycle')
     make_places(Path(), arguments.json)
     options = SimOptions(robot=arguments.robot, start=arguments.start,
                          duration=arguments.duration, realtime_factor=arguments.realtime_factor,
                          realtime=arguments.realtime,
                          parameters=arguments.params_file, chosen=chosen)
-    figures = (simulate_tricycle if tricycle else simulate_casters)(
-        options, say=lambda line: print(line, file=sys.stderr))
-    stream = write_json(figures, arguments.json)
-    for name, value in figures.items():
+    metrics = (simulate_tricycle if tricycle else simulate_casters)(
+        options, announce=lambda line: print(line, file=sys.stderr))
+    stream = write_json(metrics, arguments.json)
+    for name, value in metrics.items():
         shown = f'{value:.6g}' if isinstance(value, float) else value
         print(f'  {name:24} {shown}', file=stream)
-    return MISSED if figures.get('ended') else 0
+    return MISSED if metrics.get('ended') else 0

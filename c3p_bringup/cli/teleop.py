@@ -12,7 +12,7 @@ from c3p_bringup.teleop.key_drive import TAP, KeyDrive
 from c3p_description.reading.files import share_file
 from c3p_ros.schema import read_schema
 
-# what the keys ask for at the start, m/s and rad/s
+# initial speed and yaw rate, m/s and rad/s
 SPEED, YAW_RATE = 0.2, 0.5
 
 
@@ -20,22 +20,22 @@ def add_teleop(commands: Any) -> None:
     """Add the command to the subparsers of ``c3p``."""
     teleop = commands.add_parser(
         'teleop', help='drive the robot with the keyboard',
-        description='Drive the robot with the keyboard of this terminal. A key that is not held '
-                    'any more is a stop. Commands go to cmd_vel_keyboard where a twist_mux '
+        description='Drive the robot with the keyboard of this terminal. The robot stops when a '
+                    'key is released. Commands go to cmd_vel_keyboard where a twist_mux '
                     'listens, else to cmd_vel.')
     teleop.add_argument('--robot', default='c3p',
                         help='name, or path of a YAML, URDF or xacro file (default: %(default)s)')
     teleop.add_argument('--namespace', default='', metavar='NS',
-                        help='of the robot, such as robot1 (default: none)')
+                        help='namespace of the robot, such as robot1 (default: none)')
     teleop.add_argument('--topic', default='',
-                        help='where the commands go (default: as said above)')
+                        help='topic of the commands (default: see above)')
     teleop.add_argument('--speed', type=positive, default=SPEED, metavar='M/S',
-                        help='at the start (default: %(default)s)')
+                        help='initial speed (default: %(default)s)')
     teleop.add_argument('--yaw-rate', type=positive, default=YAW_RATE, metavar='RAD/S',
-                        help='at the start (default: %(default)s)')
+                        help='initial yaw rate (default: %(default)s)')
     teleop.add_argument('--tap', type=positive, default=TAP, metavar='S',
-                        help="how long one press counts; less than the keyboard's delay before "
-                             'it repeats makes a gap (default: %(default)s)')
+                        help='duration of a single press; shorter than the repeat delay of the '
+                             'keyboard leaves a gap (default: %(default)s)')
     teleop.add_argument('--plain', action='store_true', help='send Twist, not TwistStamped')
     teleop.add_argument('--use-sim-time', action='store_true',
                         help='stamp the commands with the time of /clock')
@@ -44,7 +44,7 @@ def add_teleop(commands: Any) -> None:
 
 
 def default_limits() -> tuple[float, float]:
-    """Return speed and yaw rate that the velocity controller follows by default, m/s and rad/s."""
+    """Return the default speed and yaw rate limits of the velocity controller, m/s and rad/s."""
     schema = read_schema(share_file('c3p_controller/velocity_controller_parameters.yaml'))
     return tuple(float(schema[name]['default_value']) for name in ('speed_limit',
                                                                    'yaw_rate_limit'))
@@ -77,16 +77,16 @@ def _teleop(arguments: argparse.Namespace) -> int:
         link.destroy_node()
     finally:
         rclpy.try_shutdown()
-    stream = write_json(teleop.figures, arguments.json)
-    print(summary(teleop.figures), file=stream)
+    stream = write_json(teleop.metrics, arguments.json)
+    print(summary(teleop.metrics), file=stream)
     return 0
 
 
-def summary(figures: dict[str, Any]) -> str:
-    """Return what happened in a line or two."""
-    text = (f'  {figures["commands"]} commands to {figures["topic"]}, {figures["stops"]} stops, '
-            f'in {figures["duration_s"]:.0f} s')
-    if figures['e_stop_held']:
-        text += ('\n  the e-stop stays pressed; release it with c3p teleop, key r, or ros2 topic '
-                 "pub --once e_stop std_msgs/msg/Bool '{data: false}'")
+def summary(metrics: dict[str, Any]) -> str:
+    """Return a summary in one or two lines."""
+    text = (f'  {metrics["commands"]} commands to {metrics["topic"]}, {metrics["stops"]} stops, '
+            f'in {metrics["duration_s"]:.0f} s')
+    if metrics['e_stop_held']:
+        text += ('\n  the e-stop remains engaged; release it with c3p teleop, key r, or ros2 '
+                 "topic pub --once e_stop std_msgs/msg/Bool '{data: false}'")
     return text

@@ -34,7 +34,7 @@ def add_tune(commands: Any) -> None:
                               'tenth to ten times the start where none is given (default: lambda '
                               'K mu for paper, weights for mpc, gains for closed_form)')
     command.add_argument('--plant', default='analytic', choices=PLANTS,
-                         help='what moves the robot (default: %(default)s)')
+                         help='simulated plant (default: %(default)s)')
     command.add_argument('--robot', default='c3p',
                          help='name, or path of a YAML, URDF or xacro file (default: %(default)s)')
     command.add_argument('--evaluations', type=count, default=100, metavar='N',
@@ -46,8 +46,8 @@ def add_tune(commands: Any) -> None:
     command.add_argument('--params-file', type=Path, action='append', default=[], metavar='FILE',
                          help='ROS 2 parameter file to start from; may be repeated')
     command.add_argument('--seed', type=int, default=0,
-                         help='of drives and search (default: %(default)s)')
-    add_workers(command.add_argument_group('who computes'))
+                         help='seed of drives and search (default: %(default)s)')
+    add_workers(command.add_argument_group('workers'))
     add_results(command, 'out/tune', 'parameter file and pictures')
     command.set_defaults(run=run)
 
@@ -108,7 +108,7 @@ def weights_of(words: list[str]) -> dict[str, float]:
     Raises
     ------
     ValueError
-        A word that is none.
+        An invalid word.
     """
     weights = {}
     for word in words:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CAN interface of this computer, as the kernel tells of it."""
+"""State of the CAN interface of this computer, from the kernel."""
 
 from __future__ import annotations
 
@@ -19,50 +19,50 @@ UP = 1
 
 
 def link_details(channel: str) -> dict[str, Any]:
-    """Return what ``ip -details`` tells of an interface, nothing where it cannot."""
+    """Return the output of ``ip -details`` for an interface, empty if not available."""
     ip = shutil.which('ip')
     if ip is None:
         return {}
-    told = subprocess.run([ip, '-details', '-json', 'link', 'show', channel], timeout=5.0,
+    output = subprocess.run([ip, '-details', '-json', 'link', 'show', channel], timeout=5.0,
                           capture_output=True, text=True, check=False).stdout
     try:
-        return json.loads(told)[0]
+        return json.loads(output)[0]
     except (ValueError, IndexError):
         return {}
 
 
-def interface(address: BusAddress, wanted: bool, system: Path = Path('/sys'),
+def interface(address: BusAddress, required: bool, system: Path = Path('/sys'),
               details: Callable[[str], dict[str, Any]] = link_details) -> Iterator[Check]:
     """
-    Yield whether the interface is there, up, and at the right bit rate.
+    Yield the check that the interface exists, is up, and has the right bit rate.
 
     Parameters
     ----------
     address : BusAddress
         As the hardware interface would open it.
-    wanted : bool
-        The robot's motor cards shall be used: what is missing is a failure.
+    required : bool
+        The motor cards are in use: a missing interface is a failure.
     system : Path
     details : callable
         As `link_details`.
     """
-    name, missing = f'CAN {address.channel}', fail if wanted else warn
+    name, missing = f'CAN {address.channel}', fail if required else warn
     if address.interface != 'socketcan':
         there = not address.channel.startswith('/') or Path(address.channel).exists()
         yield ok(name, f'{address}') if there else missing(
-            name, f'{address.channel} is not there', 'plug in the adapter, or start the emulator; '
+            name, f'{address.channel} not found', 'connect the adapter or start the emulator; '
             'see bus.channel')
         return
     place = system / 'class/net' / address.channel
     others = sorted(p.parent.name for p in (system / 'class/net').glob('*/type')
                     if p.read_text(encoding='utf-8').strip() == CAN_TYPE)
     if not place.is_dir():
-        yield missing(name, f'no such interface; there are {", ".join(others) or "none"}',
-                      'plug in the adapter and load its driver, or say --channel; needed for '
-                      'hardware:=can only')
+        yield missing(name, f'no such interface; found: {", ".join(others) or "none"}',
+                      'connect the adapter and load its driver, or set --channel; only '
+                      'needed for hardware:=can')
         return
     if address.channel not in others:
-        yield fail(name, 'is no CAN interface', f'there are {", ".join(others) or "none"}')
+        yield fail(name, 'not a CAN interface', f'found: {", ".join(others) or "none"}')
         return
     flags = int((place / 'flags').read_text(encoding='utf-8').strip(), 16)
     if not flags & UP:
@@ -76,7 +76,7 @@ def _of_link(name: str, address: BusAddress, link: dict[str, Any]) -> Iterator[C
     data = link.get('linkinfo', {}).get('info_data', {})
     bitrate, state = data.get('bittiming', {}).get('bitrate'), data.get('state', '')
     if bitrate is not None and bitrate != address.bitrate:
-        yield fail(name, f'up at {bitrate} bit/s, bus.bitrate says {address.bitrate}',
+        yield fail(name, f'up at {bitrate} bit/s, bus.bitrate is {address.bitrate}',
                    f'sudo ip link set {address.channel} down, then up type can bitrate '
                    f'{address.bitrate}; or correct bus.bitrate')
     elif state in ('ERROR-PASSIVE', 'BUS-OFF'):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One answer of the doctor."""
+"""Result of one check of ``c3p doctor``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import Enum
 
 
 class Level(Enum):
-    """How good it is; FAIL means that something will not work."""
+    """Result level; FAIL: a function of the suite does not work."""
 
     OK = 'OK'
     WARN = 'WARN'
@@ -19,17 +19,17 @@ class Level(Enum):
 @dataclass(frozen=True)
 class Check:
     """
-    One answer.
+    Result of one check.
 
     Attributes
     ----------
     name : str
-        What was looked at.
+        Checked item.
     level : Level
     text : str
-        What was found.
+        Finding.
     remedy : str
-        What to do; of everything that is not OK.
+        Remedy, unless the level is OK.
     """
 
     name: str
@@ -38,27 +38,27 @@ class Check:
     remedy: str = ''
 
     def __str__(self) -> str:
-        """Return it as a line."""
+        """Return the result as a line."""
         remedy = f'; {self.remedy}' if self.remedy else ''
         return f'{self.level.value:5}{self.name:22}{self.text}{remedy}'
 
 
 def ok(name: str, text: str) -> Check:
-    """Return an answer that is good."""
+    """Return a result of level OK."""
     return Check(name, Level.OK, text)
 
 
 def warn(name: str, text: str, remedy: str) -> Check:
-    """Return an answer that may be bad, with its remedy."""
+    """Return a warning with its remedy."""
     return Check(name, Level.WARN, text, remedy)
 
 
 def fail(name: str, text: str, remedy: str) -> Check:
-    """Return an answer that is bad, with its remedy."""
+    """Return a failure with its remedy."""
     return Check(name, Level.FAIL, text, remedy)
 
 
 def counted(checks: Iterable[Check]) -> dict[str, int]:
-    """Return how many answers there are of each level."""
+    """Return the number of results of each level."""
     levels = [check.level for check in checks]
     return {level.value.lower(): levels.count(level) for level in Level}

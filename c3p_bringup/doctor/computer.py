@@ -17,19 +17,19 @@ from c3p_bringup.doctor.check import Check, fail, ok, warn
 
 OLDEST, NEWEST = (3, 10), (3, 13)
 
-# how the wake-up is tried: cycles of 200 Hz, and the lateness that a loop of 5 ms should have
+# wake-up test: cycles, period, s, and the largest acceptable lateness, s
 CYCLES, PERIOD, LATE = 100, 0.005, 1e-3
-# a clock that goes another way than the monotonic one by more was set meanwhile, s
+# a larger difference from the monotonic clock is a step of the system clock, s
 CLOCK_STEP = 0.01
-# before this nobody can have built this, s since 1970: 2024
+# the suite is younger: an earlier clock is wrong; s since 1970: 2024
 OLDEST_TIME = 1_704_067_200.0
-# shared memory that the nodes should find free, bytes
+# free shared memory that the nodes need, bytes
 SHARED_MEMORY = 32 << 20
 
 
 @dataclass(frozen=True)
 class Package:
-    """A package, what needs it and how to get it; without a required one nothing works."""
+    """A package, the feature that needs it and its installation."""
 
     module: str
     name: str
@@ -42,7 +42,7 @@ PACKAGES = (
     Package('numpy', 'numpy', 'everything', 'pip install c3p', True),
     Package('scipy', 'scipy', 'everything', 'pip install c3p', True),
     Package('yaml', 'PyYAML', 'robots and parameters', 'pip install c3p', True),
-    Package('numba', 'numba', 'speed: without it the laws are a hundred times slower',
+    Package('numba', 'numba', 'speed: without it the controllers are a hundred times slower',
             'pip install numba'),
     Package('matplotlib', 'matplotlib', 'pictures', 'pip install c3p', True),
     Package('tqdm', 'tqdm', 'progress bars', 'pip install c3p', True),
@@ -58,7 +58,7 @@ PACKAGES = (
 
 
 def python(found: tuple[int, int] = sys.version_info[:2]) -> Check:
-    """Return whether this Python fits."""
+    """Return the check of the Python version."""
     text, name = '.'.join(map(str, found)), 'Python'
     if found < OLDEST:
         return fail(name, text, 'the suite needs 3.10 or later')
@@ -67,14 +67,14 @@ def python(found: tuple[int, int] = sys.version_info[:2]) -> Check:
     return ok(name, f'{text}, {sys.executable}')
 
 
-def packages(wanted: tuple[Package, ...] = PACKAGES) -> Iterator[Check]:
-    """Yield whether each package is there, and what lacks without it."""
-    for package in wanted:
+def packages(needed: tuple[Package, ...] = PACKAGES) -> Iterator[Check]:
+    """Yield the check of each package, with the feature that needs it."""
+    for package in needed:
         if importlib.util.find_spec(package.module) is not None:
             try:
                 found = version(package.name)
             except PackageNotFoundError:  # of an installation without metadata
-                found = 'there'
+                found = 'installed'
             yield ok(package.name, found)
         else:
             answer = fail if package.required else warn
@@ -83,23 +83,23 @@ def packages(wanted: tuple[Package, ...] = PACKAGES) -> Iterator[Check]:
 
 
 def processors(system: Path = Path('/sys')) -> Iterator[Check]:
-    """Yield number, governor and kernel of the processors, from what `system` tells."""
+    """Yield number, governor and kernel of the processors, read below `system`."""
     count = len(os.sched_getaffinity(0))
     yield (ok('processors', f'{count}') if count >= 2 else
-           warn('processors', f'{count}', 'the robot needs two: the loop and all else'))
+           warn('processors', f'{count}', 'the robot needs two: one for the control loop'))
     governor = system / 'devices/system/cpu/cpu0/cpufreq/scaling_governor'
     found = governor.read_text(encoding='utf-8').strip() if governor.is_file() else ''
     if found in ('', 'performance'):
-        yield ok('governor', found or 'not told by this kernel')
+        yield ok('governor', found or 'not reported by this kernel')
     else:
         yield warn('governor', found, 'sudo cpupower frequency-set -g performance')
     realtime = system / 'kernel/realtime'
-    yield ok('kernel', 'PREEMPT_RT' if realtime.is_file() else 'without PREEMPT_RT: enough for '
-             '200 Hz when nothing else runs')
+    yield ok('kernel', 'PREEMPT_RT' if realtime.is_file() else 'without PREEMPT_RT: sufficient '
+             'for 200 Hz if no other program runs')
 
 
 def priority(limit: int | None = None, root: bool | None = None) -> Check:
-    """Return whether a process may have real-time priority: its `limit`, or being `root`."""
+    """Return the check of real-time priority: a `limit` above zero, or `root`."""
     limit = resource.getrlimit(resource.RLIMIT_RTPRIO)[0] if limit is None else limit
     root = os.geteuid() == 0 if root is None else root
     if limit or root:
@@ -109,7 +109,7 @@ def priority(limit: int | None = None, root: bool | None = None) -> Check:
 
 
 def wake_up() -> Check:
-    """Return how late this computer wakes a loop of 200 Hz, now."""
+    """Return the check of the wake-up latency of a 200 Hz loop."""
     late, deadline = [], time.monotonic()
     for _ in range(CYCLES):
         deadline += PERIOD
@@ -124,28 +124,28 @@ def wake_up() -> Check:
 
 
 def clock(seconds: float = 0.2) -> Check:
-    """Return whether the clock runs without steps for some `seconds`, and tells a time."""
+    """Return the check of the system clock: plausible, and without a step for `seconds`."""
     before = time.time() - time.monotonic()
     time.sleep(seconds)
     step = time.time() - time.monotonic() - before
     if time.time() < OLDEST_TIME:
-        return fail('clock', time.ctime(), 'set it: messages carry its time; `timedatectl '
-                    'set-ntp true`')
+        return fail('clock', time.ctime(), 'set the clock, which stamps all messages: '
+                    '`timedatectl set-ntp true`')
     if abs(step) > CLOCK_STEP:
-        return warn('clock', f'stepped by {step:+.3f} s', 'somebody sets it; let chrony or '
-                    'timesyncd slew it, or the robot stops with every step')
+        return warn('clock', f'stepped by {step:+.3f} s', 'a program sets the clock; let chrony '
+                    'or timesyncd slew it, since the robot stops at every step')
     return ok('clock', 'no step')
 
 
 def shared_memory(place: Path = Path('/dev/shm'), processes: Path = Path('/proc')) -> Check:
     """
-    Return whether Fast DDS finds room in `place`, and files of it that no process has.
+    Return the check of the shared memory of Fast DDS: free space, and files left over.
 
     Parameters
     ----------
     place : Path
     processes : Path
-        Where the maps of the processes are.
+        Directory with the memory maps of the processes.
     """
     name = 'shared memory'
     if not place.is_dir():
@@ -153,8 +153,8 @@ def shared_memory(place: Path = Path('/dev/shm'), processes: Path = Path('/proc'
     about = os.statvfs(place)
     free = about.f_bavail * about.f_frsize
     if free < SHARED_MEMORY:
-        return warn(name, f'{free >> 20} MiB free in {place}', 'give it more: `docker run '
-                    '--shm-size=512m`, or remove what lies there')
+        return warn(name, f'{free >> 20} MiB free in {place}', 'increase it: `docker run '
+                    '--shm-size=512m`, or remove files there')
     mapped = ''.join(_maps(processes))
     files = [p.name for p in place.glob('fast*_port*') if not p.name.endswith('_el')]
     files += [p.name for p in place.glob('fast*_????????????????')]
@@ -170,12 +170,12 @@ def _maps(processes: Path) -> Iterator[str]:
     for path in processes.glob('[0-9]*/maps'):
         try:
             yield path.read_text(encoding='utf-8', errors='replace')
-        except OSError:  # of somebody else, or ended
+        except OSError:  # process of another user, or ended
             continue
 
 
 def serial_ports(devices: Path = Path('/dev')) -> Check:
-    """Return whether the serial adapters in `devices` may be used."""
+    """Return the check of the access to the serial adapters in `devices`."""
     ports = sorted(p for kind in ('ttyACM*', 'ttyUSB*') for p in devices.glob(kind))
     closed = [p.name for p in ports if not os.access(p, os.R_OK | os.W_OK)]
     if closed:

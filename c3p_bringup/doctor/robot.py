@@ -14,12 +14,12 @@ from c3p_hardware.settings import card_settings
 from c3p_hardware.tools.parameter_file import COMMON, NODE, blocks, hardware_values
 
 ROOT = Path(__file__).parents[2]
-# nodes with a schema besides their own
+# nodes with a second schema
 SHARED = {'simulation': ('plant',), 'emulated_cards': ('plant',)}
 
 
 def description(robot: str) -> Check:
-    """Return whether a robot can be loaded."""
+    """Return the check of the description of a robot."""
     try:
         found = load_casters(robot)
     except (ValueError, OSError, ModuleNotFoundError) as error:
@@ -27,12 +27,13 @@ def description(robot: str) -> Check:
                     'name another robot')
     wheels = getattr(found, 'wheel_joints', None)
     if wheels is None:
-        return warn('robot', f'{robot} is no robot on casters', 'the nodes drive casters only')
+        return warn('robot', f'{robot} is not a caster robot',
+                    'the control chain drives caster robots only')
     return ok('robot', f'{found.name}, {found.count} casters')
 
 
 def parameter_files(files: Sequence[Path], robot: str) -> Iterator[Check]:
-    """Yield whether each file holds what the nodes of the `robot` would take."""
+    """Yield the check of each parameter file against the schemas of the nodes."""
     for path in files:
         wrong = list(_faults(path))
         yield (fail('parameters', f'{path}: {"; ".join(wrong)}', 'correct the file') if wrong
@@ -45,7 +46,7 @@ def parameter_files(files: Sequence[Path], robot: str) -> Iterator[Check]:
 
 
 def _faults(path: Path) -> Iterator[str]:
-    """Yield what is wrong with a file, in words."""
+    """Yield the errors of a file."""
     try:
         found = list(blocks(path))
     except (ValueError, OSError) as error:
@@ -69,11 +70,11 @@ def _faults(path: Path) -> Iterator[str]:
 
 
 def schema_of(node: str) -> dict[str, dict[str, Any]]:
-    """Return ``{dotted name: entry}`` of a node, nothing for one that is not ours."""
+    """Return ``{dotted name: entry}`` of a node, empty for a node of another package."""
     from c3p_ros.schema import read_schema
 
     entries: dict[str, dict[str, Any]] = {}
-    # wildcards stand for several nodes, which look for themselves
+    # a wildcard is for several nodes; each validates it when it starts
     if not node.isidentifier():
         return entries
     for name in (*SHARED.get(node, ()), node):
@@ -90,5 +91,5 @@ def _violation(name: str, entry: dict[str, Any], value: Any) -> str:
         return f'{name} = {value!r}: must be a {kind}'
     try:
         return violation(name, entry, value)
-    except TypeError:  # a text where a number should stand
+    except TypeError:  # a string in place of a number
         return f'{name} = {value!r}: must be a {kind}'

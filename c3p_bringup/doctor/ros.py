@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ROS as this process finds it, and who else is on its network."""
+"""ROS installation of this process, and other robots on its network."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from c3p_bringup.doctor.check import Check, fail, ok, warn
 # first part of rclpy's version
 DISTRIBUTIONS = {'3': 'humble', '7': 'jazzy', '9': 'kilted'}
 RANGES = ('', 'NOT_SET', 'OFF', 'LOCALHOST', 'SUBNET', 'SYSTEM_DEFAULT')
-# above, ports of Linux itself are in the way
+# above this ID the ports overlap with the ephemeral ports of Linux
 HIGHEST_DOMAIN, LAST_DOMAIN = 101, 232
 
-# what only one robot may publish
+# topics with one publisher
 TOPICS = ('joint_states', 'odom', 'wheel_effort')
-# how long others are looked for, s
+# discovery time, s
 LOOK_AROUND = 1.5
 
 INSTALL = 'install ROS 2 and source its setup file, or `pip install c3p[jazzy]`'
@@ -35,12 +35,12 @@ def client_library(environment: Mapping[str, str] = os.environ) -> Iterator[Chec
     except PackageNotFoundError:
         found = _version_of('rclpy')
     # by its version: a sourced setup file may be of another distribution than a wheel
-    told = environment.get('ROS_DISTRO', '')
-    known = DISTRIBUTIONS.get(found.split('.')[0], told or 'unknown')
+    sourced = environment.get('ROS_DISTRO', '')
+    known = DISTRIBUTIONS.get(found.split('.')[0], sourced or 'unknown')
     yield ok('rclpy', f'{found}, {known}')
-    if told and known != told:
-        yield warn('ROS_DISTRO', f'{told}, but rclpy is of {known}', 'do not mix them: use one '
-                   'environment with wheels, or source one setup file')
+    if sourced and known != sourced:
+        yield warn('ROS_DISTRO', f'{sourced}, but rclpy is of {known}', 'use either an '
+                   'environment with wheels or one sourced setup file')
     try:
         from rclpy.utilities import get_rmw_implementation_identifier
         yield ok('middleware', get_rmw_implementation_identifier())
@@ -53,18 +53,18 @@ def _version_of(name: str) -> str:
     try:
         return version(name)
     except PackageNotFoundError:
-        return 'version not told'
+        return 'unknown version'
 
 
 def network(environment: Mapping[str, str] = os.environ) -> Iterator[Check]:
-    """Yield domain and range of discovery that the `environment` says."""
+    """Yield domain and discovery range set by the `environment`."""
     domain = environment.get('ROS_DOMAIN_ID', '')
     if domain and not (domain.isdigit() and int(domain) <= LAST_DOMAIN):
         yield fail('ROS_DOMAIN_ID', f'{domain!r}', 'must be a number from 0 to 101')
     elif domain and int(domain) > HIGHEST_DOMAIN:
         yield warn('ROS_DOMAIN_ID', domain, 'above 101 its ports may be taken: choose 1 to 101')
     else:
-        yield ok('ROS_DOMAIN_ID', domain or '0, as of everybody who has not chosen one')
+        yield ok('ROS_DOMAIN_ID', domain or '0, the default')
     span = environment.get('ROS_AUTOMATIC_DISCOVERY_RANGE', '')
     if span not in RANGES:
         yield fail('discovery range', f'{span!r}', f'must be one of {", ".join(RANGES[2:])}')
@@ -72,14 +72,14 @@ def network(environment: Mapping[str, str] = os.environ) -> Iterator[Check]:
         yield warn('discovery range', 'OFF', 'nodes in different processes will not find each '
                    'other: LOCALHOST or SUBNET')
     else:
-        yield ok('discovery range', span or 'SUBNET: everybody on this network is heard')
+        yield ok('discovery range', span or 'SUBNET: all nodes on this network are discovered')
     if environment.get('ROS_LOCALHOST_ONLY', '0') not in ('', '0'):
         yield warn('ROS_LOCALHOST_ONLY', 'set', 'it overrides the range and is deprecated: use '
                    'ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST')
 
 
 def company(look_around: float = LOOK_AROUND) -> Check:
-    """Return which robots are on the network, after some seconds of looking around."""
+    """Return the check for other robots on the network, after a discovery time."""
     import rclpy
     from rclpy.signals import SignalHandlerOptions
 
@@ -96,21 +96,21 @@ def company(look_around: float = LOOK_AROUND) -> Check:
         node.destroy_node()
     finally:
         context.try_shutdown()
-    return judged({name: who for name, who in found.items() if who})
+    return judged({name: nodes for name, nodes in found.items() if nodes})
 
 
 def judged(publishers: Mapping[str, list[str]]) -> Check:
-    """Return what to say of who publishes each topic."""
+    """Return the result for the publishers of each topic."""
     name = 'robots on the air'
-    doubled = {topic: who for topic, who in publishers.items() if len(who) > 1}
+    doubled = {topic: nodes for topic, nodes in publishers.items() if len(nodes) > 1}
     if doubled:
-        return fail(name, '; '.join(f'{topic} from {" and ".join(who)}'
-                                    for topic, who in doubled.items()),
+        return fail(name, '; '.join(f'{topic} from {" and ".join(nodes)}'
+                                    for topic, nodes in doubled.items()),
                     'stop all but one, or give each robot a namespace or a ROS_DOMAIN_ID')
     if publishers:
-        return warn(name, '; '.join(f'{topic} from {who[0]}'
-                                    for topic, who in publishers.items()),
-                    'a robot is running: start no second one on these topics')
+        return warn(name, '; '.join(f'{topic} from {nodes[0]}'
+                                    for topic, nodes in publishers.items()),
+                    'a robot is running: do not start another on these topics')
     return ok(name, 'none')
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the launch files share: arguments, nodes that others depend on, optional programs.
+Parts of every launch file: common arguments, required and optional processes, RViz.
 
-Only modules that are called ``launch_…`` import ``launch`` and ``launch_ros``; they come with a
-ROS 2 installation, not from the package registries.
+Only the modules of this folder import ``launch`` and ``launch_ros``, which come with a ROS 2
+installation and not from the package registries.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from launch import LaunchContext, LaunchDescriptionEntity
 
 BOOLEAN = ('true', 'false')
 
-# every robot has its own tree of frames: in a namespace, /tf is the namespace's
+# every robot has its own frame tree: /tf moves into its namespace
 FRAME_TOPICS = [('/tf', 'tf'), ('/tf_static', 'tf_static')]
 
 
@@ -47,19 +47,19 @@ def common_arguments(robot: str = 'c3p') -> list[DeclareLaunchArgument]:
     return [
         DeclareLaunchArgument(
             'robot', default_value=robot,
-            description='Which robot: a name from c3p_description/robots, or the path of a YAML, '
-                        'URDF or xacro file.'),
+            description='Robot: a name from c3p_description/robots, or the path of a YAML, URDF '
+                        'or xacro file.'),
         DeclareLaunchArgument(
             'namespace', default_value='',
-            description='Namespace of every node and topic, so that several robots share one '
-                        'network; /tf and /tf_static move into it. Empty: none.'),
+            description='Namespace of all nodes and topics, including /tf and /tf_static, for '
+                        'several robots in one network. Empty: none.'),
         DeclareLaunchArgument(
             'use_sim_time', default_value='false', choices=BOOLEAN,
-            description='Follow /clock instead of the system clock.'),
+            description='Use /clock instead of the system clock.'),
         DeclareLaunchArgument(
             'log_level', default_value='info',
             choices=('debug', 'info', 'warn', 'error', 'fatal'),
-            description='Least severity that the nodes log.'),
+            description='Minimum severity of log messages.'),
     ]
 
 
@@ -70,9 +70,9 @@ def rviz_arguments(default: str, layout: str = 'c3p.rviz') -> list[DeclareLaunch
     Parameters
     ----------
     default : str
-        Whether it starts unasked.
+        Default of the argument ``rviz``.
     layout : str
-        Its layout unless another is named; empty: that of the robot.
+        Default layout; empty: that of the robot.
     """
     return [
         DeclareLaunchArgument('rviz', default_value=default, choices=BOOLEAN,
@@ -109,27 +109,27 @@ def required(what: str) -> Callable[[ProcessExited, LaunchContext], None]:
     """
     Return an ``on_exit`` for a process that the others need.
 
-    When it ends before the launch does, everything is stopped and ``ros2 launch`` exits with 1, so
-    that a service manager sees it.
+    If the process ends before the launch does, all processes are stopped and ``ros2 launch`` exits
+    with code 1, which a service manager detects.
     """
     def ended(event: ProcessExited, context: LaunchContext) -> None:
         if not context.is_shutdown:
-            raise RuntimeError(f'{what} ended with exit code {event.returncode}, its reason '
-                               'stands above; everything else is stopped')
+            raise RuntimeError(f'{what} ended with exit code {event.returncode}; the reason is in '
+                               'the log above; stopping all processes')
     return ended
 
 
 def optional(what: str) -> Callable[[ProcessExited, LaunchContext], None]:
-    """Return an ``on_exit`` for a process without which the others go on."""
+    """Return an ``on_exit`` for a process that the others do not need."""
     def ended(event: ProcessExited, context: LaunchContext) -> None:
         if not context.is_shutdown:
             get_logger('c3p').warning(f'{what} ended with exit code {event.returncode}; '
-                                      'everything else goes on')
+                                      'the other processes continue')
     return ended
 
 
 def missing(*packages: str) -> str:
-    """Return how to get the packages that are not installed; empty when all are."""
+    """Return the installation of missing packages; empty if all are installed."""
     absent = []
     for package in packages:
         try:
@@ -148,15 +148,15 @@ def state_publisher(needed: bool) -> OpaqueFunction:
     Parameters
     ----------
     needed : bool
-        Whether the launch fails without it; else it says once what is lacking.
+        The launch fails without it; otherwise it logs once that it is missing.
     """
     def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         problem = missing('robot_state_publisher')
         if problem and needed:
             raise RuntimeError(problem)
         if problem:
-            get_logger('c3p').info(f'without robot_description and the frames of the casters: '
-                                   f'{problem}')
+            get_logger('c3p').info(f'robot_description and the frames of the casters are not '
+                                   f'published: {problem}')
             return []
         text = robot_description(LaunchConfiguration('robot').perform(context))
         return [suite_node('robot_state_publisher',
@@ -184,7 +184,7 @@ def robot_layout(robot: str) -> str:
     kinds = {PvcTricycle: 'pvc.rviz', Agv: 'agv.rviz'}
     try:
         layout = kinds.get(type(load(robot)), 'c3p.rviz')
-    except ModelError:  # a URDF of something else can be looked at as well
+    except ModelError:  # RViz displays other URDFs as well
         layout = 'c3p.rviz'
     return str(share_file(f'c3p_description/rviz/{layout}'))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the launch files of bags share: who does it, and quality of service for rosbag2."""
+"""Parts of the launch files of bags: the recording program and QoS overrides for rosbag2."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def qos_argument() -> DeclareLaunchArgument:
     """Return the argument ``qos_overrides``."""
     return DeclareLaunchArgument(
         'qos_overrides', default_value=share('config', 'qos_overrides.yaml'),
-        description='Quality of service for rosbag2, so that no cycle is lost and /tf_static and '
-                    'robot_description reach everybody. The nodes of the suite need none.')
+        description='Quality of service for rosbag2: avoids lost cycles and latches /tf_static '
+                    'and robot_description. Not used by the nodes of the suite.')
 
 
 def not_negative(context: LaunchContext, argument: str) -> float:
@@ -41,28 +41,28 @@ def not_negative(context: LaunchContext, argument: str) -> float:
     return found[0]
 
 
-def who(context: LaunchContext, argument: str, prefer: str = 'rosbag2') -> str:
+def program(context: LaunchContext, argument: str, prefer: str = 'rosbag2') -> str:
     """
-    Return ``rosbag2`` or ``c3p`` from an argument that may say ``auto``.
+    Return ``rosbag2`` or ``c3p`` from an argument that may be ``auto``.
 
     Parameters
     ----------
     context : LaunchContext
     argument : str
     prefer : str
-        What auto means where rosbag2 is installed.
+        Meaning of auto if rosbag2 is installed.
 
     Raises
     ------
     RuntimeError
-        rosbag2 was asked for and is not installed.
+        rosbag2 is requested and not installed.
     """
-    said, problem = LaunchConfiguration(argument).perform(context), missing(*PACKAGES)
-    if said == 'auto':
+    value, problem = LaunchConfiguration(argument).perform(context), missing(*PACKAGES)
+    if value == 'auto':
         return 'c3p' if problem else prefer
-    if said == 'rosbag2' and problem:
+    if value == 'rosbag2' and problem:
         raise RuntimeError(f'{argument}:=rosbag2, but {problem}; or launch with {argument}:=c3p')
-    return said
+    return value
 
 
 def qos_file(context: LaunchContext, topics: Iterable[str]

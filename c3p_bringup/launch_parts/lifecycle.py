@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A managed node and the chain behind it, as actions and events of a launch file.
+Actions and events of a launch file for a managed node and the control chain.
 
-launch_ros's LifecycleNode is a process with one node and gives it a name; here the node may be one
-of several in a process. What becomes of a transition is taken from the answer of the node's
-service, because ``~/transition_event`` may be published before anybody has discovered it.
+launch_ros's LifecycleNode is a process with one node and sets its name; here the node may be one
+of several in a process. The result of a transition is the response of the node's service, because
+``~/transition_event`` may be published before the launch process has discovered it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lifecycle_msgs.srv import ChangeState, GetState
 
 from launch import LaunchContext, LaunchDescriptionEntity
 
-# how often a waiting thread looks whether the launch ends, s
+# period at which a waiting thread checks for the end of the launch, s
 LOOK = 0.2
 
 CONFIGURE, ACTIVATE = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE
@@ -38,7 +38,7 @@ class StateEntered(Event):
     name = 'c3p.StateEntered'
 
     def __init__(self, node: ManagedNode, state: str) -> None:
-        """Keep what has happened."""
+        """Store the attributes."""
         super().__init__()
         self.node, self.state = node, state
 
@@ -49,18 +49,18 @@ class TransitionRefused(Event):
     name = 'c3p.TransitionRefused'
 
     def __init__(self, node: ManagedNode, transition: int) -> None:
-        """Keep what has happened."""
+        """Store the attributes."""
         super().__init__()
         self.node, self.transition = node, transition
 
 
-class MessageHeard(Event):
-    """The first message of a topic has come; attribute `topic`, as it was given."""
+class FirstMessageReceived(Event):
+    """The first message of a topic was received; attribute `topic`, as given."""
 
-    name = 'c3p.MessageHeard'
+    name = 'c3p.FirstMessageReceived'
 
     def __init__(self, topic: str) -> None:
-        """Keep what has happened."""
+        """Store the attributes."""
         super().__init__()
         self.topic = topic
 
@@ -72,14 +72,14 @@ def in_namespace(context: LaunchContext, name: str) -> str:
 
 
 def _emit(context: LaunchContext, event: Event) -> None:
-    """Emit from a thread; a launch that has ended needs no event."""
+    """Emit an event from a thread, unless the launch has ended."""
     if not context.is_shutdown:
         context.asyncio_loop.call_soon_threadsafe(context.emit_event_sync, event)
 
 
 class ManagedNode:
     """
-    A node with a life cycle that some process of the launch holds.
+    A managed node in one of the processes of the launch.
 
     Parameters
     ----------
@@ -88,28 +88,29 @@ class ManagedNode:
     """
 
     def __init__(self, name: str) -> None:
-        """Know the name; nothing is asked yet."""
+        """Store the name."""
         self.name = name
 
     def change(self, transition: int) -> LaunchDescriptionEntity:
-        """Return the action that asks for a transition and emits what becomes of it."""
+        """Return the action that requests a transition and emits its result."""
         return _Change(self, transition)
 
     def when(self, state: str, actions: Callable[[LaunchContext], Any]) -> RegisterEventHandler:
-        """Return the action that has `actions` called when the node enters `state`."""
+        """Return the action that calls `actions` when the node enters `state`."""
         return _when(lambda event: isinstance(event, StateEntered) and event.node is self
                      and event.state == state, actions)
 
     def when_refused(self, transition: int, actions: Callable[[LaunchContext], Any]
                      ) -> RegisterEventHandler:
-        """Return the action that has `actions` called when the node refuses `transition`."""
+        """Return the action that calls `actions` when the node rejects `transition`."""
         return _when(lambda event: isinstance(event, TransitionRefused) and event.node is self
                      and event.transition == transition, actions)
 
 
-def when_heard(topic: str, actions: Callable[[LaunchContext], Any]) -> RegisterEventHandler:
-    """Return the action that has `actions` called when `FirstMessage` has heard `topic`."""
-    return _when(lambda event: isinstance(event, MessageHeard) and event.topic == topic, actions)
+def when_received(topic: str, actions: Callable[[LaunchContext], Any]) -> RegisterEventHandler:
+    """Return the action that calls `actions` after the first message of `topic`."""
+    return _when(lambda event: isinstance(event, FirstMessageReceived)
+                 and event.topic == topic, actions)
 
 
 def _when(matcher: Callable[[Event], bool], actions: Callable[[LaunchContext], Any]
@@ -119,7 +120,7 @@ def _when(matcher: Callable[[Event], bool], actions: Callable[[LaunchContext], A
 
 
 class _Change(Action):
-    """Asks for a transition in a thread, because the node may not be there for a while."""
+    """Request a transition in a thread, because the node may appear later."""
 
     def __init__(self, node: ManagedNode, transition: int) -> None:
         super().__init__()
@@ -127,12 +128,12 @@ class _Change(Action):
 
     def execute(self, context: LaunchContext) -> None:
         context.add_completion_future(context.asyncio_loop.run_in_executor(
-            None, self._ask, context))
+            None, self._request, context))
 
-    def _ask(self, context: LaunchContext) -> None:
+    def _request(self, context: LaunchContext) -> None:
         request = ChangeState.Request(transition=Transition(id=self._transition))
         answer = self._call(context, ChangeState, 'change_state', request)
-        # somebody else may have been quicker
+        # another client may have requested it before
         if answer is not None and not answer.success:
             state = self._call(context, GetState, 'get_state', GetState.Request())
             answer.success = (state is not None
@@ -142,7 +143,7 @@ class _Change(Action):
                   if answer.success else TransitionRefused(self._node, self._transition))
 
     def _call(self, context: LaunchContext, kind: Any, service: str, request: Any) -> Any:
-        """Return a service's answer; None when the launch ends first."""
+        """Return the response of a service, None if the launch ends before."""
         node, answered = get_ros_node(context), threading.Event()
         client = node.create_client(kind, f'{in_namespace(context, self._node.name)}/{service}')
         try:
@@ -161,30 +162,30 @@ class _Change(Action):
 
 class FirstMessage(Action):
     """
-    Listens to a topic of the launch file's namespace until its first message, then emits it.
+    Subscribe to a topic in the namespace of the launch until its first message, then emit it.
 
     Parameters
     ----------
     kind : type
-        Of the message.
+        Type of the message.
     topic : str
-        Without namespace.
+        Name without namespace.
     """
 
     def __init__(self, kind: type, topic: str) -> None:
-        """Know the topic."""
+        """Store type and topic."""
         super().__init__()
-        self._kind, self._topic, self._heard = kind, topic, False
+        self._kind, self._topic, self._received = kind, topic, False
 
     def execute(self, context: LaunchContext) -> None:
-        """Begin to listen."""
+        """Create the subscription."""
         node = get_ros_node(context)
 
-        def hear(_: Any) -> None:
-            if not self._heard:
-                self._heard = True
-                _emit(context, MessageHeard(self._topic))
+        def on_message(_: Any) -> None:
+            if not self._received:
+                self._received = True
+                _emit(context, FirstMessageReceived(self._topic))
                 node.destroy_subscription(subscription)
 
         subscription = node.create_subscription(
-            self._kind, in_namespace(context, self._topic), hear, 1)
+            self._kind, in_namespace(context, self._topic), on_message, 1)

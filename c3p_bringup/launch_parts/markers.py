@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The marker node beside RViz, in launch files."""
+"""Marker node of the launch files."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ def marker_argument() -> DeclareLaunchArgument:
 
 def markers(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """
-    Return the marker node if the argument ``markers`` selects it.
+    Return the marker node if the argument ``markers`` requests it.
 
     Raises
     ------
     ModelError
-        ``true``, and the robot is neither on casters nor a tricycle.
+        ``true``, and the robot is neither a caster robot nor a tricycle.
     """
-    asked = LaunchConfiguration('markers').perform(context)
+    requested = LaunchConfiguration('markers').perform(context)
     robot = LaunchConfiguration('robot').perform(context)
-    if asked == 'false' or (asked == 'auto' and not chosen(context, 'rviz')):
+    if requested == 'false' or (requested == 'auto' and not chosen(context, 'rviz')):
         return []
     try:
         if not isinstance(load(robot), PvcTricycle):
             load_casters(robot)
     except ModelError:
-        if asked == 'true':
+        if requested == 'true':
             raise
         return []
-    # not every launch file has one
+    # some launch files have no parameter file
     file = context.launch_configurations.get('params_file')
     return [suite_node('marker_node', *([ParameterFile(file)] if file else []), {
         'robot': ParameterValue(robot, value_type=str)}, on_exit=optional('marker_node'))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of Nav2's parameters depends on the robot, its namespace and how it is localized."""
+"""Nav2 parameters that depend on the robot, its namespace and the localisation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LOCALIZATIONS = ('amcl', 'slam', 'none')
 
 def outer_radius(robot: CasterRobot) -> float:
     """
-    Return the radius of the circle that no wheel leaves however it steers, m.
+    Return the radius of the circle that contains every wheel at every steering angle, m.
 
     A wheel that trails outward reaches hip + offset + radius; the wheel's breadth adds less than
     the rounding.

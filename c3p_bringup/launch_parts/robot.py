@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the launch files that start a robot share: its arguments, parameters and recorder."""
+"""Parts of the launch files of a robot: arguments, parameters and recorder."""
 
 from __future__ import annotations
 
@@ -27,25 +27,20 @@ from c3p_bringup.launch_parts.actions import (
 from c3p_bringup.options import CONTROLLERS
 from launch import LaunchContext, LaunchDescriptionEntity
 
-# what robot_nodes holds in one process
-CHAIN = ('sensed_kinematics_node', 'position_controller_node', 'velocity_controller_node',
-         'inverse_dynamics_node')
-
 # Nav2's navigator listens to goal_pose, and has an action of the same name
 OWN_GOALS = [('goal_pose', 'position_controller/goal_pose')]
 
 
 def bus_arguments() -> list[DeclareLaunchArgument]:
-    """Return the arguments that say where the bus of the motor cards is."""
+    """Return the arguments of the bus of the motor cards."""
     return [
         DeclareLaunchArgument(
             'can_interface', default_value='',
             description='python-can interface of hardware:=can, such as socketcan or slcan. '
-                        'Empty: as in params_file, socketcan where that names none.'),
+                        'Empty: as in params_file, default socketcan.'),
         DeclareLaunchArgument(
             'can_channel', default_value='',
-            description='Channel of that interface. Empty: as in params_file, can0 where that '
-                        'names none.'),
+            description='Channel of the CAN interface. Empty: as in params_file, default can0.'),
     ]
 
 
@@ -54,39 +49,40 @@ def chain_arguments() -> list[DeclareLaunchArgument]:
     return [
         DeclareLaunchArgument(
             'controller', default_value='', choices=('', *CONTROLLERS),
-            description='Law of both controllers. paper: the cascade of the papers. closed_form: '
-                        'for computers without a compiler. mpc: predictive control. Empty: as in '
-                        'params_file, mpc where that names none.'),
+            description='Law of both controllers. paper: cascade of the papers. closed_form: '
+                        'closed-form law in plain Python. mpc: predictive control. Empty: as in '
+                        'params_file, default mpc.'),
         DeclareLaunchArgument(
             'nodes', default_value='one-process', choices=('one-process', 'processes'),
-            description='All nodes of the chain, and the simulated robot, in one process (the '
-                        'shortest latency), or each in its own.'),
+            description='All nodes of the chain and the simulated robot in one process (lowest '
+                        'latency), or in separate processes.'),
         DeclareLaunchArgument(
             'params_file', default_value=share('config', 'c3p.yaml'),
             description='Parameters of the nodes. robot, use_sim_time, controller and the start '
-                        'of the simulated robot are overridden by the arguments of those names.'),
+                        'of the simulated robot are overridden by the arguments of the same '
+                        'names.'),
     ]
 
 
 def nav2_argument() -> DeclareLaunchArgument:
-    """Return the argument that leaves the goals to Nav2."""
+    """Return the argument of the integration with Nav2."""
     return DeclareLaunchArgument(
         'nav2', default_value='false', choices=BOOLEAN,
-        description='Nav2 drives, started by nav2.launch.py: goal_pose and the action '
-                    'navigate_to_pose are its, ours is position_controller/goal_pose.')
+        description='Reserve goal_pose and the action navigate_to_pose for Nav2 (nav2.launch.py); '
+                    'the position controller subscribes to position_controller/goal_pose.')
 
 
 def start_arguments() -> list[DeclareLaunchArgument]:
-    """Return the arguments that say how a simulated robot starts."""
+    """Return the arguments of the initial state of a simulated robot."""
     return [
         DeclareLaunchArgument(
             'start_pose', default_value='',
-            description='Where the simulated robot starts: [x, y, yaw] in m and rad. Empty: as in '
-                        'params_file.'),
+            description='Start pose of the simulated robot: [x, y, yaw] in m and rad. Empty: as '
+                        'in params_file.'),
         DeclareLaunchArgument(
             'start_steering', default_value='',
-            description='Steering angles with which the simulated robot starts: one for all, or a '
-                        'list with one per caster, in rad. Empty: as in params_file.'),
+            description='Start steering angles of the simulated robot: one for all, or a list '
+                        'with one per caster, in rad. Empty: as in params_file.'),
     ]
 
 
@@ -112,13 +108,13 @@ def recorder() -> Node:
 
 
 def parameters() -> list[object]:
-    """Return what every node of the suite is told: the file, then the robot."""
+    """Return the parameters of every node of the suite: the file, then the robot."""
     return [ParameterFile(LaunchConfiguration('params_file')),
             {'robot': ParameterValue(LaunchConfiguration('robot'), value_type=str)}]
 
 
 def law_values(context: LaunchContext) -> dict[str, dict[str, object]]:
-    """Return what the arguments ``controller`` and ``nav2`` say to both controllers."""
+    """Return the parameters of both controllers from ``controller`` and ``nav2``."""
     law = LaunchConfiguration('controller').perform(context)
     same = {'controller': law} if law else {}
     return {'velocity_controller': same, 'position_controller': {
@@ -126,40 +122,40 @@ def law_values(context: LaunchContext) -> dict[str, dict[str, object]]:
 
 
 def goal_options(context: LaunchContext) -> dict[str, object]:
-    """Return the options of a process whose goals are its own, or Nav2's."""
+    """Return the options of a process that holds the position controller."""
     return {'remappings': [*FRAME_TOPICS, *(OWN_GOALS if chosen(context, 'nav2') else [])]}
 
 
 def start_values(context: LaunchContext) -> dict[str, list[float]]:
-    """Return where a simulated robot starts, as far as it is said."""
+    """Return the given parts of the initial state of a simulated robot."""
     start = {name: numbers(context, name) for name in ('start_pose', 'start_steering')}
     return {name: value for name, value in start.items() if value}
 
 
 def bus_values(context: LaunchContext, hardware: str) -> dict[str, dict[str, object]]:
-    """Return where the bus of the motor cards is, for both of its ends."""
+    """Return the bus parameters of the hardware interface and of emulated cards."""
     if hardware == 'emulated':
-        # a link that the cards make and remove
+        # a link that the emulated cards create and remove
         channel = str(Path(tempfile.gettempdir()) / f'c3p_can_{uuid.uuid4().hex}')
         return {'hardware_interface': {'bus.interface': 'serial', 'bus.channel': channel},
                 'emulated_cards': {'bus.channel': channel}}
-    said = {f'bus.{name}': LaunchConfiguration(f'can_{name}').perform(context)
+    given = {f'bus.{name}': LaunchConfiguration(f'can_{name}').perform(context)
             for name in ('interface', 'channel')}
-    return {'hardware_interface': {name: value for name, value in said.items() if value}}
+    return {'hardware_interface': {name: value for name, value in given.items() if value}}
 
 
 def layered(defaults: Mapping[str, Mapping[str, object]],
             values: Mapping[str, Mapping[str, object]]
             ) -> tuple[list[object], list[LaunchDescriptionEntity]]:
     """
-    Return all parameters in order, and the actions that tidy up after them.
+    Return all parameters in order, and the actions that remove their files.
 
     Parameters
     ----------
     defaults : mapping
-        By node, what the user's file may know better.
+        By node; the user's file takes precedence.
     values : mapping
-        By node, what is fixed.
+        By node; they take precedence over the user's file.
     """
     before, tidy_before = parameter_file(defaults)
     after, tidy_after = parameter_file(values)

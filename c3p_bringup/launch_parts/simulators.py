@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the launch files with ros2_control share: arguments, Gazebo's processes, MuJoCo's model.
+Parts of the launch files with ros2_control: arguments, Gazebo processes, MuJoCo model.
 
-Gazebo here is Harmonic (gz-sim 8) or later, as it comes with Jazzy.
+Requires Gazebo Harmonic (gz-sim 8) or later, the version of Jazzy.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def control_arguments() -> list[DeclareLaunchArgument]:
                         'params_file.'),
         DeclareLaunchArgument(
             'params_file', default_value=share('config', 'c3p.yaml'),
-            description='Parameters of our nodes. robot, use_sim_time and controller are '
-                        'overridden by the arguments of those names.'),
+            description='Parameters of the nodes of the suite. robot, use_sim_time and controller '
+                        'are overridden by the arguments of the same names.'),
         controllers_argument(),
     ]
 
@@ -59,8 +59,8 @@ def controllers_argument() -> DeclareLaunchArgument:
     """Return the argument of the controller manager."""
     return DeclareLaunchArgument(
         'controllers_file', default_value=share('config', 'ros2_controllers.yaml'),
-        description='Parameters of the controller manager and its controllers; joints that are '
-                    'not those of the robot are replaced.')
+        description='Parameters of the controller manager and its controllers; joints of another '
+                    'robot are replaced.')
 
 
 def gazebo_arguments() -> list[DeclareLaunchArgument]:
@@ -69,21 +69,21 @@ def gazebo_arguments() -> list[DeclareLaunchArgument]:
         DeclareLaunchArgument(
             'world', default_value='flat',
             description='World of Gazebo. flat: a level floor. rough: waves up to 3° steep. Or an '
-                        '.sdf file: its path, or its name where Gazebo has it. none: Gazebo runs '
-                        'already, put one more robot into it.'),
+                        '.sdf file: its path, or the name of a Gazebo resource. none: spawn the '
+                        'robot in a running Gazebo.'),
         DeclareLaunchArgument(
             'spawn_pose', default_value='[0.0, 0.0, 0.0, 0.0]',
-            description='Where Gazebo puts the robot: [x, y, z, yaw] in m and rad, z of the '
-                        'ground below it.'),
+            description='Spawn pose in Gazebo: [x, y, z, yaw] in m and rad, with z of the ground '
+                        'below the robot.'),
         DeclareLaunchArgument(
             'tyre_friction', default_value='0.8',
             description='Friction coefficient of the tyres in Gazebo.'),
         DeclareLaunchArgument(
             'imu', default_value='false', choices=BOOLEAN,
-            description='An IMU on the platform in Gazebo, on imu/data.'),
+            description='Simulate an IMU on the platform in Gazebo, on imu/data.'),
         DeclareLaunchArgument(
             'bridge_file', default_value=share('config', 'gz_bridge.yaml'),
-            description='Topics that come from Gazebo, for ros_gz_bridge.'),
+            description='Topics from Gazebo, for ros_gz_bridge.'),
     ]
 
 
@@ -91,14 +91,14 @@ def mujoco_argument() -> DeclareLaunchArgument:
     """Return the argument of MuJoCo's model."""
     return DeclareLaunchArgument(
         'mujoco_model', default_value='',
-        description='With mujoco_ros2_control, the MJCF of the robot. Empty: made from robot.')
+        description='MJCF of the robot for mujoco_ros2_control. Empty: generated from robot.')
 
 
 def headless_argument() -> DeclareLaunchArgument:
     """Return the argument that leaves out the window."""
     return DeclareLaunchArgument(
         'headless', default_value='false', choices=BOOLEAN,
-        description='No window of Gazebo or mujoco_ros2_control.')
+        description='Run Gazebo or mujoco_ros2_control without a window.')
 
 
 def value(context: LaunchContext, argument: str) -> str:
@@ -130,21 +130,21 @@ def mujoco_model(context: LaunchContext) -> tuple[str, list[LaunchDescriptionEnt
 
 
 def spawned(event: ProcessExited, context: LaunchContext) -> None:
-    """Stop everything when a helper that ends by itself has failed."""
+    """Stop all processes if a helper process has failed."""
     if event.returncode and not context.is_shutdown:
-        raise RuntimeError(f'{event.process_name} ended with exit code {event.returncode}, its '
-                           'reason stands above; everything else is stopped')
+        raise RuntimeError(f'{event.process_name} ended with exit code {event.returncode}; the '
+                           'reason is in the log above; stopping all processes')
 
 
 def world_file(world: str) -> str:
     """
-    Return what Gazebo is told for the argument ``world``.
+    Return Gazebo's argument for the launch argument ``world``.
 
     Parameters
     ----------
     world : str
-        A name of the package's, or an ``.sdf`` file, which Gazebo looks for itself when it is not
-        here.
+        Name of a world of the package, or an ``.sdf`` file; Gazebo searches its own paths for a
+        file that does not exist here.
 
     Raises
     ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a launch file needs to put a mux before the robot, and a joystick before the mux."""
+"""Parts of the launch files with a command multiplexer and a joystick."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ def mux_arguments() -> list[DeclareLaunchArgument]:
     return [
         DeclareLaunchArgument(
             'mux', default_value='true', choices=BOOLEAN,
-            description='Give cmd_vel to one of several sources, by priority, with an e-stop. The '
-                        'position controllers that this launch starts send to cmd_vel_position.'),
+            description='Select the source of cmd_vel by priority, with an e-stop. Position '
+                        'controllers of this launch publish to cmd_vel_position.'),
         DeclareLaunchArgument(
             'mux_package', default_value='c3p', choices=('c3p', TWIST_MUX),
-            description='Whose mux. c3p: a source that was kept out has to let go before it is '
-                        'followed. twist_mux: it goes on by itself as soon as nothing is in its '
-                        'way, also when the e-stop is released.'),
+            description='Mux implementation. c3p: a masked source must send zero or become silent '
+                        'before it is followed. twist_mux: it resumes automatically as soon as it '
+                        'is no longer masked, also after the release of the e-stop.'),
         DeclareLaunchArgument(
             'mux_file', default_value=share('config', 'twist_mux.yaml'),
-            description='Sources, priorities and locks, for either mux.'),
+            description='Sources, priorities and locks, for both muxes.'),
     ]
 
 
 def mux(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """
-    Return the mux, and what remaps the position controllers that are started after it.
+    Return the multiplexer, and the remapping of the position controllers started after it.
 
     Raises
     ------
     RuntimeError
-        The package that was asked for is not installed.
+        The requested package is not installed.
     """
     if not chosen(context, 'mux'):
         return []
@@ -73,7 +73,7 @@ def joystick_arguments() -> list[DeclareLaunchArgument]:
     return [
         DeclareLaunchArgument(
             'joystick', default_value='false', choices=BOOLEAN,
-            description='Start the joystick: needs the packages joy and teleop_twist_joy.'),
+            description='Start the joystick nodes; needs the packages joy and teleop_twist_joy.'),
         DeclareLaunchArgument(
             'joystick_file', default_value=share('config', 'teleop_joy.yaml'),
             description='Axes, buttons and speeds of the joystick.'),
@@ -82,7 +82,7 @@ def joystick_arguments() -> list[DeclareLaunchArgument]:
 
 def joystick(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """
-    Return the nodes of the joystick, which send to the mux where there is one.
+    Return the nodes of the joystick, which publish to the multiplexer if there is one.
 
     Raises
     ------

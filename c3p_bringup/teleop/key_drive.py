@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the keys ask of the robot; a key that is not repeated any more is a stop.
+Commands from keys; the robot stops when a key is no longer repeated.
 
-A terminal tells that a key is held by repeating it, after a delay, and does not tell when it is
-let go. So a key counts for a time: the first press for TAP, each repetition for HOLD. Nothing
-moves without a key that is held now: what comes in a burst after a pause is old, and a key that
-was held while the robot was locked has to be let go first.
+A terminal repeats a key that is held, after a delay, and does not report its release. So a key is
+active for a time: the first press for TAP, each repetition for HOLD. Nothing moves without a key
+that is held now: a burst of keys after a pause is old, and a key that was held while the robot was
+locked must be released first.
 """
 
 from __future__ import annotations
@@ -18,70 +18,70 @@ import numpy as np
 from c3p_bringup.teleop.keys import LOCK, MOVES, QUIT, RELEASE, SCALES, direction
 from c3p_description.model import Array
 
-# how long a first press counts: terminals begin to repeat after 0.25 to 0.66 s
+# active time of a first press: terminals begin to repeat after 0.25 to 0.66 s
 TAP = 0.48
-# how long a repetition counts; they come every 0.02 to 0.1 s
+# active time of a repetition; the period is 0.02 to 0.1 s
 HOLD = 0.3
-# zero commands after a stop, then silence: others may drive, s
+# duration of zero commands after a stop, then silence: other sources may drive, s
 ZEROS = 0.5
-# more keys at once, while nothing moves, are those of a line that has hung
+# more keys at once, at standstill, are the backlog of a stalled line
 BURST = 3
-# least speed and yaw rate that the keys set, of the limits
+# least speed and yaw rate of the keys, as fractions of the limits
 LEAST = 0.01
 
 
 class KeyDrive:
     """
-    Keys and time to a twist.
+    Twist command from keys and time.
 
     Parameters
     ----------
     speed, yaw_rate : float, m/s and rad/s
-        At the start.
+        Initial values.
     speed_limit, yaw_rate_limit : float, m/s and rad/s
-        Of the robot; neither is exceeded.
+        Limits of the robot.
     tap : float, s
-        How long a first press counts.
+        Active time of a first press.
 
     Attributes
     ----------
     speed, yaw_rate : float
-        As the keys have set them.
+        Values set by the keys.
     holds : bool
-        Whether this keyboard holds the e-stop.
+        True while this keyboard engages the e-stop.
     quits : bool
-        Whether a key has asked for the end.
+        True after a key that ends the program.
     stops : int
-        How often a motion has ended.
+        Number of motions that have ended.
     """
 
     def __init__(self, speed: float, yaw_rate: float, speed_limit: float, yaw_rate_limit: float,
                  tap: float = TAP) -> None:
-        """Start at rest and silent."""
-        self._wanted, self._tap = (speed, yaw_rate), tap
+        """Start at standstill and silent."""
+        self._requested, self._tap = (speed, yaw_rate), tap
         self.limit(speed_limit, yaw_rate_limit)
         self.holds, self.quits, self.stops = False, False, 0
         self._key, self._until, self._zeros_until = '', -math.inf, -math.inf
-        # the last key of motion; whether it has to be let go, since the robot was locked
+        # time of the last motion key; whether it must be released after a lock
         self._pressed, self._waits, self._locked = -math.inf, False, False
 
     def limit(self, speed_limit: float, yaw_rate_limit: float) -> None:
-        """Take the limits of the robot, m/s and rad/s."""
+        """Set the limits of the robot, m/s and rad/s."""
         self._limits = (speed_limit, yaw_rate_limit)
         self._scale((1.0, 1.0))
 
     def keys(self, keys: Sequence[str], now: float) -> bool:
         """
-        Take the keys of one reading at `now`, s.
+        Process the keys of one reading at `now`, s.
 
         Returns
         -------
         bool
-            Whether they include LOCK or RELEASE.
+            True if they include LOCK or RELEASE.
         """
         moves = [key for key in keys if key in MOVES]
         old = len(moves) > BURST and not self.moving(now)
-        asked = False
+        switched = False
         for key in keys:
             if key in MOVES:
                 if not old:
@@ -90,40 +90,40 @@ class KeyDrive:
             elif key in SCALES:
                 self._scale(SCALES[key])
             else:
-                # all others stop, whatever else they do
+                # all other keys stop, in addition to their function
                 self.stop(now)
                 self.quits |= key in QUIT
                 if key in (LOCK, RELEASE):
-                    self.holds, asked = key == LOCK, True
-        return asked
+                    self.holds, switched = key == LOCK, True
+        return switched
 
     def lock(self, locked: bool, now: float) -> None:
-        """Say whether the robot is locked, by anybody, at `now`, s."""
+        """Set the state of the e-stop, by any source, at `now`, s."""
         if locked:
             if not self._locked:
                 self.stop(now)
             self._waits = True
         elif self._locked:
-            # whoever decides sees that this keyboard is at rest
+            # the multiplexer needs zero commands of this keyboard
             self.stop(now)
         self._locked = locked
 
     def stop(self, now: float) -> None:
-        """Command zero, then be silent."""
+        """Command zero, then silence."""
         self.stops += self.moving(now)
         self._key, self._until, self._zeros_until = '', -math.inf, now + ZEROS
 
     def moving(self, now: float) -> bool:
-        """Return whether a key counts at `now`, s."""
+        """Return True if a key is active at `now`, s."""
         return bool(self._key) and now < self._until
 
     @property
     def end(self) -> float:
-        """Time at which the key that counts does so no more, s; inf without one."""
+        """Time at which the active key expires, s; inf without an active key."""
         return self._until if self._key else math.inf
 
     def waits(self, now: float) -> bool:
-        """Return whether keys have to be let go before they count again."""
+        """Return True while keys must be released before they become active again."""
         if self._waits and not self._locked and now - self._pressed > self._tap:
             self._waits = False
         return self._waits
@@ -148,7 +148,7 @@ class KeyDrive:
         self._key, self._until = key, now + (HOLD if repeats else self._tap)
 
     def _scale(self, factors: tuple[float, float]) -> None:
-        """Multiply what is wanted; what the robot cannot do is not wanted."""
-        wanted = (min(max(wish * factor, LEAST * limit), limit) for wish, factor, limit in zip(
-            self._wanted, factors, self._limits, strict=True))
-        self._wanted = self.speed, self.yaw_rate = tuple(wanted)
+        """Scale the requested speeds within the limits."""
+        scaled = (min(max(value * factor, LEAST * limit), limit) for value, factor, limit in zip(
+            self._requested, factors, self._limits, strict=True))
+        self._requested = self.speed, self.yaw_rate = tuple(scaled)

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys from the bytes that a terminal sends, and what each of them asks for."""
+"""Keys from the bytes of a terminal, and the function of each key."""
 
 from __future__ import annotations
 
 import math
 import re
 
-# directions (vx, vy, ω), where x is ahead and y to the left; where teleop_twist_keyboard has them
+# directions (vx, vy, ω), x forward and y to the left; layout of teleop_twist_keyboard
 MOVES: dict[str, tuple[int, int, int]] = {
     'u': (1, 0, 1), 'i': (1, 0, 0), 'o': (1, 0, -1),
     'j': (0, 0, 1), 'l': (0, 0, -1),
     'm': (-1, 0, -1), ',': (-1, 0, 0), '.': (-1, 0, 1),
-    # with shift without turning
+    # with shift: without turning
     'U': (1, 1, 0), 'I': (1, 0, 0), 'O': (1, -1, 0),
     'J': (0, 1, 0), 'L': (0, -1, 0),
     'M': (-1, 1, 0), '<': (-1, 0, 0), '>': (-1, -1, 0), ';': (-1, 0, 0), ':': (-1, -1, 0),
@@ -40,14 +40,14 @@ _LONGEST = 16
 
 
 class KeyReader:
-    """Turns bytes as they come, in pieces of any size, into keys."""
+    """Decoder of keys from bytes that arrive in pieces of any size."""
 
     def __init__(self) -> None:
-        """Begin without anything read."""
+        """Start with an empty buffer."""
         self._rest = ''
 
     def read(self, data: bytes) -> list[str]:
-        """Return the keys that are complete with `data`."""
+        """Return the keys completed by `data`."""
         # one character for each byte: a letter of another alphabet is several unknown keys
         text, keys = self._rest + data.decode('latin-1'), []
         self._rest = ''
@@ -63,7 +63,7 @@ class KeyReader:
         return keys
 
     def flush(self) -> list[str]:
-        """Return what has begun as a sequence and was not continued: the key Escape, unknown."""
+        """Return the key of an incomplete sequence: Escape, unknown."""
         begun, self._rest = self._rest, ''
         return [UNKNOWN] if begun else []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The node of ``c3p teleop``: commands and the e-stop out, what the robot does in."""
+"""Node of ``c3p teleop``: publishes commands and e-stop, receives the state of the robot."""
 
 from __future__ import annotations
 
@@ -30,57 +30,57 @@ from c3p_ros.messages import JointCoding, MessageError, fill_twist, planar
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SENSOR_DATA
 from c3p_ros.wire import READERS
 
-# through twist_mux, and past it where there is none
+# topics with and without a twist_mux
 KEYBOARD, DIRECT = 'cmd_vel_keyboard', 'cmd_vel'
 
-# who listens is known after this time; until then nothing moves, s
+# discovery time of the subscribers; until then nothing moves, s
 DISCOVERY = 1.0
 
-# a state that is older is not shown, s
+# an older state is not displayed, s
 OLD = 2.0
 
-# limits of the node that follows the commands
+# limits of the velocity controller
 LIMITS = ('speed_limit', 'yaw_rate_limit')
 
 
 class RobotLink(Node):
     """
-    Talks to the robot; callbacks store what they get, and only what is shown is read.
+    Interface to the robot; callbacks store messages, which are decoded only for display.
 
-    Once a twist_mux has been seen every command goes through it, also when it is gone.
+    Once a twist_mux has been discovered every command goes through it, also after it has ended.
 
     Parameters
     ----------
     robot : CasterRobot, PvcTricycle or Agv
-        Steering and singularity are shown of a robot on casters.
+        Steering and singularity are displayed for a caster robot.
     topic : str
-        Where the commands go; empty is to a twist_mux where there is one, else to ``cmd_vel``.
+        Topic of the commands; empty: that of a twist_mux if there is one, else ``cmd_vel``.
     stamped : bool
-        Send TwistStamped, not Twist.
+        Publish TwistStamped instead of Twist.
     **options
         Passed to rclpy's Node.
 
     Attributes
     ----------
     locked : bool
-        Whether somebody says that the e-stop is pressed.
+        True while any source engages the e-stop.
     limits : (2,) tuple or None, m/s and rad/s
-        Speed and yaw rate that the velocity controller follows, when it has answered.
+        Speed and yaw rate limits of the velocity controller, once it has responded.
     """
 
     def __init__(self, robot: CasterRobot | PvcTricycle | Agv, topic: str = '',
                  stamped: bool = True, **options: Any) -> None:
-        """Create publishers, subscriptions and the question for the limits."""
+        """Create publishers, subscriptions and the client for the limits."""
         super().__init__('teleop_keyboard', **options)
         self.robot = robot
         self._joints = JointCoding(robot) if isinstance(robot, CasterRobot) else None
         self._kind = TwistStamped if stamped else Twist
         self._begin, self._muxed, self._topic = time.monotonic(), False, topic or KEYBOARD
-        # past a twist_mux only where there is none
+        # created only without a twist_mux
         self._direct: Publisher | None = None
         self._out = self.create_publisher(self._kind, self._topic, LATEST)
         self._e_stop = self.create_publisher(Bool, 'e_stop', RELIABLE)
-        self._said, self._mux_locked, self._drives = False, False, ''
+        self._engaged, self._mux_locked, self._drives = False, False, ''
         self._raw: dict[type, tuple[float, bytes]] = {}
         self._readers = {kind: READERS[kind]() for kind in (JointState, Odometry)}
         self._slip: DiagnosticArray | None = None
@@ -92,22 +92,22 @@ class RobotLink(Node):
         self.create_subscription(DiagnosticArray, 'sensed_kinematics/wheel_slip',
                                  lambda message: setattr(self, '_slip', message), RELIABLE)
         self.create_subscription(Bool, 'e_stop', lambda message: setattr(
-            self, '_said', message.data), RELIABLE)
+            self, '_engaged', message.data), RELIABLE)
         self.create_subscription(Bool, 'twist_mux/locked', lambda message: setattr(
             self, '_mux_locked', message.data), LATCHED)
         self.create_subscription(String, 'twist_mux/driving', lambda message: setattr(
             self, '_drives', message.data), LATCHED)
-        self._ask = self.create_client(GetParameters, 'velocity_controller/get_parameters')
+        self._get_limits = self.create_client(GetParameters, 'velocity_controller/get_parameters')
         self.create_timer(0.5, self._on_timer)
 
     @property
     def locked(self) -> bool:
-        """Whether anybody says that the e-stop is pressed."""
-        return self._said or self._mux_locked
+        """True while any source engages the e-stop."""
+        return self._engaged or self._mux_locked
 
     @property
     def muxed(self) -> bool:
-        """Whether a twist_mux takes the commands, or has done so."""
+        """True once a twist_mux subscribes to the commands."""
         if not self._muxed and self._topic == KEYBOARD:
             self._muxed = self._out.get_subscription_count() > 0
             if self._muxed and self._direct is not None:
@@ -117,12 +117,12 @@ class RobotLink(Node):
 
     @property
     def ready(self) -> bool:
-        """Whether it is known who takes the commands."""
+        """True once the subscriber of the commands is known."""
         return (self._topic != KEYBOARD or self.muxed
                 or time.monotonic() - self._begin > DISCOVERY)
 
     def _publisher(self) -> Publisher:
-        """Return where commands go now."""
+        """Return the publisher of the commands."""
         if self._topic != KEYBOARD or self.muxed or not self.ready:
             return self._out
         if self._direct is None:
@@ -131,16 +131,16 @@ class RobotLink(Node):
 
     @property
     def place(self) -> str:
-        """Topic to which the commands go."""
+        """Topic of the commands."""
         return DIRECT if self._publisher() is self._direct else self._topic
 
     @property
-    def heard(self) -> bool:
-        """Whether somebody takes the commands."""
+    def connected(self) -> bool:
+        """True if the commands have a subscriber."""
         return self._publisher().get_subscription_count() > 0
 
     def send(self, twist: Array) -> None:
-        """Command (vx, vy, ω); zero in the place of what is not finite."""
+        """Publish the command (vx, vy, ω); zero instead of a value that is not finite."""
         try:
             message = self._message(twist)
         except PublishError as error:
@@ -157,18 +157,18 @@ class RobotLink(Node):
         fill_twist(message.twist, twist, self.place)
         return message
 
-    def say(self, locked: bool) -> None:
-        """Press or release the e-stop."""
-        self._said = locked
+    def set_e_stop(self, locked: bool) -> None:
+        """Engage or release the e-stop."""
+        self._engaged = locked
         self._e_stop.publish(Bool(data=locked))
 
     def flush(self, seconds: float) -> None:
-        """Wait until what was sent has arrived, but not for long."""
+        """Wait until the messages are acknowledged, `seconds` at most."""
         for publisher in (self._publisher(), self._e_stop):
             publisher.wait_for_all_acked(Duration(seconds=seconds))
 
     def show(self, view: View) -> None:
-        """Write what the robot does into `view`."""
+        """Write the state of the robot into `view`."""
         now = time.monotonic()
         view.robot, view.place = self.robot.name, self.place
         view.twist, view.steering, view.sigma_min, view.slip = None, None, None, ''
@@ -187,22 +187,22 @@ class RobotLink(Node):
             view.note = view.note or f'twist_mux follows {self._drives}'
 
     def _read(self, kind: type, now: float) -> tuple[Any, float]:
-        heard, data = self._raw.get(kind, (-OLD, b''))
-        age = now - heard
+        received, data = self._raw.get(kind, (-OLD, b''))
+        age = now - received
         return (self._readers[kind](data) if data and age <= OLD else None), age
 
     def _on_timer(self) -> None:
-        """Follow the robot's clock; ask once for the limits, when there is somebody to ask."""
-        # a simulated robot may publish its time, and refuses stamps of another
+        """Follow the robot's clock; request the limits once the velocity controller is there."""
+        # a simulated robot may publish /clock, and rejects stamps of another clock
         simulated = self.count_publishers('/clock') > 0
         if simulated != self.get_parameter('use_sim_time').value:
             self.set_parameters([Parameter('use_sim_time', value=simulated)])
-        if self.limits is None and self._ask.service_is_ready():
-            answer = self._ask.call_async(GetParameters.Request(names=list(LIMITS)))
-            answer.add_done_callback(self._on_limits)
+        if self.limits is None and self._get_limits.service_is_ready():
+            response = self._get_limits.call_async(GetParameters.Request(names=list(LIMITS)))
+            response.add_done_callback(self._on_limits)
 
-    def _on_limits(self, answer: Any) -> None:
-        values = getattr(answer.result(), 'values', ())
+    def _on_limits(self, response: Any) -> None:
+        values = getattr(response.result(), 'values', ())
         if [value.type for value in values] == [ParameterType.PARAMETER_DOUBLE] * len(LIMITS):
             self.limits = tuple(value.double_value for value in values)
 

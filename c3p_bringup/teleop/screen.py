@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The small screen of ``c3p teleop``: what is asked for, what the robot does, who may drive."""
+"""Screen of ``c3p teleop``: keys, command, state of the robot, e-stop."""
 
 from __future__ import annotations
 
@@ -14,41 +14,41 @@ HELP = ('   u  i  o    ahead, turning      U  I  O   without turning, or the arr
         '   space, and every other key: stop     e  e-stop     r  release     Ctrl-C  end',
         '   q z  faster, slower      w x  speed only      d c  yaw rate only')
 
-# an odometry that is older is not of now, s
+# age at which odometry is marked as old, s
 OLD = 0.5
-# measure of the distance from the singularity, as wide as the screen has room
+# width of the bar of the distance from the singularity
 BAR = 20
 
 RED, BOLD, PLAIN = '\x1b[1;31m', '\x1b[1m', '\x1b[0m'
-# another screen without a cursor, and back
+# alternate screen without a cursor, and back
 ENTER, LEAVE = '\x1b[?1049h\x1b[?25l\x1b[2J', '\x1b[?25h\x1b[?1049l'
 
 
 @dataclass
 class View:
     """
-    What is shown.
+    Displayed values.
 
     Attributes
     ----------
     robot, place : str
-        Which robot, and to which topic the commands go.
+        Name of the robot and topic of the commands.
     command : (3,) array or None
-        Twist sent, m/s and rad/s; None is silence.
+        Twist published, m/s and rad/s; None is silence.
     speed, yaw_rate : float
-        What the keys ask for, m/s and rad/s.
+        Speeds of the keys, m/s and rad/s.
     twist : (3,) array or None
-        Of the odometry.
+        Twist of the odometry.
     twist_age : float, s
     steering : (n,) array or None
         rad.
     sigma_min : float or None
     slip : str
-        The wheel that slips and how fast, 'none' or '' for not known.
+        Slipping wheel and slip velocity, 'none', or '' if unknown.
     e_stop : str
     locked : bool
     note : str
-        What hinders; '' is nothing.
+        Hint or warning; empty otherwise.
     """
 
     robot: str
@@ -92,24 +92,24 @@ def _twist(twist: Array | None) -> str:
 
 
 def painted(view: View, columns: int, rows: int) -> str:
-    """Return what brings the screen to a terminal of this size, over what it shows."""
+    """Return the ANSI text that redraws the screen on a terminal of this size."""
     return paint(lines(view), {2: RED if view.locked else BOLD, 1: BOLD}, columns, rows)
 
 
 def paint(text: Sequence[str], colours: dict[int, str], columns: int, rows: int) -> str:
     """
-    Return ANSI sequences that show lines from the top; what does not fit is cut.
+    Return ANSI sequences that show lines from the top, cut to the size of the terminal.
 
     Parameters
     ----------
     text : sequence of str
     colours : dict
-        Of lines counted from the last one, which is 1.
+        By line, counted from the last one, which is 1.
     columns, rows : int
-        Of the terminal.
+        Size of the terminal.
     """
     shown = []
-    # the last lines are those that change
+    # the last lines are the ones that change
     for k, line in enumerate(text[-rows:] if rows < len(text) else text):
         colour = colours.get(min(len(text), max(rows, 1)) - k, '')
         cut = line[:columns]

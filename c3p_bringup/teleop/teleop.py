@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keys to commands, twenty times a second, until Ctrl-C, a signal or the end of the terminal."""
+"""Loop of ``c3p teleop``: 20 commands a second until a signal or the end of the terminal."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from c3p_ros.executor import make_executor, spin
 # between commands, pictures, and repetitions of a pressed e-stop, s
 COMMAND, PAINT, REPEAT = 0.05, 0.1, 0.5
 
-# a program that stood still for longer does not know what is held, s
+# after a longer pause of this process the held key is unknown, s
 PAUSE = 0.3
 
-# a sequence that is not continued for so long was a key, s
+# time after which an incomplete sequence is a key, s
 LONELY = 0.05
 
 # zero commands at the end
@@ -36,37 +36,37 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 class Teleop:
     """
-    Drives until it is asked to end.
+    Drives until the end is requested.
 
     Parameters
     ----------
     link : RobotLink
-        Its node spins elsewhere.
+        Spun in another thread.
     drive : KeyDrive
     terminal : Terminal
 
     Attributes
     ----------
-    asked : bool
-        Set from outside to end.
-    figures : dict
-        What happened, SI units.
+    ends : bool
+        Set by the caller to end the loop.
+    metrics : dict
+        Counts and durations, SI units.
     """
 
     def __init__(self, link: RobotLink, drive: KeyDrive, terminal: Terminal) -> None:
-        """Take the three."""
+        """Store the three."""
         self._link, self._drive, self._terminal = link, drive, terminal
         self._reader, self._view, self._typed = KeyReader(), View('', ''), 0.0
         self._limits: tuple[float, float] | None = None
         self._due = {'command': 0.0, 'paint': 0.0, 'repeat': 0.0}
-        self.asked = False
-        self.figures: dict[str, Any] = {'commands': 0, 'e_stops': 0, 'pauses': 0}
+        self.ends = False
+        self.metrics: dict[str, Any] = {'commands': 0, 'e_stops': 0, 'pauses': 0}
 
     def run(self) -> None:
-        """Drive; when it ends for whatever reason, the robot is told to stand."""
+        """Drive; at the end, for any reason, command zero."""
         begin = last = time.monotonic()
         try:
-            while not (self.asked or self._drive.quits):
+            while not (self.ends or self._drive.quits):
                 wait = min(self._due['command'], self._due['paint'],
                            self._drive.end) - time.monotonic()
                 data = self._terminal.read(wait)
@@ -81,15 +81,15 @@ class Teleop:
             for _ in range(LAST_ZEROS):
                 self._send(np.zeros(3))
             self._link.flush(0.2)
-            self.figures |= {'duration_s': time.monotonic() - begin, 'stops': self._drive.stops,
+            self.metrics |= {'duration_s': time.monotonic() - begin, 'stops': self._drive.stops,
                              'topic': self._link.place, 'e_stop_held': self._drive.holds}
 
     def _paused(self, now: float) -> bytes:
-        """Stop, and forget what was typed meanwhile; return what is left."""
+        """Stop, and discard the keys of the pause; return the remaining ones."""
         self._drive.stop(now)
         self._terminal.forget()
         self._reader.flush()
-        self.figures['pauses'] += 1
+        self.metrics['pauses'] += 1
         return b''
 
     def _step(self, data: bytes, now: float) -> None:
@@ -98,13 +98,13 @@ class Teleop:
             self._limits = self._link.limits
             self._drive.limit(*self._limits)
         if self._drive.keys(keys, now):
-            self.figures['e_stops'] += self._drive.holds
-            self._link.say(self._drive.holds)
+            self.metrics['e_stops'] += self._drive.holds
+            self._link.set_e_stop(self._drive.holds)
         if self._drive.holds and self._is_due('repeat', REPEAT, now):
-            # for whoever came later, or was started again
-            self._link.say(True)
+            # for subscribers that were started later
+            self._link.set_e_stop(True)
         self._drive.lock(self._drive.holds or self._link.locked, now)
-        # a stop does not wait for its turn
+        # a stop is not delayed to the next period
         if self._is_due('command', COMMAND, now) or keys or now >= self._drive.end:
             self._view.command = self._drive.twist(now)
             if self._view.command is not None:
@@ -124,38 +124,38 @@ class Teleop:
             keys = self._reader.read(data)
         else:
             keys = self._reader.flush() if now - self._typed > LONELY else []
-        # past a twist_mux that has not been found yet there is no e-stop
+        # no e-stop before the twist_mux is discovered: ignore motion keys
         return keys if self._link.ready else [key for key in keys if key not in MOVES]
 
     def _send(self, twist: np.ndarray) -> None:
         self._link.send(twist)
-        self.figures['commands'] += 1
+        self.metrics['commands'] += 1
 
     def _paint(self, now: float) -> None:
         view, drive, link = self._view, self._drive, self._link
-        view.note = ('' if link.heard else f'nobody takes {link.place}' if link.ready
+        view.note = ('' if link.connected else f'no subscriber on {link.place}' if link.ready
                      else 'looking for the robot')
         link.show(view)
         view.speed, view.yaw_rate = drive.speed, drive.yaw_rate
         view.locked = drive.holds or link.locked
         view.e_stop = e_stop_text(drive.holds, link.locked, link.muxed)
         if drive.waits(now) and not view.locked:
-            view.note = view.note or 'released: let go of all keys, then press one'
+            view.note = view.note or 'released: release all keys, then press one'
         self._terminal.write(painted(view, *self._terminal.size()))
 
 
 def e_stop_text(holds: bool, locked: bool, muxed: bool) -> str:
     """
-    Return the state of the e-stop in words.
+    Return the state of the e-stop as text.
 
     Parameters
     ----------
     holds : bool
-        This keyboard has pressed it.
+        Engaged by this keyboard.
     locked : bool
-        Somebody has.
+        Engaged by any source.
     muxed : bool
-        A twist_mux obeys it.
+        A twist_mux applies it.
     """
     reach = '' if muxed else ' (no twist_mux: this keyboard only)'
     if holds:
@@ -165,7 +165,7 @@ def e_stop_text(holds: bool, locked: bool, muxed: bool) -> str:
 
 @contextmanager
 def spinning(link: RobotLink) -> Iterator[None]:
-    """Let the node's callbacks run in a thread meanwhile."""
+    """Spin the node in a thread."""
     over = threading.Event()
     executor = make_executor()
     executor.add_node(link)
@@ -182,11 +182,11 @@ def spinning(link: RobotLink) -> Iterator[None]:
 
 @contextmanager
 def signals_end(teleop: Teleop) -> Iterator[None]:
-    """End `teleop` in good order on SIGINT, SIGTERM and when the terminal hangs up."""
-    def ask(*_: Any) -> None:
-        teleop.asked = True
+    """End `teleop` in order on SIGINT, SIGTERM and SIGHUP."""
+    def end(*_: Any) -> None:
+        teleop.ends = True
 
-    before = {number: signal.signal(number, ask) for number in SIGNALS}
+    before = {number: signal.signal(number, end) for number in SIGNALS}
     try:
         yield
     finally:

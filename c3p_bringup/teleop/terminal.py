@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The terminal: keys one by one, a screen of its own, and everything as it was in the end."""
+"""Raw mode and alternate screen of a terminal, restored at the end."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from c3p_bringup.teleop.screen import ENTER, LEAVE
 
 class Terminal:
     """
-    A terminal from which keys come one by one; use as a context.
+    Context manager of a terminal in raw mode.
 
-    Ctrl-C, Ctrl-Z and their like come as keys, too: a program that is stopped from outside while
-    the terminal is in this mode would leave it so.
+    Ctrl-C and Ctrl-Z arrive as keys: a process that a signal stops would leave the terminal in
+    raw mode.
 
     Parameters
     ----------
@@ -29,20 +29,20 @@ class Terminal:
     Raises
     ------
     ValueError
-        One of them is no terminal.
+        One of them is not a terminal.
     """
 
     def __init__(self, source: TextIO = sys.stdin, target: TextIO = sys.stdout) -> None:
-        """See that both are a terminal."""
+        """Check that both are terminals."""
         for stream, what in ((source, 'input'), (target, 'output')):
             if not stream.isatty():
-                raise ValueError(f'standard {what} is no terminal: keys are read from one; start '
-                                 'it in a terminal, with ssh by `ssh -t`, with docker by `-it`')
+                raise ValueError(f'standard {what} is not a terminal; start the command in a '
+                                 'terminal, over ssh with `ssh -t`, in docker with `-it`')
         self._in, self._out = source.fileno(), target.fileno()
         self._before: list[Any] | None = None
 
     def __enter__(self) -> Terminal:
-        """Take the terminal."""
+        """Switch to raw mode and the alternate screen."""
         self._before = termios.tcgetattr(self._in)
         tty.setraw(self._in)
         self.write(ENTER)
@@ -50,19 +50,19 @@ class Terminal:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
-        """Give it back as it was."""
+        """Restore the terminal."""
         try:
             self.write(LEAVE)
         finally:
             try:
-                # what was typed for this program is not for the shell
+                # keys typed for this program must not reach the shell
                 termios.tcsetattr(self._in, termios.TCSAFLUSH, self._before)
             except termios.error:
-                # the window was closed, so there is nothing to give back
+                # the window was closed
                 pass
 
     def read(self, timeout: float) -> bytes | None:
-        """Return what was typed within `timeout`, s; empty is nothing, None that it has gone."""
+        """Return the bytes typed within `timeout`, s; None after the end of the terminal."""
         ready, _, _ = select.select([self._in], [], [], max(timeout, 0.0))
         if not ready:
             return b''
@@ -72,17 +72,17 @@ class Terminal:
             return None
 
     def forget(self) -> None:
-        """Throw away what was typed and not read."""
+        """Discard unread input."""
         termios.tcflush(self._in, termios.TCIFLUSH)
 
     def size(self) -> tuple[int, int]:
         """Return columns and rows."""
         size = os.get_terminal_size(self._out)
-        # a serial line does not know
+        # a serial line has no size
         return size.columns or 80, size.lines or 24
 
     def write(self, text: str) -> None:
-        """Show `text`; a window that was closed shows nothing."""
+        """Write `text`; ignored after the window was closed."""
         data = text.encode('utf-8', 'replace')
         try:
             while data:

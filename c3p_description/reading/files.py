@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where the package's files are: source tree, pip installation, colcon installation.
+Paths of the files of the package: source tree, pip installation, colcon installation.
 
 Files are named as in the share directory of the package, and as in ``package://c3p/...``:
 ``c3p_description/meshes/tyre.stl``, ``config/...``.
@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent.parent
 
 def roots() -> Iterator[Path]:
     """
-    Yield the directories in which a share-relative file may be, nearest first.
+    Yield the directories in which a file of the share tree may be, nearest first.
 
     Examples
     --------

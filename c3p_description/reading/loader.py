@@ -43,13 +43,12 @@ def load(name_or_path: str | Path) -> CasterRobot | PvcTricycle | Agv:
     Returns
     -------
     CasterRobot, PvcTricycle or Agv
-        What the file's ``kind`` says, in SI units and radians.
+        Model of the ``kind`` in the file, in SI units and radians.
 
     Raises
     ------
     ModelError
-        A file or robot that is not there, or a value that cannot be; the text names file, key,
-        value and remedy.
+        Missing file, unknown robot or invalid value; the text names file, key, value and remedy.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The files of meshes that a description may name.
+Mesh files that a description may refer to.
 
-A description can come from anywhere, also from a bag of somebody else. Of the files that it names
+A description can come from anywhere, also from a bag of another lab. Of the files that it names
 only meshes are read, by their suffix, and only those below the package's own folder or below the
 folder of the robot's file that the user gave. ``..`` and symbolic links are followed before that
 is checked.

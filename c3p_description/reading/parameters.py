@@ -94,7 +94,7 @@ class _Loader(yaml.SafeLoader):
     """YAML with xacro's angle tags, and without keys given twice."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:
-        """Refuse what YAML allows and nobody means: the last of two equal keys wins."""
+        """Reject equal keys, of which YAML would use the last."""
         keys = Counter(f'{key.value}' for key, _ in node.value)
         for key, times in keys.items():
             if times > 1:
@@ -166,8 +166,8 @@ def read_parameters(path: Path) -> Parameters:
     Raises
     ------
     ModelError
-        Malformed YAML, an unknown kind, an unknown or missing key, a value which is no finite
-        number or of wrong size; the text names file, key, value and remedy.
+        Malformed YAML, an unknown kind, an unknown or missing key, a value that is not a finite
+        number or has the wrong size; the text names file, key, value and remedy.
     """
     try:
         content = _merged(path, ())
@@ -242,7 +242,7 @@ def _check_keys(prefix: str, values: Parameters, keys: list[str] | dict[str, str
 
 
 def _word(key: Any) -> str:
-    """Return a key as it stands in a file, shortened."""
+    """Return a key as written in a file, shortened."""
     return brief(key)[1:-1] if isinstance(key, str) else brief(key)
 
 
@@ -263,7 +263,7 @@ def _caster_count(casters: Parameters) -> int:
 
 
 def _checked(name: str, value: Any, kind: str, count: int) -> Any:
-    """Return `value` with floats for numbers when it is what `kind` says."""
+    """Return `value`, checked against `kind`, with numbers as floats."""
     if kind == 'text':
         if isinstance(value, str):
             return value

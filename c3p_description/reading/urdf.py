@@ -68,14 +68,14 @@ def from_urdf(xml_text: str, *, base_link: str | None = None, driven: ArrayLike 
     base_link : str, optional
         Frame of the model; else the link so called (or the one whose name ends so), else the root.
     driven : (n,) array_like of bool, optional
-        Which wheels are driven, instead of what the URDF says.
+        Driven wheels, instead of those in the URDF.
     wheel_radius : (n,) array_like, m, optional
-        Instead of what the URDF says.
+        Instead of the radii in the URDF.
     ignore : iterable of str
-        Movable joints which look like those of a caster and are none.
+        Movable joints that resemble caster joints but are not.
     tolerance : float, m
-        Lateral offsets of wheels and of centres of mass up to this are neglected; their share of
-        the moments of inertia is kept.
+        Lateral offsets of wheels and of centres of mass up to this are neglected;
+        their contribution to the moments of inertia is kept.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def from_urdf(xml_text: str, *, base_link: str | None = None, driven: ArrayLike 
     ------
     ModelError
         Malformed XML, fewer than two casters, tilted axes, a lateral wheel offset, no caster
-        offset, missing inertials, an unknown radius; the text says what to change.
+        offset, missing inertials, an unknown radius; the text names the remedy.
     """
     tree = read_tree(xml_text)
     ignore = _known_joints(tree, ignore)
@@ -139,7 +139,7 @@ def _pairs(tree: Tree, ignore: frozenset[str]) -> list[tuple[Joint, Joint]]:
         if len(behind) > 1:
             raise ModelError(f'joint {joint.name} carries {len(behind)} wheel joints '
                              f'({", ".join(j.name for j in behind)}): a caster has one wheel; '
-                             'name those that are none in ignore')
+                             'name the others in ignore')
         if behind:
             pairs.append((joint, behind[0]))
         elif joint.kind == 'continuous':
@@ -156,8 +156,8 @@ def _pairs(tree: Tree, ignore: frozenset[str]) -> list[tuple[Joint, Joint]]:
         vertical = (up @ pairs[0][0].origin)[:3, :3] @ pairs[0][0].axis
         if abs(axis @ vertical) < 0.5:
             raise ModelError(f'joint {joint.name} is a wheel that does not steer, on '
-                             f'{joint.parent}; such a robot is none on casters. If it is no '
-                             f'wheel: ignore=({joint.name!r},)')
+                             f'{joint.parent}; not a caster robot. If it is not a '
+                             f'wheel, pass ignore=({joint.name!r},)')
     return pairs
 
 

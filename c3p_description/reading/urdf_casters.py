@@ -73,7 +73,7 @@ def geometry(tree: Tree, caster: Caster, platform: dict[str, Array], tolerance: 
     trail = (offset - lateral * spin)[:2]
     d = math.hypot(*trail)
     if d <= LENGTH_TOLERANCE:
-        raise ModelError(f'joint {caster.wheel.name}: caster offset {d:.6g} m; the wheel stands '
+        raise ModelError(f'joint {caster.wheel.name}: caster offset {d:.6g} m; the wheel is '
                          f'below its pivot {caster.steering.name} and cannot steer passively: '
                          'move it behind the pivot')
     e = -trail / d
@@ -87,7 +87,7 @@ def geometry(tree: Tree, caster: Caster, platform: dict[str, Array], tolerance: 
 
 
 def _round(tree: Tree, caster: Caster, spin: Array) -> tuple[Array, float | None]:
-    """Return the middle of the wheel in base_link and its radius, None where no shape tells."""
+    """Return the middle of the wheel in base_link and its radius, None without a round shape."""
     found = []
     for name, pose in caster.wheel_body.items():
         for shape in tree.links[name].shapes:

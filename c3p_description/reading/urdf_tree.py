@@ -66,7 +66,7 @@ class Joint:
 
 @dataclass(frozen=True, eq=False)
 class Control:
-    """What ``<transmission>`` and ``<ros2_control>`` say: commanded joints, joint parameters."""
+    """Commanded joints and joint parameters of ``<transmission>`` and ``<ros2_control>``."""
 
     commanded: frozenset[str]
     named: frozenset[str]

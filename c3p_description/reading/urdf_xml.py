@@ -183,7 +183,7 @@ def _joint(element: ElementTree.Element) -> Joint:
 
 
 def _limit(limit: ElementTree.Element | None, name: str, what: str) -> float | None:
-    """Return a limit of a joint; None where there is none, which is also written as inf."""
+    """Return a limit of a joint; None without a limit or if it is inf."""
     text = None if limit is None else limit.get(name)
     if limit is None or text is None or text.strip() == 'inf':
         return None

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-xacro files → URDF text.
+Expansion of xacro files to URDF.
 
-A xacro file is a program: what stands between ``${`` and ``}`` runs, with all rights of the user.
-So only files that the user names are expanded, in a process of limited time and memory, which
-bounds mistakes and not malice. The suite's own files run here; they take numbers from parameter
+A xacro file is a program: expressions in ``${}`` run with all rights of the user. So only
+files that the user names are expanded, in a process of limited time and memory, which bounds
+mistakes but not malice. The suite's own files run here; they take numbers from parameter
 files, which are data.
 """
 

@@ -137,7 +137,8 @@ def page(package: str) -> str:
     lines = ['', f'.. py:module:: {package}', '']
     lines += [*restructured(modules()[package].docstring, package), '']
     lines += _handed_on(modules()[package])
-    lines += ['.. list-table::', '   :class: modules', '   :widths: auto', '']
+    if list(of_package(package)):
+        lines += ['.. list-table::', '   :class: modules', '   :widths: auto', '']
     for module in of_package(package):
         short = module.name.rpartition('.')[2]
         text = ' '.join(restructured(summary(module.docstring), module.name)).strip()

@@ -13,7 +13,7 @@ pytest.importorskip('rclpy')
 
 from c3p_bringup import excite_live  # noqa: E402
 from c3p_bringup.excite_live import ExcitationClient, ExcitationError  # noqa: E402
-from c3p_dynamics.excitation import Excitation  # noqa: E402
+from c3p_dynamics.identification.excitation import Excitation  # noqa: E402
 
 
 def test_the_robot_is_moved_and_stopped(in_process_robot):
@@ -44,7 +44,7 @@ def test_a_robot_that_does_not_move_is_given_up(in_process_robot, monkeypatch):
 def test_without_odometry_nothing_is_driven(tmp_path, monkeypatch):
     monkeypatch.setattr(excite_live, 'SILENCE', 0.05)
     with pytest.raises(ExcitationError, match='no odometry: is the robot running'):
-        excite_live.excite_live(tmp_path / 'bag', Excitation(20.0), say=lambda line: None)
+        excite_live.excite_live(tmp_path / 'bag', Excitation(20.0), announce=lambda line: None)
 
 
 def test_who_interrupts_stops_the_robot_first(tmp_path, monkeypatch):
@@ -60,6 +60,7 @@ def test_who_interrupts_stops_the_robot_first(tmp_path, monkeypatch):
     # the signal comes before it misses the odometry, on every machine
     monkeypatch.setattr(excite_live, 'SILENCE', 600.0)
     timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
-    with pytest.raises(ExcitationError, match='interrupted; what was recorded is in'):
-        excite_live.excite_live(tmp_path / 'bag', Excitation(20.0), say=lambda _: timer.start())
+    with pytest.raises(ExcitationError, match='interrupted; the recording is in'):
+        excite_live.excite_live(tmp_path / 'bag', Excitation(20.0),
+                                announce=lambda _: timer.start())
     assert stopped == [('interrupted', True)]

@@ -40,11 +40,11 @@ def told(capsys, *arguments):
     ([*CAMPAIGN, '--draws', 'all'], '--draws: all: must be a whole number, 1 or more'),
     ([*CAMPAIGN, '--goal', 'nan', '0', '0'], 'goal = (nan, 0.0, 0.0): must be three finite'),
     ([*CAMPAIGN, '--experiment', 'slope'], 'experiment slope: plant = analytic: must be mujoco'),
-    ([*CAMPAIGN, '--least-reached', '1.5'], '--least-reached: 1.5: must be a part from 0 to 1'),
+    ([*CAMPAIGN, '--least-reached', '1.5'], '--least-reached: 1.5: must be a fraction from 0'),
     ([*TUNE, '--evaluations', '0'], '--evaluations: 0: must be a whole number, 1 or more'),
     (['film', 'bag', '--out', 'run.gif'], 'out = run.gif: its name must end in .mp4 or .png'),
     (['film', 'bag', '--speed', '0'], '--speed: 0: must be a number greater than zero'),
-    (['identify', 'bag', '--confidence', '1'], '--confidence: 1: must lie between 0 and 1'),
+    (['identify', 'bag', '--confidence', '1'], '--confidence: 1: must be between 0 and 1'),
     (['report', 'nowhere'], 'bag nowhere: no such file'),
 ])
 def test_what_cannot_be_is_one_line_that_names_it(arguments, says, tmp_path, monkeypatch, capsys):
@@ -59,7 +59,7 @@ def test_a_place_that_cannot_be_written_is_told_before_anything_is_computed(
     (tmp_path / 'file').touch()
     for option, place in (('--out', 'file'), ('--out', 'file/in'), ('--json', 'file/a.json')):
         line = told(capsys, *command, '--out', str(tmp_path), option, str(tmp_path / place))
-        assert str(tmp_path / 'file') in line and 'name another place' in line
+        assert str(tmp_path / 'file') in line and 'name another directory' in line
     line = told(capsys, *command, '--out', str(tmp_path), '--json', str(tmp_path))
     assert line.endswith(f'{tmp_path}: is a directory; name a file in it')
 

@@ -54,8 +54,8 @@ def test_the_caster_robot_runs_with_its_chain(capfd):
 
 
 @pytest.mark.parametrize('arguments, says', [
-    (['--terrain', 'flat'], '--terrain: only a tricycle has it; add --robot pvc_tricycle'),
-    (['--drive-rate', '1'], '--drive-rate: only a tricycle has it'),
+    (['--terrain', 'flat'], '--terrain: only for a tricycle; add --robot pvc_tricycle'),
+    (['--drive-rate', '1'], '--drive-rate: only for a tricycle'),
     (['--robot', 'pvc', '--terrain', 'sea'], "terrain 'sea': it must be one of flat, "),
     (['--robot', 'nobody'], "robot 'nobody' is unknown"),
     (['--robot', 'pvc', '--params-file', 'no.yaml'],

@@ -133,7 +133,7 @@ def test_two_robots_on_one_topic_will_not_work(publishers, level):
     ('simulation: {ros__parameters: {start_steering: 0.0}}', 'must be a double_array'),
     ('emulated_cards: {ros__parameters: {drive_ids: [500]}}', 'drive_ids = [500]'),
     ('a: [', 'cannot be read as YAML'), ('a: 1', 'no ros__parameters in it'),
-    ('hardware_interface: {ros__parameters: {drives.node_ids: [1, 1, 2]}}', 'two devices'),
+    ('hardware_interface: {ros__parameters: {drives.node_ids: [1, 1, 2]}}', 'used twice'),
 ])
 def test_a_parameter_file_that_the_nodes_would_refuse_fails(text, says, tmp_path):
     file = tmp_path / 'p.yaml'
@@ -170,7 +170,7 @@ def link(bitrate=500_000, state='ERROR-ACTIVE'):
 
 @pytest.mark.parametrize(('details', 'level', 'says'), [
     (link(), OK, 'up, 500000 bit/s, ERROR-ACTIVE'), (lambda _: {}, OK, 'up, no bit/s'),
-    (link(250_000), FAIL, 'up at 250000 bit/s, bus.bitrate says 500000'),
+    (link(250_000), FAIL, 'up at 250000 bit/s, bus.bitrate is 500000'),
     (link(state='BUS-OFF'), FAIL, 'BUS-OFF; check termination'),
     (link(state='ERROR-WARNING'), WARN, 'check termination, shield'),
 ])
@@ -181,9 +181,9 @@ def test_a_bus_that_is_up_has_the_right_rate_and_state(details, level, says, tmp
 
 
 @pytest.mark.parametrize(('made', 'wanted', 'level', 'says'), [
-    (None, True, FAIL, 'no such interface; there are none'),
-    (None, False, WARN, 'hardware:=can only'),
-    ({'kind': '1'}, True, FAIL, 'is no CAN interface'),
+    (None, True, FAIL, 'no such interface; found: none'),
+    (None, False, WARN, 'needed for hardware:=can'),
+    ({'kind': '1'}, True, FAIL, 'not a CAN interface'),
     ({'flags': '0x0'}, True, FAIL, 'sudo ip link set can0 up type can bitrate 500000'),
 ])
 def test_a_bus_that_is_not_up_says_what_to_do(made, wanted, level, says, tmp_path):

@@ -59,7 +59,7 @@ class Link:
 
     def __init__(self, clock, ready=0.0):
         self.clock, self.sent, self.said = clock, [], []
-        self.locked, self.muxed, self.heard, self.limits = False, True, True, None
+        self.locked, self.muxed, self.connected, self.limits = False, True, True, None
         self.place, self.begins = 'cmd_vel_keyboard', 100.0 + ready
 
     @property
@@ -69,7 +69,7 @@ class Link:
     def send(self, twist):
         self.sent.append((self.clock.now - 100.0, list(twist)))
 
-    def say(self, locked):
+    def set_e_stop(self, locked):
         self.said.append(locked)
 
     def show(self, view):
@@ -80,13 +80,13 @@ class Link:
 
 
 def play(monkeypatch, script, end, **options):
-    """Run the loop; return link, terminal and figures."""
+    """Run the loop; return link, terminal and metrics."""
     clock = Clock()
     monkeypatch.setattr(module, 'time', clock)
     link, terminal = Link(clock, **options), Script(clock, script, end)
     teleop = Teleop(link, KeyDrive(0.2, 0.5, 0.8, 2.0), terminal)
     teleop.run()
-    return link, terminal, teleop.figures
+    return link, terminal, teleop.metrics
 
 
 def moving(link):
@@ -96,19 +96,19 @@ def moving(link):
 
 def test_a_key_that_is_held_gives_twenty_commands_a_second_and_then_zeros(monkeypatch):
     held = {0.0: b'i', **{0.4 + 0.1 * k: b'i' for k in range(12)}}
-    link, _, figures = play(monkeypatch, held, 3.0)
+    link, _, metrics = play(monkeypatch, held, 3.0)
     told = moving(link)
     assert min(told) < 0.1 and 1.5 + 0.2 < max(told) < 1.5 + 0.35
     assert max(b - a for a, b in zip(told, told[1:], strict=False)) < 0.06
     # zeros for a while, then silence until the last ones
     quiet = [t for t, twist in link.sent[:-1] if not any(twist)]
     assert quiet[-1] > 2.9 and max(b - a for a, b in zip(quiet, quiet[1:], strict=False)) > 0.5
-    assert link.sent[-1] == 'flushed' and figures['stops'] == 1
+    assert link.sent[-1] == 'flushed' and metrics['stops'] == 1
 
 
 def test_a_program_that_stood_still_does_not_go_on(monkeypatch):
-    link, terminal, figures = play(monkeypatch, {0.0: b'i', 0.1: 2.0}, 4.0)
-    assert figures['pauses'] == 1 and terminal.forgotten == 1
+    link, terminal, metrics = play(monkeypatch, {0.0: b'i', 0.1: 2.0}, 4.0)
+    assert metrics['pauses'] == 1 and terminal.forgotten == 1
     assert max(moving(link)) < 0.2
 
 
@@ -122,10 +122,10 @@ def test_nothing_moves_until_it_is_known_who_takes_the_commands(monkeypatch):
 
 
 def test_a_pressed_e_stop_is_said_again_until_it_is_released(monkeypatch):
-    link, _, figures = play(monkeypatch, {0.1: b'e', 2.2: b'r'}, 4.0)
+    link, _, metrics = play(monkeypatch, {0.1: b'e', 2.2: b'r'}, 4.0)
     assert link.said[-1] is False
     assert link.said.count(True) >= 4 and link.said.count(False) == 1
-    assert figures['e_stops'] == 1 and not figures['e_stop_held']
+    assert metrics['e_stops'] == 1 and not metrics['e_stop_held']
 
 
 def test_limits_of_the_robot_are_taken_when_they_come(monkeypatch):

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ROS session of a process: context, executor, nodes and signals, from start to clean end."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any, TypeVar
+
+import rclpy
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.signals import SignalHandlerOptions
+
+from c3p_ros.executor import make_executor, spin, steady_process
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+# topics of tf2 that follow the namespace of a robot
+FRAME_REMAPPINGS = ('--ros-args', '-r', '/tf:=tf', '-r', '/tf_static:=tf_static')
+
+AnyNode = TypeVar('AnyNode', bound=Node)
+
+
+class Session:
+    """
+    Context manager that initialises rclpy, spins nodes in this thread and ends all in order.
+
+    It takes SIGINT and SIGTERM, because rclpy's handlers invalidate the context at once and raise
+    in the middle of a callback. Before the first spin a signal raises KeyboardInterrupt at once.
+    Later the callback in progress finishes first; then `until` and `wait` raise, so that nodes can
+    still publish and a bag can be closed. A second signal does not cut the clean-up.
+
+    Parameters
+    ----------
+    args : sequence of str, optional
+        Command line for ``rclpy.init``; None is ``sys.argv``.
+    namespace : str
+        Namespace of every node; ``/tf`` and ``/tf_static`` are remapped into it.
+
+    Raises
+    ------
+    ValueError
+        ROS cannot read the arguments or a parameter file; raised on entering.
+
+    Examples
+    --------
+    >>> with Session() as session:
+    ...     node = session.add(rclpy.create_node, node_name='listener')
+    ...     session.wait(0.01)
+    """
+
+    def __init__(self, args: Sequence[str] | None = (), namespace: str = '') -> None:
+        """Store the arguments; nothing starts before the context is entered."""
+        self._namespace = namespace
+        args = sys.argv if args is None else args
+        self._args = [*args, *(FRAME_REMAPPINGS if namespace else ())]
+        self._stack, self._nodes = ExitStack(), ExitStack()
+        self._spun, self._interrupted = False, False
+
+    def __enter__(self) -> Session:
+        """Initialise rclpy, create the executor and take the signals."""
+        try:
+            self._start()
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def _start(self) -> None:
+        # only the main thread may set handlers
+        if threading.current_thread() is threading.main_thread():
+            for number in SIGNALS:
+                before = signal.signal(number, self._on_signal)
+                self._stack.callback(signal.signal, number, before)
+        try:
+            rclpy.init(args=self._args, signal_handler_options=SignalHandlerOptions.NO)
+        except RuntimeError as error:
+            raise ValueError(' '.join(f'{error}'.split())) from error
+        self._stack.callback(rclpy.try_shutdown)
+        self._stack.callback(self._nodes.close)
+        self.executor = make_executor()
+        # first of all, so that no callback runs in a node that is being destroyed
+        self._stack.callback(self.executor.shutdown, timeout_sec=1.0)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        """End the executor, destroy the nodes, end the context, return the signals."""
+        self._spun = True
+        self._stack.close()
+
+    def add(self, factory: Callable[..., AnyNode], values: Mapping[str, Any] | None = None,
+            **options: Any) -> AnyNode:
+        """
+        Create a node and spin it with the others; it is destroyed at the end of the session.
+
+        Parameters
+        ----------
+        factory : callable
+            Class of the node.
+        values : mapping, optional
+            Parameter overrides.
+        **options
+            Passed to `factory`.
+        """
+        if values:
+            options['parameter_overrides'] = [
+                Parameter(name, value=value) for name, value in values.items()]
+        if self._namespace:
+            options['namespace'] = self._namespace
+        node = factory(**options)
+        self.at_end(node.destroy_node)
+        self.executor.add_node(node)
+        return node
+
+    def at_end(self, action: Callable[[], Any]) -> None:
+        """Run `action` at the end of the session: before the nodes that were added earlier."""
+        self._nodes.callback(action)
+
+    def until(self, condition: Callable[[], bool], period: float = 0.05) -> None:
+        """
+        Spin until `condition` holds, evaluated every `period` seconds.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            SIGINT or SIGTERM; once for each signal, so that the clean-up may spin again.
+        """
+        self._spun = True
+        spin(self.executor, lambda: self._interrupted or condition(), period=period)
+        if self._interrupted:
+            self._interrupted = False
+            raise KeyboardInterrupt
+
+    def wait(self, seconds: float, period: float = 0.05) -> None:
+        """Spin for `seconds`; raises as `until`."""
+        end = time.monotonic() + seconds
+        self.until(lambda: time.monotonic() >= end, period=period)
+
+    def _on_signal(self, *_: Any) -> None:
+        self._interrupted = self._spun
+        if not self._spun:
+            raise KeyboardInterrupt
+
+
+def run(*factories: Callable[[], Node], args: Sequence[str] | None = None) -> int:
+    """
+    Run nodes in this process until SIGINT or SIGTERM; return the exit code.
+
+    A node that cannot start (bad parameter or file, unknown robot) ends the process with its
+    one-line reason and code 1, so that a launch file or a service manager reports it.
+    """
+    starting = True
+    try:
+        with Session(args) as session:
+            for factory in factories:
+                session.add(factory)
+            steady_process()
+            starting = False
+            session.until(lambda: False, period=0.2)
+    except KeyboardInterrupt:
+        pass
+    except ValueError as error:
+        if not starting:  # a fault of the program: its traceback is needed
+            raise
+        print(f'{error}', file=sys.stderr)
+        return 1
+    return 0
