@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     # imported when asked for: MuJoCo and OpenGL take their time
     from c3p_bags.runs.log_reader import read_run
     from c3p_description.reading.loader import load_casters
-    from c3p_viewers.mujoco.mujoco_pictures import film, render_run
+    from c3p_viewers.mujoco.pictures import film, run_picture
 
     if arguments.out.suffix not in SUFFIXES:
         raise ValueError(f'out = {arguments.out}: its name must end in {" or ".join(SUFFIXES)}')
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         log = read_run(bag, load_casters(robot))
         make_places(arguments.out.parent)
         if arguments.out.suffix == '.png':
-            path = render_run(log, arguments.out, robot, size=arguments.size)
+            path = run_picture(log, arguments.out, robot, size=arguments.size)
         else:
             with tqdm(total=1.0, disable=None, file=sys.stderr,
                       bar_format='{percentage:3.0f} %|{bar:40}| {elapsed}<{remaining}') as bar:

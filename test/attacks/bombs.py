@@ -175,7 +175,7 @@ def database(folder):
 
 
 def visuals(path):
-    from c3p_viewers.sources.urdf_visuals import visuals
+    from c3p_viewers.sources.visuals import visuals
 
     return visuals(path.read_text(), path)
 

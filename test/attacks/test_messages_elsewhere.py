@@ -192,11 +192,12 @@ def test_markers_are_drawn_afterwards(wired):
 
     # what was sent is read when it is drawn, so after each message
     Attack(SEED, node._draw, every=1)(node, wired.now)
-    drawn = node._count
+    drawn = node.markers.metrics()['scenes drawn']
     wired.time += LONG
     for _ in range(3):
         draw()
-    assert node._count == drawn + 3 and wired.published['marker/scene'] >= 3
+    assert node.markers.metrics()['scenes drawn'] == drawn + 3
+    assert wired.published['marker/scene'] >= 3
 
 
 @pytest.mark.parametrize('seconds', [0.0, 5.0])

@@ -1,34 +1,67 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The robot that runs now: the newest messages of its topics, for the viewers."""
+"""Live topics for the viewers: subscriptions that fit the publishers, and moments of a robot."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+import rclpy
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 
 from c3p_bags.storage.topics import matching, message_class, wanted_profile
 from c3p_description.model import CasterRobot
+from c3p_ros.executor import StopRequest, make_executor, spin
 from c3p_viewers.sources.moment import Moment
 from c3p_viewers.sources.moment_reader import TOPICS, MomentReader
 
-# how often publishers are looked up until a topic is heard, s
+# period of looking for publishers until a message has come, s
 WATCH_PERIOD = 0.5
+
+
+@contextmanager
+def live_node(namespace: str | None) -> Iterator[tuple[Node, Callable[[float], bool]]]:
+    """
+    Yield a node in a namespace, and a function that spins it until a time.
+
+    The function takes a time of the monotonic clock, s, and returns False after Ctrl-C.
+    """
+    stop = StopRequest()
+    stop.starting = False
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    executor = make_executor()
+    node = rclpy.create_node('view', namespace=namespace or '',
+                             start_parameter_services=False, enable_rosout=False)
+    executor.add_node(node)
+
+    def going(until: float) -> bool:
+        # period of looking for the end: a fraction of the time left
+        period = min(max(0.2 * (until - time.monotonic()), 0.002), 0.2)
+        spin(executor, lambda: stop.asked or time.monotonic() >= until, period=period)
+        return not stop.asked
+
+    try:
+        yield node, going
+    finally:
+        executor.shutdown(timeout_sec=1.0)
+        node.destroy_node()
+        rclpy.try_shutdown()
 
 
 class Tap:
     """
-    One raw subscription that fits whoever publishes, also when they come later.
+    Raw subscription that adapts to type and QoS of its publishers, also of later ones.
 
     Parameters
     ----------
     node : Node
     topic : str
     kind : str
-        Message type; another one only where nobody publishes this.
+        Message type, unless the publishers have another one.
     take : callable
         Takes a serialized message and its type.
     """
@@ -38,7 +71,7 @@ class Tap:
         """Subscribe."""
         self._node, self._take = node, take
         self.topic, self.kind = node.resolve_topic_name(topic), kind
-        self.heard = 0
+        self.count = 0
         self._subscription: Any = None
         self._subscribe(wanted_profile(False))
 
@@ -50,12 +83,12 @@ class Tap:
                 kind, self.topic, self._on_message, profile, raw=True)
 
     def _on_message(self, data: bytes) -> None:
-        self.heard += 1
+        self.count += 1
         self._take(data, self.kind)
 
     def adapt(self) -> None:
-        """Subscribe anew where the publishers are of another kind; nothing once it is heard."""
-        if self.heard:
+        """Subscribe anew if type or QoS of the publishers differ; nothing after a message."""
+        if self.count:
             return
         publishers = self._node.get_publishers_info_by_topic(self.topic)
         if not publishers:
@@ -86,7 +119,7 @@ class Taps:
     topics : mapping
         Topic → message type.
     put : callable
-        Takes topic, serialized message, when it came [s, monotonic clock] and its type.
+        Takes topic, serialized message, time of arrival [s, monotonic clock] and type.
     """
 
     def __init__(self, node: Node, topics: Mapping[str, str],
@@ -107,7 +140,7 @@ class Taps:
 
 class LiveSource:
     """
-    Moments of a caster robot that runs.
+    Moments of a live caster robot.
 
     Parameters
     ----------
@@ -117,10 +150,10 @@ class LiveSource:
     """
 
     def __init__(self, node: Node, robot: CasterRobot) -> None:
-        """Subscribe what a moment is made of."""
+        """Subscribe the topics of a moment."""
         self.reader = MomentReader(robot)
         self._taps = Taps(node, TOPICS, self.reader.put)
 
     def moment(self) -> Moment | None:
-        """Return what is known now; None without joint states."""
+        """Return the moment now; None without fresh joint states."""
         return self.reader.moment(time.monotonic())

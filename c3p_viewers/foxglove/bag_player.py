@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A bag for the Foxglove app: played, paused, sought and slowed by its own player."""
+"""A bag for the Foxglove app, controlled by the player of the app."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.messages import RawMessage
 from c3p_description.model import CasterRobot
-from c3p_viewers.foxglove.foxglove_scene import SceneChannel
-from c3p_viewers.foxglove.foxglove_server import DEFAULT_PORT, FoxgloveServer, import_foxglove
+from c3p_viewers.foxglove.scene_channel import SceneChannel
+from c3p_viewers.foxglove.server import DEFAULT_PORT, FoxgloveServer, import_foxglove
 
-# topics whose last message before a time counts there, and how often the app is told the time, s
+# topics whose last message before a time holds there; period of sending the time to the app, s
 LATCHED = ('/robot_description', '/tf_static', '/goal_pose')
-TELL_PERIOD = 0.05
-# nothing is waited for longer at once, so that requests are answered, s
+TIME_PERIOD = 0.05
+# longest wait at once, so that requests are answered, s
 PATIENCE = 0.05
 
 
@@ -30,7 +30,7 @@ class BagPlayer:
     ----------
     path : str or Path
     robot : CasterRobot
-        Whose scene is computed beside the recorded topics.
+        Its scene is computed beside the recorded topics.
     description : str
         URDF.
     host, port
@@ -38,7 +38,7 @@ class BagPlayer:
     namespace : str
         Of the robot's topics.
     file : str or Path
-        Name or path of the robot as the user gave it: where its meshes may be.
+        Name or path of the robot as the user gave it, which locates its meshes.
 
     Raises
     ------
@@ -60,10 +60,10 @@ class BagPlayer:
         self._status, self._state = fox.PlaybackStatus, fox.PlaybackState
         self._play = fox.PlaybackCommand.Play
         self._changed = threading.Condition()
-        # what the app asked for last: run or not, how fast, and where to go on
+        # the app's last request: run or not, speed, and where to go on
         self.playing, self.speed, self.now = True, 1.0, self.start
         self._sought: int | None = self.start
-        self._over, self._told = False, 0.0
+        self._over, self._sent = False, 0.0
         self.server = FoxgloveServer(
             f'{robot.name}: {Path(path).name}', host, port, description, file,
             time_range=(self.start, self.end), on_playback=self.request)
@@ -79,28 +79,24 @@ class BagPlayer:
         self._kinds = {name: topic.kind for name, topic in topics.items()}
         self._scene = SceneChannel(self.server, robot, namespace)
 
-    def request(self, asked: Any) -> Any:
+    def request(self, command: Any) -> Any:
         """
-        Do what the app's player asks for.
+        Carry out a request of the app's player.
 
         Parameters
         ----------
-        asked : PlaybackControlRequest
+        command : PlaybackControlRequest
             Play or pause, speed, and where to go on.
-
-        Returns
-        -------
-        PlaybackState
         """
         with self._changed:
-            self.playing = asked.playback_command == self._play
-            if asked.playback_speed > 0.0:
-                self.speed = float(asked.playback_speed)
-            if asked.seek_time is not None:
-                self._sought = min(max(int(asked.seek_time), self.start), self.end)
+            self.playing = command.playback_command == self._play
+            if command.playback_speed > 0.0:
+                self.speed = float(command.playback_speed)
+            if command.seek_time is not None:
+                self._sought = min(max(int(command.seek_time), self.start), self.end)
                 self.now = self._sought
             self._changed.notify_all()
-            return self._as_state(asked.seek_time is not None, asked.request_id)
+            return self._as_state(command.seek_time is not None, command.request_id)
 
     def _as_state(self, sought: bool = False, request: str | None = None) -> Any:
         """Return the player's state for the app."""
@@ -121,13 +117,13 @@ class BagPlayer:
             self._play_from(begin)
 
     def _prepare(self, begin: int) -> None:
-        """Send what was last known of the latched topics at a time."""
+        """Send the last messages of the latched topics at a time."""
         if self._description is not None:
             text = self.server.types.types['std_msgs/msg/String'](self._description)
             self.server.write_message('/robot_description', begin, text)
         last: dict[str, RawMessage] = {}
         for message in self._latched:
-            # what never changes is there from the start, whenever it was recorded
+            # static messages are sent at the start, whenever they were recorded
             if message.time <= begin or not message.topic.endswith('/goal_pose'):
                 last[message.topic] = message
         for topic, message in last.items():
@@ -139,7 +135,7 @@ class BagPlayer:
         due = _Pace(begin)
         for message in self._messages(begin):
             while (wait := due.wait(message.time, self.playing, self.speed)) > 0.0:
-                self._tell(min(due.now, float(message.time)))
+                self._send_time(min(due.now, float(message.time)))
                 with self._changed:
                     self._changed.wait(min(wait, PATIENCE))
                     if self._over or self._sought is not None:
@@ -158,10 +154,10 @@ class BagPlayer:
         with Bag(self._path) as bag:
             yield from bag.raw(self._topics, start=begin)
 
-    def _tell(self, now: float) -> None:
-        """Tell the app the time and the state, not too often."""
-        if clock.monotonic() >= self._told:
-            self._told = clock.monotonic() + TELL_PERIOD
+    def _send_time(self, now: float) -> None:
+        """Send time and state to the app, at most every `TIME_PERIOD`."""
+        if clock.monotonic() >= self._sent:
+            self._sent = clock.monotonic() + TIME_PERIOD
             self.server.playback.broadcast_time(int(now))
             self.server.playback.broadcast_playback_state(self._as_state())
 
@@ -183,7 +179,7 @@ class _Pace:
         """Return how long to wait until `time` (ns) of the bag, s; forever while paused."""
         now = clock.monotonic()
         if playing:
-            # what was overslept is caught up with
+            # late messages are caught up
             self.now += 1e9 * speed * (now - self._clock)
         self._clock = now
         if not playing:

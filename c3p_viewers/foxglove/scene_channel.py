@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scene for the Foxglove app, and numbers that no message carries as numbers."""
+"""The scene and its numbers for the Foxglove app."""
 
 from __future__ import annotations
 
@@ -12,19 +12,11 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import CasterRobot
 from c3p_kinematics.singularity import singularity
-from c3p_viewers.foxglove.foxglove_server import FoxgloveServer, import_foxglove
-from c3p_viewers.scene.shapes import (
-    Arc,
-    Arrow,
-    Ball,
-    Label,
-    Line,
-    Mesh,
-    Shape,
-    arc_points,
-)
+from c3p_viewers.foxglove.server import FoxgloveServer, import_foxglove
+from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape, arc_points
 from c3p_viewers.sources.moment import Moment, scene_of
-from c3p_viewers.sources.moment_reader import MomentReader, topic_below
+from c3p_viewers.sources.moment_reader import MomentReader
+from c3p_viewers.sources.newest import topic_below
 
 SCENE, NUMBERS = '/c3p/scene', '/c3p/numbers'
 
@@ -32,7 +24,7 @@ SCENE, NUMBERS = '/c3p/scene', '/c3p/numbers'
 RATE = 20.0
 
 _LIST = {'type': 'array', 'items': {'type': 'number'}}
-# what is sent on `NUMBERS`: SI units; steering in degrees, as people read it
+# objects on `NUMBERS`: SI units, steering in degrees for people
 SCHEMA = {
     'title': 'c3p.Numbers', 'type': 'object',
     'properties': {
@@ -43,14 +35,7 @@ SCHEMA = {
 
 
 def numbers(robot: CasterRobot, moment: Moment) -> dict[str, Any]:
-    """
-    Return a moment as the object of `SCHEMA`.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-    moment : Moment
-    """
+    """Return a moment as the object of `SCHEMA`."""
     slip = np.zeros(robot.count) if moment.residual is None else np.linalg.norm(
         moment.residual, axis=-1)
     torque = np.zeros(robot.count) if moment.torque is None else np.nan_to_num(moment.torque)
@@ -62,7 +47,7 @@ def numbers(robot: CasterRobot, moment: Moment) -> dict[str, Any]:
 
 class SceneChannel:
     """
-    Computes scene and numbers from the messages that pass by, while somebody looks at them.
+    Computes scene and numbers from the passing messages, while clients subscribe them.
 
     Parameters
     ----------
@@ -100,14 +85,14 @@ class SceneChannel:
         self._reader.put(name, data, seconds, kind)
         if name != 'joint_states' or not self._due <= seconds:
             return
-        looked_at = [self._server.listened(topic) for topic in (SCENE, NUMBERS)]
-        moment = self._reader.moment(seconds) if any(looked_at) else None
+        subscribed = [self._server.listened(topic) for topic in (SCENE, NUMBERS)]
+        moment = self._reader.moment(seconds) if any(subscribed) else None
         if moment is None:
             return
         self._due = seconds + 1.0 / RATE
-        if looked_at[0]:
+        if subscribed[0]:
             self._draw(moment, time)
-        if looked_at[1]:
+        if subscribed[1]:
             self._server.log_object(NUMBERS, numbers(self._robot, moment), time)
 
     def forget(self) -> None:
@@ -165,11 +150,6 @@ class _Drawing:
                 return {'texts': [m.TextPrimitive(
                     pose=self._pose(shape.position), billboard=True, color=colour,
                     font_size=float(shape.height), text=shape.text)]}
-            case Mesh():
-                return {'triangles': [m.TriangleListPrimitive(
-                    pose=self._pose(np.zeros(3)), color=colour,
-                    points=[self._point(p) for p in shape.vertices],
-                    indices=[int(k) for k in np.ravel(shape.triangles)])]}
         raise TypeError(f'{type(shape).__name__}: no such shape')
 
     def _arrow(self, shape: Arrow, colour: Any) -> Any:

@@ -13,18 +13,9 @@ import numpy as np
 
 from c3p_bags.recorder.transforms import FrameTree, Transform
 from c3p_description.model import Array
-from c3p_viewers.rerun.rerun_layout import PLATFORM, TIMELINE, import_rerun
-from c3p_viewers.scene.shapes import (
-    Arc,
-    Arrow,
-    Ball,
-    Label,
-    Line,
-    Mesh,
-    Shape,
-    arc_points,
-)
-from c3p_viewers.sources.urdf_visuals import visuals
+from c3p_viewers.rerun.layout import PLATFORM, TIMELINE, import_rerun
+from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape, arc_points
+from c3p_viewers.sources.visuals import visuals
 
 
 class RobotLog:
@@ -171,9 +162,6 @@ class RobotLog:
             case Label():
                 return rr.Points3D([shape.position], colors=colour, radii=[0.0],
                                    labels=[shape.text])
-            case Mesh():
-                return rr.Mesh3D(vertex_positions=shape.vertices,
-                                 triangle_indices=shape.triangles, albedo_factor=shape.colour)
         raise TypeError(f'{type(shape).__name__}: no such shape')
 
 

@@ -8,9 +8,9 @@ pytest.importorskip('trimesh', reason='pip install c3p[view]')
 
 from c3p_description.model import ModelError  # noqa: E402
 from c3p_description.reading.files import share_file  # noqa: E402
-from c3p_viewers.mujoco.mujoco_urdf import mujoco_urdf  # noqa: E402
-from c3p_viewers.sources import urdf_visuals  # noqa: E402
-from c3p_viewers.sources.urdf_visuals import visuals  # noqa: E402
+from c3p_viewers.mujoco.urdf import mujoco_urdf  # noqa: E402
+from c3p_viewers.sources import visuals as urdf_visuals  # noqa: E402
+from c3p_viewers.sources.visuals import visuals  # noqa: E402
 
 TYRE = 'package://c3p/c3p_description/meshes/tyre.stl'
 
@@ -83,7 +83,7 @@ def test_mujoco_gets_a_description_that_names_no_files():
 
 def test_the_foxglove_server_gives_out_meshes_only(tmp_path):
     pytest.importorskip('foxglove', reason='pip install c3p[view]')
-    from c3p_viewers.foxglove.foxglove_server import FoxgloveServer
+    from c3p_viewers.foxglove.server import FoxgloveServer
 
     (tmp_path / 'robot.urdf').write_text('<robot name="r"/>')
     (tmp_path / 'plate.stl').write_bytes(b'plate')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How Rerun arranges what is logged: the robot at the left, its plots at the right."""
+"""Layout of Rerun's viewer: the robot at the left, its plots at the right."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from c3p_description.model import CasterRobot
 
 TIMELINE, PLATFORM = 'time', 'odom/robot'
 
-# of what is asked for and of what is: vx, vy, ω
+# colours of the commanded and of the measured vx, vy, ω
 AXES = (('vx', '#E69F00', '#0072B2'), ('vy', '#F0E442', '#009E73'), ('omega', '#CC79A7',
                                                                      '#56B4E9'))
 
@@ -23,7 +23,7 @@ def import_rerun() -> Any:
     Raises
     ------
     ValueError
-        It is not installed; the text says how to.
+        It is not installed; the text has the remedy.
     """
     try:
         import rerun
@@ -35,19 +35,14 @@ def import_rerun() -> Any:
 
 
 def series(robot: CasterRobot) -> dict[str, dict[str, tuple[str, str]]]:
-    """
-    Return the plots: ``{plot: {line: (label, colour)}}``.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-    """
+    """Return the plots: ``{plot: {line: (label, colour)}}``."""
     units = {'vx': 'm/s', 'vy': 'm/s', 'omega': 'rad/s'}
     wheels = {f'wheel_{i + 1}': (f'wheel {i + 1}', caster_colour(i)) for i in range(robot.count)}
     return {
-        'twist': {f'{name}{ending}': (f'{name}{said} [{units[name]}]', colour)
-                  for name, asked, is_now in AXES
-                  for ending, said, colour in (('_asked', ' asked', asked), ('', '', is_now))},
+        'twist': {f'{name}{ending}': (f'{name}{label} [{units[name]}]', colour)
+                  for name, command, measured in AXES
+                  for ending, label, colour in (('_command', ' commanded', command),
+                                                ('', '', measured))},
         'steering': {f'caster_{i + 1}': (f'caster {i + 1} [deg]', caster_colour(i))
                      for i in range(robot.count)},
         'torque': wheels,
@@ -56,7 +51,7 @@ def series(robot: CasterRobot) -> dict[str, dict[str, tuple[str, str]]]:
     }
 
 
-TITLES = {'twist': 'velocity, asked and by odometry', 'steering': 'steering [deg]',
+TITLES = {'twist': 'velocity, commanded and by odometry', 'steering': 'steering [deg]',
           'torque': 'wheel torque [N·m]', 'slip': 'slip of each wheel [m/s]',
           'singularity': 'distance from a singularity, σ_min'}
 
@@ -71,9 +66,9 @@ def blueprint(titles: Mapping[str, str] = TITLES, camera: Sequence[float] = (-1.
     titles : mapping
         Plot → title, from the top down.
     camera : (3,) sequence, m
-        Where it is, in the frame of the robot.
+        In the frame of the robot.
     """
-    # says what is missing
+    # the error has the remedy
     import_rerun()
     import rerun.blueprint as rrb
 

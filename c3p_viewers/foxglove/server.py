@@ -3,10 +3,9 @@
 A WebSocket server to which the Foxglove app connects: ROS 2 messages as they are on the wire.
 
 Every topic is a channel of encoding ``cdr`` with its definition as ``ros2msg``, as those of
-foxglove_bridge, so layouts and panels are the same. Whoever subscribes late to a topic whose last
-message counts (``robot_description``, ``/tf_static``) gets it at once. Meshes that the robot's
-description names are handed out, those of the package and of the folder of the user's robot file,
-and no other files.
+foxglove_bridge, so layouts and panels are the same. A late subscriber of a latched topic
+(``robot_description``, ``/tf_static``) receives its last message at once. The only files served
+are meshes of the robot's description, from the package and the folder of the user's robot file.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ def import_foxglove() -> Any:
     Raises
     ------
     ValueError
-        It is not installed; the text says how to.
+        It is not installed; the text has the remedy.
     """
     try:
         import foxglove
@@ -46,7 +45,7 @@ def import_foxglove() -> Any:
 
 class FoxgloveServer:
     """
-    Channels by topic, and who listens to them.
+    Channels by topic, and their subscribers.
 
     Parameters
     ----------
@@ -56,15 +55,13 @@ class FoxgloveServer:
     port : int
         0 takes a free one.
     description : str
-        URDF of the robot; its meshes may be fetched, as far as `mesh_file` allows.
+        URDF of the robot; meshes that `mesh_file` allows may be fetched.
     robot : str or Path
-        Name or path of the robot as the user gave it: where its meshes may be.
+        Name or path of the robot as the user gave it, which locates its meshes.
     time_range : (int, int), ns, optional
         First and last time of a recording, which the app may then play, pause and seek.
     on_playback : callable, optional
         Takes a request of the app's player and returns the state of ours.
-    on_listeners : callable, optional
-        Takes a topic and whether somebody listens to it, whenever that changes.
 
     Raises
     ------
@@ -75,9 +72,8 @@ class FoxgloveServer:
     def __init__(self, name: str, host: str = '127.0.0.1', port: int = DEFAULT_PORT,
                  description: str = '', robot: str | Path = '', *,
                  time_range: tuple[int, int] | None = None,
-                 on_playback: Callable[[Any], Any] | None = None,
-                 on_listeners: Callable[[str, bool], None] | None = None) -> None:
-        """Listen; there are no channels yet."""
+                 on_playback: Callable[[Any], Any] | None = None) -> None:
+        """Start the server without channels."""
         self._fox = fox = import_foxglove()
         self.types = message_types()
         self._robot = robot
@@ -86,7 +82,6 @@ class FoxgloveServer:
         self._channels: dict[str, Any] = {}
         self._latched: dict[str, tuple[bytes, int]] = {}
         self._listening: dict[str, int] = {}
-        self._on_listeners = on_listeners or (lambda topic, somebody: None)
         self._lock = threading.Lock()
         try:
             self._server = fox.start_server(
@@ -101,7 +96,7 @@ class FoxgloveServer:
 
     @property
     def url(self) -> str:
-        """What is typed into the app's connection dialogue."""
+        """Address for the app's connection dialogue."""
         return f'ws://{self.host}:{self.port}'
 
     @property
@@ -119,12 +114,12 @@ class FoxgloveServer:
         kind : str
             Message type such as ``'nav_msgs/msg/Odometry'``.
         latched : bool
-            Who comes late gets the last message.
+            Late subscribers receive the last message.
 
         Returns
         -------
         bool
-            False where the definition of the type is not known.
+            False if the definition of the type is unknown.
         """
         if topic in self._channels:
             return True
@@ -144,7 +139,7 @@ class FoxgloveServer:
             topic, schema=schema, message_encoding=encoding, context=self._context)
 
     def log(self, topic: str, data: bytes, time: int) -> None:
-        """Send a serialized message to who listens; `time` in ns."""
+        """Send a serialized message to the subscribers; `time` in ns."""
         if topic in self._latched:
             with self._lock:
                 self._latched[topic] = (bytes(data), time)
@@ -160,7 +155,7 @@ class FoxgloveServer:
         self.log(topic, self.types.serialize_cdr(message, message.__msgtype__), time)
 
     def listened(self, topic: str) -> bool:
-        """Return whether somebody listens to a topic."""
+        """Return whether a client subscribes a topic."""
         return self._listening.get(topic, 0) > 0
 
     def asset(self, uri: str) -> bytes | None:
@@ -173,11 +168,8 @@ class FoxgloveServer:
             return None
 
     def listens(self, topic: str, one: int) -> None:
-        """Count that one more listens to a topic (`one` = 1), or one less (−1)."""
-        before = self.listened(topic)
+        """Count one subscriber of a topic more (`one` = 1) or less (−1)."""
         self._listening[topic] = max(0, self._listening.get(topic, 0) + one)
-        if self.listened(topic) != before:
-            self._on_listeners(topic, self.listened(topic))
         if one > 0 and topic in self._latched:
             with self._lock:
                 data, time = self._latched[topic]
@@ -190,7 +182,7 @@ class FoxgloveServer:
 
 
 class _Listener:
-    """What the SDK calls when clients do something; in threads of its own."""
+    """Callbacks of the SDK on actions of clients, in its own threads."""
 
     def __init__(self, server: FoxgloveServer, on_playback: Callable[[Any], Any] | None) -> None:
         self._server, self._on_playback = server, on_playback
@@ -205,7 +197,7 @@ class _Listener:
         return None if self._on_playback is None else self._on_playback(request)
 
     def __getattr__(self, name: str) -> Callable[..., None]:
-        # the app may ask for more than is offered
+        # events of the SDK that are not used
         if name.startswith('on_'):
             return lambda *_: None
         raise AttributeError(name)

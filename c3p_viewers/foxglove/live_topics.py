@@ -2,9 +2,8 @@
 """
 Live topics for the Foxglove app, as they are on the wire.
 
-A topic is subscribed only while the app looks at it, so what nobody looks at costs nothing. Where
-no robot_state_publisher runs and tf2_msgs is not installed, ``/tf``, ``/tf_static`` and
-``robot_description`` are computed here, as the recorder does.
+A topic is subscribed only while the app subscribes it. Without robot_state_publisher and tf2_msgs
+``/tf``, ``/tf_static`` and ``robot_description`` are computed here, as by the recorder.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from c3p_bags.recorder.frames import TF, RecordedFrames
 from c3p_bags.storage.topics import message_class
 from c3p_description.model import CasterRobot
 from c3p_description.reading.loader import robot_description
-from c3p_viewers.foxglove.foxglove_scene import NUMBERS, SCENE, SceneChannel
-from c3p_viewers.foxglove.foxglove_server import DEFAULT_PORT, FoxgloveServer
-from c3p_viewers.sources.live_source import Tap
+from c3p_viewers.foxglove.scene_channel import NUMBERS, SCENE, SceneChannel
+from c3p_viewers.foxglove.server import DEFAULT_PORT, FoxgloveServer
+from c3p_viewers.sources.live import Tap
 from c3p_viewers.sources.moment_reader import TOPICS
 
-# how often new topics are looked for, s; frames a second
+# period of looking for new topics, s; frames a second
 LOOK_PERIOD, FRAME_RATE = 0.5, 30.0
 
 FRAMES = ('/tf', '/tf_static')
@@ -42,18 +41,18 @@ class FoxgloveLive:
         In the namespace of the robot.
     robot : CasterRobot
     description : str or Path
-        How it looks, as for `loader.load`.
+        Name or path of the description, as for `loader.load`.
     host, port
         As for `FoxgloveServer`.
-    say : callable
+    report : callable
         Takes a line for the user.
     """
 
     def __init__(self, node: Node, robot: CasterRobot, description: str | Path,
                  host: str = '127.0.0.1', port: int = DEFAULT_PORT,
-                 say: Callable[[str], None] = print) -> None:
-        """Listen, and offer the topics that are there."""
-        self._node, self._say = node, say
+                 report: Callable[[str], None] = print) -> None:
+        """Start the server and offer the present topics."""
+        self._node, self._report = node, report
         urdf = robot_description(description)
         # a change of listeners comes in a thread of the server; the node acts in its own
         self.server = FoxgloveServer(f'{robot.name}: live', host, port, urdf, description)
@@ -68,7 +67,7 @@ class FoxgloveLive:
         node.create_timer(LOOK_PERIOD / 5, self._follow)
 
     def _compute_frames(self, urdf: str) -> None:
-        """Compute what nobody can publish here."""
+        """Compute the frames where tf2_msgs is not installed."""
         if message_class(TF) is not None:
             return
         names = ['robot_description', *FRAMES]
@@ -91,10 +90,10 @@ class FoxgloveLive:
             latched = any(info.qos_profile.durability.name == 'TRANSIENT_LOCAL' for info in
                           self._node.get_publishers_info_by_topic(topic))
             if not self.server.add(topic, kind, latched):
-                self._say(f'{topic}: the definition of {kind} is not known; left out')
+                self._report(f'{topic}: the definition of {kind} is not known; left out')
 
     def _follow(self) -> None:
-        """Subscribe what is looked at, and what that is computed from; drop the rest."""
+        """Subscribe the topics that clients subscribe, and their inputs; drop the others."""
         wanted = {topic: kind for topic, kind in self._kinds.items()
                   if self.server.listened(topic)}
         if self.server.listened(SCENE) or self.server.listened(NUMBERS):

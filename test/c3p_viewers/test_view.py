@@ -11,10 +11,10 @@ pytest.importorskip('foxglove', reason='pip install c3p[view]')
 pytest.importorskip('mujoco', reason='pip install c3p[sim]')
 
 from c3p_bringup.cli.main import main  # noqa: E402
-from c3p_viewers.foxglove import foxglove_bag  # noqa: E402
-from c3p_viewers.mujoco import mujoco_window  # noqa: E402
-from c3p_viewers.rerun import rerun_layout, rerun_log, rerun_picture, rerun_view  # noqa: E402
-from c3p_viewers.sources.urdf_visuals import visuals  # noqa: E402
+from c3p_viewers.foxglove import bag_player  # noqa: E402
+from c3p_viewers.mujoco import window as mujoco_window  # noqa: E402
+from c3p_viewers.rerun import caster, layout, picture, show  # noqa: E402
+from c3p_viewers.sources.visuals import visuals  # noqa: E402
 
 
 class Recording:
@@ -39,8 +39,8 @@ class Recording:
 def test_a_bag_opens_in_rerun_unless_another_viewer_is_named(source, viewed_bag, monkeypatch,
                                                              tmp_path):
     recording = Recording()
-    monkeypatch.setattr(rerun_view, 'MOST_MOMENTS', 20)
-    monkeypatch.setattr(rerun_view, 'spawn', lambda layout: recording)
+    monkeypatch.setattr(caster, 'MOST_MOMENTS', 20)
+    monkeypatch.setattr(show, 'spawn', lambda layout: recording)
     figures = tmp_path / 'view.json'
     assert main(['view', str(viewed_bag), '--json', str(figures)]) == 0
     assert json.loads(figures.read_text()) == {
@@ -50,18 +50,18 @@ def test_a_bag_opens_in_rerun_unless_another_viewer_is_named(source, viewed_bag,
 
 
 def test_long_runs_have_fewer_moments_a_second(robot, source, monkeypatch):
-    monkeypatch.setattr(rerun_view, 'MOST_MOMENTS', 10)
+    monkeypatch.setattr(caster, 'MOST_MOMENTS', 10)
     recording = Recording()
-    rerun_view.log_run(rerun_log.RerunLog(recording, robot, 'c3p'), source)
+    caster.log_run(caster.CasterLog(recording, robot, 'c3p'), source)
     assert 9 <= recording.entities.count('odom/robot') <= 11
 
 
 def test_a_live_robot_draws_its_way_behind_it(robot, source, monkeypatch):
     recording = Recording()
-    monkeypatch.setattr(rerun_view, 'spawn', lambda layout: recording)
+    monkeypatch.setattr(caster, 'spawn', lambda layout: recording)
     moments = iter([None, *(source.at(t) for t in (1.0, 1.01, 3.0, 4.0))])
     left = iter([True] * 5 + [False])
-    rerun_view.follow(robot, 'c3p', lambda: next(moments), lambda: next(left))
+    caster.follow(robot, 'c3p', lambda: next(moments), lambda: next(left))
     # two of them are nearly at one place
     assert recording.entities.count('odom/ways/driven') == 2
     assert recording.entities.count('odom/robot') == 4
@@ -86,7 +86,7 @@ def test_a_bag_is_played_over_and_over_in_the_window_of_mujoco(source, viewed_ba
 
 def test_a_bag_goes_to_the_foxglove_app_until_it_is_ended(viewed_bag, monkeypatch, capsys):
     ran = []
-    monkeypatch.setattr(foxglove_bag.BagPlayer, 'run', lambda player: ran.append(
+    monkeypatch.setattr(bag_player.BagPlayer, 'run', lambda player: ran.append(
         (player.server.port, player.playing)))
     assert main(['view', str(viewed_bag), '--viewer', 'foxglove', '--port', '0']) == 0
     assert ran[0][1] and f'ws://127.0.0.1:{ran[0][0]}' in capsys.readouterr().err
@@ -99,8 +99,8 @@ def test_a_viewer_that_cannot_draw_names_what_is_missing(viewed_bag, monkeypatch
     def start(**_):
         raise RuntimeError('no adapter\nfound')
 
-    monkeypatch.setattr(rerun_picture, 'RerunProcess', start)
-    monkeypatch.setattr(rerun_view, 'save_run', lambda *arguments: arguments[-1])
+    monkeypatch.setattr(picture, 'RerunProcess', start)
+    monkeypatch.setattr(show, 'write_recording', lambda *arguments: arguments[0])
     assert main(['view', str(viewed_bag), '--viewer', 'rerun', '--headless-screenshot',
                  str(tmp_path / 'f.png')]) == 2
     told = capsys.readouterr().err.strip()
@@ -116,13 +116,13 @@ def test_a_viewer_that_is_busy_is_asked_again():
             raise answer
         return answer
 
-    assert rerun_picture._patiently(ask) == 'picture'
+    assert picture._patiently(ask) == 'picture'
     with pytest.raises(RuntimeError, match='gone'):
-        rerun_picture._patiently(lambda: (_ for _ in ()).throw(RuntimeError('gone')))
+        picture._patiently(lambda: (_ for _ in ()).throw(RuntimeError('gone')))
 
 
 @pytest.mark.parametrize(('module', 'use'), [
-    ('rerun', rerun_layout.import_rerun), ('foxglove', foxglove_bag.import_foxglove),
+    ('rerun', layout.import_rerun), ('foxglove', bag_player.import_foxglove),
     ('trimesh', lambda: visuals('<robot name="r"><link name="a"><visual/></link></robot>'))])
 def test_what_is_not_installed_is_told_with_its_remedy(module, use, monkeypatch):
     import sys

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from c3p_description.model import CasterRobot
-from c3p_simulation.contact_plant.mujoco_plant import import_mujoco
 from c3p_viewers.mujoco.caption import DRIVEN
-from c3p_viewers.mujoco.mujoco_shapes import add_line, add_shapes
-from c3p_viewers.mujoco.mujoco_studio import studio_model
+from c3p_viewers.mujoco.opengl import import_mujoco
+from c3p_viewers.mujoco.pictures import placement
+from c3p_viewers.mujoco.shapes import add_line, add_shapes
+from c3p_viewers.mujoco.studio import set_placement, studio_model
 from c3p_viewers.scene.colours import colour
 from c3p_viewers.screen import require_screen
-from c3p_viewers.sources.moment import Moment, joint_positions, scene_of
+from c3p_viewers.sources.moment import Moment, scene_of
 
 # pictures a second, and after how long the way driven gets one more point, m
 RATE, STEP = 30.0, 0.05
@@ -83,10 +84,9 @@ class Window:
 
     def _draw(self, window: Any, moment: Moment) -> None:
         """Place the robot, the camera and the shapes."""
-        mj, (x, y, yaw) = import_mujoco(), moment.place
-        self._data.qpos[:7] = [x, y, 0.0, math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)]
-        for name, position in joint_positions(self._robot, moment).items():
-            self._data.qpos[self._model.joint(name).qposadr[0]] = position
+        mj, (x, y, _) = import_mujoco(), moment.place
+        set_placement(self._model, self._data, placement(
+            self._robot, moment.place, moment.steering, moment.wheel_angle))
         self._model.light_pos[0] = np.array([x, y, 0.0]) - 1.5 * REACH * self._model.light_dir[0]
         mj.mj_forward(self._model, self._data)
         window.cam.lookat[:] = [x, y, 0.06]

@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a robot looks like, as triangles with colours: the visuals of its URDF."""
+"""Visuals of a URDF as triangles with colours; meshes that are unsafe to read are left out."""
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
+from xml.parsers import expat
 
 import numpy as np
 
-from c3p_bags.recorder.transforms import from_roll_pitch_yaw
 from c3p_description.model import Array, ModelError
-from c3p_description.reading.urdf_xml import numbers
+from c3p_description.reading.mesh_files import mesh_file
+from c3p_description.reading.urdf_xml import numbers, pose_of
 from c3p_description.reading.xml_files import parse_xml
 from c3p_description.texts import brief
-from c3p_viewers.sources.mesh_reading import MOST_TRIANGLES, import_trimesh, read_mesh
 
-# of what has no material, and pieces around a cylinder
+# formats that are read; others are left out
+READ = ('.stl', '.obj', '.dae')
+# of all shapes of a robot together
+MOST_TRIANGLES = 1_000_000
+# colour without a material, and segments of a cylinder
 GREY, AROUND = (0.7, 0.7, 0.7, 1.0), 32
 # of a coordinate, a size or a scale, m; some meshes are in mm
 LARGEST = 1e6
@@ -51,8 +56,8 @@ def visuals(urdf: str, robot: str | Path = '') -> list[Visual]:
     Parameters
     ----------
     urdf : str
-        XML text. Meshes are those that `mesh_file` allows; what only a ROS 2 installation finds,
-        and what is no mesh, is left out.
+        XML text. Meshes are those that `mesh_file` allows; the others, and files that are not
+        meshes, are left out.
     robot : str or Path, optional
         Name or path of the robot as the user gave it.
 
@@ -78,9 +83,12 @@ def visuals(urdf: str, robot: str | Path = '') -> list[Visual]:
             material = element.find('material')
             colour = GREY if material is None else (
                 _rgba(material) or colours.get(material.get('name')) or GREY)
-            turn, shift = _origin(element.find('origin'), what)
-            corners = np.asarray(mesh.triangles, float).reshape(-1, 3) @ turn.T + shift
-            faces = corners.reshape(-1, 3, 3)
+            pose = pose_of(element, what)
+            if np.abs(pose).max() > LARGEST:
+                raise ModelError(f'{what} origin = {brief(pose[:3, 3].tolist())}: at most '
+                                 f'{LARGEST:.0f}')
+            corners = np.asarray(mesh.triangles, float) @ pose[:3, :3].T + pose[:3, 3]
+            faces, corners = corners, corners.reshape(-1, 3)
             normal = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0])
             length = np.linalg.norm(normal, axis=1, keepdims=True)
             normal = normal / np.where(length > 0.0, length, 1.0)
@@ -90,7 +98,7 @@ def visuals(urdf: str, robot: str | Path = '') -> list[Visual]:
 
 
 def _rgba(material: ElementTree.Element) -> tuple[float, ...] | None:
-    """Return a colour, None where none or a broken one is given."""
+    """Return the colour of a material; None without a valid one."""
     colour = material.find('color')
     try:
         rgba = tuple(float(v) for v in colour.get('rgba', '').split())
@@ -101,7 +109,7 @@ def _rgba(material: ElementTree.Element) -> tuple[float, ...] | None:
 
 def _numbers(element: ElementTree.Element | None, name: str, count: int, what: str,
              default: str | None = None) -> Array:
-    """Return `count` numbers of an attribute, none of which is larger than a robot can be."""
+    """Return `count` numbers of an attribute, each at most `LARGEST`."""
     values = numbers(None if element is None else element.get(name), count, f'{what} {name}',
                      default)
     if np.abs(values).max() > LARGEST:
@@ -109,17 +117,8 @@ def _numbers(element: ElementTree.Element | None, name: str, count: int, what: s
     return values
 
 
-def _origin(element: ElementTree.Element | None, what: str) -> tuple[Array, Array]:
-    """Return the rotation (3, 3) and the shift (3,) of an ``<origin>``."""
-    x, y, z, w = from_roll_pitch_yaw(*_numbers(element, 'rpy', 3, f'{what} origin', '0 0 0'))
-    turn = np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-                     [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-                     [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]])
-    return turn, _numbers(element, 'xyz', 3, f'{what} origin', '0 0 0')
-
-
 def _mesh(geometry: ElementTree.Element | None, what: str, robot: str | Path) -> Any:
-    """Return a geometry as a trimesh, or None where it cannot be had."""
+    """Return a geometry as a trimesh; None without a readable one."""
     trimesh = import_trimesh()
     if geometry is None or not len(geometry):
         return None
@@ -139,3 +138,60 @@ def _mesh(geometry: ElementTree.Element | None, what: str, robot: str | Path) ->
     if mesh is not None:
         mesh.apply_scale(_numbers(shape, 'scale', 3, what, '1 1 1'))
     return mesh
+
+
+def import_trimesh() -> Any:
+    """
+    Return the module trimesh.
+
+    Raises
+    ------
+    ModelError
+        It is not installed; the text has the remedy.
+    """
+    try:
+        import trimesh
+    except ImportError:
+        raise ModelError('the shapes of a robot need trimesh; install it with '
+                         '`pip install c3p[view]` or `pip install trimesh`') from None
+    return trimesh
+
+
+def read_mesh(uri: str, robot: str | Path = '') -> Any:
+    """
+    Return a mesh as a trimesh, or None if it is missing or damaged.
+
+    Only the named file is read, and none that it names itself, such as materials.
+
+    Parameters
+    ----------
+    uri, robot
+        As for `mesh_file`.
+    """
+    trimesh = import_trimesh()
+    try:
+        path = mesh_file(uri, robot)
+        kind = path.suffix.lower()
+        if kind not in READ:
+            return None
+        data = path.read_bytes()
+        if kind == '.dae':
+            _check_collada(data)
+        mesh = trimesh.load(io.BytesIO(data), file_type=kind[1:], force='mesh', process=False)
+        corners = np.asarray(mesh.triangles, float)
+    # a damaged mesh shows itself by whatever its bytes happen to mean
+    except Exception:
+        return None
+    fine = corners.shape[1:] == (3, 3) and len(corners) and np.isfinite(corners).all()
+    return mesh if fine else None
+
+
+def _check_collada(data: bytes) -> None:
+    """Refuse entities, which can name other files, and parts that repeat parts."""
+    def refuse(name: str, *_: Any) -> None:
+        raise ValueError(f'COLLADA with {name}')
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    parser.StartElementHandler = lambda name, _: name.endswith('instance_node') and refuse(name)
+    parser.Parse(data, True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes of the scene among what MuJoCo draws, in its pictures as in its window."""
+"""Shapes of the scene in MuJoCo's pictures and windows."""
 
 from __future__ import annotations
 
@@ -11,23 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array
-from c3p_simulation.contact_plant.mujoco_plant import import_mujoco
-from c3p_viewers.scene.shapes import (
-    Arc,
-    Arrow,
-    Ball,
-    Label,
-    Line,
-    Mesh,
-    Shape,
-    arc_points,
-)
+from c3p_viewers.mujoco.opengl import import_mujoco
+from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape, arc_points
 
 # MuJoCo's arrows are as broad as their head where ours are as broad as their shaft
 ARROW_WIDTH = 0.75
 
-# heights above the floor are lost in the picture's depth below this, m
-LIFT = 0.004
+# heights above the floor are lost in the picture's depth below this; pieces of a path, m
+LIFT, PIECE = 0.004, 0.03
 
 
 def in_world(points: ArrayLike, pose: ArrayLike) -> Array:
@@ -53,12 +44,12 @@ def in_world(points: ArrayLike, pose: ArrayLike) -> Array:
 
 def add_shapes(scene: Any, shapes: Iterable[Shape], pose: ArrayLike, labels: bool = True) -> None:
     """
-    Add shapes to a ``MjvScene``; what has no room any more is left out.
+    Add shapes to a ``MjvScene``; shapes beyond its capacity are left out.
 
     Parameters
     ----------
     scene : MjvScene
-        Of a picture, or the one that a window keeps for its user.
+        Of a picture, or the user scene of a window.
     shapes : iterable of Shape
         In ``base_link``.
     pose : (3,) array_like
@@ -81,27 +72,34 @@ def add_shapes(scene: Any, shapes: Iterable[Shape], pose: ArrayLike, labels: boo
                 geom = _at(scene, 'LABEL', in_world(shape.position, pose), 0.1, shape.colour)
                 if geom is not None:
                     geom.label = shape.text
-            case Mesh():
-                corners = in_world(shape.vertices, pose)
-                for triangle in shape.triangles:
-                    # triangles show as their outlines
-                    _line(scene, corners[[*triangle, triangle[0]]], LIFT, shape.colour)
 
 
 def add_line(scene: Any, points: ArrayLike, width: float, colour: ArrayLike) -> None:
-    """
-    Add a line to a ``MjvScene``.
-
-    Parameters
-    ----------
-    scene : MjvScene
-    points : (k, 3) array_like, m
-        In the floor frame.
-    width : float, m
-    colour : (4,) array_like
-        Red, green, blue, opacity, 0 to 1.
-    """
+    """Add a line of `width` m through `points` (k, 3), m, to a `scene`, in an RGBA `colour`."""
     _line(scene, np.asarray(points, float), width, colour)
+
+
+def add_path(scene: Any, path: ArrayLike, width: float, colour: ArrayLike) -> None:
+    """
+    Add a path (k, 2), m, on the floor to a ``MjvScene``; other arguments as for `add_line`.
+
+    Many samples a metre become pieces of `PIECE`, or longer ones where the scene is nearly full.
+    """
+    path = np.asarray(path, float)
+    if len(path) < 2:
+        return
+    along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(path, axis=0).T))])
+    pieces = min(1 + int(along[-1] / PIECE), scene.maxgeom - scene.ngeom)
+    marks = np.linspace(0.0, along[-1], pieces + 1)
+    add_line(scene, np.column_stack([*(np.interp(marks, along, c) for c in path.T),
+                                     np.full(len(marks), LIFT)]), width, colour)
+
+
+def add_dots(scene: Any, points: ArrayLike, normals: ArrayLike, radius: float, colour: ArrayLike
+             ) -> None:
+    """Add marks of a `radius`, m, at `points` (k, 3) with `normals` of the ground to a `scene`."""
+    for point, normal in zip(np.asarray(points, float), np.asarray(normals, float), strict=True):
+        _connect(scene, 'CYLINDER', point - LIFT * normal, point + LIFT * normal, radius, colour)
 
 
 def _line(scene: Any, points: Array, width: float, colour: ArrayLike) -> None:
@@ -113,7 +111,7 @@ def _connect(scene: Any, kind: str, start: Array, end: Array, radius: float,
              colour: ArrayLike) -> None:
     mj = import_mujoco()
     geom = _new(scene, kind, np.zeros(3), np.zeros(3), colour)
-    # what has no length has no direction
+    # a shape without length has no direction
     if geom is not None and np.linalg.norm(end - start) > 0.0:
         mj.mjv_connector(geom, getattr(mj.mjtGeom, f'mjGEOM_{kind}'), radius, start, end)
 
@@ -123,7 +121,7 @@ def _at(scene: Any, kind: str, position: Array, radius: float, colour: ArrayLike
 
 
 def _new(scene: Any, kind: str, size: Array, position: Array, colour: ArrayLike) -> Any:
-    """Return one more shape of the scene, or None when it is full."""
+    """Return one more shape of the scene, or None when the scene is full."""
     mj = import_mujoco()
     if scene.ngeom >= scene.maxgeom:
         return None
@@ -131,7 +129,7 @@ def _new(scene: Any, kind: str, size: Array, position: Array, colour: ArrayLike)
     mj.mjv_initGeom(geom, getattr(mj.mjtGeom, f'mjGEOM_{kind}'), size, position,
                     np.eye(3).ravel(), np.asarray(colour, np.float32))
     geom.category = mj.mjtCatBit.mjCAT_DECOR
-    # colours mean something: no reflexes, and with the studio's lamps no brighter than they are
+    # colours have meanings: no reflections, which would change them
     geom.emission, geom.specular = 0.0, 0.0
     scene.ngeom += 1
     return geom

@@ -2,8 +2,8 @@
 """
 Rerun's viewer as a process that only this computer reaches.
 
-The SDK's own ``spawn`` lets the viewer listen on every network, where anyone may send to it and
-read from it. Here it is bound to the loopback address, on a free port.
+The SDK's own ``spawn`` lets the viewer listen on every network, open to reading and writing. Here
+it is bound to the loopback address, on a free port.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import time as clock
 from pathlib import Path
 from typing import Any
 
-from c3p_viewers.mujoco.mujoco_studio import PictureError
+from c3p_viewers.screen import PictureError
 
 ADDRESS = '127.0.0.1'
-# the viewer listens after about a second, on a busy computer later, s
+# time limit of the start: about a second, on a busy computer longer, s
 PATIENCE = 60.0
-# between two looks at whether it still runs, s
+# period of checking that it runs, s
 LOOK = 0.5
 
 
@@ -51,14 +51,14 @@ class RerunProcess:
         """Start it and wait until it listens."""
         port = _free_port()
         self.url = f'rerun+http://{ADDRESS}:{port}/proxy'
-        self._told = tempfile.TemporaryFile()
+        self._output = tempfile.TemporaryFile()
         command = [_program(), '--bind', ADDRESS, '--port', str(port), '--expect-data-soon',
                    '--hide-welcome-screen', *(['--headless'] if headless else [])]
-        # the first is what the SDK sets; the viewer tells every step otherwise
+        # the first is what the SDK sets; the second keeps the viewer quiet
         environment = {'RERUN_APP_ONLY': 'true', 'RUST_LOG': 'error', **os.environ}
         # Ctrl-C ends this program, and not a window on what it has shown
         self._process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=self._told, stderr=self._told,
+            command, stdin=subprocess.DEVNULL, stdout=self._output, stderr=self._output,
             env=environment, start_new_session=True)
         end = clock.monotonic() + PATIENCE
         while not _listens(port):
@@ -70,7 +70,7 @@ class RerunProcess:
 
     @property
     def running(self) -> bool:
-        """Whether the viewer has not been closed."""
+        """True until the viewer is closed."""
         return self._process.poll() is None
 
     def check(self) -> None:
@@ -83,8 +83,8 @@ class RerunProcess:
             It has ended by an error; with its last word.
         """
         if self._process.poll():
-            self._told.seek(0)
-            lines = self._told.read().decode('utf-8', 'replace').strip().splitlines()
+            self._output.seek(0)
+            lines = self._output.read().decode('utf-8', 'replace').strip().splitlines()
             raise PictureError(f'Rerun does not start ({" ".join(lines[-1:])[:200]})')
 
     def close(self) -> None:
@@ -98,14 +98,7 @@ class RerunProcess:
 
 
 class ShownRecording:
-    """
-    A recording that goes to a viewer, and waits for it only while it runs.
-
-    Parameters
-    ----------
-    recording : rerun.RecordingStream
-    viewer : RerunProcess
-    """
+    """A recording that goes to a viewer, and waits for it only while it runs."""
 
     def __init__(self, recording: Any, viewer: RerunProcess) -> None:
         """Take both."""

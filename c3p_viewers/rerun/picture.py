@@ -10,13 +10,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from c3p_viewers.mujoco.mujoco_studio import PictureError
-from c3p_viewers.rerun.rerun_layout import TIMELINE, import_rerun
-from c3p_viewers.rerun.rerun_process import RerunProcess
+from c3p_viewers.rerun.layout import TIMELINE, import_rerun
+from c3p_viewers.rerun.process import RerunProcess
+from c3p_viewers.screen import PictureError
 
-# what the viewer may take to draw its first picture without a graphics card, s
+# time limit of the viewer's first picture without a graphics card, s
 PATIENCE = 120.0
-# how long it shows notices over the picture, s
+# duration of notices over the picture, s
 NOTICES = 5.0
 
 
@@ -31,10 +31,6 @@ def rerun_picture(write: Callable[[Path], object], path: str | Path, time: float
     path : str or Path
         PNG, 1920 × 1080.
     time : float, s
-
-    Returns
-    -------
-    Path
 
     Raises
     ------
@@ -60,8 +56,8 @@ def rerun_picture(write: Callable[[Path], object], path: str | Path, time: float
                 _until(lambda: not _patiently(viewer.get_state).loading)
                 _patiently(lambda: viewer.set_time(TIMELINE, duration=float(time),
                                                    play_state='paused'))
-                # the second picture has everything that the first one asked to be prepared, and
-                # the viewer's notices of its start are gone by then
+                # the first picture prepares the second, before which the notices of the start
+                # disappear
                 _patiently(viewer.take_screenshot)
                 clock.sleep(NOTICES)
                 _patiently(lambda: take(viewer, str(path)))
@@ -74,12 +70,12 @@ def rerun_picture(write: Callable[[Path], object], path: str | Path, time: float
     return path
 
 
-def _patiently(ask: Callable[[], Any]) -> Any:
-    """Ask the viewer again while it is too busy to answer in time."""
+def _patiently(request: Callable[[], Any]) -> Any:
+    """Repeat a request while the viewer is too busy to answer in time."""
     end = clock.monotonic() + PATIENCE
     while True:
         try:
-            return ask()
+            return request()
         except Exception as error:
             if 'deadline' not in str(error).lower() or clock.monotonic() > end:
                 raise
