@@ -9,13 +9,11 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-import rclpy
 from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 
 from c3p_bags.storage.topics import matching, message_class, wanted_profile
 from c3p_description.model import CasterRobot
-from c3p_ros.executor import StopRequest, make_executor, spin
+from c3p_ros.session import Session
 from c3p_viewers.sources.moment import Moment
 from c3p_viewers.sources.moment_reader import TOPICS, MomentReader
 
@@ -30,26 +28,20 @@ def live_node(namespace: str | None) -> Iterator[tuple[Node, Callable[[float], b
 
     The function takes a time of the monotonic clock, s, and returns False after Ctrl-C.
     """
-    stop = StopRequest()
-    stop.starting = False
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    executor = make_executor()
-    node = rclpy.create_node('view', namespace=namespace or '',
-                             start_parameter_services=False, enable_rosout=False)
-    executor.add_node(node)
+    with Session(namespace=namespace or '', remap_frames=False) as session:
+        node = session.add(Node, node_name='view', start_parameter_services=False,
+                           enable_rosout=False)
 
-    def going(until: float) -> bool:
-        # period of looking for the end: a fraction of the time left
-        period = min(max(0.2 * (until - time.monotonic()), 0.002), 0.2)
-        spin(executor, lambda: stop.asked or time.monotonic() >= until, period=period)
-        return not stop.asked
+        def going(until: float) -> bool:
+            # period of evaluating the condition: a fraction of the remaining time
+            period = min(max(0.2 * (until - time.monotonic()), 0.002), 0.2)
+            try:
+                session.until(lambda: time.monotonic() >= until, period=period)
+            except KeyboardInterrupt:
+                return False
+            return True
 
-    try:
         yield node, going
-    finally:
-        executor.shutdown(timeout_sec=1.0)
-        node.destroy_node()
-        rclpy.try_shutdown()
 
 
 class Tap:
