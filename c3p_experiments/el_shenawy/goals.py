@@ -14,8 +14,8 @@ from c3p_bags.runs.metrics import drive_metrics, entry_time
 from c3p_bags.runs.run_log import Motion
 from c3p_experiments.el_shenawy.measures import (
     first_aligned,
-    leg_figures,
-    solve_figures,
+    leg_metrics,
+    solve_metrics,
     torque_rms,
     torque_step,
 )
@@ -56,22 +56,22 @@ SLOPE, SLOPE_DIRECTION = np.radians(4.0), -np.pi / 2
 # oil on the track of one wheel: from and to X, width, m; µ
 OIL, OIL_WIDTH, OIL_FRICTION = (-0.1, 0.4), 0.1, 0.05
 
-# part of a drive's figures that is a drive's only
+# part of a drive's metrics that is a drive's only
 DROPPED = ('latency_ms', 'cycles', 'overruns', 'messages')
 
 
-def drive_figures(bench: Bench, log: LoopLog, goal: ArrayLike) -> dict[str, Any]:
-    """Return the figures of a drive to one goal, as those of ``c3p drive``."""
-    figures = drive_metrics(log, bench.robot, goal, ZONE, YAW_ZONE)
+def goal_metrics(bench: Bench, log: LoopLog, goal: ArrayLike) -> dict[str, Any]:
+    """Return the metrics of a drive to one goal, as those of ``c3p drive``."""
+    metrics = drive_metrics(log, bench.robot, goal, ZONE, YAW_ZONE)
     for name in DROPPED:
-        figures.pop(name)
+        metrics.pop(name)
     settled = entry_time(log.odom, goal, 0.0, SETTLED, np.inf)
     speed = np.hypot(*log.odom.twist[log.odom.time > log.odom.time[-1] - DWELL, :2].T)
-    return {**figures, 'settled_time_s': settled, 'end_time_s': float(log.joints.time[-1]),
+    return {**metrics, 'settled_time_s': settled, 'end_time_s': float(log.joints.time[-1]),
             'first_aligned_s': first_aligned(log, bench.robot),
             'overshoot_m': overshoot(log.ground_truth, goal),
             'stands': bool((speed < STANDING).all()), 'max_torque_step_nm': torque_step(log),
-            'rms_wheel_torque_nm': torque_rms(log), **solve_figures([log])}
+            'rms_wheel_torque_nm': torque_rms(log), **solve_metrics([log])}
 
 
 def overshoot(motion: Motion, goal: ArrayLike) -> float:
@@ -89,18 +89,18 @@ def _drive(bench: Bench, goal: ArrayLike, *, duration: float = 40.0, **options: 
     controller = bench.controller()
     log = bench.run(controller, GoalSource(controller.position(), [goal]), duration=duration,
                     stop=Held(DWELL), **options)
-    figures = drive_figures(bench, log, goal)
-    return figures, Run('', log, {'points': [(0.0, 0.0, 0.0), goal], **aligned(figures)})
+    metrics = goal_metrics(bench, log, goal)
+    return metrics, Run('', log, {'points': [(0.0, 0.0, 0.0), goal], **aligned(metrics)})
 
 
-def aligned(figures: dict[str, Any]) -> dict[str, list[float]]:
+def aligned(metrics: dict[str, Any]) -> dict[str, list[float]]:
     """Return the fact at what time of a run all casters were aligned, if they had to."""
-    return {'aligned': [figures['align_time_s']]} if figures['align_time_s'] else {}
+    return {'aligned': [metrics['align_time_s']]} if metrics['align_time_s'] else {}
 
 
 def _single(bench: Bench, goal: ArrayLike, **options: Any) -> Outcome:
-    figures, run = _drive(bench, goal, **options)
-    return Outcome(figures, (run,))
+    metrics, run = _drive(bench, goal, **options)
+    return Outcome(metrics, (run,))
 
 
 def line(bench: Bench) -> Outcome:
@@ -125,8 +125,8 @@ def goal_behind(bench: Bench) -> Outcome:
 
 def pushes(bench: Bench) -> Outcome:
     """Drive 4 m while somebody pushes: from the side, around, from ahead."""
-    figures, run = _drive(bench, (4.0, 0.0, 0.0), pushes=PUSHES)
-    return Outcome(figures, (run._replace(facts={**run.facts, 'pushes': PUSHES}),))
+    metrics, run = _drive(bench, (4.0, 0.0, 0.0), pushes=PUSHES)
+    return Outcome(metrics, (run._replace(facts={**run.facts, 'pushes': PUSHES}),))
 
 
 def slope(bench: Bench) -> Outcome:
@@ -144,8 +144,8 @@ def oil_patch(bench: Bench) -> Outcome:
     slip = outcome.runs[0].log.slip
     named = np.flatnonzero(slip.suspect.any(axis=0))
     first = float(slip.time[slip.suspect[:, wheel]].min()) if wheel in named else None
-    return replace(outcome, figures={
-        **outcome.figures, 'wheel_on_oil': wheel + 1, 'wheels_named': (named + 1).tolist(),
+    return replace(outcome, metrics={
+        **outcome.metrics, 'wheel_on_oil': wheel + 1, 'wheels_named': (named + 1).tolist(),
         'others_named': int(np.count_nonzero(named != wheel)), 'named_time_s': first})
 
 
@@ -154,22 +154,22 @@ def triangle(bench: Bench) -> Outcome:
     controller = bench.controller()
     source = GoalSource(controller.position(), TRIANGLE[1:], dwell=0.2)
     log = bench.run(controller, source, duration=100.0, stop=Held(DWELL))
-    figures = drive_figures(bench, log, TRIANGLE[-1])
-    legs = leg_figures(log, bench.robot, TRIANGLE, source.times, ZONE)
+    metrics = goal_metrics(bench, log, TRIANGLE[-1])
+    legs = leg_metrics(log, bench.robot, TRIANGLE, source.times, ZONE)
     done = len(legs) == len(TRIANGLE) - 1
-    figures.update(
+    metrics.update(
         reached=done and all(leg['reached'] for leg in legs), legs=legs,
         length_m=_length(TRIANGLE),
         time_s=source.times[-1] + legs[-1]['time_s'] if done and legs[-1]['reached'] else None,
         align_time_s=_worst(legs, 'align_time_s'))
     for prefix in ('', 'ground_truth_'):
         for name in ('path_error_max_m', 'path_error_rms_m'):
-            figures[prefix + name] = _worst(legs, prefix + name)
+            metrics[prefix + name] = _worst(legs, prefix + name)
     facts = {'points': TRIANGLE, 'times': source.times, 'aligned': [
         start + leg['align_time_s'] for start, leg in zip([0.0, *source.times], legs,
                                                           strict=False)
         if leg['align_time_s']]}
-    return Outcome(figures, (Run('', log, facts),))
+    return Outcome(metrics, (Run('', log, facts),))
 
 
 def steerings(bench: Bench) -> Outcome:
@@ -180,15 +180,15 @@ def steerings(bench: Bench) -> Outcome:
         angle = 2.0 * np.pi * number / DRIVES
         goal = (REACH * np.cos(angle), REACH * np.sin(angle), 0.0)
         start = random.uniform(-np.pi, np.pi, bench.robot.count)
-        figures, run = _drive(bench, goal, duration=25.0, steering=start)
-        drives.append({'start_steering_rad': start.tolist(), **figures})
+        metrics, run = _drive(bench, goal, duration=25.0, steering=start)
+        drives.append({'start_steering_rad': start.tolist(), **metrics})
         runs.append(run)
-    return Outcome(steerings_figures(drives, [run.log for run in runs]), tuple(runs))
+    return Outcome(steerings_metrics(drives, [run.log for run in runs]), tuple(runs))
 
 
-def steerings_figures(drives: Sequence[dict[str, Any]], logs: Sequence[LoopLog]
+def steerings_metrics(drives: Sequence[dict[str, Any]], logs: Sequence[LoopLog]
                       ) -> dict[str, Any]:
-    """Return the figures of many drives together: largest errors, and how times are spread."""
+    """Return the metrics of many drives together: largest errors, and how times are spread."""
     reached = [drive['reached'] for drive in drives]
     aligned = [np.inf if drive['align_time_s'] is None else drive['align_time_s']
                for drive in drives]
@@ -203,7 +203,7 @@ def steerings_figures(drives: Sequence[dict[str, Any]], logs: Sequence[LoopLog]
             'drives_missed': len(reached) - sum(reached),
             'align_time_p50_s': float(p50) if np.isfinite(p50) else None,
             'align_time_p90_s': float(p90) if np.isfinite(p90) else None,
-            **solve_figures(logs), 'drives': list(drives)}
+            **solve_metrics(logs), 'drives': list(drives)}
 
 
 def _worst(parts: Sequence[dict[str, Any]], name: str) -> float | None:

@@ -97,7 +97,7 @@ def largest_and_rms(error: Array) -> tuple[float, float]:
     return float(np.abs(error).max()), float(np.sqrt(np.mean(np.square(error))))
 
 
-def leg_figures(log: LoopLog, robot: CasterRobot, points: Sequence[ArrayLike],
+def leg_metrics(log: LoopLog, robot: CasterRobot, points: Sequence[ArrayLike],
                 times: Sequence[float], tolerance: float) -> list[dict[str, Any]]:
     """
     Return the numbers of each leg of a drive from point to point.
@@ -141,19 +141,19 @@ def leg_figures(log: LoopLog, robot: CasterRobot, points: Sequence[ArrayLike],
     return legs
 
 
-def solve_figures(logs: Sequence[LoopLog]) -> dict[str, dict[str, float]]:
+def solve_metrics(logs: Sequence[LoopLog]) -> dict[str, dict[str, float]]:
     """
     Return p50, p99 and the largest time of a step of the law on this computer, ms.
 
     ``solve_ms`` is by the clock on the wall, ``solve_cpu_ms`` the time of the processor, which
     does not count what other programs took.
     """
-    figures = {}
+    metrics = {}
     for name, field in (('solve_ms', 'solve_time'), ('solve_cpu_ms', 'solve_cpu')):
         steps = 1e3 * np.concatenate([getattr(log, field) for log in logs])
-        figures[name] = {'p50': float(np.percentile(steps, 50)),
+        metrics[name] = {'p50': float(np.percentile(steps, 50)),
                          'p99': float(np.percentile(steps, 99)), 'max': float(steps.max())}
-    return figures
+    return metrics
 
 
 def path_error(motion: Motion, facts: Mapping[str, Any]) -> Array:

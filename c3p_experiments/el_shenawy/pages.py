@@ -17,7 +17,7 @@ from c3p_experiments.loop.outcome import Experiment, Outcome, Row
 from c3p_experiments.loop.report import NEVER
 from c3p_kinematics.se2 import to_floor
 
-# the figures under a page's title have so much room, letters
+# the metrics under a page's title have so much room, letters
 HEADLINE = 165
 
 
@@ -74,7 +74,7 @@ def flip_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Path
     panels.errors(errors, run, 'i')
     errors.set_xlim(0.0, run.log.joints.time[-1])
     # what happens, happens at the beginning; the way goes on
-    aligned = outcome.figures['align_time_s'] or run.log.joints.time[-1]
+    aligned = outcome.metrics['align_time_s'] or run.log.joints.time[-1]
     shared[0].set_xlim(0.0, min(3.0 * aligned, run.log.joints.time[-1]))
     return style.save(page, path)
 
@@ -156,12 +156,12 @@ def ramp_y_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Pa
 def steerings_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Path
                    ) -> list[Path]:
     """
-    Write the page of many drives: their ways, and how their figures are spread.
+    Write the page of many drives: their ways, and how their metrics are spread.
 
     Parameters as in `goal_page`.
     """
     page, grid = _page(experiment, outcome, bench)
-    drives = outcome.figures['drives']
+    drives = outcome.metrics['drives']
     ways = page.add_subplot(grid[:2, :2])
     style.dress(ways, '(a) true trajectories; colour: time of alignment', 'X [m]', 'Y [m]')
     ways.set_aspect('equal', adjustable='datalim')
@@ -181,7 +181,7 @@ def steerings_page(outcome: Outcome, bench: Bench, experiment: Experiment, path:
     bars = page.add_subplot(grid[0, 2])
     style.dress(bars, '(b) casters aligned after', 'direction of the goal [deg]', 'time [s]')
     bars.bar(angle, aligned, width=8.0, color=colours)
-    p90 = outcome.figures['align_time_p90_s']
+    p90 = outcome.metrics['align_time_p90_s']
     if p90 is not None:
         bars.axhline(p90, color=style.REFERENCE, linewidth=0.9, linestyle='--',
                      label=f'p90 {p90:.2f} s')
@@ -253,7 +253,7 @@ def _page(experiment: Experiment, outcome: Outcome, bench: Bench) -> tuple[Figur
     page = style.figure(12.0, 8.6)
     grid = page.add_gridspec(3, 3, left=0.055, right=0.985, top=0.885, bottom=0.055,
                              hspace=0.36, wspace=0.22)
-    reached = outcome.figures['reached']
+    reached = outcome.metrics['reached']
     page.text(0.055, 0.967, f'{experiment.title}' + ('' if reached else ': goal MISSED'),
               fontsize=13, fontweight='bold', va='center',
               color=style.REFERENCE if reached else style.ALERT)
@@ -271,6 +271,6 @@ def _page(experiment: Experiment, outcome: Outcome, bench: Bench) -> tuple[Figur
 
 
 def _figure(row: Row, outcome: Outcome) -> str:
-    value = row.value(outcome.figures)
+    value = row.value(outcome.metrics)
     return f'{row.name}: ' + (NEVER if value is None else
                               f'{value * row.scale:.{row.digits}f} {row.unit}'.strip())

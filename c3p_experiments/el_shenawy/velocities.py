@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike
 from c3p_bags.runs.metrics import align_time
 from c3p_controller.path import figure_eight as eight
 from c3p_description.model import Array
-from c3p_experiments.el_shenawy.goals import DWELL, aligned, drive_figures
+from c3p_experiments.el_shenawy.goals import DWELL, aligned, goal_metrics
 from c3p_experiments.el_shenawy.measures import (
     across,
     largest_and_rms,
     off_direction,
     ring_error,
     settled_time,
-    solve_figures,
+    solve_metrics,
     torque_rms,
     torque_step,
 )
@@ -49,10 +49,10 @@ CROSSING_WINDOW = 5.0
 REACHED = 0.1
 
 
-def velocity_figures(log: LoopLog, velocity: Callable[[float], ArrayLike], direction: ArrayLike
+def velocity_metrics(log: LoopLog, velocity: Callable[[float], ArrayLike], direction: ArrayLike
                      ) -> dict[str, Any]:
     """
-    Return the figures of a run in which one velocity over the floor is asked.
+    Return the metrics of a run in which one velocity over the floor is asked.
 
     Parameters
     ----------
@@ -76,17 +76,17 @@ def velocity_figures(log: LoopLog, velocity: Callable[[float], ArrayLike], direc
     last = time > time[-1] - 1.0
     there, wanted = true[last].mean(axis=0)[:2], asked[last].mean(axis=0)[:2]
     there_speed, missed = np.hypot(*there), np.hypot(*(there - wanted))
-    figures: dict[str, Any] = {
+    metrics: dict[str, Any] = {
         'reached': bool(aligned is not None and missed <= REACHED * np.hypot(*wanted)),
         'time_s': None, 'align_time_s': aligned,
         'final_error_m': None, 'final_yaw_error_rad': None,
         'ground_truth_final_error_m': None,
         'ground_truth_final_yaw_error_rad': float(abs(wrap(log.ground_truth.pose[-1, 2])))}
     for prefix, motion in (('', log.odom), ('ground_truth_', log.ground_truth)):
-        figures[f'{prefix}path_error_max_m'], figures[f'{prefix}path_error_rms_m'] = (
+        metrics[f'{prefix}path_error_max_m'], metrics[f'{prefix}path_error_rms_m'] = (
             largest_and_rms(across(motion, direction)))
     error = true - asked
-    figures.update(
+    metrics.update(
         velocity_error_rms_mps=largest_and_rms(np.hypot(error[:, 0], error[:, 1]))[1],
         final_speed_mps=float(there_speed),
         yaw_max_rad=float(np.abs(log.ground_truth.pose[:, 2]).max()),
@@ -94,8 +94,8 @@ def velocity_figures(log: LoopLog, velocity: Callable[[float], ArrayLike], direc
                                                 - log.odom.pose[-1])[:2])),
         max_wheel_torque_nm=float(np.abs(log.wheel_effort.value).max()),
         rms_wheel_torque_nm=torque_rms(log), max_torque_step_nm=torque_step(log),
-        end_time_s=float(time[-1]), **solve_figures([log]))
-    return figures
+        end_time_s=float(time[-1]), **solve_metrics([log]))
+    return metrics
 
 
 def _velocity(bench: Bench, label: str, velocity: Callable[[float], ArrayLike],
@@ -104,9 +104,9 @@ def _velocity(bench: Bench, label: str, velocity: Callable[[float], ArrayLike],
     log = bench.run(bench.controller(), FloorVelocitySource(velocity), duration=duration,
                     steering=steering)
     asked = np.array([velocity(t) for t in log.joints.time], float)
-    figures = velocity_figures(log, velocity, direction)
-    return figures, Run(label, log, {
-        'asked': asked, 'direction': np.asarray(direction, float), **aligned(figures)})
+    metrics = velocity_metrics(log, velocity, direction)
+    return metrics, Run(label, log, {
+        'asked': asked, 'direction': np.asarray(direction, float), **aligned(metrics)})
 
 
 def ramp(speed: float, until: float, direction: ArrayLike) -> Callable[[float], Array]:
@@ -122,8 +122,8 @@ def ramp_y(bench: Bench) -> Outcome:
     for label, steering in (
             ('0°, 0°, 0°', 0.0),
             ('45°, −45°, 90°', np.resize(RAMP_Y_STEERING, bench.robot.count))):
-        figures, run = _velocity(bench, label, asked, (0.0, 1.0), 6.0, steering)
-        cases.append({'case': label, **figures})
+        metrics, run = _velocity(bench, label, asked, (0.0, 1.0), 6.0, steering)
+        cases.append({'case': label, **metrics})
         runs.append(run)
     # the second case is the one that has to do something
     return Outcome({**cases[1], 'reached': all(case['reached'] for case in cases),
@@ -132,16 +132,16 @@ def ramp_y(bench: Bench) -> Outcome:
 
 def ramp_x(bench: Bench) -> Outcome:
     """Ramp of the velocity along X from steering angles 0, where X is not actuated."""
-    figures, run = _velocity(bench, '', ramp(RAMP_X_SPEED, RAMP_X_TIME, (1.0, 0.0)), (1.0, 0.0),
+    metrics, run = _velocity(bench, '', ramp(RAMP_X_SPEED, RAMP_X_TIME, (1.0, 0.0)), (1.0, 0.0),
                              RAMP_X_TIME, 0.0)
-    return Outcome(figures, (run,))
+    return Outcome(metrics, (run,))
 
 
 def flip(bench: Bench) -> Outcome:
     """Ask for 0.5 m/s along X and along Y with all casters ahead of their pivots: 135°."""
-    figures, run = _velocity(bench, '', lambda t: FLIP_VELOCITY, FLIP_VELOCITY[:2], 8.0,
+    metrics, run = _velocity(bench, '', lambda t: FLIP_VELOCITY, FLIP_VELOCITY[:2], 8.0,
                              FLIP_STEERING)
-    return Outcome(figures, (run,))
+    return Outcome(metrics, (run,))
 
 
 def _crossing(bench: Bench, log: LoopLog) -> dict[str, Any]:
@@ -174,18 +174,18 @@ def figure_eight(bench: Bench) -> Outcome:
             lambda t: (0.0, EIGHT_SPEED, EIGHT_RATE if t < turn else -EIGHT_RATE)),
             duration=2.0 * turn)
     end = path.at(np.array([path.length]))[0][0]
-    figures = drive_figures(bench, log, end)
+    metrics = goal_metrics(bench, log, end)
     centres = [(-EIGHT_RADIUS, 0.0), (EIGHT_RADIUS, 0.0)]
     for prefix, motion in (('', log.odom), ('ground_truth_', log.ground_truth)):
         largest, rms = largest_and_rms(ring_error(motion, centres, EIGHT_RADIUS))
-        figures.update({f'{prefix}ring_error_max_m': largest, f'{prefix}ring_error_rms_m': rms,
+        metrics.update({f'{prefix}ring_error_max_m': largest, f'{prefix}ring_error_rms_m': rms,
                         f'{prefix}path_error_max_m': largest, f'{prefix}path_error_rms_m': rms})
     # without a path nobody looks for its end: the rings have to be driven
     way = float(np.hypot(*np.diff(log.ground_truth.pose[:, :2], axis=0).T).sum())
-    figures['length_m'] = way
-    figures.update(_crossing(bench, log))
+    metrics['length_m'] = way
+    metrics.update(_crossing(bench, log))
     if not hasattr(position, 'set_path'):
-        figures['reached'] = bool(way > (1.0 - REACHED) * path.length)
+        metrics['reached'] = bool(way > (1.0 - REACHED) * path.length)
     shape = path.at(np.linspace(0.0, path.length, 400))[0]
-    return Outcome(figures, (Run('', log, {'curve': shape, 'centres': centres,
+    return Outcome(metrics, (Run('', log, {'curve': shape, 'centres': centres,
                                            'radius': EIGHT_RADIUS}),))

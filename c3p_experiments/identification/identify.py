@@ -16,7 +16,7 @@ from c3p_description.reading.loader import DESCRIPTIONS, load
 from c3p_dynamics.identification import Identification, identify
 from c3p_dynamics.identification_parameters import USUAL
 from c3p_dynamics.shooting import IdentificationError, Recording, ShootingSettings
-from c3p_experiments.identification.report import figures_of, robot_file
+from c3p_experiments.identification.report import metrics_of, robot_file
 
 TORQUES = ('auto', 'command', 'measured')
 
@@ -190,7 +190,7 @@ def identify_bag(bag: str | Path, robot: str = 'c3p', out: str | Path = 'out/ide
                  estimate: Iterable[str] = USUAL, per_caster: Iterable[str] = (),
                  segment: float = 0.5, confidence: float = 0.95) -> dict[str, Any]:
     """
-    Identify a robot from a bag; write robot file and picture, and return the figures.
+    Identify a robot from a bag; write robot file and picture, and return the metrics.
 
     Parameters
     ----------
@@ -227,18 +227,18 @@ def identify_bag(bag: str | Path, robot: str = 'c3p', out: str | Path = 'out/ide
     result = identify_run(read_run(bag, model, namespace), model, torque, estimate=estimate,
                           per_caster=per_caster, settings=ShootingSettings(segment=segment),
                           confidence=confidence)
-    figures = {'robot': robot, 'bag': str(bag), 'torque': result.torque,
-               **figures_of(result.found)}
-    figures['notes'] += result.notes
+    metrics = {'robot': robot, 'bag': str(bag), 'torque': result.torque,
+               **metrics_of(result.found)}
+    metrics['notes'] += result.notes
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     picture, document = identification_figure(result.found, model, result.recording,
                                               out / 'identify.png')
-    figures['files'] = {'picture': str(picture), 'picture_pdf': str(document)}
+    metrics['files'] = {'picture': str(picture), 'picture_pdf': str(document)}
     if Path(robot).suffix in DESCRIPTIONS:
-        figures['notes'].append(f'no robot file: {robot} is no YAML file that could be extended')
+        metrics['notes'].append(f'no robot file: {robot} is no YAML file that could be extended')
     else:
         file = out / 'identified.yaml'
         file.write_text(robot_file(result.found, robot, file, str(bag)), encoding='utf-8')
-        figures['files']['robot'] = str(file)
-    return figures
+        metrics['files']['robot'] = str(file)
+    return metrics

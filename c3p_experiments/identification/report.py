@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An identification in words and numbers: figures for JSON, notes for people, a robot file."""
+"""An identification in words and numbers: metrics for JSON, notes for people, a robot file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ RESOLVED = 1e-6
 TOLD, INFLUENTIAL = 3, 0.002
 
 
-def figures_of(found: Identification) -> dict[str, Any]:
+def metrics_of(found: Identification) -> dict[str, Any]:
     """Return the result as numbers, texts, lists and dicts for JSON, SI units."""
     names = [e.name for e in found.estimates]
     return {

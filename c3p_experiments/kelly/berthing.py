@@ -49,20 +49,20 @@ def run_berthing(out: str | Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        Figures, SI units, ready for JSON; ``planar`` and ``spatial`` hold those of each version.
+        Metrics, SI units, ready for JSON; ``planar`` and ``spatial`` hold those of each version.
     """
     results = {name: berth(make()) for name, make in (('planar', planar_berthing),
                                                       ('spatial', spatial_berthing))}
-    parts = {name: figures for name, (_, _, figures) in results.items()}
-    figures = {
+    parts = {name: metrics for name, (_, _, metrics) in results.items()}
+    metrics = {
         'experiment': 'berthing', 'title': 'The arm captures a satellite and berths it',
         'energy_error_j': max(part['energy_error_j'] for part in parts.values()),
         'drift_max_m': max(part['drift_max_m'] for part in parts.values()),
         'momentum_error_ns': max(part['momentum_error_ns'] for part in parts.values()),
         'berth_error_m': max(part['berth_error_m'] for part in parts.values()),
         'reached': all(part['reached'] for part in parts.values()), **parts}
-    figures['files'] = [str(file) for file in _draw(results, figures, Path(out) / 'berthing')]
-    return figures
+    metrics['files'] = [str(file) for file in _draw(results, metrics, Path(out) / 'berthing')]
+    return metrics
 
 
 def berth(plan: Berth) -> tuple[Berth, Record, dict[str, Any]]:
@@ -77,7 +77,7 @@ def berth(plan: Berth) -> tuple[Berth, Record, dict[str, Any]]:
     -------
     plan : Berth
     record : Record
-    figures : dict
+    metrics : dict
     """
     tree = plan.tree
     q, qd = _start(plan)
@@ -102,7 +102,7 @@ def berth(plan: Berth) -> tuple[Berth, Record, dict[str, Any]]:
     some = slice(None, None, 20)
     moments = np.array([momentum(tree, *state) for state in zip(record.q[some], record.qd[some],
                                                                 strict=True)])
-    figures = {
+    metrics = {
         'freedoms': tree.count, 'capture_miss_m': capture_miss,
         'capture_loss_j': grip.energy_loss, 'latch_loss_j': latch.energy_loss,
         'berth_error_m': berth_miss, 'drift_max_m': drift,
@@ -113,7 +113,7 @@ def berth(plan: Berth) -> tuple[Berth, Record, dict[str, Any]]:
         'angular_momentum_nms': float(np.linalg.norm(before[3:])),
         'torque_max_nm': law.largest, 'rows_latched': rows, 'rank_latched': held,
         'reached': bool(berth_miss < LATCH_MISS)}
-    return plan, record, figures
+    return plan, record, metrics
 
 
 def _start(plan: Berth) -> tuple[Array, Array]:
@@ -199,17 +199,17 @@ def _outlines(plan: Berth, q: Array, axes: tuple[int, int]) -> list[tuple[Array,
     return shapes
 
 
-def _draw(results: dict[str, tuple[Berth, Record, dict[str, Any]]], figures: dict[str, Any],
+def _draw(results: dict[str, tuple[Berth, Record, dict[str, Any]]], metrics: dict[str, Any],
           path: Path) -> list[Path]:
     page, grid = head(
-        figures['title'], 'Kelly, Fig. 1: constrained motion between arm and satellite',
-        [f'momentum kept to {figures["momentum_error_ns"]:.0e} N·s',
-         f'berthed within {figures["berth_error_m"]:.0e} m',
-         f'account open by {figures["energy_error_j"]:.0e} J',
-         f'drift {figures["drift_max_m"]:.0e} m',
+        metrics['title'], 'Kelly, Fig. 1: constrained motion between arm and satellite',
+        [f'momentum kept to {metrics["momentum_error_ns"]:.0e} N·s',
+         f'berthed within {metrics["berth_error_m"]:.0e} m',
+         f'account open by {metrics["energy_error_j"]:.0e} J',
+         f'drift {metrics["drift_max_m"]:.0e} m',
          *(f'{name}: n = {part["freedoms"]}, rank {part["rank_latched"]} of '
-           f'{part["rows_latched"]} rows' for name, part in ((n, figures[n]) for n in results))],
-        figures['reached'], rows=3, columns=4)
+           f'{part["rows_latched"]} rows' for name, part in ((n, metrics[n]) for n in results))],
+        metrics['reached'], rows=3, columns=4)
     instants = {'capture': CAPTURE, 'latch': LATCH}
     for row, (name, (plan, record, _)) in enumerate(results.items()):
         letters = 'abcd' if row == 0 else 'efgh'

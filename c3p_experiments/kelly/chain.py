@@ -78,7 +78,7 @@ def run_chain(out: str | Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        Figures, SI units, ready for JSON.
+        Metrics, SI units, ready for JSON.
     """
     tree = chain_tree()
 
@@ -95,7 +95,7 @@ def run_chain(out: str | Path) -> dict[str, Any]:
     joints = joints_of(record.q)
     depth = max(np.max(-joints[..., 1]), np.max(joints[:, 1:, 0] - WALL))
     impacts = [event for event in record.events if event.kind == 'impact']
-    figures = {
+    metrics = {
         'experiment': 'chain', 'title': 'A springy chain falls and leans against a wall',
         'energy_error_j': float(np.max(np.abs(record.energy_error))),
         'energy_lost_in_impacts_j': float(record.loss[-1]),
@@ -105,18 +105,18 @@ def run_chain(out: str | Path) -> dict[str, Any]:
         'kinetic_energy_end_j': float(record.kinetic[-1]),
         'closed_at_end': [contact.title for contact in motion.closed],
         'reached': bool(record.kinetic[-1] < AT_REST and motion.closed)}
-    figures['files'] = [str(file) for file in _draw(record, figures, Path(out) / 'chain')]
-    return figures
+    metrics['files'] = [str(file) for file in _draw(record, metrics, Path(out) / 'chain')]
+    return metrics
 
 
-def _draw(record: Record, figures: dict[str, Any], path: Path) -> list[Path]:
+def _draw(record: Record, metrics: dict[str, Any], path: Path) -> list[Path]:
     page, grid = head(
-        figures['title'], 'temporary constraints: contacts that close and open',
-        [f'{figures["impacts"]} impacts, {figures["openings"]} openings',
-         f'lost in impacts {figures["energy_lost_in_impacts_j"]:.2f} J, in joints '
-         f'{figures["energy_lost_in_joints_j"]:.2f} J',
-         f'account open by {figures["energy_error_j"]:.1e} J',
-         f'deepest {figures["penetration_max_m"]:.1e} m'], figures['reached'])
+        metrics['title'], 'temporary constraints: contacts that close and open',
+        [f'{metrics["impacts"]} impacts, {metrics["openings"]} openings',
+         f'lost in impacts {metrics["energy_lost_in_impacts_j"]:.2f} J, in joints '
+         f'{metrics["energy_lost_in_joints_j"]:.2f} J',
+         f'account open by {metrics["energy_error_j"]:.1e} J',
+         f'deepest {metrics["penetration_max_m"]:.1e} m'], metrics['reached'])
     place = page.add_subplot(grid[:2, 0])
     style.dress(place, '(a) the chain, light to dark', 'x [m]', 'y [m]')
     place.axhline(0.0, color=style.GREY, linewidth=2)

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from c3p_experiments.kelly.berthing import run_berthing
 from c3p_experiments.kelly.chain import run_chain
 from c3p_experiments.kelly.grasp import run_grasp
-from c3p_experiments.loop.model_options import ModelOptions
-from c3p_experiments.loop.outcome import Row
+from c3p_experiments.loop.outcome import ModelOptions, Row
 
 Progress = Callable[[float], None]
 
@@ -28,7 +27,7 @@ class Study(NamedTuple):
     ----------
     name, title, source : str
     draw : callable
-        Takes the directory; does the experiment, draws its page, returns the figures.
+        Takes the directory; does the experiment, draws its page, returns the metrics.
     rows : tuple of Row
     """
 
@@ -55,11 +54,11 @@ class Study(NamedTuple):
         Returns
         -------
         dict
-            The figures, ready for JSON.
+            The metrics, ready for JSON.
         """
-        figures = self.draw(out)
+        metrics = self.draw(out)
         progress(1.0)
-        return figures
+        return metrics
 
 
 STUDIES = (

@@ -136,7 +136,7 @@ def run_grasp(out: str | Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        Figures, SI units, ready for JSON.
+        Metrics, SI units, ready for JSON.
     """
     tree = grasp_tree()
     law = Law(tree)
@@ -165,7 +165,7 @@ def run_grasp(out: str | Path) -> dict[str, Any]:
     record = motion.record
     miss = float(abs(motion.q[-3] - CARRY))
     held = record.rank[(record.time > LIFTED) & (record.time < CARRIED)]
-    figures = {
+    metrics = {
         'experiment': 'grasp', 'title': 'Two arms catch, carry and release a box',
         'energy_error_j': float(np.max(np.abs(record.energy_error))),
         'drift_max_m': drift, 'step_error_max_m': float(np.max(record.step_error)),
@@ -175,8 +175,8 @@ def run_grasp(out: str | Path) -> dict[str, Any]:
         'torque_max_nm': law.largest, 'rows_held': 12, 'rank_held': int(np.median(held)),
         'closed_at_end': [contact.title for contact in motion.closed],
         'reached': bool(miss < NEAR and len(motion.closed) == len(corners))}
-    figures['files'] = [str(file) for file in _draw(tree, record, figures, Path(out) / 'grasp')]
-    return figures
+    metrics['files'] = [str(file) for file in _draw(tree, record, metrics, Path(out) / 'grasp')]
+    return metrics
 
 
 def _arm_points(q: Array, arm: int) -> Array:
@@ -193,14 +193,14 @@ def _box_points(q: Array) -> Array:
     return np.array([x, y]) + corners @ np.array([[c, s], [-s, c]])
 
 
-def _draw(tree: Tree, record: Record, figures: dict[str, Any], path: Path) -> list[Path]:
+def _draw(tree: Tree, record: Record, metrics: dict[str, Any], path: Path) -> list[Path]:
     page, grid = head(
-        figures['title'], 'temporary constraints between bodies (Kelly, Fig. 3)',
-        [f'lost in the catch {figures["grasp_loss_j"] * 1e3:.1f} mJ',
-         f'box stands {figures["place_error_m"] * 1e3:.1f} mm beside its place',
-         f'held by {figures["rows_held"]} rows of rank {figures["rank_held"]}',
-         f'drift {figures["drift_max_m"]:.0e} m',
-         f'account open by {figures["energy_error_j"]:.0e} J'], figures['reached'])
+        metrics['title'], 'temporary constraints between bodies (Kelly, Fig. 3)',
+        [f'lost in the catch {metrics["grasp_loss_j"] * 1e3:.1f} mJ',
+         f'box stands {metrics["place_error_m"] * 1e3:.1f} mm beside its place',
+         f'held by {metrics["rows_held"]} rows of rank {metrics["rank_held"]}',
+         f'drift {metrics["drift_max_m"]:.0e} m',
+         f'account open by {metrics["energy_error_j"]:.0e} J'], metrics['reached'])
     instants = {'catch': CATCH, 'release': RELEASE}
     place = page.add_subplot(grid[:2, :2])
     style.dress(place, '(a) arms and box: begin, catch, lifted, carried, end', 'x [m]', 'y [m]')

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 from c3p_description.agv_model import Agv
 from c3p_description.model import ModelError
 from c3p_description.reading.loader import load
-from c3p_experiments.loop.model_options import ModelOptions
-from c3p_experiments.loop.outcome import Row
+from c3p_experiments.loop.outcome import ModelOptions, Row
 from c3p_experiments.loop.report import table_rows, write_report
 from c3p_experiments.saha_angeles.page import agv_page
-from c3p_experiments.saha_angeles.study import figures_of, study
+from c3p_experiments.saha_angeles.study import metrics_of, study
 from c3p_kinematics.agv_circle import Circle
 
 Progress = Callable[[float], None]
@@ -80,16 +79,16 @@ def agv(out: Path, options: ModelOptions, progress: Progress = lambda done: None
     Returns
     -------
     dict
-        The figures, ready for JSON.
+        The metrics, ready for JSON.
 
     Raises
     ------
     ModelError
         As in `load_agv`.
     """
-    figures = run_agv(out, options.robot or 'agv')
+    metrics = run_agv(out, options.robot or 'agv')
     progress(1.0)
-    return figures
+    return metrics
 
 
 def run_agv(out: str | Path, robot: str | Path = 'agv', circle: Circle | None = None
@@ -109,7 +108,7 @@ def run_agv(out: str | Path, robot: str | Path = 'agv', circle: Circle | None = 
     Returns
     -------
     dict
-        The figures, ready for JSON, with ``conditions``, ``table`` and ``files``.
+        The metrics, ready for JSON, with ``conditions``, ``table`` and ``files``.
 
     Raises
     ------
@@ -120,14 +119,14 @@ def run_agv(out: str | Path, robot: str | Path = 'agv', circle: Circle | None = 
     """
     circle, base = circle or Circle(), Path(out) / AGV.name
     done = study(load_agv(robot), circle)
-    figures = figures_of(done)
-    figures = {'experiment': AGV.name, 'title': AGV.title, 'source': AGV.source,
+    metrics = metrics_of(done)
+    metrics = {'experiment': AGV.name, 'title': AGV.title, 'source': AGV.source,
                'conditions': {'robot': str(robot), 'radius_m': circle.radius,
                               'duration_s': circle.duration, 'angle_rad': circle.angle,
                               'caster_start_rad': float(done.path.caster[0])},
-               'reached': figures['direct_dynamics_error_rad'] <= ERROR_BAR, **figures,
-               'table': table_rows(ROWS, figures)}
+               'reached': metrics['direct_dynamics_error_rad'] <= ERROR_BAR, **metrics,
+               'table': table_rows(ROWS, metrics)}
     picture, pdf = agv_page(done, base)
-    figures['files'] = {'picture': str(picture), 'picture_pdf': str(pdf),
-                        'table': str(write_report(AGV, figures, base))}
-    return figures
+    metrics['files'] = {'picture': str(picture), 'picture_pdf': str(pdf),
+                        'table': str(write_report(AGV, metrics, base))}
+    return metrics

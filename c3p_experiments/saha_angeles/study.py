@@ -116,8 +116,8 @@ def _table(agv: Agv, circle: Circle, count: int) -> Table:
     return Table(spacing, run, largest(run), largest(smooth))
 
 
-def figures_of(done: Study) -> dict[str, Any]:
-    """Return the figures of a study, ready for JSON, in SI units."""
+def metrics_of(done: Study) -> dict[str, Any]:
+    """Return the metrics of a study, ready for JSON, in SI units."""
     agv, circle, path = done.agv, done.circle, done.path
     rates = np.abs(path.rates).max(axis=0)
     return {

@@ -142,11 +142,11 @@ def judge(scenarios: Scenarios, changed: Mapping[str, float], number: int) -> Ju
     except Exception as error:  # parameters that cannot be, and robots that fall over
         return Judgement(2.0 * MOST * scenarios.total, {}, False,
                          f'{type(error).__name__}: {error}')
-    return cost(scenarios, driven.outcome.figures, driven.outcome.runs[0].log, spec,
+    return cost(scenarios, driven.outcome.metrics, driven.outcome.runs[0].log, spec,
                 np.minimum(described.torque_limit, traction_torque(described)))
 
 
-def cost(scenarios: Scenarios, figures: Mapping[str, Any], log: LoopLog, spec: CampaignSpec,
+def cost(scenarios: Scenarios, metrics: Mapping[str, Any], log: LoopLog, spec: CampaignSpec,
          torque_limit: np.ndarray) -> Judgement:
     """
     Return what a drive costs.
@@ -155,20 +155,20 @@ def cost(scenarios: Scenarios, figures: Mapping[str, Any], log: LoopLog, spec: C
     ----------
     scenarios : Scenarios
         Has the weights.
-    figures : mapping
-        Of `goals.drive_figures`.
+    metrics : mapping
+        Of `goals.goal_metrics`.
     log : LoopLog
     spec : CampaignSpec
         Has the goal.
     torque_limit : (n,) array, N·m
     """
     length = math.hypot(*spec.goal[:2])
-    if not figures['reached']:
-        away = (min(figures['ground_truth_final_error_m'] / length, 1.0)
-                + figures['ground_truth_final_yaw_error_rad'] / math.pi) / 2.0
+    if not metrics['reached']:
+        away = (min(metrics['ground_truth_final_error_m'] / length, 1.0)
+                + metrics['ground_truth_final_yaw_error_rad'] / math.pi) / 2.0
         return Judgement(MOST * scenarios.total * (1.0 + away), {}, False, '')
     relative = log.wheel_effort.value / torque_limit
-    told = {**figures, 'relative_time': figures['time_s'] * SPEED / length,
+    told = {**metrics, 'relative_time': metrics['time_s'] * SPEED / length,
             'relative_torque': float(np.sqrt(np.mean(np.square(relative))))}
     parts = {}
     for term, (name, scale, _) in TERMS.items():

@@ -27,9 +27,9 @@ def coarse(monkeypatch):
     monkeypatch.setattr(style, 'save', save)
 
 
-def ready(figures):
-    """Check what all have in common; return the figures as read from JSON."""
-    again = json.loads(json.dumps(figures))
+def ready(metrics):
+    """Check what all have in common; return the metrics as read from JSON."""
+    again = json.loads(json.dumps(metrics))
     assert again['reached'] is True
     assert [Path(file).suffix for file in again['files']] == ['.png', '.pdf']
     assert all(Path(file).stat().st_size > 10_000 for file in again['files'])
@@ -37,21 +37,21 @@ def ready(figures):
 
 
 def test_two_arms_catch_carry_and_release_a_box(tmp_path, coarse):
-    figures = ready(run_grasp(tmp_path))
+    metrics = ready(run_grasp(tmp_path))
     # torques are held for a step each, their work is exact to the integrator's fourth order
-    assert figures['energy_error_j'] < 1e-9
-    assert figures['drift_max_m'] < 1e-12
+    assert metrics['energy_error_j'] < 1e-9
+    assert metrics['drift_max_m'] < 1e-12
     # six of the twelve rows are independent in a plane
-    assert (figures['rows_held'], figures['rank_held']) == (12, 6)
+    assert (metrics['rows_held'], metrics['rank_held']) == (12, 6)
     # the box and the first hand: more than nothing, less than all of ½ 2 kg (0.15 m/s)²
-    assert 0 < figures['grasp_loss_j'] < 0.0225
-    assert figures['grasp_loss_j'] <= figures['energy_lost_in_impacts_j']
+    assert 0 < metrics['grasp_loss_j'] < 0.0225
+    assert metrics['grasp_loss_j'] <= metrics['energy_lost_in_impacts_j']
 
 
 def test_the_arm_berths_the_satellite_and_momentum_stays(tmp_path, coarse):
-    figures = ready(run_berthing(tmp_path))
+    metrics = ready(run_berthing(tmp_path))
     for name, rank in (('planar', 6), ('spatial', 12)):
-        part = figures[name]
+        part = metrics[name]
         assert part['momentum_error_ns'] < 1e-9 * part['momentum_ns']
         assert part['angular_momentum_error_nms'] < 1e-9 * part['angular_momentum_nms']
         assert part['energy_error_j'] < 1e-9
@@ -63,12 +63,12 @@ def test_the_arm_berths_the_satellite_and_momentum_stays(tmp_path, coarse):
 
 
 def test_the_chain_comes_to_lean_against_the_wall(tmp_path, coarse):
-    figures = ready(run_chain(tmp_path))
+    metrics = ready(run_chain(tmp_path))
     # after the first hit the joints shake at some 100 Hz, which a step of 0.25 ms follows to 1e-7
-    assert figures['energy_error_j'] < 1e-5
-    assert figures['penetration_max_m'] < 1e-9
-    assert set(figures['closed_at_end']) == {'foot on ground', 'joint 5 on wall'}
-    assert figures['energy_lost_in_impacts_j'] > 1.0
+    assert metrics['energy_error_j'] < 1e-5
+    assert metrics['penetration_max_m'] < 1e-9
+    assert set(metrics['closed_at_end']) == {'foot on ground', 'joint 5 on wall'}
+    assert metrics['energy_lost_in_impacts_j'] > 1.0
 
 
 def test_smooth_steps_have_the_derivatives_that_they_say():

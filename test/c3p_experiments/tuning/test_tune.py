@@ -232,18 +232,18 @@ def test_a_force_is_shared_alike_in_both_nodes():
 # cost
 
 
-def drive(**figures):
-    """Return figures of a drive that reached its goal, and its log."""
+def drive(**metrics):
+    """Return metrics of a drive that reached its goal, and its log."""
     torque = np.full((10, 3), 0.6)
     told = {'reached': True, 'align_time_s': 1.0, 'ground_truth_path_error_max_m': 0.02,
             'ground_truth_final_error_m': 0.005, 'ground_truth_final_yaw_error_rad': 0.1,
-            'time_s': 6.0, **figures}
+            'time_s': 6.0, **metrics}
     return told, SimpleNamespace(wheel_effort=SimpleNamespace(value=torque))
 
 
-def cost_of(scenarios=None, **figures):
+def cost_of(scenarios=None, **metrics):
     """Return the judgement of a drive of 2 m."""
-    return cost(scenarios or Scenarios(), *drive(**figures), CampaignSpec(goal=(2.0, 0.0, 0.0)),
+    return cost(scenarios or Scenarios(), *drive(**metrics), CampaignSpec(goal=(2.0, 0.0, 0.0)),
                 np.full(3, 1.2))
 
 
