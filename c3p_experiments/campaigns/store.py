@@ -90,8 +90,8 @@ class ResultFile:
         kinds = {suffix: folder / f'{NAME}.{suffix}' for suffix in ('parquet', 'csv')}
         present = [path for path in kinds.values() if path.exists()]
         if len(present) == 2 and resume:
-            raise StoreError(f'{present[0]} and {present[1]}: a campaign has one result file; move '
-                             'one of them away')
+            raise StoreError(f'{present[0]} and {present[1]}: a campaign has one result file; '
+                             'move one of them away')
         if present and resume:
             self._resume(present[0])
             return present[0]

@@ -104,9 +104,7 @@ def correlations(rows: Sequence[Row], parameters: Sequence[str], effect: str
 
 
 def chance(count: int) -> float:
-    """
-    Return the 1 % significance limit of |ρ| for `count` draws, ``2.58/√(N − 1)``.
-    """
+    """Return the 1 % significance limit of |ρ| for `count` draws, ``2.58/√(N − 1)``."""
     return 2.58 / math.sqrt(max(count - 1, 1))
 
 

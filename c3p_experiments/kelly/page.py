@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the pages of constrained motion have in common: head, energy account, outlines."""
+"""Common panels of the pages of constrained motion: head, energy account, outlines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from c3p_dynamics.constraints import Record
 
 TIME = 'time [s]'
 WIDE, HIGH = 12.0, 8.6
-# smaller values are zero but for rounding, and not drawn
+# smaller values are rounding and not drawn
 ZERO = 1e-18
 
 
@@ -29,7 +29,7 @@ def head(title: str, source: str, lines: Sequence[str], reached: bool, rows: int
     ----------
     title, source : str
     lines : sequence of str
-        Figures in words, under the title.
+        Metrics as text, below the title.
     reached : bool
     rows, columns : int
         Of the grid.
@@ -47,7 +47,7 @@ def head(title: str, source: str, lines: Sequence[str], reached: bool, rows: int
 def energies(axes: Axes, letter: str, title: str, record: Record,
              work: str = 'work of the motors') -> None:
     """
-    Draw the account: mechanical energy, work, and the staircase of what impacts took.
+    Draw the energy account: mechanical energy, work, friction and losses in impacts.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def energies(axes: Axes, letter: str, title: str, record: Record,
     letter, title : str
     record : Record
     work : str
-        What the torques are.
+        Label of the work of the torques.
     """
     style.dress(axes, f'({letter}) {title}', TIME, 'energy [J]')
     start = record.kinetic[0] + record.potential[0]
@@ -74,7 +74,7 @@ def energies(axes: Axes, letter: str, title: str, record: Record,
 def stairs(axes: Axes, letter: str, records: Mapping[str, Record], title: str = 'lost in impacts'
            ) -> None:
     """
-    Draw what impacts took so far.
+    Draw the cumulative losses in impacts.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def stairs(axes: Axes, letter: str, records: Mapping[str, Record], title: str = 
 def closures(axes: Axes, letter: str, curves: Mapping[str, tuple[Array, Array]], title: str,
              label: str) -> None:
     """
-    Draw what ought to be zero, on a logarithmic axis.
+    Draw residuals on a logarithmic axis.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def outline(axes: Axes, points: Array, colour: str, strength: float = 1.0, width
         0 to 1.
     width : float
     joints : bool
-        Whether to mark the points.
+        Mark the points.
     """
     axes.plot(points[:, 0], points[:, 1], color=colour, linewidth=width, alpha=strength,
               marker='o' if joints else None, markersize=2.2, solid_joinstyle='round')

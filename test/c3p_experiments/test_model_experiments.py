@@ -67,7 +67,7 @@ def test_models_are_registered_beside_the_drives_and_listed(capsys):
     (['hills'], 'experiment hills: must be one of'),
     (['hill', '--duration', '0'], 'must be a number greater than zero'),
     (['hill', '--robot', 'c3p'], 'pvc_tricycle')])
-def test_unsupported_options_are_rejected_before_anything_is_done(arguments, text, tmp_path, capsys):
+def test_unsupported_options_are_rejected_before_any_run(arguments, text, tmp_path, capsys):
     try:
         code = main(['experiment', *arguments, '--out', str(tmp_path)])
     except SystemExit as end:

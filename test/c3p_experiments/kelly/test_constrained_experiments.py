@@ -11,7 +11,7 @@ from c3p_bags.report import style
 from c3p_experiments.kelly.berthing import run_berthing
 from c3p_experiments.kelly.chain import run_chain
 from c3p_experiments.kelly.grasp import hand_path, run_grasp
-from c3p_experiments.kelly.laws import quintic, three_joint_angles, way
+from c3p_experiments.kelly.laws import point_to_point, quintic, three_joint_angles
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_the_chain_comes_to_lean_against_the_wall(tmp_path, coarse):
     assert metrics['energy_lost_in_impacts_j'] > 1.0
 
 
-def test_smooth_steps_have_the_derivatives_that_they_say():
+def test_smooth_steps_have_the_derivatives_that_they_return():
     h = 1e-5
     for time in np.linspace(-0.2, 2.3, 11):
         before, here, after = (quintic(time + k * h, 0.1, 2.0) for k in (-1, 0, 1))
@@ -79,15 +79,15 @@ def test_smooth_steps_have_the_derivatives_that_they_say():
         assert (after[1] - before[1]) / (2 * h) == pytest.approx(here[2], abs=1e-7)
 
 
-def test_ways_pass_their_points():
-    path = way([(0.0, np.zeros(2)), (1.0, np.ones(2)), (3.0, np.array([1.0, -1.0]))])
+def test_references_pass_their_points():
+    path = point_to_point([(0.0, np.zeros(2)), (1.0, np.ones(2)), (3.0, np.array([1.0, -1.0]))])
     for time, place in ((-1.0, [0, 0]), (1.0, [1, 1]), (3.0, [1, -1]), (9.0, [1, -1])):
         np.testing.assert_allclose(path(time)[0], place)
     # both hands are where the box is
     assert hand_path(1)(1.0)[0][0] - hand_path(0)(1.0)[0][0] == pytest.approx(0.3)
 
 
-def test_joint_angles_reach_their_place_or_say_that_they_cannot():
+def test_joint_angles_reach_their_place_or_are_rejected():
     lengths = (0.5, 0.4, 0.1)
     for side in (-1.0, 1.0):
         angles = np.cumsum(three_joint_angles(np.array([0.4, 0.5, 0.7]), lengths, side))

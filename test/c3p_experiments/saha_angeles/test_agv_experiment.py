@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The experiment of the AGV: its metrics, its files, and what is wrong with a wrong robot."""
+"""Experiment of the AGV: metrics, files and rejected robots."""
 
 import json
 import math
@@ -42,7 +42,7 @@ def test_error_falls_with_the_tolerance_but_for_a_table(metrics):
     assert metrics['prediction_miss'] < 2e-3
 
 
-def test_what_constraints_determine_and_units_do(metrics):
+def test_rank_of_constraints_and_units_of_least_squares(metrics):
     assert (metrics['constraint_rows'], metrics['constraint_rank']) == (33, 28)
     assert metrics['lateral_sum_undetermined'] < 1e-12 < metrics['lateral_difference_undetermined']
     assert min(metrics['wheel_load_min_n']) > 0 and metrics['friction_needed'] < 0.01
@@ -62,7 +62,7 @@ def test_files_and_json(metrics):
 
 def test_robots_of_another_kind_are_refused(tmp_path):
     assert load_agv('agv').name == load('agv').name
-    with pytest.raises(ModelError, match="'c3p' is no AGV.*extends: agv"):
+    with pytest.raises(ModelError, match="'c3p' is not an AGV.*extends: agv"):
         run_agv(tmp_path, robot='c3p')
     assert not list(tmp_path.iterdir())
 
