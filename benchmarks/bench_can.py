@@ -61,8 +61,8 @@ def cards(channel: str) -> None:
 def card_settings(rate: float):
     """Return the robot and its cards' settings; nobody is a fault because the machine is busy."""
     from c3p_description import load
+    from c3p_hardware.canopen.process_data import DriveUnits
     from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings
-    from c3p_hardware.units import DriveUnits
 
     robot = load('c3p')
     units = DriveUnits(0.11, 14.0, 0.8, 2000, 1)
@@ -125,7 +125,7 @@ def interface(channel: str, rate: float, seconds: float) -> dict[str, float]:
                     time.time_ns)
     link.connect()
     time.sleep(WARM_UP)
-    link.count_afresh()
+    link.reset_statistics()
     answered.clear()
     loop = link._loop
     cycles, begin, cpu = loop.cycles, time.monotonic(), time.process_time()
@@ -137,7 +137,7 @@ def interface(channel: str, rate: float, seconds: float) -> dict[str, float]:
         ('max', loop.lateness.largest))}
     result = {'cpu': 1e6 * cpu / cycles, **late, **quantiles('answered', list(answered)),
               'incomplete': loop.incomplete, 'cycles': cycles / took,
-              'frames': loop.load.frames_per_s}
+              'frames': loop.frames_per_s}
     link.close()
     return result
 
@@ -178,7 +178,7 @@ def frames(channel: str, rate: float, seconds: float, own: bool) -> dict[str, fl
     import can
     from can.interfaces.serial.serial_can import SerialBus
 
-    from c3p_hardware.process_data import DRIVE_COMMAND, DRIVE_SAMPLE, ENCODER_SAMPLE
+    from c3p_hardware.canopen.process_data import DRIVE_COMMAND, DRIVE_SAMPLE, ENCODER_SAMPLE
     from c3p_hardware.transport.serial_can import FastSerialBus
 
     _, settings = card_settings(rate)

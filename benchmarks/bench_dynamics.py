@@ -1,31 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How fast the caster dynamics are, beside MuJoCo and Pinocchio, in one run.
+Speed of the caster dynamics, beside MuJoCo and Pinocchio, in one run.
 
 ``python benchmarks/bench_dynamics.py`` from the root of the repository prints medians of the time
 of one call, taken in turns, and the ratios. The robot is robots/c3p.yaml for everybody. The peers
 solve it as a tree (MuJoCo with contacts), ours in the three freedoms that rolling leaves; the
 ratio says what that is worth, not who programs better. Pinocchio's inverse dynamics are timed
 thrice: whole (constraints from its own Jacobians), with Jacobians in closed form, and with all but
-``rnea``, the projection and the share over the wheels given beforehand.
+``rnea``, the projection and the share over the wheels given beforehand. The lines "by libm" are
+the same kernels with sine, cosine and tanh of the mathematics library: the end-to-end gain of the
+tables in _elementary.py.
 """
 
 from __future__ import annotations
 
+import importlib
+import math
+import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import mujoco
+import numba
 import numpy as np
 import pinocchio as pin
 
 from c3p_description import load
 from c3p_description.model import Array, CasterRobot, Friction
-from c3p_dynamics import _caster_dynamics_kernels as kernels
 from c3p_dynamics._caster_derivative_kernels import forward_derivatives
+from c3p_dynamics._caster_equations import packed_model
 from c3p_dynamics._caster_inverse_kernels import share_packed
+from c3p_dynamics._caster_motion_kernels import runge_kutta
 from c3p_dynamics._sharing_kernels import share_weighted
 from c3p_dynamics.caster_dynamics import (
     VIRTUAL_STEERING_WEIGHT,
@@ -38,7 +46,7 @@ from c3p_kinematics.casters import (
     steering_jacobian,
     wheel_jacobian,
 )
-from c3p_kinematics.compiled import kernel
+from c3p_kinematics.compiled import inlined, kernel
 from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant
 from c3p_simulation.plants.plant import AnalyticPlant
 
@@ -128,13 +136,15 @@ def inverse_loop(pack, vx, count):
         share_packed(pack)
 
 
-@kernel
-def derivative_loop(packed, vectors, out, count):
-    """Compiled loop over the forward dynamics with their derivatives."""
-    for _ in range(count):
-        forward_derivatives(packed[0], packed[1], packed[2], packed[3], vectors[0], vectors[1],
-                            vectors[2], vectors[3], out[0], out[1], out[2], out[3])
-        vectors[1][0] = 0.3 + 1e-9 * out[0][0]
+def derivative_loop(derivatives: Callable[..., object]) -> Callable[..., None]:
+    """Return a compiled loop over the forward dynamics with their derivatives."""
+    @numba.njit(error_model='numpy')
+    def loop(model, vectors, out, count):
+        for _ in range(count):
+            derivatives(model, vectors[0], vectors[1], vectors[2], vectors[3], out[0], out[1],
+                        out[2], out[3])
+            vectors[1][0] = 0.3 + 1e-9 * out[0][0]
+    return loop
 
 
 @kernel
@@ -143,6 +153,25 @@ def share_loop(reach, target, weight, low, high, torque, count):
     for _ in range(count):
         share_weighted(reach, target, weight, 1e-6, low, high, torque)
         target[0] += 1e-12 * torque[0]
+
+
+def by_libm() -> list[Callable[..., object]]:
+    """Return `runge_kutta` and `forward_derivatives`, compiled without the tables."""
+    names = [f'c3p_dynamics.{name}' for name in (
+        '_elementary', '_caster_equations', '_caster_motion_kernels',
+        '_caster_derivative_kernels')]
+    ours = {name: sys.modules.pop(name) for name in names}
+    try:
+        # machine code is kept by file, so these need a place of their own
+        numba.config.CACHE_DIR = tempfile.mkdtemp()
+        elementary = importlib.import_module(names[0])
+        elementary.circle = inlined(lambda angle: (math.cos(angle), math.sin(angle)))
+        elementary.level = inlined(lambda x: math.tanh(x))
+        _, motion, derivatives = (importlib.import_module(name) for name in names[1:])
+        return [motion.runge_kutta, derivatives.forward_derivatives]
+    finally:
+        numba.config.CACHE_DIR = ''
+        sys.modules.update(ours)
 
 
 def python(call: Callable[[], object]) -> Callable[[int], None]:
@@ -167,24 +196,28 @@ def runs() -> tuple[dict[str, Callable[[int], object]], dict[str, Any]]:
     full[:3], full[3::2] = np.eye(3), steering_jacobian(ROBOT, STEERING)
     full[4::2] = -wheel_jacobian(ROBOT, STEERING)
     rates, accels = full @ TWIST, full @ ACCEL
-    packed = ROBOT.geometry, ROBOT.caster_inertia, ROBOT.platform, ROBOT.losses
+    model = packed_model(ROBOT.geometry, ROBOT.caster_inertia, ROBOT.platform, ROBOT.losses)
     vectors = STEERING.copy(), TWIST.copy(), TORQUE, np.zeros(3)
     out = np.empty(3), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    forward_derivatives(*packed, *vectors, *out)
+    forward_derivatives(model, *vectors, *out)
     limit, shared, unit = np.full(3, 1.2), np.empty(3), np.ones(3)
     near, far = np.full(3, 0.1), np.full(3, 3.0)
     batch = np.tile(STEERING, (ROWS, 1))
-    states = [np.zeros(14), np.zeros(14)]
+    states = [np.zeros(14) for _ in range(3)]
+    ours, libm = derivative_loop(forward_derivatives), by_libm()
+    theirs = derivative_loop(libm[1])
     for one in states:
         one[3:6], one[6:9] = TWIST, STEERING
 
-    def integrate(robot: CasterRobot, at: Array) -> Callable[[int], object]:
-        return lambda count: kernels.runge_kutta(
+    def integrate(robot: CasterRobot, at: Array, kernel: Callable[..., object] = runge_kutta
+                  ) -> Callable[[int], object]:
+        return lambda count: kernel(
             robot.geometry, robot.caster_inertia, robot.platform, robot.losses, at, TORQUE,
             np.zeros(3), 1e-3, count)
 
     return {
         'RK4 step with friction': integrate(ROBOT, states[0]),
+        'RK4 step with friction, by libm': integrate(ROBOT, states[2], libm[0]),
         'RK4 step without friction': integrate(smooth, states[1]),
         'mj_step': lambda count: mujoco.mj_step(contact.model, contact.data, count),
         'plant.step(5 ms), call': python(lambda: plant.step(TORQUE, 0.005)),
@@ -204,8 +237,10 @@ def runs() -> tuple[dict[str, Callable[[int], object]], dict[str, Any]]:
             lambda: tree.whole(STEERING, TWIST, ACCEL)),
         'forward_dynamics, call': python(
             lambda: forward_dynamics(ROBOT, STEERING, TWIST, TORQUE)),
-        'forward with derivatives, compiled loop': lambda count: derivative_loop(
-            packed, vectors, out, count),
+        'forward with derivatives, compiled loop': lambda count: ours(
+            model, vectors, out, count),
+        'forward with derivatives, loop, by libm': lambda count: theirs(
+            model, vectors, out, count),
         'weighted share, within limits, loop': lambda count: share_loop(
             out[3], near, unit, -limit, limit, shared, count),
         'weighted share, at limits, loop': lambda count: share_loop(
@@ -250,6 +285,9 @@ def main() -> None:
     print(f'MuJoCo had {objects["contact"].data.ncon} contacts at the end\n')
     for peer, one in (('mj_step', 'RK4 step with friction'),
                       ('mj_step', 'RK4 step without friction'),
+                      ('RK4 step with friction, by libm', 'RK4 step with friction'),
+                      ('forward with derivatives, loop, by libm',
+                       'forward with derivatives, compiled loop'),
                       ('pinocchio rnea', 'inverse, prepared call'),
                       ('pinocchio rnea + projection, all given', 'inverse, prepared call'),
                       ('pinocchio rnea + projection, J closed form', 'inverse, prepared call'),

@@ -37,7 +37,7 @@ def child(kind: str, rate: float, seconds: float) -> None:
     nodes = [factory() for factory in (*map(node_class, CHAIN), SimulationNode)]
     for node in nodes:
         executor.add_node(node)
-    simulation = nodes[-1]
+    pace = nodes[-1].pace
     steady_process()
     spin_for(spin, executor, 2.0)
     # from here on the goal is under way and the figures count
@@ -46,18 +46,18 @@ def child(kind: str, rate: float, seconds: float) -> None:
     message = PoseStamped()
     message.pose.position.x, message.pose.orientation.w = 20.0, 1.0
     goal.publish(message)
-    simulation.latency.__init__()
-    simulation.lateness.__init__()
-    cycles, overruns = simulation.cycles, simulation.overruns
-    answered, begin, cpu = simulation.answered, time.monotonic(), time.process_time()
+    pace.latency.__init__()
+    pace.lateness.__init__()
+    cycles, overruns = pace.cycles, pace.overruns
+    answered, begin, cpu = pace.answered, time.monotonic(), time.process_time()
     spin_for(spin, executor, seconds)
-    cycles = simulation.cycles - cycles
+    cycles = pace.cycles - cycles
     print(json.dumps({
-        'p50': 1e3 * simulation.latency.quantile(0.5),
-        'p99': 1e3 * simulation.latency.quantile(0.99), 'max': 1e3 * simulation.latency.largest,
-        'late': 1e3 * simulation.lateness.quantile(0.99),
-        'overruns': simulation.overruns - overruns,
-        'answered': (simulation.answered - answered) / cycles,
+        'p50': 1e3 * pace.latency.quantile(0.5),
+        'p99': 1e3 * pace.latency.quantile(0.99), 'max': 1e3 * pace.latency.largest,
+        'late': 1e3 * pace.lateness.quantile(0.99),
+        'overruns': pace.overruns - overruns,
+        'answered': (pace.answered - answered) / cycles,
         'cpu': (time.process_time() - cpu) / (time.monotonic() - begin)}))
     executor.shutdown(timeout_sec=1.0)
     for node in nodes:

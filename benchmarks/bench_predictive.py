@@ -85,7 +85,9 @@ def casadi_solver(law):
 
     robot, steps, dt = law.robot, len(law._dt), float(law._dt[0])
     n = robot.count
-    rate = motion(robot, law.observer.model[3])
+    losses = robot.losses.copy()
+    losses[:, 5] = law.settings.friction_smoothing
+    rate = motion(robot, losses)
     x, tau, wrench, row = ca.SX.sym('x', 6 + n), ca.SX.sym('t', n), ca.SX.sym('w', 3), ca.SX.sym(
         'r', 7)
     half = x + 0.5 * dt * rate(x, tau, wrench)

@@ -15,13 +15,13 @@ from nav_msgs.msg import Odometry
 from rclpy.node import Node
 
 from c3p_bags.recorder.recorder_node import RecorderNode
-from c3p_dynamics.excitation import Excitation
-from c3p_ros.errors import PublishError
+from c3p_dynamics.identification.excitation import Excitation
+from c3p_ros.cdr import OdometryRead, PublishError
 from c3p_ros.frames import planar_pose
 from c3p_ros.messages import MessageError, fill_twist
 from c3p_ros.node import LATEST, RELIABLE
 from c3p_ros.session import Session
-from c3p_ros.wire import READERS, OdometryRead
+from c3p_ros.wire import READERS
 
 # commands per second; odometry is faster, but more commands carry no more information
 COMMAND_RATE = 50.0

@@ -39,10 +39,10 @@ from c3p_controller.path_controller import PathController
 from c3p_controller.position_laws import make_position, pace_of, retune, zone_of
 from c3p_controller.rearm import Opening, lock_ends, robot_step
 from c3p_kinematics.se2 import compose
+from c3p_ros.cdr import OdometryRead, PublishError
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.drive_commands import OPENING, DriveCommands
-from c3p_ros.errors import PublishError
 from c3p_ros.frames import GoalFrames, planar_pose
 from c3p_ros.goal_report import GoalReports
 from c3p_ros.lock_report import LockWatch
@@ -50,7 +50,6 @@ from c3p_ros.messages import MessageError, planar, stamp_to_ns
 from c3p_ros.node import LATEST, RELIABLE, SuiteNode
 from c3p_ros.odometry_gap import OdometryGap
 from c3p_ros.session import run
-from c3p_ros.wire import OdometryRead
 
 # how old a goal may be when it arrives, s; a goal replayed from a bag is not driven to
 GOAL_AGE = 10.0
@@ -71,7 +70,7 @@ class PositionControllerNode(SuiteNode):
             'position_controller_parameters.yaml'), **options)
         values = self.parameters.value
         self._controller = make_position(values)
-        self.parameters.changed = self._retune
+        self.parameters.check, self.parameters.changed = make_position, self._retune
         self._frames = GoalFrames(self)
         self._line = CycleClock()
         self._odom_seen = Lifeline(values.odom_timeout)
@@ -95,8 +94,8 @@ class PositionControllerNode(SuiteNode):
                             partial(self._give_up, CANCELLED))
         self.watch(self._on_watch)
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics."""
         goal, zone = self._controller.goal, zone_of(self._controller)
         shown = 'none' if goal is None else np.round(goal, 4).tolist()
         return {'controller': self.parameters.value.controller, 'goal': shown,

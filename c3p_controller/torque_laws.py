@@ -56,8 +56,17 @@ def make_law(values: Any, robot: CasterRobot) -> PaperChain | OneStep:
     return law
 
 
+def check(values: Any) -> None:
+    """Raise ValueError for parameters that `retune` cannot use."""
+    if values.controller == PAPER:
+        gains_of(values), fusion_of(values)
+    else:
+        settings_of(values)
+    traction_of(values), limits_of(values)
+
+
 def retune(law: PaperChain | OneStep, values: Any) -> None:
-    """Give `law` the present parameters; errors as in `make_law`."""
+    """Give `law` the present parameters, which `check` accepts."""
     law.traction.settings = traction_of(values)
     if isinstance(law, PaperChain):
         law.retune(gains_of(values), limits_of(values), values.stop_acceleration,

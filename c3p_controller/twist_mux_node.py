@@ -34,7 +34,7 @@ from c3p_ros.finite import check_message
 from c3p_ros.messages import MessageError, ns_to_stamp, planar
 from c3p_ros.mux_inputs import LOCKS, TOPICS, locks_of, shipped, sources_of
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
-from c3p_ros.parameters import ParameterError
+from c3p_ros.parameters import ParameterError, overrides_of
 from c3p_ros.session import run
 
 # what publishers of a lock have latched; more than one publisher may have
@@ -87,7 +87,7 @@ class TwistMuxNode(SuiteNode):
     def _inputs(self) -> tuple[list[Input], list[Lock]]:
         """Declare and return the sources and the locks."""
         given: dict[str, dict[str, Any]] = {TOPICS: {}, LOCKS: {}}
-        for name, parameter in self._parameter_overrides.items():
+        for name, parameter in overrides_of(self).items():
             group, _, rest = name.partition('.')
             if group in given and parameter.value is not None:
                 given[group][rest] = parameter.value
@@ -99,8 +99,8 @@ class TwistMuxNode(SuiteNode):
                 self.declare_parameter(f'{group}.{key}', value, fixed)
         return sources_of(given[TOPICS]), locks_of(given[LOCKS])
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics."""
         now = self.watch_time()
         return {'driving': self._mux.driving(now) or 'nobody',
                 'lock priority': self._mux.lock_priority(now),

@@ -27,10 +27,10 @@ from c3p_controller.command_guard import CommandGuard
 from c3p_controller.law import Ahead, Sensed
 from c3p_controller.one_step import LawFailure
 from c3p_controller.paper.chain import PaperChain
-from c3p_controller.step_watch import StepWatch
-from c3p_controller.torque_laws import make_law, retune
+from c3p_controller.torque_laws import check, make_law, retune
 from c3p_controller.velocity_controller import braking_torque
-from c3p_ros.cycle import CycleClock, Lifelines
+from c3p_ros.cdr import JointStateRead, OdometryRead, TrajectoryRead
+from c3p_ros.cycle import CycleClock, Lifelines, StepWatch
 from c3p_ros.diagnostics import ERROR, OK, WARN, warned
 from c3p_ros.frames import planar_points, planar_pose
 from c3p_ros.lock_report import LockReport
@@ -39,8 +39,7 @@ from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.session import run
 from c3p_ros.stamp_join import StampJoin
-from c3p_ros.wire import JointStateRead, OdometryRead, TrajectoryRead
-from c3p_ros.wire_writers import AccelWriter, JointStateWriter
+from c3p_ros.wire import AccelWriter, JointStateWriter
 
 
 class VelocityControllerNode(SuiteNode):
@@ -63,7 +62,7 @@ class VelocityControllerNode(SuiteNode):
         self._alive = Lifelines('joint_states', 'odom', *['dynamics_effort'] * self._paper,
                                 timeout=values.chain_timeout)
         self._lock = LockReport(self, self.diagnostics)
-        self.parameters.changed = self._retune
+        self.parameters.check, self.parameters.changed = check, self._retune
         self._write_effort = JointStateWriter(self._efforts.names, ['effort'], 'wheel_effort')
         self._effort = self.create_publisher(JointState, 'wheel_effort', LATEST)
         command = TwistStamped if values.use_stamped_vel else Twist
@@ -79,8 +78,8 @@ class VelocityControllerNode(SuiteNode):
         self.watch(self._on_watch)
         PublisherWatch(self, 'joint_states', act=self._alive.surplus)
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics."""
         largest, self._largest = self._largest, 0.0
         return {'controller': self.parameters.value.controller, 'follows': self._law.follows,
                 'cycles': self._steps.count, 'largest torque [N·m]': f'{largest:.3f}',

@@ -5,7 +5,7 @@ Compiled inverse dynamics on one packed array: `share_packed`, and batches of it
 
 Calling compiled code from Python costs some 50 ns for each array that is handed over, more than
 the arithmetic. So the robot, the weight, the work memory, the state and the torques are one array
-of floats, made by `packed_model`:
+of floats, made by `packed_inverse`:
 
     [m, m cx, m cy, inertia about the origin, w_s, tolerance, constant part of A · 5]
     [x, y, 1/d, r, μ_e, μ_a, κ, driven/r, driven/r² − w_s/d², w_s/d, cos θ, sin θ] · n casters
@@ -22,6 +22,15 @@ import math
 
 import numpy as np
 
+from c3p_dynamics._caster_equations import (
+    caster_inertia_force,
+    cofactors,
+    platform_force,
+    platform_terms,
+    projected,
+    times,
+    turning_part,
+)
 from c3p_dynamics._elementary import circle
 from c3p_dynamics._sharing_kernels import share_least_norm
 from c3p_kinematics._caster_kernels import RANK_TOLERANCE
@@ -41,13 +50,12 @@ def count_of(pack):
 
 
 @kernel
-def packed_model(geometry, inertia, platform, driven, weight, tolerance):
+def packed_inverse(geometry, inertia, platform, driven, weight, tolerance):
     """Return the packed array of a robot, at rest with all steering angles 0."""
     n = len(geometry)
     pack = np.zeros(HEAD + 6 + (ROW + 2) * n)
-    m, cx, cy = platform[0], platform[2], platform[3]
-    pack[0], pack[1], pack[2] = m, m * cx, m * cy
-    pack[3], pack[4], pack[5] = platform[1] + m * (cx * cx + cy * cy), weight, tolerance
+    pack[0], pack[1], pack[2], pack[3] = platform_terms(platform)
+    pack[4], pack[5] = weight, tolerance
     pack[10] = n * weight
     for i in range(n):
         at, x, y, d = HEAD + ROW * i, geometry[i, 0], geometry[i, 1], geometry[i, 2]
@@ -67,7 +75,7 @@ def packed_model(geometry, inertia, platform, driven, weight, tolerance):
 
 @kernel
 def _share_dropped(pack, f0, f1, f2):
-    """Add the least-norm share of a force to the torques; what no motor can give is dropped."""
+    """Add the least-norm allocation of a force to the torques; unreachable parts are dropped."""
     n = count_of(pack)
     wheel, steer = np.empty((n, 3)), np.empty((n, 3))
     driven, force = np.empty(n, np.bool_), np.empty(3)
@@ -82,7 +90,7 @@ def _share_dropped(pack, f0, f1, f2):
         wheel[i, 0], wheel[i, 1], wheel[i, 2] = -s * gain, c * gain, (c * x + s * y) * gain
         steer[i, 0], steer[i, 1] = -c * per_offset, -s * per_offset
         steer[i, 2] = -(s * x - c * y) * per_offset - 1.0
-    # a state that is no number ends here, too; LAPACK would raise, and a loop must not meet that
+    # a state that is not finite ends here, too; LAPACK would raise, which a loop must not meet
     if math.isfinite(known):
         share_least_norm(wheel, steer, driven, force, pack[4], pack[5], pack[len(pack) - n:])
     else:
@@ -94,8 +102,8 @@ def _add_share(pack, n, z0, z1, z2):
     """Add ``J_x z`` to the torques of the driven wheels."""
     for i in range(n):
         at = HEAD + ROW * i
-        px, py = z0 - z2 * pack[at + 1], z1 + z2 * pack[at]
-        pack[len(pack) - n + i] += pack[at + 7] * (pack[at + 10] * py - pack[at + 11] * px)
+        along, _ = projected(pack[at + 10], pack[at + 11], pack[at], pack[at + 1], z0, z1, z2)
+        pack[len(pack) - n + i] += pack[at + 7] * along
 
 
 @inlined
@@ -103,26 +111,22 @@ def share_inline(pack):
     """Write the torques of caster_dynamics.inverse_dynamics at the state in `pack` into it."""
     n = count_of(pack)
     out, at = len(pack) - n, HEAD + (ROW + 1) * n
-    m, mx, my = pack[0], pack[1], pack[2]
     vx, vy, w = pack[at], pack[at + 1], pack[at + 2]
     ax, ay, aw = pack[at + 3], pack[at + 4], pack[at + 5]
-    # what the platform asks for: M ν̇ + G without casters
-    qx, qy = ax - w * vy, ay + w * vx
-    f0, f1 = m * qx - my * aw - mx * w * w, m * qy + mx * aw - my * w * w
-    f2 = mx * qy - my * qx + pack[3] * aw
+    # f: M ν̇ + G, of the platform and then of each caster; a: the normal matrix of the share
+    f0, f1, f2 = platform_force(pack[0], pack[1], pack[2], pack[3], vx, vy, w, ax, ay, aw)
     a00, a01, a02, a11, a12, a22 = pack[6], 0.0, pack[7], pack[8], pack[9], pack[10]
     for i in range(n):
         at = HEAD + ROW * i
-        x, y, kappa = pack[at], pack[at + 1], pack[at + 6]
+        x, y = pack[at], pack[at + 1]
         c, s = circle(pack[HEAD + ROW * n + i])
         pack[at + 10], pack[at + 11] = c, s
-        px, py, qx, qy = vx - w * y, vy + w * x, ax - aw * y, ay + aw * x
-        along, across = c * py - s * px, c * px + s * py
+        along, across = projected(c, s, x, y, vx, vy, w)
         rate = -pack[at + 2] * across - w
-        own = pack[at + 4] * (c * qy - s * qx - rate * across)
-        side = pack[at + 5] * (c * qx + s * qy + rate * along) + kappa * along * across
-        push = -kappa * across * across
-        # what a motor spends on its own rolling mass is its own: τ = r² μ_e θ̈_x
+        along_accel, across_accel = projected(c, s, x, y, ax, ay, aw)
+        own, push, side = caster_inertia_force(pack[at + 4], pack[at + 5], pack[at + 6], along,
+                                               across, rate, along_accel, across_accel)
+        # each motor drives its own rolling mass: τ = r² μ_e θ̈_x; a wheel without one is pushed
         if pack[at + 7] > 0.0:
             pack[out + i] = pack[at + 3] * own
         else:
@@ -132,33 +136,28 @@ def share_inline(pack):
         f0 += fx
         f1 += fy
         f2 += x * fy - y * fx
-        # the part of A that turns: [[q, t], [t, −q]] at the pivot, and w_s/d a with the yaw
-        part = pack[at + 8] * s
-        q, t = part * s, -part * c
+        # what of A turns with the caster, and w_s/d of its axle's row times the platform's yaw
+        q, d01, d02, d12, d22 = turning_part(pack[at + 8], c, s, x, y)
         across_x, across_y = pack[at + 9] * c, pack[at + 9] * s
-        a, b = x * t - y * q, x * q + y * t
         a00 += q
-        a01 += t
+        a01 += d01
         a11 -= q
-        a02 += a + across_x
-        a12 += across_y - b
-        a22 += 2.0 * (x * across_y - y * across_x) - (y * a + x * b)
-    # below `tolerance` the normal equations would meet rounding
+        a02 += d02 + across_x
+        a12 += d12 + across_y
+        a22 += d22 + 2.0 * (x * across_y - y * across_x)
+    # below `tolerance` the normal equations are singular up to rounding
     if pack[4] > pack[5]:
-        c00, c01, c02 = a11 * a22 - a12 * a12, a12 * a02 - a01 * a22, a01 * a12 - a11 * a02
-        volume = a00 * c00 + a01 * c01 + a02 * c02
+        c00, c01, c02, c11, c12, c22, volume = cofactors(a00, a01, a02, a11, a12, a22)
         if volume > WELL_SPANNED * a00 * a11 * a22:
-            c11, c12, c22 = a00 * a22 - a02 * a02, a01 * a02 - a00 * a12, a00 * a11 - a01 * a01
             by = 1.0 / volume
-            _add_share(pack, n, by * (c00 * f0 + c01 * f1 + c02 * f2),
-                       by * (c01 * f0 + c11 * f1 + c12 * f2),
-                       by * (c02 * f0 + c12 * f1 + c22 * f2))
+            z0, z1, z2 = times(c00, c01, c02, c11, c12, c22, f0, f1, f2)
+            _add_share(pack, n, by * z0, by * z1, by * z2)
             return
         l1, l2 = a01 / a00, a02 / a00
         p1, r2 = a11 - l1 * a01, a12 - l2 * a01
         l3 = r2 / p1
         p2 = a22 - l2 * a02 - l3 * r2
-        # false for a number that is none, too
+        # also false for nan
         if a00 > 0.0 and p1 > RANK_TOLERANCE * a11 and p2 > RANK_TOLERANCE * a22:
             y1 = f1 - l1 * f0
             z2 = (f2 - l2 * f0 - l3 * y1) / p2
@@ -188,7 +187,7 @@ def inverses(geometry, inertia, platform, driven, steering, twist, accel, weight
              tolerance, torque):
     """Write the wheel torques of a batch: `steering`, `torque` (B, n), `twist`, `accel` (B, 3)."""
     n = len(geometry)
-    pack = packed_model(geometry, inertia, platform, driven, weight, tolerance)
+    pack = packed_inverse(geometry, inertia, platform, driven, weight, tolerance)
     at, out = HEAD + ROW * n, len(pack) - n
     for b in range(len(steering)):
         for i in range(n):
@@ -198,19 +197,3 @@ def inverses(geometry, inertia, platform, driven, steering, twist, accel, weight
         share_inline(pack)
         for i in range(n):
             torque[b, i] = pack[out + i]
-
-
-@kernel
-def inverse(geometry, inertia, platform, driven, steering, twist, accel, weight,
-            tolerance, torque):
-    """Write the wheel torques of caster_dynamics.inverse_dynamics into `torque` (n,)."""
-    n = len(geometry)
-    pack = packed_model(geometry, inertia, platform, driven, weight, tolerance)
-    at, out = HEAD + ROW * n, len(pack) - n
-    for i in range(n):
-        pack[at + i] = steering[i]
-    for j in range(3):
-        pack[at + n + j], pack[at + n + 3 + j] = twist[j], accel[j]
-    share_inline(pack)
-    for i in range(n):
-        torque[i] = pack[out + i]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ANN001, ANN202 (the compiler infers the types)
 """
-Compiled shares of a force, or of an acceleration, over the wheel motors.
+Compiled allocation of a force, or of an acceleration, to the wheel motors.
 
-A robot has three freedoms and any number of motors; close to singular poses fewer than three can
-be moved at once. Each function here is one way to decide (allocation.py says which is for what).
+A robot has three freedoms and any number of motors; close to singular poses fewer than three
+freedoms are controllable at once. Each function is one method of allocation.py.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from c3p_kinematics.compiled import inlined, kernel
 # most steps of `share_weighted`; random problems with up to six wheels needed at most eight
 MOST_STEPS = 60
 
-# part of the terms of a sum that is its rounding: so far past a limit a wheel still is at it
+# rounding of a sum relative to its terms: a wheel beyond a limit by less is at the limit
 ROUNDING = 1e-12
 
 
 @kernel
 def share_damped(wheel, steer, driven, force, weight, torque):
     """
-    Share F over wheel motors and virtual steering motors of weight 1/w; keep the former.
+    Allocate F to wheel motors and virtual steering motors of weight 1/w; keep the former.
 
-    Returns False, and leaves `torque`, when all motors together do not span the three freedoms
-    (one wheel driven of two, a weight close to rounding).
+    Returns False, and leaves `torque`, if all motors together do not span the three freedoms (one
+    wheel driven of two, a weight close to rounding).
     """
     normal, z = np.zeros((3, 3)), np.empty(3)
     for i in range(len(torque)):
@@ -48,9 +48,9 @@ def share_damped(wheel, steer, driven, force, weight, torque):
 
 @kernel
 def share_least_norm(wheel, steer, driven, force, weight, tolerance, torque):
-    """Share as `share_damped`, by singular values; what the motors cannot give is dropped."""
+    """Allocate as `share_damped`, by singular values; unreachable parts are dropped."""
     n = len(torque)
-    # not by normal equations: they lose sight of the rank long before `tolerance`
+    # not by normal equations, which square the condition
     stack = np.zeros((2 * n, 3))
     for i in range(n):
         for j in range(3):
@@ -80,7 +80,7 @@ def _missing(reach, ridge, low, high, w0, w1, w2, z0, z1, z2, d0, d1, d2, far, f
 
 @kernel
 def _root_along(reach, ridge, low, high, w0, w1, w2, z0, z1, z2, d0, d1, d2, first):
-    """Return how far along d the residual has no part along d; `first` is that part at z."""
+    """Return the distance along d at which the residual along d is 0; `first` is that at z."""
     near, far, at_near = 0.0, math.inf, first
     for i in range(len(low)):
         b0, b1, b2 = w0 * reach[0, i], w1 * reach[1, i], w2 * reach[2, i]
@@ -95,7 +95,7 @@ def _root_along(reach, ridge, low, high, w0, w1, w2, z0, z1, z2, d0, d1, d2, fir
                         near, at_near = bend, left
                     else:
                         far = bend
-    # nothing bends between `near` and `far`: the slope there is that of the wheels free there
+    # linear between `near` and `far`, with the slope of the wheels that are free there
     middle = 0.5 * (near + far) if far < math.inf else near + 1.0
     slope = ridge * (d0 * d0 + d1 * d1 + d2 * d2)
     for i in range(len(low)):

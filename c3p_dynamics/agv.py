@@ -112,7 +112,7 @@ def bias(agv: Agv, caster: ArrayLike, rates: ArrayLike) -> Array:
 
 def friction_torque(agv: Agv, caster: ArrayLike, rates: ArrayLike) -> Array:
     """
-    Return δ, what viscous friction of all four joints does to the driven wheels.
+    Return δ, the viscous friction of all four joints as torques on the driven wheels.
 
     ``δ = −Rᵀ diag(b) R θ̇`` with R the (4, 2) rates of the joints of unit rates of the driven ones.
     Shapes, units and errors as `bias`.
@@ -126,7 +126,7 @@ def friction_torque(agv: Agv, caster: ArrayLike, rates: ArrayLike) -> Array:
 def inverse_dynamics(agv: Agv, caster: ArrayLike, rates: ArrayLike, accelerations: ArrayLike
                      ) -> Array:
     """
-    Return the motor torques of a motion, ``τ = I θ̈ + C θ̇ − δ``.
+    Return the motor torques of a motion, ``τ = I θ̈ + C θ̇ − δ``; errors as for `bias`.
 
     Parameters
     ----------
@@ -138,11 +138,6 @@ def inverse_dynamics(agv: Agv, caster: ArrayLike, rates: ArrayLike, acceleration
     -------
     (…, 2) array, N·m
         Between platform and wheel, positive about +i: negative drives forward.
-
-    Raises
-    ------
-    ValueError
-        A wrong size, or a number that is not finite.
     """
     batch, (angles, speeds, rise) = _batch(caster, rates=rates, accelerations=accelerations)
     mass, force = _mass_and_bias(agv, angles, speeds)
@@ -152,7 +147,7 @@ def inverse_dynamics(agv: Agv, caster: ArrayLike, rates: ArrayLike, acceleration
 
 def direct_dynamics(agv: Agv, caster: ArrayLike, rates: ArrayLike, torque: ArrayLike) -> Array:
     """
-    Return θ̈ that the motor torques cause, ``I⁻¹(τ + δ − C θ̇)``.
+    Return θ̈ under motor torques, ``I⁻¹(τ + δ − C θ̇)``; errors as for `bias`.
 
     Parameters
     ----------
@@ -164,11 +159,6 @@ def direct_dynamics(agv: Agv, caster: ArrayLike, rates: ArrayLike, torque: Array
     Returns
     -------
     (…, 2) array, rad/s²
-
-    Raises
-    ------
-    ValueError
-        A wrong size, or a number that is not finite.
     """
     batch, (angles, speeds, moments) = _batch(caster, rates=rates, torque=torque)
     mass, force = _mass_and_bias(agv, angles, speeds)
@@ -178,14 +168,7 @@ def direct_dynamics(agv: Agv, caster: ArrayLike, rates: ArrayLike, torque: Array
 
 
 def kinetic_energy(agv: Agv, caster: ArrayLike, rates: ArrayLike) -> Array:
-    """
-    Return ½ θ̇ᵀ I(ψ) θ̇ of all bodies, wheels spinning included, (…) array in joule.
-
-    Raises
-    ------
-    ValueError
-        A wrong size, or a number that is not finite.
-    """
+    """Return ½ θ̇ᵀ I(ψ) θ̇ of all bodies (…), J, spinning wheels included; errors as for `bias`."""
     batch, (angles, speeds) = _batch(caster, rates=rates)
     mass, _ = _mass_and_bias(agv, angles, speeds)
     return 0.5 * np.einsum('bi,bij,bj->b', speeds, mass, speeds).reshape(batch)

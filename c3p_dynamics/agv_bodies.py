@@ -180,8 +180,8 @@ class WheelLoads(NamedTuple):
     Attributes
     ----------
     forces : (3, 3) array, N
-        Wheels 1, 2, 3; along i, j, k. Of wheels 1 and 2 the parts along i are equal shares of the
-        sum, which is all that is determined.
+        Wheels 1, 2, 3; along i, j, k. Only the sum of wheels 1 and 2 along i is determined; it is
+        divided equally.
     constraints : ConstraintForces
         All 33 multipliers.
     """
@@ -192,7 +192,7 @@ class WheelLoads(NamedTuple):
 
 def wheel_loads(agv: Agv, caster: float, rates: ArrayLike, torque: ArrayLike) -> WheelLoads:
     """
-    Return what the ground must give when the motors give `torque`.
+    Return the ground forces under the motor torques `torque`.
 
     Newton's and Euler's equations of all five bodies, solved for the constraints: weight, motors
     and viscous friction are known, θ̈ from `direct_dynamics`.
@@ -208,7 +208,7 @@ def wheel_loads(agv: Agv, caster: float, rates: ArrayLike, torque: ArrayLike) ->
     Returns
     -------
     WheelLoads
-        A negative force along k would have to pull: the wheel lifts off.
+        A negative force along k means that the wheel lifts off.
     """
     state = agv_assembly(agv, caster, rates)
     moments = np.asarray(torque, float) - agv.viscous[:2] * rates

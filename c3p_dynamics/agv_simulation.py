@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Direct dynamics of the vehicle on a circle: what torques computed beforehand make of the path.
+Direct dynamics of the vehicle on a circle under precomputed torques.
 
-The torques of the inverse dynamics are fed, without any feedback, to the equations of motion, and
-the joints that come out are compared with the path. Saha & Angeles, sections 3.3 and 4, Fig. 5.
+The torques of the inverse dynamics are fed to the equations of motion without feedback, and the
+resulting joint angles are compared with the path. Saha & Angeles, sections 3.3 and 4, Fig. 5.
 The caster's angle is integrated with the rest; without it (`frozen_state_rate`, eq. (30) as
 printed) I and C belong to another configuration than the one reached.
 """
@@ -66,7 +66,7 @@ def circle_torque(agv: Agv, circle: Circle, time: ArrayLike) -> Array:
 
 
 def _drive(agv: Agv, circle: Circle) -> Array:
-    """Return what the compiled torque reads: R, T, B and the caster's constants."""
+    """Return the parameters of `circle_torques`: R, T, B and the caster's constants."""
     return np.array([circle.radius, circle.duration, circle.angle,
                      *caster_constants(agv, circle.radius, caster_start(agv, circle))])
 
@@ -92,7 +92,7 @@ def table_torque(agv: Agv, circle: Circle, spacing: float) -> Torque:
     agv : Agv
     circle : Circle
     spacing : float, s
-        Between two rows; the last row stands at the end of the drive.
+        Between two rows; the last row is at the end of the drive.
 
     Returns
     -------
@@ -121,10 +121,10 @@ def table_torque(agv: Agv, circle: Circle, spacing: float) -> Torque:
 
 def smoothed_table_torque(agv: Agv, circle: Circle, spacing: float) -> Torque:
     """
-    Return ``τ + Δ²/12 τ̈``, what a table of spacing Δ gives on average.
+    Return ``τ + Δ²/12 τ̈``, the average torque of a table of spacing Δ.
 
-    A chord lies on average by that much beside its arc. The drive with this torque shows where
-    the table leads, without its corners.
+    That is the mean distance of a chord from its arc: this torque has the error of the table
+    without its corners.
 
     Parameters
     ----------

@@ -23,14 +23,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics import _caster_dynamics_kernels as kernels
+from c3p_dynamics import _caster_batch_kernels as kernels
+from c3p_dynamics._caster_inverse_kernels import inverses
 from c3p_kinematics.casters import batched
 
 # weight w_s of the virtual steering motors: 1 is the papers' reading and realises 54 % of a yaw
-# acceleration asked with parallel casters of the papers' robot; 0.1 gives 92 %, 0.01 gives 99 %
+# acceleration with parallel casters of the papers' robot; 0.1 gives 92 %, 0.01 gives 99 %
 VIRTUAL_STEERING_WEIGHT = 0.023
 
-# singular values of J_x below this fraction of the largest count as zero in the least-norm share
+# singular values of J_x below this fraction of the largest are zero in the least-norm allocation
 RANK_TOLERANCE = 1e-9
 
 
@@ -44,7 +45,7 @@ def _mass_and_bias(robot: CasterRobot, angles: Array, nu: Array) -> tuple[Array,
 
 def mass_matrix(robot: CasterRobot, steering: ArrayLike) -> Array:
     """
-    Return M(θ_s), the inertia that the platform's twist feels.
+    Return M(θ_s), the inertia in terms of the platform's twist.
 
     Parameters
     ----------
@@ -102,11 +103,11 @@ def bias(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike) -> Array:
 def inverse_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, accel: ArrayLike,
                      virtual_steering_weight: float = VIRTUAL_STEERING_WEIGHT) -> Array:
     """
-    Return the wheel torques for an acceleration of the platform, friction left out.
+    Return the wheel torques for an acceleration of the platform, without friction.
 
-    The force ``F = M ν̇ + G`` is shared over the wheel motors and as many *virtual* motors in the
+    The force ``F = M ν̇ + G`` is allocated to the wheel motors and as many *virtual* motors in the
     steering axes, ``min |τ_x|² + |τ_s|²/w_s`` subject to ``J_xᵀτ_x + J_sᵀτ_s = F``, and the
-    virtual torques are dropped; each motor carries its own rolling mass first:
+    virtual torques are dropped; each motor first drives its own rolling mass:
 
         τ = r²μ_e θ̈_x + J_x A⁻¹ (F − J_xᵀ r²μ_e θ̈_x),   A = J_xᵀJ_x + w_s J_sᵀJ_s
 
@@ -114,10 +115,10 @@ def inverse_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, 
     singularities w_s → 0 gives the exact inverse, with an error proportional to w_s; at random
     steering angles of the papers' robot half of all demands are realised by 54 % or more with
     w_s = 1, 83 % with 0.1, 97 % with 0.01. At a singularity no torque accelerates the robot in
-    the un-actuated direction at once; with w_s > 0 a force F asked there becomes a yaw moment of
-    about −d F, which turns the casters and so leaves the singularity, the sooner the smaller w_s,
-    while w_s = 0 (the pseudo-inverse) asks for nothing and, where the rows vanish exactly, stays
-    there for ever: see docs/papers/el_shenawy.md and the tests of singular starts.
+    the uncontrollable direction at once. With w_s > 0 a force F in that direction becomes a yaw
+    moment of about −d F, which turns the casters out of the singularity, the sooner the smaller
+    w_s. With w_s = 0 (the pseudo-inverse) the torque is 0 and an exact singularity is never left:
+    see docs/papers/el_shenawy.md and the tests of singular starts.
 
     Parameters
     ----------
@@ -131,7 +132,7 @@ def inverse_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, 
     Returns
     -------
     (…, n) array, N·m
-        Zero for casters that are not driven. `unreached_acceleration` tells what it cannot give.
+        Zero for casters that are not driven; see `unreached_acceleration`.
 
     Raises
     ------
@@ -143,19 +144,19 @@ def inverse_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, 
     batch, (angles, nu, nudot) = batched(n, steering=(steering, n), twist=(twist, 3),
                                          accel=(accel, 3))
     torque = np.empty((len(angles), n))
-    kernels.inverses(robot.geometry, robot.caster_inertia, robot.platform, robot.driven, angles,
-                     nu, nudot, float(virtual_steering_weight), RANK_TOLERANCE, torque)
+    inverses(robot.geometry, robot.caster_inertia, robot.platform, robot.driven, angles, nu,
+             nudot, float(virtual_steering_weight), RANK_TOLERANCE, torque)
     return torque.reshape(*batch, n)
 
 
 def check_virtual_steering_weight(weight: float) -> None:
     """
-    Refuse a w_s that no share can be made with.
+    Check w_s.
 
     Raises
     ------
     ValueError
-        Unless it is finite and not negative.
+        Not finite, or negative.
     """
     if not 0 <= weight < np.inf:
         raise ValueError(f'virtual_steering_weight = {weight}: must be 0 (pseudo-inverse) or '
@@ -174,7 +175,7 @@ def forward_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
     twist : (…, 3) array_like
         ν, ``base_link``.
     wheel_torque : (…, n) array_like, N·m
-        τ; a torque on a caster that is not driven is an outside push on its wheel.
+        τ; a torque on a caster without a motor is an external torque on its wheel.
 
     Returns
     -------
@@ -198,12 +199,12 @@ def forward_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
 def unreached_acceleration(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
                            accel: ArrayLike, wheel_torque: ArrayLike) -> Array:
     """
-    Return the part of `accel` that `wheel_torque` does not give, friction included.
+    Return the part of `accel` that `wheel_torque` does not reach, friction included.
 
-    ``ν̇_asked − forward_dynamics(τ)``: shapes, units and errors as `forward_dynamics`.
+    ``ν̇ − forward_dynamics(τ)``: shapes, units and errors as `forward_dynamics`.
     """
-    batch, (asked,) = batched(robot.count, accel=(accel, 3))
-    return asked.reshape(*batch, 3) - forward_dynamics(robot, steering, twist, wheel_torque)
+    batch, (requested,) = batched(robot.count, accel=(accel, 3))
+    return requested.reshape(*batch, 3) - forward_dynamics(robot, steering, twist, wheel_torque)
 
 
 def kinetic_energy(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike) -> Array:

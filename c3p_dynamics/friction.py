@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wheel torques that make up for the friction of wheels, pivots and tyres."""
+"""Compensation of the friction of wheels, pivots and tyres by wheel torques."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics._caster_dynamics_kernels import share_damped, share_least_norm
+from c3p_dynamics._sharing_kernels import share_damped, share_least_norm
 from c3p_dynamics.caster_dynamics import RANK_TOLERANCE, VIRTUAL_STEERING_WEIGHT
 from c3p_kinematics._caster_kernels import rows
 from c3p_kinematics.casters import batched
@@ -18,7 +18,7 @@ from c3p_kinematics.compiled import kernel
 
 @kernel
 def _compensate(geometry, losses, driven, steering, twist, weight, smoothing, torque):  # noqa: ANN001, ANN202
-    """Write into `torque` what cancels the friction at `twist`; leading axis is the batch."""
+    """Write the torques that cancel the friction at `twist`; the first axis is the batch."""
     n = len(geometry)
     wheel, steer, force = np.empty((n, 3)), np.empty((n, 3)), np.empty(3)
     for b in range(len(steering)):
@@ -41,14 +41,14 @@ def _compensate(geometry, losses, driven, steering, twist, weight, smoothing, to
                 force[j] += steer[i, j] * (pivot + scrub)
             force[2] -= pivot
             steer[i, 2] -= 1.0
-            # rolling friction is the affair of the wheel's own motor, if it has one
+            # rolling friction is cancelled by the wheel's own motor, if it has one
             roll = (losses[i, 2] * wheel_rate
                     + losses[i, 3] * math.tanh(wheel_rate / smoothing))
             torque[b, i] = roll if driven[i] else 0.0
             if not driven[i]:
                 for j in range(3):
                     force[j] += wheel[i, j] * roll
-        # too few motors for three freedoms: as far as they go, as in the inverse dynamics
+        # too few motors for three freedoms: the reachable part, as in the inverse dynamics
         if not share_damped(wheel, steer, driven, force, weight, torque[b]):
             share_least_norm(wheel, steer, driven, force, weight, RANK_TOLERANCE, torque[b])
 
@@ -61,8 +61,7 @@ def friction_compensation(robot: CasterRobot, steering: ArrayLike, twist: ArrayL
 
     Rolling friction of a driven wheel is cancelled by its own motor; the forces of pivot and scrub
     friction, ``J_sᵀ τ_pivot + J_cᵀ τ_scrub``, and of the rolling of wheels without a motor are
-    shared over the wheels as the inverse dynamics shares a force
-    (``caster_dynamics.inverse_dynamics``).
+    allocated to the wheels as a force in ``caster_dynamics.inverse_dynamics``.
 
     Parameters
     ----------
@@ -71,7 +70,7 @@ def friction_compensation(robot: CasterRobot, steering: ArrayLike, twist: ArrayL
     twist : (…, 3) array_like
         ν, ``base_link``; the reference rather than a noisy measurement.
     virtual_steering_weight : float, > 0
-        w_s of the sharing.
+        w_s of the allocation.
     smoothing : float, rad/s
         Rate over which dry friction changes its sign; wider than the model's to avoid chatter.
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Node: wheel torques for the acceleration that the velocity controller asks for.
+Node: wheel torques for the reference acceleration of the velocity controller.
 
 Subscribes ``joint_states``, ``odom``, ``reference_acceleration``; publishes ``dynamics_effort``
 with the stamp of the cycle (papers I (10)-(12), II (16)-(18); caster_dynamics.inverse_dynamics).
@@ -18,6 +18,7 @@ from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
 from c3p_dynamics.caster_dynamics import inverse_dynamics
+from c3p_ros.cdr import AccelRead, JointStateRead, OdometryRead
 from c3p_ros.messages import (
     EffortCoding,
     JointCoding,
@@ -27,8 +28,7 @@ from c3p_ros.messages import (
 from c3p_ros.node import RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.session import run
 from c3p_ros.stamp_join import StampJoin
-from c3p_ros.wire import AccelRead, JointStateRead, OdometryRead
-from c3p_ros.wire_writers import JointStateWriter
+from c3p_ros.wire import JointStateWriter
 
 
 class InverseDynamicsNode(SuiteNode):
@@ -50,8 +50,8 @@ class InverseDynamicsNode(SuiteNode):
         self.listen(Odometry, 'odom', self._on_odom, RELIABLE)
         self.listen(AccelStamped, 'reference_acceleration', self._on_accel, RELIABLE)
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics."""
         largest, self._largest = self._largest, 0.0
         return {'cycles': self._cycles, 'largest torque [N·m]': f'{largest:.3f}'}
 
@@ -91,7 +91,7 @@ class InverseDynamicsNode(SuiteNode):
         torque = inverse_dynamics(self.robot, steering, twist, accel,
                                   self.parameters.value.virtual_steering_weight)
         self._cycles += 1
-        # without an answer the velocity controller brakes
+        # without dynamics_effort the velocity controller brakes
         if self.send(self._effort, self._write, message.stamp,
                      effort=self._efforts.encode(torque)):
             self._largest = max(self._largest, float(abs(torque).max()))

@@ -3,7 +3,7 @@
 The equations of motion in the papers' own coordinates: all wheel and steering angles.
 
 Platform, n links and n wheels (seven bodies for three casters) have the speeds q̇ = (q̇_x, q̇_s), 2n
-of them, of which three are free. A chain wheel - link - platform by itself gives, with
+of them, of which three are free. A single chain wheel - link - platform gives, with
 σ = θ̇_s + ω the yaw rate of its link over ground,
 
     along its wheel     r² μ_e θ̈_x − κ d² r σ²
@@ -36,12 +36,12 @@ from c3p_kinematics.casters import batched, steering_jacobian, wheel_jacobian
 
 def check_steering_weight(weight: float) -> None:
     """
-    Refuse a w_s without a left inverse.
+    Check that w_s has a left inverse.
 
     Raises
     ------
     ValueError
-        Unless it is finite and greater than zero.
+        Not finite, or not greater than zero.
     """
     if not 0 < weight < np.inf:
         raise ValueError(f'steering_weight = {weight}: must be finite and greater than zero')
@@ -183,8 +183,8 @@ def one_state(count: int, **arrays: tuple[ArrayLike, int]) -> list[Array]:
     """
     batch, vectors = batched(count, **arrays)
     if batch:
-        raise ValueError(f'{", ".join(arrays)}: leading dimensions {batch} are too many: give one '
-                         'state, or use caster_dynamics.py for sweeps')
+        raise ValueError(f'{", ".join(arrays)}: leading dimensions {batch}: expected one '
+                         'state; use caster_dynamics.py for sweeps')
     return [vector[0] for vector in vectors]
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics._caster_inverse_kernels import packed_model, share_at, share_packed
+from c3p_dynamics._caster_inverse_kernels import packed_inverse, share_at, share_packed
 from c3p_dynamics.caster_dynamics import (
     RANK_TOLERANCE,
     VIRTUAL_STEERING_WEIGHT,
@@ -60,7 +60,7 @@ class InverseDynamics:
                  virtual_steering_weight: float = VIRTUAL_STEERING_WEIGHT) -> None:
         """Pack the robot, and compile or load the kernel, so that no call later has to."""
         check_virtual_steering_weight(virtual_steering_weight)
-        self.pack: Array = packed_model(robot.geometry, robot.caster_inertia, robot.platform,
+        self.pack: Array = packed_inverse(robot.geometry, robot.caster_inertia, robot.platform,
                                         robot.driven, float(virtual_steering_weight),
                                         RANK_TOLERANCE)
         n = robot.count

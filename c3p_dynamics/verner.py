@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Verner's Runge-Kutta pair of orders 5 and 6, which the routine DVERK made common.
+Verner's Runge-Kutta pair of orders 5 and 6, known from the routine DVERK.
 
-Eight stages; the solution of order 6 is carried on, its difference from that of order 5 chooses
-the step. Like DVERK it is called from one time to the next and steps exactly onto each, so that
-the distance of the asked times bounds the step. J. H. Verner, SIAM J. Numer. Anal. 15 (1978).
+Eight stages; the solution of order 6 is continued, its difference from that of order 5 controls
+the step. Like DVERK it steps exactly onto each requested time, so that their distance bounds the
+step. J. H. Verner, SIAM J. Numer. Anal. 15 (1978).
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ SIXTH = np.array([3/40, 0, 875/2244, 23/72, 264/1955, 0, 125/11592, 43/616])
 FIFTH = np.array([13/160, 0, 2375/5984, 5/16, 12/85, 3/44, 0, 0])
 ERROR = SIXTH - FIFTH
 
-# a step aims at this share of the tolerance, and changes by no more than these factors
+# a step aims at this fraction of the tolerance, and changes by no more than these factors
 _SAFETY, _SHORTEST, _LONGEST = 0.9, 0.2, 2.0
-# a step below this share of the time cannot be told from none
+# a step below this fraction of the time is rounding
 _ROUNDING = 1e-14
 
 
@@ -44,9 +44,9 @@ class Integrated(NamedTuple):
     Attributes
     ----------
     states : (k, n) array
-        At the asked times, the first of which is the start.
+        At the requested times, the first of which is the start.
     steps, rejected, evaluations : int
-        Steps taken, steps tried in vain, and calls of the right-hand side.
+        Accepted steps, rejected steps, and calls of the right-hand side.
     """
 
     states: Array
@@ -65,7 +65,7 @@ def step(right: Callable[[float, Array], Array], time: float, state: Array, size
     right : callable
         ``right(time, state)``, the derivative (n,).
     time, size : float
-        Where the step starts, and how far it goes.
+        Start and size of the step.
     state, slope : (n,) array
         At `time`.
 
@@ -126,18 +126,18 @@ def integrate(right: Callable[[float, Array], Array], times: ArrayLike, start: A
         while time < end:
             own = min(size, end - time)
             found, error = step(right, time, state, own, slope)
-            share = float(np.max(np.abs(error) / np.maximum(np.abs(state), 1.0))) / tolerance
-            # estimates grow with the sixth power of the step; nan is refused like too much
-            factor = (_LONGEST if share == 0.0 else
-                      min(_LONGEST, max(_SHORTEST, _SAFETY * share ** (-1 / 6))))
-            if share <= 1.0:
-                # a step cut short to end on a time does not shorten those after it
+            ratio = float(np.max(np.abs(error) / np.maximum(np.abs(state), 1.0))) / tolerance
+            # estimates grow with the sixth power of the step; nan is rejected as too large
+            factor = (_LONGEST if ratio == 0.0 else
+                      min(_LONGEST, max(_SHORTEST, _SAFETY * ratio ** (-1 / 6))))
+            if ratio <= 1.0:
+                # a step shortened to end on a time does not shorten those after it
                 time, state = (time + own if own < end - time else end), found
                 size = own * factor if own == size else max(size, own * factor)
                 slope, steps = right(time, state), steps + 1
             else:
                 rejected += 1
-                size = own * (factor if np.isfinite(share) else _SHORTEST)
+                size = own * (factor if np.isfinite(ratio) else _SHORTEST)
                 if size < _ROUNDING * max(abs(time), abs(end)):
                     raise ValueError(f'tolerance = {tolerance}: the step at {time} would be '
                                      'shorter than rounding; is the system finite there?')

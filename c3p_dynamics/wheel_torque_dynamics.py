@@ -16,7 +16,7 @@ literal (15)-(18)   ``M_x = M_xx J_x + M_xs J_s``: the rows of the wheels
 
 Numbers are those of paper II; paper I has (13)-(14) as (8) and its text, (15)-(18) as (9)-(12).
 *Literal* is what is printed, read as kindly as its undefined symbols allow: six free coordinates,
-Lagrange's equations of their kinetic energy, no multipliers. What it costs stands in
+Lagrange's equations of their kinetic energy, no multipliers. Its errors are listed in
 docs/papers/el_shenawy.md, by scripts/literal_dynamics.py.
 """
 
@@ -42,7 +42,7 @@ FORMS = ('corrected', 'literal')
 
 class JointAcceleration(NamedTuple):
     """
-    Accelerations of the joints, and what closes the chains.
+    Accelerations of the joints, and the torques that close the chains.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class JointAcceleration(NamedTuple):
     closing_torque : (2n,) array, N·m
         Aᵀλ on q_x and q_s. Depends on the left inverse J_f, as M_q does.
     closure_error : float, rad/s²
-        ``|A (q̈ − J̇ν)|``: how fast these accelerations tear the chains apart.
+        ``|A (q̈ − J̇ν)|``: rate at which these accelerations open the chains.
     """
 
     wheel: Array
@@ -151,8 +151,8 @@ def joint_inverse(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
     _check(form)
     n = robot.count
     if not robot.driven.all():
-        raise ValueError(f'driven = {robot.driven.tolist()}: the papers share over all wheels; '
-                         'caster_dynamics.inverse_dynamics knows wheels without a motor')
+        raise ValueError(f'driven = {robot.driven.tolist()}: the papers drive all wheels; '
+                         'caster_dynamics.inverse_dynamics supports wheels without a motor')
     angles, nu = one_state(n, steering=(steering, n), twist=(twist, 3))
     wheel_rate, steering_rate, _ = inverse(robot, angles, nu)
     space = joint_space(robot, angles, wheel_rate, steering_rate, steering_weight)
@@ -209,7 +209,7 @@ class WheelTorqueSimulation:
     The papers calculate the steering "recursively": wheel torque dynamics and estimator see
     steering angles and rates that are delayed by one time step. That is the option `unit_delay`;
     without it the six speeds are integrated together by the classical Runge-Kutta method. Either
-    way nothing holds the chains closed but the equations; `closure_error` tells how well they do.
+    case only the equations keep the chains closed; `closure_error` is the deviation.
 
     Parameters
     ----------

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Between wheel commands and motors: what must hold whatever drives the wheels."""
+"""Motor cards of a robot: safety state machine, CANopen transport, emulator and nodes."""

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the master knows of each device on the bus, from its frames alone.
+State of each device on the bus, from its frames alone.
 
-A device is late when cycles pass without its sample, silent after `silence_timeout`, and doubled
-when more samples come than were asked for. Nothing here decides; `problems` tells what is wrong,
-in words that name the device, its state and the remedy.
+A device is late when cycles pass without its sample, silent after `silence_timeout`, and duplicate
+when more samples arrive than SYNCs were sent. `problems` yields these conditions, with device,
+state and remedy; the supervisor decides.
 
-A master that was itself held up accuses nobody: a device that has answered this cycle is not
-silent however late one looks, and its heartbeat is late only against its own samples.
+If the master itself was delayed, no device is declared silent: the sample of the present cycle
+counts however late the check runs, and a heartbeat is late only against the samples of its device.
 """
 
 from __future__ import annotations
@@ -16,8 +16,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from c3p_hardware.cia301 import NmtState, decode_emergency, emergency_text, heartbeat_state
-from c3p_hardware.cia402 import (
+from c3p_hardware.canopen.cia301 import (
+    HEARTBEATS,
+    NmtState,
+    decode_emergency,
+    emergency_text,
+)
+from c3p_hardware.canopen.cia402 import (
     MODE_CST,
     VOLTAGE_ENABLED,
     WARNING,
@@ -25,12 +30,12 @@ from c3p_hardware.cia402 import (
     mode_name,
     state_of,
 )
-from c3p_hardware.cia406 import alarm_texts, warning_texts
-from c3p_hardware.process_data import DRIVE_SAMPLE, ENCODER_SAMPLE, drive_health
+from c3p_hardware.canopen.cia406 import alarm_texts, warning_texts
+from c3p_hardware.canopen.process_data import DRIVE_SAMPLE, ENCODER_SAMPLE, drive_health
 from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings
 
-# samples more than SYNCs that mean that two devices answer: one may be a frame repeated by the
-# bus, and one of before the count began
+# surplus of samples over SYNCs that proves a second device: one may be a frame repeated by the
+# bus, and one precede the count
 SURPLUS = 3
 
 CABLE = 'check its power, cable and node id'
@@ -40,18 +45,18 @@ RECOVER = 'then call ~/recover and ~/enable'
 @dataclass(frozen=True)
 class Problem:
     """
-    Why the robot must not move.
+    Reason to stop the robot.
 
     Attributes
     ----------
     device : str
-        Its name with joint and node id; ``bus`` for the bus itself.
+        Name with joint and node id; ``bus`` for the bus itself.
     kind : str
-        One word for tables: ``silence``, ``reboot`` and so on.
+        ``silence``, ``reboot``, …
     text, remedy : str
-        What is wrong, with values, and what to do.
+        Condition with values, and remedy.
     configure : bool
-        The device has lost its configuration: it must be configured again before it may be used.
+        The device has lost its configuration and must be configured again.
     """
 
     device: str
@@ -61,84 +66,84 @@ class Problem:
     configure: bool = False
 
     def __str__(self) -> str:
-        """Return it as one sentence."""
+        """Return device, condition and remedy."""
         return f'{self.device}: {self.text}; {self.remedy}'
 
 
 @dataclass
 class Device:
     """
-    The part that drives and encoders share; memory of what came and when.
+    Common part of drives and encoders: received frames and their times.
 
     Attributes
     ----------
     name : str
     node_id : int
     joint : str
-    heard : float
+    sampled_at : float
         Time of the last sample, s; -inf before the first.
     sampled : bool
-        The sample of this cycle has come.
+        The sample of this cycle has been received.
     missed : int
         Finished cycles without a sample since the last one.
     lost : int
-        Cycles without a sample altogether.
+        Total number of cycles without a sample.
     nmt : NmtState or None
-        As its last heartbeat says.
-    heartbeat : float
+        Network state in the last heartbeat.
+    heartbeat_at : float
         Time of the last heartbeat, s.
     emergency : str
-        The present emergency in words.
+        Text of the present emergency.
     """
 
     name: str
     node_id: int
     joint: str
-    heard: float = -math.inf
+    sampled_at: float = -math.inf
     sampled: bool = False
     missed: int = 0
     lost: int = 0
     nmt: NmtState | None = None
-    heartbeat: float = -math.inf
+    heartbeat_at: float = -math.inf
     emergency: str = ''
     _booted: bool = field(default=False, repr=False)
     _surplus: float = field(default=0, repr=False)
-    _asked: float = field(default=math.inf, repr=False)
+    _requested_at: float = field(default=math.inf, repr=False)
 
     @property
     def behind(self) -> int:
-        """Cycles without a sample, with the present one: 0 when its sample has come."""
+        """Cycles without a sample, including the present one; 0 with its sample."""
         return 0 if self.sampled else self.missed + 1
 
-    def new_cycle(self, patience: int, now: float) -> None:
+    def new_cycle(self, max_backlog: int, now: float) -> None:
         """
-        Begin a cycle: a sample is asked for.
+        Begin a cycle: the SYNC requests a sample.
 
-        Samples are counted against cycles, and those that are owed may still come all at once:
-        at most `patience` of them, so that samples lost long ago do not excuse a second device.
-        One of the same node id is thus found after `SURPLUS` cycles in which both answer, at most
-        ``patience + SURPLUS - 1`` when many samples were lost before: 15 ms and 70 ms at 200 Hz
-        and a silence of 50 ms. A device that was missing for more than `patience` cycles has lost
-        count until `begin`; it is silent, which is a fault already, and its backlog is no second
-        device.
+        Samples are counted against cycles. Late samples may arrive all at once, at most
+        `max_backlog` of them, so that samples lost long ago do not hide a second device. A second
+        device with the same node id is detected after `SURPLUS` cycles in which both respond, and
+        at most ``max_backlog + SURPLUS - 1`` after many lost samples: 15 ms and 70 ms at 200 Hz
+        and a silence timeout of 50 ms. After more than `max_backlog` missing samples counting
+        stops until `begin`: the device is silent, which is a fault already, and its late samples
+        are not a second device.
 
         Parameters
         ----------
-        patience : int
-            Samples that it may be behind: at least the cycles of `silence_timeout`.
+        max_backlog : int
+            Samples that may be late: at least the cycles of `silence_timeout`.
         now : float, s
-            Silence begins with a question: a master that paused has nobody to blame.
+            Silence is measured from the request, so that a pause of the master does not count.
         """
         if self.sampled:
-            self._asked = now
+            self._requested_at = now
         else:
             self.missed += 1
             self.lost += 1
         self.sampled = False
-        if self.missed > patience:
+        if self.missed > max_backlog:
             self._surplus = -math.inf
         elif self._surplus > -math.inf:
-            self._surplus = max(self._surplus - 1, -patience)
+            self._surplus = max(self._surplus - 1, -max_backlog)
 
     def on_sample(self, data: bytes, now: float) -> None:
         """
@@ -147,28 +152,32 @@ class Device:
         Raises
         ------
         ValueError
-            It has not the size of the layout.
+            Another size than that of the layout.
         """
         self._read(data)
-        self.sampled, self.missed, self.heard = True, 0, now
+        self.sampled, self.missed, self.sampled_at = True, 0, now
         self._surplus += 1
 
     def on_heartbeat(self, data: bytes, now: float) -> None:
         """
-        Take a heartbeat, or the boot-up message of a device that has begun anew.
+        Take a heartbeat, or the boot-up message of a restarted device.
 
         Raises
         ------
         ValueError
-            No state that there is.
+            An undefined state.
         """
-        self.nmt = heartbeat_state(data)
+        state = HEARTBEATS.get(bytes(data))
+        if state is None:
+            raise ValueError(f'heartbeat {bytes(data).hex(" ")}: undefined state; another device '
+                             'may use this node id')
+        self.nmt = state
         self._booted |= self.nmt == NmtState.INITIALISING
-        self.heartbeat = now
+        self.heartbeat_at = now
 
     def on_emergency(self, data: bytes) -> None:
         """
-        Take an emergency message; one that takes back says that all errors are gone.
+        Take an emergency message; a reset message clears the emergency.
 
         Raises
         ------
@@ -179,8 +188,8 @@ class Device:
         self.emergency = '' if emergency.is_reset else f'emergency: {emergency.text}'
 
     def begin(self, now: float) -> None:
-        """Forget what was before `now`, s: it has just been configured."""
-        self.heard = self.heartbeat = self._asked = now
+        """Start monitoring at `now`, s: the device has just been configured."""
+        self.sampled_at = self.heartbeat_at = self._requested_at = now
         self.nmt, self.emergency, self._booted = NmtState.OPERATIONAL, '', False
         self._surplus, self.missed, self.sampled = 0, 0, True
 
@@ -188,21 +197,23 @@ class Device:
         raise NotImplementedError
 
     def problems(self, now: float, settings: CardSettings) -> Iterator[Problem]:
-        """Yield what is wrong with it at `now`."""
+        """Yield the problems at `now`."""
         if self._booted:
-            yield Problem(self.name, 'reboot', 'it has started anew and lost its configuration, '
-                          'or a second device has its node id', f'{CABLE}, {RECOVER}', True)
+            yield Problem(self.name, 'reboot', 'it has restarted and lost its configuration, or '
+                          'a second device has its node id', f'{CABLE}, {RECOVER}', True)
         elif self.nmt not in (NmtState.OPERATIONAL, None):
             yield Problem(self.name, 'nmt', f'it is {self.nmt.name}, not OPERATIONAL',
-                          f'it has missed our heartbeat or somebody stopped it; {RECOVER}', True)
+                          'it lost the heartbeat of this node or another master stopped it; '
+                          f'{RECOVER}', True)
         if self._surplus >= SURPLUS:
-            yield Problem(self.name, 'duplicate', 'more samples come than are asked for: two '
-                          'devices have this node id, or somebody else sends SYNC',
+            yield Problem(self.name, 'duplicate', 'more samples than SYNCs: two devices have this '
+                          'node id, or another master sends SYNC',
                           f'give each device its own node id, {RECOVER}', True)
-        silent = 0.0 if self.sampled else now - self._asked
-        beatless = self.heard - self.heartbeat
-        if self.heard == -math.inf:
-            yield Problem(self.name, 'silence', 'it has never answered', f'{CABLE}, {RECOVER}',
+        silent = 0.0 if self.sampled else now - self._requested_at
+        # against the samples, not the clock: a delayed master reads both late
+        beatless = self.sampled_at - self.heartbeat_at
+        if self.sampled_at == -math.inf:
+            yield Problem(self.name, 'silence', 'no sample received yet', f'{CABLE}, {RECOVER}',
                           True)
         elif silent > settings.silence_timeout:
             yield Problem(self.name, 'silence', f'silent for {silent:.2f} s{self._last()}',
@@ -214,22 +225,27 @@ class Device:
             yield Problem(self.name, 'emergency', f'{self.emergency}{self._last()}',
                           f'see the manual of the device, {RECOVER}')
 
+    def warning(self) -> str:
+        """Return the warnings as text, empty without any."""
+        raise NotImplementedError
+
     def _last(self) -> str:
+        """Return the last state as text."""
         return ''
 
 
 @dataclass
 class Drive(Device):
     """
-    A wheel's drive.
+    Drive of a wheel.
 
     Attributes
     ----------
     settings : DriveSettings
     statusword, position, torque : int
-        Of the last sample: counts and per-mille.
+        Last sample; counts and permille.
     mode, error_code, voltage, temperature : int, int, float, float
-        Of the slow PDO: V and °C; 0, 0 and NaN before the first.
+        Last slow PDO; V and °C; 0, 0 and NaN before the first.
     """
 
     settings: DriveSettings | None = None
@@ -243,7 +259,7 @@ class Drive(Device):
 
     @classmethod
     def of(cls, settings: DriveSettings) -> Drive:
-        """Return the drive of these settings, never heard of."""
+        """Return a drive without samples."""
         return cls(settings.name, settings.node_id, settings.joint, settings=settings)
 
     def __post_init__(self) -> None:
@@ -253,19 +269,14 @@ class Drive(Device):
 
     @property
     def state(self) -> DriveState:
-        """State of the CiA 402 machine in its last sample."""
+        """State of the CiA 402 state machine in the last sample."""
         return state_of(self.statusword)
-
-    @property
-    def warns(self) -> bool:
-        """Its statusword has the warning bit."""
-        return bool(self.statusword & WARNING)
 
     def _read(self, data: bytes) -> None:
         self.statusword, self.position, self.torque = DRIVE_SAMPLE.unpack(data)
 
     def begin(self, now: float) -> None:
-        """Forget what was before `now`, s: it has just been configured."""
+        """Start monitoring, as `Device.begin`."""
         super().begin(now)
         self.statusword = self.torque = self.mode = self.error_code = 0
         self.voltage = self.temperature = math.nan
@@ -276,24 +287,24 @@ class Drive(Device):
         self.voltage = 1e-3 * millivolts
 
     def problems(self, now: float, settings: CardSettings) -> Iterator[Problem]:
-        """Yield what is wrong with it at `now`."""
+        """Yield the problems at `now`."""
         yield from super().problems(now, settings)
         if self.state in (DriveState.FAULT, DriveState.FAULT_REACTION_ACTIVE):
             cause = emergency_text(self.error_code) if self.error_code else 'no error code yet'
             yield Problem(self.name, 'fault', f'{self.state.name}: {cause}',
                           f'remove the cause, {RECOVER}')
-        # before its first slow PDO it is in the mode that was read back when it was configured
+        # before the first slow PDO the mode is the one that was read back at configuration
         if self.mode != MODE_CST and not math.isnan(self.voltage):
             yield Problem(self.name, 'mode', f'its mode is {mode_name(self.mode)}, not cyclic '
-                          f'synchronous torque{self._last()}', 'somebody else writes 6060h to '
-                          f'it; stop them, {RECOVER}', True)
+                          f'synchronous torque{self._last()}', 'another master writes 6060h; '
+                          f'stop it, {RECOVER}', True)
 
     def left(self) -> Problem | None:
-        """Return why it no longer holds its wheel, None while it does."""
-        return self._not_enabled('it left OPERATION_ENABLED by itself')
+        """Return a problem when the armed drive is no longer enabled."""
+        return self._not_enabled('it left OPERATION_ENABLED on its own')
 
     def refused(self, waited: float) -> Problem | None:
-        """Return why it does not hold its wheel `waited` seconds after arming, None if it does."""
+        """Return a problem when the drive is not enabled `waited` seconds after arming."""
         return self._not_enabled(f'it did not reach OPERATION_ENABLED in {waited:.1f} s')
 
     def _not_enabled(self, what: str) -> Problem | None:
@@ -305,6 +316,10 @@ class Drive(Device):
         return Problem(self.name, 'left', f'{what}: {self.state.name}{power}',
                        f'{remedy}, {RECOVER}')
 
+    def warning(self) -> str:
+        """Return the warning of the statusword as text, empty without one."""
+        return 'the drive warns (statusword bit 7)' if self.statusword & WARNING else ''
+
     def _last(self) -> str:
         return f' in {self.state.name}'
 
@@ -312,13 +327,13 @@ class Drive(Device):
 @dataclass
 class Encoder(Device):
     """
-    A steering axis' encoder.
+    Encoder of a steering axis.
 
     Attributes
     ----------
     settings : EncoderSettings
     position, alarms, warnings : int
-        Of the last sample.
+        Last sample.
     """
 
     settings: EncoderSettings | None = None
@@ -328,11 +343,11 @@ class Encoder(Device):
 
     @classmethod
     def of(cls, settings: EncoderSettings) -> Encoder:
-        """Return the encoder of these settings, never heard of."""
+        """Return an encoder without samples."""
         return cls(settings.name, settings.node_id, settings.joint, settings=settings)
 
     def begin(self, now: float) -> None:
-        """Forget what was before `now`, s: it has just been configured."""
+        """Start monitoring, as `Device.begin`."""
         super().begin(now)
         self.position = self.alarms = self.warnings = 0
 
@@ -340,7 +355,7 @@ class Encoder(Device):
         self.position, self.alarms, self.warnings = ENCODER_SAMPLE.unpack(data)
 
     def problems(self, now: float, settings: CardSettings) -> Iterator[Problem]:
-        """Yield what is wrong with it at `now`."""
+        """Yield the problems at `now`."""
         yield from super().problems(now, settings)
         if self.alarms:
             yield Problem(self.name, 'alarm', f'alarm {", ".join(alarm_texts(self.alarms))}',
@@ -351,5 +366,5 @@ class Encoder(Device):
                           f'{RECOVER}')
 
     def warning(self) -> str:
-        """Return its warnings in words."""
+        """Return the warnings as text."""
         return ', '.join(warning_texts(self.warnings))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Joint commands of ros2_control, both ways, against the torques of the model.
+Conversion between joint commands of ros2_control and torques of the model, in both directions.
 
 A group controller takes efforts without names, in the order of its parameter ``joints``. The topic
-system (``joint_state_topic_hardware_interface/JointStateTopicSystem``) sends a JointState that
-names *every* joint of its ``<ros2_control>`` block, and an effort only for joints that own an
-effort command interface; which effort is whose must be found out by names and counts.
+system (``joint_state_topic_hardware_interface/JointStateTopicSystem``) sends a JointState with the
+names of *all* joints of its ``<ros2_control>`` block, but efforts only for joints with an effort
+command interface. The efforts are assigned to the joints by names and counts.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ import numpy as np
 
 from c3p_description.model import Array, CasterRobot
 
-# what a block must look like, in errors
+# expected form of the block, in errors
 ONE_BLOCK = ('put the driven wheels into a <ros2_control> block of their own, each with one '
              'effort command interface')
 
 
 class JointCommandError(ValueError):
-    """A joint command, or an order of joints, that cannot be used; the text says why."""
+    """An invalid joint command or order of joints."""
 
 
 class GroupCommand:
     """
-    Torques of the wheels as the data of a group effort controller.
+    Wheel torques as the data of a group effort controller.
 
     Parameters
     ----------
     robot : CasterRobot
-        Gives names, signs and which wheels are driven.
+        For names, signs and driven wheels.
     joints : sequence of str
-        The controller's parameter ``joints``: every driven wheel once, in any order. Empty: the
-        driven wheels in the order of the robot.
+        Parameter ``joints`` of the controller: every driven wheel once, in any order. Empty for
+        the order of the robot.
 
     Raises
     ------
     JointCommandError
-        Joints that are missing, doubled, or no driven wheels.
+        A missing or doubled joint, or one that is not a driven wheel.
 
     Examples
     --------
@@ -74,17 +74,17 @@ def driven_joints(robot: CasterRobot) -> list[str]:
 
 class TopicCommand:
     """
-    Torques of the wheels in the JointState messages of the topic system.
+    Wheel torques in the JointState messages of the topic system.
 
-    With one effort per name they belong together one by one. With fewer, each joint without an
-    effort command interface has been left out, and the rest are the driven wheels in the order of
-    their names: provided that they are as many, and that every other joint is a passive one of
-    this robot. Everything else would be a guess and is refused.
+    With one effort per name they are assigned one by one. With fewer, the joints without an effort
+    command interface are left out, and the efforts are those of the driven wheels in the order of
+    their names. This requires as many efforts as driven wheels, and that every other joint is a
+    passive one of this robot. Any other message is ambiguous and rejected.
 
     Parameters
     ----------
     robot : CasterRobot
-        Gives names, signs and which wheels are driven.
+        For names, signs and driven wheels.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class TopicCommand:
     """
 
     def __init__(self, robot: CasterRobot) -> None:
-        """Remember names and signs."""
+        """Store names and signs."""
         self._robot = robot
         self._driven = driven_joints(robot)
         self._passive = {*robot.steering_joints, *robot.wheel_joints} - set(self._driven)
@@ -105,35 +105,35 @@ class TopicCommand:
 
     def read(self, names: Sequence[str], efforts: Sequence[float]) -> Array | None:
         """
-        Return the wheels' torques (n,), N·m; None when no controller has given a command.
+        Return the wheel torques (n,), N·m; None without a command of a controller.
 
         Parameters
         ----------
         names : sequence of str
             Joints of the block.
         efforts : sequence of float, N·m
-            A value that is not finite is none: interfaces hold NaN until a controller writes.
+            A value that is not finite is not a command: interfaces hold NaN until the first one.
 
         Raises
         ------
         JointCommandError
-            Missing or doubled wheels, counts that fit nothing, torque for a passive joint.
+            Missing or doubled wheels, ambiguous counts, torque for a passive joint.
         """
         if (names, len(efforts)) != self._known:
-            self._learn(list(names), len(efforts))
+            self._assign(list(names), len(efforts))
         for place in self._idle:
-            # NaN compares false: an interface that nobody has claimed
+            # NaN, an unclaimed interface, compares false
             if abs(efforts[place]) > 0.0:
                 raise JointCommandError(f'effort {efforts[place]} for {names[place]}, which is '
                                         'passive; give it no command interface')
         torque = np.zeros(self._robot.count)
         for wheel, place in self._places:
             torque[wheel] = efforts[place]
-        # one missing torque would turn the wrench of the others
+        # one missing torque would change the direction of the wrench
         return torque * self._robot.wheel_sign if np.all(np.isfinite(torque)) else None
 
-    def _learn(self, names: list[str], count: int) -> None:
-        """Find out which effort is whose, once per layout."""
+    def _assign(self, names: list[str], count: int) -> None:
+        """Assign efforts to joints, once per layout of the message."""
         owners = self._owners(names, count)
         missing = [joint for joint in self._driven if joint not in owners]
         if missing:
@@ -148,7 +148,7 @@ class TopicCommand:
         self._known = (names, count)
 
     def _owners(self, names: list[str], count: int) -> list[str]:
-        """Return whose the `count` efforts are."""
+        """Return the joint of each of `count` efforts."""
         if count == len(names):
             return names
         driven = [name for name in names if name in self._driven]
@@ -159,25 +159,25 @@ class TopicCommand:
         strange = [name for name in names if name not in self._driven
                    and name not in self._passive]
         if strange:
-            raise JointCommandError(f'{counts}, and whether {strange[:6]} own an effort is not '
-                                    f'said: {ONE_BLOCK}')
+            raise JointCommandError(f'{counts}, and {strange[:6]} may own an effort: '
+                                    f'{ONE_BLOCK}')
         if count != len(driven):
-            raise JointCommandError(f'{counts}: whose they are is not said; {ONE_BLOCK}')
+            raise JointCommandError(f'{counts}: ambiguous; {ONE_BLOCK}')
         return driven
 
 
 class FrozenCommand:
     """
-    Tells a command that is held from one that is given anew.
+    Detects a command that is held by a forward controller without commands.
 
-    A forward controller keeps its last command for ever; when who commanded it has died, the topic
-    system goes on sending that, with fresh stamps. While a robot moves, no law gives the same
-    torques bit for bit for long, unless they are zero.
+    A forward controller keeps its last command; when its client has died, the topic system still
+    sends that command with new stamps. While a robot moves, no controller repeats torques bit for
+    bit, unless they are zero.
 
     Parameters
     ----------
     timeout : float, s
-        How long a torque that is not zero may stay the same; 0 is for ever.
+        Longest time of equal torques that are not zero; 0 is unlimited.
 
     Examples
     --------
@@ -199,7 +199,7 @@ class FrozenCommand:
 
     def age(self, torque: Array, now: float) -> float:
         """
-        Return for how long a command has been frozen, s; 0 while it is alive.
+        Return the time since which a command is frozen, s; 0 for a live one.
 
         Parameters
         ----------

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Node: between the suite's ``wheel_effort`` and ros2_control, in the one or the other direction.
+Bridge node between ``wheel_effort`` and ros2_control, in either direction.
 
-``to_ros2_control`` gives ``wheel_effort`` to a group effort controller, which keeps its last
-command for ever: so this node keeps the watch for it, brakes the wheels when commands stop coming,
-and leaves zeros behind. ``from_ros2_control`` gives the joint commands of JointStateTopicSystem to
-hardware of the suite. Either way the torques pass the gate that every motor of the suite has.
+``to_ros2_control`` forwards ``wheel_effort`` to a group effort controller, which keeps its last
+command. The node therefore monitors the commands, brakes the wheels after a timeout, and sends
+zeros when it ends. ``from_ros2_control`` forwards the joint commands of JointStateTopicSystem to
+hardware of the suite. In both directions the torques pass a wheel gate.
 """
 
 from __future__ import annotations
@@ -27,23 +27,22 @@ from c3p_hardware.joint_commands import (
     TopicCommand,
 )
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
+from c3p_ros.cdr import JointStateRead
+from c3p_ros.cycle import LatencyHistogram
 from c3p_ros.diagnostics import OK, WARN
-from c3p_ros.finite import check_finite
-from c3p_ros.latency import LatencyHistogram
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError
 from c3p_ros.node import LATEST, SENSOR_DATA, WATCH_PERIOD, SuiteNode
 from c3p_ros.parameters import ParameterError
 from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.session import run
-from c3p_ros.wire import JointStateRead
-from c3p_ros.wire_writers import JointStateWriter
+from c3p_ros.wire import JointStateWriter, check_finite
 
-# how long the last zeros may take to arrive before the node ends, s
-FAREWELL = 0.05
+# time for the last zeros to arrive before the node ends, s
+LINGER = 0.05
 
 
 class Ros2ControlBridgeNode(SuiteNode):
-    """Adapter between two topics, a wheel gate and the wheel rates that it brakes by."""
+    """Adapter between two topics, a wheel gate, and the wheel rates for braking."""
 
     def __init__(self, **options: Any) -> None:
         """Create gate, publisher and subscriptions."""
@@ -56,7 +55,7 @@ class Ros2ControlBridgeNode(SuiteNode):
         self._joints, self._efforts = JointCoding(self.robot), EffortCoding(self.robot)
         self._wheel_rate, self._rates_at = np.zeros(self.robot.count), -np.inf
         self._published_at, self.forwarded, self.age = -np.inf, 0, LatencyHistogram()
-        self._heard = False
+        self._matched = False
         if values.direction == 'to_ros2_control':
             self._to_ros2_control()
         else:
@@ -86,8 +85,8 @@ class Ros2ControlBridgeNode(SuiteNode):
         self._publisher = self.create_publisher(JointState, 'wheel_effort', LATEST)
         self.listen(JointState, values.joint_commands_topic, self._on_command, LATEST)
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics; the age is that of a command when it is used."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics; the age is that of a command when it is used."""
         ages = {} if self.age.count == 0 else {
             f'age_{name}_ms': f'{1e3 * value:.4f}' for name, value in (
                 ('p50', self.age.quantile(0.5)), ('p99', self.age.quantile(0.99)),
@@ -96,24 +95,24 @@ class Ros2ControlBridgeNode(SuiteNode):
                 'wheels': self._gate.reason or 'driven'}
 
     def destroy_node(self) -> None:
-        """Leave zeros behind: nobody else would tell a forward controller to stop."""
+        """Send zeros, as a forward controller keeps its last command, and destroy the node."""
         if self.context.ok():
             self._publish(np.zeros(self.robot.count))
-            # not wait_for_all_acked: a listener that ends at the same time would never answer
-            time.sleep(FAREWELL)
+            # not wait_for_all_acked: a subscriber that ends at the same time never responds
+            time.sleep(LINGER)
         super().destroy_node()
 
     def _efforts_of(self, message: JointStateRead) -> Array:
         return self._efforts.read(message)
 
     def _topic_efforts_of(self, message: JointStateRead) -> Array | None:
-        """Return the torques; None when no controller writes, or nobody commands it."""
+        """Return the torques; None without a controller, or without a command to it."""
         torque = self._topic.read(message.name, message.effort)
         if torque is None:
             self._stop('no controller writes the effort interfaces (they are NaN)')
         elif age := self._frozen.age(torque, self.watch_time()):
-            self._stop(f'the torques have been the same for {age:.3f} s (frozen_timeout): who '
-                       'commands the controller is lost')
+            self._stop(f'the torques have been the same for {age:.3f} s (frozen_timeout): '
+                       'the controller is no longer commanded')
             return None
         else:
             self.diagnostics.condition('commands', OK, '')
@@ -129,7 +128,7 @@ class Ros2ControlBridgeNode(SuiteNode):
         return Float64MultiArray(data=efforts)
 
     def _effort_message(self, torque: Array) -> bytes:
-        # now, by our clock: the age that the hardware checks is that of this message
+        # stamped now, as the hardware checks the age of this message
         return self._write(self.now_ns(), effort=self._efforts.encode(torque))
 
     def _on_command(self, message: JointStateRead) -> None:
@@ -140,12 +139,12 @@ class Ros2ControlBridgeNode(SuiteNode):
             self.diagnostics.refuse(self._source, error)
             return
         now = self.watch_time()
-        # a zero that nobody hears must not open: who listens later would begin with a torque
-        if torque is not None and self._heard:
+        # a zero without a subscriber must not open the gate: a later one would begin with a torque
+        if torque is not None and self._matched:
             self._gate.command(torque, now)
             self.forwarded += 1
             self.age.add((self.now_ns() - stamp) * 1e-9)
-        # a closed gate brakes by the newest rates, whoever goes on commanding
+        # a closed gate brakes by the newest rates instead, in `_on_joint_states`
         if self._gate.open:
             self._publish(self._gate.torque_at(now, self._wheel_rate))
 
@@ -156,33 +155,33 @@ class Ros2ControlBridgeNode(SuiteNode):
             self.diagnostics.refuse('joint_states', error)
             return
         self._rates_at = self.watch_time()
-        # an open gate is closed by the watch alone, which knows whether this process slept
+        # an open gate is closed by the watch alone, which detects pauses of this process
         if not self._gate.open:
             self._publish(self._gate.torque_at(self._rates_at, self._wheel_rate))
 
     def _on_watch(self) -> None:
-        self._look_for_listener()
+        self._check_subscriber()
         now = self.watch_time()
         blind = now - self._rates_at > self._gate.settings.command_timeout
         if blind:
-            # braking by a rate that was measured long ago would drive the wheel
+            # braking by an old rate would drive the wheel
             self._wheel_rate = np.zeros(self.robot.count)
         torque = self._gate.torque_at(now, self._wheel_rate)
-        # without joint states this is the only beat
+        # without joint states this is the only periodic call
         if not self._gate.open and time.monotonic() - self._published_at > WATCH_PERIOD / 2:
             self._publish(torque)
         stop = 'no joint_states, so they coast' if blind else 'they brake'
         self.diagnostics.condition('wheels', OK if self._gate.open else WARN,
                                    'driven' if self._gate.open else f'{self._gate.reason}: {stop}')
 
-    def _look_for_listener(self) -> None:
-        self._heard = self._publisher.get_subscription_count() > 0
-        reason = f'nobody takes {self._publisher.topic_name}'
-        if not self._heard:
+    def _check_subscriber(self) -> None:
+        self._matched = self._publisher.get_subscription_count() > 0
+        reason = f'no subscriber on {self._publisher.topic_name}'
+        if not self._matched:
             self._gate.close(reason)
         self.diagnostics.condition(
-            'listener', OK if self._heard else WARN, '' if self._heard else
-            f'{reason}: is the controller, or the hardware, running, and is that its topic?')
+            'listener', OK if self._matched else WARN, '' if self._matched else
+            f'{reason}: start the controller or the hardware, and check its topic')
 
     def _publish(self, torque: Array) -> None:
         self._published_at = time.monotonic()

@@ -1,24 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the motor cards and encoders of a robot are, and how long anything may take: numbers."""
+"""Settings of a robot's motor cards and encoders: devices, units, timeouts and limits."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 from c3p_description.model import CasterRobot
-from c3p_hardware.bus_load import bus_load
-from c3p_hardware.cia406 import AbsoluteAngle
-from c3p_hardware.process_data import MAX_NODE_ID
-from c3p_hardware.units import RATED_PERMILLE, DriveUnits
+from c3p_hardware.canopen.bus_load import bus_load
+from c3p_hardware.canopen.process_data import MAX_NODE_ID, RATED_PERMILLE, DriveUnits
 
-# commands that must fit into the deadline of a drive: one of them may be late
+# commands within the deadline of a drive, so that one of them may be late
 FEWEST_COMMANDS = 3
 
 
 class SettingsError(ValueError):
-    """Settings that cannot be; the text names the field, its value and the remedy."""
+    """Invalid settings; the text names the field, its value and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -32,15 +31,15 @@ class DriveSettings:
     joint : str
         Name of the wheel joint, for messages.
     units : DriveUnits
-        Between the card's numbers and the wheel.
+        Conversion between the numbers of the card and the wheel.
     torque_limit : float, N·m
-        What the wheel may get; written into the card as per-mille of its rated torque.
+        Limit at the wheel; written into the card as permille of its rated torque.
     serial : int
-        1018h:4 that the card must have; 0 is not checked.
+        Required serial number (1018h:4); 0 is not checked.
     temperature_index, temperature_subindex : int
-        The manufacturer's object for the temperature in °C.
+        Manufacturer's object of the temperature in °C.
     rate_limit : float, rad/s
-        What the motor can reach at the wheel; infinite where it is not known.
+        Rate limit of the wheel by its motor; infinite when unknown.
     """
 
     node_id: int
@@ -53,21 +52,21 @@ class DriveSettings:
     rate_limit: float = math.inf
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work."""
+        """Reject a limit below one permille."""
         if not self.torque_limit >= self.units.torque_resolution:
             raise SettingsError(
                 f'{self.name}: torque_limit = {self.torque_limit} N·m: must be at least '
-                f'{self.units.torque_resolution:.4g} N·m, one per-mille of the rated torque at '
+                f'{self.units.torque_resolution:.4g} N·m, one permille of the rated torque at '
                 'the wheel; correct casters.torque_limit or drives.rated_torque')
 
-    @property
-    def most_permille(self) -> int:
-        """What the card may be asked for, per-mille of its rated torque."""
+    @cached_property
+    def max_permille(self) -> int:
+        """Torque limit, permille of the rated torque."""
         return self.units.max_permille(self.torque_limit)
 
     @property
     def name(self) -> str:
-        """How messages call it."""
+        """Name in messages."""
         return f'drive of {self.joint} (node {self.node_id})'
 
 
@@ -82,15 +81,15 @@ class EncoderSettings:
     joint : str
         Name of the steering joint, for messages.
     counts : int
-        Per turn of the encoder's shaft, 6001h.
+        Counts per turn of the shaft, 6001h.
     span : int
-        Positions after which it begins again, 6002h; 0 is `counts`, a single turn.
+        Number of positions, 6002h: whole turns; 0 for a single turn.
     direction : int
-        +1 when the encoder counts up as θ_s grows, else -1.
+        1 when the encoder counts up with growing θ_s, else -1.
     zero : int
-        Counts at θ_s = 0. Kept here: the card's own preset (6003h) is never written.
+        Counts at θ_s = 0; the preset of the card (6003h) is never written.
     serial : int
-        1018h:4 that it must have, for `zero` belongs to that very encoder; 0 is not checked.
+        Required serial number (1018h:4), as `zero` belongs to one encoder; 0 is not checked.
     """
 
     node_id: int
@@ -102,68 +101,75 @@ class EncoderSettings:
     serial: int = 0
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
-        try:
-            AbsoluteAngle(self.counts, self.range, self.direction, self.zero)
-        except ValueError as error:
-            raise SettingsError(f'{self.name}: {error}') from None
+        """Reject counts without an angle."""
+        if not 1 <= self.counts <= 1 << 32 or self.counts != int(self.counts):
+            raise SettingsError(f'{self.name}: counts = {self.counts}: must be a whole number of '
+                                'counts per turn, at least 1 (6001h)')
+        if not self.counts <= self.range <= 1 << 32 or self.range % self.counts:
+            raise SettingsError(f'{self.name}: range = {self.range}: must be a whole number of '
+                                f'turns of {self.counts} counts, at most 2³² (6002h); otherwise '
+                                'the angle is lost at the end of the range')
+        if self.direction not in (1, -1):
+            raise SettingsError(f'{self.name}: direction = {self.direction}: must be 1 or -1')
+        if not math.isfinite(self.zero):
+            raise SettingsError(f'{self.name}: zero = {self.zero}: must be a finite number')
 
     @property
     def name(self) -> str:
-        """How messages call it."""
+        """Name in messages."""
         return f'encoder of {self.joint} (node {self.node_id})'
 
-    @property
+    @cached_property
     def range(self) -> int:
-        """Positions after which it begins again."""
+        """Number of positions."""
         return self.span or self.counts
 
 
 @dataclass(frozen=True)
 class CardSettings:
     """
-    All devices of a robot and the times that hold for them.
+    Devices of a robot, with their timeouts and limits.
 
     Attributes
     ----------
     drives, encoders : tuple
         In the order of the casters.
     master_id : int
-        Node id of this computer, whose heartbeat the cards listen for.
+        Node id of this computer, whose heartbeat the cards monitor.
     rate : float, Hz
         SYNC cycles per second.
     bitrate : int, bit/s
     heartbeat_period, heartbeat_timeout : float, s
-        Of every heartbeat on the bus, ours and theirs.
+        Of every heartbeat on the bus, both of the master and the devices.
     missed_cycles : int
-        Cycles in a row that a device may leave unanswered; in the next one all wheels get zero
-        torque, until it answers.
+        Consecutive cycles that a device may miss; in the next one all wheels get zero torque,
+        until its sample arrives.
     silence_timeout : float, s
-        Silence of a device that is a fault.
+        Time without a sample that is a fault.
     arming_timeout : float, s
-        All drives must hold their wheels after this time, or it is a fault.
+        Time within which all drives must be enabled, or it is a fault.
     command_timeout : float, s
-        Age at which a wheel command is no longer used.
+        Timeout of the wheel command.
     stop_damping : float, N·m·s/rad
-        Braking torque per wheel rate when commands stop coming; 0 coasts.
+        Braking torque per wheel rate after a command timeout; 0 coasts.
     max_steering_rate : float, rad/s
-        No caster turns faster: what moves further in a cycle is an encoder that jumped.
+        Plausibility limit; a faster encoder has jumped.
     rate_bandwidth : float, Hz
-        Of the tracking loops that estimate rates from counts.
+        Bandwidth of the tracking loops that estimate rates from counts.
     quick_stop : bool
-        Drives that are not armed, or not any more, brake (quick stop); else the robot coasts.
+        Drives that are not armed brake (quick stop); otherwise they coast.
     overspeed_margin : float
-        Wheel rate that is a fault after 0.05 s, in parts of a drive's `rate_limit`; 0 is off.
+        Wheel rate that is a fault after 0.05 s, as a multiple of `rate_limit`; 0 is off.
     torque_tolerance : float
-        Deviation of the torque actual from the command, in parts of a drive's torque limit; 0 is
+        Deviation of the torque actual from the command, as a fraction of the torque limit; 0 is
         off.
     torque_deviation_time : float, s
-        How long a larger deviation must last to be a fault.
+        Duration of a larger deviation that is a fault.
     rpdo_deadline : float, s
-        How long a drive may get no command (1400h:5) before it stops by itself; negative takes
+        Time without a command (1400h:5) after which a drive stops on its own; negative selects
         the heartbeat timeout, 0 is off.
     max_wheel_rate : float, rad/s
-        No wheel turns faster: what moves further in a cycle is a drive whose counts jumped.
+        Plausibility limit; the counts of a faster drive have jumped.
     """
 
     drives: tuple[DriveSettings, ...]
@@ -188,7 +194,7 @@ class CardSettings:
     max_wheel_rate: float = 300.0
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work."""
+        """Reject values that cannot work, alone and together."""
         if not self.drives or len(self.drives) != len(self.encoders):
             raise SettingsError(f'{len(self.drives)} drives and {len(self.encoders)} encoders: '
                                 'every caster has one of each')
@@ -198,8 +204,8 @@ class CardSettings:
                      'rate_bandwidth', 'torque_deviation_time', 'max_wheel_rate'):
             value = getattr(self, name)
             if not 0 < value < math.inf:
-                raise SettingsError(f'{name} = {value}: must be a positive number; nothing that '
-                                    'watches can be switched off')
+                raise SettingsError(f'{name} = {value}: must be a positive number; no '
+                                    'monitoring can be switched off')
         if not 0 <= self.stop_damping < math.inf:
             raise SettingsError(f'stop_damping = {self.stop_damping} N·m·s/rad: must be a number, '
                                 '0 or more; 0 coasts')
@@ -219,8 +225,8 @@ class CardSettings:
             raise SettingsError(f'node id {wrong}: must be 1 to {MAX_NODE_ID}')
         twice = sorted({i for i in ids if ids.count(i) > 1})
         if twice:
-            raise SettingsError(f'node id {twice} is given to two devices (master_id is '
-                                f'{self.master_id}): every node on the bus has its own')
+            raise SettingsError(f'node id {twice} is used twice (master_id is '
+                                f'{self.master_id}): every node on the bus needs its own')
 
     def _check_times(self) -> None:
         if self.heartbeat_timeout < 2 * self.heartbeat_period:
@@ -236,12 +242,12 @@ class CardSettings:
             raise SettingsError(
                 f'rpdo_deadline = {self.rpdo_deadline} s: must be at least {FEWEST_COMMANDS} '
                 f'cycles of {self.period:.4f} s, or one late command stops the robot; 0 is off, '
-                'negative takes heartbeat_timeout')
+                'negative selects heartbeat_timeout')
         load = bus_load(self.rate, self.bitrate, len(self.drives))
         if load >= 1:
             raise SettingsError(
                 f'rate = {self.rate} Hz: loads a bus of {self.bitrate} bit/s to {load:.0%}; lower '
-                'the rate, or take a faster bus (bus.bitrate)')
+                'the rate, or use a faster bus (bus.bitrate)')
 
     @property
     def period(self) -> float:
@@ -250,18 +256,18 @@ class CardSettings:
 
     @property
     def command_deadline(self) -> int:
-        """Time without a command after which a drive stops by itself (1400h:5), ms; 0 is off."""
+        """Event timer of the command PDO (1400h:5), ms; 0 is off."""
         seconds = self.rpdo_deadline
         if seconds < 0:
             seconds = max(self.heartbeat_timeout, FEWEST_COMMANDS * self.period)
         return round(1e3 * seconds)
 
     @property
-    def patience(self) -> int:
+    def max_backlog(self) -> int:
         """
-        Samples that a device may owe before its silence is a fault.
+        Missed samples of a device before its silence is a fault.
 
-        The cycles of `silence_timeout`, the one that was asked last and the one that looks.
+        The cycles of `silence_timeout`, the last requested one and the one that checks.
         """
         return round(self.silence_timeout * self.rate) + 2
 
@@ -286,19 +292,19 @@ def per_caster(name: str, values: Any, count: int) -> list[Any]:
 
 def card_settings(robot: CasterRobot, values: Any) -> CardSettings:
     """
-    Return the settings that parameters of the hardware interface describe.
+    Return the settings for the parameters of the hardware interface.
 
     Parameters
     ----------
     robot : CasterRobot
-        Gives joint names and torque limits.
+        For joint names and torque limits.
     values : SimpleNamespace
         Named as in ``hardware_interface_parameters.yaml``.
 
     Raises
     ------
     SettingsError
-        Named with its value.
+        Names parameter and value.
     """
     n = robot.count
     if not robot.driven.all():
@@ -307,6 +313,7 @@ def card_settings(robot: CasterRobot, values: Any) -> CardSettings:
         raise SettingsError(f'{idle} have no motor in the description of {robot.name}: the '
                             'motor-card interface drives every wheel; correct casters.driven')
 
+    # one value of a parameter per caster
     def column(group: str, name: str) -> list[Any]:
         return per_caster(f'{group}.{name}', getattr(getattr(values, group), name), n)
 
@@ -321,6 +328,7 @@ def card_settings(robot: CasterRobot, values: Any) -> CardSettings:
         except ValueError as error:
             raise SettingsError(f'drive of {robot.wheel_joints[k]} (node {node_id}): {error}'
                                 ) from None
+        # without a limit in the description: the rated torque
         limit = (float(limits[k]) if math.isfinite(limits[k])
                  else RATED_PERMILLE * units.torque_resolution)
         drives.append(DriveSettings(node_id, robot.wheel_joints[k], units, limit, serial,
@@ -333,10 +341,8 @@ def card_settings(robot: CasterRobot, values: Any) -> CardSettings:
             robot.steering_joints, zip(*(column('encoders', name) for name in (
                 'node_ids', 'serial_numbers', 'counts', 'range', 'directions', 'zeros')),
                 strict=True), strict=True))
-    return CardSettings(
-        tuple(drives), encoders, values.master_id, values.rate, values.bus.bitrate,
-        values.heartbeat_period, values.heartbeat_timeout, values.missed_cycles,
-        values.silence_timeout, values.arming_timeout, values.command_timeout,
-        values.stop_damping, values.max_steering_rate, values.rate_bandwidth,
-        values.fault_reaction == 'quick_stop', values.overspeed_margin, values.torque_tolerance,
-        values.torque_deviation_time, values.rpdo_deadline, values.max_wheel_rate)
+    # the other fields have the names of their parameters
+    same = {f.name: getattr(values, f.name) for f in fields(CardSettings)
+            if f.name not in ('drives', 'encoders', 'bitrate', 'quick_stop')}
+    return CardSettings(tuple(drives), encoders, bitrate=values.bus.bitrate,
+                        quick_stop=values.fault_reaction == 'quick_stop', **same)

@@ -1,37 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Decides each cycle what every drive is told: the stop doctrine of the motor cards, without a clock.
+Per-cycle safety state machine: selects controlword and torque of every drive.
 
-    DISARMED --arm()--> ARMING --all drives hold--> ARMED
-        ^                                   any problem |
-        +-- RECOVERING <--recover()-- FAULT <-----------+-- any problem in any other state
+Pure: time is an argument, and a lock around it is the caller's.
 
-Whatever happens to one device, all wheels get zero torque in the same cycle. A fault stays until
-`recover`, which resets the drives that have one; then the robot is disarmed and has to be armed
-again, with a wheel command of zero. A drive is asked to hold its wheel only while arming or armed:
-one that comes back is never enabled. When a device has not answered for more than `missed_cycles`
-cycles, all torques are zero until it is back; after `silence_timeout` it is a fault.
+    DISARMED --arm()--> ARMING --all drives enabled--> ARMED
+        ^                                any problem |
+        +-- RECOVERING <--recover()-- FAULT <--------+-- any problem in any other state
 
-Whoever is not armed brakes at the drives' own ramp (`quick_stop`), or coasts, in every state
-alike: neither `disarm` nor `recover` lets a robot roll that was braking.
+A problem of one device gives all wheels zero torque in the same cycle. A fault is latched until
+`recover`, which resets the drives in FAULT; the robot is then disarmed and has to be armed again
+with a wheel command of zero. Drives are enabled in ARMING and ARMED alone: one that comes back is
+never enabled. If a device misses more than `missed_cycles` cycles, all torques are zero until its
+sample arrives; after `silence_timeout` it is a fault.
+
+A robot that is not armed brakes at the drives' own ramp (`quick_stop`), or coasts, in every state
+alike: neither `disarm` nor `recover` interrupts the braking.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections import deque
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple
 
-from c3p_description.model import Array
-from c3p_hardware.cia402 import FaultReset, Target, controlword
+from c3p_description.model import Array, CasterRobot
+from c3p_hardware.canopen.cia402 import INTERNAL_LIMIT, FaultReset, Target, controlword
 from c3p_hardware.devices import RECOVER, Device, Drive, Encoder, Problem
-from c3p_hardware.drive_watch import DriveWatch
 from c3p_hardware.settings import CardSettings
-from c3p_hardware.wheel_gate import WheelGate
+from c3p_hardware.wheel_gate import GateSettings, WheelGate
+
+# time for which a command may still act after the next one was sent, s: a cycle of 100 Hz, the
+# frame of the next sample, and the lag of a current loop
+HELD = 0.025
+
+# time above the limit that is an overspeed, s: a SYNC that leaves late raises the estimated rate
+# several times for some cycles
+OVERSPEED_TIME = 0.05
+
+# fraction of the tolerance by which a torque deviation must shrink to count as settling
+SETTLING = 0.25
 
 
 class ArmState(Enum):
-    """What the robot's motors are allowed."""
+    """State of the robot's motors."""
 
     DISARMED = 'disarmed'
     ARMING = 'arming'
@@ -41,68 +55,162 @@ class ArmState(Enum):
 
 
 class Refused(ValueError):
-    """A request that cannot be granted now; the text says what to do first."""
+    """A request that is rejected in the present state; the text names the remedy."""
 
 
 class Order(NamedTuple):
-    """What a drive is told: controlword, and torque in per-mille of its rated torque."""
+    """Command of a drive: controlword, and torque in permille of its rated torque."""
 
     controlword: int
     torque: int
 
 
-class Supervisor:
+class DriveWatch:
     """
-    The memory is the state, the latched faults and the edges of fault resets.
+    Overspeed and torque deviation of armed drives.
+
+    A disarmed robot that is pushed has no overspeed, and a quick stop has torques of its own:
+    both are checked while armed alone.
+
+    A drive receives a command a cycle later, has a lag, may have a torque slope and may limit its
+    current. The torque actual (6077h) may therefore be anywhere between the commands of the last
+    `HELD` seconds. A drive that reports its internal limit (statusword bit 11) may give less. A
+    deviation that settles restarts the clock; any other is a fault after `torque_deviation_time`.
 
     Parameters
     ----------
     settings : CardSettings
+    drives : sequence of Drive
+    """
+
+    def __init__(self, settings: CardSettings, drives: Sequence[Drive]) -> None:
+        """Start without a command."""
+        self._settings, self._drives = settings, list(drives)
+        self._tolerance = [max(1.0, settings.torque_tolerance * d.settings.max_permille)
+                           for d in self._drives]
+        self.reset()
+
+    def reset(self) -> None:
+        """Drop the history, before arming."""
+        self._sent: deque[tuple[float, tuple[int, ...]]] = deque()
+        self._fast_since = [math.inf] * len(self._drives)
+        self._since = [math.inf] * len(self._drives)
+        self._least = [math.inf] * len(self._drives)
+
+    def sent(self, torques: Sequence[int], now: float) -> None:
+        """Record the torques (n,), permille, that are sent at `now`, s."""
+        self._sent.append((now, tuple(torques)))
+        # the newest one beyond the time still counts: it acted until the next one
+        while len(self._sent) > 1 and self._sent[1][0] < now - HELD:
+            self._sent.popleft()
+
+    def problems(self, now: float, wheel_rate: Array) -> Iterator[Problem]:
+        """
+        Yield overspeeds and torque deviations.
+
+        Parameters
+        ----------
+        now : float, s
+        wheel_rate : (n,) array, rad/s
+        """
+        for i, drive in enumerate(self._drives):
+            if self._settings.overspeed_margin > 0:
+                yield from self._overspeed(i, drive, now, float(wheel_rate[i]))
+            if self._settings.torque_tolerance > 0 and self._sent and drive.sampled:
+                yield from self._deviation(i, drive, now)
+
+    def _overspeed(self, i: int, drive: Drive, now: float, rate: float) -> Iterator[Problem]:
+        limit = self._settings.overspeed_margin * drive.settings.rate_limit
+        self._fast_since[i] = min(self._fast_since[i], now) if abs(rate) > limit else math.inf
+        if now - self._fast_since[i] > OVERSPEED_TIME:
+            yield Problem(
+                drive.name, 'overspeed', f'its wheel turns at {rate:.1f} rad/s, limit '
+                f'{limit:.1f} rad/s (overspeed_margin times the wheel rate limit of the '
+                'description)', 'look for a wheel that spins, a slope or a second source of '
+                f'commands, {RECOVER}')
+
+    def _deviation(self, i: int, drive: Drive, now: float) -> Iterator[Problem]:
+        # band of the recent commands, down to zero while the drive limits its current
+        commands = [torques[i] for _, torques in self._sent]
+        low, high = min(commands), max(commands)
+        if drive.statusword & INTERNAL_LIMIT:
+            low, high = min(low, 0), max(high, 0)
+        off = max(low - drive.torque, drive.torque - high, 0)
+        if off <= self._tolerance[i]:
+            self._since[i] = self._least[i] = math.inf
+            return
+        # the clock starts at the smallest deviation so far
+        if off < self._least[i] - SETTLING * self._tolerance[i]:
+            self._since[i], self._least[i] = now, off
+        if now - self._since[i] > self._settings.torque_deviation_time:
+            units = drive.settings.units
+            yield Problem(
+                drive.name, 'torque', f'its torque (6077h) is {units.torque(drive.torque):.3f} '
+                f'N·m, commanded {units.torque(commands[-1]):.3f} N·m, for '
+                f'{now - self._since[i]:.3f} s (tolerance {self._settings.torque_tolerance:g} of '
+                'the torque limit)', 'look for a second source of commands, check current limits, '
+                f'torque slope and motor cables, {RECOVER}')
+
+
+class Supervisor:
+    """
+    State machine of the motors; memory are state, latched faults and edges of fault resets.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    settings : CardSettings
     drives, encoders : sequence
-        What the bus tells of each device.
-    gate : WheelGate
-        Every torque passes here last.
+        State of each device.
 
     Attributes
     ----------
+    gate : WheelGate
+        Last check of every torque; changed by the supervisor alone.
     state : ArmState
     faults : list of Problem
-        Latched: the first of each device and kind.
+        Latched; the first of each device and kind.
     held : str
-        Names of devices that are late, for which all torques are zero.
+        Names of late devices, because of which all torques are zero.
     allowed : bool
-        The node is active; else nothing can be armed.
+        Arming is allowed: the node is active.
     """
 
-    def __init__(self, settings: CardSettings, drives: Sequence[Drive],
-                 encoders: Sequence[Encoder], gate: WheelGate) -> None:
+    def __init__(self, robot: CasterRobot, settings: CardSettings, drives: Sequence[Drive],
+                 encoders: Sequence[Encoder]) -> None:
         """Start disarmed."""
-        self.settings, self.gate = settings, gate
+        self.settings = settings
+        self.gate = WheelGate(robot, GateSettings(settings.command_timeout,
+                                                  settings.stop_damping))
         self.drives, self.encoders = list(drives), list(encoders)
+        self.devices: list[Device] = [*self.drives, *self.encoders]
         self.state, self.faults, self.held, self.allowed = ArmState.DISARMED, [], '', False
         self._since, self._watch = 0.0, DriveWatch(settings, self.drives)
-        # as long as arming may take: the reaction to a fault brakes first
+        # as long as arming may take, because a fault reaction brakes first
         cycles = max(2, round(settings.arming_timeout * settings.rate))
         self._resets = [FaultReset(cycles) for _ in self.drives]
 
     @property
-    def devices(self) -> list[Device]:
-        """All devices."""
-        return [*self.drives, *self.encoders]
-
-    @property
     def to_configure(self) -> bool:
-        """True when a fault has cost a device its configuration."""
+        """True when a faulty device has lost its configuration."""
         return any(f.configure for f in self.faults)
+
+    def command(self, torque: Array, now: float) -> None:
+        """Take a wheel command (n,) N·m at `now`, s, as `WheelGate.command`."""
+        self.gate.command(torque, now)
+
+    def hold(self, reason: str) -> None:
+        """Brake the wheels because of `reason`, as `WheelGate.hold`; empty ends it."""
+        self.gate.hold(reason)
 
     def arm(self, now: float) -> None:
         """
-        Ask the drives to hold their wheels, with zero torque at first.
+        Begin to enable the drives, with zero torque.
 
         Raises
         ------
         Refused
-            The node is not active, a fault is there, or no fresh wheel command of zero.
+            The node is not active, a fault is present, or no recent wheel command of zero.
         """
         if not self.allowed:
             raise Refused('the node is not active: ros2 lifecycle set /hardware_interface '
@@ -113,14 +221,14 @@ class Supervisor:
             raise Refused('; '.join(map(str, self.faults)) or f'the robot is {self.state.value}')
         if late := self._late():
             raise Refused(f'{late}: no sample yet')
-        if wrong := self._present(now):
-            raise Refused('; '.join(map(str, wrong)))
+        if problems := self._problems(now):
+            raise Refused('; '.join(map(str, problems)))
         if lack := self._lack_of_zero(now):
             raise Refused(lack)
         self.state, self._since = ArmState.ARMING, now
 
     def disarm(self) -> None:
-        """Let the drives stop and switch off; a fault stays."""
+        """Stop and disable the drives; a fault stays latched."""
         if self.state in (ArmState.ARMING, ArmState.ARMED):
             self.state = ArmState.DISARMED
         self.gate.close('disarmed')
@@ -133,13 +241,13 @@ class Supervisor:
         self.gate.close('fault')
 
     def quick_stop(self) -> None:
-        """Stop the robot because somebody asked for it."""
-        self.latch(Problem('robot', 'quick_stop', 'somebody asked for a quick stop',
-                           'call ~/recover and ~/enable when it may move again'))
+        """Stop on request, latched as a fault."""
+        self.latch(Problem('robot', 'quick_stop', 'quick stop by a call of ~/quick_stop',
+                           'call ~/recover and ~/enable to drive again'))
 
     def recover(self) -> None:
         """
-        Drop the faults and reset the drives that have one; the robot ends disarmed.
+        Clear the faults and reset the drives in FAULT; the robot ends disarmed.
 
         Devices that lost their configuration (`to_configure`) must have been configured before.
         """
@@ -149,20 +257,20 @@ class Supervisor:
             for device in self.devices:
                 device.emergency = ''
             for reset in self._resets:
-                # one that a new fault has cut short begins with a new edge
+                # a reset that was interrupted by a new fault begins with a new edge
                 reset.cancel()
                 reset.request()
 
     def step(self, now: float, wheel_rate: Array) -> list[Order]:
         """
-        Return what each drive is told in this cycle.
+        Return the order of each drive in this cycle.
 
         Parameters
         ----------
         now : float, s
-            The clock of the gate's commands.
+            On the clock of the wheel commands.
         wheel_rate : (n,) array, rad/s
-            For braking when commands have stopped.
+            For braking after a command timeout.
         """
         self._advance(now)
         if self.state == ArmState.ARMED:
@@ -170,15 +278,7 @@ class Supervisor:
                 self.latch(problem)
         self.held = self._late() if self.state == ArmState.ARMED else ''
         if self.state in (ArmState.ARMING, ArmState.ARMED):
-            holding = self.state == ArmState.ARMED and not self.held
-            torques = (self.gate.torque_at(now, wheel_rate) if holding
-                       else [0.0] * len(self.drives))
-            orders = [Order(controlword(d.state, Target.ENABLED),
-                            d.settings.units.permille(t, d.settings.most_permille))
-                      for d, t in zip(self.drives, torques, strict=True)]
-            if self._sends(orders):
-                self._watch.sent([order.torque for order in orders], now)
-            return orders
+            return self._enabled_orders(now, wheel_rate)
         self._watch.reset()
         rest = Target.QUICK_STOP if self.settings.quick_stop else Target.DISABLED
         words = [controlword(d.state, rest) for d in self.drives]
@@ -188,18 +288,26 @@ class Supervisor:
                      for word, reset in zip(words, resets, strict=True)]
         return [Order(word, 0) for word in words]
 
-    def _sends(self, orders: Sequence[Order]) -> bool:
-        """Return whether the cycle sends these: a torque only when all devices answered."""
-        return all(d.sampled for d in self.devices) or not any(o.torque for o in orders)
+    def _enabled_orders(self, now: float, wheel_rate: Array) -> list[Order]:
+        """Return the orders that enable the drives, with torques once they are armed."""
+        driving = self.state == ArmState.ARMED and not self.held
+        torques = self.gate.torque_at(now, wheel_rate) if driving else [0.0] * len(self.drives)
+        orders = [Order(controlword(d.state, Target.ENABLED),
+                        d.settings.units.permille(t, d.settings.max_permille))
+                  for d, t in zip(self.drives, torques, strict=True)]
+        # the cycle sends torques only when all devices have been sampled
+        if all(d.sampled for d in self.devices) or not any(o.torque for o in orders):
+            self._watch.sent([order.torque for order in orders], now)
+        return orders
 
     def _advance(self, now: float) -> None:
-        """Take the state that follows from what the devices say."""
-        # also of a robot that is not armed: `recover` is the remedy for most of them
-        for problem in self._present(now):
+        """Make the transitions that follow from the state of the devices."""
+        # also while disarmed: `recover` is the remedy of most problems
+        for problem in self._problems(now):
             if not self._resetting(problem):
                 self.latch(problem)
         if self.state == ArmState.ARMED:
-            # also while others are late: a drive that left must not be led back meanwhile
+            # also while others are late: a drive that left must not be enabled again meanwhile
             for problem in filter(None, [d.left() for d in self.drives]):
                 self.latch(problem)
         elif self.state == ArmState.ARMING:
@@ -208,7 +316,7 @@ class Supervisor:
             self.state = ArmState.DISARMED
 
     def _arming(self, now: float) -> None:
-        # nothing that is commanded before all drives hold may move the robot once they do
+        # a command during arming must not move the robot once all drives are enabled
         if self.gate.newest(now)[0].any():
             self.gate.close('a command came while arming: release it first')
         waited = now - self._since
@@ -220,7 +328,7 @@ class Supervisor:
                 self.latch(problem)
 
     def _resetting(self, problem: Problem) -> bool:
-        """Return whether `problem` is a fault whose reset is on its way."""
+        """Return True for the fault of a drive whose reset is in progress."""
         return (self.state == ArmState.RECOVERING and problem.kind == 'fault'
                 and any(r.active and d.name == problem.device
                         for d, r in zip(self.drives, self._resets, strict=True)))
@@ -229,13 +337,13 @@ class Supervisor:
         late = [d.name for d in self.devices if d.behind > self.settings.missed_cycles]
         return 'all devices' if len(late) == len(self.devices) else ', '.join(late)
 
-    def _present(self, now: float) -> list[Problem]:
+    def _problems(self, now: float) -> list[Problem]:
         found = [p for d in self.devices for p in d.problems(now, self.settings)]
         silent = [p for p in found if p.kind == 'silence']
         if len(silent) < len(self.devices):
             return found
-        # what all have in common is not each one's own
-        return [Problem('bus', 'silence', f'no device answers; {silent[0].text}',
+        # silence of all devices is one problem of the bus
+        return [Problem('bus', 'silence', f'no device responds; {silent[0].text}',
                         'check the power of the cards, cable, termination and bit rate, '
                         f'{RECOVER}', True), *(p for p in found if p.kind != 'silence')]
 

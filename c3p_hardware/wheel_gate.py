@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The last check between a wheel command and a motor.
+Last check between a wheel command and a motor, in the simulation as on the robot.
 
-Every torque passes here, in the simulation as on the robot. A command that stops coming makes the
-wheels brake, as a drive does that loses its master, and stays off until a zero command has been
-seen: a controller that comes back in the middle of a motion does not move the robot by itself.
+After a command timeout the wheels brake, as those of a drive without its master. The gate then
+stays closed until a zero command: a controller that returns in the middle of a motion does not
+move the robot.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ class GateSettings:
     Attributes
     ----------
     command_timeout : float, s
-        Age at which a command is no longer used.
+        Age at which a command times out.
     stop_damping : float, N·m·s/rad
-        Braking torque per wheel rate once a command has been lost; 0 lets the wheels coast.
+        Braking torque per wheel rate after a timeout; 0 lets the wheels coast.
     """
 
     command_timeout: float = 0.2
     stop_damping: float = 0.1
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work."""
+        """Reject values without a stop."""
         if not self.command_timeout > 0:
             raise ValueError(f'command_timeout = {self.command_timeout}: must be greater than '
                              'zero; a drive without a timeout never stops')
@@ -44,21 +44,21 @@ class GateSettings:
 
 class WheelGate:
     """
-    Passes fresh torques within the limits; brakes when they stop coming.
+    Passes recent torques within the limits; brakes after a timeout.
 
     Parameters
     ----------
     robot : CasterRobot
-        Gives the torque limits and which wheels have motors.
+        For torque limits and driven wheels.
     settings : GateSettings
 
     Attributes
     ----------
     open : bool
     reason : str
-        Why it is closed; empty while it is open.
+        Reason of a closed gate; empty while it is open.
     held : str
-        Why not even a zero command opens it; empty when one does.
+        Reason because of which a zero command does not open the gate; empty without one.
     """
 
     def __init__(self, robot: CasterRobot, settings: GateSettings) -> None:
@@ -81,14 +81,15 @@ class WheelGate:
         torque : (n,) array, N·m
             Finite; a zero command opens a closed gate.
         now : float, s
-            Any steady clock, the same as `torque_at` gets.
+            On any steady clock, the one of `torque_at`.
 
         Raises
         ------
         ValueError
-            A torque of the wrong size or not finite: the gate keeps what it had.
+            A torque of the wrong size or not finite: the gate keeps the previous one.
         """
-        torque = np.array(torque, float)  # a copy: what was checked is what is used
+        # a copy, so that the checked values are the used ones
+        torque = np.array(torque, float)
         if torque.shape != (self.robot.count,) or not np.all(np.isfinite(torque)):
             raise ValueError(f'wheel torque = {torque.tolist()}: must be {self.robot.count} '
                              'finite numbers')
@@ -106,14 +107,14 @@ class WheelGate:
             self.open, self.reason = False, reason
 
     def hold(self, reason: str) -> None:
-        """Brake because of `reason`, past any zero command, until it is empty and one comes."""
+        """Brake because of `reason`; empty ends it, and a zero command then opens the gate."""
         self.held = reason
         if reason:
             self.open, self.reason = False, reason
 
     def torque_at(self, now: float, wheel_rate: Array) -> Array:
         """
-        Return what the motors shall give at time `now`, (n,) N·m.
+        Return the motor torques at time `now`, (n,) N·m.
 
         Parameters
         ----------

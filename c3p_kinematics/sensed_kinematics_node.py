@@ -3,9 +3,10 @@
 Node: where the robot is, how it moves and which wheel slips, from its joints alone.
 
 Subscribes ``joint_states``; publishes ``odom`` with the stamp of each message, ``/tf`` where tf2
-is installed, and ``~/wheel_slip``: one DiagnosticStatus per wheel, WARN while it slips. The pose
-is set by ``~/reset_odometry`` (Trigger), by ``~/set_pose`` (a pose in the odometry frame) and,
-where control_msgs is installed, by ``~/set_odometry`` (control_msgs/SetOdometry).
+is installed, and ``~/wheel_slip``: a JointState with slip velocity and slip probability of each
+wheel (c3p_ros/wheel_slip.py). The pose is set by ``~/reset_odometry`` (Trigger), by ``~/set_pose``
+(a pose in the odometry frame) and, where control_msgs is installed, by ``~/set_odometry``
+(control_msgs/SetOdometry).
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import PoseWithCovarianceStamped
 from nav_msgs.msg import Odometry as OdometryMessage
 from sensor_msgs.msg import JointState
@@ -29,13 +29,14 @@ from c3p_kinematics.odometry_stream import (
     planar_covariance,
 )
 from c3p_kinematics.singularity import singularity
+from c3p_kinematics.slip import SlipReport
+from c3p_ros.cdr import JointStateRead
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.frames import TransformPublisher, pose_of
 from c3p_ros.messages import (
     JointCoding,
     MessageError,
-    ns_to_stamp,
     pose_numbers,
     quaternion_of,
     twist_numbers,
@@ -43,8 +44,7 @@ from c3p_ros.messages import (
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.session import run
-from c3p_ros.wire import JointStateRead
-from c3p_ros.wire_writers import OdometryWriter
+from c3p_ros.wire import JointStateWriter, OdometryWriter
 
 try:
     from control_msgs.srv import SetOdometry
@@ -79,10 +79,13 @@ class SensedKinematicsNode(SuiteNode):
         self._steering = np.zeros(self.robot.count)
         # both compile their kernels before the first message
         self._stream.warm_up()
-        self.figures()
+        self.metrics()
         self._write = OdometryWriter(values.odom_frame, values.base_frame, 'odom')
         self._odom = self.create_publisher(OdometryMessage, 'odom', RELIABLE)
-        self._slip = self.create_publisher(DiagnosticArray, '~/wheel_slip', RELIABLE)
+        self._write_slip = JointStateWriter(
+            self.robot.wheel_joints, ('position', 'velocity', 'effort'), 'wheel_slip',
+            unknown=('effort',))
+        self._slip = self.create_publisher(JointState, '~/wheel_slip', RELIABLE)
         self._transforms = TransformPublisher(self) if values.publish_tf else None
         self.listen(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
         self.create_subscription(PoseWithCovarianceStamped, '~/set_pose', self._on_set_pose,
@@ -94,8 +97,8 @@ class SensedKinematicsNode(SuiteNode):
         # the velocity controller and the wheel gate brake
         PublisherWatch(self, 'joint_states', act=lambda reason: None)
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics."""
         shown = singularity(self.robot, self._steering)
         values = {'sigma_min of the wheel Jacobian': f'{float(shown.sigma_min):.4f}',
                   'condition of the wheel Jacobian': f'{float(shown.condition):.3g}'}
@@ -150,23 +153,10 @@ class SensedKinematicsNode(SuiteNode):
         changed, self._slipping = estimate.slip.slipping != self._slipping, estimate.slip.slipping
         if changed or estimate.time >= self._slip_due:
             self._slip_due = estimate.time + 1.0 / values.slip_rate
-            self._publish_slip(estimate, stamp)
+            self.send(self._slip, self._write_slip, stamp, position=estimate.residual[:, 0],
+                      velocity=estimate.residual[:, 1], effort=slip_probability(estimate.slip))
         if changed:
             self._report_slip(estimate)
-
-    def _publish_slip(self, estimate: OdometryEstimate, stamp: int) -> None:
-        slip, message = estimate.slip, DiagnosticArray()
-        message.header.stamp = ns_to_stamp(stamp)
-        for i, joint in enumerate(self.robot.wheel_joints):
-            suspect = slip.slipping and slip.suspect == i
-            message.status.append(DiagnosticStatus(
-                level=WARN if suspect else OK, name=joint, hardware_id=self.robot.name,
-                message='slips' if suspect else 'rolls', values=[
-                    KeyValue(key='along', value=f'{estimate.residual[i, 0]:.5f}'),
-                    KeyValue(key='across', value=f'{estimate.residual[i, 1]:.5f}'),
-                    KeyValue(key='suspect', value=str(bool(suspect)).lower()),
-                    KeyValue(key='confidence', value=f'{slip.likelihood[i]:.3f}')]))
-        self._slip.publish(message)
 
     def _report_slip(self, estimate: OdometryEstimate) -> None:
         slip = estimate.slip
@@ -224,6 +214,13 @@ class SensedKinematicsNode(SuiteNode):
             self.diagnostics.condition('joint_states', OK, 'coming again')
         if self._estimate is not None:
             self._report_grip(self._estimate)
+
+
+def slip_probability(slip: SlipReport) -> np.ndarray:
+    """Return the probability (n,) that each wheel slips; NaN where no single wheel explains it."""
+    if not slip.slipping:
+        return np.zeros(len(slip.likelihood))
+    return slip.likelihood if slip.suspect >= 0 else np.full(len(slip.likelihood), np.nan)
 
 
 def main(args: list[str] | None = None) -> int:

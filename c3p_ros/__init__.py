@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every node of the suite needs of ROS 2: parameters, messages, diagnostics, executors."""
+"""ROS 2 substrate of the nodes: parameters, messages, diagnostics, executor, base node."""

@@ -1,20 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The clockwork of a control chain: accepted stamps, time steps, and how old an input is."""
+"""Timing of a control chain: stamps and steps, watchdogs of inputs, durations of cycles."""
 
 from __future__ import annotations
 
 import math
 
-from c3p_ros.errors import MessageError
+import numpy as np
+
+from c3p_ros.cdr import MessageError
 
 # a larger step back of the stamps, s, is a restart: a bag that loops, a simulation that was reset,
 # a system clock that was set. No network delays a message for as long as the watchdogs wait
 RESTART = 0.2
 
+# for how long a step that was too long stays a warning, in the loop's time, s
+SHOWN = 5.0
+
+# bins grow by two per cent from a microsecond to a hundred seconds
+SMALLEST, GROWTH, BINS = 1e-6, 1.02, 931
+
 
 class CycleClock:
     """
-    Accepts the stamps of a stream that must go forward.
+    Time steps between the stamps of a stream, which must increase.
 
     Attributes
     ----------
@@ -23,7 +31,7 @@ class CycleClock:
     """
 
     def __init__(self) -> None:
-        """Start without a past."""
+        """Start without a stamp."""
         self._last: int | None = None
         self.restarted = False
 
@@ -52,7 +60,7 @@ class CycleClock:
 
 class Lifeline:
     """
-    When something was last heard of.
+    Watchdog of one input.
 
     Parameters
     ----------
@@ -60,42 +68,42 @@ class Lifeline:
 
     Attributes
     ----------
-    heard : float
-        Time of the last sign of life, s; -inf before the first.
+    received : float
+        Time of the last message, s; -inf before the first.
     """
 
     def __init__(self, timeout: float) -> None:
-        """Start unheard."""
+        """Start before the first message."""
         self.timeout = timeout
-        self.heard = -math.inf
+        self.received = -math.inf
 
     def beat(self, now: float) -> None:
-        """Take note that it is alive."""
-        self.heard = now
+        """Register a message."""
+        self.received = now
 
     def age(self, now: float) -> float:
-        """Return the seconds since it was heard, inf when never."""
-        return now - self.heard
+        """Return the seconds since the last message, inf before the first."""
+        return now - self.received
 
     def lost(self, now: float) -> bool:
-        """Return whether it was heard once and is silent for longer than the timeout."""
-        return self.heard > -math.inf and self.age(now) > self.timeout
+        """Return whether messages came once, and none for longer than the timeout."""
+        return self.received > -math.inf and self.age(now) > self.timeout
 
 
 class Lifelines:
     """
-    The parts of a chain, all of which answer to its first.
+    Watchdogs of the inputs of a chain, all of which answer the first.
 
     Parameters
     ----------
     *parts : str
-        The first is what the others answer to: after a pause of everything they are not to blame.
+        The others answer the first: after a pause of all of them, only the first is lost.
     timeout : float, s
 
     Attributes
     ----------
     lack : str
-        Why the first part cannot be used although it comes; empty when it can.
+        Missing condition for the use of the first part; empty when it may be used.
 
     Examples
     --------
@@ -107,7 +115,7 @@ class Lifelines:
     """
 
     def __init__(self, *parts: str, timeout: float) -> None:
-        """Start with all unheard."""
+        """Start before the first messages."""
         self._lines = {part: Lifeline(timeout) for part in parts}
         self._first, self.lack = self._lines[parts[0]], ''
 
@@ -117,28 +125,117 @@ class Lifelines:
         return self._first.timeout
 
     def set_timeout(self, timeout: float) -> None:
-        """Take another timeout, s."""
+        """Set the timeout, s."""
         for line in self._lines.values():
             line.timeout = timeout
 
     def surplus(self, reason: str) -> None:
-        """Take note of `reason`, a second publisher of the first part; empty when it is gone."""
+        """Set the reason of a second publisher of the first part; empty clears it."""
         first = next(iter(self._lines))
         self.lack = f'single publisher of {first}' if reason else ''
 
     def beat(self, part: str, now: float) -> None:
-        """Take note that `part` is alive."""
+        """Register a message of `part`."""
         self._lines[part].beat(now)
 
     def lost(self, now: float) -> list[str]:
-        """Return the lack and the parts that have stopped coming; none that has never come."""
+        """Return the lack and the parts that timed out; not those that never came."""
         lack = [self.lack] if self.lack else []
         if self._first.lost(now):
             return lack + [part for part, line in self._lines.items() if line is self._first]
         return lack + [part for part, line in self._lines.items()
-                       if line.lost(self._first.heard)]
+                       if line.lost(self._first.received)]
 
     def ages(self, now: float) -> str:
-        """Return the lost parts with the seconds since they were heard, in words."""
+        """Return a text with the lost parts and the seconds since their last message."""
         return ', '.join(f'{part} {self._lines[part].age(now):.2f} s' if part in self._lines else
                          'see publishers' for part in self.lost(now))
+
+
+class LatencyHistogram:
+    """
+    Histogram of latencies in bins of two per cent; the largest is kept exactly.
+
+    Examples
+    --------
+    >>> latency = LatencyHistogram()
+    >>> for k in range(1, 101):
+    ...     latency.add(k * 1e-5)
+    >>> abs(latency.quantile(0.5) / 5e-4 - 1) < 0.02, round(latency.largest, 9), latency.count
+    (True, 0.001, 100)
+    """
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._bins = np.zeros(BINS, int)
+        self.count = 0
+        self.largest = 0.0
+
+    def add(self, seconds: float) -> None:
+        """Count one latency, s."""
+        place = math.ceil(math.log(max(seconds, SMALLEST) / SMALLEST) / math.log(GROWTH))
+        self._bins[min(place, BINS - 1)] += 1
+        self.count += 1
+        self.largest = max(self.largest, seconds)
+
+    def metrics(self, name: str) -> dict[str, str]:
+        """Return ``{name}_p50_ms``, ``_p99_ms`` and ``_max_ms`` for diagnostics."""
+        return {f'{name}_{key}_ms': f'{1e3 * value:.4f}' for key, value in (
+            ('p50', self.quantile(0.5)), ('p99', self.quantile(0.99)), ('max', self.largest))}
+
+    def quantile(self, part: float) -> float:
+        """Return the latency that `part` (0 to 1) of all stay below, s; nan when empty."""
+        if self.count == 0:
+            return math.nan
+        place = int(np.searchsorted(np.cumsum(self._bins), part * self.count))
+        return min(SMALLEST * GROWTH**place, self.largest)
+
+
+class StepWatch:
+    """
+    Counter of control steps, and of those that took longer than their cycle.
+
+    Attributes
+    ----------
+    count : int
+        Steps so far.
+
+    Examples
+    --------
+    >>> watch = StepWatch()
+    >>> watch.add(0.001, 0.005)
+    >>> watch.late()
+    ''
+    >>> watch.add(0.007, 0.005)
+    >>> watch.late()
+    '7.0 ms for a cycle of 5.0 ms; 1 of 2 steps took too long'
+    """
+
+    def __init__(self) -> None:
+        """Start without steps."""
+        self.count, self._late = 0, 0
+        self._longest, self._time, self._shown_until = 0.0, 0.0, 0.0
+        self._worst = ''
+
+    def add(self, taken: float, period: float | None) -> None:
+        """Count a step of `taken` s in a cycle of `period` s (None if unknown)."""
+        self.count += 1
+        self._longest = max(self._longest, taken)
+        if period is None:
+            return
+        self._time += period
+        if taken > period:
+            self._late += 1
+            self._shown_until = self._time + SHOWN
+            self._worst = f'{1e3 * taken:.1f} ms for a cycle of {1e3 * period:.1f} ms'
+
+    def longest(self) -> float:
+        """Return the longest step since the last call, s."""
+        longest, self._longest = self._longest, 0.0
+        return longest
+
+    def late(self) -> str:
+        """Return a text on steps that took too long lately; empty without any."""
+        if self._time >= self._shown_until:
+            return ''
+        return f'{self._worst}; {self._late} of {self.count} steps took too long'

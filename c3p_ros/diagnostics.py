@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a node knows about its own health, on /diagnostics (REP 107)."""
+"""Diagnostics of a node on /diagnostics (REP 107): conditions, dropped messages, metrics."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from c3p_ros.errors import PublishError
+from c3p_ros.cdr import PublishError
 
 OK, WARN, ERROR, STALE = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR,
                           DiagnosticStatus.STALE)
 
-# how long a refused message stays a warning, s; the count stays for ever
+# for how long a rejected message stays a warning, s; the count stays
 REFUSAL_SHOWN = 5.0
-# and how much of its reason is shown: it may quote what the message carried
+# letters of its reason that are shown: it may quote the message
 LONGEST_REASON = 400
 
 REFUSED, UNREAD, NOT_PUBLISHED = 'refused', 'recorded unread', 'not published'
@@ -39,12 +39,12 @@ class Diagnostics:
     hardware_id : str
         Name of the robot.
     values : callable, optional
-        Returns figures to show; called once a second.
+        Returns the metrics; called once a second.
 
     Attributes
     ----------
     more : callable
-        Returns further statuses, of devices behind the node.
+        Returns further statuses, of the node's devices.
     """
 
     def __init__(self, node: Node, hardware_id: str,
@@ -55,7 +55,7 @@ class Diagnostics:
         self._values = values
         self.more: Callable[[], Sequence[DiagnosticStatus]] = tuple
         self._conditions: dict[str, tuple[bytes, str]] = {}
-        # (topic, what became of it): count, when last, why
+        # (topic, kind of drop): count, time of the last, reason
         self._dropped: dict[tuple[str, str], tuple[int, float, str]] = {}
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._timer = node.create_timer(1.0, self.publish,
@@ -75,21 +75,21 @@ class Diagnostics:
         if level == ERROR:
             logger.error(f'{name}: {message}')
         elif level == OK:
-            logger.info(f'{name}: {message or "well again"}')
+            logger.info(f'{name}: {message or "recovered"}')
         else:
             logger.warning(f'{name}: {message}')
         self.publish()
 
     def refuse(self, topic: str, reason: object) -> None:
-        """Count a message that was not used and show why, a warning."""
+        """Count a rejected message and show the reason as a warning."""
         self._drop(topic, REFUSED, reason)
 
     def unread(self, topic: str, reason: object) -> None:
-        """Count a message that was recorded, but could not be read, and show why, a warning."""
+        """Count a message recorded without being read, and show the reason as a warning."""
         self._drop(topic, UNREAD, reason)
 
     def withhold(self, error: PublishError) -> None:
-        """Count a message that was not published and show why, an error; from any thread."""
+        """Count a withheld message and show the reason as an error; from any thread."""
         self._drop(error.topic, NOT_PUBLISHED, error.text)
 
     def _drop(self, topic: str, how: str, reason: object) -> None:
@@ -106,11 +106,11 @@ class Diagnostics:
             self.publish()
 
     def refused(self, topic: str) -> int:
-        """Return how many messages of `topic` were not used."""
+        """Return the number of rejected messages of `topic`."""
         return self.count(topic, REFUSED)
 
     def count(self, topic: str, how: str) -> int:
-        """Return how many messages of `topic` were REFUSED, UNREAD or NOT_PUBLISHED."""
+        """Return the number of messages of `topic` that were REFUSED, UNREAD or NOT_PUBLISHED."""
         return self._dropped.get((topic, how), (0, 0.0, ''))[0]
 
     def status(self) -> DiagnosticStatus:

@@ -11,10 +11,9 @@ from rclpy.node import Node
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from c3p_controller.law import Ahead
-from c3p_ros.finite import check_finite
 from c3p_ros.messages import fill_twist, ns_to_stamp
 from c3p_ros.node import LATEST
-from c3p_ros.wire_writers import TrajectoryWriter
+from c3p_ros.wire import TrajectoryWriter, check_finite
 
 # other processes find each other within this time after the start, s
 DISCOVERY = 3.0

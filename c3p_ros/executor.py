@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The one place that spins.
+Executor of all nodes, and the loop that spins it.
 
 rclpy's EventsExecutor costs a third of the SingleThreadedExecutor's latency and a fifth of its
 CPU, but a call without a timeout hangs and ignores signals; MultiThreadedExecutor starves
@@ -20,14 +20,14 @@ import rclpy
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.task import Future
 
-# a thread that wants the interpreter waits this long before it asks the running one to let go; the
-# default 5 ms is longer than a control period
+# time after which a waiting thread requests the interpreter from the running one, s; the default
+# of 5 ms is longer than a control period
 SWITCH_INTERVAL = 0.0002
 
 
 def make_executor(kind: str = 'events') -> Executor:
     """
-    Return an executor: ``events`` where rclpy has it, ``single`` otherwise or when asked for.
+    Return an executor: ``events`` where rclpy has it, else ``single``.
 
     Raises
     ------
@@ -48,11 +48,11 @@ def make_executor(kind: str = 'events') -> Executor:
 def spin(executor: Executor, until: Callable[[], bool] = lambda: False,
          period: float = 0.2) -> None:
     """
-    Spin until `until` is true (asked every `period` seconds), Ctrl-C or shutdown.
+    Spin until `until` is true (evaluated every `period` seconds), Ctrl-C or shutdown.
 
     The executor stays inside one call for many callbacks, which halves what a hop costs against
-    ``spin_once`` for each. What ends the call is a future that another thread fulfils: the call's
-    own timeout is not looked at while messages keep coming.
+    ``spin_once`` for each. A future that another thread fulfils ends the call: its own timeout is
+    not evaluated while messages keep coming.
     """
     future, over = Future(), threading.Event()
 
@@ -75,7 +75,7 @@ def spin(executor: Executor, until: Callable[[], bool] = lambda: False,
 
 
 def steady_process() -> None:
-    """Make pauses rare: no collection of start-up objects, short waits for the interpreter."""
+    """Reduce pauses: no collection of start-up objects, short waits for the interpreter."""
     gc.collect()
     gc.freeze()
     sys.setswitchinterval(SWITCH_INTERVAL)
@@ -83,7 +83,7 @@ def steady_process() -> None:
 
 class StopRequest:
     """
-    Takes SIGINT and SIGTERM in the place of rclpy.
+    Handler of SIGINT and SIGTERM in place of rclpy's.
 
     rclpy would invalidate its context at once and raise in the middle of a callback, which then
     fails to publish and is reported as fatal. Here the callback under way finishes.

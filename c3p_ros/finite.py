@@ -1,60 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The check where messages are written: no node publishes a number that is not finite.
+Check of typed messages before they are published: every number is finite.
 
-Every writer of wire_writers.py and every sender of a typed command passes here. `SuiteNode.send`
-turns the error into a diagnostic; what the node does instead (brake, give up, zero) is its own.
+The writers of wire.py check their own numbers. `SuiteNode.send` turns the error into a diagnostic;
+the node then does what is safe: brakes, gives up, publishes zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import chain
 from math import isfinite
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
 from rclpy.serialization import deserialize_message
 
-from c3p_ros.errors import PublishError
-
-
-def check_finite(topic: str, field: str, values: ArrayLike, names: Sequence[str] = ()) -> None:
-    """
-    Let `values` of a message pass only when every one is finite.
-
-    Parameters
-    ----------
-    topic, field : str
-        For the error.
-    values : array_like
-        Of any shape.
-    names : sequence of str, optional
-        One for each value, for the error; numbers when left out.
-
-    Raises
-    ------
-    PublishError
-        Names the first value that is not finite.
-
-    Examples
-    --------
-    >>> check_finite('wheel_effort', 'effort', [0.1, float('nan')], ['wheel_1', 'wheel_2'])
-    Traceback (most recent call last):
-    ...
-    c3p_ros.errors.PublishError: wheel_effort: effort[wheel_2] = nan: must be finite; check the \
-parameters, the robot description and the inputs of the node
-    """
-    values = np.asarray(values, float)
-    if np.isfinite(values).all():
-        return
-    for place, value in enumerate(values.ravel().tolist()):
-        if not isfinite(value):
-            where = names[place] if len(names) == values.size else place
-            raise PublishError(topic, f'{field}[{where}] = {value}: must be finite; check the '
-                                      'parameters, the robot description and the inputs of the '
-                                      'node')
+from c3p_ros.cdr import PublishError
+from c3p_ros.wire import check_finite
 
 
 def check_message(topic: str, message: Any) -> Any:

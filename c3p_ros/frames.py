@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Poses on the floor and the frames they are given in; /tf where tf2 is installed."""
+"""Planar poses and their frames; /tf where tf2 is installed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from rclpy.node import Node
 
 from c3p_description.model import Array
 from c3p_kinematics.se2 import compose
-from c3p_ros.errors import MOST_TEXT
-from c3p_ros.finite import check_finite
+from c3p_ros.cdr import MOST_TEXT, TrajectoryRead
 from c3p_ros.messages import (
     LARGEST_VALUE,
     QUATERNION_TOLERANCE,
@@ -25,7 +24,7 @@ from c3p_ros.messages import (
     yaw_of,
     yaw_of_parts,
 )
-from c3p_ros.wire import TrajectoryRead
+from c3p_ros.wire import check_finite
 
 try:
     from tf2_msgs.msg import TFMessage
@@ -45,7 +44,7 @@ def pose_of(pose: Pose, where: str) -> Array:
     Raises
     ------
     MessageError
-        A coordinate that is not finite, or an orientation that is no rotation.
+        A coordinate that is not finite, or an orientation that is not a rotation.
     """
     x, y = pose.position.x, pose.position.y
     _check_position(x, y, where)
@@ -60,8 +59,8 @@ def planar_pose(parts: Sequence[float], where: str) -> Array:
 
 def _check_position(x: float, y: float, where: str) -> None:
     if not abs(x) + abs(y) <= LARGEST_VALUE:
-        raise MessageError(f'{where}.position = ({x}, {y}): must be finite and of a size that a '
-                           'robot can have')
+        raise MessageError(f'{where}.position = ({x}, {y}): must be finite and at most '
+                           f'{LARGEST_VALUE:g}')
 
 
 def planar_points(read: TrajectoryRead, frame: str) -> tuple[Array, Array, Array]:
@@ -71,16 +70,13 @@ def planar_points(read: TrajectoryRead, frame: str) -> tuple[Array, Array, Array
     Raises
     ------
     MessageError
-        It is not in `frame`, has no points, or a number that cannot be.
+        It is not in `frame`, has no points, or has an invalid number.
     """
     if read.frame_id != frame:
         raise MessageError(f'frame {read.frame_id!r}: must be that of the odometry, {frame!r}')
-    if not read.points:
-        raise MessageError('no points; a robot that shall stand needs one')
-    # all points at once: one by one they would take longer than a control cycle has
-    time = np.array([point[0] for point in read.points])
-    place = np.array([point[1] for point in read.points])
-    rate = np.array([point[2] for point in read.points])
+    if not len(read.time):
+        raise MessageError('no points; a robot that stands still needs one')
+    place, rate = read.transforms, read.velocities
     x, y, z, w = place[:, 3:].T
     with np.errstate(over='ignore', invalid='ignore'):
         length = np.sqrt(x * x + y * y + z * z + w * w)
@@ -89,11 +85,12 @@ def planar_points(read: TrajectoryRead, frame: str) -> tuple[Array, Array, Array
                 and (abs(rate).sum(axis=1) <= LARGEST_VALUE).all()):
             _name_culprit(read)
     yaw = np.unwrap(np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z))
-    return time, np.column_stack([place[:, :2], yaw]), rate[:, [0, 1, 5]]
+    return read.time, np.column_stack([place[:, :2], yaw]), rate[:, [0, 1, 5]]
 
 
 def _name_culprit(read: TrajectoryRead) -> None:
-    for k, (_, place, rate) in enumerate(read.points):
+    for k, (place, rate) in enumerate(zip(read.transforms.tolist(), read.velocities.tolist(),
+                                          strict=True)):
         planar_pose(place, f'points[{k}]')
         planar(rate, f'points[{k}]')
     raise MessageError('the points are not finite')
@@ -116,16 +113,16 @@ def fill_pose(pose: Pose, values: Array, topic: str = 'pose') -> Pose:
 
 class TransformPublisher:
     """
-    Publishes one transform on /tf where tf2_msgs is installed; says once that it cannot where not.
+    Publishes one transform on /tf where tf2_msgs is installed; logs once where it is not.
 
     Parameters
     ----------
-    node : Node
+    node : SuiteNode
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Any) -> None:
         """Create the publisher."""
-        self.works = TFMessage is not None
+        self._node, self.works = node, TFMessage is not None
         if self.works:
             self._publisher = node.create_publisher(TFMessage, '/tf', 100)
         else:
@@ -146,7 +143,7 @@ class TransformPublisher:
         x, y, z, qx, qy, qz, qw = map(float, pose)
         transform.transform.translation = Vector3(x=x, y=y, z=z)
         transform.transform.rotation = Quaternion(x=qx, y=qy, z=qz, w=qw)
-        self._publisher.publish(TFMessage(transforms=[transform]))
+        self._node.publish(self._publisher, TFMessage(transforms=[transform]))
 
 
 class GoalFrames:

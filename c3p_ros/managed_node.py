@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base of nodes with a life cycle: rclpy's, which a late or a wrong request does not end."""
+"""Base of lifecycle nodes; a late or invalid transition request does not end the node."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from c3p_ros.node import SuiteNode
 
 class _Ended:
     """
-    The state machine of a node that was destroyed.
+    State machine of a destroyed node.
 
-    An executor may still call a node that it was just told to let go of, and rclpy's machine,
-    once destroyed, ends the whole process by a segmentation fault when it is asked for its state.
+    An executor may still call a node that was just removed from it, and reading the state of
+    rclpy's own machine once it is destroyed ends the process with a segmentation fault.
     """
 
     initialized = True
@@ -39,8 +39,8 @@ class ManagedSuiteNode(LifecycleNodeMixin, SuiteNode):
     """
     A node of the suite with a life cycle.
 
-    A request for a transition that the present state does not have is refused and told in the
-    log; rclpy's own node would end.
+    A transition that is not valid in the present state is rejected with a log line; rclpy's own
+    node would end.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class ManagedSuiteNode(LifecycleNodeMixin, SuiteNode):
 
     @property
     def life(self) -> int:
-        """The present state of the life cycle, a constant of lifecycle_msgs/State."""
+        """Present state of the life cycle, a constant of lifecycle_msgs/State."""
         return int(self._state_machine.current_state[0])
 
     def _on_change_state(self, request: ChangeState.Request, response: ChangeState.Response

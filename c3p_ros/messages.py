@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages to numbers and back; whatever cannot be used is refused with its reason."""
+"""Conversion between messages and numbers; invalid messages are rejected with the reason."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Quaternion, Twist
-from sensor_msgs.msg import JointState
 
 from c3p_description.model import Array, CasterRobot
-from c3p_ros.errors import MessageError
-from c3p_ros.finite import check_finite
+from c3p_ros.cdr import JointValues, MessageError, nanoseconds_of
+from c3p_ros.wire import check_finite
 
 try:
     from tf_transformations import euler_from_quaternion as _euler
@@ -29,31 +29,11 @@ except ImportError:  # the library that tf_transformations wraps, with w first
         w, x, y, z = euler2quat(roll, pitch, yaw)
         return [x, y, z, w]
 
-# a quaternion whose length differs from one by more than this was not meant to be a rotation
+# largest deviation of a quaternion's length from one
 QUATERNION_TOLERANCE = 0.01
 
-# no angle, rate, torque or acceleration of a robot is larger, in SI units
+# plausibility limit of every angle, rate, torque and acceleration, SI units
 LARGEST_VALUE = 1e9
-
-
-def nanoseconds_of(seconds: int, nanoseconds: int, what: str = 'stamp') -> int:
-    """
-    Return a time of two parts in nanoseconds.
-
-    Parameters
-    ----------
-    seconds, nanoseconds : int
-    what : str
-        For the error.
-
-    Raises
-    ------
-    MessageError
-        A second or more of nanoseconds: no clock writes that, and no message could carry it on.
-    """
-    if nanoseconds >= 1_000_000_000:
-        raise MessageError(f'{what}: {nanoseconds} nanoseconds: must be less than 1000000000')
-    return seconds * 1_000_000_000 + nanoseconds
 
 
 def stamp_to_ns(stamp: Time) -> int:
@@ -68,7 +48,7 @@ def ns_to_stamp(nanoseconds: int) -> Time:
 
 def check_age(stamp_ns: int, now_ns: int, max_age: float, max_ahead: float = 0.1) -> None:
     """
-    Refuse what is older than `max_age` or further ahead than `max_ahead` seconds.
+    Reject a stamp older than `max_age` or further ahead than `max_ahead` seconds.
 
     Parameters
     ----------
@@ -152,8 +132,8 @@ def planar(parts: Sequence[float], where: str) -> Array:
         for i, value in enumerate(parts):
             if not abs(value) <= LARGEST_VALUE:
                 name = f'{("linear", "angular")[i // 3]}.{"xyz"[i % 3]}'
-                raise MessageError(f'{where}.{name} = {value}: must be finite and of a size that '
-                                   'a robot can have')
+                raise MessageError(f'{where}.{name} = {value}: must be finite and at most '
+                                   f'{LARGEST_VALUE:g}')
     return np.array([parts[0], parts[1], parts[5]])
 
 
@@ -173,30 +153,34 @@ def fill_twist(message: Twist, twist: Array, topic: str = 'cmd_vel') -> Twist:
 
 
 class _Fields:
-    """Picks the values of wanted joints out of JointState messages, in any order of theirs."""
+    """Selects the values of some joints from JointState messages with any order of joints."""
 
     def __init__(self, wanted: list[str]) -> None:
         self._wanted = wanted
-        self._names: list[str] = []
+        # of the last message; a first one without names is not known either
+        self._names: Sequence[str] | None = None
         self._order: list[int] = []
 
-    def __call__(self, message: JointState, field: str) -> Array:
+    def __call__(self, message: JointValues, *fields: str) -> Array:
+        """Return the values of one field after the other."""
         # plain lists: for a handful of joints they are several times faster than arrays
-        names, values = message.name, getattr(message, field)
+        names, picked = message.name, []
         if names != self._names:
             self._learn(names)
-        if len(values) != len(names):
-            raise MessageError(f'{field} has {len(values)} values for {len(names)} names')
-        picked = [values[i] for i in self._order]
+        for field in fields:
+            values = getattr(message, field)
+            if len(values) != len(names):
+                raise MessageError(f'{field} has {len(values)} values for {len(names)} names')
+            picked += [values[i] for i in self._order]
         if not sum(map(abs, picked)) <= LARGEST_VALUE:
-            self._name_culprit(field, picked)
+            self._name_culprit(fields, picked)
         return np.array(picked)
 
-    def _name_culprit(self, field: str, picked: list[float]) -> None:
-        for joint, value in zip(self._wanted, picked, strict=True):
+    def _name_culprit(self, fields: Sequence[str], picked: list[float]) -> None:
+        for (field, joint), value in zip(product(fields, self._wanted), picked, strict=True):
             if not abs(value) <= LARGEST_VALUE:
-                raise MessageError(f'{field} of {joint} is {value}: must be finite and of a '
-                                   'size that a robot can have')
+                raise MessageError(f'{field} of {joint} is {value}: must be finite and at '
+                                   f'most {LARGEST_VALUE:g}')
 
     def _learn(self, names: list[str]) -> None:
         missing = [name for name in self._wanted if name not in names]
@@ -211,7 +195,7 @@ class _Fields:
 
 class JointCoding:
     """
-    Between JointState messages and the angles of the model.
+    Conversion between JointState messages and the angles of the model.
 
     Parameters
     ----------
@@ -220,14 +204,17 @@ class JointCoding:
     """
 
     def __init__(self, robot: CasterRobot) -> None:
-        """Remember names and signs."""
+        """Store names and signs."""
         self.robot = robot
         self.names = [*robot.steering_joints, *robot.wheel_joints]
         self._sign = np.concatenate([robot.steering_sign, robot.wheel_sign])
         self._zero = np.concatenate([robot.steering_zero, np.zeros(robot.count)])
+        # of position and velocity, one behind the other
+        self._both_signs = np.tile(self._sign, 2)
+        self._both_zeros = np.concatenate([self._zero, np.zeros(2 * robot.count)])
         self._fields = _Fields(self.names)
 
-    def read(self, message: JointState) -> tuple[Array, Array, Array, Array]:
+    def read(self, message: JointValues) -> tuple[Array, Array, Array, Array]:
         """
         Return ``steering, steering_rate, wheel_angle, wheel_rate`` of the model, rad and rad/s.
 
@@ -236,12 +223,13 @@ class JointCoding:
         MessageError
             Missing or doubled joints, wrong sizes, values that are not finite: each named.
         """
-        position = self._sign * self._fields(message, 'position') + self._zero
-        velocity = self._sign * self._fields(message, 'velocity')
+        values = self._fields(message, 'position', 'velocity')
+        values *= self._both_signs
+        values += self._both_zeros
         n = self.robot.count
-        return position[:n], velocity[:n], position[n:], velocity[n:]
+        return values[:n], values[2 * n:3 * n], values[n:2 * n], values[3 * n:]
 
-    def positions(self, message: JointState) -> tuple[Array, Array]:
+    def positions(self, message: JointValues) -> tuple[Array, Array]:
         """
         Return ``steering, wheel_angle`` of the model, rad; velocities may be missing.
 
@@ -273,19 +261,19 @@ class JointCoding:
 
 class EffortCoding:
     """
-    Between JointState messages that carry the wheels' efforts and torques of the model, N·m.
+    Conversion between wheel efforts of JointState messages and torques of the model, N·m.
 
     A message from ros2_control's topic bridge names all joints and gives efforts for the wheels
     alone; it is refused, because which effort belongs to which joint would be a guess.
     """
 
     def __init__(self, robot: CasterRobot) -> None:
-        """Remember names and signs."""
+        """Store names and signs."""
         self.names = list(robot.wheel_joints)
         self._sign = robot.wheel_sign
         self._fields = _Fields(self.names)
 
-    def read(self, message: JointState) -> Array:
+    def read(self, message: JointValues) -> Array:
         """
         Return the torque of each wheel, N·m.
 

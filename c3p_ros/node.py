@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base of every node: robot, parameters, diagnostics and the clock of the watchdogs."""
+"""Base of every node: robot, parameters, diagnostics and the clock of the watchdogs."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from typing import Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 
 from c3p_description.model import CasterRobot
 from c3p_description.reading.loader import load_casters
 from c3p_description.reading.urdf import from_urdf
+from c3p_ros.cdr import PublishError
 from c3p_ros.diagnostics import Diagnostics
-from c3p_ros.errors import PublishError
 from c3p_ros.messages import MessageError, check_age
 from c3p_ros.parameters import Parameters
+from c3p_ros.schema import COMMON
 from c3p_ros.wire import READERS
 
-COMMON = Path(__file__).with_name('common_parameters.yaml')
-
-# a command is of use only while it is the newest; states may queue behind a slow callback
+# only the newest command is of use; states may queue behind a slow callback
 LATEST = QoSProfile(depth=1)
 RELIABLE = QoSProfile(depth=10)
-# what only recorders and viewers hear reliably: two seconds at 200 Hz are kept for one that was
-# held up, from which everything else can be computed again
+# topics that only recorders and viewers receive reliably, from which all others can be computed
+# again: two seconds at 200 Hz are kept for a subscriber that was delayed
 RECORDED = QoSProfile(depth=400)
-# a state that a late subscriber must get, too
+# a state that late subscribers receive, too
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SENSOR_DATA = qos_profile_sensor_data
 
-# how often the watchdogs look, s
+# period of the watchdogs, s
 WATCH_PERIOD = 0.02
 
 
@@ -45,27 +45,27 @@ class SuiteNode(Node):
     ----------
     name : str
     *schemas : Path
-        Parameter schemas of the node; what several nodes share may stand in one of its own.
+        Parameter schemas of the node; parameters of several nodes may have a schema of their own.
     **options
         Passed to rclpy's Node.
 
     Raises
     ------
     ValueError
-        A parameter or a robot description that cannot be used.
+        An invalid parameter or robot description.
     """
 
-    # groups of parameters that the node reads by itself
+    # groups of parameters that the node declares on its own
     OWN_GROUPS: tuple[str, ...] = ()
 
     def __init__(self, name: str, *schemas: Path, **options: Any) -> None:
         """Declare the parameters and load the robot."""
         super().__init__(name, **options)
-        # fixed at the start: asked several times a cycle
+        # fixed at the start: read several times a cycle
         self._simulated = bool(self.get_parameter('use_sim_time').value)
         self.parameters = Parameters(self, COMMON, *schemas, own=self.OWN_GROUPS)
         self.robot = self._load_robot()
-        self.diagnostics = Diagnostics(self, self.robot.name, self.figures)
+        self.diagnostics = Diagnostics(self, self.robot.name, self.metrics)
 
     def _load_robot(self) -> CasterRobot:
         values = self.parameters.value
@@ -73,8 +73,8 @@ class SuiteNode(Node):
             return from_urdf(values.robot_description)
         return load_casters(values.robot)
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return what the diagnostics show once a second; nodes add theirs."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics of the diagnostics, shown once a second; nodes override this."""
         return {}
 
     @property
@@ -84,7 +84,7 @@ class SuiteNode(Node):
 
     def watch_time(self) -> float:
         """
-        Return the time that watchdogs measure with, s.
+        Return the time of the watchdogs, s.
 
         The monotonic clock, so that a step of the system clock trips nothing; with
         ``use_sim_time`` the simulation's, so that a paused or slow one trips nothing either.
@@ -103,10 +103,10 @@ class SuiteNode(Node):
 
     def watch(self, look: Callable[[], None]) -> None:
         """
-        Call `look` every WATCH_PERIOD of real time, whatever the simulated time does.
+        Call `look` every WATCH_PERIOD of real time, independent of simulated time.
 
-        After a pause of this process itself it is left out once: a watchdog that slept has to read
-        its messages before it may say that none came.
+        After a pause of this process one call is left out: messages that came during the pause
+        must be read before a timeout is reported.
         """
         last = time.monotonic()
 
@@ -122,7 +122,7 @@ class SuiteNode(Node):
     def listen(self, kind: type, topic: str, callback: Callable[[Any], None],
                profile: QoSProfile) -> None:
         """
-        Subscribe to a message type of the control chain; `callback` gets what wire.py reads.
+        Subscribe to a message type of the control chain; `callback` gets the result of wire.py.
 
         Parameters
         ----------
@@ -145,26 +145,30 @@ class SuiteNode(Node):
 
         self.create_subscription(kind, topic, received, profile, raw=True)
 
-    def send(self, publisher: Any, write: Callable[..., Any], *arguments: Any, **values: Any
+    def send(self, publisher: Publisher, write: Callable[..., Any], *arguments: Any, **values: Any
              ) -> bool:
         """
-        Publish what ``write(*arguments, **values)`` returns; return whether that is allowed.
+        Write a message and give it to `publisher`; return whether it could be written.
 
-        Where the writer raises PublishError nothing is published and the diagnostics show why:
-        the caller does what is safe instead. It may be called from any thread; a publisher whose
-        context has been shut down publishes nothing.
+        The message is ``write(*arguments, **values)``. If that raises PublishError, nothing is
+        published and the diagnostics show the reason; the caller then does what is safe. May be
+        called from any thread.
         """
         try:
             message = write(*arguments, **values)
         except PublishError as error:
             self.diagnostics.withhold(error)
             return False
+        self.publish(publisher, message)
+        return True
+
+    def publish(self, publisher: Publisher, message: Any) -> None:
+        """Publish a message; without effect once the context has been shut down."""
         try:
             publisher.publish(message)
         except Exception:
             if self.context.ok():
                 raise
-        return True
 
     def check_fresh(self, stamp: int, max_age: float) -> int:
         """
@@ -192,9 +196,9 @@ class SuiteNode(Node):
         Raises
         ------
         MessageError
-            Stale, ahead, or zero: a cycle is known by its stamp.
+            Stale, ahead, or zero: the stamp identifies the cycle.
         """
         if stamp == 0 and not self._simulated:
-            raise MessageError('the stamp is zero; a control cycle is known by its stamp')
+            raise MessageError('the stamp is zero; it must identify the control cycle')
         return self.check_fresh(stamp, max_age)
 

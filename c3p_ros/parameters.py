@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Parameters of a node from one schema file (schema.py) that declares, checks and documents them.
+Parameters of a node, declared, validated and documented by its schema files (schema.py).
 
-A value that does not pass is rejected with its name, value and range; a parameter that the schema
-does not know is an error, because a misspelt gain must not be silently ignored.
+A value out of range is rejected with name, value and range. A parameter that is not in a schema is
+an error: a misspelt gain must not be silently ignored. Changes follow Nav2's rule: the on-set
+callback only validates, the post-set callback applies.
 """
 
 from __future__ import annotations
@@ -22,8 +23,14 @@ from rcl_interfaces.msg import (
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from c3p_ros.groups import grouped
-from c3p_ros.schema import ParameterError, read_schema, violation
+from c3p_ros.schema import (
+    ParameterError,
+    converted,
+    read_schema,
+    typed,
+    values_class,
+    violation,
+)
 
 __all__ = ['ParameterError', 'Parameters', 'read_schema', 'violation']
 
@@ -33,6 +40,10 @@ TYPES = {
     'int_array': Parameter.Type.INTEGER_ARRAY, 'double_array': Parameter.Type.DOUBLE_ARRAY,
     'string_array': Parameter.Type.STRING_ARRAY,
 }
+
+# accepted in their place
+WHOLE = {Parameter.Type.DOUBLE: Parameter.Type.INTEGER,
+         Parameter.Type.DOUBLE_ARRAY: Parameter.Type.INTEGER_ARRAY}
 
 # parameters that rclpy itself declares
 FOREIGN = ('use_sim_time', 'qos_overrides', 'start_type_description_service')
@@ -56,98 +67,104 @@ def _descriptor(entry: Mapping[str, Any]) -> ParameterDescriptor:
     return descriptor
 
 
+def overrides_of(node: Node) -> dict[str, Parameter]:
+    """
+    Return the parameters that a node was started with: of files, command line and constructor.
+
+    rclpy has no public access to them before they are declared. This is the only use of its
+    private attribute; a test holds it for each distribution.
+    """
+    return dict(node._parameter_overrides)
+
+
 class Parameters:
     """
-    Declares the schema's parameters on a node; their values are attributes of `value`.
+    Declares the parameters of a node and holds their values.
 
     Parameters
     ----------
     node : Node
     schemas : paths
         Later files add to earlier ones.
-    changed : callable, optional
-        Called with no argument after a dynamic parameter has been accepted.
     own : sequence of str
-        Groups with names of the user's, which the node itself reads and checks.
+        Groups with user-defined names, which the node itself declares and validates.
+
+    Attributes
+    ----------
+    value : frozen dataclass
+        Values by name, groups as dataclasses, arrays as lists; a new instance after each change.
+    check : callable
+        Gets the values that a change would lead to; raises ValueError for a combination that
+        must be rejected. Applies nothing.
+    changed : callable
+        Called with no argument after `value` has changed.
 
     Raises
     ------
     ParameterError
-        A value out of range, or a parameter that no schema knows.
+        A value out of range, or a parameter that is not in a schema.
     """
 
-    def __init__(self, node: Node, *schemas: Path,
-                 changed: Callable[[], None] = lambda: None, own: Sequence[str] = ()) -> None:
-        """Declare, check and read every parameter."""
+    def __init__(self, node: Node, *schemas: Path, own: Sequence[str] = ()) -> None:
+        """Declare and validate every parameter."""
         self._node = node
-        self._entries: dict[str, dict[str, Any]] = {}
-        for path in schemas:
-            self._entries.update(read_schema(path))
-        self.changed = changed
-        self._foreign = (*FOREIGN, *own)
-        self._refuse_unknown()
+        self._entries = read_schema(*schemas)
+        self._kind = values_class(self._entries)
+        self.check: Callable[[Any], None] = lambda values: None
+        self.changed: Callable[[], None] = lambda: None
+        given = overrides_of(node)
+        self._reject_unknown(given, (*FOREIGN, *own))
         for name, entry in self._entries.items():
-            self._declare(name, entry)
-        self.value = grouped({n: node.get_parameter(n).value for n in self._entries})
+            self._declare(name, entry, given.get(name))
+        self.value = self._values()
         node.add_on_set_parameters_callback(self._on_set)
+        node.add_post_set_parameters_callback(self._on_changed)
 
-    def _refuse_unknown(self) -> None:
-        for name in self._node._parameter_overrides:
-            if name not in self._entries and name.split('.')[0] not in self._foreign:
+    def _reject_unknown(self, given: Mapping[str, Parameter], foreign: Sequence[str]) -> None:
+        for name in given:
+            if name not in self._entries and name.split('.')[0] not in foreign:
                 close = [known for known in self._entries if known.split('.')[-1] in name
                          or name in known] or get_close_matches(name, self._entries)
                 raise ParameterError(
                     f'{self._node.get_name()}: unknown parameter {name!r}; '
                     + (f'did you mean {close}?' if close
-                       else f'known are {sorted(self._entries)}'))
+                       else f'must be one of {sorted(self._entries)}'))
 
-    def _declare(self, name: str, entry: dict[str, Any]) -> None:
-        default = entry.get('default_value')
-        if entry['type'] == 'double' and default is not None:
-            default = float(default)
-        elif entry['type'] == 'double_array' and default is not None:
-            default = [float(v) for v in default]
-        given = self._node._parameter_overrides.get(name)
+    def _declare(self, name: str, entry: dict[str, Any], given: Parameter | None) -> None:
+        """Declare a parameter with the given value, or else its default."""
+        wanted, value = TYPES[entry['type']], entry['default_value']
         if given is not None:
-            self._check_given(name, entry, given)
+            value = given.value
+            # a whole number in a YAML file may mean a real one
+            if given.type_ not in (wanted, WHOLE.get(wanted)):
+                raise ParameterError(f'{self._node.get_name()}: {name} = {value!r} is a '
+                                     f'{given.type_.name.lower()}; it must be a {entry["type"]}')
+        value = converted(entry, value)
+        if given is not None and (reason := violation(name, entry, value)):
+            raise ParameterError(f'{self._node.get_name()}: {reason}')
         try:
-            self._node.declare_parameter(name, default, _descriptor(entry))
+            self._node.declare_parameter(name, value, _descriptor(entry), ignore_override=True)
         except Exception as error:
             raise ParameterError(f'{self._node.get_name()}: {name}: {error}') from error
 
-    def _check_given(self, name: str, entry: dict[str, Any], given: Parameter) -> None:
-        wanted = TYPES[entry['type']]
-        # a whole number in a parameter file is meant as a real one
-        if wanted == Parameter.Type.DOUBLE and given.type_ == Parameter.Type.INTEGER:
-            given = Parameter(name, wanted, float(given.value))
-            self._node._parameter_overrides[name] = given
-        elif wanted == Parameter.Type.DOUBLE_ARRAY and given.type_ == Parameter.Type.INTEGER_ARRAY:
-            given = Parameter(name, wanted, [float(v) for v in given.value])
-            self._node._parameter_overrides[name] = given
-        if given.type_ != wanted:
-            raise ParameterError(f'{self._node.get_name()}: {name} = {given.value!r} is a '
-                                 f'{given.type_.name.lower()}; it must be a {entry["type"]}')
-        reason = violation(name, entry, given.value)
-        if reason:
-            raise ParameterError(f'{self._node.get_name()}: {reason}')
-
-    def _on_set(self, parameters: list[Parameter]) -> SetParametersResult:
-        accepted = {}
-        for parameter in parameters:
-            entry = self._entries.get(parameter.name)
-            if entry is None:
-                continue
-            reason = violation(parameter.name, entry, parameter.value)
-            if reason:
-                return SetParametersResult(successful=False, reason=reason)
-            accepted[parameter.name] = parameter.value
+    def _values(self, changes: Sequence[Parameter] = ()) -> Any:
+        """Return the present values with some changes."""
         values = {name: self._node.get_parameter(name).value for name in self._entries}
-        before = self.value
-        self.value = grouped({**values, **accepted})
-        try:
+        return typed(self._kind, values | {change.name: change.value for change in changes})
+
+    def _on_set(self, changes: list[Parameter]) -> SetParametersResult:
+        known = [change for change in changes if change.name in self._entries]
+        reasons = (violation(change.name, self._entries[change.name], change.value)
+                   for change in known)
+        reason = next(filter(None, reasons), '')
+        if known and not reason:
+            try:
+                self.check(self._values(known))
+            except ValueError as error:
+                reason = f'{error}'
+        return SetParametersResult(successful=not reason, reason=reason)
+
+    def _on_changed(self, changes: list[Parameter]) -> None:
+        if any(change.name in self._entries for change in changes):
+            self.value = self._values()
             self.changed()
-        except ValueError as error:  # a combination that the node itself refuses
-            self.value = before
-            self.changed()
-            return SetParametersResult(successful=False, reason=str(error))
-        return SetParametersResult(successful=True)

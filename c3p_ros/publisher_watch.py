@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Topics that must have one publisher: a second one is named, and the node brakes.
+Watch of topics that must have a single publisher: a second one is reported, and the node brakes.
 
 A second publisher of ``wheel_effort`` moves the robot past every controller, one of
 ``joint_states`` moves its odometry. Both topics are therefore counted in the ROS graph, ten times
-a second and outside the control cycle: a count costs 3 µs, the names of the publishers 35 µs, and
-names are asked for only where there are two.
+a second and outside the control cycle: a count costs 3 µs, the names of the publishers 35 µs, so
+that names are read only where there are two.
 
 The graph lists the publishers of a killed process for 20 s more (the lease of Fast DDS).
 Publishers with one node name are therefore taken for a node that was started again as long as the
@@ -28,13 +28,13 @@ from c3p_ros.node import SuiteNode
 # between two counts, s of real time
 PERIOD = 0.1
 
-# messages between two counts, at most, that show who publishes
+# messages between two counts, at most, that identify the publisher
 PROBED = QoSProfile(depth=256, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 # for how long, s, and with how many messages a single publisher must have published
 ALONE_FOR, ALONE_MESSAGES = 1.0, 10
 
-# how rmw names the node of an endpoint whose participant it has not heard yet
+# name that rmw gives to the node of an endpoint before its participant is discovered
 UNKNOWN = '_NODE_NAME_UNKNOWN_'
 
 
@@ -47,7 +47,7 @@ def publishers_of(node: SuiteNode, topic: str) -> list[str]:
 
 def surplus(topic: str, names: list[str]) -> str:
     """
-    Return what is wrong with a topic that has these publishers, empty for one or none.
+    Return the error text of a topic with these publishers, empty for one or none.
 
     >>> surplus('wheel_effort', ['/velocity_controller', '/rogue'])
     'wheel_effort has 2 publishers (/velocity_controller, /rogue); stop or remap all but one'
@@ -57,16 +57,16 @@ def surplus(topic: str, names: list[str]) -> str:
     if len(names) < 2:
         return ''
     counted = Counter(names)
-    told = ', '.join(name if count == 1 else f'{name}, {count} of them'
+    named = ', '.join(name if count == 1 else f'{name}, {count} of them'
                      for name, count in counted.items())
     remedy = ('stop or remap all but one' if len(counted) == len(names) else
-              'stop all but one; the entry of a process that was killed goes by itself')
-    return f'{topic} has {len(names)} publishers ({told}); {remedy}'
+              'stop all but one; the entry of a killed process expires automatically')
+    return f'{topic} has {len(names)} publishers ({named}); {remedy}'
 
 
 class SequenceProbe:
     """
-    Reads the sequence numbers of a topic's messages, which each publisher counts by itself.
+    Reader of the sequence numbers of a topic's messages; each publisher counts its own.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class SequenceProbe:
 
 class Alone:
     """
-    Whether sequence numbers are those of a single publisher: they only grow.
+    Test of sequence numbers for a single publisher: those of one only grow.
 
     >>> alone = Alone(0.0)
     >>> [alone.step([k], 0.1 * k) for k in range(1, 13)][-2:]
@@ -112,7 +112,7 @@ class Alone:
     """
 
     def __init__(self, now: float) -> None:
-        """Know no message yet."""
+        """Start before the first message."""
         self._since, self._last, self._count = now, 0, 0
 
     def step(self, numbers: list[int], now: float) -> bool:

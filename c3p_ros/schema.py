@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Schemas of parameters: read, and held against values. Needs no ROS.
+Parameter schemas: entries, validation of values, and values as frozen dataclasses. Needs no ROS.
 
 The files have generate_parameter_library's syntax, so that its generator can take over where it is
 installed: ``type``, ``default_value``, ``description``, ``read_only`` and ``validation`` with
@@ -12,56 +12,119 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, make_dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-TYPES = tuple(kind + form for form in ('', '_array')
-              for kind in ('bool', 'int', 'double', 'string'))
+# schema of the parameters that every node has
+COMMON = Path(__file__).with_name('common_parameters.yaml')
+
+# Python type of the values of each parameter type
+TYPES: dict[str, Any] = {
+    'bool': bool, 'int': int, 'double': float, 'string': str, 'bool_array': list[bool],
+    'int_array': list[int], 'double_array': list[float], 'string_array': list[str]}
+
+Entries = Mapping[str, dict[str, Any]]
 
 
 class ParameterError(ValueError):
-    """A parameter that cannot be used; the text names it, its value and what is allowed."""
+    """A rejected parameter; the text has its name, its value and the allowed range."""
 
 
-def read_schema(path: str | Path) -> dict[str, dict[str, Any]]:
+def read_schema(*paths: str | Path) -> dict[str, dict[str, Any]]:
     """
-    Return ``{dotted name: entry}`` of a schema file.
+    Return ``{dotted name: entry}`` of schema files; later files add to earlier ones.
 
     Raises
     ------
     ParameterError
-        The file is not a schema, or an entry has no known type.
+        The file is not a schema, or an entry has an unknown type.
     """
-    content = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
-    if not isinstance(content, dict) or len(content) != 1:
-        raise ParameterError(f'{path}: must have one top key, the name of the node')
-    try:
-        entries = dict(_flatten(next(iter(content.values())), ''))
-    except ParameterError as error:
-        raise ParameterError(f'{path}: {error}') from error
-    for name, entry in entries.items():
-        if entry['type'] not in TYPES:
-            raise ParameterError(f'{path}: {name} has type {entry["type"]!r}; known are '
-                                 f'{sorted(TYPES)}')
+    entries: dict[str, dict[str, Any]] = {}
+    for path in paths:
+        content = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
+        if not isinstance(content, dict) or len(content) != 1:
+            raise ParameterError(f'{path}: must have one top key, the name of the node')
+        try:
+            entries.update(_flatten(next(iter(content.values())), ''))
+        except ParameterError as error:
+            raise ParameterError(f'{path}: {error}') from error
     return entries
 
 
-def _flatten(node: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _flatten(node: Any, prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
     if not isinstance(node, dict):
         raise ParameterError(f'{prefix or "the top key"} holds {node!r}; must hold parameters')
     for key, value in node.items():
         # YAML reads on, off, yes and no as truth values
         if not isinstance(key, str) or not isinstance(value, dict):
             raise ParameterError(f'{prefix}{key}: {value!r}: must be a name with a type')
-        if 'type' in value and not isinstance(value['type'], dict):
-            yield prefix + key, value
-        else:
+        # a group may have a parameter of the name type
+        if 'type' not in value or isinstance(value['type'], dict):
             yield from _flatten(value, f'{prefix}{key}.')
+        elif value['type'] not in TYPES:
+            raise ParameterError(f'{prefix}{key} has type {value["type"]!r}; must be one of '
+                                 f'{sorted(TYPES)}')
+        else:
+            yield prefix + key, value
 
 
-# rules for single values: what they ask, and how a user reads it
+def values_class(entries: Entries, name: str = 'Parameters') -> type:
+    """
+    Return a frozen dataclass with a typed field for each parameter, groups as dataclasses.
+
+    Examples
+    --------
+    >>> kind = values_class({'speed': {'type': 'double'}, 'mpc.steps': {'type': 'int'}})
+    >>> typed(kind, {'speed': 1, 'mpc.steps': 20})
+    Parameters(speed=1.0, mpc=Parameters_mpc(steps=20))
+    """
+    leaves: dict[str, Any] = {}
+    groups: dict[str, dict[str, dict[str, Any]]] = {}
+    for dotted, entry in entries.items():
+        head, _, rest = dotted.partition('.')
+        if rest:
+            groups.setdefault(head, {})[rest] = entry
+        else:
+            leaves[head] = TYPES[entry['type']]
+    leaves |= {group: values_class(inner, f'{name}_{group}') for group, inner in groups.items()}
+    return make_dataclass(name, leaves.items(), frozen=True)
+
+
+def typed(kind: type, values: Mapping[str, Any], prefix: str = '') -> Any:
+    """
+    Return an instance of a `values_class`; whole numbers become real ones where these are due.
+
+    Parameters
+    ----------
+    kind : type
+    values : mapping
+        By dotted name; others than those of `kind` are left out.
+    prefix : str
+        Of the names, with its dot.
+    """
+    return kind(**{
+        field.name: typed(field.type, values, f'{prefix}{field.name}.')
+        if is_dataclass(field.type) else _converted(field.type, values[prefix + field.name])
+        for field in fields(kind)})
+
+
+def converted(entry: Mapping[str, Any], value: Any) -> Any:
+    """Return a value of a schema entry, whole numbers as real ones where these are due."""
+    return _converted(TYPES[entry['type']], value)
+
+
+def _converted(kind: Any, value: Any) -> Any:
+    if kind is float:
+        return float(value)
+    # rclpy returns array.array
+    return list(map(float, value)) if kind == list[float] else (
+        list(value) if hasattr(value, 'typecode') else value)
+
+
+# condition on one number or text, and how the error text expresses it
 _RULES = {
     'bounds<>': (lambda v, low, high: low <= v <= high, '{} to {}'),
     'gt<>': (lambda v, low: v > low, 'more than {}'),
@@ -73,15 +136,14 @@ _RULES = {
 
 
 def violation(name: str, entry: Mapping[str, Any], value: Any) -> str:
-    """Return why `value` must not be used for the schema entry, or an empty string."""
-    rules = entry.get('validation', {})
+    """Return the reason for which a value violates its schema entry, or an empty string."""
     items = list(value) if isinstance(value, (list, tuple)) or hasattr(value, 'typecode') else [
         value]
-    # nan is this family's way to say "no limit"; only entries that allow it may have it
+    # nan means "no limit"; only entries that allow it accept it
     for item in items:
         if isinstance(item, float) and not math.isfinite(item) and not entry.get('allow_nan'):
             return f'{name} = {value}: must be finite'
-    for rule, argument in rules.items():
+    for rule, argument in entry.get('validation', {}).items():
         arguments = argument if isinstance(argument, list) else [argument]
         if rule == 'fixed_size<>':
             if len(items) != arguments[0]:

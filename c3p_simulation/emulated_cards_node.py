@@ -12,7 +12,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import can
@@ -25,13 +24,13 @@ from c3p_hardware.emulator.faults import FaultError
 from c3p_hardware.emulator.motor_drive import DriveCard
 from c3p_hardware.transport.can_bus import BusAddress, open_bus
 from c3p_hardware.transport.serial_can import PtyBus
+from c3p_ros.cdr import MOST_TEXT
 from c3p_ros.diagnostics import OK, WARN
-from c3p_ros.errors import MOST_TEXT
 from c3p_ros.messages import pose_numbers, twist_numbers
 from c3p_ros.node import RECORDED, RELIABLE, SuiteNode
 from c3p_ros.parameters import ParameterError
 from c3p_ros.session import run
-from c3p_ros.wire_writers import OdometryWriter
+from c3p_ros.wire import OdometryWriter
 from c3p_simulation.make_plant import plant_of_parameters, start_of_parameters
 
 HERE = Path(__file__).parent
@@ -49,8 +48,7 @@ class EmulatedCardsNode(SuiteNode):
                          HERE / 'emulated_cards_parameters.yaml', **options)
         values = self.parameters.value
         # the cards count and delay; the robot itself tells true angles
-        plant = plant_of_parameters(SimpleNamespace(**{**vars(values), 'sensors': 'ideal'}),
-                                    self.robot)
+        plant = plant_of_parameters(values, self.robot, 'ideal')
         start_of_parameters(plant, values)
         self._bus = self._open_bus(values.bus)
         try:
@@ -68,7 +66,7 @@ class EmulatedCardsNode(SuiteNode):
         self._thread = threading.Thread(target=self._run, name='emulated cards', daemon=True)
         self._thread.start()
 
-    def _open_bus(self, bus: SimpleNamespace) -> can.BusABC:
+    def _open_bus(self, bus: Any) -> can.BusABC:
         if bus.interface != PTY:
             return open_bus(BusAddress(bus.interface, bus.channel, bus.bitrate))
         try:
@@ -79,8 +77,8 @@ class EmulatedCardsNode(SuiteNode):
                                f'{opened.path}')
         return opened
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics: the state of each device, and of the bus."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics: the state of each device, and of the bus."""
         cards = self.cards
         drives = {drive.name: f'{drive.state.name}, {drive.drive.state.value}, '
                               f'{drive.drive.torque_actual} permille' for drive in cards.drives}
@@ -128,7 +126,7 @@ class EmulatedCardsNode(SuiteNode):
                                    f'injected on purpose: {faults}' if faults else 'none')
 
 
-def _settings(values: SimpleNamespace) -> EmulatedDevices:
+def _settings(values: Any) -> EmulatedDevices:
     """Return the cards that the parameters describe."""
     numbered = {name: () if list(getattr(values, name)) == [0] else tuple(getattr(values, name))
                 for name in ('drive_ids', 'encoder_ids', 'drive_serials', 'encoder_serials')}

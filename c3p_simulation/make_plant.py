@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from types import SimpleNamespace
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -108,21 +108,23 @@ def make_plant(name: str, robot: CasterRobot | str | Path, options: PlantOptions
     return SensedPlant(plant, sensors, options.seed, described)
 
 
-def plant_of_parameters(values: SimpleNamespace, robot: CasterRobot) -> Plant:
+def plant_of_parameters(values: Any, robot: CasterRobot, sensors: str = '') -> Plant:
     """
     Return the plant that parameters of the simulation node describe, as `make_plant`.
 
     Parameters
     ----------
-    values : SimpleNamespace
-        Named as in ``plant_parameters.yaml`` and ``simulation_parameters.yaml``; with ``sensors``
+    values : dataclass
+        Named as in ``plant_parameters.yaml`` and ``simulation_parameters.yaml``; with `sensors`
         ideal those of the sensors are not needed.
     robot : CasterRobot
         As described.
+    sensors : str
+        In place of the parameter.
     """
-    encoders = values.sensors == 'encoders' or (values.sensors == 'auto'
-                                                and values.plant == 'mujoco')
-    sensors = SensorSettings(
+    choice = sensors or values.sensors
+    encoders = choice == 'encoders' or (choice == 'auto' and values.plant == 'mujoco')
+    sensed = SensorSettings(
         wheel_counts=values.wheel_counts, steering_counts=values.steering_counts,
         latency=values.latency, wheel_noise=values.wheel_noise,
         steering_noise=values.steering_noise, dropout=values.dropout,
@@ -132,14 +134,14 @@ def plant_of_parameters(values: SimpleNamespace, robot: CasterRobot) -> Plant:
         wheel_radius=values.geometry_error, caster_offset=values.geometry_error,
         steering_zero=values.steering_zero_error)
     options = PlantOptions(friction=values.friction, slope=values.slope,
-                           slope_direction=values.slope_direction, sensors=sensors,
+                           slope_direction=values.slope_direction, sensors=sensed,
                            errors=errors if any(astuple(errors)) else None, seed=values.seed)
     # a URDF says the heights in another form than a parameter file
     return make_plant(values.plant, robot, options,
                       None if values.robot_description else values.robot)
 
 
-def start_of_parameters(plant: Plant, values: SimpleNamespace) -> JointSample:
+def start_of_parameters(plant: Plant, values: Any) -> JointSample:
     """
     Put the robot where the parameters ``start_pose`` and ``start_steering`` say, at rest.
 

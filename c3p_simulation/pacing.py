@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from c3p_ros.latency import LatencyHistogram
+from c3p_ros.cycle import LatencyHistogram
 
 STRICT, WAIT = 'strict', 'wait'
 
@@ -164,9 +164,9 @@ class Pacing:
         real = self._until - self._since
         return self._period * self._periods / real if real > 0.0 else math.nan
 
-    def figures(self) -> dict[str, str | int]:
+    def metrics(self) -> dict[str, str | int]:
         """Return the figures for diagnostics."""
-        shown = self.latency.figures('latency')
+        shown = self.latency.metrics('latency')
         shown['late_p99_ms'] = f'{1e3 * self.lateness.quantile(0.99):.4f}'
         return {'cycles': self.cycles, 'answered': self.answered, 'overruns': self.overruns,
                 'realtime_factor': f'{self.achieved:.4f}', **shown}

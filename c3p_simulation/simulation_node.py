@@ -22,6 +22,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
+from c3p_ros.cdr import JointStateRead
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.messages import (
     EffortCoding,
@@ -35,8 +36,7 @@ from c3p_ros.messages import (
 from c3p_ros.node import LATEST, RECORDED, RELIABLE, SuiteNode
 from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.session import run
-from c3p_ros.wire import JointStateRead
-from c3p_ros.wire_writers import JointStateWriter, OdometryWriter
+from c3p_ros.wire import JointStateWriter, OdometryWriter
 from c3p_simulation.make_plant import plant_of_parameters, start_of_parameters
 from c3p_simulation.pacing import pace_of_parameters
 from c3p_simulation.plants.plant import GroundTruth
@@ -85,11 +85,11 @@ class SimulationNode(SuiteNode):
         PublisherWatch(self, 'wheel_effort', 'joint_states', act=self._gate.hold)
         self.start()
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics: latency is from joint_states to wheel_effort."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics: latency is from joint_states to wheel_effort."""
         values = self.parameters.value
         with self._lock:
-            shown = self.pace.figures()
+            shown = self.pace.metrics()
         return {**shown, 'realtime': 'lockstep' if values.lockstep else values.realtime,
                 'held': self.cycles + 1 == self._hold_at, 'plant': values.plant,
                 'wheels': self._gate.reason or 'driven'}

@@ -20,13 +20,13 @@ from nav_msgs.msg import Path as PathMessage
 from rclpy.clock import Clock, ClockType
 from visualization_msgs.msg import MarkerArray
 
+from c3p_ros.cdr_arrays import path_bytes
 from c3p_ros.node import RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.session import run
 from c3p_viewers.scene.live import TOPICS, LiveScene
 from c3p_viewers.scene.markers import MarkerScene
 from c3p_viewers.scene.settings import SceneSettings
 from c3p_viewers.scene.trail import Trail
-from c3p_viewers.scene.wire_path import path_bytes
 
 # how often the node looks whether somebody listens, s
 LOOK_PERIOD = 0.5
@@ -53,8 +53,8 @@ class MarkerNode(SuiteNode):
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(LOOK_PERIOD, self._look, clock=self._steady)
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics."""
         return {'listeners': self._listeners, 'scenes drawn': self._count,
                 'poses of the path': len(self._trail.poses)}
 

@@ -2,7 +2,7 @@
 """
 Bring up the nodes of a robot: on its motor cards, simulated, or for external joint states.
 
-``ros2 launch c3p bringup.launch.py --show-args`` is the manual; docs/launch.md explains.
+Arguments: ``ros2 launch c3p bringup.launch.py --show-args``, and docs/launch.md.
 """
 
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
@@ -39,19 +39,19 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 ARGUMENTS = [
     DeclareLaunchArgument(
         'sim', default_value='none', choices=('none', *PLANTS),
-        description='Simulated robot. none: another program publishes joint_states and applies '
-                    'wheel_effort. analytic: closed-chain equations of motion. mujoco: tyres in '
-                    'contact with the ground (requires c3p[sim]).'),
+        description='Simulated robot. none: external driver of joint_states and wheel_effort. '
+                    'analytic: closed-chain equations of motion. mujoco: tyres in contact with '
+                    'the ground (needs c3p[sim]).'),
     DeclareLaunchArgument(
         'realtime', default_value=STRICT, choices=(STRICT, WAIT),
-        description='Simulated robot on a busy computer. strict: the watchdogs stop it like a '
-                    'real robot. wait: it waits for its controllers, and /clock runs slower; '
-                    'requires use_sim_time:=true in all nodes.'),
+        description='Behaviour of the simulated robot on a loaded computer. strict: watchdogs '
+                    'stop it like a real robot. wait: it waits for its controllers and slows '
+                    '/clock down; needs use_sim_time:=true here and in all other nodes.'),
     DeclareLaunchArgument(
         'hardware', default_value='none', choices=('none', 'can', 'emulated'),
-        description='Motor cards. can: drives and encoders on a CANopen bus; the motors stay '
-                    'disabled until ~/enable of the hardware interface. emulated: the same node '
-                    'and frames with emulated cards, which move the simulated robot sim.'),
+        description='Motor cards. can: drives and encoders on a CANopen bus; enable the motors '
+                    'with ~/enable of the hardware interface. emulated: the same node and frames, '
+                    'with emulated cards that move the simulated robot sim.'),
     *bus_arguments(),
     *chain_arguments(),
     *start_arguments(),

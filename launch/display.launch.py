@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Show the robot's model in RViz and turn its joints with sliders.
+Display the robot's model in RViz with sliders for its joints.
 
-``ros2 launch c3p display.launch.py --show-args`` is the manual; docs/launch.md explains.
+Arguments: ``ros2 launch c3p display.launch.py --show-args``, and docs/launch.md.
 """
 
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
@@ -42,8 +42,8 @@ def generate_launch_description() -> LaunchDescription:
     """Return the arguments and what they start."""
     gui = DeclareLaunchArgument(
         'gui', default_value='true', choices=BOOLEAN,
-        description='Turn the joints with sliders; needs the package joint_state_publisher_gui. '
-                    'false: joint_states come from a robot, a simulation or a bag.')
+        description='Sliders for the joints; needs the package joint_state_publisher_gui. false: '
+                    'joint_states are published by a robot, a simulation or a bag.')
     return LaunchDescription([
         *common_arguments(), gui, *rviz_arguments('true', ''), marker_argument(),
         OpaqueFunction(function=windows), state_publisher(needed=True),

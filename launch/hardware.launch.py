@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Bring up the real robot step by step: motor cards, then control chain; the operator enables them.
+Bring up the real robot in stages: motor cards, control chain, activation.
 
-``ros2 launch c3p hardware.launch.py --show-args`` is the manual; docs/launch.md explains.
+Arguments: ``ros2 launch c3p hardware.launch.py --show-args``, and docs/launch.md.
 """
 
 import time
@@ -55,19 +55,19 @@ LAST_OF_CHAIN = 'wheel_effort'
 ARGUMENTS = [
     DeclareLaunchArgument(
         'hardware', default_value='can', choices=('can', 'emulated'),
-        description='Motor cards. can: the drives and encoders of the robot, on a CANopen bus. '
-                    'emulated: the same node and frames with emulated cards, which move the '
+        description='Motor cards. can: drives and encoders of the robot on a CANopen bus. '
+                    'emulated: the same node and frames, with emulated cards that move the '
                     'simulated robot sim.'),
     *bus_arguments(),
     DeclareLaunchArgument(
         'wait_for_cards', default_value='60.0',
-        description='Time limit for configuring while cards do not respond, in s; they may get '
-                    'power after the computer. 0: one attempt.'),
+        description='Time limit for retries of the configuration while cards do not respond, in '
+                    's; afterwards the launch ends. 0: a single attempt.'),
     *chain_arguments(),
     DeclareLaunchArgument(
         'sim', default_value='analytic', choices=PLANTS,
-        description='Simulated robot behind emulated cards, as in bringup.launch.py; ignored '
-                    'for hardware:=can.'),
+        description='Simulated robot of the emulated cards, as in bringup.launch.py; not used '
+                    'with hardware:=can.'),
     *start_arguments(),
     nav2_argument(),
     *record_arguments(),
@@ -125,12 +125,12 @@ def order(context: LaunchContext, node: ManagedNode, chain: list[LaunchDescripti
         waited = time.monotonic() - began
         if waited + RETRY > limit:
             raise RuntimeError(f'{name} could not be configured within {limit} s (wait_for_cards)'
-                               '; the reason is in the log above; stopping all processes')
+                               ': see its log above; all other processes are stopped')
         return [TimerAction(period=RETRY, actions=[node.change(CONFIGURE)])]
 
     def not_active(_: LaunchContext) -> None:
-        raise RuntimeError(f'{name} could not be activated; the reason is in the log above; '
-                           'stopping all processes')
+        raise RuntimeError(f'{name} could not be activated, see its log above; all other '
+                           'processes are stopped')
 
     return [
         node.when_refused(CONFIGURE, try_again),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Bring up a robot with Nav2.
+Bring up the robot and Nav2.
 
-``ros2 launch c3p nav2.launch.py --show-args`` is the manual; docs/nav2.md explains.
+Arguments: ``ros2 launch c3p nav2.launch.py --show-args``, and docs/nav2.md.
 """
 
 import os
@@ -41,8 +41,9 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 ARGUMENTS = [
     DeclareLaunchArgument(
         'bringup', default_value='true', choices=BOOLEAN,
-        description='Start the robot as well, as bringup.launch.py nav2:=true. false: it runs, '
-                    'from bringup.launch.py or hardware.launch.py with nav2:=true.'),
+        description='Start the robot as well, like bringup.launch.py nav2:=true. false: the robot '
+                    'is already running, from bringup.launch.py or hardware.launch.py with '
+                    'nav2:=true.'),
     DeclareLaunchArgument(
         'sim', default_value='none', choices=('none', *PLANTS),
         description='Simulated robot, as in bringup.launch.py.'),
@@ -54,9 +55,8 @@ ARGUMENTS = [
     *start_arguments(),
     DeclareLaunchArgument(
         'localization', default_value='amcl', choices=LOCALIZATIONS,
-        description='Localisation. amcl: laser scan and the map of the argument map. slam: laser '
-                    'scan, building the map. none: odometry without a map; the planning window '
-                    'moves with the robot.'),
+        description='Localization. amcl: AMCL in the map of the argument map. slam: slam_toolbox '
+                    'with a new map. none: odometry only, with a rolling costmap.'),
     DeclareLaunchArgument(
         'map', default_value='',
         description='With localization:=amcl, the YAML file of the map.'),
@@ -65,12 +65,12 @@ ARGUMENTS = [
         description='Topic of the laser scan.'),
     DeclareLaunchArgument(
         'cmd_vel', default_value='',
-        description='Topic on which Nav2 commands the robot; cmd_vel_navigation leads through the '
-                    'mux of teleop.launch.py. Empty: as in nav2_params_file, cmd_vel.'),
+        description='Topic of the commands of Nav2; cmd_vel_navigation is the input of the mux of '
+                    'teleop.launch.py. Empty: as in nav2_params_file, cmd_vel.'),
     DeclareLaunchArgument(
         'nav2_params_file', default_value=share('config', 'nav2.yaml'),
-        description="Parameters of Nav2's nodes. The robot's radius, scan and what localization "
-                    'needs are put in.'),
+        description="Parameters of Nav2's nodes. The robot's radius, scan and localization "
+                    "settings are inserted."),
 ]
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Play a bag with its clock and, optionally, RViz; the commands of a robot are muted.
+Play a bag with its clock and optionally RViz; commands are muted.
 
-``ros2 launch c3p playback.launch.py --show-args`` is the manual; docs/bags.md explains.
+Arguments: ``ros2 launch c3p playback.launch.py --show-args``, and docs/bags.md.
 """
 
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, OpaqueFunction, Shutdown
@@ -38,32 +38,32 @@ ARGUMENTS = [
                     'c3p_description/robots, or the path of a YAML, URDF or xacro file.'),
     DeclareLaunchArgument(
         'player', default_value='auto', choices=('auto', 'rosbag2', 'c3p'),
-        description='rosbag2: ros2 bag play. c3p: the player node of the suite. auto: rosbag2 '
-                    'where it is installed with MCAP.'),
+        description='rosbag2: ros2 bag play. c3p: player node of the suite. auto: rosbag2 if '
+                    'installed with MCAP.'),
     DeclareLaunchArgument(
         'use_sim_time', default_value='true', choices=BOOLEAN,
-        description='Publish the time of the recording on /clock, and let RViz follow it. Nodes '
-                    'that shall take part need use_sim_time, too.'),
+        description='Publish the recorded time on /clock and use it in RViz. Other nodes that '
+                    'process the data need use_sim_time as well.'),
     DeclareLaunchArgument(
         'namespace', default_value='',
-        description='Namespace of the recorded robot, whose /tf RViz shows. Empty: none.'),
+        description='Namespace of the recorded robot and of the /tf shown in RViz. Empty: none.'),
     DeclareLaunchArgument(
         'log_level', default_value='info', choices=('debug', 'info', 'warn', 'error', 'fatal'),
-        description='Least severity that the nodes log.'),
+        description='Minimum severity of log messages.'),
     DeclareLaunchArgument(
-        'rate', default_value='1.0', description='Recorded time per real time.'),
+        'rate', default_value='1.0', description='Playback rate: recorded time per real time.'),
     DeclareLaunchArgument(
         'topics', default_value='',
-        description='Only these topics: full names with blanks between. Empty: all.'),
+        description='Topics to play: full names, separated by blanks. Empty: all.'),
     DeclareLaunchArgument(
         'commands', default_value='false', choices=BOOLEAN,
-        description='Also play the commands of a robot: cmd_vel, goal_pose, wheel_effort, '
-                    'reference_… . Never with a real robot on the network.'),
+        description='Also play topics that move a robot: cmd_vel, goal_pose, wheel_effort, '
+                    'reference_… and similar. Do not use with a real robot on the network.'),
     DeclareLaunchArgument(
-        'loop', default_value='false', choices=BOOLEAN, description='Restart at the end.'),
+        'loop', default_value='false', choices=BOOLEAN, description='Repeat the bag.'),
     DeclareLaunchArgument(
         'start_offset', default_value='0',
-        description='Start offset after the first message, in s. rosbag2 does not play earlier '
+        description='Start time after the first message, in s. rosbag2 does not play earlier '
                     'latched messages, such as /tf_static; the node of the suite does.'),
     DeclareLaunchArgument(
         'start_paused', default_value='false', choices=BOOLEAN,

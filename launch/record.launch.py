@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Record a robot to a bag: with ``ros2 bag`` if installed, or with the node of the suite.
+Record a robot to a bag with ``ros2 bag`` or with the node of the suite.
 
-``ros2 launch c3p record.launch.py --show-args`` is the manual; docs/bags.md explains.
+Arguments: ``ros2 launch c3p record.launch.py --show-args``, and docs/bags.md.
 """
 
 import time
@@ -26,9 +26,9 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 ARGUMENTS = [
     DeclareLaunchArgument(
         'recorder', default_value='auto', choices=('auto', 'rosbag2', 'c3p'),
-        description='rosbag2: ros2 bag record. c3p: the recorder node of the suite, which writes '
-                    'the parameters of the nodes into the bag, too. auto: rosbag2 where it is '
-                    'installed with MCAP, but c3p for snapshots.'),
+        description='rosbag2: ros2 bag record. c3p: recorder node of the suite, which also '
+                    'records the parameters of the nodes. auto: rosbag2 if installed with MCAP, '
+                    'but c3p for snapshots.'),
     DeclareLaunchArgument(
         'bag_path', default_value='',
         description='Directory of the new bag; must not exist. Empty: c3p_<date>-<time> in the '
@@ -40,15 +40,15 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         'snapshot_seconds', default_value='0',
         description='Flight recorder: keep the last N seconds in memory, and write them to '
-                    'bag_path/snapshot_01, … when a node reports an error or recorder/snapshot '
-                    'is called. rosbag2 supports only the call, and a size instead of seconds. '
-                    '0 records everything.'),
+                    'bag_path/snapshot_01, … when a node reports an error, or when '
+                    'recorder/snapshot is called. rosbag2 supports only the call, and a size '
+                    'instead of seconds. 0: continuous recording.'),
     DeclareLaunchArgument(
         'snapshot_after', default_value='5',
-        description='Duration of a snapshot after its trigger, in s; ignored by rosbag2.'),
+        description='Duration of a snapshot after its trigger, in s; rosbag2: none.'),
     DeclareLaunchArgument(
         'snapshot_megabytes', default_value='256',
-        description='Memory limit of a snapshot, in MiB.'),
+        description='Maximum memory for a snapshot, in MiB.'),
     DeclareLaunchArgument(
         'compression', default_value='none', choices=('none', 'zstd'),
         description='Compression of the chunks in the MCAP file.'),
@@ -71,7 +71,7 @@ def record(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 
 def with_rosbag2(context: LaunchContext, snapshot_bytes: int) -> list[LaunchDescriptionEntity]:
-    """Return ``ros2 bag record`` with full names, because it has no namespace option."""
+    """Return ``ros2 bag record`` with full names, because it does not support namespaces."""
     path, file, space, compression, level = (
         LaunchConfiguration(name).perform(context)
         for name in ('bag_path', 'topics_file', 'namespace', 'compression', 'log_level'))

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Bring up the nodes of a robot for hardware owned by ros2_control: mock, topic, Gazebo, MuJoCo.
+Bring up the robot's nodes for hardware under ros2_control: mock, topics, Gazebo or MuJoCo.
 
-``ros2 launch c3p ros2_control.launch.py --show-args`` is the manual; docs/ros2_control.md
-explains.
+Arguments: ``ros2 launch c3p ros2_control.launch.py --show-args``, and docs/ros2_control.md.
 """
 
 from pathlib import Path
@@ -59,13 +58,13 @@ HARDWARE_TOPICS = [('joint_states', 'hardware/joint_states'),
 ARGUMENTS = [
     DeclareLaunchArgument(
         'hardware', default_value='mock', choices=tuple(PACKAGES),
-        description='Hardware of ros2_control. mock: no motion, for tests of the wiring. topic: '
-                    'hardware of this suite, over topics. gazebo, mujoco: simulations that '
-                    'contain the controller manager; they set use_sim_time.'),
+        description='Hardware of ros2_control. mock: no motion, to test the connections. topic: '
+                    'hardware of this suite, over topics. gazebo, mujoco: simulators with the '
+                    'controller manager; they set use_sim_time.'),
     DeclareLaunchArgument(
         'sim', default_value='analytic', choices=('none', *PLANTS),
-        description='Robot for hardware:=topic: a simulated robot of this suite, or none: '
-                    'started separately (docs/ros2_control.md).'),
+        description='Robot for hardware:=topic: a simulated robot of this suite, or none for a '
+                    'separately started one (docs/ros2_control.md).'),
     *control_arguments(), *gazebo_arguments(), mujoco_argument(), headless_argument(),
 ]
 
@@ -141,7 +140,7 @@ def our_nodes(context: LaunchContext, joints: list[str]) -> list[LaunchDescripti
 
 
 def everything(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Return all processes; first the actions that may fail because a package is missing."""
+    """Return all processes; those that can fail because of a missing package first."""
     hardware, nodes = value(context, 'hardware'), controllers(context)
     check_packages(context, nodes)
     windows = rviz(context)

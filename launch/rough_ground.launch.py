@@ -2,8 +2,7 @@
 """
 Drive the tricycle with passive variable camber over rough ground.
 
-``ros2 launch c3p rough_ground.launch.py --show-args`` is the manual; docs/rough_ground.md
-explains.
+Arguments: ``ros2 launch c3p rough_ground.launch.py --show-args``, and docs/rough_ground.md.
 """
 
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
@@ -25,16 +24,18 @@ from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 ARGUMENTS = [
     DeclareLaunchArgument(
         'terrain', default_value='hills',
-        description='Name of a terrain in c3p_description/terrains, or path of a height map.'),
+        description='Terrain: a name from c3p_description/terrains, or the path of a terrain '
+                    'file.'),
     DeclareLaunchArgument(
         'autodrive', default_value='true', choices=BOOLEAN,
-        description='Drive until the first cmd_vel. false: stand still until then.'),
+        description='Drive until the first cmd_vel is received. false: standstill until then.'),
     DeclareLaunchArgument(
         'drive_rate', default_value='1.0',
-        description='Rate of every wheel before the first cmd_vel, in rad/s.'),
+        description='Rate of every wheel with autodrive, in rad/s.'),
     DeclareLaunchArgument(
         'params_file', default_value='',
-        description='Parameter file of the node; the launch arguments take precedence.'),
+        description='Parameter file of the node. robot, use_sim_time and the arguments above are '
+                    'overridden by the launch arguments. Empty: none.'),
 ]
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Start Gazebo with a robot in it, ros2_control inside Gazebo, and the control chain.
+Start Gazebo with a robot, ros2_control inside Gazebo, and the control chain.
 
-It is ros2_control.launch.py with ``hardware:=gazebo``. ``ros2 launch c3p sim_gazebo.launch.py
---show-args`` is the manual; docs/gazebo.md explains.
+Includes ros2_control.launch.py with ``hardware:=gazebo``. Arguments: ``ros2 launch c3p
+sim_gazebo.launch.py --show-args``, and docs/gazebo.md.
 """
 
 from launch.actions import IncludeLaunchDescription, OpaqueFunction

@@ -3,7 +3,7 @@
 Start the robot in MuJoCo and the control chain; with ros2_control or without.
 
 It is bringup.launch.py with ``sim:=mujoco``, or ros2_control.launch.py with ``hardware:=mujoco``.
-``ros2 launch c3p sim_mujoco.launch.py --show-args`` is the manual; docs/gazebo.md explains.
+Arguments: ``ros2 launch c3p sim_mujoco.launch.py --show-args``, and docs/gazebo.md.
 """
 
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
@@ -29,9 +29,9 @@ BACKENDS = {'suite': ('bringup.launch.py', {'sim': 'mujoco'},
 ARGUMENTS = [
     DeclareLaunchArgument(
         'backend', default_value='suite', choices=tuple(BACKENDS),
-        description='Program that runs MuJoCo. suite: the node simulation (requires c3p[sim]). '
-                    'mujoco_ros2_control: that package, under ros2_control; it has a window and '
-                    'ignores nodes, start_pose, start_steering and record.'),
+        description='MuJoCo integration. suite: node simulation of the suite (needs c3p[sim]). '
+                    'mujoco_ros2_control: that package, under ros2_control, with a window; nodes, '
+                    'start_pose, start_steering and record are not supported.'),
     *chain_arguments(), *start_arguments(), *record_arguments(),
     controllers_argument(), mujoco_argument(), headless_argument(),
 ]

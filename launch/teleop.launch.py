@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Bring up a robot for manual driving: multiplexer with e-stop, joystick, and the robot's nodes.
+Teleoperation: the mux with its e-stop, the joystick, and the robot's nodes.
 
-The keyboard needs a terminal of its own: ``c3p teleop``. docs/teleop.md explains.
+The keyboard teleoperation needs a separate terminal: ``c3p teleop``. See docs/teleop.md.
 """
 
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
@@ -25,9 +25,9 @@ def generate_launch_description() -> LaunchDescription:
     """Return the arguments and what they start."""
     bringup = DeclareLaunchArgument(
         'bringup', default_value='true', choices=BOOLEAN,
-        description='Start the robot, too: bringup.launch.py with its arguments, such as '
-                    'sim:=analytic. false: it runs already, and its position controller sends to '
-                    'cmd_vel_position, or not at all.')
+        description='Start the robot as well: bringup.launch.py with its arguments, such as '
+                    'sim:=analytic. false: the robot is already running; its position controller '
+                    'must publish to cmd_vel_position, if at all.')
     return LaunchDescription([
         *common_arguments(), bringup, *mux_arguments(), *joystick_arguments(),
         OpaqueFunction(function=joystick), OpaqueFunction(function=mux),

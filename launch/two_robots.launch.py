@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Bring up two simulated robots in one graph, each in a namespace of its own.
+Bring up two simulated robots in one graph, in separate namespaces.
 
-``ros2 launch c3p two_robots.launch.py --show-args`` is the manual; docs/launch.md explains.
+Arguments: ``ros2 launch c3p two_robots.launch.py --show-args``, and docs/launch.md.
 """
 
 from launch.actions import (
@@ -37,8 +37,8 @@ ARGUMENTS = [
       for k in (1, 2)),
     *(DeclareLaunchArgument(
         f'start_pose_{k}', default_value=start,
-        description=f'Where robot {k} starts: [x, y, yaw] in m and rad. Its odometry begins at '
-                    'zero all the same.') for k, start in enumerate(STARTS, 1)),
+        description=f'Start pose of robot {k}: [x, y, yaw] in m and rad. Its odometry starts at '
+                    'zero.') for k, start in enumerate(STARTS, 1)),
 ]
 
 

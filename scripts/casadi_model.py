@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The equations of motion of a caster robot in CasADi, written down apart from c3p_dynamics."""
+"""Equations of motion of a caster robot in CasADi, independent of c3p_dynamics."""
 
 from __future__ import annotations
 

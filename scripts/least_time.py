@@ -44,7 +44,7 @@ LOOKS = 16
 
 
 class Grid(NamedTuple):
-    """Intervals of constant torque until the casters are aligned, and while they stay so."""
+    """Intervals of constant torque until the casters are aligned, and afterwards."""
 
     move: int
     hold: int
@@ -53,7 +53,7 @@ class Grid(NamedTuple):
 @dataclass(frozen=True)
 class Task:
     """
-    What has to be done in least time.
+    Minimum-time task.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Task:
     direction : float, rad
         Of the travel, on the floor.
     speed : float, m/s
-        Asked for, and never exceeded.
+        Commanded speed and upper limit.
     limits : tuple of float, N·m
         Torque limits.
     tolerances : tuple of float, m
@@ -86,7 +86,7 @@ class Task:
 
 class Solution(NamedTuple):
     """
-    A local optimum, or what IPOPT ended with.
+    A local optimum, or the last iterate of IPOPT.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class Solution(NamedTuple):
 
 class Driven(NamedTuple):
     """
-    A solution as the plant drives it open loop.
+    Open-loop simulation of a solution on the plant.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class Driven(NamedTuple):
         Angle of each caster from trailing along the travel, 0 to π.
     across : (k,) array, m
     align_time : float, s
-        From when on all casters stay within 10°; nan: they do not.
+        Time after which all casters remain within 10°; nan: never.
     path_error : float, m
     speed : (k,) array, m/s
         Along the travel.
@@ -151,16 +151,16 @@ class Problem:
     rate_limit : float, N·m/s
         Of the torque, from one interval to the next; ``inf``: none.
     yaw_back : bool
-        Whether yaw and yaw rate have to be zero when the casters are aligned.
+        Require zero yaw and yaw rate when the casters are aligned.
     angle : float, rad
-        Within it casters count as aligned.
+        Alignment tolerance of the casters.
     capped : bool
-        Whether the speed asked for is a limit, too.
+        Limit the speed to the commanded one.
     """
 
     def __init__(self, task: Task, grid: Grid, rate_limit: float = np.inf,
                  yaw_back: bool = False, angle: float = ALIGNED, capped: bool = True) -> None:
-        """Build the programme; a second or two."""
+        """Build the nonlinear programme, in one or two seconds."""
         import casadi as ca
         from casadi_model import motion
 
@@ -230,12 +230,12 @@ class Problem:
     def guess(self, turns: Sequence[float], end: float, noise: float,
               rng: np.random.Generator) -> tuple[Array, Array, float]:
         """
-        Return a first guess: the platform stands, casters turn smoothly, torques are noise.
+        Return an initial guess: platform at standstill, smooth steering, random torques.
 
         Parameters
         ----------
         turns : (n,) sequence of float, rad
-            How far each caster turns.
+            Rotation of each caster.
         end : float, s
         noise : float
             Largest torque, part of the limit.
@@ -247,7 +247,7 @@ class Problem:
         return states, noise * rng.uniform(-1.0, 1.0, (sum(self.grid), self.robot.count)), end
 
     def carry_over(self, found: Solution) -> tuple[Array, Array, float]:
-        """Return a solution, of whatever grid, as first guess."""
+        """Return a solution on any grid as initial guess."""
         length = self.lengths(found.time)
         old, new = _points(found.length), _points(length)
         states = np.stack([np.interp(new, old, row) for row in found.states.T], axis=1)
@@ -269,8 +269,7 @@ class Problem:
         guess : tuple
             As `guess` and `carry_over` return it.
         room : (2,) tuple of float, m and rad
-            What path error and casters stay away from their limits on the grid, because the truth
-            is not the grid's.
+            Margins of path error and casters on the grid, because of the discretisation error.
         """
         states, torque, end = guess
         path, angle = room or (PATH_MARGIN * tolerance, ANGLE_MARGIN)
@@ -292,9 +291,9 @@ class Problem:
 
     def confirmed(self, found: Solution) -> tuple[Solution, Driven]:
         """
-        Return a solution that the plant confirms, and how it is driven.
+        Return a solution that the plant confirms, with its simulation.
 
-        What is too far when driven is taken off the limits of the grid, a few times.
+        Violations in the simulation reduce the limits on the grid, a few times.
         """
         path, angle = PATH_MARGIN * found.tolerance, ANGLE_MARGIN
         driven = drive(self.task, self.robot, found, self.angle)
@@ -327,7 +326,7 @@ def drive(task: Task, robot: CasterRobot, found: Solution, angle: float = ALIGNE
     robot : CasterRobot
     found : Solution
     angle : float, rad
-        Within it casters count as aligned.
+        Alignment tolerance of the casters.
     """
     plant = AnalyticPlant(replace(robot, torque_limit=np.full(robot.count, found.limit)))
     sample = plant.reset(steering=task.steering)

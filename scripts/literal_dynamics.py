@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the papers' equations give as printed, beside the corrected ones, as tables for the docs.
+Compare the papers' printed equations with the corrected ones, as tables for the docs.
 
-``python scripts/literal_dynamics.py`` from the root of the repository. Forms and readings are
-those of c3p_dynamics/wheel_torque_dynamics.py; the robot is robots/c3p.yaml without friction.
+``python scripts/literal_dynamics.py`` from the root of the repository. Forms and
+interpretations are those of c3p_dynamics/wheel_torque_dynamics.py; the robot is robots/c3p.yaml
+without friction.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def draws(robot: CasterRobot, speed: float) -> list[tuple[Array, Array, Array]]:
 
 
 def forward_row(robot: CasterRobot, speed: float) -> str:
-    """Return the table's row of (13)-(14) against the reduced form."""
+    """Return the table row of (13)-(14) compared with the reduced form."""
     platform, steer, tear = [], [], []
     for steering, twist, torque in draws(robot, speed):
         wheel_rate, steering_rate, _ = inverse(robot, steering, twist)
@@ -59,7 +60,7 @@ def forward_row(robot: CasterRobot, speed: float) -> str:
 
 
 def inverse_row(robot: CasterRobot, speed: float, form: str, weight: float) -> str:
-    """Return the table's row of an inverse, put into the reduced forward dynamics."""
+    """Return the table row of an inverse, evaluated with the reduced forward dynamics."""
     missed, circle = [], []
     rng = np.random.default_rng(SEED)
     for steering, twist, _ in draws(robot, speed):
@@ -80,7 +81,7 @@ def inverse_row(robot: CasterRobot, speed: float, form: str, weight: float) -> s
 
 
 def ramp(robot: CasterRobot, start: tuple[float, ...], form: str, delay: bool, dt: float) -> str:
-    """Return the table's row of paper II, Fig. 6: feed-forward alone on the papers' plant."""
+    """Return the table row of paper II, Fig. 6: feed-forward only on the papers' plant."""
     plant = WheelTorqueSimulation(robot, form, delay)
     plant.reset(np.radians(start))
     worst = 0.0
@@ -111,7 +112,7 @@ def main() -> None:
     for name, speed in (('at rest', 0.0), ('moving', 1.0)):
         print(f'| {name} {forward_row(robot, speed)}')
     print()
-    print('| inverse | twist | missed of what is asked | missed by its own forward form |')
+    print('| inverse | twist | relative error on the robot | with its own forward form |')
     print('|---|---|---|---|')
     for form, weight in (('literal', 1.0), ('corrected', 1.0), ('ours', 0.023)):
         for name, speed in (('at rest', 0.0), ('moving', 1.0)):

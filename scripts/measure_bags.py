@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Count what is published, recorded and played: the numbers of docs/bags.md.
+Count published, recorded and played messages: the measurements of docs/bags.md.
 
-A simulated robot drives to a goal in one process and notes every message that it publishes;
-``c3p record`` records it in another one. What lies in the bag is compared with what was published,
-byte for byte and in order. Then ``c3p play`` plays the bag, and what arrives here is compared with
-the bag. ``c3p recompute`` computes the odometry again. Run from the root of the repository:
-``python scripts/measure_bags.py [SECONDS]``.
+A simulated robot drives to a goal in one process and logs every published message;
+``c3p record`` records it in another one. The recorded messages are compared with the published
+ones, byte for byte and in order. Then ``c3p play`` plays the bag, and the received messages are
+compared with the bag. ``c3p recompute`` recomputes the odometry. Run from the root of
+the repository: ``python scripts/measure_bags.py [SECONDS]``.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ STARTED: list[subprocess.Popen[str]] = []
 
 
 def mark(data: bytes) -> int:
-    """Return a number that stands for a message; the end may be padded on its way."""
+    """Return a hash of a message, without the padding at its end."""
     return zlib.crc32(data.rstrip(b'\0'))
 
 
 def robot(place: str) -> int:
-    """Run the chain and the simulated robot; at the end write what was published to a file."""
+    """Run the chain and the simulated robot; finally write the published messages to a file."""
     from rclpy.publisher import Publisher
 
     from c3p_bringup.robot_nodes import main
@@ -67,7 +67,7 @@ def processor_time(pid: int) -> float:
 
 
 def start(*words: str, **options: Any) -> subprocess.Popen[str]:
-    """Start Python in a process of its own."""
+    """Start Python in a separate process."""
     STARTED.append(subprocess.Popen([sys.executable, *words], text=True, start_new_session=True,
                                     **options))
     return STARTED[-1]
@@ -80,7 +80,7 @@ def end(process: subprocess.Popen[str]) -> None:
 
 
 def end_all() -> None:
-    """End what an error has left."""
+    """End all remaining processes after an error."""
     for process in STARTED:
         if process.poll() is None:
             process.kill()
@@ -88,7 +88,7 @@ def end_all() -> None:
 
 @contextmanager
 def graph() -> Iterator[Any]:
-    """Yield a node of this process."""
+    """Yield a ROS 2 node of this process."""
     import rclpy
 
     rclpy.init()
@@ -101,7 +101,7 @@ def graph() -> Iterator[Any]:
 
 
 def record(place: Path, seconds: float) -> dict[str, Any]:
-    """Record a robot that drives; return the processor time and what was lost."""
+    """Record a driving robot; return the processor time and the lost messages."""
     from geometry_msgs.msg import PoseStamped
 
     from c3p_bags.storage.bags import read_raw
@@ -154,7 +154,7 @@ def record(place: Path, seconds: float) -> dict[str, Any]:
 
 
 def play(bag: Path, rate: float) -> dict[str, Any]:
-    """Play a bag and compare what arrives with it."""
+    """Play a bag and compare the received messages with it."""
     from rclpy.qos import DurabilityPolicy, QoSProfile
 
     from c3p_bags.player.playback import select

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the nodes offer, read from nodes that run, and the tables of docs/nodes.md that say so.
+Interfaces of the running nodes, and their tables in docs/nodes.md.
 
-A table stands between ``<!-- topics: NODE -->`` and ``<!-- end -->``. Kind, name, type and quality
-of service come from the node; *when* and *meaning* are written by hand. A row that is offered only
-sometimes says when: ``parameter: value, value`` is checked, any other text is believed.
+A table is between ``<!-- topics: NODE -->`` and ``<!-- end -->``. Kind, name, type and quality of
+service come from the node; *when* and *meaning* are written by hand. The condition of an optional
+interface is checked if it has the form ``parameter: value, value``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Place = tuple[str, str]
 
 
 class Row(NamedTuple):
-    """One line of a table: type and quality from the node, the rest from who wrote it."""
+    """One table row: type and quality from the node, the other cells from the page."""
 
     type: str
     quality: str
@@ -53,7 +53,7 @@ class Row(NamedTuple):
 
 
 def quality(profile: QoSProfile) -> str:
-    """Return a profile in the words of the page."""
+    """Return a profile as named on the page."""
     kind = (profile.reliability.name, profile.durability.name)
     name, depth = {
         ('BEST_EFFORT', 'VOLATILE'): ('sensor data', 5),
@@ -69,7 +69,7 @@ def type_name(kind: type) -> str:
 
 
 def offers(node: Node) -> dict[Place, tuple[str, str]]:
-    """Return {(kind, name): (type, quality of service)} of a node that runs."""
+    """Return {(kind, name): (type, quality of service)} of a running node."""
     def relative(name: str) -> str:
         own = f'/{node.get_name()}/'
         if name.startswith(own):
@@ -98,7 +98,7 @@ def offers(node: Node) -> dict[Place, tuple[str, str]]:
 
 
 def contract(name: str) -> dict[Place, tuple[str, str]]:
-    """Start a node, once for each of its variants; return all that it offered."""
+    """Start a node once per variant; return all its interfaces."""
     found: dict[Place, tuple[str, str]] = {}
     context = rclpy.Context()
     rclpy.init(context=context)
@@ -127,7 +127,7 @@ def tables(page: str) -> dict[str, dict[Place, Row]]:
 
 def updated(written: Mapping[Place, Row], offered: Mapping[Place, tuple[str, str]]
             ) -> dict[Place, Row]:
-    """Return a table as the node has it: what it never offers goes, what is new has no meaning."""
+    """Return the updated table: without obsolete rows, with empty meanings for new rows."""
     kept = {place: row._replace(type=offered[place][0], quality=offered[place][1])
             if place in offered else row
             for place, row in written.items()
@@ -145,9 +145,9 @@ def shown(table: Mapping[Place, Row]) -> str:
 
 def rewritten(page: str, offered: Mapping[str, Mapping[Place, tuple[str, str]]]) -> str:
     """
-    Return the page with the tables of these nodes as the nodes are.
+    Return the page with updated tables of these nodes.
 
-    What every node offers stands in the table ``common`` and is left out in the others.
+    The interfaces of every node are in the table ``common`` only.
 
     Raises
     ------

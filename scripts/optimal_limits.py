@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How fast can this robot be at all? Least times by optimal control: the tables of docs/limits.md.
+Compute minimum times by optimal control: the tables of docs/limits.md.
 
 Two starts from rest, both singular, rolling without slip, torque bounded, no latency: casters
-that stand across the way asked for (``align``), and casters that all lead (``flip``). The search
+transverse to the direction of travel (``align``), and leading casters (``flip``). The search
 begins with many guesses on a coarse grid, and follows the best from a wide path to a narrow one on
 a fine grid. What is found is an upper bound of the least time: the problem is not convex.
 
@@ -49,10 +49,10 @@ FLIP_GOAL = (0.35, 0.003)
 
 def turns_of(task: Task, count: int, guesses: int = SHORT_GUESSES) -> list[tuple[float, ...]]:
     """
-    Return what turns of the casters the guesses begin with.
+    Return the caster rotations of the initial guesses.
 
-    Every caster comes to trail one way round or the other. The shortest ways of all take turns
-    until there are `guesses`, the longer ones follow once.
+    Every caster can turn in either sense. The shortest combinations are repeated until there are
+    `guesses`, the longer ones follow once.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def needed_torque(problem: Problem, found: Solution, end: float) -> Solution:
 
 
 def row(task: Task, found: Solution, driven: Driven) -> dict[str, Any]:
-    """Return what the table and the file tell of a solution, SI units."""
+    """Return the values of a solution for table and file, SI units."""
     return {'task': task.name, 'robot': task.robot, 'torque_limit_nm': found.limit,
             'tolerance_m': found.tolerance, 'time_s': found.time, 'solved': found.solved,
             'driven_align_time_s': driven.align_time, 'driven_path_error_m': driven.path_error,
@@ -205,19 +205,19 @@ def page(cases: Sequence[tuple[Task, Solution, Driven]], path: Path) -> list[Pat
 
 
 def main() -> None:
-    """Print the table; draw and write where asked."""
+    """Print the table; write plots and JSON if requested."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0].strip())
-    parser.add_argument('--out', type=Path, help='folder of the picture')
-    parser.add_argument('--json', type=Path, help='file of all figures')
-    parser.add_argument('--seed', type=int, default=0, help='of the first guesses')
-    parser.add_argument('--repeats', type=int, default=1, help='of the first guesses')
-    parser.add_argument('--rate-limit', type=float, default=np.inf, help='of the torques, N·m/s')
+    parser.add_argument('--out', type=Path, help='folder for the plots')
+    parser.add_argument('--json', type=Path, help='JSON file for all metrics')
+    parser.add_argument('--seed', type=int, default=0, help='seed of the initial guesses')
+    parser.add_argument('--repeats', type=int, default=1, help='repeats of each guess')
+    parser.add_argument('--rate-limit', type=float, default=np.inf, help='torque rate, N·m/s')
     parser.add_argument('--yaw-back', action='store_true',
                         help='yaw and yaw rate are zero when the casters are aligned')
     parser.add_argument('--angle', type=float, default=10.0,
-                        help='within which casters count as aligned, degrees')
+                        help='alignment tolerance of the casters, degrees')
     parser.add_argument('--any-speed', action='store_true',
-                        help='faster than asked for is allowed on the way')
+                        help='permit speeds above the command')
     asked = parser.parse_args()
     angle, began, rows, cases = np.radians(asked.angle), time.perf_counter(), [], []
     print(HEAD)

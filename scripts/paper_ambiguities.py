@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What each reading of paper I's control does on the analytic plant: two tables of docs/papers.
+Simulate each interpretation of paper I on the analytic plant: two tables of docs/papers.
 
-One option at a time is changed. Three drives: 4 m along X from casters that all stand across it;
-the triangle of Fig. 10, 2 s in each zone; and, for the fusion, turning back: asked for -0.4 m/s
-at +0.4 m/s along Y. Run from the root of the repository: ``python scripts/paper_ambiguities.py``.
+One option at a time is changed. Three drives: 4 m along X from transverse casters; the triangle of
+Fig. 10, 2 s in each zone; and, for the fusion, reversal: a setpoint of -0.4 m/s at +0.4 m/s along
+Y. Run from the root of the repository: ``python scripts/paper_ambiguities.py``.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Triangle(NamedTuple):
     closing_error : float or None, m
         Distance from the start at the end; None when a leg is missing.
     heading : float or None, rad
-        Mean of the casters' rolling direction over the floor early on leg 3, an angle like
+        Mean rolling direction of the casters over the floor early on leg 3, an angle like
         θ_s in (−2π, 0]; None when the leg is not driven to its end.
     """
 
@@ -112,7 +112,7 @@ def triangle(law: Law) -> Triangle:
 
 
 def ideal_triangle(controller: Position) -> tuple[int, float]:
-    """Return zones entered and path error [m] of a robot that does at once what it is asked."""
+    """Return zones entered and path error [m] of a robot that tracks setpoints without delay."""
     pose, error = np.zeros(3), 0.0
     for leg, goal in enumerate(TRIANGLE):
         # from the corner itself, not from the border of its zone
@@ -130,7 +130,7 @@ def ideal_triangle(controller: Position) -> tuple[int, float]:
 
 
 def turn_back(law: Law) -> float | None:
-    """Return how far the robot goes on when asked to turn back, m; None: it does not stop."""
+    """Return the distance until reversal after a reversed setpoint, m; None: no stop."""
     robot = replace(load('c3p'), friction=Friction())
     plant, moving = AnalyticPlant(robot), np.array([0.0, BACK_SPEED, 0.0])
     # no ramp, as the paper has none: with one the robot hardly differs from what it is asked
@@ -149,7 +149,7 @@ def turn_back(law: Law) -> float | None:
 
 
 def fusion_laws() -> list[Law]:
-    """Return the readings of eq. (13), on the default velocity loop with K_w = WHEEL_GAIN."""
+    """Return the interpretations of eq. (13), with the default velocity loop and WHEEL_GAIN."""
     def law(name: str, exponents: tuple[float, float] = (1.0, 1.0), **options: Any) -> Law:
         return replace(our_law(name, friction=False, wheel_gain=WHEEL_GAIN, lambda_1=exponents[0],
                                lambda_2=exponents[1]), fusion=FusionOptions(**options))
@@ -172,7 +172,7 @@ def fusion_laws() -> list[Law]:
 
 
 def position_laws() -> list[Law]:
-    """Return the readings of eqs (14)-(16), on the default velocity loop but for the last."""
+    """Return the interpretations of eqs (14)-(16), with the default velocity loop."""
     both = PaperPositionGains(axis_gain=BOTH_AXES)
     free = PaperPositionGains(axis_gain=BOTH_AXES, line_yaw_gain=0.0)
 
@@ -204,12 +204,12 @@ def position_laws() -> list[Law]:
 
 
 def centimetres(value: float | None) -> str:
-    """Return a length as it stands in the tables."""
+    """Return a length as formatted in the tables."""
     return 'never' if value is None else f'{100 * value + 0.0:.1f}'
 
 
 def columns(line: Straight, way: Triangle) -> list[str]:
-    """Return what both tables have of a reading."""
+    """Return the common columns of both tables."""
     return [seconds(line.aligned), centimetres(line.path_error), seconds(line.arrived),
             centimetres(line.final_error), f'{way.legs} of 3', centimetres(way.path_error),
             '-' if way.closing_error is None else centimetres(way.closing_error)]

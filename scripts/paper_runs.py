@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What the tables of docs/papers/el_shenawy.md are measured with: the papers' laws on the plant.
+Simulation of the papers' laws for the tables of docs/papers/el_shenawy.md.
 
-The pure objects of the suite, called one after the other as the nodes do, on the analytic plant:
+The objects of the suite without ROS, called in the order of the nodes, on the analytic plant:
 200 Hz, position law at 50 Hz, odometry from the joints. `singular_start.py` and
 `paper_ambiguities.py` print the tables.
 """
@@ -52,7 +52,7 @@ Position = PositionController | PaperPositionController
 
 
 def defaults(package: Any, node: str) -> dict[str, Any]:
-    """Return {name: default} of a node's parameters, those in groups left out."""
+    """Return {name: default} of a node's parameters without groups."""
     schema = Path(package.__file__).with_name(f'{node}_parameters.yaml')
     content = yaml.safe_load(schema.read_text(encoding='utf-8'))[node]
     return {name: entry['default_value'] for name, entry in content.items()
@@ -76,14 +76,14 @@ def our_position() -> Position:
 
 def paper_position(gains: PaperPositionGains | None = None, **options: str
                    ) -> Callable[[], Position]:
-    """Return what makes the papers' position law, with some `options` of its reading changed."""
+    """Return a factory of the papers' position law with modified `options`."""
     return lambda: PaperPositionController(gains, PaperPositionOptions(**options))
 
 
 @dataclass(frozen=True)
 class Law:
     """
-    One reading of the papers.
+    One interpretation of the papers.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Law:
         Added to the steering angles at the start, with the factors 1, -1 and 0.5.
     fusion : FusionOptions
     zone_yaw : float, rad
-        What the goal zone asks of the yaw; the papers' asks nothing.
+        Yaw tolerance of the goal zone; unlimited in the papers.
     """
 
     name: str
@@ -115,7 +115,7 @@ class Law:
 
 
 def our_law(name: str, weight: float = WEIGHT, friction: bool = True, **changed: Any) -> Law:
-    """Return the law with the defaults of the nodes, but for what is `changed`."""
+    """Return the law with the defaults of the nodes, except for `changed`."""
     values = {**VELOCITY, **changed}
     limits = ReferenceLimits(values['speed_limit'], values['yaw_rate_limit'],
                              values['acceleration_limit'], values['yaw_acceleration_limit'],
@@ -152,7 +152,7 @@ def printed_law(wheel_gain: float, weight: float = 1.0, friction: bool = False,
 
 class Drive(NamedTuple):
     """
-    What a run did; times in s.
+    Recorded run; times in s.
 
     Attributes
     ----------
@@ -160,9 +160,9 @@ class Drive(NamedTuple):
         Steering angles and true pose after each cycle, those of the start first.
     torque : (k - 1, 3) array
     leg : (k,) int array
-        Which goal was driven to.
+        Index of the active goal.
     entered : list of float
-        When the zone of each goal was entered, as far as it was.
+        Times of entering the zones of the reached goals.
     """
 
     steering: Array
@@ -222,7 +222,7 @@ def drive(law: Law, goals: Array, steering: Array, seconds: float, dwell: float 
 
 
 def off_line(pose: Array, start: Array, goal: Array) -> Array:
-    """Return the distances (k,) of positions from the stretch from `start` to `goal`, m."""
+    """Return the distances (k,) of positions from the segment `start` to `goal`, m."""
     way = goal[:2] - start[:2]
     length = math.hypot(*way)
     line = way / length if length > 0.0 else np.zeros(2)
@@ -245,5 +245,5 @@ def aligned_at(run: Drive, goal: Array) -> float | None:
 
 
 def seconds(value: float | None) -> str:
-    """Return a time as it stands in the tables."""
+    """Return a time as formatted in the tables."""
     return 'never' if value is None else f'{value:.2f}'

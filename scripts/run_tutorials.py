@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Run what the tutorials say, and write what it prints into them.
+Run the commands of the tutorials, and write their output into them.
 
 Blocks of ``bash`` are run in order, in one folder that is new for each page; the block of ``text``
 that follows one becomes its standard output. Blocks of ``sh`` need a real robot and are not run.

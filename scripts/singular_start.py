@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How the readings of the papers' control leave a singular start: the table of docs/papers.
+Simulate singular starts with the papers' laws: the tables of docs/papers.
 
 Two starts at rest on the analytic plant: all steering angles exactly 0 with a goal 4 m along X,
-the direction that is not actuated; and -60°, 60°, 180°, every wheel rolling outwards, with a turn
+the uncontrollable direction; and -60°, 60°, 180°, every wheel rolling outwards, with a turn
 by 1 rad as goal. Run from the root of the repository: ``python scripts/singular_start.py``.
 """
 
@@ -42,7 +42,7 @@ EARLY = 400
 
 class Start(NamedTuple):
     """
-    What a run did; times in s, None: never.
+    Recorded singular start; times in s, None: never.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ def run(law: Law, goal: Array, steering: Array, most: float = 20.0) -> Start:
 
 
 def across_laws() -> list[Law]:
-    """Return the readings for the start from parallel casters."""
+    """Return the laws for the start from parallel casters."""
     bare = our_law('pseudo-inverse, w_s = 0', weight=0.0, friction=False,
                    friction_compensation=0.0, escape_jerk=0.0)
     return [
@@ -96,7 +96,7 @@ def across_laws() -> list[Law]:
 
 
 def radial_laws() -> list[Law]:
-    """Return the readings for the turn from rolling lines that meet at the centre."""
+    """Return the laws for the rotation with rolling lines that meet at the centre."""
     return [
         # without its zone, in which the papers' law stands still whatever the yaw
         replace(printed_law(0.1, position=paper_position(PaperPositionGains(goal_zone=0.0))),

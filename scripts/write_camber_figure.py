@@ -39,7 +39,7 @@ HALF, WIDTH = 3.0, 0.012
 
 
 def drive() -> tuple[RoughGroundRun, Array]:
-    """Return the vehicle after its drive, and where its wheels touched (k, 3, 3)."""
+    """Return the vehicle after its drive, and the contact points (k, 3, 3)."""
     model = load_tricycle('pvc')
     run, commands = RoughGroundRun(model, load_terrain('plateau_20deg')), Commands(model)
     commands.autodrive, commands.drive_rate = True, 1.5

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Measure what the controllers do in contact, and write it into README.md and docs/experiments.md.
+Measure the controllers on the contact plant for the tables of README.md and docs/experiments.md.
 
-Every experiment is done with each controller on the plant ``mujoco``; the tables stand between
+Every experiment is run with each controller on the plant ``mujoco``; the tables are between
 ``<!-- figures: bars -->`` or ``<!-- figures: all -->`` and ``<!-- end -->``. Run from the root of
 the repository: ``python scripts/write_figures.py`` (five minutes).
 """
@@ -33,7 +33,7 @@ Figures = dict[str, dict[str, Any]]
 
 
 def measure(folder: Path) -> dict[str, Figures]:
-    """Return ``{controller: {experiment: figures}}``; what `folder` has already is not redone."""
+    """Return ``{controller: {experiment: metrics}}``; existing results in `folder` are kept."""
     folder.mkdir(parents=True, exist_ok=True)
     found = {}
     for controller in CONTROLLERS:
@@ -64,7 +64,7 @@ def rows(measured: dict[str, Figures]) -> Iterator[tuple[str, list[dict[str, Any
 
 
 def shown(row: dict[str, Any]) -> str:
-    """Return a measured figure; bold where it meets its bar."""
+    """Return a measured value; bold if it meets its bar."""
     value, bar = row['measured'], row['bar']
     text = 'never' if value is None else f'{value:.{row["digits"]}f}'
     return f'**{text}**' if bar is not None and value is not None and value <= bar else text
@@ -72,7 +72,7 @@ def shown(row: dict[str, Any]) -> str:
 
 def table(measured: dict[str, Figures], kind: str) -> str:
     """Return the table of the rows that have a ``bar``, or of ``all``."""
-    lines = [f'| experiment | figure | printed | bar | {" | ".join(CONTROLLERS.values())} |',
+    lines = [f'| experiment | metric | printed | bar | {" | ".join(CONTROLLERS.values())} |',
              f'|---|---|---|---|{"---|" * len(CONTROLLERS)}']
     before = ''
     for name, of in rows(measured):
@@ -88,7 +88,7 @@ def table(measured: dict[str, Figures], kind: str) -> str:
 
 
 def rewritten(page: str, measured: dict[str, Figures]) -> str:
-    """Return the page with its tables as measured."""
+    """Return the page with updated tables."""
     return BLOCK.sub(lambda found: f'<!-- figures: {found[1]} -->\n{table(measured, found[1])}\n'
                                    '<!-- end -->', page)
 
@@ -97,7 +97,7 @@ def main() -> None:
     """Measure and write."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
     parser.add_argument('--out', type=Path, default=Path('out/figures'),
-                        help='pages and JSON; what is there is taken (default: %(default)s)')
+                        help='pages and JSON; existing results are used (default: %(default)s)')
     measured = measure(parser.parse_args().out.resolve())
     for page in PAGES:
         page.write_text(rewritten(page.read_text(encoding='utf-8'), measured), encoding='utf-8')

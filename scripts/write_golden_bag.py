@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """
-Write test/data/golden_bag: a drive through real nodes, one wheel on oil for a while.
+Write test/data/golden_bag: a drive with the ROS 2 nodes, one wheel on oil for a while.
 
 The tyres of the simulated robot grip with μ = 0.8; wheel 2 has 0.08 for the 0.35 s in which the
-robot leaves its singular start. So it is known what a report of this bag has to say. It needs
-ROS 2 and MuJoCo, and writes a bag of other time stamps, and other bits, each time.
+robot leaves its singular start, so the expected report is known. It needs ROS 2 and MuJoCo, and
+writes a bag with different time stamps each time.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ TOPICS = ('joint_states', 'goal_pose', 'cmd_vel', 'wheel_effort', 'odom', 'groun
 
 
 class OilyPlant:
-    """A contact plant one of whose wheels stands on oil for a while."""
+    """A contact plant with one wheel on oil for a while."""
 
     def __init__(self, plant: Plant) -> None:
         self._plant = plant
@@ -51,11 +51,11 @@ class OilyPlant:
         self._grip = float(self._model.pair_friction[WHEEL, 0])
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the plant has."""
+        """Return an attribute of the plant."""
         return getattr(self._plant, name)
 
     def step(self, wheel_torque: np.ndarray, dt: float) -> JointSample:
-        """Do as the plant, with the grip of this moment."""
+        """Step the plant with the current friction."""
         oily = BEGIN <= self._plant.time < END
         self._model.pair_friction[WHEEL, :2] = GRIP if oily else self._grip
         return self._plant.step(wheel_torque, dt)
@@ -65,7 +65,7 @@ class OilySimulation(SimulationNode):
     """The simulation on a floor with oil."""
 
     def start(self) -> None:
-        """Spill the oil and begin."""
+        """Start the simulation with the oil patch."""
         self.plant = OilyPlant(self.plant)
         super().start()
 

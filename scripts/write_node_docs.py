@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Write the tables of docs/nodes.md: parameters from the schemas, topics from nodes that run.
+Write the tables of docs/nodes.md: parameters from the schemas, topics from running nodes.
 
-A table of parameters stands between ``<!-- parameters: NODE -->`` and ``<!-- end -->``, one of
-topics as node_contracts.py says; the rest of the page is written by hand. Run from the root of the
-repository: ``python scripts/write_node_docs.py``. Without ROS 2 the tables of topics stay.
+Parameter tables are between ``<!-- parameters: NODE -->`` and ``<!-- end -->``, topic tables as in
+node_contracts.py; the rest of the page is written by hand. Run from the root of the repository:
+``python scripts/write_node_docs.py``. Without ROS 2 the topic tables are kept.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def flat(entries: Mapping[str, Any], prefix: str = '') -> Iterator[tuple[str, di
 
 
 def shown(value: Any) -> str:
-    """Return a value as a user writes it on a command line."""
+    """Return a value as typed on a command line."""
     if value == '':
         return "`''`"
     if isinstance(value, float) and 0.0 < abs(value) < 1e-3:
@@ -54,7 +54,7 @@ def shown(value: Any) -> str:
 
 
 def allowed(entry: Mapping[str, Any]) -> str:
-    """Return what the schema allows, in words."""
+    """Return the permitted range of a parameter as text."""
     words = []
     for rule, argument in entry.get('validation', {}).items():
         if rule == 'bounds<>':
@@ -84,7 +84,7 @@ def table(entries: Mapping[str, Mapping[str, Any]]) -> str:
 
 def rewritten(page: str) -> str:
     """
-    Return the page with every table as the schemas have it.
+    Return the page with updated parameter tables.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def rewritten(page: str) -> str:
     def fill(found: re.Match[str]) -> str:
         node = found.group(1)
         if node not in nodes:
-            raise ValueError(f'{PAGE.name}: a table for {node}, of which there is no schema; '
+            raise ValueError(f'{PAGE.name}: a table for {node}, which has no schema; '
                              f'there are {sorted(nodes)}')
         written.append(node)
         return f'<!-- parameters: {node} -->\n{table(nodes[node])}\n<!-- end -->'
@@ -112,7 +112,7 @@ def rewritten(page: str) -> str:
 def main() -> None:
     """Rewrite the page."""
     page = rewritten(PAGE.read_text(encoding='utf-8'))
-    # the nodes that are started here are nobody else's
+    # the nodes started here are for this process only
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     try:
         import node_contracts as contracts
@@ -122,7 +122,7 @@ def main() -> None:
         page = contracts.rewritten(page, {n: contracts.contract(n) for n in contracts.DOCUMENTED})
         for name, table in contracts.tables(page).items():
             for kind, topic in (place for place, row in table.items() if not row.meaning):
-                print(f'{PAGE.name}: {name} {kind} {topic}: write what it means')
+                print(f'{PAGE.name}: {name} {kind} {topic}: add its meaning')
     PAGE.write_text(page, encoding='utf-8')
 
 

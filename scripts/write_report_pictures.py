@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Photograph the report of the golden bag for docs/reports.md.
+Take screenshots of the report of the golden bag for docs/reports.md.
 
-Writes docs/images/report.png (the top of the page), report_slip.png (a close look at the slip) and
-report_dark.png (as a dark browser shows it). Needs Chromium and Pillow; run from the root of the
+Writes docs/images/report.png (the top of the page), report_slip.png (details of the slip) and
+report_dark.png (dark theme). Needs Chromium and Pillow; run from the root of the
 repository: ``python scripts/write_report_pictures.py``.
 """
 
@@ -28,7 +28,7 @@ WIDTH, HEIGHT, TOP, COLOURS = 1160, 2300, 1180, 200
 
 
 def photograph(page: Path, out: Path, dark: bool, folder: Path) -> None:
-    """Write what a browser shows of a page."""
+    """Write a screenshot of a page."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         raise SystemExit(f'none of {BROWSERS} is installed')
@@ -40,7 +40,7 @@ def photograph(page: Path, out: Path, dark: bool, folder: Path) -> None:
 
 
 def keep(picture: Image.Image, name: str) -> None:
-    """Write a picture with few colours, which makes it small."""
+    """Write an image with few colours to reduce its size."""
     picture.convert('RGB').quantize(COLOURS).save(IMAGES / name, optimize=True)
     print(f'{name}: {(IMAGES / name).stat().st_size / 1000:.0f} kB')
 

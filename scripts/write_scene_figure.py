@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Draw docs/images/scene.png: what the markers show in four situations of the C3P.
+Draw docs/images/scene.png: the markers in four situations of the C3P.
 
 The same shapes that RViz gets as markers are drawn by MuJoCo without a screen. Run from the root
 of the repository: ``python scripts/write_scene_figure.py`` (some seconds; needs c3p[sim]).
@@ -34,7 +34,7 @@ OPACITY = 0.3
 
 
 class Situation(NamedTuple):
-    """A panel: its title, steering angles, and what else the scene takes."""
+    """A panel: title, steering angles, and further arguments of the scene."""
 
     title: str
     steering: Array

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Write the SROS2 policies of config/security/ from nodes that run and from docs/nodes.md.
+Write the SROS2 policies of config/security/ from running nodes and docs/nodes.md.
 
-Each node is started once for every set of parameters that changes what it uses: topics, services
-and actions, its own and those that rclpy adds. What needs a package that is not installed here, or
-a listener, comes from the tables of docs/nodes.md, which node_contracts.py keeps true. Names are
+Each node is started once for every set of parameters that changes its topics, services and
+actions, including those of rclpy. Interfaces that need a missing package or a subscriber are read
+from the tables of docs/nodes.md, which node_contracts.py keeps up to date. Names are
 relative to the namespace of the profile where the node's are. Run from the root of the repository:
 ``python scripts/write_security_policies.py``.
 """
@@ -68,7 +68,7 @@ Uses = dict[tuple[str, str], set[str]]
 
 
 def starts(folder: str) -> dict[str, list[Callable[..., Node]]]:
-    """Return {node: what starts it}, each with parameters and names of its own."""
+    """Return {node: factory}, each with parameters and remapped names."""
     found: dict[str, list[Callable[..., Node]]] = {}
     for name in contracts.DOCUMENTED:
         kind = node_class(name)
@@ -99,7 +99,7 @@ def started(kind: Callable[..., Node], values: Mapping[str, Any],
 
 
 def relative(name: str, node: str) -> str:
-    """Return a name as the node has it."""
+    """Return a name relative to the node's namespace."""
     for begin, short in ((f'{NAMESPACE}/{node}/', '~/'), (f'{NAMESPACE}/', '')):
         if name.startswith(begin):
             return short + name.removeprefix(begin)
@@ -107,7 +107,7 @@ def relative(name: str, node: str) -> str:
 
 
 def used(node: Node) -> Uses:
-    """Return the names that a node uses now, by rule."""
+    """Return the names that a node currently uses, by rule."""
     me = node.get_name(), node.get_namespace()
     graph = {SUBSCRIBE: node.get_subscriber_names_and_types_by_node(*me),
              PUBLISH: node.get_publisher_names_and_types_by_node(*me),
@@ -121,7 +121,7 @@ def used(node: Node) -> Uses:
 
 
 def documented(name: str, page: str) -> Uses:
-    """Return what the table of a node says that it uses, sometimes or always."""
+    """Return the names in the table of a node, including conditional ones."""
     found: Uses = {rule: set() for rule in RULES}
     for kind, topic in contracts.tables(page).get(name, {}):
         found[ROWS[kind]].add(FRAMES.get(topic, topic))
@@ -129,7 +129,7 @@ def documented(name: str, page: str) -> Uses:
 
 
 def declared(name: str, others: Iterable[str]) -> Uses:
-    """Return what depends on a bag or on which nodes there are."""
+    """Return names that depend on a bag or on other nodes."""
     found: Uses = {rule: set() for rule in RULES}
     topics = {FRAMES.get(topic, topic) for topic in read_topics_file(TOPICS)[0]}
     if name == 'recorder':
@@ -142,7 +142,7 @@ def declared(name: str, others: Iterable[str]) -> Uses:
 
 
 def all_uses() -> dict[str, Uses]:
-    """Start every node; return {node: what it may use}."""
+    """Start every node; return {node: permitted names}."""
     page, found = PAGE.read_text(encoding='utf-8'), {}
     played = set(topics_of(BAG))
     with tempfile.TemporaryDirectory() as folder:
@@ -159,7 +159,7 @@ def all_uses() -> dict[str, Uses]:
 
 
 def seen(start: Callable[..., Node]) -> Uses:
-    """Return what one start of a node uses."""
+    """Return the names that a started node uses."""
     context = rclpy.Context()
     rclpy.init(context=context)
     try:
@@ -186,7 +186,7 @@ def profile(name: str, uses: Uses) -> list[str]:
 
 
 def policy(enclaves: Mapping[str, Mapping[str, Uses]]) -> str:
-    """Return a policy, {enclave: {node: what it may use}}, as text."""
+    """Return a policy, {enclave: {node: permitted names}}, as text."""
     lines = ['<?xml version="1.0" encoding="UTF-8"?>',
              '<!-- written by scripts/write_security_policies.py; docs/security.md explains -->',
              '<policy version="0.2.0">', '  <enclaves>']

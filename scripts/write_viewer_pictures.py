@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Drive, and make the pictures of docs/viewers.md from the bag: MuJoCo, Rerun, the layouts' plots.
+Generate the images of docs/viewers.md from a drive: MuJoCo, Rerun, the layouts' plots.
 
 Needs c3p[sim,view], and for Rerun Vulkan, in software at least (mesa-vulkan-drivers). Run from the
-root of the repository: ``python scripts/write_viewer_pictures.py`` (two minutes). The Foxglove app
-and PlotJuggler cannot be run from here; what their layouts plot is read from the bag by the paths
-of the layout, and drawn by matplotlib in the same arrangement.
+root of the repository: ``python scripts/write_viewer_pictures.py`` (two minutes). The plots of the
+Foxglove and PlotJuggler layouts are read from the bag by the paths of the layout, and drawn by
+matplotlib in the same arrangement.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def shrink(source: Path, name: str) -> None:
 
 
 def value(message: Any, path: str) -> float:
-    """Return what a path of Foxglove without its topic, such as ``position[0]``, names."""
+    """Return the value of a Foxglove path without its topic, such as ``position[0]``."""
     for name, index in re.findall(r'(\w+)(?:\[(\d+)\])?', path):
         message = message[name] if isinstance(message, dict) else getattr(message, name)
         if index:

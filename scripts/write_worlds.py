@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Write worlds of Gazebo: those of the package, or one whose ground is a terrain of yours.
+Write Gazebo worlds: those of the package, or one with a given terrain.
 
 ``python scripts/write_worlds.py`` writes ``flat.sdf`` and ``rough.sdf`` of c3p_description/worlds;
 ``python scripts/write_worlds.py --terrain hills --size 20 --out hills.sdf`` one more, for
@@ -31,7 +31,7 @@ def write_all(folder: Path) -> list[Path]:
 
 
 def main() -> None:
-    """Write what the arguments ask for."""
+    """Write the requested worlds."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[1])
     parser.add_argument('--terrain', help='name of a file in c3p_description/terrains, or the '
                         'path of a YAML file; without it the worlds of the package are written')

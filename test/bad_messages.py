@@ -139,7 +139,7 @@ def bad_aheads(now):
     yield trajectory(now(), ()), 'no points'
     yield trajectory(now(), times=(0.0, 0.0)), 'increase'
     yield trajectory(now(), times=(0.2, 0.3)), 'begin with 0'
-    yield trajectory(now(), [(0.0, 0.0)] * 300), 'must have 1 to'
+    yield trajectory(now(), [(0.0, 0.0)] * 300), 'must be at most'
     yield trajectory(now(), ((0.0, 0.0), (1e6, 0.0))), 'at the limits'
     for frame in ('map', 'base_link', ''):
         yield trajectory(now(), frame=frame), 'frame'

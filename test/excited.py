@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from c3p_dynamics.shooting import Recording
+from c3p_dynamics.identification.recording import Recording
 from c3p_simulation.plants.plant import AnalyticPlant
 from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
 

@@ -126,21 +126,38 @@ class Messages:
 TYPES = {'joint_states': 'sensor_msgs/msg/JointState', 'odom': 'nav_msgs/msg/Odometry',
          'ground_truth/odom': 'nav_msgs/msg/Odometry', 'cmd_vel': 'geometry_msgs/msg/TwistStamped',
          'wheel_effort': 'sensor_msgs/msg/JointState',
-         'sensed_kinematics/wheel_slip': 'diagnostic_msgs/msg/DiagnosticArray',
+         'sensed_kinematics/wheel_slip': 'sensor_msgs/msg/JointState',
          'goal_pose': 'geometry_msgs/msg/PoseStamped',
          'diagnostics': 'diagnostic_msgs/msg/DiagnosticArray', 'tf': 'tf2_msgs/msg/TFMessage',
          'tf_static': 'tf2_msgs/msg/TFMessage', 'robot_description': 'std_msgs/msg/String'}
 
 
-def write_bag(path, robot, run, urdf='', only=None, truth_frame='odom'):
+def slip_joints(make, ns, robot, run, k):
+    """Return a sample of the wheel slip."""
+    return make.joints(ns, robot.wheel_joints, *run['residual'][k].T.copy(),
+                       run['suspect'][k].astype(float))
+
+
+def slip_statuses(make, ns, robot, run, k):
+    """Return the same as earlier versions published it."""
+    return make.diagnostics(ns, [
+        (int(run['suspect'][k, i]), f'sensed_kinematics: {joint}', '',
+         {'along': run['residual'][k, i, 0], 'across': run['residual'][k, i, 1],
+          'suspect': bool(run['suspect'][k, i]), 'confidence': 1.0})
+        for i, joint in enumerate(robot.wheel_joints)])
+
+
+def write_bag(path, robot, run, urdf='', only=None, truth_frame='odom', slip=slip_joints):
     """Write the run of `drive` to a bag; `only` names the topics to write."""
+    types = TYPES if slip is slip_joints else {
+        **TYPES, 'sensed_kinematics/wheel_slip': TYPES['diagnostics']}
     names = [*robot.steering_joints, *robot.wheel_joints]
     sign = np.concatenate([robot.steering_sign, robot.wheel_sign])
     zero = np.concatenate([robot.steering_zero, np.zeros(robot.count)])
     with BagWriter(path) as writer:
         wanted = [t for t in TYPES if only is None or t in only]
         for topic in wanted:
-            writer.add(f'/{topic}', TYPES[topic], topic in ('tf_static', 'robot_description'))
+            writer.add(f'/{topic}', types[topic], topic in ('tf_static', 'robot_description'))
         make = Messages(writer.types)
         frames = RecordedFrames(writer, urdf, 50.0) if 'tf' in wanted else None
         if frames:
@@ -164,11 +181,7 @@ def write_bag(path, robot, run, urdf='', only=None, truth_frame='odom'):
                 make.odometry(ns, run['pose'][k], run['twist'][k], truth_frame))
             put('wheel_effort', ns, make.joints(ns, robot.wheel_joints,
                                                 effort=run['torque'][k] * robot.wheel_sign))
-            put('sensed_kinematics/wheel_slip', ns, make.diagnostics(ns, [
-                (int(run['suspect'][k, i]), f'sensed_kinematics: {joint}', '',
-                 {'along': run['residual'][k, i, 0], 'across': run['residual'][k, i, 1],
-                  'suspect': bool(run['suspect'][k, i]), 'confidence': 1.0})
-                for i, joint in enumerate(robot.wheel_joints)]))
+            put('sensed_kinematics/wheel_slip', ns, slip(make, ns, robot, run, k))
             if t >= run['goal_time']:
                 put('cmd_vel', ns, writer.types.types['geometry_msgs/msg/TwistStamped'](
                     make.header(ns, 'base_link'), make.twist(run['cmd'][k])))

@@ -8,7 +8,7 @@ from source_tree import ROOT, name_of
 
 TESTS = sorted(p for p in ROOT.glob('test/**/*.py') if '__pycache__' not in p.parts)
 MARK, MOST = 'real_time', 10
-# the clock itself, and its test
+# the clock itself and its test
 CLOCKS = ('test/virtual_time.py', 'test/test_virtual_time.py')
 
 

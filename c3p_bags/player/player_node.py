@@ -36,11 +36,11 @@ from c3p_bags.player.playback import (
 from c3p_bags.storage.bag_contents import connections_of
 from c3p_bags.storage.bags import BagError, read_raw, topics_of
 from c3p_bags.storage.topics import UNASKED, message_class, names_of
-from c3p_ros.errors import PublishError
+from c3p_ros.cdr import PublishError
 from c3p_ros.finite import check_serialized
 from c3p_ros.messages import ns_to_stamp
-from c3p_ros.node import COMMON
 from c3p_ros.parameters import Parameters
+from c3p_ros.schema import COMMON
 from c3p_ros.session import run
 
 SCHEMA = Path(__file__).with_name('player_parameters.yaml')

@@ -38,8 +38,8 @@ from c3p_bags.storage.topics import (
 from c3p_description.reading.files import share_file
 from c3p_description.reading.loader import robot_description
 from c3p_ros.diagnostics import ERROR, WARN, Diagnostics
-from c3p_ros.node import COMMON
 from c3p_ros.parameters import Parameters
+from c3p_ros.schema import COMMON
 from c3p_ros.session import run
 
 SCHEMA = Path(__file__).with_name('recorder_parameters.yaml')
@@ -65,7 +65,7 @@ class RecorderNode(Node):
         self._kinds = {self.resolve_topic_name(t): k for t, k in topics.items()}
         self._latched = {self.resolve_topic_name(t) for t in latched}
         self._simulated_time = bool(self.get_parameter('use_sim_time').value)
-        self.diagnostics = Diagnostics(self, values.robot, self.figures)
+        self.diagnostics = Diagnostics(self, values.robot, self.metrics)
         self._readers = Readers(self.diagnostics.unread)
         self.writer = self._open(values)
         self.writer.note(bag_parameters.notes(values.robot))
@@ -217,7 +217,7 @@ class RecorderNode(Node):
         self._kinds[topic] = kind
         self._subscribe(topic, profile)
 
-    def figures(self) -> Mapping[str, Any]:
+    def metrics(self) -> Mapping[str, Any]:
         """Return the messages recorded so far, in total and of each topic."""
         if (writer := self.writer) is None:
             return {}

@@ -14,10 +14,10 @@ from c3p_bags.storage import log_fields as fields
 from c3p_bags.storage.bags import BagError, read_topics, topics_of
 from c3p_bags.storage.batches import read_batches
 from c3p_description.model import Array, CasterRobot
+from c3p_ros.wheel_slip import TOPIC as SLIP
 
 JOINT_STATES = 'joint_states'
 WHEEL_EFFORT = 'wheel_effort'
-SLIP = 'sensed_kinematics/wheel_slip'
 GOAL_REACHED = 'position_controller/goal_reached'
 DISTANCE = 'position_controller/distance_to_goal'
 DIAGNOSTICS = '/diagnostics'

@@ -19,14 +19,14 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_bags.storage.bags import BagError, read_raw
-from c3p_bags.storage.cdr_tables import FORMS, tables
 from c3p_bags.storage.log_fields import joint_reader
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.odometry import OdometryEstimate, OdometrySettings
 from c3p_kinematics.odometry_stream import OdometryStream, planar_covariance
 from c3p_kinematics.se2 import wrap
+from c3p_ros.cdr import MessageError
+from c3p_ros.cdr_arrays import tables
 from c3p_ros.cycle import CycleClock
-from c3p_ros.errors import MessageError
 
 JOINT_STATES, ODOMETRY = 'sensor_msgs/msg/JointState', 'nav_msgs/msg/Odometry'
 
@@ -147,7 +147,7 @@ def read_samples(bag: str | Path, robot: CasterRobot, space: str = ''
 
 
 def _recorded(times: list[int], data: list[bytes]) -> Recorded | None:
-    found = list(tables(data, FORMS[ODOMETRY]))
+    found = list(tables(data, ODOMETRY))
     if not found:
         return None
     order = np.argsort(np.concatenate([f.rows for f in found]))

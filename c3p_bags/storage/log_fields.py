@@ -8,21 +8,21 @@ refuse it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from c3p_bags.storage.cdr_tables import (
-    FORMS,
+from c3p_description.model import Array, CasterRobot
+from c3p_ros.cdr import LAYOUTS
+from c3p_ros.cdr_arrays import (
     Status,
     Table,
     read_diagnostics,
     tables,
 )
-from c3p_description.model import Array, CasterRobot
+from c3p_ros.wheel_slip import status_values, suspects
 
 DIAGNOSTICS = 'diagnostic_msgs/msg/DiagnosticArray'
 
@@ -68,7 +68,7 @@ def _kept(table: Table, good: Array, stamp: Array | None, *values: Array) -> Row
 def _by_table(read: Callable[[Table], Rows | None]) -> Reader:
     """Return a reader that asks `read` for the rows of each table."""
     def reader(kind: str, data: Sequence[bytes]) -> list[Rows]:
-        found = (read(table) for table in tables(data, FORMS[kind])) if kind in FORMS else ()
+        found = (read(table) for table in tables(data, kind)) if kind in LAYOUTS else ()
         return [rows for rows in found if rows is not None]
     return reader
 
@@ -190,13 +190,6 @@ def _scalar(table: Table) -> Rows:
 scalar = _by_table(_scalar)
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
-
-
 def _statuses(kind: str, data: Sequence[bytes]) -> list[tuple[int, int, list[Status]]]:
     """Return which message, its stamp and its statuses, of each DiagnosticArray."""
     if kind != DIAGNOSTICS:
@@ -207,29 +200,33 @@ def _statuses(kind: str, data: Sequence[bytes]) -> list[tuple[int, int, list[Sta
 
 def slip_reader(robot: CasterRobot) -> Reader:
     """
-    Return a reader of the odometry's wheel slip: residual (k, n, 2), suspect and confidence.
+    Return a reader of the wheel slip: residual (k, n, 2), suspect and probability (k, n).
 
-    The message is a DiagnosticArray with one status per wheel, named ``<node>: <wheel joint>``.
+    Of both types, c3p_ros/wheel_slip.py.
     """
-    def reader(kind: str, data: Sequence[bytes]) -> list[Rows]:
+    def read(table: Table) -> Rows | None:
+        stamp, _, names, along, across, probability = table.fields
+        order = _places(names, robot.wheel_joints)
+        if order is None or any(f.shape[1] != len(names) for f in (along, across, probability)):
+            return None
+        return _slip_rows(table.rows, stamp, np.stack([along, across, probability], -1)[:, order])
+
+    def earlier(data: Sequence[bytes]) -> list[Rows]:
         found = []
-        for row, stamp, statuses in _statuses(kind, data):
+        for row, stamp, statuses in _statuses(DIAGNOSTICS, data):
             of = {s.name.rsplit(': ', 1)[-1]: s.values for s in statuses}
-            if not all(joint in of for joint in robot.wheel_joints):
-                continue
-            wheels = [of[joint] for joint in robot.wheel_joints]
-            found.append((
-                row, stamp, [[_number(w.get(k, '')) for k in ('along', 'across')] for w in wheels],
-                [w.get('suspect', '').lower() in ('true', '1') for w in wheels],
-                [_number(w.get('confidence', '')) for w in wheels]))
-        return [_stacked(found)] if found else []
+            if all(joint in of for joint in robot.wheel_joints):
+                found.append((row, stamp, [status_values(of[j]) for j in robot.wheel_joints]))
+        return [_slip_rows(*map(np.array, zip(*found, strict=True)))] if found else []
 
-    return reader
+    tabled = _by_table(read)
+    return lambda kind, data: earlier(data) if kind == DIAGNOSTICS else tabled(kind, data)
 
 
-def _stacked(found: Sequence[tuple[Any, ...]]) -> Rows:
-    rows, stamp, *values = zip(*found, strict=True)
-    return Rows(np.array(rows), np.array(stamp, np.int64), tuple(np.array(v) for v in values))
+def _slip_rows(rows: Array, stamp: Array, values: Array) -> Rows:
+    """Return the rows of values (k, n, 3): along, across and probability."""
+    probability = values[..., 2]
+    return Rows(rows, stamp, (values[..., :2], suspects(probability), probability))
 
 
 def diagnostics(kind: str, data: Sequence[bytes]) -> list[Rows]:

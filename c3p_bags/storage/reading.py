@@ -8,7 +8,7 @@ from typing import Any
 
 from rosbags.typesys.store import Typestore
 
-from c3p_ros.errors import MOST_BYTES, MessageError
+from c3p_ros.cdr import MOST_BYTES, MessageError
 
 
 def read_message(types: Typestore, data: bytes, kind: str) -> Any:

@@ -122,6 +122,8 @@ def _settings(arguments: argparse.Namespace) -> tuple[Any, Any]:
 
 
 def _scan(arguments: argparse.Namespace) -> int:
+    from dataclasses import asdict
+
     from c3p_hardware.transport.can_bus import open_bus
     from c3p_hardware.transport.scan import scan
 
@@ -131,7 +133,7 @@ def _scan(arguments: argparse.Namespace) -> int:
         found = scan(bus, settings, arguments.listen)
     finally:
         bus.shutdown()
-    stream = write_json({'bus': f'{address}', **found.figures()}, arguments.json)
+    stream = write_json({'bus': f'{address}', **asdict(found)}, arguments.json)
     print(scan_text(f'{address}', found, settings.master_id), file=stream)
     return MISSED if found.problems else 0
 
@@ -217,7 +219,7 @@ def rate_rows(bus_limit: float, rate: float) -> list[dict[str, Any]]:
     rate : float, Hz
         Rate of the last column.
     """
-    from c3p_hardware.bus_load import bus_load, fitting_rate
+    from c3p_hardware.canopen.bus_load import bus_load, fitting_rate
 
     rows = []
     for bitrate in BITRATES:
@@ -255,18 +257,18 @@ def _rate(arguments: argparse.Namespace) -> int:
 def _faults(arguments: argparse.Namespace) -> int:
     from tqdm import tqdm
 
-    from c3p_simulation.card_trials.fault_table import figures, named, table, written
-    from c3p_simulation.card_trials.fault_trials import run_trials
-    from c3p_simulation.card_trials.trial_list import TRIALS
+    from c3p_experiments.card_faults import laboratory
+    from c3p_experiments.card_faults.table import results, selected, table, written
+    from c3p_experiments.card_faults.trials import TRIALS
 
-    trials = named(TRIALS, arguments.only)
+    trials = selected(TRIALS, arguments.only)
     page = None if arguments.write is None else arguments.write.read_text(encoding='utf-8')
     if page is not None:
         written(page, '')
-    outcomes = list(tqdm(run_trials(trials), total=len(trials), unit='fault', file=sys.stderr,
-                         disable=None))
+    outcomes = list(tqdm(laboratory.run_trials(trials), total=len(trials), unit='fault',
+                         file=sys.stderr, disable=None))
     missed = [f'{o.trial.fault}: {o.missed}' for o in outcomes if o.missed]
-    stream = write_json({'trials': [figures(o) for o in outcomes]}, arguments.json)
+    stream = write_json({'trials': [results(o) for o in outcomes]}, arguments.json)
     print(table(outcomes), file=stream, end='')
     for line in missed:
         print(f'MISSED {line}', file=sys.stderr)

@@ -18,7 +18,7 @@ from c3p_bringup.cli.common import (
     write_json,
 )
 from c3p_bringup.options import PLANTS
-from c3p_dynamics.identification_parameters import PARAMETERS, USUAL
+from c3p_dynamics.identification.parameters import PARAMETERS, USUAL
 
 DESCRIPTION = """\
 Estimate masses, centre of mass, friction and delay of a robot from joint_states and wheel_effort
@@ -102,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _excite(arguments: argparse.Namespace, bag: Path) -> None:
-    from c3p_dynamics.excitation import Excitation
+    from c3p_dynamics.identification.excitation import Excitation
 
     excitation = Excitation(arguments.duration, arguments.speed, arguments.yaw_rate)
     if arguments.live:

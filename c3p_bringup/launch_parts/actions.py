@@ -51,15 +51,15 @@ def common_arguments(robot: str = 'c3p') -> list[DeclareLaunchArgument]:
                         'or xacro file.'),
         DeclareLaunchArgument(
             'namespace', default_value='',
-            description='Namespace of every node and topic, for several robots in one '
-                        'network; /tf and /tf_static move into it. Empty: none.'),
+            description='Namespace of all nodes and topics, including /tf and /tf_static, for '
+                        'several robots in one network. Empty: none.'),
         DeclareLaunchArgument(
             'use_sim_time', default_value='false', choices=BOOLEAN,
-            description='Follow /clock instead of the system clock.'),
+            description='Use /clock instead of the system clock.'),
         DeclareLaunchArgument(
             'log_level', default_value='info',
             choices=('debug', 'info', 'warn', 'error', 'fatal'),
-            description='Least severity that the nodes log.'),
+            description='Minimum severity of log messages.'),
     ]
 
 

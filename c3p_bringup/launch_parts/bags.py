@@ -21,8 +21,8 @@ def qos_argument() -> DeclareLaunchArgument:
     """Return the argument ``qos_overrides``."""
     return DeclareLaunchArgument(
         'qos_overrides', default_value=share('config', 'qos_overrides.yaml'),
-        description='QoS overrides for rosbag2, so that no cycle is lost and late subscribers '
-                    'receive /tf_static and robot_description. The nodes of the suite ignore it.')
+        description='Quality of service for rosbag2: avoids lost cycles and latches /tf_static '
+                    'and robot_description. Not used by the nodes of the suite.')
 
 
 def not_negative(context: LaunchContext, argument: str) -> float:

@@ -18,8 +18,8 @@ def marker_argument() -> DeclareLaunchArgument:
     return DeclareLaunchArgument(
         'markers', default_value='auto', choices=('auto', 'true', 'false'),
         description='Start the marker node, which draws rolling lines, instantaneous centre, slip '
-                    'and path for RViz and Foxglove, and is idle without a subscriber. auto: '
-                    'together with RViz, for caster robots.')
+                    'and path for RViz and Foxglove, and is idle without subscribers. auto: with '
+                    'RViz, for robots on casters.')
 
 
 def markers(context: LaunchContext) -> list[LaunchDescriptionEntity]:

@@ -37,10 +37,10 @@ def bus_arguments() -> list[DeclareLaunchArgument]:
         DeclareLaunchArgument(
             'can_interface', default_value='',
             description='python-can interface of hardware:=can, such as socketcan or slcan. '
-                        'Empty: as in params_file, otherwise socketcan.'),
+                        'Empty: as in params_file, default socketcan.'),
         DeclareLaunchArgument(
             'can_channel', default_value='',
-            description='Channel of that interface. Empty: as in params_file, otherwise can0.'),
+            description='Channel of the CAN interface. Empty: as in params_file, default can0.'),
     ]
 
 
@@ -49,17 +49,18 @@ def chain_arguments() -> list[DeclareLaunchArgument]:
     return [
         DeclareLaunchArgument(
             'controller', default_value='', choices=('', *CONTROLLERS),
-            description='Control law of both controllers. mpc: predictive control. closed_form: '
-                        'weighted least squares. paper: the cascade of the papers. Empty: as in '
-                        'params_file, otherwise mpc.'),
+            description='Law of both controllers. paper: cascade of the papers. closed_form: '
+                        'closed-form law in plain Python. mpc: predictive control. Empty: as in '
+                        'params_file, default mpc.'),
         DeclareLaunchArgument(
             'nodes', default_value='one-process', choices=('one-process', 'processes'),
-            description='All nodes of the control chain and the simulation in one process (lowest '
-                        'latency), or each in a process of its own.'),
+            description='All nodes of the chain and the simulated robot in one process (lowest '
+                        'latency), or in separate processes.'),
         DeclareLaunchArgument(
             'params_file', default_value=share('config', 'c3p.yaml'),
-            description='Parameter file of the nodes. The launch arguments robot, use_sim_time, '
-                        'controller, start_pose and start_steering take precedence.'),
+            description='Parameters of the nodes. robot, use_sim_time, controller and the start '
+                        'of the simulated robot are overridden by the arguments of the same '
+                        'names.'),
     ]
 
 
@@ -67,8 +68,8 @@ def nav2_argument() -> DeclareLaunchArgument:
     """Return the argument of the integration with Nav2."""
     return DeclareLaunchArgument(
         'nav2', default_value='false', choices=BOOLEAN,
-        description='goal_pose and the action navigate_to_pose belong to Nav2; the position '
-                    'controller subscribes to position_controller/goal_pose.')
+        description='Reserve goal_pose and the action navigate_to_pose for Nav2 (nav2.launch.py); '
+                    'the position controller subscribes to position_controller/goal_pose.')
 
 
 def start_arguments() -> list[DeclareLaunchArgument]:
@@ -76,11 +77,11 @@ def start_arguments() -> list[DeclareLaunchArgument]:
     return [
         DeclareLaunchArgument(
             'start_pose', default_value='',
-            description='Initial pose of the simulated robot: [x, y, yaw] in m and rad. Empty: as '
+            description='Start pose of the simulated robot: [x, y, yaw] in m and rad. Empty: as '
                         'in params_file.'),
         DeclareLaunchArgument(
             'start_steering', default_value='',
-            description='Initial steering angles of the simulated robot: one for all, or a list '
+            description='Start steering angles of the simulated robot: one for all, or a list '
                         'with one per caster, in rad. Empty: as in params_file.'),
     ]
 

@@ -45,12 +45,12 @@ def control_arguments() -> list[DeclareLaunchArgument]:
     return [
         DeclareLaunchArgument(
             'controller', default_value='', choices=('', *CONTROLLERS),
-            description='Control law of both controllers, as in bringup.launch.py. Empty: as in '
+            description='Law of both controllers, as in bringup.launch.py. Empty: as in '
                         'params_file.'),
         DeclareLaunchArgument(
             'params_file', default_value=share('config', 'c3p.yaml'),
-            description='Parameter file of the nodes of the suite. The launch arguments robot, '
-                        'use_sim_time and controller take precedence.'),
+            description='Parameters of the nodes of the suite. robot, use_sim_time and controller '
+                        'are overridden by the arguments of the same names.'),
         controllers_argument(),
     ]
 
@@ -59,8 +59,8 @@ def controllers_argument() -> DeclareLaunchArgument:
     """Return the argument of the controller manager."""
     return DeclareLaunchArgument(
         'controllers_file', default_value=share('config', 'ros2_controllers.yaml'),
-        description='Parameters of the controller manager and its controllers; joint names are '
-                    'replaced by those of the robot.')
+        description='Parameters of the controller manager and its controllers; joints of another '
+                    'robot are replaced.')
 
 
 def gazebo_arguments() -> list[DeclareLaunchArgument]:
@@ -69,21 +69,21 @@ def gazebo_arguments() -> list[DeclareLaunchArgument]:
         DeclareLaunchArgument(
             'world', default_value='flat',
             description='World of Gazebo. flat: a level floor. rough: waves up to 3° steep. Or an '
-                        '.sdf file: its path, or its name where Gazebo has it. none: Gazebo runs '
-                        'already, put one more robot into it.'),
+                        '.sdf file: its path, or the name of a Gazebo resource. none: spawn the '
+                        'robot in a running Gazebo.'),
         DeclareLaunchArgument(
             'spawn_pose', default_value='[0.0, 0.0, 0.0, 0.0]',
-            description='Spawn pose of the robot in Gazebo: [x, y, z, yaw] in m and rad, z of the '
-                        'ground below it.'),
+            description='Spawn pose in Gazebo: [x, y, z, yaw] in m and rad, with z of the ground '
+                        'below the robot.'),
         DeclareLaunchArgument(
             'tyre_friction', default_value='0.8',
             description='Friction coefficient of the tyres in Gazebo.'),
         DeclareLaunchArgument(
             'imu', default_value='false', choices=BOOLEAN,
-            description='An IMU on the platform in Gazebo, on imu/data.'),
+            description='Simulate an IMU on the platform in Gazebo, on imu/data.'),
         DeclareLaunchArgument(
             'bridge_file', default_value=share('config', 'gz_bridge.yaml'),
-            description='Topics that come from Gazebo, for ros_gz_bridge.'),
+            description='Topics from Gazebo, for ros_gz_bridge.'),
     ]
 
 
@@ -91,14 +91,14 @@ def mujoco_argument() -> DeclareLaunchArgument:
     """Return the argument of MuJoCo's model."""
     return DeclareLaunchArgument(
         'mujoco_model', default_value='',
-        description='With mujoco_ros2_control, the MJCF of the robot. Empty: made from robot.')
+        description='MJCF of the robot for mujoco_ros2_control. Empty: generated from robot.')
 
 
 def headless_argument() -> DeclareLaunchArgument:
     """Return the argument that leaves out the window."""
     return DeclareLaunchArgument(
         'headless', default_value='false', choices=BOOLEAN,
-        description='No window of Gazebo or mujoco_ros2_control.')
+        description='Run Gazebo or mujoco_ros2_control without a window.')
 
 
 def value(context: LaunchContext, argument: str) -> str:

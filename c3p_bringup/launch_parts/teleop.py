@@ -31,16 +31,16 @@ def mux_arguments() -> list[DeclareLaunchArgument]:
     return [
         DeclareLaunchArgument(
             'mux', default_value='true', choices=BOOLEAN,
-            description='Multiplex several sources into cmd_vel by priority, with an e-stop. The '
-                        'position controllers of this launch then publish cmd_vel_position.'),
+            description='Select the source of cmd_vel by priority, with an e-stop. Position '
+                        'controllers of this launch publish to cmd_vel_position.'),
         DeclareLaunchArgument(
             'mux_package', default_value='c3p', choices=('c3p', TWIST_MUX),
-            description='Package of the multiplexer. c3p: a source that was masked must release '
-                        'before it is followed. twist_mux: it is followed as soon as no other '
-                        'source masks it, also after the e-stop is released.'),
+            description='Mux implementation. c3p: a masked source must send zero or become silent '
+                        'before it is followed. twist_mux: it resumes automatically as soon as it '
+                        'is no longer masked, also after the release of the e-stop.'),
         DeclareLaunchArgument(
             'mux_file', default_value=share('config', 'twist_mux.yaml'),
-            description='Sources, priorities and locks, for either mux.'),
+            description='Sources, priorities and locks, for both muxes.'),
     ]
 
 
@@ -73,7 +73,7 @@ def joystick_arguments() -> list[DeclareLaunchArgument]:
     return [
         DeclareLaunchArgument(
             'joystick', default_value='false', choices=BOOLEAN,
-            description='Start the joystick: needs the packages joy and teleop_twist_joy.'),
+            description='Start the joystick nodes; needs the packages joy and teleop_twist_joy.'),
         DeclareLaunchArgument(
             'joystick_file', default_value=share('config', 'teleop_joy.yaml'),
             description='Axes, buttons and speeds of the joystick.'),

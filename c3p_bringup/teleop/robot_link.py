@@ -7,7 +7,6 @@ import time
 from typing import Any
 
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from rcl_interfaces.msg import ParameterType
@@ -25,9 +24,11 @@ from c3p_description.model import Array, CasterRobot
 from c3p_description.pvc_model import PvcTricycle
 from c3p_kinematics.se2 import wrap
 from c3p_kinematics.singularity import singularity
-from c3p_ros.errors import PublishError
+from c3p_ros.cdr import PublishError
 from c3p_ros.messages import JointCoding, MessageError, fill_twist, planar
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SENSOR_DATA
+from c3p_ros.wheel_slip import TOPIC as SLIP
+from c3p_ros.wheel_slip import read_slip
 from c3p_ros.wire import READERS
 
 # topics with and without a twist_mux
@@ -83,13 +84,13 @@ class RobotLink(Node):
         self._engaged, self._mux_locked, self._drives = False, False, ''
         self._raw: dict[type, tuple[float, bytes]] = {}
         self._readers = {kind: READERS[kind]() for kind in (JointState, Odometry)}
-        self._slip: DiagnosticArray | None = None
+        self._slip: JointState | None = None
         self.limits: tuple[float, float] | None = None
         for kind, name, quality in ((JointState, 'joint_states', SENSOR_DATA),
                                     (Odometry, 'odom', SENSOR_DATA)):
             self.create_subscription(kind, name, lambda data, kind=kind: self._raw.update(
                 {kind: (time.monotonic(), data)}), quality, raw=True)
-        self.create_subscription(DiagnosticArray, 'sensed_kinematics/wheel_slip',
+        self.create_subscription(JointState, SLIP,
                                  lambda message: setattr(self, '_slip', message), RELIABLE)
         self.create_subscription(Bool, 'e_stop', lambda message: setattr(
             self, '_engaged', message.data), RELIABLE)
@@ -179,10 +180,10 @@ class RobotLink(Node):
             if joints is not None and self._joints is not None:
                 view.steering = wrap(self._joints.read(joints)[0])
                 view.sigma_min = float(singularity(self.robot, view.steering).sigma_min)
+            if self._slip is not None:
+                view.slip = slip_text(self._slip)
         except MessageError as error:
             view.note = f'{error}'
-        if self._slip is not None:
-            view.slip = slip_text(self._slip)
         if self._drives not in ('', 'keyboard'):
             view.note = view.note or f'twist_mux follows {self._drives}'
 
@@ -207,12 +208,10 @@ class RobotLink(Node):
             self.limits = tuple(value.double_value for value in values)
 
 
-def slip_text(message: DiagnosticArray) -> str:
-    """Return which wheels slip, and how fast, of a ``~/wheel_slip``."""
-    slipping = []
-    for status in message.status:
-        figures = {value.key: value.value for value in status.values}
-        if figures.get('suspect') == 'true':
-            slipping.append(f'{status.name} along {figures.get("along")} across '
-                            f'{figures.get("across")} m/s')
-    return ', '.join(slipping) or 'none'
+def slip_text(message: JointState) -> str:
+    """Return the slipping wheel and its slip velocity, from a ``wheel_slip`` message."""
+    slip = read_slip(message, message.name)
+    if slip.suspect < 0:
+        return 'none'
+    along, across = slip.residual[slip.suspect]
+    return f'{message.name[slip.suspect]} along {along:.5f} across {across:.5f} m/s'

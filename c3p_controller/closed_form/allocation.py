@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weighted least squares inside a box, in plain Python: few unknowns, no compiler, no numpy."""
+"""Weighted least squares inside a box, for few unknowns, on lists of floats."""
 
 from __future__ import annotations
 

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Closed-form torques that leave and pass through the singularity: for computers without a compiler.
+Closed-form torques that leave and pass through the singularity, one least-squares step per cycle.
+
+Compared with the predictive law a cycle has no horizon and no iterations that may not converge,
+and a steady force across the path costs less error (`slope`: 0.70 cm, predictive 3.89 cm); in
+straight cruise the wheels work against each other with many times the torque.
 
 Each cycle asks for an acceleration across the path, along it and in yaw, and shares it over the
 wheels by weighted least squares inside the torque limits. Where three rolling lines are parallel

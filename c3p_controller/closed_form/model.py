@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Equations of motion of a caster robot in plain Python numbers, for computers without a compiler.
+Equations of motion for the closed-form law: the kernel of c3p_dynamics, as plain numbers.
 
-The same reduced model as c3p_dynamics (docs/papers/el_shenawy.md), written for one evaluation per
-cycle: loops over tuples of floats cost a tenth of what small numpy arrays cost.
+The law works on a handful of 3-vectors per cycle, where tuples of floats cost a tenth of what
+small numpy arrays cost.
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 from c3p_description.model import CasterRobot
+from c3p_dynamics._caster_equations import ANGLE, COS, RATE, packed_model, terms
 
 # a row (x, y, yaw) of a Jacobian, or a vector of that kind
 Row = tuple[float, float, float]
@@ -19,7 +19,7 @@ Row = tuple[float, float, float]
 
 class Motion(NamedTuple):
     """
-    What the equations of motion are made of in one state.
+    Terms of the equations of motion in one state.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Motion(NamedTuple):
 
 class ScalarModel:
     """
-    The robot's numbers as tuples of floats.
+    The equations of motion of one robot, in and out by plain numbers.
 
     Parameters
     ----------
@@ -56,18 +56,22 @@ class ScalarModel:
 
     Attributes
     ----------
+    casters : list of (x, y, d)
+        Pivots and caster offsets, m.
     sticking : float, N
         Force across parallel casters that their dry friction holds.
     """
 
     def __init__(self, robot: CasterRobot, friction_smoothing: float) -> None:
-        """Take the numbers over."""
+        """Pack the robot for the kernel."""
         self.count = robot.count
-        self.smoothing = friction_smoothing
-        self.casters = [tuple(map(float, (*g, *m, *f[:5]))) for g, m, f in zip(
-            robot.geometry, robot.caster_inertia, robot.losses, strict=True)]
-        self.platform = tuple(map(float, robot.platform))
-        self.sticking = sum((cp + cs) / d for _, _, d, _, _, _, _, _, cp, _, _, cs in self.casters)
+        losses = robot.losses.copy()
+        losses[:, 5] = friction_smoothing
+        self.casters = robot.geometry[:, :3].tolist()
+        self.sticking = float(((losses[:, 1] + losses[:, 4]) / robot.caster_offset).sum())
+        self._model = packed_model(robot.geometry, robot.caster_inertia, robot.platform, losses)
+        self._angles = self._model[2][:, ANGLE]
+        self._columns = self._model[2][:, COS:RATE + 1]
 
     def motion(self, steering: list[float], twist: Row, wrench: Row) -> Motion:
         """
@@ -81,51 +85,16 @@ class ScalarModel:
         wrench : (3,) row
             A further force on the platform, N, N, N·m, ``base_link``.
         """
-        vx, vy, w = twist
-        m, inertia, cx, cy = self.platform
-        xx, xy, xw = m, 0.0, -m * cy
-        yy, yw, ww = m, m * cx, inertia + m * (cx * cx + cy * cy)
-        fx = wrench[0] + m * w * (vy + w * cx)
-        fy = wrench[1] - m * w * (vx - w * cy)
-        fw = wrench[2] - m * w * (cx * vx + cy * vy)
-        rolling, axle, alongs, rates = [], [], [], []
-        smoothing, tanh = self.smoothing, math.tanh
-        for caster, angle in zip(self.casters, steering, strict=True):
-            px, py, d, r, me, ma, kappa, bp, cp, br, cr, cs = caster
-            ax, ay = math.cos(angle), math.sin(angle)
-            ez, az = px * ax + py * ay, px * ay - py * ax
-            along = ax * vy - ay * vx + ez * w
-            across = ax * vx + ay * vy + az * w
-            contact = -across / d
-            rate = contact - w
-            # bias and friction: `push` along the rolling line, `side` along the axle
-            pivot = -bp * rate - (cp * tanh(rate / smoothing) if cp else 0.0)
-            scrub = -cs * tanh(contact / smoothing) if cs else 0.0
-            wheel = along / r
-            roll = -br * wheel - (cr * tanh(wheel / smoothing) if cr else 0.0)
-            push = roll / r + me * rate * across + kappa * across * across
-            side = -(pivot + scrub) / d - ma * rate * along - kappa * along * across
-            fx += ax * side - ay * push
-            fy += ax * push + ay * side
-            fw += ez * push + az * side - pivot
-            mex, mey, max_, may = -me * ay, me * ax, ma * ax, ma * ay
-            xx += max_ * ax - mex * ay
-            xy += max_ * ay + mex * ax
-            xw += max_ * az + mex * ez
-            yy += may * ay + mey * ax
-            yw += may * az + mey * ez
-            ww += me * ez * ez + ma * az * az
-            rolling.append((-ay, ax, ez))
-            axle.append((ax, ay, az))
-            alongs.append(along)
+        self._angles[:] = steering
+        mass, inverse, force = terms(self._model, *map(float, twist), *map(float, wrench))
+        rolling, axle, along, rates = [], [], [], []
+        columns = self._columns.tolist()
+        for (x, y, _), (c, s, speed, _, rate) in zip(self.casters, columns, strict=True):
+            rolling.append((-s, c, c * x + s * y))
+            axle.append((c, s, s * x - c * y))
+            along.append(speed)
             rates.append(rate)
-        # the inverse of a symmetric matrix by its cofactors
-        c0, c1, c2 = yy * ww - yw * yw, xw * yw - xy * ww, xy * yw - xw * yy
-        det = xx * c0 + xy * c1 + xw * c2
-        inverse = (c0 / det, c1 / det, c2 / det, (xx * ww - xw * xw) / det,
-                   (xy * xw - xx * yw) / det, (xx * yy - xy * xy) / det)
-        return Motion(rolling, axle, alongs, rates, inverse, (xx, xy, xw, yy, yw, ww),
-                      (fx, fy, fw))
+        return Motion(rolling, axle, along, rates, inverse, mass, force)
 
 
 def times(symmetric: tuple[float, ...], row: Row) -> Row:

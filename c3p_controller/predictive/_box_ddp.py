@@ -34,8 +34,6 @@ def workspace(steps: int, count: int) -> tuple:
     """Return the work memory of `improve` for a horizon of `steps` and `count` wheels."""
     size = 6 + count
     square = (size, size)
-    motion = (np.empty((count, 3)), np.empty((count, 3)), np.empty((3, 3)), np.empty(3),
-              np.empty(3))
     linear = (np.empty(3), np.empty((3, count)), np.empty((3, 3)), np.empty(size), np.empty(size),
               np.zeros(square), np.zeros((3, count)), np.zeros(square), np.zeros((3, count)))
     stage = (np.empty(square), np.empty(square), np.empty((count, size)), np.empty((count, count)),
@@ -45,7 +43,7 @@ def workspace(steps: int, count: int) -> tuple:
                np.zeros((steps + 1, size)), np.zeros((steps + 1, size, size)),
                np.zeros((steps, count)), np.empty(size), np.empty(square))
     trial = (np.empty((steps + 1, size)), np.empty((steps, count)))
-    return motion, linear, stage, problem, trial, np.empty(size), np.empty(6), np.empty((6, 6))
+    return linear, stage, problem, trial, np.empty(size), np.empty(6), np.empty((6, 6))
 
 
 @kernel
@@ -220,7 +218,7 @@ def backward(a, b, gradients, hessians, torques, weights, dt, limit, damping, ga
 
 
 @kernel
-def forward_pass(model, states, torques, gains, feedforward, wrench, dt, limit, part, work, rate,
+def forward_pass(model, states, torques, gains, feedforward, wrench, dt, limit, part, rate,
                  new_states, new_torques):
     """Roll out the corrected torques, `part` of the feed-forward step, inside the limits."""
     steps, n = torques.shape
@@ -233,8 +231,7 @@ def forward_pass(model, states, torques, gains, feedforward, wrench, dt, limit, 
             for j in range(size):
                 total += gains[k, i, j] * (new_states[k, j] - states[k, j])
             new_torques[k, i] = min(max(total, -limit[i]), limit[i])
-        advance(model, new_states[k], new_torques[k], wrench, dt[k], work, rate,
-                new_states[k + 1])
+        advance(model, new_states[k], new_torques[k], wrench, dt[k], rate, new_states[k + 1])
 
 
 @kernel
@@ -246,11 +243,11 @@ def improve(model, start, torques, reference, weights, wrench, dt, limit, iterat
     `work` is a `workspace`. Returns the cost and how many iterations were done; ends early when
     one gains less than `tolerance` of the cost, or nothing.
     """
-    motion, linear_work, stage, problem, trial, rate, r, jac = work
+    linear_work, stage, problem, trial, rate, r, jac = work
     a, b, gradients, hessians, feedforward, vx, vxx = problem
     new_states, new_torques = trial
     steps = len(torques)
-    roll_out(model, start, torques, wrench, dt, motion, rate, states)
+    roll_out(model, start, torques, wrench, dt, rate, states)
     cost = cost_of(model[0], states, torques, reference, weights, dt, r)
     damping, done = DAMPING, 0
     for _ in range(iterations):
@@ -268,7 +265,7 @@ def improve(model, start, torques, reference, weights, wrench, dt, limit, iterat
                 part = 1.0
                 for _ in range(STEPS_TRIED):
                     forward_pass(model, states, torques, gains, feedforward, wrench, dt, limit,
-                                 part, motion, rate, new_states, new_torques)
+                                 part, rate, new_states, new_torques)
                     new_cost = cost_of(model[0], new_states, new_torques, reference, weights, dt,
                                        r)
                     # a comparison with nan is false: a roll-out that ran away is no improvement

@@ -4,9 +4,8 @@
 Compiled motion of a caster robot in discrete time, with its derivatives, for looking ahead.
 
 State ``x = [X, Y, φ, vx, vy, ω, θ_1 … θ_n]``: pose on the floor, twist in ``base_link``, steering;
-input τ (n,), steps `dt` (N,) by the midpoint rule. `model` is the tuple of
-``(geometry, inertia, platform, losses)`` as CasterRobot packs it. Nothing is allocated: who calls
-provides the work memory.
+input τ (n,), steps `dt` (N,) by the midpoint rule. `model` is that of ``packed_model`` in
+_caster_equations.py. Nothing is allocated: the caller provides the work memory.
 """
 
 from __future__ import annotations
@@ -14,36 +13,31 @@ from __future__ import annotations
 import math
 
 from c3p_dynamics._caster_derivative_kernels import forward_derivatives
-from c3p_dynamics._caster_dynamics_kernels import forward
-from c3p_kinematics._caster_kernels import rows
+from c3p_dynamics._caster_equations import ALONG, COS, RATE, SIN, forward
 from c3p_kinematics.compiled import kernel
 
 
 @kernel
-def state_rate(model, x, torque, wrench, work, rate):
-    """Write dx/dt into `rate`; `work` is (rolling, axle, mass, bias, force)."""
-    geometry, inertia, platform, losses = model
-    rolling, axle, mass, bias, force = work
-    n = len(geometry)
+def state_rate(model, x, torque, wrench, rate):
+    """Write dx/dt into `rate`."""
+    casters = model[2]
+    n = len(casters)
     vx, vy, w = x[3], x[4], x[5]
     c, s = math.cos(x[2]), math.sin(x[2])
     rate[0], rate[1], rate[2] = c * vx - s * vy, s * vx + c * vy, w
-    rows(geometry, x[6:6 + n], rolling, axle)
-    forward(geometry, inertia, platform, losses, rolling, axle, x[3:6], torque, wrench, mass, bias,
-            force, rate[3:6])
+    forward(model, x[6:6 + n], x[3:6], torque, wrench, rate[3:6])
     for i in range(n):
-        across = axle[i, 0] * vx + axle[i, 1] * vy + axle[i, 2] * w
-        rate[6 + i] = -across / geometry[i, 2] - w
+        rate[6 + i] = casters[i, RATE]
 
 
 @kernel
-def advance(model, x, torque, wrench, dt, work, rate, after):
+def advance(model, x, torque, wrench, dt, rate, after):
     """Write the state one midpoint step of `dt` later into `after`."""
     size = len(x)
-    state_rate(model, x, torque, wrench, work, rate)
+    state_rate(model, x, torque, wrench, rate)
     for j in range(size):
         after[j] = x[j] + 0.5 * dt * rate[j]
-    state_rate(model, after, torque, wrench, work, rate)
+    state_rate(model, after, torque, wrench, rate)
     for j in range(size):
         after[j] = x[j] + dt * rate[j]
 
@@ -51,10 +45,9 @@ def advance(model, x, torque, wrench, dt, work, rate, after):
 @kernel
 def slopes(model, x, torque, wrench, accel, d_steering, d_twist, rate, fx, fu):
     """Write dx/dt into `rate` and its derivatives by x into `fx` and by τ into `fu` (rows 3-5)."""
-    geometry, inertia, platform, losses = model
+    geometry, _, casters, _ = model
     n = len(geometry)
-    forward_derivatives(geometry, inertia, platform, losses, x[6:6 + n], x[3:6], torque, wrench,
-                        accel, d_steering, d_twist, fu)
+    forward_derivatives(model, x[6:6 + n], x[3:6], torque, wrench, accel, d_steering, d_twist, fu)
     vx, vy, w = x[3], x[4], x[5]
     c, s = math.cos(x[2]), math.sin(x[2])
     rate[0], rate[1], rate[2] = c * vx - s * vy, s * vx + c * vy, w
@@ -68,13 +61,11 @@ def slopes(model, x, torque, wrench, accel, d_steering, d_twist, rate, fx, fu):
         for i in range(n):
             fx[3 + j, 6 + i] = d_steering[j, i]
     for i in range(n):
-        d = geometry[i, 2]
-        c, s = math.cos(x[6 + i]), math.sin(x[6 + i])
+        d, c, s = geometry[i, 2], casters[i, COS], casters[i, SIN]
         az = s * geometry[i, 0] - c * geometry[i, 1]
-        along = c * (vy + w * geometry[i, 0]) - s * (vx - w * geometry[i, 1])
-        rate[6 + i] = -(c * vx + s * vy + az * w) / d - w
+        rate[6 + i] = casters[i, RATE]
         fx[6 + i, 3], fx[6 + i, 4], fx[6 + i, 5] = -c / d, -s / d, -az / d - 1.0
-        fx[6 + i, 6 + i] = -along / d
+        fx[6 + i, 6 + i] = -casters[i, ALONG] / d
 
 
 @kernel
@@ -107,8 +98,8 @@ def linearise(model, x, torque, wrench, dt, work, a, b):
 
 
 @kernel
-def roll_out(model, start, torques, wrench, dt, work, rate, states):
+def roll_out(model, start, torques, wrench, dt, rate, states):
     """Write the states that `torques` give from `start`."""
     states[0] = start
     for k in range(len(torques)):
-        advance(model, states[k], torques[k], wrench, dt[k], work, rate, states[k + 1])
+        advance(model, states[k], torques[k], wrench, dt[k], rate, states[k + 1])

@@ -134,8 +134,8 @@ class PredictiveController:
         """Start from rest without a plan."""
         self.robot = robot
         s = settings or PredictiveSettings()
-        losses, n = robot.losses.copy(), robot.count
-        self.observer = MotionObserver(robot, losses, s.bandwidth, s.disturbance_bandwidth,
+        n = robot.count
+        self.observer = MotionObserver(robot, robot.losses, s.bandwidth, s.disturbance_bandwidth,
                                        np.full(3, np.inf))
         self.limit = torque_bounds(robot)
         self._line = TorqueLine(n, s.latency)
@@ -150,7 +150,7 @@ class PredictiveController:
     def retune(self, settings: PredictiveSettings) -> None:
         """Take other weights and limits; horizon, steps, latency and bandwidth stay."""
         self.settings = s = settings
-        self.observer.model[3][:, 5] = s.friction_smoothing
+        self.observer.soften(s.friction_smoothing)
         self.observer.wrench_limit = np.array([s.wrench_limit, s.wrench_limit, s.moment_limit])
         weights = np.array([s.across_weight, s.along_weight, s.yaw_weight, s.across_speed_weight,
                             s.along_speed_weight, s.yaw_rate_weight, s.torque_weight,

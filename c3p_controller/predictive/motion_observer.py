@@ -20,7 +20,7 @@ import numpy as np
 
 from c3p_controller.predictive._kernels import advance
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.caster_dynamics import mass_matrix
+from c3p_dynamics._caster_equations import STEEPNESS, mass_times, packed_model
 from c3p_kinematics.se2 import wrap
 
 # an odometry this far from the prediction was set by somebody: start afresh, m and rad
@@ -48,16 +48,17 @@ class MotionObserver:
     def __init__(self, robot: CasterRobot, losses: Array, bandwidth: float,
                  disturbance_bandwidth: float, wrench_limit: Array) -> None:
         """Start at rest."""
-        self.robot = robot
-        self.model = (robot.geometry, robot.caster_inertia, robot.platform, losses)
+        self.model = packed_model(robot.geometry, robot.caster_inertia, robot.platform, losses)
         self.bandwidth, self.disturbance_bandwidth = bandwidth, disturbance_bandwidth
         self.wrench_limit = np.asarray(wrench_limit, float)
         n = robot.count
-        self._work = (np.empty((n, 3)), np.empty((n, 3)), np.empty((3, 3)), np.empty(3),
-                      np.empty(3))
-        self._rate, self._after = np.empty(6 + n), np.empty(6 + n)
+        self._rate, self._after, self._pull = np.empty(6 + n), np.empty(6 + n), np.empty(3)
         self.state = np.zeros(6 + n)
         self.wrench = np.zeros(3)
+
+    def soften(self, smoothing: float) -> None:
+        """Set the rate, rad/s, over which the model's dry friction changes its sign."""
+        self.model[2][:, STEEPNESS] = 1.0 / smoothing
 
     def reset(self, pose: Array, twist: Array, steering: Array) -> None:
         """Start again from what is sensed, with no disturbance."""
@@ -69,8 +70,8 @@ class MotionObserver:
         steps = max(1, math.ceil(duration / SUBSTEP))
         state = state.copy()
         for _ in range(steps):
-            advance(self.model, state, torque, self.wrench, duration / steps, self._work,
-                    self._rate, self._after)
+            advance(self.model, state, torque, self.wrench, duration / steps, self._rate,
+                    self._after)
             state[:] = self._after
         return state
 
@@ -106,7 +107,9 @@ class MotionObserver:
         state[2] += first * turn
         state[3:6] += second / dt * error
         state[6:] = steering
-        self.wrench += mass_matrix(self.robot, steering) @ (third / dt**2 * error)
+        # not `steering`: a view with other strides would be compiled anew, within a cycle
+        mass_times(self.model, state[6:], third / dt**2 * error, self._pull)
+        self.wrench += self._pull
         np.clip(self.wrench, -self.wrench_limit, self.wrench_limit, out=self.wrench)
         self.state = state
         return state

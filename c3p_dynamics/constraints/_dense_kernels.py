@@ -15,7 +15,7 @@ import math
 
 from c3p_kinematics.compiled import kernel
 
-# a pivot of A below this share of its diagonal is rounding: no inertia resists the joint
+# a pivot of A below this fraction of its diagonal is rounding: no inertia resists the joint
 PIVOT_TOLERANCE = 1e-14
 
 
@@ -59,10 +59,11 @@ def backward(l, x, n):
 @kernel
 def depend(r, rank, m):
     """
-    Replace what r says of dependent rows by ``T = R11⁻¹ R12``, and by a factor of ``1 + TᵀT``.
+    Replace the block R12 of dependent rows by ``T = R11⁻¹ R12``, and add a factor of ``1 + TᵀT``.
 
-    The factor stands below and on the diagonal of the last rows, which nothing else uses.
+    The Cholesky factor is written on and below the diagonal of the last rows, which are unused.
     """
+    # back-substitution, column by column
     for j in range(rank, m):
         for back in range(rank):
             i = rank - 1 - back
@@ -70,6 +71,7 @@ def depend(r, rank, m):
             for k in range(i + 1, rank):
                 total -= r[i, k] * r[k, j]
             r[i, j] = total / r[i, i]
+    # Cholesky factor of 1 + TᵀT
     for j in range(rank, m):
         for k in range(rank, j + 1):
             total = 1.0 if j == k else 0.0
@@ -85,13 +87,14 @@ def orthogonalize(x, r, order, least, m, n):
     """
     Replace the rows of x by orthonormal ones, the longest first; return the rank.
 
-    ``x[order[j]] = Σ r[i, j] e_i``, i ≤ j. Rows that are left with less than `least` of the first
-    one count as dependent. Gram and Schmidt, modified, and once more for each row that is taken.
+    ``x[order[j]] = Σ r[i, j] e_i``, i ≤ j. Rows with a rest shorter than `least` times the first
+    are dependent. Modified Gram-Schmidt with one reorthogonalisation of each accepted row.
     """
     first = 0.0
     for k in range(m):
         order[k] = k
     for k in range(m):
+        # pivot: the row with the longest rest
         best, longest = k, -1.0
         for j in range(k, m):
             square = 0.0
@@ -111,6 +114,7 @@ def orthogonalize(x, r, order, least, m, n):
                 x[k, i], x[best, i] = x[best, i], x[k, i]
             for i in range(k):
                 r[i, k], r[i, best] = r[i, best], r[i, k]
+        # once more against the rows before: what rounding has left
         for j in range(k):
             more = 0.0
             for i in range(n):
@@ -125,6 +129,7 @@ def orthogonalize(x, r, order, least, m, n):
         r[k, k] = length
         for i in range(n):
             x[k, i] /= length
+        # remove its direction from all rows that follow
         for j in range(k + 1, m):
             along = 0.0
             for i in range(n):
@@ -138,9 +143,9 @@ def orthogonalize(x, r, order, least, m, n):
 @kernel
 def spread(r, rank, z, m):
     """
-    Spread multipliers of independent rows over all rows so that they are of least length.
+    Distribute multipliers of independent rows over all rows, with the least norm.
 
-    ``(1 + TᵀT) z2 = Tᵀ z1``, ``z1 −= T z2``.
+    ``(1 + TᵀT) z2 = Tᵀ z1``, ``z1 −= T z2``, by the factor that `depend` has written.
     """
     for j in range(rank, m):
         total = 0.0
@@ -162,21 +167,24 @@ def spread(r, rank, z, m):
 @kernel
 def reach(x, r, order, rank, target, y, multipliers, z, m, n):
     """
-    Move y the shortest way to ``xᵀ y = target``; return by how much dependent rows disagree.
+    Project y onto ``xᵀ y = target``; return the largest contradiction of dependent rows.
 
-    ``y += X λ`` with the multipliers of least length; z is for use here.
+    ``y += X λ`` with the multipliers of least norm; z is work memory.
     """
+    # target in the orthonormal rows: Rᵀ z = target
     for j in range(rank):
         total = target[order[j]]
         for i in range(j):
             total -= r[i, j] * z[i]
         z[j] = total / r[j, j]
+    # dependent rows are x2 = Tᵀ x1: their targets must be, too
     off = 0.0
     for j in range(rank, m):
         total = target[order[j]]
         for i in range(rank):
             total -= r[i, j] * target[order[i]]
         off = max(off, abs(total))
+    # move y along each orthonormal row; z becomes the length of that move
     for j in range(rank):
         along = 0.0
         for i in range(n):
@@ -184,6 +192,7 @@ def reach(x, r, order, rank, target, y, multipliers, z, m, n):
         z[j] -= along
         for i in range(n):
             y[i] += z[j] * x[j, i]
+    # moves in orthonormal rows as multipliers of the rows themselves: R λ = z
     for back in range(rank):
         j = rank - 1 - back
         total = z[j]
@@ -224,11 +233,12 @@ def pivoted(work, q, order, m, n):
             order[k], order[best] = order[best], order[k]
             for i in range(n):
                 work[k, i], work[best, i] = work[best, i], work[k, i]
-        # v = x ± |x| e, so that nothing cancels; it stands in place of the row until it was used
+        # v = x ± |x| e, the sign without cancellation; kept in place of the row while in use
         head = work[k, k]
         size = math.copysign(math.sqrt(longest), head)
         work[k, k] = head + size
         over = 1.0 / (size * work[k, k])
+        # reflect the remaining columns of Bᵀ, and Qᵀ
         for j in range(k + 1, m):
             total = 0.0
             for i in range(k, n):

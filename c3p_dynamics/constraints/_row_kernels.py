@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ANN001, ANN202 (the compiler infers the types)
 """
-What constraints evaluate to: B, g, Ḃq̇ and the error. No checks.
+Compiled constraint rows: B, g, Ḃq̇ and the error. No checks.
 
-All of them speak of the motion of body b as seen from body a. A row of `ties` (k, 6) holds kind,
+All describe the motion of body b relative to body a. A row of `ties` (k, 6) holds kind,
 inner numbers of a and b (−1: the world), mask, first row and number of rows. Bits 0 to 5 of the
-mask say which of the three translations and turns are rows, bits 6 to 11 which of these also
-hold a place. A row of `places` (k, 32) holds in inner axes the point (3) and frame (9, by rows)
+mask select the translations and turns that are rows, bits 6 to 11 those of them that also hold a
+place. A row of `places` (k, 32) holds in inner axes the point (3) and frame (9, by rows)
 on a, point (12:15) and frame (15:24) on b, a length (24), the rates g (25:31) and the time at
 which these began (31).
 """
@@ -28,7 +28,7 @@ SMALL_TURN = 1e-9
 @inlined
 def relate(fa, fb, place, s):
     """
-    Write how b moves as seen from a, all in world axes.
+    Write the motion of b relative to a, in world axes, to the work vector `s`.
 
     Place (0:3) of b's point from a's, axes of the frame on a (3:12) and on b (12:21), velocity
     (21:24), acceleration (24:27), angular velocity (27:30) and acceleration (30:33) at q̈ = 0,
@@ -44,14 +44,14 @@ def relate(fa, fb, place, s):
     s[33], s[34], s[35] = px, py, pz
     ox, oy, oz = turned(fa, place[0], place[1], place[2])
     s[0], s[1], s[2] = px - fa[9] - ox, py - fa[10] - oy, pz - fa[11] - oz
-    # of the point as part of b
+    # velocity and, at q̈ = 0, acceleration of the point on b: v + ω×r, a + α×r + ω×(ω×r)
     wx, wy, wz = fb[15], fb[16], fb[17]
     tx, ty, tz = cross(wx, wy, wz, rx, ry, rz)
     vx, vy, vz = fb[12] + tx, fb[13] + ty, fb[14] + tz
     tx, ty, tz = cross(fb[21], fb[22], fb[23], rx, ry, rz)
     ux, uy, uz = swing(wx, wy, wz, rx, ry, rz)
     ax, ay, az = fb[18] + tx + ux, fb[19] + ty + uy, fb[20] + tz + uz
-    # and of the same place as part of a
+    # minus those of the coinciding point of a
     wx, wy, wz = fa[15], fa[16], fa[17]
     rx, ry, rz = px - fa[9], py - fa[10], pz - fa[11]
     tx, ty, tz = cross(wx, wy, wz, rx, ry, rz)
@@ -59,6 +59,7 @@ def relate(fa, fb, place, s):
     tx, ty, tz = cross(fa[21], fa[22], fa[23], rx, ry, rz)
     ux, uy, uz = swing(wx, wy, wz, rx, ry, rz)
     ax, ay, az = ax - fa[18] - tx - ux, ay - fa[19] - ty - uy, az - fa[20] - tz - uz
+    # as seen from the turning axes of a: Coriolis −2 ω_a × v, and −ω_a × ω_b of the turning
     tx, ty, tz = cross(wx, wy, wz, vx, vy, vz)
     s[21], s[22], s[23] = vx, vy, vz
     s[24], s[25], s[26] = ax - 2.0 * tx, ay - 2.0 * ty, az - 2.0 * tz
@@ -69,7 +70,8 @@ def relate(fa, fb, place, s):
 
 @inlined
 def walk(links, frames, i, px, py, pz, sign, jac):
-    """Add the rows of ``jac[:, :6]`` for a place of body i and of its turning, times `sign`."""
+    """Add `sign` times the Jacobian of a point of body i and of its turning to ``jac[:, :6]``."""
+    # down the chain to the world: each joint moves the point by e × (p − origin), or by e
     while i >= 0:
         f, at = frames[i], links[i, 2]
         ex, ey, ez = sign * f[2], sign * f[5], sign * f[8]
@@ -94,6 +96,7 @@ def tilt(s):
     ax, ay, az, bx, by, bz, cx, cy, cz = (s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10], s[11])
     ux, uy, uz, vx, vy, vz, wx, wy, wz = (s[12], s[13], s[14], s[15], s[16], s[17], s[18], s[19],
                                           s[20])
+    # half the axial vector of RᵀS: axis times sine of the angle
     x = 0.5 * (cx * vx + cy * vy + cz * vz - bx * wx - by * wy - bz * wz)
     y = 0.5 * (ax * wx + ay * wy + az * wz - cx * ux - cy * uy - cz * uz)
     z = 0.5 * (bx * ux + by * uy + bz * uz - ax * vx - ay * vy - az * vz)
@@ -109,10 +112,10 @@ def tilt(s):
 @inlined
 def to_contact(s, kind, radius):
     """
-    Write the way ρ from the centre of a rolling body to where it touches to 39:42.
+    Write the vector ρ from the centre of a rolling body to its contact point to 39:42.
 
-    The point that touches then gets place, velocity and acceleration of the body's point; of the
-    acceleration, ``α × ρ + ω × ρ̇`` because the place moves on in the body. A wheel with the axis
+    Place, velocity and acceleration in `s` become those of the contact point; its acceleration has
+    ``α × ρ + ω × ρ̇`` because the contact point moves within the body. A wheel with the axis
     u touches a plane with the normal N at ``−r (N − (N·u) u)/|…|``, a ball at ``−r N``.
     """
     nx, ny, nz = s[9], s[10], s[11]
@@ -120,15 +123,18 @@ def to_contact(s, kind, radius):
     dx, dy, dz = 0.0, 0.0, 0.0
     if kind == WHEEL:
         ux, uy, uz = s[18], s[19], s[20]
-        lean = nx * ux + ny * uy + nz * uz
+        # the normal without its part along the axle, and the derivative of that; camber = N·u
+        camber = nx * ux + ny * uy + nz * uz
         tx, ty, tz = cross(wx, wy, wz, ux, uy, uz)
         rate = nx * tx + ny * ty + nz * tz
-        nx, ny, nz = nx - lean * ux, ny - lean * uy, nz - lean * uz
-        dx, dy, dz = -rate * ux - lean * tx, -rate * uy - lean * ty, -rate * uz - lean * tz
+        nx, ny, nz = nx - camber * ux, ny - camber * uy, nz - camber * uz
+        dx, dy, dz = -rate * ux - camber * tx, -rate * uy - camber * ty, -rate * uz - camber * tz
+        # normalised, with the derivative of the unit vector
         size = math.sqrt(nx * nx + ny * ny + nz * nz)
         nx, ny, nz = nx / size, ny / size, nz / size
         rate = nx * dx + ny * dy + nz * dz
         dx, dy, dz = (dx - rate * nx) / size, (dy - rate * ny) / size, (dz - rate * nz) / size
+    # ρ and ρ̇; a ball's ρ does not change against the plane
     px, py, pz = -radius * nx, -radius * ny, -radius * nz
     dx, dy, dz = -radius * dx, -radius * dy, -radius * dz
     s[39], s[40], s[41] = px, py, pz
@@ -167,7 +173,7 @@ def frame_rows(tie, place, s, jac, time, b, rate, bias, error):
 
 @inlined
 def single_row(tie, place, s, jac, time, b, rate, bias, error):
-    """Write the row of a distance (along the way) or of a blade (along an axis of b)."""
+    """Write the row of a distance (along its line) or of a blade (along an axis of b)."""
     row = tie[4]
     vx, vy, vz = s[21], s[22], s[23]
     if tie[0] == DISTANCE:
@@ -211,7 +217,7 @@ def evaluate(links, frames, ties, places, time, jac, s, b, rate, bias, error):
 
 @kernel
 def gaps(frames, ties, places, s, gap, speed):
-    """Write how far the point on b is above the plane of a (its frame's z), and how fast."""
+    """Write height of the point on b above the plane of a (its frame's z), and its rate."""
     for t in range(len(ties)):
         relate(frames[ties[t, 1]], frames[ties[t, 2]], places[t], s)
         gap[t] = s[0] * s[9] + s[1] * s[10] + s[2] * s[11]

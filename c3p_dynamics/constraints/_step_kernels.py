@@ -3,8 +3,8 @@
 """
 Compiled constrained motion: accelerations of one state, and many Runge-Kutta steps. No checks.
 
-One flat array holds all memory (`space` cuts it up), so that a call hands over few arrays. A state
-is a (5, n) array: q, q̇, τ, viscous friction of the joints, and q̈ as a result.
+One array holds all memory (`space` divides it), as handing over each array costs time. A state is
+a (5, n) array: q, q̇, τ, viscous friction of the joints, and q̈ as a result.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from c3p_dynamics.constraints._row_kernels import RELATIVE, evaluate, gaps
 from c3p_dynamics.constraints._sweep_kernels import sweep
 from c3p_kinematics.compiled import inlined, kernel
 
-# what `accelerations` returns when all is well, else it is the row without inertia
+# returned by `accelerations` on success, else it is the row without inertia
 FINE = -1
-# ends of `march`: all steps done; a contact closes; one lets go; no inertia; numbers overflow;
-# dependent rows disagree
+# results of `march`: all steps done; a contact closes; one opens; no inertia; overflow; dependent
+# rows contradict each other
 DONE, CLOSES, OPENS, EMPTY, LOST, DISAGREE = 0, 1, 2, 3, 4, 5
 # columns of a line of the log behind t, q and q̇
 KINETIC, POTENTIAL, WORK, FRICTION, DRIVEN, CLOSURE, RANK, FACTS = 0, 1, 2, 3, 4, 5, 6, 7
@@ -46,7 +46,7 @@ class Space(NamedTuple):
     b: np.ndarray
     x: np.ndarray
     r: np.ndarray
-    # g, Ḃq̇, error, target, λ, multipliers of no interest, for `reach`
+    # g, Ḃq̇, error, target, λ, unused multipliers of projections, work memory of `reach`
     rows: np.ndarray
     # c, one for `onto`, then the integrator's own
     columns: np.ndarray
@@ -58,7 +58,7 @@ ROWS, COLUMNS = 7, 8
 
 
 def memory(n: int, m: int) -> np.ndarray:
-    """Return an array to be cut by `space`, with the world in its place; rows are never cut."""
+    """Return an array for `space`, with the world's frame filled in."""
     work = np.zeros((5 * n + 1 + 3 * m + ROWS + COLUMNS + 2, max(RELATIVE, n, m)))
     work[n, [0, 4, 8]] = 1.0
     return work
@@ -66,7 +66,7 @@ def memory(n: int, m: int) -> np.ndarray:
 
 @inlined
 def space(work, n, m):
-    """Return the parts of what `memory` made."""
+    """Return views of the parts of an array of `memory`."""
     i = 5 * n + 1
     k = i + 3 * m
     return Space(work[:n + 1], work[n + 1:2 * n + 1], work[2 * n + 1:3 * n + 1],
@@ -87,6 +87,7 @@ def accelerations(links, numbers, gravity, ties, places, q, qd, tau, damping, qd
     n, m = len(links), len(w.b)
     facts, c = w.facts[1], w.columns[0]
     facts[0] = sweep(links, numbers, gravity, q, qd, w.frames, w.bodies, w.a, c)
+    # y = Lᵀq̈ of the free motion: L⁻¹(τ − Dq̇ − c)
     empty = cholesky(w.a, w.l, n)
     if empty >= 0:
         return empty
@@ -97,6 +98,7 @@ def accelerations(links, numbers, gravity, ties, places, q, qd, tau, damping, qd
     if m > 0:
         rate, bias, error, target = w.rows[0], w.rows[1], w.rows[2], w.rows[3]
         evaluate(links, w.frames, ties, places, time, w.jac, w.facts[0], w.b, rate, bias, error)
+        # target ġ − Ḃq̇ with Baumgarte's feedback, and the rows X ᵀ = B L⁻ᵀ
         omega = rule[1]
         for j in range(m):
             target[j] = -bias[j]
@@ -108,6 +110,7 @@ def accelerations(links, numbers, gravity, ties, places, q, qd, tau, damping, qd
             for i in range(n):
                 w.x[j, i] = w.b[j, i]
             forward(w.l, w.x[j], n)
+        # project y onto the rows; then back to q̈ = L⁻ᵀ y
         rank = orthogonalize(w.x, w.r, order, rule[0], m, n)
         facts[1] = rank
         facts[2] = reach(w.x, w.r, order, rank, target, qdd, w.rows[4], w.rows[6], m, n)
@@ -117,9 +120,9 @@ def accelerations(links, numbers, gravity, ties, places, q, qd, tau, damping, qd
 
 def desk(n: int, m: int, ties: int) -> tuple[np.ndarray, np.ndarray]:
     """
-    Return two arrays that hold all that `constrained` needs, since handing over each array costs.
+    Return two arrays with all inputs of `constrained`, as handing over each array costs time.
 
-    Behind the rows of `memory` stand the tree's numbers (n rows), places (one row for each tie),
+    Behind the rows of `memory` are the tree's numbers (n rows), places (one row for each tie),
     gravity, rule, and the state (5 rows). The integers are links (n rows) and ties.
     """
     work = memory(n, m)
@@ -129,7 +132,7 @@ def desk(n: int, m: int, ties: int) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel
 def constrained(floats, ints, order, n, m, time):
-    """Write q̈ (the last row of `floats`) of the state that stands before it; see `desk`."""
+    """Write q̈ (the last row of `floats`) of the state in the rows before it; see `desk`."""
     ties = len(ints) - n
     i = 5 * n + 1 + 3 * m + ROWS + COLUMNS + 2
     j = i + n
@@ -154,13 +157,14 @@ def powers(w, qd, tau, damping, out):
 @kernel
 def onto(w, order, q, qd):
     """
-    Move q and q̇ the shortest way, in the metric of A, onto the constraints.
+    Project q and q̇, in the metric of A, onto the constraints.
 
-    One step of Newton's method each, with the B that is there.
+    One step of Newton's method each, with the present B.
     """
     n, m = len(q), len(w.b)
     rank = int(w.facts[1, 1])
     y = w.columns[1]
+    # B δq = −error with the least δq
     for j in range(m):
         w.rows[3, j] = -w.rows[2, j]
     for i in range(n):
@@ -170,7 +174,7 @@ def onto(w, order, q, qd):
     for i in range(n):
         q[i] += y[i]
         y[i] = 0.0
-    # B (q̇ + δ) = g with the δ that is shortest
+    # B (q̇ + δ) = g with the least δ
     for j in range(m):
         total = w.rows[0, j]
         for i in range(n):
@@ -205,7 +209,7 @@ def note(w, q, qd, time, sums, closure, line):
 
 @kernel
 def closing(w, guards, levels, watch, margin, gap, speed):
-    """Return the first watched contact that is below its plane and goes on, or −1."""
+    """Return the first watched contact that is below its plane and approaching, or −1."""
     gaps(w.frames, guards, levels, w.facts[0], gap, speed)
     for k in range(len(guards)):
         if watch[k] == -1 and gap[k] < -margin and speed[k] < 0.0:
@@ -230,8 +234,8 @@ def march(links, numbers, gravity, ties, places, guards, levels, watch, state, s
 
     Line 0 of the log is the state at the beginning. `sums` (5, 3) holds in row 0 the work so far
     (torques, friction, driven constraints). `watch` says of each contact in `guards`: −1 open,
-    ≥ 0 the row of its λ, −2 not watched. At a contact that closes or opens the state stays at the
-    beginning of the step in which it does.
+    ≥ 0 the row of its λ, −2 not watched. If a contact closes or opens the state is that at the
+    beginning of the step with the event.
     """
     n, m = len(links), len(order)
     w = space(work, n, m)
@@ -245,6 +249,7 @@ def march(links, numbers, gravity, ties, places, guards, levels, watch, state, s
                               rule, w, order)
         if empty >= 0:
             return EMPTY, max(step, 0), empty
+        # events are checked at the end of a step: a negative λ, then a contact below its plane
         if stage == 4:
             culprit, kind = letting_go(w, watch), OPENS
             if culprit < 0 and step >= 0:
@@ -255,6 +260,7 @@ def march(links, numbers, gravity, ties, places, guards, levels, watch, state, s
                 for k in range(3):
                     sums[0, k] = sums[1, k]
                 return kind, step, culprit
+            # drift of the step, projected out
             off = 0.0
             if m > 0 and step >= 0:
                 for j in range(m):
@@ -276,7 +282,7 @@ def march(links, numbers, gravity, ties, places, guards, levels, watch, state, s
             for k in range(3):
                 sums[1, k], sums[2, k] = sums[0, k], 0.0
             stage = 0
-        # add this stage's slopes, then go on with them
+        # add this stage's slopes (weights 1 2 2 1), then set the state of the next stage
         weight = 1.0 if stage == 0 or stage == 3 else 2.0
         powers(w, qd, tau, damping, sums[3])
         for k in range(3):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ANN001, ANN202 (the compiler infers the types)
 """
-All that constrained motion needs of a tree in one sweep out and one in. No checks.
+Frames, inertia matrix and bias of a tree in one sweep out and one in, in world axes. No checks.
 
-Constraints ask for places, velocities and accelerations in world axes. With these at hand the
-bias and the inertia matrix need no turning either, only shifts between the bodies' origins.
+Constraints need places, velocities and accelerations in world axes. With these the bias and the
+inertia matrix need no rotations either, only shifts between the bodies' origins.
 
 A row of `frames` (n + 1, 24; the last one is the world, so that index −1 finds it) holds rotation
 (9) from inner to world axes by rows, origin (9:12), velocity (12:15), angular velocity (15:18) and
@@ -41,7 +41,7 @@ def outwards(i, links, numbers, q, qd, frames):
     rate = qd[at]
     wx, wy, wz = low[15], low[16], low[17]
     lx, ly, lz = low[21], low[22], low[23]
-    # what the joint's own motion adds: e q̇, and ω × e q̇ once or (Coriolis) twice
+    # the joint's own motion adds e q̇, and ω × e q̇ once or (Coriolis, prismatic) twice
     tx, ty, tz = cross(wx, wy, wz, ex * rate, ey * rate, ez * rate)
     if links[i, 1] == 0:
         c, s = circle(q[at])
@@ -100,7 +100,7 @@ def alone(row, f, gravity, body):
 
 @inlined
 def put_down(body, b, dx, dy, dz):
-    """Add a composite body to its lower one `b`, whose origin lies d below; Steiner's rule."""
+    """Add a composite body to its lower one `b`, d below it in world axes; Steiner's rule."""
     m, hx, hy, hz = body[0], body[1], body[2], body[3]
     # half of m d + 2 h takes part in each product: I += (d·k + k·d) 1 − (d kᵀ + k dᵀ)
     kx, ky, kz = hx + 0.5 * m * dx, hy + 0.5 * m * dy, hz + 0.5 * m * dz
@@ -120,7 +120,7 @@ def put_down(body, b, dx, dy, dz):
 
 @inlined
 def inwards(i, links, frames, bodies, a, c):
-    """Write bias and inertia of joint i, then hand the composite body down."""
+    """Write bias and inertia of joint i, then add the composite body to its lower body."""
     low, at = links[i, 0], links[i, 2]
     f, body = frames[i], bodies[i]
     ex, ey, ez = f[2], f[5], f[8]
@@ -136,6 +136,7 @@ def inwards(i, links, frames, bodies, a, c):
         fx, fy, fz = body[0] * ex, body[0] * ey, body[0] * ez
         nx, ny, nz = cross(body[1], body[2], body[3], ex, ey, ez)
         a[at, at] = body[0]
+    # the moment of that wrench about each joint below is an entry of A
     j = i
     while links[j, 0] >= 0:
         k = links[j, 0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contacts of a moving tree: which are closed, when others close, what happens then."""
+"""Contact state of a moving tree: closed contacts, event location, impacts and release."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import numpy as np
 from scipy.optimize import brentq
 
 from c3p_dynamics.constraints import _step_kernels as kernels
-from c3p_dynamics.constraints.impacts import Impact
+from c3p_dynamics.constraints.impacts import Impact, to_velocity
 from c3p_dynamics.constraints.kinds import Contact
 from c3p_dynamics.constraints.packing import Array, ConstraintError, gap_of, pack
 from c3p_dynamics.constraints.rows import Rows, evaluate
-from c3p_dynamics.constraints.solvers import solve
 from c3p_dynamics.constraints.unilateral import pushing
 from c3p_dynamics.trees import Tree
 
-# deeper than rounding, shallower than anything that matters, m
+# penetration that counts as below the plane, m: above rounding, below any relevant depth
 MARGIN = 1e-12
-# gap of what touches and speed of what rests on its plane, m and m/s: well above what the event
-# location leaves, well below anything that is seen
+# largest gap of a touching and speed of a resting contact, m and m/s: well above the error of the
+# event location, well below any relevant motion
 TOUCHING, RESTING = 1e-9, 1e-9
-# Zeno: so many impacts of one contact within so many steps, and it stays on its plane
+# Zeno behaviour: after this number of impacts of a contact within so few steps it does not bounce
 MOST_IMPACTS, WITHIN_STEPS = 8, 4.0
-# so many events in the same instant: contacts that rest are then kept for a step, pull or not
+# chattering: after this number of events within an instant (s) resting contacts are kept closed
+# for one step, even if they would pull
 MOST_EVENTS, INSTANT = 12, 1e-9
-# and so many are too many
+# number of events within an instant that is an error
 ENDLESS = 200
-# of a step: smaller parts cannot be told from nothing
+# smallest part of a step: rounding of the event time
 SMALLEST_PART = 1e-12
 HALVES = 0.5 ** np.arange(1, 34)
 
@@ -37,16 +37,7 @@ Trial = Callable[[float], tuple[Array, Array, Array]]
 
 class Contacts:
     """
-    Contacts and their state; used by `ConstrainedMotion`.
-
-    Parameters
-    ----------
-    tree : Tree
-    contacts : sequence of Contact
-    rest_speed : float, m/s
-        Slower impacts do not bounce.
-    step : float, s
-        The integrator's, a measure for what is soon.
+    Contacts and their state; used by `ConstrainedMotion`, whose `step` scales the Zeno guard.
 
     Attributes
     ----------
@@ -56,12 +47,7 @@ class Contacts:
     gap : (2, k) array
         Gap and speed of each after a step, written by the kernels.
     margin : float, m
-        What counts as below the plane.
-
-    Raises
-    ------
-    ConstraintError
-        Not a contact, or one that cannot be.
+        Penetration that counts as below the plane.
     """
 
     def __init__(self, tree: Tree, contacts: Sequence[Contact], rest_speed: float, step: float
@@ -95,20 +81,11 @@ class Contacts:
 
     def locate(self, kind: int, culprit: int, h: float, trial: Trial, watch: np.ndarray) -> float:
         """
-        Return the part of a step after which the first contact closes or opens.
+        Return the part of a step `h`, s, after which the first contact closes or opens.
 
-        Parameters
-        ----------
-        kind : int
-            ``CLOSES`` or ``OPENS``.
-        culprit : int
-            A contact that has done so by the end of the step.
-        h : float, s
-            The step.
-        trial : callable
-            Returns gaps, speeds and multipliers after part of the step.
-        watch : array
-            From `watched`.
+        The contact `culprit` has an event of this `kind` (``CLOSES``, ``OPENS``) by the end of the
+        step; `trial` returns gaps, speeds and multipliers after part of it; `watch` is that of
+        `watched`.
         """
         part, tried = h, set()
         while True:
@@ -121,7 +98,7 @@ class Contacts:
 
             low = SMALLEST_PART * h
             if height(low) <= 0.0:
-                # on the plane, but on its way up: a bounce that ends within the step
+                # on the plane and moving up: a bounce that ends within the step
                 if kind == kernels.OPENS or trial(low)[1][culprit] <= 0.0:
                     return 0.0
                 low = next((size for size in part * HALVES if height(size) > 0.0), 0.0)
@@ -131,7 +108,7 @@ class Contacts:
                 part = float(brentq(height, low, part, xtol=SMALLEST_PART * h, rtol=1e-14))
             if kind == kernels.OPENS:
                 return part
-            # somebody else may have been there before
+            # another contact may have closed earlier in the step
             gap, speed, _ = trial(part)
             earlier = [k for k in range(len(gap)) if watch[k] == -1 and gap[k] < -self.margin
                        and speed[k] < 0.0 and (kind, k) not in tried]
@@ -149,15 +126,8 @@ class Contacts:
         Return the impact of all that touches, and names and impulses of the contacts in it.
 
         Newton's restitution, the least one of the contacts that close at once; of these only those
-        take part that push (`pushing`). No impact gains energy.
-
-        Parameters
-        ----------
-        time : float, s
-        inertia : (n, n) array
-        q, qd : (n,) arrays
-        equal : Rows
-            Constraints in force.
+        take part that push (`pushing`). No impact gains energy. `equal` are the rows of the
+        constraints in force at `time`; `inertia` is A at `q`, `qd` the velocity before.
         """
         touching = self._touching(q)
         rows = evaluate(self.tree, [self.contacts[k] for k in touching], q, qd)
@@ -179,44 +149,32 @@ class Contacts:
         away = np.concatenate([equal.rate, (rows.rate + after)[taken]])
         labels = equal.labels + tuple(rows.labels[k] for k in taken)
         both = Rows(jacobian, away, -away, np.zeros(len(away)), labels)
-        solved = solve(inertia, np.zeros(len(qd)), inertia @ qd, both)
-        loss = 0.5 * float((qd - solved.qdd) @ inertia @ (qd + solved.qdd))
+        hit = to_velocity(inertia, qd, both, away)
         hits = [k for k, p in zip(touching, push, strict=True) if p]
         impulses, at = [], len(equal.labels)
         for k in hits:
             size = len(self.contacts[k].labels)
-            impulses.append(tuple(solved.multipliers[at:at + size]))
+            impulses.append(tuple(hit.impulse[at:at + size]))
             at += size
             self._hits.setdefault(k, []).append(time)
-        return (Impact(solved.qdd, solved.multipliers, loss),
-                [self.contacts[k].title for k in hits], impulses)
+        return hit, [self.contacts[k].title for k in hits], impulses
 
     def decide(self, time: float, inertia: Array, force: Array, q: Array, qd: Array, equal: Rows,
                without: int | None = None) -> None:
         """
-        Find out which contacts push from now on (`pushing`).
+        Determine the active contacts (`pushing`), `without` one that has just opened.
 
-        Parameters
-        ----------
-        time : float, s
-        inertia : (n, n) array
-        force : (n,) array
-            τ − c.
-        q, qd : (n,) arrays
-        equal : Rows
-            Constraints in force.
-        without : int, optional
-            A contact that has just let go.
+        As `collide`, with `force` τ − c.
 
         Raises
         ------
         ConstraintError
-            They close and open without end in one instant.
+            Contact chattering that does not end.
         """
         self._events = [t for t in self._events if time - t < INSTANT] + [time]
         if len(self._events) > ENDLESS:
-            raise ConstraintError(f'at {time:.6g} s contacts close and open without end; take a '
-                                  'smaller step or a larger rest_speed')
+            raise ConstraintError(f'at {time:.6g} s: contact chattering, {ENDLESS} events in one '
+                                  'instant; take a smaller step or a larger rest_speed')
         touching = self._touching(q)
         rows = evaluate(self.tree, [self.contacts[k] for k in touching], q, qd)
         ends = np.cumsum([len(self.contacts[k].labels) for k in touching], dtype=int) - 1
@@ -231,7 +189,7 @@ class Contacts:
         self._closed = [touching[i] for i in resting]
 
     def _taken(self, touching: list[int], push: np.ndarray) -> list[int]:
-        """Return the rows of contacts that push."""
+        """Return the rows of active contacts."""
         taken, row = [], 0
         for k, pushed in zip(touching, push, strict=True):
             size = len(self.contacts[k].labels)
@@ -240,7 +198,7 @@ class Contacts:
         return taken
 
     def _zeno(self, k: int, time: float) -> bool:
-        """Whether a contact has bounced so often that it counts as resting."""
+        """Return True if a contact has bounced often enough to count as resting."""
         recent = [t for t in self._hits.get(k, []) if time - t < WITHIN_STEPS * self._step]
         self._hits[k] = recent
         return len(recent) >= MOST_IMPACTS

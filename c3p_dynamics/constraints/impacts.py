@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Sudden changes of velocity: closing a constraint that the velocity does not satisfy.
+Impacts: closing a constraint that the velocity does not satisfy.
 
-Kelly's report speaks of temporary constraints but not of this: with ``B q̇⁻ ≠ g`` there is an
-impulse, ``A (q̇⁺ − q̇⁻) = BᵀΛ``, and Newton's restitution asks ``B q̇⁺ − g = −e (B q̇⁻ − g)``.
+Kelly's report has temporary constraints but no impacts: with ``B q̇⁻ ≠ g`` there is an impulse,
+``A (q̇⁺ − q̇⁻) = BᵀΛ``, and Newton's restitution requires ``B q̇⁺ − g = −e (B q̇⁻ − g)``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from c3p_dynamics.constraints.solvers import solve
 
 class Impact(NamedTuple):
     """
-    A sudden change of velocity.
+    Result of an impact.
 
     Attributes
     ----------
@@ -77,10 +77,22 @@ def impact(inertia: ArrayLike, qd: ArrayLike, rows: Rows, restitution: float = 0
     if not 0.0 <= restitution <= 1.0:
         raise ConstraintError(f'restitution = {restitution}: must be 0 to 1')
     a, before = np.asarray(inertia, float), np.asarray(qd, float)
-    away = rows.rate - restitution * (rows.jacobian @ before - rows.rate)
+    return to_velocity(a, before, rows,
+                       rows.rate - restitution * (rows.jacobian @ before - rows.rate))
+
+
+def to_velocity(inertia: Array, qd: Array, rows: Rows, target: Array) -> Impact:
+    """
+    Return the impact after which ``B q̇⁺ = target``.
+
+    Parameters
+    ----------
+    inertia, qd, rows
+        As for `impact`, as arrays.
+    target : (m,) array
+    """
     # the velocity after it is a constrained "acceleration" with A q̇⁻ as force
-    found = solve(a, np.zeros(len(a)), a @ before, rows._replace(bias=-away))
-    after = found.qdd
-    # T⁻ − T⁺ as a product of sum and difference: exact also where little is lost
-    loss = 0.5 * float((before - after) @ a @ (before + after))
-    return Impact(after, found.multipliers, loss)
+    found = solve(inertia, np.zeros(len(qd)), inertia @ qd, rows._replace(bias=-target))
+    # T⁻ − T⁺ as a product of sum and difference: exact for small losses, too
+    loss = 0.5 * float((qd - found.qdd) @ inertia @ (qd + found.qdd))
+    return Impact(found.qdd, found.multipliers, loss)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The constraints there are: what a body may not do as seen from a base.
+Kinds of constraints between a body and a base.
 
 Each names a point of a body and a place on its base, which is another body or the world. Its
 multipliers λ are force and moment *on the body*, and their opposites on the base, along the axes
-at the place on the base (where nothing else is said).
+at the place on the base unless stated otherwise.
 """
 
 from __future__ import annotations
@@ -16,19 +16,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_dynamics.constraints._row_kernels import BALL, BLADE, DISTANCE, FRAMED, WHEEL
-from c3p_dynamics.constraints.axes import with_first, with_third
 from c3p_dynamics.trees import WORLD, Tree, forward_kinematics
+from c3p_dynamics.trees.axes import with_first, with_third
 
 UNIT = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 Z = (0.0, 0.0, 1.0)
 HELD = 6
+# bits of a mask: rows along x y z (0-2) and about x y z (3-5); shifted by HELD (6) those that also
+# hold a place, not only a velocity
 LINEAR, ALL, PLANE, NORMAL = 0b000111, 0b111111, 0b000011, 0b000100
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Constraint:
     """
-    What all constraints have in common.
+    Common fields of all constraints.
 
     Attributes
     ----------
@@ -60,12 +62,12 @@ class Constraint:
 
     @property
     def title(self) -> str:
-        """Name, or what it is and between whom."""
+        """Name, or kind, body and base."""
         return self.name or f'{self.word} {self.body}-{self.base}'
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """A few words for each row."""
+        """Short description of each row."""
         return tuple(f'{self.title}, {self.along[k]}' for k in range(6) if self.mask >> k & 1)
 
     @property
@@ -80,7 +82,7 @@ class Constraint:
 
     @property
     def size(self) -> float:
-        """A length that belongs to the constraint, m."""
+        """Length of a rod or radius of a wheel, m; 0 for other kinds."""
         return 0.0
 
 
@@ -117,8 +119,8 @@ class Weld(Point):
 
     Notes
     -----
-    Between bodies that move in a plane only three of the six are independent; the solvers find
-    that out.
+    Between bodies that move in a plane only three of the six are independent; the solvers
+    determine the rank.
     """
 
     turned: ArrayLike = field(default=UNIT)
@@ -134,7 +136,7 @@ class Weld(Point):
     def here(cls, tree: Tree, q: ArrayLike, body: str | int, base: str | int = WORLD,
              point: ArrayLike = (0.0, 0.0, 0.0), name: str = '') -> Weld:
         """
-        Return the weld that holds a body just where it is, without any error.
+        Return the weld that holds a body in its present pose, without error.
 
         Parameters
         ----------
@@ -142,7 +144,7 @@ class Weld(Point):
         q : (n,) array_like
         body, base : str or int
         point : (3,) array_like, m
-            Where to hold the body, in its axes: λ is force and moment at this point.
+            In the axes of the body: λ is force and moment at this point.
         name : str
         """
         at, on = pose(tree, q, body), pose(tree, q, base)
@@ -152,9 +154,21 @@ class Weld(Point):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PlanarLoop(Constraint):
+class _OnPlane(Constraint):
+    """Constraint with a plane of the base, given by its `normal`, the last of the base's axes."""
+
+    normal: ArrayLike = Z
+
+    @property
+    def base_axes(self) -> np.ndarray:
+        """Axes at the place on the base, by columns; the normal is the last one."""
+        return with_third(self.normal)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlanarLoop(_OnPlane):
     """
-    A planar loop closes: a point of the body stays at a place of the base, but for the normal.
+    Closure of a planar loop: a point of the body stays at a place of the base, across the normal.
 
     Two rows along two axes of the base across the normal (`axes.with_third`).
 
@@ -164,14 +178,8 @@ class PlanarLoop(Constraint):
         Of the plane, in the base's frame.
     """
 
-    normal: ArrayLike = Z
     mask: ClassVar[int] = PLANE | PLANE << HELD
     word: ClassVar[str] = 'loop'
-
-    @property
-    def base_axes(self) -> np.ndarray:
-        """Axes at the place on the base, by columns."""
-        return with_third(self.normal)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -197,7 +205,7 @@ class Distance(Constraint):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RollingWheel(Constraint):
+class RollingWheel(_OnPlane):
     """
     A thin wheel rolls on a plane of the base without slip: three rows, at the point of contact.
 
@@ -208,24 +216,18 @@ class RollingWheel(Constraint):
     ----------
     radius : float, m
     axle : (3,) array_like
-        In the body's frame. Never along the normal: a wheel that lies flat touches everywhere.
+        In the body's frame; not along the normal, where the contact point is undefined.
     normal : (3,) array_like
         Of the plane, towards the wheel, in the base's frame.
     """
 
     radius: float
     axle: ArrayLike = (0.0, 1.0, 0.0)
-    normal: ArrayLike = Z
     kind: ClassVar[int] = WHEEL
     mask: ClassVar[int] = LINEAR | NORMAL << HELD
     word: ClassVar[str] = 'rolling'
     along: ClassVar[tuple[str, ...]] = ('first axis of the plane', 'second axis of the plane',
                                         'normal')
-
-    @property
-    def base_axes(self) -> np.ndarray:
-        """Axes at the place on the base, by columns; the normal is the last one."""
-        return with_third(self.normal)
 
     @property
     def body_axes(self) -> np.ndarray:
@@ -269,7 +271,7 @@ class KnifeEdge(Constraint):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Contact(Constraint):
+class Contact(_OnPlane):
     """
     A point of the body stays above a plane of the base; while it touches, λ ≥ 0 pushes it away.
 
@@ -284,20 +286,14 @@ class Contact(Constraint):
         only the last, along the normal, holds a place.
     """
 
-    normal: ArrayLike = Z
     restitution: float = 0.0
     rough: bool = False
     word: ClassVar[str] = 'contact'
 
     @property
     def mask(self) -> int:
-        """Which rows there are."""
+        """Bits of the rows."""
         return (LINEAR if self.rough else NORMAL) | NORMAL << HELD
-
-    @property
-    def base_axes(self) -> np.ndarray:
-        """Axes at the place on the base, by columns; the normal is the last one."""
-        return with_third(self.normal)
 
 
 def pose(tree: Tree, q: ArrayLike, body: str | int) -> tuple[np.ndarray, np.ndarray]:

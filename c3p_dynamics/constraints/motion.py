@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Motion with constraints that come and go, contacts that close and open, and an energy account.
+Motion with temporary constraints, contacts that close and open, and an energy balance.
 
 Between events the motion is integrated in one compiled loop with a fixed step. A contact that goes
 below its plane, or that would pull, ends the loop; the step is then taken again in part, up to the
@@ -26,11 +26,11 @@ from c3p_dynamics.trees import Tree, bias, crba
 
 Torque = ArrayLike | Callable[[float, Array, Array], ArrayLike]
 
-# steps per call of the compiled loop, so that its log stays small
+# steps per call of the compiled loop, which bounds the memory of its log
 CHUNK = 4096
-# a constraint may be closed where it is off by less, m or rad; the first step takes it out
+# largest error of a constraint when it is closed, m or rad; the first step removes it
 CLOSE_ENOUGH = 1e-6
-# dependent rows may disagree by this much, m/s² or rad/s²
+# largest contradiction of dependent rows, m/s² or rad/s²
 DISAGREEMENT = 1e-3
 # relative to the step: times nearer than this are the same
 SAME_TIME = 1e-9
@@ -45,13 +45,13 @@ class ConstrainedMotion:
     ----------
     tree : Tree
     q, qd : (n,) array_like
-        State at time 0. A velocity that the constraints do not allow makes an impact.
+        State at time 0. A velocity that violates the constraints causes an impact.
     constraints : sequence of Constraint
-        In force from the beginning; others come with `add`.
+        In force from the start; `add` closes further ones.
     contacts : sequence of Contact
-        Watched all the time.
+        Monitored throughout.
     torque : (n,) array_like or callable
-        τ, constant or ``torque(time, q, qd)``, which is asked once in `hold` steps and held.
+        τ, constant or ``torque(time, q, qd)``, evaluated once in `hold` steps and held.
     damping : float or (n,) array_like
         Viscous friction of the joints, N·m·s/rad or N·s/m.
     step : float, s
@@ -62,8 +62,8 @@ class ConstrainedMotion:
     frequency : float, rad/s
         Baumgarte's ω.
     rest_speed : float, m/s
-        A contact that closes with less does not bounce (first guard against Zeno's bouncing ball;
-        the second one is in `Contacts`).
+        A contact that closes more slowly does not bounce (first guard against Zeno behaviour; the
+        second one is in `Contacts`).
 
     Attributes
     ----------
@@ -73,12 +73,12 @@ class ConstrainedMotion:
     Raises
     ------
     ConstraintError
-        A constraint, contact, state or option that cannot be.
+        An invalid constraint, contact, state or option.
 
     Notes
     -----
-    Runge and Kutta's fourth order. A contact that dips below its plane and comes back within one
-    step is not seen.
+    Runge and Kutta's fourth order. A contact that penetrates its plane and returns within one
+    step is not detected.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class ConstrainedMotion:
                  torque: Torque = 0.0, damping: float | ArrayLike = 0.0, step: float = 1e-3,
                  hold: int = 1, stabilisation: str = 'projection', frequency: float = 50.0,
                  rest_speed: float = 1e-3) -> None:
-        """Check everything; bring the state onto the constraints."""
+        """Check the arguments; project the state onto the constraints."""
         if not step > 0.0:
             raise ConstraintError(f'step = {step}: must be positive, s')
         if stabilisation not in STABILISATIONS:
@@ -138,17 +138,17 @@ class ConstrainedMotion:
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """In force now, contacts left out."""
+        """Constraints in force, without contacts."""
         return tuple(one for one, _ in self._constraints)
 
     @property
     def closed(self) -> tuple[Contact, ...]:
-        """Contacts that push now."""
+        """Active contacts."""
         return self._contacts.closed
 
     @property
     def energy_loss(self) -> float:
-        """Lost in impacts so far, J."""
+        """Energy lost in impacts so far, J."""
         return self._loss
 
     def error(self) -> float:
@@ -158,7 +158,7 @@ class ConstrainedMotion:
 
     def add(self, constraint: Constraint) -> Impact:
         """
-        Close a constraint now; what it takes from the velocity is an impact.
+        Close a constraint now; a velocity that violates it causes an impact.
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class ConstrainedMotion:
         Raises
         ------
         ConstraintError
-            It is off by more, or cannot be met together with the others.
+            Its error is larger, or it contradicts the others.
         """
         self._near_enough([constraint])
         self._constraints.append((constraint, self.time))
@@ -192,7 +192,7 @@ class ConstrainedMotion:
         kept = [(one, since) for one, since in self._constraints
                 if one is not constraint and one.title != constraint]
         if len(kept) == len(self._constraints):
-            there = ', '.join(one.title for one in self.constraints) or 'none'
+            there = ', '.join(one.title for one in self.constraints) or 'nothing'
             raise ConstraintError(f'{constraint!r} is not in force; in force: {there}')
         gone = next(one for one in self._constraints if one not in kept)
         self._constraints = kept
@@ -202,7 +202,7 @@ class ConstrainedMotion:
 
     def advance(self, duration: float) -> None:
         """
-        Go on for some time.
+        Integrate the motion.
 
         Parameters
         ----------
@@ -219,9 +219,9 @@ class ConstrainedMotion:
             whole = int((end - self.time) / self.step + SAME_TIME)
             steps = min(max(whole, 1), self._hold if callable(self.torque) else CHUNK)
             h = self.step if whole else end - self.time
-            self._ask()
+            self._hold_torque()
             kind, done, culprit, log = self._march(steps, h, self._watch)
-            # a contact that would pull at once is none: the line follows without it
+            # a contact that would pull at once is released: the line follows without it
             if done or kind != kernels.OPENS:
                 self._keep(log[:done + 1], done * h)
             if kind in (kernels.CLOSES, kernels.OPENS):
@@ -229,8 +229,8 @@ class ConstrainedMotion:
             elif kind != kernels.DONE:
                 raise self._failure(kind, culprit)
 
-    def _ask(self) -> None:
-        """Ask for the torques that are held from now on."""
+    def _hold_torque(self) -> None:
+        """Evaluate the torques that are held from now on."""
         torque = self.torque
         if callable(torque):
             torque = torque(self.time, self.q, self.qd)
@@ -247,14 +247,14 @@ class ConstrainedMotion:
         return (*end, log)
 
     def _keep(self, lines: Array, passed: float) -> None:
-        """Put lines into the record; the first one only where it does not repeat the last."""
+        """Append lines to the record; the first one only if it does not repeat the last."""
         again = (self._noted == self.time) and len(lines) > 1
         self.record.extend(self._packed.labels, lines[1:] if again else lines, self._loss)
         self.time += passed
         self._noted = self.time
 
     def _event(self, kind: int, culprit: int, h: float) -> None:
-        """Go to the instant at which a contact closes or opens, and let it."""
+        """Integrate up to the instant at which a contact closes or opens, and apply it."""
         part = self._contacts.locate(kind, culprit, h, self._trial, self._watch)
         if part > 0.0:
             unwatched = np.full_like(self._watch, -2)
@@ -268,7 +268,7 @@ class ConstrainedMotion:
             self._decide(without=culprit)
 
     def _trial(self, part: float) -> tuple[Array, Array, Array]:
-        """Return gaps, speeds and multipliers after part of a step, and leave all as it was."""
+        """Return gaps, speeds and multipliers after part of a step; restore the state."""
         before, sums = self._state.copy(), self._sums.copy()
         self._march(1, part, np.full_like(self._watch, -2))
         self._state[:], self._sums[:] = before, sums
@@ -295,12 +295,12 @@ class ConstrainedMotion:
         rows = self._rows(constraints)
         if len(rows.error) and np.max(np.abs(rows.error)) > CLOSE_ENOUGH:
             row = int(np.argmax(np.abs(rows.error)))
-            raise ConstraintError(f'{rows.labels[row]} (row {row}) is off by '
+            raise ConstraintError(f'{rows.labels[row]} (row {row}) has an error of '
                                   f'{rows.error[row]:.3g}: bring it within {CLOSE_ENOUGH}, or '
-                                  'close it where it is (Weld.here)')
+                                  'close it in the present pose (Weld.here)')
 
     def _rebuild(self) -> None:
-        """Pack what is in force and make room for it."""
+        """Pack the constraints in force and allocate memory for them."""
         closed = self._contacts.closed
         self._packed = pack(self.tree, (*self.constraints, *closed),
                             [since for _, since in self._constraints])
@@ -310,7 +310,7 @@ class ConstrainedMotion:
         self._noted = -1.0
 
     def _settle(self, kind: str, new: Constraint | None = None) -> Impact:
-        """Take the velocity onto all constraints; then see which contacts push."""
+        """Project the velocity onto all constraints; then determine the active contacts."""
         q, qd = self.q, self.qd
         inertia = crba(self.tree, q)
         equal = self._rows(self.constraints)
@@ -321,7 +321,7 @@ class ConstrainedMotion:
             at = [k for k, label in enumerate(equal.labels) if label in new.labels]
             names, impulses = [new.title], [tuple(hit.impulse[at])]
         elif not names and hit.energy_loss > 0.0 and not self.record.events:
-            # a start with a velocity that the constraints do not allow
+            # an initial velocity that violates the constraints
             names, impulses = ['start'], [tuple(hit.impulse)]
         for k, (name, impulse) in enumerate(zip(names, impulses, strict=True)):
             self.record.events.append(Event(self.time, kind, name,
@@ -330,9 +330,9 @@ class ConstrainedMotion:
         return hit
 
     def _decide(self, without: int | None = None, equal: Rows | None = None) -> None:
-        """Find the contacts that push from now on."""
+        """Determine the contacts that are active from now on."""
         if self._contacts.contacts:
-            self._ask()
+            self._hold_torque()
             q, qd = self.q, self.qd
             equal = self._rows(self.constraints)
             force = (self._state[kernels.TAU] - self._state[kernels.DAMPING] * qd

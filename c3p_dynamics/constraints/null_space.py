@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Bases of the motions that constraints allow, and of those that they determine.
+Bases of the null space and of the row space of a constraint matrix.
 
 ``q̇ = Z z + Y y`` with ``B Z = 0`` (Kelly, eqs (9)-(15); β is Z). Three ways to them: singular
 values, QR with pivoting, and the zero-eigenvalue theorem (Kamman and Huston), which works on BᵀB
@@ -18,18 +18,18 @@ from numpy.typing import ArrayLike
 from c3p_dynamics.constraints._dense_kernels import pivoted
 from c3p_dynamics.constraints.packing import Array, ConstraintError
 
-# rows that are left with less than this share of the largest singular value are dependent.
-# Rounding leaves 1e-15 and QR may be off by a small factor: a share of 1e-8 is still told from 0
+# rows with less than this fraction of the largest singular value are dependent. Rounding leaves
+# 1e-15 and QR may be off by a small factor: a fraction of 1e-8 is still distinct from 0
 RANK_TOLERANCE = 1e-9
-# BᵀB rounds to 1e-16, of which σ is the root
+# BᵀB rounds to 1e-16, and σ is the square root of its eigenvalues
 EIGENVALUE_TOLERANCE = 1e-7
-# within this factor of the tolerance, on either side, the decision is a close one
+# a size within this factor of the tolerance, on either side, makes the rank doubtful
 BAND = 100.0
 
 
 class NullSpace(NamedTuple):
     """
-    What a constraint matrix B (m, n) of rank r leaves.
+    Null space of a constraint matrix B (m, n) of rank r.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class NullSpace(NamedTuple):
     condition : float
         Largest over smallest of those that count; 1 without any.
     doubtful : bool
-        One of the `sizes` lies within the warning band: a factor of 100 around the tolerance.
+        One of the `sizes` is within a factor of 100 of the tolerance.
     """
 
     basis: Array
@@ -59,7 +59,7 @@ class NullSpace(NamedTuple):
 
 def svd_basis(jacobian: ArrayLike, tolerance: float = RANK_TOLERANCE) -> NullSpace:
     """
-    Return the null space by singular values, ``B = U Σ Vᵀ``: the most trustworthy rank.
+    Return the null space by singular values, ``B = U Σ Vᵀ``: the most reliable rank.
 
     Parameters
     ----------
@@ -112,8 +112,8 @@ def zero_eigenvalue_basis(jacobian: ArrayLike, tolerance: float = EIGENVALUE_TOL
     """
     Return the null space as the eigenvectors of BᵀB to the eigenvalue 0.
 
-    For comparison: it cannot tell singular values below 1e-7 of the largest from 0. Parameters and
-    errors as for `svd_basis`.
+    For comparison: singular values below 1e-7 of the largest are indistinguishable from 0.
+    Parameters and errors as for `svd_basis`.
     """
     b = checked_matrix('jacobian', jacobian)
     values, vectors = np.linalg.eigh(b.T @ b)
@@ -131,41 +131,17 @@ BASES: dict[str, Callable[..., NullSpace]] = {
 
 
 def decide(sizes: Array, tolerance: float) -> tuple[int, float, bool]:
-    """
-    Return rank, condition of what counts, and whether the decision was close.
-
-    Parameters
-    ----------
-    sizes : array
-        Largest first.
-    tolerance : float
-        Relative to the first.
-    """
+    """Return rank, condition of the independent part, and doubt for descending `sizes`."""
     if len(sizes) == 0 or sizes[0] == 0.0:
         return 0, 1.0, False
-    share = sizes / sizes[0]
-    rank = int(np.sum(share > tolerance))
-    near = (share > tolerance / BAND) & (share < tolerance * BAND)
-    return rank, float(1.0 / share[rank - 1]), bool(near.any())
+    part = sizes / sizes[0]
+    rank = int(np.sum(part > tolerance))
+    near = (part > tolerance / BAND) & (part < tolerance * BAND)
+    return rank, float(1.0 / part[rank - 1]), bool(near.any())
 
 
 def checked_matrix(name: str, value: ArrayLike, shape: tuple[int, ...] | None = None) -> Array:
-    """
-    Return a matrix of finite numbers.
-
-    Parameters
-    ----------
-    name : str
-        For the error.
-    value : array_like
-    shape : tuple, optional
-        Which it must have.
-
-    Raises
-    ------
-    ConstraintError
-        It is not one; the text names the row.
-    """
+    """Return a matrix of finite numbers of this shape; a ConstraintError names matrix and row."""
     matrix = np.asarray(value, float)
     if matrix.ndim != 2 or (shape is not None and matrix.shape != shape):
         raise ConstraintError(f'{name} has shape {matrix.shape}: expected '

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Constraints as the arrays that kernels read, and what can be wrong with them."""
+"""Packing of constraints into the arrays that kernels read, and their validation."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from c3p_dynamics.trees import Tree, TreeError
 
 Array = NDArray[np.float64]
 
-# entries of RᵀR − 1 of axes given with fewer digits than a double has
+# largest entry of RᵀR − 1, for axes given with fewer digits than a double has
 ROTATION_TOLERANCE = 1e-9
 
 
 class ConstraintError(ValueError):
-    """Constraints that cannot be, or cannot be met; the text names constraint, row and remedy."""
+    """Invalid or contradictory constraints; the text names constraint, row and remedy."""
 
 
 class Packed(NamedTuple):
@@ -49,13 +49,13 @@ def pack(tree: Tree, constraints: Sequence[Constraint], begun: Sequence[float] =
     tree : Tree
     constraints : sequence of Constraint
     begun : sequence of float, s
-        Since when each one is driven; from time 0 on where nothing is said.
+        Start of each driven constraint; 0 by default.
 
     Raises
     ------
     ConstraintError
-        An unknown body, body and base the same, a wrong shape, axes that are none, a length that
-        is not positive; the text names constraint and value.
+        An unknown body, body and base the same, a wrong shape, axes that are not orthonormal, a
+        length that is not positive; the text names constraint and value.
     """
     ties, places = np.zeros((len(constraints), TIE), np.int64), np.zeros((len(constraints), PLACE))
     labels: list[str] = []
@@ -78,6 +78,7 @@ def pack(tree: Tree, constraints: Sequence[Constraint], begun: Sequence[float] =
 
 def _fill(tree: Tree, constraint: Constraint, count: int, tie: Array, place: Array) -> None:
     """Write one constraint's row of both arrays."""
+    # both ends in inner axes of the bodies that carry them, base first
     ends = []
     for body, point, axes in ((constraint.base, constraint.place, constraint.base_axes),
                               (constraint.body, constraint.point, constraint.body_axes)):
@@ -125,21 +126,7 @@ def _rotation(axes: ArrayLike) -> Array:
 
 
 def checked(tree: Tree, name: str, value: ArrayLike) -> Array:
-    """
-    Return a finite vector (n,), as a copy.
-
-    Parameters
-    ----------
-    tree : Tree
-    name : str
-        For the error.
-    value : array_like
-
-    Raises
-    ------
-    ConstraintError
-        Wrong shape, or a number that is not finite; the text names the joint.
-    """
+    """Return `value` as a finite vector (n,), a copy; a ConstraintError names vector and joint."""
     array = np.array(value, float)
     if array.shape != (tree.count,):
         raise ConstraintError(f'{name} has shape {array.shape}: expected ({tree.count},), one '
@@ -152,16 +139,8 @@ def checked(tree: Tree, name: str, value: ArrayLike) -> Array:
 
 
 def gap_of(tree: Tree, contact: Contact, q: ArrayLike) -> float:
-    """
-    Return how far a contact's point is above its plane, m.
-
-    Parameters
-    ----------
-    tree : Tree
-    contact : Contact
-    q : (n,) array_like
-    """
+    """Return the height of a contact's point above its plane, m."""
     turn, origin = pose(tree, q, contact.base)
     at, on = pose(tree, q, contact.body)
-    way = on + at @ np.asarray(contact.point, float) - origin
-    return float(contact.base_axes[:, 2] @ (turn.T @ way - np.asarray(contact.place, float)))
+    offset = on + at @ np.asarray(contact.point, float) - origin
+    return float(contact.base_axes[:, 2] @ (turn.T @ offset - np.asarray(contact.place, float)))

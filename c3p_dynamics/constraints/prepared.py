@@ -19,8 +19,8 @@ class ConstrainedDynamics:
     Accelerations and constraint forces of one state after the other, without allocating.
 
     In the metric of A: ``A = L Lᵀ``, ``y = Lᵀ q̈``; the rows of ``B L⁻ᵀ`` are orthogonalised with
-    pivoting, which finds their rank without forming ``B A⁻¹ Bᵀ``, and y moves the shortest way
-    from ``L⁻¹(τ − c)`` to where they are met (Gauss's principle of least constraint).
+    pivoting, which determines their rank without forming ``B A⁻¹ Bᵀ``, and y is the point nearest
+    to ``L⁻¹(τ − c)`` that satisfies them (Gauss's principle of least constraint).
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class ConstrainedDynamics:
 
     @property
     def fine(self) -> bool:
-        """Whether the inertia matrix of the last call was positive definite."""
+        """True if the inertia matrix of the last call was positive definite."""
         return self._empty == kernels.FINE
 
     @property
@@ -101,7 +101,7 @@ class ConstrainedDynamics:
 
     @property
     def disagreement(self) -> float:
-        """By how much dependent rows of the last call contradict each other, m/s² or rad/s²."""
+        """Largest contradiction of dependent rows of the last call, m/s² or rad/s²."""
         return float(self._space.facts[1, 2])
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What constrained motion leaves behind: states, forces, and an account of the energy."""
+"""Record of a constrained motion: states, forces, and the energy balance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from c3p_dynamics.constraints.packing import Array
 @dataclass(frozen=True)
 class Event:
     """
-    Something that changed the constraints.
+    Change of the constraints in force.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Event:
     name : str
         Of the constraint or contact.
     energy_loss : float, J
-        What the impact that belongs to it took away.
+        Energy lost in its impact.
     impulse : tuple of float
         Λ of its own rows.
     """
@@ -39,7 +39,7 @@ class Event:
 @dataclass
 class Record:
     """
-    Motion so far, line by line; before and after an event there is a line each.
+    Motion so far, line by line, with one line before and one after each event.
 
     Attributes
     ----------
@@ -53,17 +53,7 @@ class Record:
     _pieces: list[tuple[tuple[str, ...], Array, float]] = field(default_factory=list)
 
     def extend(self, labels: tuple[str, ...], lines: Array, loss: float) -> None:
-        """
-        Append lines of the kernels' log.
-
-        Parameters
-        ----------
-        labels : tuple of str
-            Of the rows that are active.
-        lines : (k, …) array
-        loss : float, J
-            Lost in impacts so far.
-        """
+        """Append lines of the kernels' log; labels of active rows, loss in impacts so far, J."""
         if len(lines):
             self._pieces.append((labels, lines, loss))
 
@@ -107,7 +97,7 @@ class Record:
 
     @property
     def friction(self) -> Array:
-        """What the joints' friction has taken so far, J."""
+        """Energy dissipated by the joints' friction so far, J."""
         return self._fact(kernels.FRICTION)
 
     @property
@@ -117,7 +107,7 @@ class Record:
 
     @property
     def loss(self) -> Array:
-        """Lost in impacts so far, J: the staircase."""
+        """Energy lost in impacts so far, J."""
         return np.concatenate([np.full(len(lines), loss) for _, lines, loss in self._pieces])
 
     @property
@@ -127,13 +117,13 @@ class Record:
 
     @property
     def step_error(self) -> Array:
-        """Largest constraint error that a step made, before it was taken out; m or rad."""
+        """Largest constraint error of a step, before its projection; m or rad."""
         return self._fact(kernels.CLOSURE)
 
     @property
     def energy_error(self) -> Array:
         """
-        Return what the account does not explain, J.
+        Return the residual of the energy balance, J.
 
         ``(T + V) − (T + V)₀ − W_torques − W_driven + W_friction + losses``: 0 but for integration.
         """

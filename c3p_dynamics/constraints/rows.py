@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What constraints evaluate to at a state: ``B q̇ = g`` (Kelly, eq. (8)) and its derivative."""
+"""Constraint rows at a state: ``B q̇ = g`` (Kelly, eq. (8)) and its derivative."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Rows(NamedTuple):
     bias : (m,) array
         ``Ḃq̇ − ġ``: the accelerations must satisfy ``B q̈ = −bias``.
     error : (m,) array
-        How far the constraints are from being met, m or rad; 0 of what cannot be integrated.
+        Constraint error, m or rad; 0 for rows that are not integrable.
     labels : tuple of str
         Constraint and axis of each row, for errors and tables.
     """
@@ -53,7 +53,7 @@ def evaluate(tree: Tree, constraints: Sequence[Constraint], q: ArrayLike, qd: Ar
     constraints : sequence of Constraint
     q, qd : (n,) array_like
     time : float, s
-        Since driven constraints (`rate`) began.
+        Since the start of driven constraints (`rate`).
 
     Returns
     -------
@@ -62,8 +62,8 @@ def evaluate(tree: Tree, constraints: Sequence[Constraint], q: ArrayLike, qd: Ar
     Raises
     ------
     ConstraintError
-        A constraint or a state that cannot be: unknown body, wrong shape, not finite, a rod of no
-        length, a wheel that lies flat.
+        Unknown body, wrong shape, a number that is not finite, a rod without length, a wheel with
+        its axle along the normal.
 
     Examples
     --------
@@ -89,6 +89,6 @@ def evaluate(tree: Tree, constraints: Sequence[Constraint], q: ArrayLike, qd: Ar
     undefined = ~(np.isfinite(jacobian).all(1) & np.isfinite(out).all(0))
     if undefined.any():
         row = int(np.argmax(undefined))
-        raise ConstraintError(f'{packed.labels[row]} (row {row}) has no direction here: its '
-                              'points coincide, or the wheel lies flat')
+        raise ConstraintError(f'{packed.labels[row]} (row {row}) has no direction in this '
+                              'state: its points coincide, or the wheel is flat on its plane')
     return Rows(jacobian, out[0], out[1], out[2], packed.labels)

@@ -3,7 +3,7 @@
 Motion and constraint forces from ``A q̈ + c = τ + Bᵀλ`` and ``B q̈ = b``, ``b = ġ − Ḃq̇``.
 
 Kane's equations with undetermined multipliers (Kelly, eqs (16)-(25), corrected) by any of the
-three null-space bases, and three other ways to the same for comparison.
+three null-space bases, and three other methods for comparison.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from c3p_dynamics.constraints.null_space import (
     BASES,
     EIGENVALUE_TOLERANCE,
     RANK_TOLERANCE,
-    NullSpace,
     checked_matrix,
     qr_basis,
 )
 from c3p_dynamics.constraints.packing import Array, ConstraintError
 from c3p_dynamics.constraints.rows import Rows
 
-# what dependent rows may disagree by, relative to the largest term: rounding of the rows
+# largest contradiction of dependent rows, relative to the largest term: rounding of the rows
 INCONSISTENT = 1e-6
 # the proximal iteration: μ relative to the largest entry of B A⁻¹ Bᵀ, when it stops, when it gives
 # up. Each round divides the error by 1 + σ²/μ
@@ -57,7 +56,7 @@ class Solution(NamedTuple):
     doubtful : bool
         The rank was a close decision.
     rounds : int
-        Of the proximal iteration, else 1.
+        Rounds of the proximal iteration, else 1.
     labels : tuple of str
         Of the rows.
     """
@@ -98,8 +97,7 @@ def solve(inertia: ArrayLike, bias: ArrayLike, tau: ArrayLike, rows: Rows, metho
         squares (``'kkt'``), Udwadia and Kalaba's ``q̈ = a + A^-½ (B A^-½)⁺ (b − B a)``, or the
         ``'proximal'`` iteration ``λ += (B A⁻¹ Bᵀ + μ)⁻¹ (b − B q̈)``.
     tolerance : float, optional
-        What counts for the rank, relative to the largest singular value; 1e-9, and 1e-7 by
-        eigenvalues.
+        Of the rank, relative to the largest singular value; 1e-9, and 1e-7 by eigenvalues.
 
     Returns
     -------
@@ -140,14 +138,14 @@ def solve(inertia: ArrayLike, bias: ArrayLike, tau: ArrayLike, rows: Rows, metho
     if method == 'kkt':
         qdd, multipliers = _whole(a, b, force, target)
     elif method in COMPARED:
-        factor = _factor(a)
-        way = _udwadia_kalaba if method == 'udwadia_kalaba' else _proximal
-        qdd, multipliers, rounds = way(factor, b, force, target, space.rank)
+        factor = _factor(a, np.eye(n))
+        solver = _udwadia_kalaba if method == 'udwadia_kalaba' else _proximal
+        qdd, multipliers, rounds = solver(factor, b, force, target, space.rank)
     else:
         qdd = start
         if space.rank < n:
             reduced = space.basis.T @ a @ space.basis
-            _definite(reduced, space)
+            _factor(reduced, space.basis)
             qdd = start + space.basis @ np.linalg.solve(
                 reduced, space.basis.T @ (force - a @ start))
         multipliers = space.inverse.T @ (a @ qdd - force)
@@ -184,40 +182,29 @@ def _vector(name: str, value: ArrayLike, size: int) -> Array:
 
 
 def _consistent(rows: Rows, b: Array, start: Array, target: Array, off: Array) -> None:
-    """Refuse rows of which no motion satisfies all."""
+    """Raise if no motion satisfies all rows."""
     if not len(off):
         return
     scale = np.max(np.abs(b) @ np.abs(start) + np.abs(target))
     if np.max(np.abs(off)) > INCONSISTENT * scale:
         row = int(np.argmax(np.abs(off)))
         label = rows.labels[row] if len(rows.labels) > row else 'constraint'
-        raise ConstraintError(f'{label} (row {row}) contradicts the other rows: whatever the '
-                              f'motion, it misses its {target[row]:.6g} by {abs(off[row]):.3g}; '
-                              'drop it, or one that it depends on')
+        raise ConstraintError(f'{label} (row {row}) contradicts the other rows: its '
+                              f'{target[row]:.6g} is missed by at least {abs(off[row]):.3g}; drop '
+                              'it, or one that it depends on')
 
 
-def _factor(a: Array) -> Array:
-    """Return the lower factor of A."""
+def _factor(a: Array, basis: Array) -> Array:
+    """Return the lower factor of A, or of ``βᵀAβ`` for the motions β of `basis`."""
     try:
         return np.linalg.cholesky(a)
     except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(a)
-        row = int(np.argmax(np.abs(vectors[:, 0])))
-        raise ConstraintError(f'inertia is singular: its least eigenvalue is {values[0]:.3g}, '
-                              f'mostly of freedom {row}; give the body of joint {row} inertia'
-                              ) from None
-
-
-def _definite(reduced: Array, space: NullSpace) -> None:
-    """Refuse a ``βᵀAβ`` that is not positive definite."""
-    try:
-        np.linalg.cholesky(reduced)
-    except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(reduced)
-        row = int(np.argmax(np.abs(space.basis @ vectors[:, 0])))
-        raise ConstraintError('inertia is singular in the motions that the constraints leave: the '
-                              f'least eigenvalue is {values[0]:.3g}, mostly of freedom {row}; '
-                              f'give the body of joint {row} inertia') from None
+        row = int(np.argmax(np.abs(basis @ vectors[:, 0])))
+        where = '' if len(basis) == len(a) else ' in the motions that the constraints leave'
+        raise ConstraintError(f'inertia is singular{where}: its least eigenvalue is '
+                              f'{values[0]:.3g}, mostly of freedom {row}; give the body of joint '
+                              f'{row} inertia') from None
 
 
 def _whole(a: Array, b: Array, force: Array, target: Array) -> tuple[Array, Array]:
@@ -230,7 +217,7 @@ def _whole(a: Array, b: Array, force: Array, target: Array) -> tuple[Array, Arra
 
 def _udwadia_kalaba(factor: Array, b: Array, force: Array, target: Array, rank: int
                     ) -> tuple[Array, Array, int]:
-    """Move the free accelerations the shortest way, in the metric of A, to the constraints."""
+    """Project the free accelerations, in the metric of A, onto the constraints."""
     lower = np.linalg.solve(factor, np.column_stack([force, b.T]))
     free, x = lower[:, 0], lower[:, 1:]
     u, sizes, vt = np.linalg.svd(x.T, full_matrices=False)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which of several contacts push: Gauss's principle with inequalities.
+Active contacts: Gauss's principle of least constraint with inequalities.
 
 Of all accelerations that keep the constraints and do not enter the planes, the true one is nearest
 to the free one in the metric of A: ``min ½ |q̈ − a|²_A``, ``B q̈ = b``, ``C q̈ ≥ d``. Its
@@ -19,7 +19,7 @@ from scipy.optimize import nnls
 from c3p_dynamics.constraints.null_space import svd_basis
 from c3p_dynamics.constraints.packing import Array
 
-# a multiplier below this share of the largest one is rounding: that contact does not push
+# a multiplier below this fraction of the largest one is rounding: that contact is not active
 PUSH = 1e-9
 
 
@@ -42,7 +42,7 @@ class Pushing(NamedTuple):
 def pushing(inertia: ArrayLike, force: ArrayLike, equal: tuple[ArrayLike, ArrayLike],
             above: tuple[ArrayLike, ArrayLike]) -> Pushing:
     """
-    Return which inequalities are active, and the motion.
+    Return the active inequalities and the motion.
 
     Parameters
     ----------
@@ -66,6 +66,7 @@ def pushing(inertia: ArrayLike, force: ArrayLike, equal: tuple[ArrayLike, ArrayL
     def lower(x: ArrayLike) -> Array:
         return scipy.linalg.solve_triangular(factor, x, lower=True)
 
+    # in y = Lᵀq̈ the metric is Euclidean: the nearest point with X ᵀy = b, then inside Uᵀy ≥ d
     free, x, u = lower(np.asarray(force, float)), lower(b.T), lower(c.T)
     space = svd_basis(x.T)
     y = free + space.inverse @ (np.asarray(equal[1], float) - x.T @ free)

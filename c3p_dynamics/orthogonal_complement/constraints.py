@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Rows of the constraint matrix A t = 0, its rank, and which constraint forces it determines.
+Rows of the constraint matrix A t = 0, its rank, and the constraint forces that it determines.
 
 Saha & Angeles count six rows for a joint and three for a rolling wheel, (6γ + 3ν) × 6p in all, and
 call the constraints independent. They are not: rank A may be anything up to 6p − n, and a vector y
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from c3p_dynamics.orthogonal_complement.reduction import Array
 
-# singular values below this share of the largest count as zero
+# singular values below this fraction of the largest are zero
 RANK_TOLERANCE = 1e-8
 
 
@@ -28,9 +28,9 @@ class ConstraintRank(NamedTuple):
     ----------
     rank : int
     redundant : (m − rank, m) array
-        Orthonormal rows y with ``y A = 0``: what the multipliers may change by unseen.
+        Orthonormal rows y with ``y A = 0``: undetermined changes of the multipliers.
     gap : float
-        Smallest singular value kept over the largest; how clear the decision was.
+        Smallest singular value kept over the largest: clearness of the decision.
     """
 
     rank: int
@@ -119,14 +119,14 @@ def rolling_rows(count: int, body: int, to_contact: ArrayLike) -> Array:
 
 def constraint_rank(matrix: ArrayLike, tolerance: float = RANK_TOLERANCE) -> ConstraintRank:
     """
-    Return the rank of A and what is redundant in it.
+    Return the rank of A and its redundant rows.
 
     Parameters
     ----------
     matrix : (m, 6p) array_like
         A.
     tolerance : float
-        Singular values below this share of the largest count as zero.
+        Singular values below this fraction of the largest are zero.
 
     Returns
     -------
@@ -149,8 +149,8 @@ def svd_complement(matrix: ArrayLike, tolerance: float = RANK_TOLERANCE) -> Arra
     Return an orthonormal basis (6p, n) of all twists with A t = 0, from numbers alone.
 
     It spans the same space as the natural complement T of the same A (`matrix`), but its speeds
-    mean nothing and its derivative is not at hand: what T is there for. `tolerance` as in
-    `constraint_rank`.
+    have no physical meaning and its derivative is not available, unlike those of T. `tolerance` as
+    in `constraint_rank`.
     """
     _, sizes, rows = np.linalg.svd(np.asarray(matrix, float))
     return rows[int(np.sum(sizes > tolerance * sizes[0])):].T
@@ -159,7 +159,7 @@ def svd_complement(matrix: ArrayLike, tolerance: float = RANK_TOLERANCE) -> Arra
 def constraint_forces(matrix: ArrayLike, wrench: ArrayLike,
                       tolerance: float = RANK_TOLERANCE) -> ConstraintForces:
     """
-    Return the multipliers λ of ``Aᵀλ = w^C``, and which of them are determined.
+    Return the multipliers λ of ``Aᵀλ = w^C``, with a flag for those that are determined.
 
     Parameters
     ----------

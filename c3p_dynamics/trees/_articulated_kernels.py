@@ -7,7 +7,7 @@ A body's row of `work` holds its place and its motion at q̈ = 0 (0:14, see _mot
 the accelerations are only what the joint's velocity adds), the articulated inertia J of
 ``[moment; force] = J [α; a] + p`` by rows (14:50), p (50:56), the column U of J that belongs to
 the joint's own freedom (56:62), its inertia D (62), the torque left over for it, u (63), and the
-body's frame where external wrenches come in (64:76). Loops of three and six are unrolled by the
+body's frame if there are external wrenches (64:76). Loops of three and six are unrolled by the
 compiler.
 """
 
@@ -31,7 +31,7 @@ ARTICULATED_WIDTH = 76
 
 @inlined
 def start(i, links, numbers, q, qd, work):
-    """Write row i as if the body were alone: ω, what the joint's velocity adds, J and p."""
+    """Write row i of an isolated body: ω, accelerations by the joint's velocity, J and p."""
     low, kind, at = links[i, 0], links[i, 1], links[i, 2]
     row, w = numbers[i], work[i]
     place(row, kind, q[at], w)
@@ -44,12 +44,14 @@ def start(i, links, numbers, q, qd, work):
         ux, uy, uz = swing(b[5], b[6], b[7], w[2], w[3], w[4])
         w[11], w[12], w[13] = down(row, c, s, ux, uy, uz)
         wx, wy, wz = down(row, c, s, b[5], b[6], b[7])
+    # Coriolis terms of the joint's own motion: ω × ẑ q̇ (revolute), 2 ω × ẑ q̇ (prismatic)
     if kind == 0:
         w[8], w[9], wz = wy * rate, -wx * rate, wz + rate
     else:
         w[11], w[12] = w[11] + 2.0 * wy * rate, w[12] - 2.0 * wx * rate
     w[5], w[6], w[7] = wx, wy, wz
     hx, hy, hz = row[13], row[14], row[15]
+    # J = [[I, [h]], [[h]ᵀ, m 1]], its upper triangle; p = [ω×Iω; ω×(ω×h)]
     for k in range(3):
         w[14 + 7 * k], w[35 + 7 * k] = row[16 + k], row[12]
     w[15], w[16], w[22] = row[19], row[20], row[21]
@@ -62,7 +64,7 @@ def start(i, links, numbers, q, qd, work):
 
 @inlined
 def mirror(w):
-    """Write what is below the diagonal of J."""
+    """Copy the upper triangle of J below its diagonal."""
     for r in range(6):
         for c in range(r):
             w[14 + 6 * r + c] = w[14 + 6 * c + r]
@@ -70,7 +72,7 @@ def mirror(w):
 
 @inlined
 def own_column(w, kind, tau):
-    """Write U, D and u; return the size that D is a part of."""
+    """Write U, D and u; return the trace of the block of D, the scale of its rounding."""
     own = 2 if kind == 0 else 5
     for r in range(6):
         w[56 + r] = w[14 + 6 * r + own]
@@ -80,15 +82,15 @@ def own_column(w, kind, tau):
 
 @inlined
 def let_go(w, kind):
-    """Leave in J and p what the joint hands down: ``J − U Uᵀ/D`` and ``p + J' a + U u/D``."""
+    """Replace J and p by the parts for the lower body: ``J − U Uᵀ/D``, ``p + J' a + U u/D``."""
     own = 2 if kind == 0 else 5
     over = 1.0 / w[62]
     for r in range(6):
-        share = w[56 + r] * over
+        part = w[56 + r] * over
         for c in range(r, 6):
-            w[14 + 6 * r + c] = w[14 + 6 * r + c] - share * w[56 + c]
-        w[50 + r] = w[50 + r] + share * w[63]
-    # along the joint nothing is left: zero, not the difference of equals
+            w[14 + 6 * r + c] = w[14 + 6 * r + c] - part * w[56 + c]
+        w[50 + r] = w[50 + r] + part * w[63]
+    # exact zeros along the joint instead of rounded differences
     for k in range(6):
         w[14 + 6 * own + k], w[14 + 6 * k + own] = 0.0, 0.0
     mirror(w)
@@ -107,6 +109,7 @@ def turn_block(row, c, s, w, at):
                                               w[at + 7] + t)
     w[at + 2], w[at + 8] = c * w[at + 2] - s * w[at + 8], s * w[at + 2] + c * w[at + 8]
     w[at + 12], w[at + 13] = (c * w[at + 12] - s * w[at + 13], s * w[at + 12] + c * w[at + 13])
+    # then R0 by columns and by rows
     for k in range(3):
         x, y, z = fixed_up(row, w[at + k], w[at + 6 + k], w[at + 12 + k])
         w[at + k], w[at + 6 + k], w[at + 12 + k] = x, y, z
@@ -118,7 +121,7 @@ def turn_block(row, c, s, w, at):
 
 @inlined
 def inwards(row, w, b):
-    """Add J and p of a body, seen from the lower body, to that body's `b`; spoils J in `w`."""
+    """Add J and p of a body to its lower body's `b`; overwrites J in `w`."""
     c, s, px, py, pz = w[0], w[1], w[2], w[3], w[4]
     for block in range(3):
         # inertia, first moments, mass; what is below the diagonal is not needed
@@ -184,7 +187,7 @@ def articulated(links, numbers, gravity, q, qd, tau, external, work, qdd):
         if external.shape[1] > 0:
             for i in range(n):
                 w = work[i]
-                # force and moment; in p the moment comes first. The place of U is still free
+                # (force, moment), while p is (moment, force); the place of U serves as memory
                 inner_external(i, links, numbers, external[b], work, w[56:62])
                 for k in range(3):
                     w[50 + k], w[53 + k] = w[50 + k] - w[59 + k], w[53 + k] - w[56 + k]
@@ -195,7 +198,7 @@ def articulated(links, numbers, gravity, q, qd, tau, external, work, qdd):
             if not work[i, 62] > PIVOT_TOLERANCE * size:
                 return b, i
             if links[i, 0] >= 0:
-                # outwards the column is needed again; the inertia is handed down
+                # the column U is kept for the pass outwards
                 let_go(work[i], kind)
                 inwards(numbers[i], work[i], work[links[i, 0]])
         for i in range(n):

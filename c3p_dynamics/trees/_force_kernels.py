@@ -5,7 +5,7 @@ Compiled inverse dynamics by Newton and Euler. No checks.
 
 After the pass inwards a body's row of `work` holds, beside its motion (see _motion_kernels.py),
 the force (14:17) and moment (17:20) which its joint hands to it, about its origin in inner axes.
-External wrenches come in world axes and stand in 20:26 in inner ones.
+External wrenches are given in world axes and written to 20:26 in inner ones.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from c3p_kinematics.compiled import inlined, kernel
 
 @inlined
 def inertia_wrench(row, w):
-    """Write what accelerates one body: ``m a + α×h + ω×(ω×h)`` and ``I α + ω×I ω + h×a``."""
+    """Write the inertia wrench: ``m a + α×h + ω×(ω×h)`` and ``I α + ω×I ω + h×a``."""
     m, hx, hy, hz = row[12], row[13], row[14], row[15]
     wx, wy, wz, lx, ly, lz, ax, ay, az = (w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12],
                                           w[13])
@@ -55,11 +55,11 @@ def inner_external(i, links, numbers, external, work, out):
 @kernel
 def newton_euler(links, numbers, gravity, q, qd, qdd, external, work, wrench, tau):
     """
-    Write ``τ = A q̈ + c`` less what the external wrenches do, all (B, n).
+    Write ``τ = A q̈ + c − Σ Jᵀ f`` (B, n).
 
     `external` (B, n, 6) is in the user's numbering, force and moment about each body's origin in
-    world axes; (B, 0, 6) where there is none. `wrench` (B, n, 6) gets what the joints hand to
-    their bodies, in inner axes and numbering; with (B, 0, 6) it is left out.
+    world axes; (B, 0, 6) for none. `wrench` (B, n, 6) are the wrenches of the joints on their
+    bodies, in inner axes and numbering; not written if (B, 0, 6).
     """
     n = len(links)
     for b in range(len(q)):

@@ -15,13 +15,13 @@ from c3p_dynamics.trees._frames import cross, place, symmetric_up, up
 from c3p_kinematics.compiled import inlined, kernel
 
 COMPOSITE_WIDTH = 15
-# a pivot below this share of its diagonal is rounding: no inertia resists the joint
+# a pivot below this fraction of its diagonal is rounding: no inertia resists the joint
 PIVOT_TOLERANCE = 1e-14
 
 
 @inlined
 def put_down(links, numbers, work, i):
-    """Add the composite body i to that of its lower body; Steiner's rule for the way between."""
+    """Add the composite body i to that of its lower body; Steiner's rule for the distance."""
     row, w, b = numbers[i], work[i], work[links[i, 0]]
     c, s, m, px, py, pz = w[0], w[1], w[5], w[2], w[3], w[4]
     hx, hy, hz = up(row, c, s, w[6], w[7], w[8])
@@ -52,6 +52,7 @@ def fill(i, links, numbers, work, a):
         fx, fy, fz = 0.0, 0.0, w[5]
         nx, ny, nz = w[7], -w[6], 0.0
         a[at, at] = fz
+    # shifted down the chain, its component along each joint below is an entry of A
     while links[i, 0] >= 0:
         w = work[i]
         fx, fy, fz = up(numbers[i], w[0], w[1], fx, fy, fz)
@@ -107,6 +108,7 @@ def factorize(links, a, l):
     """
     n = len(links)
     for b in range(len(a)):
+        # copy the entries of bodies that carry each other, zeros elsewhere
         for i in range(n):
             row = links[i, 2]
             for j in range(n):
@@ -115,6 +117,7 @@ def factorize(links, a, l):
             while j >= 0:
                 l[b, row, links[j, 2]] = a[b, row, links[j, 2]]
                 j = links[j, 0]
+        # eliminate from the leaves: scale row k by its pivot, subtract its outer product below
         for back in range(n):
             k = n - 1 - back
             row = links[k, 2]
@@ -129,7 +132,7 @@ def factorize(links, a, l):
                 i = links[i, 0]
             first = chain_start(links, k)
             if first >= 0:
-                # from zero, so that the compiler sees no index from the end and takes several
+                # indices from zero: the compiler excludes negative ones and vectorises
                 below = l[b, row, first:row]
                 for at in range(len(below)):
                     target, share = l[b, first + at, first:row], below[at]
@@ -153,6 +156,7 @@ def solve_factored(links, l, x):
     for b in range(len(l)):
         for column in range(x.shape[1]):
             y = x[b, column]
+            # Lᵀ z = y from the leaves, then L x = z from the world
             for back in range(n):
                 k = n - 1 - back
                 row, j = links[k, 2], links[k, 0]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ANN001, ANN202 (the compiler infers the types)
 """
-States side by side for straight-line code, LANES at a time, so that the processor takes several.
+States side by side for straight-line code, LANES at a time, for vector instructions.
 
-`x` is flat: row r of what goes in stands at ``x[LANES r : LANES (r + 1)]``, one state per place.
+`x` is flat: row r of the input is ``x[LANES r : LANES (r + 1)]``, one state per element.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def tally(row, w, f, gravity, total):
 @kernel
 def observe(links, numbers, gravity, q, qd, work, frames, motion, totals):
     """
-    Write where all bodies are and how they move while q̈ = 0; nothing of gravity is in `motion`.
+    Write frames, motion at q̈ = 0 (without gravity) and energies of all states.
 
     `frames` (B, n, 12), `motion` (B, n, 12) and `totals` (B, 8) have the columns named above.
     """

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Straight-line code for one tree: each recursion traced on symbols, written down, compiled.
+Straight-line code for one tree: each recursion traced on symbols, generated, compiled.
 
-The code has no loop over bodies, no index and no test; constants of the tree stand in it as
-numbers. Batches are taken LANES states at a time, side by side, so that the compiler can use the
-processor's vector instructions. What has been compiled is kept in memory, by the numbers of the
-tree; nothing is written to a disk.
+The code has no loop over bodies, no index and no branch; constants of the tree are literals.
+Batches are processed LANES states at a time, side by side, so that the compiler can use the
+processor's vector instructions. Compiled code is cached in memory, by the numbers of the tree;
+nothing is written to disk.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from c3p_dynamics.trees.tracing import traced_aba, traced_crba, traced_rnea
 from c3p_kinematics.compiled import inlined
 
 TRACES = {'rnea': traced_rnea, 'aba': traced_aba, 'crba': traced_crba}
-# operations beyond which the compiler takes too long: it needs about 3 ms for each, so 15 s. The
-# articulated bodies of an arm reach this with 19 joints where axes are at right angles, with 10
-# where they point anywhere; its inverse dynamics with twice as many
+# most operations that are compiled, at about 3 ms each. The articulated bodies of an arm reach
+# this with 19 joints at right angles or 10 in general directions, its inverse dynamics with twice
+# as many
 MOST_OPERATIONS = 5000
 KEPT = 64
 
@@ -47,19 +47,6 @@ def straight(turning, q, qd, third, x, y, out):
             {body}
         give(y, start, count, out)
 """
-
-
-def source(tree: Tree, what: str) -> str:
-    """
-    Return the straight-line code of one recursion as Python.
-
-    Parameters
-    ----------
-    tree : Tree
-    what : str
-        ``'rnea'``, ``'aba'`` or ``'crba'``.
-    """
-    return _written(tree, TRACES[what](tree))
 
 
 def _written(tree: Tree, results: list[Operand]) -> str:
@@ -86,11 +73,11 @@ class Straight:
     source : str
         Python.
     uncompiled : callable
-        What the source defines; `run` is the same, compiled.
+        Function of the source; `run` is the same, compiled.
     """
 
     def __init__(self, tree: Tree, what: str) -> None:
-        """Trace and write; compilation comes with the first call."""
+        """Trace and generate; the first call compiles."""
         results = TRACES[what](tree)
         self.operations = sum(e.kind in '+-*/' for e in needed(results))
         self.source = _written(tree, results)
@@ -125,17 +112,10 @@ class Straight:
     def into(self, work: tuple[Array, Array], q: Array, qd: Array, third: Array, out: Array, *,
              plain: bool = False) -> None:
         """
-        Write the results, without checks and without allocating.
+        Write the results `out` (B, width), without checks and without allocating.
 
-        Parameters
-        ----------
-        work : tuple
-            From `workspace`.
-        q, qd, third : (B, n) arrays, contiguous
-        out : (B, width) array
-            Is written to.
-        plain : bool
-            Without the compiler.
+        `work` is that of `workspace`; `q`, `qd`, `third` (B, n) are contiguous; `plain` runs the
+        source without the compiler.
         """
         (self.uncompiled if plain else self.run)(self.turning, q, qd, third, *work, out)
 
@@ -150,7 +130,7 @@ class CompiledTree:
     """
 
     def __init__(self, tree: Tree) -> None:
-        """Keep the tree; each recursion is traced and compiled when it is first asked for."""
+        """Keep the tree; each recursion is traced and compiled at its first use."""
         self.tree = tree
         self._parts: dict[str, Straight | None] = {}
 
@@ -158,8 +138,8 @@ class CompiledTree:
         """
         Return the code of ``'rnea'``, ``'aba'`` or ``'crba'``.
 
-        None for a `what` with more than MOST_OPERATIONS operations, where the generic recursion
-        stands in.
+        None for a `what` with more than MOST_OPERATIONS operations; the generic recursion is then
+        used.
         """
         if what not in self._parts:
             part = Straight(self.tree, what)
@@ -167,18 +147,7 @@ class CompiledTree:
         return self._parts[what]
 
     def rnea(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
-        """
-        Return the joint torques of a motion, as `rnea` of this package.
-
-        Parameters
-        ----------
-        q, qd, qdd : (…, n) array_like
-
-        Raises
-        ------
-        TreeError
-            A wrong shape or a number that is not finite.
-        """
+        """Return the joint torques (…, n) of a motion, as `inverse_dynamics.rnea`."""
         part = self.part('rnea')
         if part is None:
             return rnea(self.tree, q, qd, qdd)
@@ -186,18 +155,7 @@ class CompiledTree:
         return part(*rows).reshape(*batch, self.tree.count)
 
     def aba(self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike) -> Array:
-        """
-        Return the accelerations, as `aba` of this package; not finite where A is singular.
-
-        Parameters
-        ----------
-        q, qd, tau : (…, n) array_like
-
-        Raises
-        ------
-        TreeError
-            A wrong shape or a number that is not finite.
-        """
+        """Return the accelerations, as `forward_dynamics.aba`; not finite if A is singular."""
         part = self.part('aba')
         if part is None:
             return aba(self.tree, q, qd, tau)
@@ -205,18 +163,7 @@ class CompiledTree:
         return part(*rows).reshape(*batch, self.tree.count)
 
     def crba(self, q: ArrayLike) -> Array:
-        """
-        Return the inertia matrix, as `crba` of this package.
-
-        Parameters
-        ----------
-        q : (…, n) array_like
-
-        Raises
-        ------
-        TreeError
-            A wrong shape or a number that is not finite.
-        """
+        """Return the inertia matrices (…, n, n), as `inertia.crba`."""
         part = self.part('crba')
         if part is None:
             return crba(self.tree, q)
@@ -236,8 +183,8 @@ def compile_tree(tree: Tree) -> CompiledTree:
     Returns
     -------
     CompiledTree
-        The same one for a tree with the same numbers: the last KEPT are kept. Where a recursion
-        has more than MOST_OPERATIONS operations, the generic one takes its place.
+        Cached: the same object for trees with the same numbers. A recursion with more than
+        MOST_OPERATIONS operations is replaced by the generic one.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The tree: what does not change while it moves.
+Constant description of a tree of rigid bodies.
 
 Inside, bodies are numbered depth first and each body's axes are turned so that its joint moves
 about or along z. A rotation then costs a rotation in the plane and one by a constant matrix, whose
@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from c3p_dynamics.trees.axes import with_third
 from c3p_dynamics.trees.numbering import checked_connection, unique, visits, without_chains
 from c3p_dynamics.trees.parts import (
     Array,
@@ -27,9 +28,9 @@ from c3p_dynamics.trees.parts import (
     lumped,
 )
 
-# a rotation's entries nearer than this to 0 or ±1 are meant so: cos(π/2) is 6e-17 in a computer
+# entries of a rotation nearer than this to 0 or ±1 are rounded: cos(π/2) is 6e-17 as a double
 SNAP = 1e-15
-# the name of what does not move
+# name of the fixed base
 WORLD = 'world'
 
 
@@ -169,7 +170,7 @@ class Tree:
 
     def frame(self, name: str | int) -> Frame:
         """
-        Return where a named body is, or the body with an index.
+        Return the frame of a named body, or of the body with an index.
 
         Raises
         ------
@@ -222,7 +223,7 @@ def _built(lower: list[int], joints: list[Joint], bodies: list[Body], rows: list
 
 def _no_empty_leaf(lower: list[int], joints: list[Joint], bodies: list[Body], rows: list[int]
                    ) -> None:
-    """Refuse a last body without inertia in its joint's direction: nothing resists the joint."""
+    """Raise for a leaf without inertia in its joint's direction: A would be singular."""
     for k in sorted(set(range(len(lower))) - set(lower)):
         joint, body = joints[k], bodies[k]
         arm = np.cross(joint.axis, body.com)
@@ -236,29 +237,19 @@ def _no_empty_leaf(lower: list[int], joints: list[Joint], bodies: list[Body], ro
                 'mass, or fix it')
 
 
-def _inner_axes(axis: Array) -> Array:
-    """Return the rotation from axes with z along `axis` to the body's; 0 and ±1 where it can."""
-    z = axis
-    # the coordinate axis which follows the largest part of z makes permutations of the three
-    x = np.eye(3)[(int(np.argmax(np.abs(z))) + 1) % 3]
-    x = x - (x @ z) * z
-    x /= np.linalg.norm(x)
-    return _snapped(np.column_stack([x, np.cross(z, x), z]))
-
-
 def _snapped(rotation: Array) -> Array:
-    """Return `rotation` with entries that are 0 or ±1 but for rounding as just that."""
+    """Return `rotation` with entries that are 0 or ±1 up to rounding set to them."""
     near = np.round(rotation)
     return np.where(np.abs(rotation - near) < SNAP, near, rotation)
 
 
 def _arrays(lower: list[int], order: list[int], joints: Sequence[Joint], bodies: Sequence[Body],
             gravity: Array) -> Arrays:
-    """Return what the kernels read."""
+    """Return the arrays of the kernels."""
     number = {k: i for i, k in enumerate(order)} | {-1: -1}
     links = np.array([[number[lower[k]], joints[k].kind == 'prismatic', k] for k in order],
                      np.int64).reshape(-1, 3)
-    turns = [_inner_axes(joint.axis) for joint in joints] + [np.eye(3)]
+    turns = [_snapped(with_third(joint.axis)) for joint in joints] + [np.eye(3)]
     numbers = np.empty((len(order), 31))
     for row, k in zip(numbers, order, strict=True):
         below, turn, body = turns[lower[k]], turns[k], bodies[k]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The edge between the user's vectors and the kernels: shapes, finite numbers, one batch."""
+"""Validation of vectors for the kernels: shapes, finite numbers, one batch."""
 
 from __future__ import annotations
 
@@ -65,25 +65,16 @@ def _common(shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
-        said = ', '.join(f'{name} {shape}' for name, shape in shapes.items())
-        raise TreeError(f'leading dimensions {said}: they must broadcast') from None
+        given = ', '.join(f'{name} {shape}' for name, shape in shapes.items())
+        raise TreeError(f'leading dimensions {given}: must broadcast') from None
 
 
 def external_wrenches(tree: Tree, external: ArrayLike | None, batch: tuple[int, ...]) -> Array:
     """
-    Return wrenches on the bodies as (B, n, 6), or (B, 0, 6) for none.
+    Return wrenches on the bodies, (…, n, 6) or None, as (B, n, 6), or (B, 0, 6) for none.
 
-    Parameters
-    ----------
-    tree : Tree
-    external : (…, n, 6) array_like or None
-    batch : tuple
-        Leading dimensions to which it must broadcast.
-
-    Raises
-    ------
-    TreeError
-        A wrong shape, or a number that is not finite; the text names the body.
+    A TreeError names the body of a number that is not finite, or the shape that does not broadcast
+    to `batch`.
     """
     rows = math.prod(batch)
     if external is None:
@@ -104,21 +95,7 @@ def external_wrenches(tree: Tree, external: ArrayLike | None, batch: tuple[int, 
 
 
 def vector(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
-    """
-    Return a finite array of just this shape, as a copy.
-
-    Parameters
-    ----------
-    name : str
-        For the error.
-    value : array_like
-    shape : tuple
-
-    Raises
-    ------
-    TreeError
-        Wrong shape or a number that is not finite.
-    """
+    """Return a finite array of this shape, a copy; a TreeError names it."""
     array = np.array(value, float, order='C')
     if array.shape != shape or not np.isfinite(array).all():
         raise TreeError(f'{name} = {value!r}: expected finite numbers of shape {shape}')
@@ -126,17 +103,7 @@ def vector(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
 
 
 def without_inertia(tree: Tree, inner: int, row: int | None = None) -> TreeError:
-    """
-    Return the error for a singular inertia matrix.
-
-    Parameters
-    ----------
-    tree : Tree
-    inner : int
-        Inner number of the body at whose joint the factor has no pivot.
-    row : int, optional
-        Of the batch.
-    """
+    """Return the error for a factor without pivot at the body numbered `inner`, in state `row`."""
     k = int(tree.order[inner])
     where = '' if row is None else f' in state {row}'
     return TreeError(f'body {tree.bodies[k].name} (row {k}){where}: the inertia matrix is '

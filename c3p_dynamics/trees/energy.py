@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Energy and momentum of a tree: what an integration, an impact or a contact is judged by."""
+"""Energy and momentum of a tree, to check integrations, impacts and contacts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def potential_energy(tree: Tree, q: ArrayLike) -> Array:
     """
     Return ``V = −Σ m g·p_c``, zero where all centres of mass are at the height of the origin.
 
-    What is fixed to the world is not counted. Parameters and errors as for `kinetic_energy`.
+    Bodies fixed to the world are not counted. Parameters and errors as for `kinetic_energy`.
     """
     return _totals(tree, q, np.zeros(tree.count))[..., 1]
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Arithmetic on symbols, just enough to trace a recursion: each value once, constants folded.
+Symbolic arithmetic for tracing recursions: common subexpressions shared, constants folded.
 
 An `Expression` takes part in ``+ − * /`` with others and with floats. Equal operations on equal
 operands are one and the same object (hash consing), so common subexpressions are shared as they
 arise; ``x·0``, ``x·1``, ``x + 0``, ``x − x`` and double signs vanish, constant factors are
-multiplied out. Values are taken to be finite. What no result needs is never written down.
+multiplied out. Values are assumed to be finite. Values that no result needs are not generated.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import Union
 
 Operand = Union['Expression', float]
 
-# characters of an expression that still stands in another one
+# most characters of an expression that is written inside another one
 LONGEST = 400
 
 
 class Expression:
     """
-    A value that is not known yet.
+    Symbolic value.
 
     Attributes
     ----------
     graph : Graph
-        Where it is kept.
+        Its graph.
     number : int
         Counts the expressions of the graph; operands have smaller numbers.
     kind : str
@@ -180,12 +180,12 @@ def statements(results: dict[str, Operand]) -> list[str]:
     """
     Return lines of Python that assign each result to its name, straight on.
 
-    What is needed once is written where it is needed, everything else gets a name of its own.
+    Values with a single use are written in place, all others get a name.
 
     Parameters
     ----------
     results : dict
-        Target, as it shall stand left of ``=``, to expression or number.
+        Target, the left side of ``=``, to expression or number.
     """
     order = needed(results.values())
     uses = dict.fromkeys((one.number for one in order), 0)
@@ -194,18 +194,18 @@ def statements(results: dict[str, Operand]) -> list[str]:
             uses[operand.number] += 1
     text, lines = {}, []
 
-    def said(operand: Operand) -> str:
+    def written(operand: Operand) -> str:
         return text[operand.number] if isinstance(operand, Expression) else repr(float(operand))
 
     for one in order:
         if one.kind == 'input':
-            words = one.operands[0]
+            code = one.operands[0]
         elif one.kind == 'neg':
-            words = f'(-{said(one.operands[0])})'
+            code = f'(-{written(one.operands[0])})'
         else:
-            words = f'({said(one.operands[0])} {one.kind} {said(one.operands[1])})'
-        if uses[one.number] > 1 or len(words) > LONGEST:
-            lines.append(f'v{one.number} = {words}')
-            words = f'v{one.number}'
-        text[one.number] = words
-    return lines + [f'{target} = {said(result)}' for target, result in results.items()]
+            code = f'({written(one.operands[0])} {one.kind} {written(one.operands[1])})'
+        if uses[one.number] > 1 or len(code) > LONGEST:
+            lines.append(f'v{one.number} = {code}')
+            code = f'v{one.number}'
+        text[one.number] = code
+    return lines + [f'{target} = {written(result)}' for target, result in results.items()]

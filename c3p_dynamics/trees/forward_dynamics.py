@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Forward dynamics, two ways: articulated bodies, and composite bodies with the sparse factor.
+Forward dynamics by articulated bodies, and by composite bodies with the sparse factor.
 
-The first costs in proportion to n, the second n times the depth squared with a small factor; where
-they cross is measured by benchmarks/bench_trees.py. Both give ``q̈ = A⁻¹(τ − c)``, Kelly's eqs (6)
-and (7).
+The cost of the first grows with n, that of the second with n times the depth squared and a small
+factor; benchmarks/bench_trees.py measures the crossover. Both give ``q̈ = A⁻¹(τ − c)``, Kelly's
+eqs (6) and (7).
 """
 
 from __future__ import annotations
@@ -95,23 +95,11 @@ def aba_workspace(tree: Tree) -> Array:
 def aba_into(tree: Tree, work: Array, q: Array, qd: Array, tau: Array, external: Array,
              qdd: Array) -> tuple[int, int]:
     """
-    Write the accelerations of B states; as `aba`, without checks and without allocating.
+    Write the accelerations `qdd` (B, n); as `aba`, without checks and without allocating.
 
-    Parameters
-    ----------
-    tree : Tree
-    work : array
-        From `aba_workspace`.
-    q, qd, tau : (B, n) arrays of float64, contiguous
-    external : (B, n, 6) array, or (B, 0, 6) for none
-    qdd : (B, n) array
-        Is written to.
-
-    Returns
-    -------
-    tuple of int
-        (−1, −1), or the state and the inner number of a body whose joint nothing resists
-        (``tree.order`` says which); then the rest of `qdd` is not written.
+    `work` is that of `aba_workspace`; `q`, `qd`, `tau` (B, n) are contiguous, `external` is
+    (B, n, 6), or (B, 0, 6) for none. Returns (−1, −1), or the state and the inner number (index in
+    ``tree.order``) of a body whose joint nothing resists; the rest of `qdd` is then not written.
     """
     return kernels.articulated(*tree.arrays, q, qd, tau, external, work, qdd)
 
@@ -145,15 +133,9 @@ def composite_workspace(tree: Tree, count: int = 1) -> CompositeWork:
 def forward_composite_into(tree: Tree, work: CompositeWork, q: Array, qd: Array, tau: Array,
                            external: Array, qdd: Array) -> tuple[int, int]:
     """
-    Write the accelerations of B states by composite bodies; as `aba_into` in all else.
+    Write the accelerations by composite bodies; `work` is that of `composite_workspace`.
 
-    Parameters
-    ----------
-    tree : Tree
-    work : CompositeWork
-        From `composite_workspace`, for B states.
-    q, qd, tau, external, qdd
-        As for `aba_into`.
+    All else as in `aba_into`.
     """
     links, numbers, _ = tree.arrays
     rnea_into(tree, work.bodies, q, qd, work.still, external, qdd)

@@ -71,7 +71,7 @@ def factor(tree: Tree, a: ArrayLike) -> Array:
     Raises
     ------
     TreeError
-        Nothing resists a joint, the text says which; or a wrong shape.
+        Nothing resists a joint (the text names it), or a wrong shape.
     """
     matrix = vector('a', a, (tree.count, tree.count))[None]
     l = np.empty_like(matrix)

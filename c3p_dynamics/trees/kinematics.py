@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Where the bodies of a tree are and how they move: poses, velocities, Jacobians of points.
+Kinematics of a tree: poses, velocities, Jacobians of points.
 
 Everything is in world axes. Six-vectors are linear first, angular second.
 """
@@ -20,14 +20,14 @@ from c3p_dynamics.trees.parts import Array
 
 class Poses(NamedTuple):
     """
-    Where every body is.
+    Poses of all bodies.
 
     Attributes
     ----------
     rotation : (…, n, 3, 3) array
         From the body's axes to the world's.
     translation : (…, n, 3) array, m
-        The body's origin, which lies on its joint, in world axes.
+        The body's origin, which is on its joint, in world axes.
     """
 
     rotation: Array
@@ -36,7 +36,7 @@ class Poses(NamedTuple):
 
 class Observed(NamedTuple):
     """
-    What one pass outwards tells of B states, bodies in inner numbering.
+    Results of one pass outwards over B states, bodies in inner numbering.
 
     Attributes
     ----------
@@ -55,15 +55,7 @@ class Observed(NamedTuple):
 
 
 def observed(tree: Tree, q: Array, qd: Array | None = None) -> Observed:
-    """
-    Return where all bodies are and how they move while q̈ = 0; no checks.
-
-    Parameters
-    ----------
-    tree : Tree
-    q, qd : (B, n) arrays
-        Contiguous and finite.
-    """
+    """Return poses, velocities and, at q̈ = 0, accelerations for contiguous q, q̇ (B, n)."""
     count, n = q.shape
     out = Observed(np.empty((count, n, kernels.FRAME)), np.empty((count, n, kernels.MOTION)),
                    np.empty((count, kernels.TOTALS)))
@@ -210,25 +202,10 @@ def point_bias_acceleration(tree: Tree, q: ArrayLike, qd: ArrayLike, body: str |
 
 def inner_point(tree: Tree, body: str | int, point: ArrayLike) -> tuple[int, Array]:
     """
-    Return what the kernels take for a point of a named body.
+    Return body number and coordinates of a point for the kernels; errors as for `point_jacobian`.
 
-    Parameters
-    ----------
-    tree : Tree
-    body, point
-        As for `point_jacobian`.
-
-    Returns
-    -------
-    number : int
-        Inner number of the body that carries it, −1 for the world.
-    point : (3,) array, m
-        In that body's inner axes.
-
-    Raises
-    ------
-    TreeError
-        No such body, or not a point.
+    The number is the inner one of the carrying body, −1 for the world; the point (3,) is in its
+    inner axes.
     """
     frame = tree.frame(body)
     place = frame.translation + frame.rotation @ vector('point', point, (3,))

@@ -2,7 +2,7 @@
 """
 The body-connection array L(k): checks, chains for joints of several freedoms, order of visits.
 
-Kelly numbers bodies arbitrarily; ``L(k)`` is the body next to k on its way to the world. Here the
+Kelly numbers bodies arbitrarily; ``L(k)`` is the neighbour of body k towards the world. Here the
 world is −1 and bodies count from 0.
 """
 
@@ -19,20 +19,12 @@ from c3p_dynamics.trees.parts import CHAINS, Body, Joint, TreeError
 
 def checked_connection(connection: ArrayLike, names: Sequence[str], first: int) -> list[int]:
     """
-    Return L(k) with the world as −1.
-
-    Parameters
-    ----------
-    connection : (N,) array_like of int
-    names : sequence of str
-        Names of the bodies, for the error.
-    first : int
-        The number of the first body; the world is ``first − 1``.
+    Return L(k) with the world as −1, from a `connection` (N,) in which bodies count from `first`.
 
     Raises
     ------
     TreeError
-        Not one whole number per body, a number that names no body, or a cycle.
+        Not one whole number per body, a number without a body, or a cycle; it names the body.
     """
     given = np.asarray(connection)
     if given.shape != (len(names),):
@@ -52,14 +44,7 @@ def checked_connection(connection: ArrayLike, names: Sequence[str], first: int) 
 
 def visits(lower: Sequence[int], names: Sequence[str]) -> list[int]:
     """
-    Return the bodies depth first: each before those above it, branches one after the other.
-
-    Parameters
-    ----------
-    lower : sequence of int
-        L(k), world −1.
-    names : sequence of str
-        For the error.
+    Return the bodies of L(k) depth first: each before those above it, branch after branch.
 
     Raises
     ------
@@ -85,7 +70,7 @@ def visits(lower: Sequence[int], names: Sequence[str]) -> list[int]:
 
 
 def _loop(lower: Sequence[int], start: int) -> list[int]:
-    """Return the cycle which the way from `start` to the world ends in."""
+    """Return the cycle that is reached from `start` towards the world."""
     seen = []
     while start not in seen:
         seen.append(start)
@@ -94,7 +79,7 @@ def _loop(lower: Sequence[int], start: int) -> list[int]:
 
 
 def unique(names: Sequence[str], what: str) -> None:
-    """Raise TreeError when two of the `names` are equal; `what` they name stands in the text."""
+    """Raise TreeError when two of the `names` are equal; the text names `what` they are."""
     for row, name in enumerate(names):
         if not isinstance(name, str) or not name:
             raise TreeError(f'{what} in row {row} has the name {name!r}: give each a name')
@@ -108,19 +93,7 @@ def without_chains(lower: Sequence[int], joints: Sequence[Joint], bodies: Sequen
     """
     Return the tree with each joint of several freedoms as a chain over massless bodies.
 
-    Parameters
-    ----------
-    lower : sequence of int
-        L(k), world −1.
-    joints, bodies : sequences
-        Checked.
-
-    Returns
-    -------
-    lower, joints, bodies
-        As given, with the links of a chain in the place of its body.
-    rows
-        The row from which each comes.
+    In the place of a body are the links of its chain; the last list holds the row of each.
     """
     last, count = [], 0
     for joint in joints:

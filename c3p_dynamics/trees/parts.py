@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a tree is made of, as its user gives it: joints, bodies, and what is wrong with them."""
+"""Joints and bodies of a tree as given by the user, and their validation."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ CHAINS = {
 KINDS = ('revolute', 'prismatic', 'fixed', *CHAINS)
 # entries of RᵀR − 1 of a rotation given with fewer digits than a double has
 ROTATION_TOLERANCE = 1e-9
-# asymmetry and negative eigenvalues of an inertia, as a share of its largest entry: rounding
+# largest asymmetry and negative eigenvalue of an inertia, relative to its largest entry: rounding
 INERTIA_TOLERANCE = 1e-9
 
 
 class TreeError(ValueError):
-    """A tree, or a state of one, that cannot be; the text names body, row, value and remedy."""
+    """Invalid tree or state; the text names body, row, value and remedy."""
 
 
 def _numbers(owner: str, name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
@@ -47,7 +47,7 @@ def _numbers(owner: str, name: str, value: ArrayLike, shape: tuple[int, ...]) ->
 @dataclass(frozen=True, eq=False)
 class Joint:
     """
-    How a body hangs on its lower body.
+    Joint between a body and its lower body.
 
     The joint frame is at rest in the lower body; at ``q = 0`` the body's own frame coincides with
     it. The body turns about (revolute) or slides along (prismatic) `axis`.
@@ -98,18 +98,12 @@ class Body:
 
 def checked_joint(joint: Joint, row: int) -> Joint:
     """
-    Return `joint` with arrays, its axis of length one.
-
-    Parameters
-    ----------
-    joint : Joint
-    row : int
-        For the error.
+    Return `joint` with arrays, its axis of length one; errors name its `row`.
 
     Raises
     ------
     TreeError
-        Unknown kind, wrong shape, zero axis, or a rotation that is none.
+        Unknown kind, wrong shape, zero axis, or an improper rotation.
     """
     owner = f'joint {joint.name} (row {row})'
     if joint.kind not in KINDS:
@@ -123,7 +117,7 @@ def checked_joint(joint: Joint, row: int) -> Joint:
     rotation = _numbers(owner, 'rotation', joint.rotation, (3, 3))
     error = float(np.max(np.abs(rotation.T @ rotation - np.eye(3))))
     if error > ROTATION_TOLERANCE or np.linalg.det(rotation) < 0:
-        raise TreeError(f'{owner}: rotation is none: RᵀR differs from 1 by {error:.1e}, '
+        raise TreeError(f'{owner}: improper rotation: RᵀR differs from 1 by {error:.1e}, '
                         f'determinant {np.linalg.det(rotation):.6f}; give a proper rotation')
     return Joint(joint.name, joint.kind, axis, rotation,
                  _numbers(owner, 'translation', joint.translation, (3,)))
@@ -131,13 +125,7 @@ def checked_joint(joint: Joint, row: int) -> Joint:
 
 def checked_body(body: Body, row: int) -> Body:
     """
-    Return `body` with arrays.
-
-    Parameters
-    ----------
-    body : Body
-    row : int
-        For the error.
+    Return `body` with arrays; errors name its `row`.
 
     Raises
     ------

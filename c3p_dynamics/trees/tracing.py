@@ -2,9 +2,8 @@
 """
 The recursions of one tree, run once on symbols.
 
-It is the source of the kernels that runs here, uncompiled and on arrays of expressions: what is
-written down is what the generic code does for this tree, less all that its zeros and ones make
-superfluous.
+The source of the kernels runs here, uncompiled and on arrays of expressions: the result is the
+generic code for this tree, without the operations that its zeros and ones make superfluous.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from c3p_dynamics.trees._motion_kernels import WIDTH
 from c3p_dynamics.trees.description import Tree
 from c3p_dynamics.trees.expressions import Expression, Graph, Operand
 
-# whose functions are taken apart; what they use besides stays as it is
+# functions of this package are uncompiled, all others are called as they are
 PACKAGE = 'c3p_dynamics.trees.'
 
 
@@ -37,7 +36,7 @@ def uncompiled(function: Callable[..., Any], **instead: Callable[..., Any]
     function : callable
         A kernel of this package, compiled or not.
     **instead : callable
-        Functions to call in the place of those with these names.
+        Replacements of functions with these names.
     """
     done: dict[Any, FunctionType] = {}
 
@@ -60,7 +59,7 @@ def uncompiled(function: Callable[..., Any], **instead: Callable[..., Any]
 
 
 class Symbols:
-    """The state of a tree as symbols, read from the lanes that _lane_kernels.py fills."""
+    """State of a tree as symbols, read from the lanes that _lane_kernels.py fills."""
 
     def __init__(self, tree: Tree) -> None:
         """Name the places of q, q̇ and the third vector (q̈ or τ)."""
@@ -84,7 +83,7 @@ class Symbols:
         return vector
 
     def plain(self, recursion: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a kernel for symbols; an angle is only known by its cosine and sine."""
+        """Return a kernel for symbols; an angle is represented by its cosine and sine."""
         return uncompiled(recursion, circle=self._turns.__getitem__)
 
 

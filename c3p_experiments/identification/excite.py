@@ -12,7 +12,7 @@ from c3p_bags.runs.run_bag import write_run
 from c3p_controller.law import Asked
 from c3p_description.model import Array
 from c3p_description.reading.loader import load
-from c3p_dynamics.excitation import Excitation
+from c3p_dynamics.identification.excitation import Excitation
 from c3p_experiments.loop.closed_loop import LoopLog, run_loop
 from c3p_experiments.loop.command_sources import Command
 from c3p_experiments.loop.controllers import make_controller

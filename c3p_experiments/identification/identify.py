@@ -13,9 +13,10 @@ from c3p_bags.runs.log_reader import read_run
 from c3p_bags.runs.run_log import RunLog, Series
 from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import DESCRIPTIONS, load
-from c3p_dynamics.identification import Identification, identify
-from c3p_dynamics.identification_parameters import USUAL
-from c3p_dynamics.shooting import IdentificationError, Recording, ShootingSettings
+from c3p_dynamics.identification.identify import identify
+from c3p_dynamics.identification.parameters import USUAL
+from c3p_dynamics.identification.recording import IdentificationError, Recording, ShootingSettings
+from c3p_dynamics.identification.result import Identification
 from c3p_experiments.identification.report import metrics_of, robot_file
 
 TORQUES = ('auto', 'command', 'measured')

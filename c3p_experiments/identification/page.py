@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 from c3p_bags.report import style
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.identification import Estimate, Identification
-from c3p_dynamics.shooting import Recording
+from c3p_dynamics.identification.recording import Recording
+from c3p_dynamics.identification.result import Estimate, Identification
 
 # duration of the shown section of the recording, s
 SHOWN = 3.0

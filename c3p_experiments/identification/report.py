@@ -11,12 +11,12 @@ import numpy as np
 import yaml
 
 from c3p_description.model import CasterRobot
-from c3p_dynamics.identification import Identification
-from c3p_dynamics.identification_parameters import (
+from c3p_dynamics.identification.parameters import (
     PARAMETERS,
     Unknown,
     scale,
 )
+from c3p_dynamics.identification.result import Identification
 
 # correlation of consecutive errors above which they are not noise
 PERSISTENT = 0.5

@@ -21,8 +21,8 @@ from c3p_controller.torque_laws import (
 from c3p_controller.traction_control import GrippingLaw, TractionControl
 from c3p_description.model import CasterRobot
 from c3p_experiments.loop.controllers import Controller
-from c3p_experiments.tuning.parameters import NODES, defaults
-from c3p_ros.groups import grouped
+from c3p_experiments.tuning.parameters import NODES, defaults, schemas
+from c3p_ros.schema import typed, values_class
 
 
 def make(controller: str, robot: CasterRobot, latency: float, changed: Mapping[str, float],
@@ -53,9 +53,9 @@ def make(controller: str, robot: CasterRobot, latency: float, changed: Mapping[s
         values[f'velocity_controller.{controller}.latency'] = latency
     if speed is not None:
         values['position_controller.speed'] = speed
-    lower, upper = (grouped({name.removeprefix(f'{node}.'): value for name, value
-                             in values.items() if name.startswith(f'{node}.')})
-                    for node in NODES)
+    nodes = typed(values_class(schemas()), values)
+    lower, upper = (getattr(nodes, node) for node in NODES)
+
     def gripping(name: str, law: Any, position: Any, looks_ahead: bool) -> Controller:
         traction = TractionControl(robot, traction_of(lower))
         return Controller(name, GrippingLaw(law, traction), position, looks_ahead)

@@ -8,19 +8,18 @@ The schemas of the nodes define the parameters and their bounds.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 import c3p_controller
 from c3p_controller.path_controller import PathGains
 from c3p_controller.position_controller import PositionGains
 from c3p_controller.torque_laws import LAWS, PAPER
 from c3p_controller.velocity_controller import VelocityGains
+from c3p_ros.schema import read_schema
 
 NODES = ('velocity_controller', 'position_controller')
 
@@ -97,20 +96,9 @@ class Tunable:
 @cache
 def schemas() -> dict[str, dict[str, Any]]:
     """Return the entry of each parameter of the control nodes, by full name."""
-    found = {}
-    for node in NODES:
-        place = Path(c3p_controller.__file__).with_name(f'{node}_parameters.yaml')
-        content = yaml.safe_load(place.read_text(encoding='utf-8'))
-        found |= {f'{node}.{name}': entry for name, entry in _entries(content[node])}
-    return found
-
-
-def _entries(group: Mapping[str, Any], prefix: str = '') -> Iterator[tuple[str, dict[str, Any]]]:
-    for name, entry in group.items():
-        if 'type' in entry and not isinstance(entry['type'], dict):
-            yield prefix + name, entry
-        else:
-            yield from _entries(entry, f'{prefix}{name}.')
+    folder = Path(c3p_controller.__file__).parent
+    return {f'{node}.{name}': entry for node in NODES
+            for name, entry in read_schema(folder / f'{node}_parameters.yaml').items()}
 
 
 def defaults() -> Values:

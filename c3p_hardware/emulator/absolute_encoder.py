@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-An absolute encoder as CiA 406 describes it: numbers in, numbers out.
+Model of a CiA 406 absolute encoder.
 
-With scaling (6000h bit 2) a turn has 6001h steps and the position returns to 0 after 6002h;
-without it both are those of the disc. Bit 0 reverses the counting. The preset 6003h shifts the
-position, and 6509h tells by how much.
+Pure. With scaling (6000h bit 2) a turn has 6001h steps and the position wraps after 6002h; without
+it both are those of the disc. Bit 0 reverses the counting. The preset 6003h shifts the position by
+the offset 6509h.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ POSITION_ERROR = 1 << 0  # 6503h, 6504h
 @dataclass(frozen=True)
 class EncoderCard:
     """
-    What an encoder and its mounting are.
+    Data of an encoder and its mounting.
 
     Attributes
     ----------
     counts : int
-        Of the disc per turn.
+        Counts of the disc per turn.
     turns : int
-        That it can tell apart; 1 for a single-turn encoder.
+        Number of turns in its range; 1 for a single-turn encoder.
     zero_counts : int
-        What it tells when the steering angle is 0.
+        Position at steering angle 0.
     direction : int
-        1 or -1: whether it counts up or down with the steering angle.
+        1 when it counts up with the steering angle, else -1.
     """
 
     counts: int = 4096
@@ -39,7 +39,7 @@ class EncoderCard:
     direction: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Reject impossible values."""
         for name in ('counts', 'turns'):
             value = getattr(self, name)
             if value != int(value) or value < 1:
@@ -68,13 +68,13 @@ class AbsoluteEncoder:
     steps, range : int
         6001h and 6002h.
     offset : int
-        6509h, which a preset makes.
+        6509h, set by a preset.
     alarms, warnings : int
         6503h and 6505h.
     jump : int
-        Counts by which a fault shifts the disc.
+        Shift of the disc by a fault, counts.
     stuck : bool
-        A fault: the position stays where it is.
+        The position is frozen by a fault.
     """
 
     def __init__(self, card: EncoderCard) -> None:
@@ -85,19 +85,19 @@ class AbsoluteEncoder:
         self.restart()
 
     def restart(self) -> None:
-        """Begin again as after switching on; the disc still stands where it stood."""
+        """Reset as at power-on; the disc keeps its angle."""
         self.parameters = SCALED
         self.steps, self.range = self.card.counts, self.card.counts * self.card.turns
         self.offset = 0
         self.alarms = self.warnings = 0
 
     def sense(self, angle: float) -> None:
-        """Turn the shaft to a steering angle, rad."""
+        """Set the steering angle, rad."""
         if not self.stuck:
             self._angle = angle
 
     def _shaft(self) -> tuple[int, int]:
-        """Return the position without preset and the range in which it returns to 0."""
+        """Return the position without preset, and the range."""
         card = self.card
         disc = math.floor(card.direction * self._angle / (2 * math.pi) * card.counts
                           + card.zero_counts + self.jump + 0.5) % (card.counts * card.turns)
@@ -115,7 +115,7 @@ class AbsoluteEncoder:
 
     def preset(self, value: int) -> None:
         """
-        Make the position `value` where the shaft stands now (6003h).
+        Set the present position to `value` (6003h).
 
         Raises
         ------

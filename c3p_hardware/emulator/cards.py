@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-All motor cards and encoders of a robot on one bus, and the robot behind them.
+Emulated motor cards and encoders of a robot on one bus, with a simulated robot.
 
-One thread: it reads frames, lets time pass, and lets the devices act. `run` follows the clock;
-`advance` lets a given time pass, and then the same frames give the same bits.
+A single thread reads frames, steps the robot and the devices. `run` follows the clock; `advance`
+simulates a given time, reproducibly: the same frames give the same bits.
 """
 
 from __future__ import annotations
@@ -12,34 +12,60 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 import can
 import numpy as np
+from numpy.typing import ArrayLike
 
+from c3p_description.model import Array, CasterRobot
+from c3p_hardware.canopen.process_data import NMT_ID, SYNC_ID
 from c3p_hardware.emulator.absolute_encoder import EncoderCard
-from c3p_hardware.emulator.faults import Fault, FaultSchedule, befallen, parse_faults
+from c3p_hardware.emulator.faults import Fault, FaultSchedule, affected, parse_faults
 from c3p_hardware.emulator.motor_drive import DriveCard
 from c3p_hardware.emulator.profiles import DriveDevice, EmulatedDevice, EncoderDevice
-from c3p_hardware.emulator.robot_behind import RobotBehind, TrueJoints
-from c3p_hardware.process_data import NMT_ID, SYNC_ID
 
 # longest step of the robot and of the timers of the devices, s
 TICK = 1e-3
-# a shorter time than this is left for the next step, s: ten frames come in half of a millisecond
+# shortest step, s; a shorter time waits for the next one: ten frames take half a millisecond
 SHORTEST_STEP = 1e-4
-# shorter remainders of a given time are rounding, s
+# remainder of a given time that is rounding, s
 INSTANT = 1e-9
 
-# after a pause of the process this much is caught up; what is longer has not happened, s
+# longest pause of the process that is caught up, s; the rest is dropped
 LONGEST_CATCH_UP = 0.05
-# how long to wait before a bus that fails is asked again, s
-BUS_PATIENCE = 0.01
+# time between two reads of a failing bus, s
+BUS_RETRY = 0.01
+
+
+class TrueJoints(Protocol):
+    """True joints (n,) of the model, rad and rad/s; angles are not wrapped."""
+
+    steering: Array
+    steering_rate: Array
+    wheel_angle: Array
+    wheel_rate: Array
+
+
+class RobotPlant(Protocol):
+    """A robot that takes wheel torques, such as the plants of the simulation."""
+
+    robot: CasterRobot
+
+    def sense(self) -> TrueJoints:
+        """Return the present joints."""
+
+    def step(self, wheel_torque: ArrayLike, dt: float) -> TrueJoints:
+        """Apply `wheel_torque` (n,) N·m for `dt` seconds and return the joints afterwards."""
+
+    def truth(self) -> Any:
+        """Return the present pose and twist."""
 
 
 @dataclass(frozen=True)
 class EmulatedDevices:
     """
-    Which devices there are.
+    Devices of a robot.
 
     Attributes
     ----------
@@ -50,9 +76,9 @@ class EmulatedDevices:
     drive_serials, encoder_serials : tuple of int
         Empty for 1001 … and 2001 ….
     wheel_direction, steering_direction : tuple of int
-        1 or -1, one for all or one per caster: how motors and encoders are mounted.
+        Mounting of motors and encoders, 1 or -1, one for all or one per caster.
     steering_zero_counts : tuple of int
-        What an encoder tells when its caster's steering angle is 0.
+        Position of each encoder at steering angle 0.
     """
 
     drive: DriveCard = field(default_factory=DriveCard)
@@ -75,12 +101,12 @@ class EmulatedDevices:
         count : int
             Number of casters.
         first : int
-            Where the numbers begin when there are none.
+            First number when none are given.
 
         Raises
         ------
         ValueError
-            Neither none, nor one, nor `count` values; ids that are not different.
+            Another number of values than none, one or `count`.
         """
         values = tuple(getattr(self, name))
         numbered = name.endswith(('ids', 'serials'))
@@ -95,13 +121,13 @@ class EmulatedDevices:
 
 class EmulatedCards:
     """
-    The devices of a robot on `bus`, with `plant` behind them.
+    Devices of a robot on `bus`, which drive `plant`.
 
     Parameters
     ----------
     bus : can.BusABC
-    plant : RobotBehind
-        With ideal sensors: the cards do the counting and the delaying.
+    plant : RobotPlant
+        With ideal sensors, as the cards emulate counts and delays.
     settings : EmulatedDevices, optional
     faults : str
         Script, see `faults.py`.
@@ -111,25 +137,25 @@ class EmulatedCards:
     devices : dict of str to EmulatedDevice
         ``drive1`` … and ``encoder1`` ….
     time : float, s
-        Of the cards and the robot, since the start.
+        Time of the cards and the robot, since the start.
     truth : GroundTruth
     sample : TrueJoints
     syncs, missed_syncs : int
-        SYNC frames answered, and those that another one had overtaken.
+        SYNC frames with and without response; the newest waiting one gets it.
     dropped : int
-        Frames that the bus did not take.
+        Frames rejected by the bus.
     pauses, lost_time : int and float, s
-        How often, and how long together, the process did not run.
+        Number and total duration of pauses of the process.
 
     Raises
     ------
     ValueError
-        Node ids that are not different, or settings for another number of casters.
+        Equal node ids, or settings for another number of casters.
     """
 
-    def __init__(self, bus: can.BusABC, plant: RobotBehind,
+    def __init__(self, bus: can.BusABC, plant: RobotPlant,
                  settings: EmulatedDevices | None = None, faults: str = '') -> None:
-        """Switch the devices on; they tell that they have booted."""
+        """Boot the devices."""
         settings = settings or EmulatedDevices()
         self._bus, self.plant = bus, plant
         count = plant.robot.count
@@ -138,7 +164,7 @@ class EmulatedCards:
                        for i, (node, serial, card) in enumerate(drives)]
         self.encoders = [EncoderDevice(f'encoder{i + 1}', node, card, serial, self._send)
                          for i, (node, serial, card) in enumerate(encoders)]
-        # who has the smaller identifier comes first on the bus
+        # bus arbitration: the smaller identifier is sent first
         self._all: list[EmulatedDevice] = sorted([*self.drives, *self.encoders],
                                                  key=lambda d: d.id)
         self.devices = {device.name: device for device in (*self.drives, *self.encoders)}
@@ -158,42 +184,42 @@ class EmulatedCards:
 
     @property
     def present_faults(self) -> tuple[str, ...]:
-        """The injected faults that last now, as ``kind:device``."""
+        """Present faults as ``kind:device``."""
         return self._schedule.present
 
     def inject(self, faults: str | Fault) -> None:
         """
-        Let faults happen; from any thread. Times that have passed are now.
+        Add faults, from any thread; those with a past time begin now.
 
         Raises
         ------
         FaultError
-            A script that cannot be read, or a device that cannot have the fault.
+            An invalid script, or a device without this fault.
         """
         given = parse_faults(faults) if isinstance(faults, str) else (faults,)
         for fault in given:
-            befallen(fault, tuple(self.devices))
+            affected(fault, tuple(self.devices))
         self._injected.extend(given)
 
     def advance(self, seconds: float) -> None:
-        """Take the frames that are there, and let a given time pass in steps of 1 ms."""
+        """Take waiting frames and simulate a given time in steps of 1 ms."""
         end = self.time + seconds
         while end - self.time > INSTANT:
             self._take(self._waiting(0.0))
             self._step(min(TICK, end - self.time))
 
     def run(self, stop: threading.Event) -> None:
-        """Follow the clock until `stop` is set; a bus that fails is tried again."""
+        """Follow the clock until `stop` is set; a failing bus is read again."""
         zero = time.monotonic() - self.time
         while not stop.is_set():
             try:
                 frames = self._waiting(max(0.0, self.time + TICK - (time.monotonic() - zero)))
             except can.CanError:
                 frames = []
-                stop.wait(BUS_PATIENCE)
+                stop.wait(BUS_RETRY)
             ahead = time.monotonic() - zero - self.time
             if ahead > LONGEST_CATCH_UP:
-                # the robot has not moved on while nobody could command it
+                # the robot does not move while it cannot be commanded
                 self.pauses += 1
                 self.lost_time += ahead - LONGEST_CATCH_UP
                 zero += ahead - LONGEST_CATCH_UP
@@ -204,10 +230,10 @@ class EmulatedCards:
                     self._step(ahead / steps)
             self._take(frames, live=True)
 
-    def _waiting(self, patience: float) -> list[can.Message]:
-        """Return all frames that wait, after at most `patience` seconds for the first."""
+    def _waiting(self, timeout: float) -> list[can.Message]:
+        """Return all waiting frames, after at most `timeout` seconds for the first."""
         frames = []
-        message = self._bus.recv(patience)
+        message = self._bus.recv(timeout)
         while message is not None:
             frames.append(message)
             message = self._bus.recv(0)
@@ -215,10 +241,10 @@ class EmulatedCards:
 
     def _take(self, frames: list[can.Message], live: bool = False) -> None:
         """
-        Let the devices have the frames; of several SYNCs the newest is answered.
+        Give the frames to the devices, of several SYNCs the newest alone.
 
-        A device latches what it senses when SYNC is on the bus; a process of an ordinary computer
-        comes to read it later. What was sensed then is told when it is `live`.
+        A device samples when SYNC is on the bus, but this process reads SYNC later. When `live`,
+        the samples are those at the time of the frame.
         """
         syncs = [i for i, frame in enumerate(frames) if frame.arbitration_id == SYNC_ID]
         self.missed_syncs += max(0, len(syncs) - 1)
@@ -226,26 +252,26 @@ class EmulatedCards:
             if frame.is_extended_id or frame.is_remote_frame or frame.is_error_frame:
                 continue
             number, data = frame.arbitration_id, bytes(frame.data)
-            hearing = [d for d in self._all if d.heard and d.alive]
+            receivers = [d for d in self._all if d.connected and d.alive]
             if number == SYNC_ID:
                 if i == syncs[-1]:
                     self.syncs += 1
                     self._turn(min(max(0.0, time.time() - frame.timestamp), LONGEST_CATCH_UP)
                                if live else 0.0)
-                    for device in hearing:
+                    for device in receivers:
                         device.sync(self.time)
                     self._turn(0.0)
             elif number == NMT_ID:
                 if len(data) == 2:
-                    for device in hearing:
+                    for device in receivers:
                         if data[1] in (0, device.id):
                             device.command(data[0], self.time)
             else:
-                for device in hearing:
+                for device in receivers:
                     device.receive(number, data, self.time)
 
     def _step(self, dt: float) -> None:
-        """Let motors and robot run for `dt`, then let the devices see and do what is due."""
+        """Step motors and robot by `dt`, then the devices."""
         sample = self.sample
         torque = [drive.torque(dt, float(angle), float(rate)) for drive, angle, rate in zip(
             self.drives, sample.wheel_angle, sample.wheel_rate, strict=True)]
@@ -258,12 +284,12 @@ class EmulatedCards:
             device.step(self.time)
 
     def _see(self, sample: TrueJoints) -> None:
-        """Turn the encoders as the robot has turned them."""
+        """Set the encoders to the joints of the robot."""
         self.sample, self.truth = sample, self.plant.truth()
         self._turn(0.0)
 
     def _turn(self, ago: float) -> None:
-        """Turn the encoders to where they stood `ago` seconds before the last sample."""
+        """Set the encoders to the joints `ago` seconds before the last sample."""
         sample = self.sample
         wheels = sample.wheel_angle - ago * sample.wheel_rate
         for drive, angle in zip(self.drives, wheels, strict=True):
@@ -275,7 +301,7 @@ class EmulatedCards:
     def _send(self, can_id: int, data: bytes) -> None:
         try:
             self._bus.send(can.Message(arbitration_id=can_id, data=data, is_extended_id=False))
-        except can.CanError:  # nobody reads: a real device would not know either
+        except can.CanError:  # a full buffer, which a real device would not notice
             self.dropped += 1
 
 

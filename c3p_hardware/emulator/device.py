@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What every emulated device does on the bus, whatever it is: CiA 301.
+CiA 301 services of every emulated device.
 
 Boot-up, network management, heartbeats and their consumer, emergencies, SDO server, process data.
-The SDO server is canopen's. What has a time is done here, by `step`, and not by threads:
-a device does nothing unless it is told what time it is.
+The SDO server is canopen's. Everything else with a time is done by `step`, without threads.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from typing import Any
 import canopen
 from canopen.sdo import SdoAbortedError
 
-from c3p_hardware.cia301 import ErrorBehaviour, NmtCommand, NmtState
+from c3p_hardware.canopen.cia301 import ErrorBehaviour, NmtCommand, NmtState
+from c3p_hardware.canopen.process_data import heartbeat_id, sdo_request_id
 from c3p_hardware.emulator.pdo import BAD_VALUE, ReceivePdo, TransmitPdo
-from c3p_hardware.process_data import heartbeat_id, sdo_request_id
 
 EDS = Path(__file__).parents[1] / 'eds'
 
@@ -39,8 +38,8 @@ _AFTER_LOSS = {ErrorBehaviour.PRE_OPERATIONAL: NmtState.PRE_OPERATIONAL,
                ErrorBehaviour.STOPPED: NmtState.STOPPED}
 
 
-class _Outlet(canopen.Network):
-    """The network as canopen's node sees it: sends through the device, starts no threads."""
+class _DeviceNetwork(canopen.Network):
+    """Network of canopen's node, which sends through the device and starts no threads."""
 
     def __init__(self, send: Callable[[int, bytes], None]) -> None:
         super().__init__()
@@ -50,11 +49,11 @@ class _Outlet(canopen.Network):
         self._send(can_id, bytes(data))
 
     def send_periodic(self, can_id: int, data: Any, period: float, remote: bool = False) -> Any:
-        return _NoTask()
+        return _NoThread()
 
 
-class _NoTask:
-    """Stands for a thread that canopen would start; the device sends its heartbeats itself."""
+class _NoThread:
+    """Replaces a thread of canopen, as `Device.step` sends the heartbeats."""
 
     def stop(self) -> None:
         pass
@@ -65,43 +64,43 @@ class _NoTask:
 
 class Device:
     """
-    A device on the bus; drives and encoders add their profiles.
+    A device on the bus; subclasses add the profiles of drives and encoders.
 
     Parameters
     ----------
     name : str
     node_id : int
     eds : str
-        Name of its file, without suffix.
+        Name of the EDS file, without suffix.
     serial : int
         1018h:4.
     send : callable
-        Gets identifier and bytes of each frame.
+        Called with identifier and data of each frame.
 
     Attributes
     ----------
     state : NmtState
     live : dict of (index, subindex) to callable
-        Objects whose value is asked for at each reading.
+        Objects with a computed value.
     writers : dict of (index, subindex) to callable
-        Called with what is written; ValueError refuses it.
-    present, heard : bool
-        Faults: whether it is switched on, and whether its cable is whole.
+        Called with a written value; ValueError rejects it.
+    present, connected : bool
+        Power and cable; False with a fault.
     doubled : bool
-        A fault: a second device with the same node id is on the bus.
+        A second device with the same node id is on the bus; True with a fault.
     ordered : bool
-        False with a fault: process data does not reach it.
+        Process data reaches the device; False with a fault.
     """
 
     def __init__(self, name: str, node_id: int, eds: str, serial: int,
                  send: Callable[[int, bytes], None]) -> None:
-        """Take the device out of its box; `boot` switches it on."""
+        """Create a powered-off device; `boot` switches it on."""
         self.name, self.id, self._send = name, node_id, send
         self.state = NmtState.INITIALISING
-        self.present, self.heard, self.doubled, self.ordered = True, True, False, True
+        self.present, self.connected, self.doubled, self.ordered = True, True, False, True
         self.serial, self.wrong_serial = serial, None
         self.node = canopen.LocalNode(node_id, canopen.import_od(str(EDS / f'{eds}.eds'), node_id))
-        self.node.associate_network(_Outlet(self.transmit))
+        self.node.associate_network(_DeviceNetwork(self.transmit))
         self.node.add_read_callback(self._on_read)
         self.node.add_write_callback(self._on_write)
         objects = self.node.object_dictionary
@@ -124,7 +123,7 @@ class Device:
         self._clear()
 
     def _clear(self) -> None:
-        """Forget everything that is not burnt in."""
+        """Reset everything volatile."""
         self.node.data_store.clear()
         for pdo in (*self.received, *self.sent):
             pdo.restart()
@@ -135,22 +134,22 @@ class Device:
         self._active: dict[int, int] = {}
         self.on_restart()
 
-    # --- what profiles add
+    # --- hooks of the profiles
 
     def on_restart(self) -> None:
         """Return to the state after switching on."""
 
     def on_connection_lost(self, code: int) -> None:
-        """Do what is to be done when the master is lost, with the error `code` of it."""
+        """React to the loss of the master, with its error `code`."""
 
     def on_connection_found(self) -> None:
-        """Do what is to be done when the master is heard again."""
+        """React to the return of the master."""
 
     # --- life
 
     @property
     def alive(self) -> bool:
-        """Whether it runs, heard or not."""
+        """The device is running, connected or not."""
         return self.present and self.state is not NmtState.INITIALISING
 
     @property
@@ -162,29 +161,29 @@ class Device:
         return register
 
     def boot(self, now: float) -> None:
-        """Be ready at `now`: tell so, and wait in PRE-OPERATIONAL."""
+        """Enter PRE-OPERATIONAL at `now`, with the boot-up message."""
         self._now, self._boot_at = now, None
         self._clear()
         self.state = NmtState.PRE_OPERATIONAL
         self.transmit(heartbeat_id(self.id), bytes([NmtState.INITIALISING]))
 
     def reboot(self, now: float) -> None:
-        """Start again: be ready after BOOT_TIME."""
+        """Restart; boot after BOOT_TIME."""
         self.off()
         self.present, self._boot_at = True, now + BOOT_TIME
 
     def off(self) -> None:
-        """Be switched off."""
+        """Switch off."""
         self.present, self.state, self._boot_at = False, NmtState.INITIALISING, None
         self.on_restart()
 
     def transmit(self, can_id: int, data: bytes) -> None:
-        """Send a frame, when the device is on and its cable whole."""
-        if self.present and self.heard:
+        """Send a frame, if the device is powered and connected."""
+        if self.present and self.connected:
             self._send(can_id, data)
 
     def step(self, now: float) -> None:
-        """Do what is due at `now`, s: booting, heartbeats, time-outs, event-driven PDOs."""
+        """Handle everything due at `now`, s: boot, heartbeats, timeouts, event-driven PDOs."""
         self._now = now
         if self._boot_at is not None and now >= self._boot_at:
             self.boot(now)
@@ -227,9 +226,9 @@ class Device:
         """
         self._now = now
         if can_id == sdo_request_id(self.id):
-            # fewer than eight bytes are no request
+            # a request has eight bytes
             if self.state is not NmtState.STOPPED and len(data) == 8:
-                # canopen's server cannot abort what has not begun
+                # canopen's server cannot abort a transfer that has not begun
                 with contextlib.suppress(struct.error):
                     self.node.sdo.on_request(can_id, bytearray(data), now)
         elif self._patience and can_id == heartbeat_id(self._master):
@@ -253,7 +252,7 @@ class Device:
                 self.on_connection_found()
 
     def sync(self, now: float) -> None:
-        """Answer a SYNC at `now`."""
+        """Respond to a SYNC at `now`."""
         self._now = now
         if self.state is not NmtState.OPERATIONAL:
             return
@@ -267,11 +266,11 @@ class Device:
                 if pdo.kind or data != pdo.last:
                     pdo.last = data
                     self.transmit(pdo.cob_id, data)
-                    if self.doubled:  # the other one has just been switched on
+                    if self.doubled:  # the second device has just booted
                         self.transmit(pdo.cob_id, bytes(len(data)))
 
     def command(self, command: int, now: float) -> None:
-        """Obey a command of network management at `now`."""
+        """Execute a network management command at `now`."""
         self._now = now
         if command in (NmtCommand.RESET_NODE, NmtCommand.RESET_COMMUNICATION):
             self.reboot(now)
@@ -284,13 +283,13 @@ class Device:
             for pdo in (*self.received, *self.sent):
                 pdo.clear()
         self.state = state
-        if left:  # commands cannot come any more
+        if left:  # no command is received any more
             self.on_connection_lost(NETWORK_LEFT)
 
     # --- errors
 
     def communication_error(self, code: int) -> None:
-        """Tell a communication error and do as 1029h:1 and the profile say."""
+        """Send a communication error and react as configured in 1029h:1 and by the profile."""
         self.emergency(code, COMMUNICATION)
         self.on_connection_lost(code)
         behaviour = self.value(0x1029, 1)
@@ -298,21 +297,21 @@ class Device:
             self.state = _AFTER_LOSS[behaviour]
 
     def emergency(self, code: int, register: int = 0) -> None:
-        """Tell an error by EMCY, and keep it in 1003h; `register` are its bits in 1001h."""
+        """Send EMCY and add the error to 1003h; `register` are its bits in 1001h."""
         self._active[code] = register
         self._errors[:] = [code, *self._errors[:3]]
         if self.state is not NmtState.STOPPED:
             self.node.emcy.send(code, self.register, bytes(5))
 
     def recovered(self, code: int) -> None:
-        """Tell that an error is gone."""
+        """Send EMCY for the end of an error."""
         if self._active.pop(code, None) is not None and self.state is not NmtState.STOPPED:
             self.node.emcy.reset(self.register, bytes(5))
 
     # --- objects
 
     def value(self, index: int, subindex: int) -> int:
-        """Return the value of an object now."""
+        """Return the present value of an object."""
         getter = self.live.get((index, subindex))
         if getter is not None:
             return getter()
@@ -320,7 +319,7 @@ class Device:
         return found.decode_raw(self.node.get_data(index, subindex))
 
     def write(self, index: int, subindex: int, value: int) -> None:
-        """Write an object from a PDO; what cannot be is left out, as nobody can be told."""
+        """Write an object from a PDO; an invalid value is an emergency."""
         writer = self.writers.get((index, subindex))
         try:
             if writer is not None:
@@ -352,11 +351,11 @@ class Device:
                 raise SdoAbortedError(BAD_VALUE) from None
 
     def _produce(self, milliseconds: int) -> None:
-        """Beat with this period from now on; 1017h."""
+        """Set the heartbeat period; 1017h."""
         self._period, self._beat_at = 1e-3 * milliseconds, self._now
 
     def _consume(self, value: int) -> None:
-        """Watch a master from its next heartbeat on; 1016h."""
+        """Monitor a master from its next heartbeat on; 1016h."""
         self._master, self._patience = value >> 16 & 0x7F, 1e-3 * (value & 0xFFFF)
         self._beaten, self._master_lost = -1.0, False
         if value and not (self._master and self._patience) and value & 0xFFFF:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A torque drive as CiA 402 describes it, with motor, gear and encoder.
+Model of a CiA 402 torque drive with motor, gear and encoder.
 
-Numbers in, numbers out: controlword and objects on one side, the angle of the wheel and the torque
-at it on the other. What comes over the bus is `device.py`'s. CiA 402-2: state machine of the power
-drive system, cyclic synchronous torque mode.
+Pure: controlword and objects on one side, angle and torque of the wheel on the other; `profiles`
+connects it to the bus. CiA 402-2: state machine of the power drive system, cyclic synchronous
+torque mode. The state machine is written independently of `canopen.cia402`, the master's.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from c3p_hardware.cia402 import (
+from c3p_hardware.canopen.cia402 import (
     INTERNAL_LIMIT,
     MODE_CST,
     REMOTE,
@@ -29,10 +29,10 @@ from c3p_hardware.cia402 import (
 NO_MODE = 0
 FAULT_RESET_BIT = 1 << 7
 
-# a wheel below this rate stands, as far as the end of a ramp goes, rad/s
+# rate at which a ramp has ended, rad/s
 STANDSTILL = 0.05
-# how hard a ramp is followed, at the wheel, N·m per rad/s: with the 0.016 kg·m² that a third of
-# 30 kg is for a wheel of 4 cm, in 50 ms
+# gain of the ramp at the wheel, N·m per rad/s: a time constant of 50 ms with 0.016 kg·m², a third
+# of 30 kg on a wheel of 4 cm
 RAMP_GAIN = 0.3
 
 _POWERED = (DriveState.OPERATION_ENABLED, DriveState.QUICK_STOP_ACTIVE,
@@ -45,27 +45,27 @@ _RAMP = FaultReactionOption.QUICK_STOP_RAMP
 @dataclass(frozen=True)
 class DriveCard:
     """
-    What a motor, its gear, its encoder and its card are.
+    Data of a motor, its gear, its encoder and its card.
 
     Attributes
     ----------
     rated_torque : float, N·m
-        Of the motor, 6076h.
+        Rated torque of the motor, 6076h.
     gear_ratio : float
         Turns of the motor per turn of the wheel.
     efficiency : float
-        Of the gear; the torque at the wheel is ``rated_torque·gear_ratio·efficiency`` times the
-        share of the rated torque.
+        Efficiency of the gear; the torque at the wheel is ``rated_torque·gear_ratio·efficiency``
+        times the fraction of the rated torque.
     counts : int
-        Of the encoder per turn of the motor.
+        Counts of the encoder per turn of the motor.
     direction : int
-        1 or -1: how the motor is mounted.
+        Mounting of the motor, 1 or -1.
     bandwidth : float, Hz
-        Of the current loop, a first-order lag.
+        Bandwidth of the current loop, a first-order lag.
     max_permille : int
         Peak torque of the card, permille of the rated torque.
     voltage : float, V
-        Of the supply.
+        Supply voltage.
     """
 
     rated_torque: float = 0.11
@@ -78,7 +78,7 @@ class DriveCard:
     voltage: float = 24.0
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Reject impossible values."""
         for name in ('rated_torque', 'gear_ratio', 'efficiency', 'bandwidth', 'voltage', 'counts',
                      'max_permille'):
             value = getattr(self, name)
@@ -102,9 +102,9 @@ class MotorDrive:
     """
     State machine, torque mode and current loop of one drive.
 
-    The torque that the motor gives follows the target by ``ẋ = 2πf (x* − x)``, discretised
-    exactly; `step` returns its mean over the step, so that the impulse is exact, too. It starts
-    without torque and is enabled by nothing but controlwords 6, 7, 15 one after the other.
+    The motor torque follows the target by ``ẋ = 2πf (x* − x)``, discretised exactly; `step`
+    returns its mean over the step, so that the impulse is exact. The drive starts without torque
+    and is enabled by the controlwords 6, 7, 15 in this order alone.
 
     Parameters
     ----------
@@ -114,11 +114,11 @@ class MotorDrive:
     ----------
     state : DriveState
     mode, mode_display : int
-        6060h and 6061h; torque is given in mode 10 only.
+        6060h and 6061h; the drive follows the torque in mode 10 only.
     target : int
         6071h, permille.
     max_torque, max_current : int
-        6072h and 6073h, permille: the smaller one limits.
+        6072h and 6073h, permille; the smaller one applies.
     quick_stop_option, fault_option, abort_option : int
         605Ah, 605Eh and 6007h.
     ramp : int
@@ -128,7 +128,7 @@ class MotorDrive:
     position, torque_actual : int
         6064h and 6077h.
     warning, safe_torque_off : bool
-        Conditions from outside.
+        External conditions.
     """
 
     def __init__(self, card: DriveCard) -> None:
@@ -137,7 +137,7 @@ class MotorDrive:
         self.restart()
 
     def restart(self, wheel_angle: float = 0.0) -> None:
-        """Begin again as after switching on: position 0 here, everything at its default."""
+        """Reset as at power-on: position 0 here, everything at its default."""
         self.state = _OFF
         self.mode, self.mode_display = NO_MODE, NO_MODE
         self.target = 0
@@ -157,12 +157,12 @@ class MotorDrive:
 
     @property
     def controlword(self) -> int:
-        """6040h as it was last written."""
+        """Last controlword, 6040h."""
         return self._word
 
     @property
     def position(self) -> int:
-        """6064h, counts of the motor since switching on, a signed number of 32 bits."""
+        """6064h, counts of the motor since power-on, a signed number of 32 bits."""
         return (self._counts + (1 << 31)) % (1 << 32) - (1 << 31)
 
     @property
@@ -197,8 +197,9 @@ class MotorDrive:
         """
         Take a controlword: at most one transition of the state machine.
 
-        The numbers in the table below are those of CiA 402. Stopping needs nothing; going up needs
-        the states one by one, voltage, and bit 7 low. A fault is left by the rising edge of bit 7.
+        Stopping has no condition. Enabling needs the states one by one, voltage, and bit 7 low.
+        A fault is left by the rising edge of bit 7. Numbers in comments are those of the
+        transitions in CiA 402.
         """
         edge = bool(word & ~self._word & FAULT_RESET_BIT)
         self._word = word
@@ -222,7 +223,7 @@ class MotorDrive:
         """Return the state after shutdown (6), switch on (7) or enable operation (15)."""
         if state is _OFF:  # 2, with voltage only
             return _OFF if self.safe_torque_off else DriveState.READY_TO_SWITCH_ON
-        if state is DriveState.QUICK_STOP_ACTIVE:  # 16; not after a loss, nobody has asked then
+        if state is DriveState.QUICK_STOP_ACTIVE:  # 16; not after a lost master
             again = word == 0x0F and self.quick_stop_option == _STAY and not self._lost
             return DriveState.OPERATION_ENABLED if again else state
         if not word & 0x01:  # 6, 8
@@ -232,7 +233,7 @@ class MotorDrive:
         return DriveState.OPERATION_ENABLED  # 4
 
     def fail(self, code: int) -> None:
-        """React to an error `code` (603Fh) as 605Eh says, and stay in FAULT; 13 and 14."""
+        """React to an error `code` (603Fh) by 605Eh, and stay in FAULT; 13 and 14."""
         if self.state in (DriveState.FAULT, DriveState.FAULT_REACTION_ACTIVE):
             return
         self.error_code = code
@@ -241,7 +242,7 @@ class MotorDrive:
                       else DriveState.FAULT)
 
     def connection_lost(self, code: int) -> None:
-        """Do as 6007h says when the master is lost; 603Fh tells `code`."""
+        """React to a lost master by 6007h, with error `code` in 603Fh."""
         if self.abort_option == AbortOption.NO_ACTION:
             return
         if self.abort_option == AbortOption.FAULT:
@@ -260,7 +261,7 @@ class MotorDrive:
             self.state = _OFF
 
     def connection_found(self) -> None:
-        """Forget the error code of a lost master; the state stays as it is."""
+        """Clear the error code of a lost master; the state stays."""
         if self.state is not DriveState.FAULT:
             self.error_code = 0
 
@@ -284,35 +285,35 @@ class MotorDrive:
         self.mode_display = self.mode if self.mode_override is None else self.mode_override
         if self.safe_torque_off and self.state not in (DriveState.FAULT, _OFF):
             self.state = _OFF
-        wanted = self._wanted(dt, wheel_rate)
+        setpoint = self._setpoint(dt, wheel_rate)
         if self.state not in _POWERED:
             # the power stage is open: no current, at once
             self._permille = 0.0
             return 0.0
         span = 2 * math.pi * self.card.bandwidth * dt
         decayed = math.exp(-span)
-        mean = wanted + (self._permille - wanted) * (1 - decayed) / span
-        self._permille = wanted + (self._permille - wanted) * decayed
+        mean = setpoint + (self._permille - setpoint) * (1 - decayed) / span
+        self._permille = setpoint + (self._permille - setpoint) * decayed
         return mean * self.card.permille_torque
 
     def sense(self, wheel_angle: float) -> None:
-        """Read the encoder, which begins at 0 in the middle of a count."""
+        """Sample the encoder, which begins at 0 in the middle of a count."""
         self._counts = math.floor((wheel_angle - self._origin) * self.card.counts_per_radian + 0.5)
 
-    def _wanted(self, dt: float, wheel_rate: float) -> float:
-        """Return the torque that the current loop follows, permille; end ramps that are done."""
+    def _setpoint(self, dt: float, wheel_rate: float) -> float:
+        """Return the setpoint of the current loop, permille, and end finished ramps."""
         limit = min(self.max_torque, self.max_current, self.card.max_permille)
         rate = self.card.direction * wheel_rate
         if self.state in (DriveState.QUICK_STOP_ACTIVE, DriveState.FAULT_REACTION_ACTIVE):
-            wanted = self._braking(dt, rate)
+            setpoint = self._braking(dt, rate)
         else:
-            wanted = float(self.target) if self._following else 0.0
+            setpoint = float(self.target) if self._following else 0.0
             self._reference = rate
-        self._limited = self._following and abs(wanted) > limit
-        return max(-limit, min(limit, wanted))
+        self._limited = self._following and abs(setpoint) > limit
+        return max(-limit, min(limit, setpoint))
 
     def _braking(self, dt: float, rate: float) -> float:
-        """Follow the ramp of 6085h down to zero; leave the state when the wheel stands."""
+        """Follow the ramp of 6085h down to zero; leave the state at standstill."""
         down = self.ramp / abs(self.card.counts_per_radian) * dt
         self._reference = math.copysign(max(0.0, abs(self._reference) - down), self._reference)
         if self._reference == 0.0 and abs(rate) < STANDSTILL:

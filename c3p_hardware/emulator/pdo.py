@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Process data of an emulated device: configured by SDO in the order that CiA 301 asks for.
+Process data of an emulated device, configured by SDO in the order of CiA 301.
 
-To change a mapping the PDO is switched off (bit 31 of its COB-ID), the number of its entries set
-to 0, the entries written, their number set, and the PDO switched on again; anything else is
-refused with the abort code of a real device. CiA 301, 7.5.2.35 to 7.5.2.38.
+To change a mapping the PDO is disabled (bit 31 of its COB-ID), the number of its entries set to 0,
+the entries written, their number set, and the PDO enabled again. Any other order is rejected with
+the abort code of a real device. CiA 301, 7.5.2.35 to 7.5.2.38.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from canopen import LocalNode
 from canopen.sdo import SdoAbortedError
 
-from c3p_hardware.process_data import PDO_DISABLED
+from c3p_hardware.canopen.process_data import PDO_DISABLED
 
 EXTENDED = 1 << 29
 IDENTIFIER = 0x7FF
@@ -31,12 +31,12 @@ SIGNED_TYPES = (0x02, 0x03, 0x04)
 
 class Pdo:
     """
-    Parameters of one PDO, as its two objects hold them.
+    Parameters of one PDO, in its two objects.
 
     Parameters
     ----------
     node : LocalNode
-        Its dictionary gives defaults, types and what may be mapped.
+        For defaults, types and mappable objects of its dictionary.
     communication, mapping : int
         Indices of the objects, 1400h and 1600h or 1800h and 1A00h.
 
@@ -64,7 +64,7 @@ class Pdo:
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was sent and received."""
+        """Drop sent and received data."""
         self.last: bytes | None = None
         self.waiting: bytes | None = None
         self.moved = -1e9
@@ -72,7 +72,7 @@ class Pdo:
 
     @property
     def enabled(self) -> bool:
-        """Whether it is switched on."""
+        """The PDO is enabled."""
         return not self._cob & PDO_DISABLED
 
     @property
@@ -82,7 +82,7 @@ class Pdo:
 
     @property
     def on_event(self) -> bool:
-        """Whether it is independent of SYNC."""
+        """The PDO is independent of SYNC."""
         return self.kind >= FIRST_EVENT_TYPE
 
     @property
@@ -92,12 +92,12 @@ class Pdo:
 
     @property
     def timer(self) -> float:
-        """Longest time between two frames, s; 0 is none."""
+        """Longest time between two frames, s; 0 is off."""
         return 1e-3 * self._timer
 
     def write(self, index: int, subindex: int, value: int) -> None:
         """
-        Take what is written to one of the two objects.
+        Write one of the two objects.
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ class Pdo:
         Raises
         ------
         SdoAbortedError
-            Out of order, or a mapping that cannot be.
+            Wrong order, or an invalid mapping.
         """
         if index == self.mapping:
             self._write_mapping(subindex, value)
@@ -143,7 +143,7 @@ class Pdo:
         self._compile()
 
     def _check(self, entry: int) -> None:
-        """Refuse an entry that no object of the dictionary fits."""
+        """Reject an entry without a matching object of the dictionary."""
         index, subindex, bits = entry >> 16, entry >> 8 & 0xFF, entry & 0xFF
         objects = self._node.object_dictionary
         if index not in objects:
@@ -167,18 +167,18 @@ class TransmitPdo(Pdo):
     """A PDO that the device sends."""
 
     def data(self, read: Callable[[int, int], int]) -> bytes:
-        """Return its bytes, with the values that `read` (index, subindex) gives."""
+        """Return its data, with the values of `read` (index, subindex)."""
         return self.layout.pack(*(read(index, subindex) for index, subindex in self.entries))
 
     def due(self, data: bytes, now: float) -> bool:
-        """Return whether an event-driven PDO with this `data` must be sent at `now`, s."""
+        """Return True when an event-driven PDO with this `data` must be sent at `now`, s."""
         passed = now - self.moved
-        # a time that is over but for rounding is over
+        # rounding must not postpone the event timer
         return (data != self.last and passed >= self.inhibit
                 or self.timer > 0 and passed >= self.timer - 1e-9)
 
     def synchronous(self) -> bool:
-        """Count a SYNC; return whether this is one that the PDO answers."""
+        """Count a SYNC; return True when the PDO responds to it."""
         self.syncs += 1
         return self.kind == 0 or not self.on_event and self.syncs % self.kind == 0
 
@@ -188,19 +188,19 @@ class ReceivePdo(Pdo):
 
     def take(self, data: bytes, now: float, write: Callable[[int, int, int], None]) -> bool:
         """
-        Take a frame at `now`; act on it, or keep it until the next SYNC.
+        Take a frame at `now`; write its values immediately, or at the next SYNC.
 
         Parameters
         ----------
         data : bytes
         now : float, s
         write : callable
-            Gets index, subindex and value.
+            Called with index, subindex and value.
 
         Returns
         -------
         bool
-            False when it is too short, which is an error; more than is mapped is not.
+            False for a frame shorter than the mapping, which is an error.
         """
         if len(data) < self.layout.size:
             return False
@@ -212,12 +212,12 @@ class ReceivePdo(Pdo):
         return True
 
     def act(self, data: bytes, write: Callable[[int, int, int], None]) -> None:
-        """Write what `data` holds, as `take`."""
+        """Write the values in `data`, as `take`."""
         values = self.layout.unpack_from(data)
         for (index, subindex), value in zip(self.entries, values, strict=True):
             write(index, subindex, value)
 
     def overdue(self, now: float) -> bool:
-        """Return whether frames have come and stopped coming for longer than the timer."""
+        """Return True when received frames have stopped for longer than the timer."""
         return self.enabled and self.timer > 0 and self.moved >= 0 and (
             now - self.moved > self.timer)

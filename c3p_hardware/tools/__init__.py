@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a person does with motor cards besides driving: zeros and parameters."""
+"""Maintenance of motor cards: zeros and parameter files."""

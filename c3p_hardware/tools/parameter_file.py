@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Parameters of the hardware interface without ROS: read as the node would, written without a loss.
+Parameter files of the hardware interface, without ROS: read as by the node, edited in place.
 
-A file is matched by the name of the node; namespaces before it are not looked at.
+A block is matched by the name of the node, without namespaces.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import yaml
@@ -18,21 +17,21 @@ import yaml
 from c3p_description.reading.yaml_files import YamlFileError, check_yaml, read_yaml
 from c3p_description.texts import brief, one_line
 from c3p_hardware.settings import SettingsError
-from c3p_ros.groups import grouped
-from c3p_ros.schema import read_schema, violation
+from c3p_ros.schema import COMMON as COMMON_SCHEMA
+from c3p_ros.schema import read_schema, typed, values_class, violation
 
 NODE = 'hardware_interface'
 SCHEMA = Path(__file__).parents[1] / f'{NODE}_parameters.yaml'
 PARAMETERS = 'ros__parameters'
 
-# what stands in a file for any node
+# names of blocks for any node
 ANY = ('*', '**')
 
-# parameters that are not the schema's: of every node of the suite, and of rclpy
+# parameters outside the schema: those of every node of the suite, and of rclpy
 COMMON = ('robot', 'robot_description', 'use_sim_time', 'qos_overrides',
           'start_type_description_service')
 
-# and of these, what says which robot it is
+# those that select the robot
 NAMES = ('robot', 'robot_description')
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -44,29 +43,29 @@ def schema() -> dict[str, dict[str, Any]]:
     return read_schema(SCHEMA)
 
 
-def hardware_values(files: Sequence[Path] = (), **given: Any) -> SimpleNamespace:
+def hardware_values(files: Sequence[Path] = (), **given: Any) -> Any:
     """
-    Return the parameters that a hardware interface with these files would have.
+    Return the parameters of a hardware interface with these files.
 
     Parameters
     ----------
     files : sequence of Path
-        Later ones win.
+        Later ones have priority.
     **given
-        By dotted name, as ``bus.channel``; None is not given. Wins over files.
+        Values by dotted name, such as ``bus.channel``, with priority over files; None is ignored.
 
     Raises
     ------
     SettingsError
-        A file that is no parameter file, an unknown parameter, or a value of another type.
+        An invalid parameter file, an unknown parameter, or a value of another type.
     """
     entries = schema()
-    values = {name: entry['default_value'] for name, entry in entries.items()}
-    values['robot'] = 'c3p'
+    every = read_schema(COMMON_SCHEMA, SCHEMA)
+    values = {name: entry['default_value'] for name, entry in every.items()}
     for path in files:
         values |= _of_file(path, entries)
     values |= {name: value for name, value in given.items() if value is not None}
-    return grouped(values)
+    return typed(values_class(every), values)
 
 
 def blocks(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -76,7 +75,7 @@ def blocks(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     Raises
     ------
     SettingsError
-        No YAML, or no names of nodes.
+        Invalid YAML, or no names of nodes.
     """
     for name, parameters in _blocks(_load(path), ''):
         yield name, dict(_flat(parameters, ''))
@@ -134,7 +133,7 @@ def _flat(parameters: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any
 
 
 def _check(path: Path, name: str, entry: Mapping[str, Any], value: Any) -> None:
-    """Refuse a value of another type or out of its bounds."""
+    """Reject a value of another type or out of its bounds."""
     kind, array = entry['type'].removesuffix('_array'), entry['type'].endswith('_array')
     items = value if array and isinstance(value, list) else [value]
     fits = array == isinstance(value, list) and all(
@@ -147,21 +146,21 @@ def _check(path: Path, name: str, entry: Mapping[str, Any], value: Any) -> None:
 
 def merged(text: str, values: Mapping[str, Any]) -> str:
     r"""
-    Return a parameter file with `values` for the hardware interface; everything else stays.
+    Return a parameter file with `values` for the hardware interface.
 
-    Comments stay, too: only the text of the values changes, or lines are added.
+    Only the text of these values changes, or lines are added; comments stay.
 
     Parameters
     ----------
     text : str
-        The file; may be empty.
+        Content of the file; may be empty.
     values : mapping
-        By dotted name, lists of whole numbers or what YAML writes in one line.
+        Values by dotted name, which YAML writes in one line.
 
     Raises
     ------
     SettingsError
-        Not a parameter file, or one whose block stands in braces in one line.
+        An invalid parameter file, or a block in braces.
 
     Examples
     --------
@@ -202,14 +201,14 @@ def _with_value(text: str, name: str, value: str) -> str:
         else:
             break
     if block.flow_style or not block.value:
-        raise SettingsError(f'{NODE} stands in braces or is empty in the parameter file: write '
-                            'one parameter in a line')
+        raise SettingsError(f'{NODE} is in braces or empty in the parameter file: write one '
+                            'parameter per line')
     first = block.value[0][0].start_mark
     return f'{text[:first.index]}{name}: {value}\n{" " * first.column}{text[first.index:]}'
 
 
 def _after(text: str, node: yaml.Node) -> str:
-    """Return the text behind a value; a block sequence ends with the line of its last item."""
+    """Return the text after a value; a block sequence ends with the line of its last item."""
     end = node.end_mark.index
     if isinstance(node, yaml.SequenceNode) and not node.flow_style and node.value:
         return text[node.value[-1].end_mark.index:]

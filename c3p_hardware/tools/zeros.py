@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The zeros of the steering encoders, measured where every steering angle is 0.
+Measurement of the zeros of the steering encoders.
 
-At θ_s = 0 a wheel rolls along +Y of the platform with its contact behind the pivot. Pushed along
-+Y for some caster offsets, every caster comes there by itself: the error shrinks by e for each
-caster offset that the robot rolls. The cards' own preset (6003h) is never written.
+At θ_s = 0 a wheel rolls along +Y of the platform with its contact behind the pivot. Casters align
+when the robot is pushed along +Y: the error shrinks by e for each caster offset of path. The
+preset of the cards (6003h) is never written.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from typing import Any
 
 import can
 
-from c3p_hardware.cia301 import PROFILE_ENCODER
-from c3p_hardware.cia406 import EncoderObject, alarm_texts
+from c3p_hardware.canopen.cia301 import PROFILE_ENCODER
+from c3p_hardware.canopen.cia406 import EncoderObject, alarm_texts
 from c3p_hardware.settings import CardSettings, EncoderSettings
-from c3p_hardware.transport.can_bus import conversation, remote
-from c3p_hardware.transport.configure import ConfigurationError, Objects, check_counts, identify
+from c3p_hardware.transport.can_bus import ConfigurationError, Objects, conversation
+from c3p_hardware.transport.configure import check_counts, identify
 
 SAMPLES, PAUSE = 25, 0.02
 
-# what a caster that is held may move: an encoder between two counts, and a tenth of a degree
+# motion of a caster at rest: an encoder between two counts, and a tenth of a degree
 STILL_COUNTS, STILL_ANGLE = 2, math.radians(0.1)
 
 HOW = """\
@@ -33,18 +33,18 @@ The steering zero is the angle at which every wheel rolls along +Y of the platfo
 contact point behind its steering axis.
   1. Switch the motors off (release the emergency stop's power, or press it).
   2. Push the robot by hand straight along its +Y for about a metre, against a straight edge.
-     The casters trail and align by themselves; do not roll back.
-  3. Let it stand. Check with a ruler that all wheels are parallel to +Y."""
+     The casters trail and align; do not roll back.
+  3. Leave it at rest. Check with a ruler that all wheels are parallel to +Y."""
 
 
 class Moved(ValueError):
-    """A caster that did not stand still."""
+    """A caster that moved during the measurement."""
 
 
 @dataclass(frozen=True)
 class Zero:
     """
-    What was measured at one encoder.
+    Measured zero of one encoder.
 
     Attributes
     ----------
@@ -52,13 +52,13 @@ class Zero:
     joint : str
     node_id : int
     counts : int
-        Its position, the middle of all samples.
+        Position, the middle of all samples.
     spread : int
-        Counts between the smallest and the largest.
+        Counts between the smallest and the largest sample.
     serial : int
-        Of the encoder, to which the zero belongs.
+        Serial number of the encoder.
     change_deg : float
-        By how much the zero in the parameters was off, °.
+        Difference from the zero in the parameters, °.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Zero:
 def measure_zeros(bus: can.BusABC, settings: CardSettings, samples: int = SAMPLES,
                   pause: float = PAUSE) -> list[Zero]:
     """
-    Read every encoder some times by SDO and return where it stands.
+    Read every encoder repeatedly by SDO and return its position.
 
     Parameters
     ----------
@@ -81,23 +81,25 @@ def measure_zeros(bus: can.BusABC, settings: CardSettings, samples: int = SAMPLE
         Open; stays open.
     settings : CardSettings
     samples : int
-        Of each encoder.
+        Number of samples of each encoder.
     pause : float, s
-        Between two rounds.
+        Pause between two rounds.
 
     Raises
     ------
     Moved
-        The named casters did not stand still.
+        The named casters moved.
     ConfigurationError
-        No answer, another kind of device, other counts than the parameters say, or an alarm.
+        No response, another kind of device, other counts than those of the parameters, or an
+        alarm.
     """
     encoders = settings.encoders
     with conversation(bus) as network:
-        objects = [Objects(remote(network, e.node_id), e.name) for e in encoders]
+        objects = [Objects(network, e.node_id, e.name) for e in encoders]
         serials = [identify(o, PROFILE_ENCODER).serial for o in objects]
         for device, encoder in zip(objects, encoders, strict=True):
             _check(device, encoder)
+        # rounds over all encoders, so that their samples belong to one time
         taken: list[list[int]] = [[] for _ in encoders]
         for _ in range(samples):
             for device, positions in zip(objects, taken, strict=True):
@@ -113,17 +115,17 @@ def measure_zeros(bus: can.BusABC, settings: CardSettings, samples: int = SAMPLE
 
 
 def _check(device: Objects, encoder: EncoderSettings) -> None:
-    """Refuse an encoder whose counts mean something else than the parameters say."""
+    """Reject an encoder with other counts than those of the parameters, or with an alarm."""
     check_counts(device, encoder, 'correct that first')
     alarms = alarm_texts(device.optional(EncoderObject.ALARMS, 0, 'H') or 0)
     if alarms:
-        raise ConfigurationError(f'{device.name}: {"; ".join(alarms)}; its position cannot be '
-                                 'used: see its manual, or replace it')
+        raise ConfigurationError(f'{device.name}: {"; ".join(alarms)}; its position is '
+                                 'invalid: see its manual, or replace it')
 
 
 def zero_of(encoder: EncoderSettings, positions: Sequence[int], serial: int = 0) -> Zero:
     """
-    Return the middle of some positions, across the end of the range too.
+    Return the middle of some positions, also across the end of the range.
 
     >>> zero_of(EncoderSettings(11, 'steering_joint_1'), [4095, 0, 1]).counts
     0
@@ -134,7 +136,7 @@ def zero_of(encoder: EncoderSettings, positions: Sequence[int], serial: int = 0)
     positions : sequence of int
         Counts, at least one.
     serial : int
-        Of the encoder.
+        Serial number of the encoder.
     """
     span, first = encoder.range, positions[0]
     away = [(p - first + span // 2) % span - span // 2 for p in positions]
@@ -145,6 +147,6 @@ def zero_of(encoder: EncoderSettings, positions: Sequence[int], serial: int = 0)
 
 
 def parameters(zeros: Sequence[Zero]) -> dict[str, Any]:
-    """Return the parameters that hold what was measured."""
+    """Return the measured parameters."""
     return {'encoders.zeros': [z.counts for z in zeros],
             'encoders.serial_numbers': [z.serial for z in zeros]}

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CAN buses and what goes over them: the only place that opens one."""
+"""CAN buses, configuration of the devices, and the thread of the cycle."""

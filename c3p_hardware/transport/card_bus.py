@@ -1,42 +1,138 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The frames of the cycle: SYNC out, samples in, orders out; everything else on the way.
+Frames of the cycle: SYNC out, samples in, orders out, and checks of everything else received.
 
-Only the thread of the cycle reads and writes here. Orders are sent to all drives before any error
-of one of them counts, and a frame that cannot be sent now is dropped: nothing is sent late.
+Only the thread of the cycle reads and writes here. Orders are sent to all drives before an error
+of one of them counts. A frame that cannot be sent now is dropped: nothing is sent late.
+
+Some adapters and loop-backs return each sent frame. On a bus with such an echo each sent frame
+excuses one equal received frame; on any other bus (see `can_bus.EchoProbe`) a received frame with
+an identifier of this node is from another sender, and a fault.
 """
 
 from __future__ import annotations
 
 import time
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 
 import can
 
-from c3p_hardware.bus_load import Load, LoadMeter
-from c3p_hardware.cia301 import NmtCommand, NmtState, nmt_message
-from c3p_hardware.devices import Device, Drive, Encoder, Problem
-from c3p_hardware.process_data import (
+from c3p_hardware.canopen.bus_load import TYPICAL_STUFFING, frame_bits
+from c3p_hardware.canopen.cia301 import NmtCommand, NmtState, nmt_message
+from c3p_hardware.canopen.process_data import (
     DRIVE_COMMAND,
+    MAX_PDO_BYTES,
+    MAX_PDO_NUMBER,
     NMT_ID,
     SYNC_ID,
     emergency_id,
     heartbeat_id,
     rpdo,
+    sdo_request_id,
     tpdo,
 )
+from c3p_hardware.devices import RECOVER, Device, Drive, Encoder, Problem
 from c3p_hardware.settings import CardSettings
 from c3p_hardware.supervisor import Order
-from c3p_hardware.transport.own_frames import OwnFrames
 
-# bit of an error frame's identifier: the controller has left the bus (linux/can/error.h)
+# bit in the identifier of an error frame: the controller is bus-off (linux/can/error.h)
 BUS_OFF = 0x40
 
-# stands for reading among the identifiers that fail
+# key of receiving among the identifiers that cannot be sent
 RECEIVING = -1
 
+# bits of a frame by its bytes of data: counting the real stuff bits costs more than sending it
+FRAME_BITS = tuple(frame_bits(s, stuffing=TYPICAL_STUFFING) for s in range(MAX_PDO_BYTES + 1))
+
+# sent frames of one identifier whose echo may still be pending
+ECHOES_AWAITED = 64
+
+# command specifiers of SDO requests that write: initiate download, block download
+SDO_WRITES = (1, 6)
+
 REMEDY = ('check cable and termination, and see `ip -details link show` for a socketcan '
-          'interface; then call ~/recover and ~/enable')
+          f'interface; {RECOVER}')
+FOREIGN_REMEDY = ('stop the other master or program that sends on this bus, check the node ids, '
+                  f'{RECOVER}')
+
+
+class OwnFrames:
+    """
+    Counts received frames with identifiers of this node that this node has not sent.
+
+    Parameters
+    ----------
+    settings : CardSettings
+    echoes : bool
+        The bus returns each sent frame.
+
+    Attributes
+    ----------
+    counts : Counter
+        Foreign frames by identifier.
+    """
+
+    def __init__(self, settings: CardSettings, echoes: bool = False) -> None:
+        """Start without foreign frames."""
+        self._echoes = echoes
+        self._awaited: dict[int, deque[bytes]] = {}
+        self.counts: Counter[int] = Counter()
+        self._meaning = {NMT_ID: 'network management', SYNC_ID: 'SYNC',
+                         heartbeat_id(settings.master_id): 'heartbeat of this node'}
+        for drive in settings.drives:
+            for number in range(1, MAX_PDO_NUMBER + 1):
+                self._meaning[rpdo(number, drive.node_id)] = f'command to the {drive.name}'
+        self._writes = {sdo_request_id(d.node_id): f'parameter write to the {d.name}'
+                        for d in (*settings.drives, *settings.encoders)}
+
+    def begin(self) -> None:
+        """Drop the foreign frames after a configuration."""
+        self.counts.clear()
+        self._awaited.clear()
+
+    def sent(self, message: can.Message) -> None:
+        """Record a sent frame."""
+        if self._echoes:
+            self._awaited.setdefault(message.arbitration_id, deque(
+                maxlen=ECHOES_AWAITED)).append(bytes(message.data))
+
+    def received(self, message: can.Message) -> bool:
+        """
+        Return True for a data frame with an 11-bit identifier that only this node may send.
+
+        Such a frame is counted as foreign unless it is the echo of a sent one.
+        """
+        identifier = message.arbitration_id
+        if identifier in self._writes:
+            # SDO reads (c3p can scan) are harmless
+            if len(message.data) != 8 or message.data[0] >> 5 not in SDO_WRITES:
+                return False
+        elif identifier not in self._meaning:
+            return False
+        if message.is_rx and not self._echo(identifier, bytes(message.data)):
+            self.counts[identifier] += 1
+        return True
+
+    def problem(self) -> Problem | None:
+        """Return the foreign frames as a fault, None without one."""
+        if not self.counts:
+            return None
+        listed = ', '.join(
+            f'{number:03X}h ({self._meaning.get(number) or self._writes[number]}) {count} times'
+            for number, count in self.counts.most_common())
+        return Problem('bus', 'foreign_command', 'frames that only this node may send came from '
+                       f'another sender: {listed}', FOREIGN_REMEDY, True)
+
+    def _echo(self, identifier: int, data: bytes) -> bool:
+        """Return True for a pending echo, and remove it."""
+        awaited = self._awaited.get(identifier)
+        if not awaited or data not in awaited:
+            return False
+        # echoes return in the order of sending: those before this one are lost
+        while awaited.popleft() != data:
+            pass
+        return True
 
 
 class CardBus:
@@ -46,21 +142,21 @@ class CardBus:
     Parameters
     ----------
     bus : can.BusABC
-        Open; nobody else reads it.
+        Open, without another reader.
     settings : CardSettings
     drives, encoders : sequence
-        Get what the bus tells of them.
+        Receive their frames.
     echoes : bool
-        The bus returns each frame that is sent, see `own_frames`.
+        The bus returns each sent frame.
 
     Attributes
     ----------
     own : OwnFrames
-        Frames from others with identifiers of this node.
+        Frames of others with identifiers of this node.
     foreign : int
-        Frames of nobody that we know.
+        Frames of unknown senders.
     malformed : int
-        Frames of our devices that could not be read.
+        Frames of the devices that could not be decoded.
     error_frames, send_failures : int
     """
 
@@ -69,11 +165,11 @@ class CardBus:
         """Prepare frames and routes."""
         self.bus, self.own = bus, OwnFrames(settings, echoes)
         self.foreign = self.malformed = self.error_frames = self.send_failures = 0
-        self._meter = LoadMeter(settings.bitrate)
+        self._bits, self._frames, self._bitrate = 0.0, 0, settings.bitrate
         self._devices: list[Device] = [*drives, *encoders]
         self._failing: dict[int, tuple[float, str]] = {}
         self._bus_off = False
-        self._patience, self._silence = settings.patience, settings.silence_timeout
+        self._max_backlog, self._silence = settings.max_backlog, settings.silence_timeout
         self._period = settings.period
         self._sync = _frame(SYNC_ID)
         self._heartbeat = _frame(heartbeat_id(settings.master_id), bytes([NmtState.OPERATIONAL]))
@@ -87,38 +183,38 @@ class CardBus:
             self._routes[tpdo(2, drive.node_id)] = _without_time(drive.on_health)
 
     def begin(self, now: float) -> None:
-        """Take note that all devices have been configured at `now`, s."""
+        """Start monitoring at `now`, s, after all devices have been configured."""
         self._failing, self._bus_off = {}, False
         self.own.begin()
         for device in self._devices:
             device.begin(now)
 
     def sync(self) -> float:
-        """Read what came since, ask for the samples of a new cycle, and return when, s."""
+        """Read waiting frames, request the samples of a new cycle, and return when, s."""
         self.receive(0.0, until_complete=False)
         now = time.monotonic()
         for device in self._devices:
-            device.new_cycle(self._patience, now)
-        asked = time.monotonic()
+            device.new_cycle(self._max_backlog, now)
+        requested = time.monotonic()
         self._send(self._sync)
-        return asked
+        return requested
 
     def receive(self, until: float, until_complete: bool = True) -> bool:
         """
-        Read frames until all samples of this cycle are there, or the time is up.
+        Read frames until all samples of this cycle are received, or a time.
 
         Parameters
         ----------
         until : float, s
             On the monotonic clock.
         until_complete : bool
-            End as soon as the samples are there; else read all that waits, and go. Somebody who
-            sends without a pause is not listened to for longer than a period.
+            Return as soon as the samples are complete; otherwise read all waiting frames and
+            return. A device that sends without a pause is read for a period at most.
 
         Returns
         -------
         bool
-            All samples are there.
+            All samples are received.
         """
         end = max(until, time.monotonic()) + self._period
         while (now := time.monotonic()) < end:
@@ -127,7 +223,7 @@ class CardBus:
                 message = self.bus.recv(left)
             except can.CanError as error:
                 self._fail(RECEIVING, error)
-                # a broken line must not make the cycle spin
+                # a broken interface must not make the cycle spin
                 time.sleep(min(left, 1e-3))
                 message = None
             if message is None:
@@ -140,7 +236,7 @@ class CardBus:
         return self.complete()
 
     def complete(self) -> bool:
-        """Return whether every device has told its sample of this cycle."""
+        """Return True when every device has sent its sample of this cycle."""
         return all(d.sampled for d in self._devices)
 
     def order(self, orders: Sequence[Order]) -> None:
@@ -149,21 +245,23 @@ class CardBus:
             self._send(_frame(identifier, DRIVE_COMMAND.pack(*order)))
 
     def heartbeat(self) -> None:
-        """Tell the drives that this computer is alive."""
+        """Send the heartbeat of this computer."""
         self._send(self._heartbeat)
 
     def leave(self) -> None:
-        """Take all devices out of the exchange of process data."""
+        """End the exchange of process data of all devices."""
         for device in self._devices:
             self._send(_frame(NMT_ID, nmt_message(NmtCommand.ENTER_PRE_OPERATIONAL,
                                                   device.node_id)))
 
-    def load(self, elapsed: float) -> Load:
-        """Return what passed in the last `elapsed` seconds, since the call before."""
-        return self._meter.take(elapsed)
+    def take_load(self, elapsed: float) -> tuple[float, float]:
+        """Return bus load (0 to 1) and frames per second of the last `elapsed` seconds."""
+        load = self._bits / (elapsed * self._bitrate), self._frames / elapsed
+        self._bits, self._frames = 0.0, 0
+        return load
 
     def problem(self, now: float) -> Problem | None:
-        """Return what is wrong with the bus itself."""
+        """Return the problem of the bus itself, None without one."""
         if self._bus_off:
             return Problem('bus', 'bus_off', 'the CAN controller is bus-off: too many errors',
                            REMEDY, True)
@@ -179,10 +277,10 @@ class CardBus:
             return
         self._failing.pop(RECEIVING, None)
         if message.is_fd:
-            # CANopen has none, and they may be longer than a frame whose load is known
+            # CANopen does not use them, and they may be longer than the table of bits
             self.foreign += 1
             return
-        self._meter.add(len(message.data))
+        self._count(message)
         plain = not (message.is_extended_id or message.is_remote_frame)
         if plain and self.own.received(message):
             return
@@ -193,7 +291,7 @@ class CardBus:
         try:
             route(message.data, now)
         except ValueError:
-            # counted; a device that says nothing else falls silent
+            # counted; a device without valid frames becomes silent
             self.malformed += 1
 
     def _send(self, message: can.Message) -> None:
@@ -204,13 +302,17 @@ class CardBus:
             self._fail(message.arbitration_id, error)
         else:
             self.own.sent(message)
-            self._meter.add(len(message.data))
+            self._count(message)
             self._failing.pop(message.arbitration_id, None)
 
-    def _fail(self, what: int, error: Exception) -> None:
-        """Remember since when `what` fails: one drive's orders may, while all others are sent."""
-        since, _ = self._failing.get(what, (time.monotonic(), ''))
-        self._failing[what] = since, f'{error}'
+    def _count(self, message: can.Message) -> None:
+        self._bits += FRAME_BITS[len(message.data)]
+        self._frames += 1
+
+    def _fail(self, key: int, error: Exception) -> None:
+        """Record since when `key` fails, as orders of one drive may fail alone."""
+        since, _ = self._failing.get(key, (time.monotonic(), ''))
+        self._failing[key] = since, f'{error}'
 
 
 def _frame(identifier: int, data: bytes = b'') -> can.Message:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot's motor cards as one thing: connect, arm, command, recover, close."""
+"""Motor cards of a robot: connect, arm, command, recover, close; from any thread."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from c3p_hardware.devices import Drive, Encoder
 from c3p_hardware.joint_sensing import Joints, JointSensing
 from c3p_hardware.settings import CardSettings
 from c3p_hardware.supervisor import ArmState, Refused, Supervisor
-from c3p_hardware.transport.can_bus import BusAddress, conversation, open_bus
+from c3p_hardware.transport.can_bus import BusAddress, EchoProbe, conversation, open_bus
 from c3p_hardware.transport.card_bus import CardBus
 from c3p_hardware.transport.configure import Identity, configure, start
 from c3p_hardware.transport.cycle_loop import CycleLoop
-from c3p_hardware.transport.own_frames import EchoProbe
-from c3p_hardware.wheel_gate import GateSettings, WheelGate
 
-# how often a request looks whether the cycle has carried it out, s
-LOOK_PERIOD = 0.002
+# polling period of a request for its result, s
+POLL_PERIOD = 0.002
 
 
 class CardLink:
     """
-    Bus, devices, supervisor and cycle of one robot; methods may be called from any thread.
+    Bus, devices, supervisor and cycle of one robot.
+
+    The cycle's thread steps the supervisor; every method here reaches it under the lock of the
+    cycle.
 
     Parameters
     ----------
@@ -35,56 +36,58 @@ class CardLink:
     robot : CasterRobot
     settings : CardSettings
     publish : callable
-        Gets the joints of each complete cycle and its stamp, ns, in the thread of the cycle.
+        Called in the thread of the cycle with the joints of each complete cycle and its stamp, ns.
     stamp : callable
-        Returns the time that joints are stamped with, ns.
+        Returns the time for the stamps of joints, ns.
 
     Attributes
     ----------
+    command : callable
+        Takes wheel torques (n,) N·m for the cycle with a stamp, ns: `CycleLoop.command` of the
+        running cycle; without one the torques are dropped.
     drives, encoders : list
-        As the bus tells of them.
+        State of the devices.
     identities : list of Identity
-        Who they are, after `connect`.
+        Identities of the devices, after `connect`.
     """
 
     def __init__(self, address: BusAddress, robot: CasterRobot, settings: CardSettings,
                  publish: Callable[[Joints, int], None], stamp: Callable[[], int]) -> None:
-        """Touch no bus yet."""
+        """Prepare the devices; `connect` opens the bus."""
         self.address, self.settings = address, settings
-        self._robot, self._publish, self._stamp = robot, publish, stamp
+        self._publish, self._stamp = publish, stamp
+        self.command = _drop
         self.drives = [Drive.of(d) for d in settings.drives]
         self.encoders = [Encoder.of(e) for e in settings.encoders]
         self.identities: list[Identity] = []
-        self._supervisor = Supervisor(
-            settings, self.drives, self.encoders,
-            WheelGate(robot, GateSettings(settings.command_timeout, settings.stop_damping)))
+        self._supervisor = Supervisor(robot, settings, self.drives, self.encoders)
         self._sensing = JointSensing(robot, settings, self.drives, self.encoders)
         self._bus: can.BusABC | None = None
         self._loop: CycleLoop | None = None
 
     @property
     def state(self) -> ArmState:
-        """What the motors are allowed."""
+        """State of the motors."""
         return self._supervisor.state
 
     @property
     def faults(self) -> list[str]:
-        """Latched faults in words."""
+        """Texts of the latched faults."""
         return [f'{fault}' for fault in self._supervisor.faults]
 
     @property
     def held(self) -> str:
-        """Devices that are late, for which all torques are zero."""
+        """Names of late devices, because of which all torques are zero."""
         return self._supervisor.held
 
     @property
     def gate_reason(self) -> str:
-        """Why the wheels brake although they are armed; empty while they follow."""
+        """Reason of a closed gate: armed wheels brake; empty while they follow commands."""
         return self._supervisor.gate.reason
 
     @property
     def failure(self) -> Exception | None:
-        """What ended the thread of the cycle."""
+        """Exception that ended the thread of the cycle."""
         return self._loop.failure if self._loop else None
 
     def connect(self) -> None:
@@ -94,7 +97,7 @@ class CardLink:
         Raises
         ------
         BusError, ConfigurationError
-            Nothing runs then, and the bus is closed.
+            The bus is closed again.
         """
         self.close()
         self._bus = open_bus(self.address)
@@ -107,19 +110,20 @@ class CardLink:
             self.close()
             raise
         bus = CardBus(self._bus, self.settings, self.drives, self.encoders, probe.echoes)
-        self._loop = CycleLoop(self._robot, bus, self._sensing, self._supervisor, self._publish,
-                               self._stamp)
+        self._loop = CycleLoop(bus, self._sensing, self._supervisor, self._publish, self._stamp)
+        self.command = self._loop.command
         self._loop.start()
 
     def close(self) -> None:
         """
-        Let the drives go, end the cycle and close the bus.
+        Disable the drives, end the cycle and close the bus.
 
         Raises
         ------
         TimeoutError
-            The interface does not come back; the bus is closed all the same.
+            The CAN interface blocks; the bus is closed nevertheless.
         """
+        self.command = _drop
         loop, self._loop = self._loop, None
         try:
             if loop is not None:
@@ -136,34 +140,28 @@ class CardLink:
             if not allowed:
                 self._supervisor.disarm()
 
-    def command(self, torque: Array, stamp: int) -> None:
-        """Take the wheels' torques (n,) N·m that answer the cycle with this stamp, ns."""
-        loop = self._loop
-        if loop is not None:
-            loop.command(torque, stamp)
-
     def hold(self, reason: str) -> None:
-        """Let the wheels brake because of `reason`, whatever is commanded; empty ends that."""
+        """Brake the wheels because of `reason`, whatever is commanded; empty ends it."""
         loop = self._loop
         if loop is not None:
             with loop.lock:
-                self._supervisor.gate.hold(reason)
+                self._supervisor.hold(reason)
 
     def arm(self) -> str:
         """
-        Let the drives hold their wheels; return once they do.
+        Enable the drives; return once they are enabled.
 
         Raises
         ------
         Refused
-            Not now; the text says why and what to do first.
+            Arming is rejected in the present state.
         """
         with self._cycle().lock:
             self._supervisor.arm(time.monotonic())
         return self._wait(ArmState.ARMING, ArmState.ARMED)
 
     def disarm(self) -> str:
-        """Take the voltage from the motors."""
+        """Stop and disable the motors."""
         with self._cycle().lock:
             self._supervisor.disarm()
         return self.state.value
@@ -172,46 +170,45 @@ class CardLink:
         """Stop as after a fault."""
         with self._cycle().lock:
             self._supervisor.quick_stop()
-        return 'stopping; ~/recover and ~/enable let it move again'
+        return 'stopping; call ~/recover and ~/enable to drive again'
 
     def recover(self) -> str:
         """
-        Reset faults, and configure again whoever lost its configuration; ends disarmed.
+        Reset the faults and configure devices that lost their configuration; ends disarmed.
 
         Raises
         ------
         BusError, ConfigurationError, Refused
-            The fault is still there.
+            The fault is still present.
         """
         if self.state != ArmState.FAULT:
-            return f'nothing to recover from: {self.state.value}'
+            return f'no fault to recover from: {self.state.value}'
         if self._loop is None or self._supervisor.to_configure:
             self.connect()
         with self._cycle().lock:
-            self._cycle().forget()
+            self._cycle().restart_sensing()
             self._supervisor.recover()
         return self._wait(ArmState.RECOVERING, ArmState.DISARMED)
 
-    def count_afresh(self) -> str:
-        """Begin the statistics again."""
+    def reset_statistics(self) -> str:
+        """Reset the statistics."""
         with self._cycle().lock:
-            self._cycle().count_afresh()
-        return 'latencies, cycles and overruns from now on'
+            self._cycle().reset_statistics()
+        return 'latencies, cycles and overruns are reset'
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures of the cycle for the diagnostics."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics of the cycle for the diagnostics."""
         loop = self._loop
         if loop is None:
             return {'bus': 'closed', 'motors': self.state.value}
-        shown = {**loop.latency.figures('latency'), **loop.lateness.figures('late'),
-                 **loop.cost.figures('cpu')}
+        shown = {**loop.latency.metrics('latency'), **loop.lateness.metrics('late'),
+                 **loop.cost.metrics('cpu')}
         bus = loop.bus
         return {'cycles': loop.cycles - loop.counted_from, 'answered': loop.answered,
                 'overruns': loop.overruns, 'missed_cycles': loop.incomplete, **shown,
                 'motors': self.state.value, 'wheels': self.gate_reason or 'driven',
                 'sync_rate_hz': f'{loop.rate:.2f}',
-                'bus_load': f'{loop.load.share:.4f}',
-                'frames_per_s': f'{loop.load.frames_per_s:.1f}',
+                'bus_load': f'{loop.load:.4f}', 'frames_per_s': f'{loop.frames_per_s:.1f}',
                 'faults': len(self._supervisor.faults), 'error_frames': bus.error_frames,
                 'send_failures': bus.send_failures, 'malformed_frames': bus.malformed,
                 'foreign_frames': bus.foreign,
@@ -222,11 +219,15 @@ class CardLink:
             raise Refused('the bus is closed: ~/recover opens it again')
         return self._loop
 
-    def _wait(self, way: ArmState, goal: ArmState) -> str:
-        """Return once the cycle has left `way`; the supervisor itself sets the limit."""
+    def _wait(self, transient: ArmState, goal: ArmState) -> str:
+        """Return once the state has left `transient`, which the supervisor limits in time."""
         loop = self._cycle()
-        while self.state == way and loop.failure is None:
-            time.sleep(LOOK_PERIOD)
+        while self.state == transient and loop.failure is None:
+            time.sleep(POLL_PERIOD)
         if self.state != goal:
             raise Refused('; '.join(self.faults) or f'the motors are {self.state.value}')
         return goal.value
+
+
+def _drop(torque: Array, stamp: int) -> None:
+    """Drop a command without a running cycle."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Makes devices send and do what the cycle needs, and believes none of it before it is read back.
+Configuration of the devices for the cycle; every value is written and read back.
 
-A drive that keeps its last torque when its master falls silent defeats every watchdog above it.
-What it does then is therefore written, read back, and a condition of arming. The preset of an
-encoder (6003h) is never written: its zero is kept in software.
+A drive that keeps its last torque without its master defeats every watchdog above it. Its reaction
+is therefore configured, read back, and a condition of arming. The preset of an encoder (6003h) is
+never written: its zero is a parameter.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import canopen
 
-from c3p_hardware.cia301 import (
+from c3p_hardware.canopen.cia301 import (
     PROFILE_DRIVE,
     PROFILE_ENCODER,
     DeviceType,
@@ -25,7 +25,7 @@ from c3p_hardware.cia301 import (
     heartbeat_consumer,
     nmt_message,
 )
-from c3p_hardware.cia402 import (
+from c3p_hardware.canopen.cia402 import (
     MODE_CST,
     SUPPORTED_CST,
     AbortOption,
@@ -34,8 +34,8 @@ from c3p_hardware.cia402 import (
     mode_name,
     supported_modes,
 )
-from c3p_hardware.cia406 import EncoderObject
-from c3p_hardware.process_data import (
+from c3p_hardware.canopen.cia406 import EncoderObject
+from c3p_hardware.canopen.process_data import (
     DRIVE_COMMAND,
     DRIVE_SAMPLE,
     ENCODER_SAMPLE,
@@ -50,37 +50,35 @@ from c3p_hardware.process_data import (
     tpdo,
 )
 from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings
-from c3p_hardware.transport.can_bus import remote
-from c3p_hardware.transport.objects import MANUAL, ConfigurationError, Objects
+from c3p_hardware.transport.can_bus import MANUAL, ConfigurationError, Objects
 
-# the slow PDO of a drive comes this often besides every change, ms
+# event timer of the slow PDO of a drive, which is also sent at every change, ms
 HEALTH_PERIOD = 100
 
-# rated torque of the card and of the parameters may differ by rounding
+# relative difference of the rated torques of card and parameters: rounding
 TORQUE_TOLERANCE = 0.01
 
-# how long devices may take to become OPERATIONAL, s
+# timeout of the devices to become OPERATIONAL, s
 START_WITHIN = 1.0
 
-# how long a drive may take to show the mode that it was given, s
+# timeout of a drive to display the commanded mode, s
 MODE_WITHIN = 0.2
-
 
 
 @dataclass(frozen=True)
 class Identity:
     """
-    What a device says of itself: 1000h and 1018h.
+    Identity of a device, from 1000h and 1018h.
 
     Attributes
     ----------
     name : str
-        As messages call it.
+        Name in messages.
     kind : str
-        In words.
+        Device type as text.
     vendor, product, revision, serial : int
     lacks : str
-        What it cannot do, in words; empty when it can do everything.
+        Missing functions as text; empty without any.
     """
 
     name: str
@@ -94,7 +92,7 @@ class Identity:
 
 def configure(network: canopen.Network, settings: CardSettings) -> list[Identity]:
     """
-    Configure every device of a robot; they end PRE-OPERATIONAL and wait for `start`.
+    Configure every device of a robot; they end PRE-OPERATIONAL, ready for `start`.
 
     Parameters
     ----------
@@ -110,7 +108,7 @@ def configure(network: canopen.Network, settings: CardSettings) -> list[Identity
     Raises
     ------
     ConfigurationError
-        The first thing that is not as it must be, with device, object, value and remedy.
+        First mismatch, with device, object, value and remedy.
     """
     found = []
     for drive in settings.drives:
@@ -127,46 +125,46 @@ def configure(network: canopen.Network, settings: CardSettings) -> list[Identity
 
 def start(network: canopen.Network, settings: CardSettings) -> None:
     """
-    Let the devices exchange process data, and wait until each has said that it is OPERATIONAL.
+    Start the exchange of process data, and wait until every device is OPERATIONAL.
 
     Raises
     ------
     ConfigurationError
-        One does not say so in time.
+        A device is not OPERATIONAL in time.
     """
     waiting = {heartbeat_id(d.node_id): d for d in (*settings.drives, *settings.encoders)}
     done = threading.Event()
 
-    def heard(identifier: int, data: bytes, _: float) -> None:
+    def on_heartbeat(identifier: int, data: bytes, _: float) -> None:
         if data and data[0] & 0x7F == NmtState.OPERATIONAL:
             waiting.pop(identifier, None)
             if not waiting:
                 done.set()
 
     for identifier in list(waiting):
-        network.subscribe(identifier, heard)
+        network.subscribe(identifier, on_heartbeat)
     for device in (*settings.drives, *settings.encoders):
         network.send_message(NMT_ID, nmt_message(NmtCommand.START, device.node_id))
     if not done.wait(START_WITHIN + 2 * settings.heartbeat_period):
         names = ', '.join(d.name for d in waiting.values())
-        raise ConfigurationError(f'{names}: no heartbeat that says OPERATIONAL; check that only '
-                                 'one master starts and stops the network')
+        raise ConfigurationError(f'{names}: no heartbeat with state OPERATIONAL; check that '
+                                 'only one master starts and stops the network')
 
 
 def identify(objects: Objects, profile: int | None = None, serial: int = 0, parameter: str = ''
              ) -> Identity:
     """
-    Return who a device is.
+    Return the identity of a device.
 
     Parameters
     ----------
     objects : Objects
     profile : int, optional
-        That it must have.
+        Required profile.
     serial : int
-        That it must have; 0 is not checked.
+        Required serial number; 0 is not checked.
     parameter : str
-        The parameter that says so, for the error.
+        Name of its parameter, for the error.
 
     Raises
     ------
@@ -175,8 +173,8 @@ def identify(objects: Objects, profile: int | None = None, serial: int = 0, para
     """
     kind = DeviceType.decode(objects.read(0x1000, 0, 'I', 'device type'))
     if profile is not None and kind.profile != profile:
-        raise ConfigurationError(f'{objects.name}: it is {kind} (1000h:0); there must be a device '
-                                 f'of CiA {profile}: check the node ids')
+        raise ConfigurationError(f'{objects.name}: it is {kind} (1000h:0), not a device of '
+                                 f'CiA {profile}: check the node ids')
     numbers = [objects.optional(0x1018, sub, 'I') or 0 for sub in (1, 2, 3, 4)]
     if serial and numbers[3] != serial:
         raise ConfigurationError(
@@ -186,37 +184,38 @@ def identify(objects: Objects, profile: int | None = None, serial: int = 0, para
 
 
 def check_counts(card: Objects, encoder: EncoderSettings,
-                 remedy: str = 'correct whichever is wrong') -> None:
+                 remedy: str = 'correct the wrong one') -> None:
     """
-    Refuse an encoder whose counts mean something else than the parameters say.
+    Reject an encoder with other counts than those of the parameters.
 
     Parameters
     ----------
     card : Objects
     encoder : EncoderSettings
     remedy : str
-        For the error.
+        Remedy in the error.
 
     Raises
     ------
     ConfigurationError
-        With what it has and what the parameters say.
+        With the counts of the encoder and of the parameters.
     """
     for index, wanted, parameter in ((EncoderObject.COUNTS_PER_TURN, encoder.counts, 'counts'),
                                      (EncoderObject.TOTAL_RANGE, encoder.range, 'range')):
         found = card.read(index, 0, 'I', parameter)
         if found != wanted:
             raise ConfigurationError(f'{card.name}: it has {found} in {index:04X}h, '
-                                     f'encoders.{parameter} says {wanted}: {remedy}')
+                                     f'encoders.{parameter} is {wanted}: {remedy}')
 
 
 def _begin(network: canopen.Network, node_id: int, name: str) -> Objects:
     network.send_message(NMT_ID, nmt_message(NmtCommand.ENTER_PRE_OPERATIONAL, node_id))
-    return Objects(remote(network, node_id), name)
+    return Objects(network, node_id, name)
 
 
 def _configure_drive(card: Objects, drive: DriveSettings, settings: CardSettings) -> str:
-    """Configure a drive; return what it lacks, in words."""
+    """Configure a drive; return its missing functions as text."""
+    # the card must be the one of the parameters: mode, rated torque, encoder
     supported = card.read(0x6502, 0, 'I', 'supported drive modes')
     if not supported & SUPPORTED_CST:
         raise ConfigurationError(
@@ -226,22 +225,24 @@ def _configure_drive(card: Objects, drive: DriveSettings, settings: CardSettings
     rated = 1e-3 * card.read(0x6076, 0, 'I', 'motor rated torque')
     if abs(rated - drive.units.rated_torque) > TORQUE_TOLERANCE * drive.units.rated_torque:
         raise ConfigurationError(
-            f'{card.name}: its rated torque (6076h) is {rated:.4f} N·m, drives.rated_torque says '
-            f'{drive.units.rated_torque:.4f} N·m: correct whichever is wrong, torques are told in '
-            'parts of it')
+            f'{card.name}: its rated torque (6076h) is {rated:.4f} N·m, drives.rated_torque is '
+            f'{drive.units.rated_torque:.4f} N·m: correct the wrong one, torques are scaled by '
+            'it')
     increments = card.optional(0x608F, 1, 'I')
     turns = card.optional(0x608F, 2, 'I') or 1
     if increments and increments != drive.units.counts * turns:
         raise ConfigurationError(f'{card.name}: its encoder has {increments / turns:g} counts a '
-                                 f'turn (608Fh), drives.encoder_counts says {drive.units.counts}')
+                                 f'turn (608Fh), drives.encoder_counts is {drive.units.counts}')
+    # reactions and limits first, the mode last: nothing may move in between
     _configure_safety(card, settings)
-    most = drive.units.max_permille(drive.torque_limit)
+    most = drive.max_permille
     card.settle(0x6072, 0, 'H', most, 'max torque')
     if card.optional(0x6073, 0, 'H') is not None:
         card.settle(0x6073, 0, 'H', most, 'max current')
     card.settle(0x6071, 0, 'h', 0, 'target torque')
     card.settle(0x6060, 0, 'b', MODE_CST, 'mode of operation')
     _check_mode(card)
+    # process data of the cycle, the slow PDO, and nothing else
     node = drive.node_id
     _transmit(card, 1, node, DRIVE_SAMPLE, EVERY_SYNC)
     _transmit(card, 2, node, drive_health(drive.temperature_index, drive.temperature_subindex),
@@ -249,8 +250,8 @@ def _configure_drive(card: Objects, drive: DriveSettings, settings: CardSettings
     deadline, lacks = settings.command_deadline, ''
     if deadline and card.optional(0x1400, 5, 'H') is None:
         deadline, lacks = 0, (
-            'it cannot stop by itself when its commands are lost and heartbeats are not (no '
-            'object 1400h:5); see rpdo_deadline')
+            'it cannot stop on its own when only its commands are lost (no object 1400h:5); see '
+            'rpdo_deadline')
     _map(card, 0x1400, 0x1600, rpdo(1, node), DRIVE_COMMAND, ON_EVENT, deadline)
     for number in (3, 4):
         _silence(card, 0x1800 + number - 1, tpdo(number, node))
@@ -260,16 +261,16 @@ def _configure_drive(card: Objects, drive: DriveSettings, settings: CardSettings
 
 
 def _check_mode(card: Objects) -> None:
-    """Wait until the drive shows the mode that it was given; it changes at a cycle of its own."""
+    """Wait until the drive displays the commanded mode, which changes in a cycle of its own."""
     end = time.monotonic() + MODE_WITHIN
     while (mode := card.read(0x6061, 0, 'b', 'mode of operation display')) != MODE_CST:
         if time.monotonic() > end:
             raise ConfigurationError(f'{card.name}: its mode (6061h:0) is {mode_name(mode)} after '
-                                     f'cyclic synchronous torque was asked for; {MANUAL}')
+                                     f'cyclic synchronous torque was commanded; {MANUAL}')
 
 
 def _configure_safety(card: Objects, settings: CardSettings) -> None:
-    """Set what the drive does when this computer falls silent, and when it has a fault."""
+    """Set the reactions of the drive to the loss of this computer, and to a fault."""
     consumer = heartbeat_consumer(settings.master_id, round(1e3 * settings.heartbeat_timeout))
     card.settle(0x1016, 1, 'I', consumer, 'consumer heartbeat time')
     card.settle(0x1017, 0, 'H', round(1e3 * settings.heartbeat_period), 'producer heartbeat time')
@@ -296,7 +297,7 @@ def _transmit(card: Objects, number: int, node_id: int, layout: PdoLayout, kind:
 
 def _map(card: Objects, communication: int, mapping: int, identifier: int, layout: PdoLayout,
          kind: int, event_timer: int = 0) -> None:
-    """Map a PDO in the order that CiA 301 asks for: off, empty, entries, count, type, on."""
+    """Map a PDO in the order of CiA 301: off, empty, entries, count, type, on."""
     what = f'mapping of {layout.name}'
     card.write(communication, 1, 'I', identifier | PDO_DISABLED, what)
     card.write(mapping, 0, 'B', 0, what)
@@ -310,6 +311,6 @@ def _map(card: Objects, communication: int, mapping: int, identifier: int, layou
 
 
 def _silence(card: Objects, communication: int, identifier: int) -> None:
-    """Switch off a PDO that is not used, where the device has it."""
+    """Disable an unused PDO, if the device has it."""
     if card.optional(communication, 1, 'I') is not None:
         card.write(communication, 1, 'I', identifier | PDO_DISABLED, 'unused PDO')

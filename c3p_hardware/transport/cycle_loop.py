@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The thread of the hardware interface: one SYNC cycle after the other on an absolute deadline.
+Thread of the hardware interface: SYNC cycles on an absolute deadline.
 
     SYNC ── samples ──► joints out … wheel command in ──► orders to all drives
 
-The command is waited for until `ORDER_BY` of the period; it is the newest one that is used,
-whichever cycle it answers. A deadline that has passed is left out, never made up for.
+The cycle waits for the command until `ORDER_BY` of the period, and uses the newest one, whichever
+cycle it belongs to. A missed deadline is skipped, never caught up.
 """
 
 from __future__ import annotations
@@ -16,42 +16,40 @@ from collections.abc import Callable
 
 import numpy as np
 
-from c3p_description.model import Array, CasterRobot
-from c3p_hardware.bus_load import Load
+from c3p_description.model import Array
 from c3p_hardware.joint_sensing import Joints, JointSensing
 from c3p_hardware.supervisor import Supervisor
 from c3p_hardware.transport.card_bus import CardBus
-from c3p_ros.latency import LatencyHistogram
+from c3p_ros.cycle import LatencyHistogram
 
-# parts of the period: samples that come later belong to no cycle, orders that go later are late
+# fractions of the period: timeout of the samples, and time at which the orders are sent
 SAMPLES_BY, ORDER_BY = 0.6, 0.9
 
-# cycles whose answers are waited for
+# cycles whose latency can still be measured
 REMEMBERED = 64
 
-# over how many seconds the bus load is taken
+# averaging time of the bus load, s
 LOAD_OVER = 1.0
 
-# cycles in which the drives are told to let go before the loop ends
-FAREWELL = 3
+# cycles in which the drives are disabled before the loop ends
+LAST_CYCLES = 3
 
-# how long the loop may take to end, s: a cycle and its farewell take some ten milliseconds
+# timeout of the end of the loop, s: it takes some ten milliseconds
 STOP_WITHIN = 2.0
 
 
 class CycleLoop:
     """
-    Runs the cycle in a thread; every other method may be called from any thread.
+    Runs the cycle in a thread; every public method may be called from any thread.
 
     Parameters
     ----------
-    robot : CasterRobot
     bus : CardBus
     sensing : JointSensing
     supervisor : Supervisor
         Guarded by `lock`.
     publish : callable
-        Gets the joints of each complete cycle and its stamp, ns.
+        Called with the joints of each complete cycle and its stamp, ns.
     stamp : callable
         Returns the time of the node's clock, ns.
 
@@ -59,47 +57,45 @@ class CycleLoop:
     ----------
     lock : Lock
     cycles, incomplete, overruns, answered : int
-        Cycles begun, those without all samples, deadlines left out, commands with a cycle's stamp.
+        Cycles begun, those without all samples, skipped deadlines, commands with a cycle's stamp.
     latency, lateness, cost : LatencyHistogram
         From joints to their command, of a cycle behind its deadline, and CPU of a cycle, s.
-    load : Load
-        Of the bus in the last second.
-    rate : float
-        Cycles per second in the last second, Hz.
+    load, frames_per_s, rate : float
+        Bus load (0 to 1), frames and cycles per second, in the last second.
     failure : Exception or None
-        What ended the thread.
+        Exception that ended the thread.
     """
 
-    def __init__(self, robot: CasterRobot, bus: CardBus, sensing: JointSensing,
+    def __init__(self, bus: CardBus, sensing: JointSensing,
                  supervisor: Supervisor, publish: Callable[[Joints, int], None],
                  stamp: Callable[[], int]) -> None:
-        """Do not run yet."""
+        """Prepare the cycle; `start` runs it."""
         self.bus, self.supervisor, self.lock = bus, supervisor, threading.Lock()
         self._sensing, self._publish, self._stamp = sensing, publish, stamp
         self._settings = supervisor.settings
-        self._wheel_rate = np.zeros(robot.count)
+        self._wheel_rate = np.zeros(len(supervisor.drives))
         self._sent: dict[int, float] = {}
         self._current, self._came = 0, threading.Event()
         self._over, self._thread = threading.Event(), None
-        self._forgotten = threading.Event()
+        self._restarted = threading.Event()
         self.failure: Exception | None = None
-        self.load, self.rate = Load(0.0, 0.0), 0.0
+        self.load = self.frames_per_s = self.rate = 0.0
         self.cycles = 0
-        self.count_afresh()
+        self.reset_statistics()
 
-    def count_afresh(self) -> None:
-        """Begin the statistics again."""
+    def reset_statistics(self) -> None:
+        """Reset the statistics."""
         self.latency, self.lateness, self.cost = (LatencyHistogram() for _ in range(3))
         self.incomplete = self.overruns = self.answered = 0
         self.counted_from = self.cycles
 
-    def forget(self) -> None:
-        """Drop the past of the joints: what a fault has done to it must not be a fault again."""
-        self._forgotten.set()
+    def restart_sensing(self) -> None:
+        """Restart the joint sensing, so that a fault of a sensor is not detected again."""
+        self._restarted.set()
 
     def start(self) -> None:
         """Begin the cycles."""
-        self.forget()
+        self.restart_sensing()
         self.bus.begin(time.monotonic())
         self._over.clear()
         self._thread = threading.Thread(target=self._run, name='sync', daemon=True)
@@ -107,12 +103,12 @@ class CycleLoop:
 
     def stop(self) -> None:
         """
-        Let the drives go and end the cycles.
+        Disable the drives and end the cycles.
 
         Raises
         ------
         TimeoutError
-            The interface of the bus does not come back from receiving or sending.
+            The CAN interface blocks in receiving or sending.
         """
         self._over.set()
         thread, self._thread = self._thread, None
@@ -121,12 +117,12 @@ class CycleLoop:
         thread.join(STOP_WITHIN)
         if thread.is_alive():
             raise TimeoutError(
-                f'the cycle has not ended within {STOP_WITHIN} s: the CAN interface does not come '
-                'back; the drives stop when they miss the heartbeat')
+                f'the cycle has not ended within {STOP_WITHIN} s: the CAN interface blocks; '
+                'the drives stop after heartbeat_timeout')
 
     def command(self, torque: Array, stamp: int) -> None:
         """
-        Take the wheels' torques (n,) N·m that answer the cycle with this stamp, ns.
+        Hand the wheel torques (n,) N·m for the cycle with this stamp, ns, to the supervisor.
 
         Raises
         ------
@@ -135,7 +131,7 @@ class CycleLoop:
         """
         now = time.monotonic()
         with self.lock:
-            self.supervisor.gate.command(torque, now)
+            self.supervisor.command(torque, now)
             sent = self._sent.pop(stamp, None)
             if sent is not None:
                 self.answered += 1
@@ -147,10 +143,10 @@ class CycleLoop:
         try:
             self._keep_rate()
         except Exception as error:
-            # told where the executor sees it
+            # raised again in the executor
             self.failure = error
         finally:
-            self._let_go()
+            self._leave_bus()
 
     def _keep_rate(self) -> None:
         period = self._settings.period
@@ -166,11 +162,12 @@ class CycleLoop:
                 deadline += left_out * period
             if begin >= beat:
                 self.bus.heartbeat()
-                # a late one is not followed by a hasty one
+                # a late one is not followed by an early one
                 beat = begin + self._settings.heartbeat_period
             self._cycle(deadline, period)
             if (elapsed := begin - loaded) >= LOAD_OVER:
-                self.load, self.rate = self.bus.load(elapsed), (self.cycles - counted) / elapsed
+                self.load, self.frames_per_s = self.bus.take_load(elapsed)
+                self.rate = (self.cycles - counted) / elapsed
                 loaded, counted = begin, self.cycles
             self.cost.add(time.thread_time() - used)
             deadline += period
@@ -178,23 +175,24 @@ class CycleLoop:
 
     def _cycle(self, deadline: float, period: float) -> None:
         self._came.clear()
+        # the stamp is that of the SYNC, at which the devices sample
         sampled = self.bus.sync()
         stamp = self._stamp() - round(1e9 * (time.monotonic() - sampled))
         self.cycles += 1
         complete = self.bus.receive(deadline + SAMPLES_BY * period)
         problems = [p for p in [self.bus.problem(time.monotonic())] if p]
-        if self._forgotten.is_set():
-            self._forgotten.clear()
+        if self._restarted.is_set():
+            self._restarted.clear()
             self._sensing.resume()
         if complete:
             try:
                 joints, found = self._sensing.step(sampled)
-            except ValueError:  # a position that cannot be, which its device reports
+            except ValueError:  # position out of range, a problem of its device
                 complete = False
             else:
                 problems += found
                 self._wheel_rate = joints.wheel_rate
-                self._tell(joints, stamp)
+                self._publish_joints(joints, stamp)
         self.incomplete += not complete
         if complete:
             self._came.wait(max(0.0, deadline + ORDER_BY * period - time.monotonic()))
@@ -202,12 +200,12 @@ class CycleLoop:
             for problem in problems:
                 self.supervisor.latch(problem)
             orders = self.supervisor.step(time.monotonic(), self._wheel_rate)
-            # a torque is sent in a cycle that all devices have seen, or not at all
-            wanted = complete or not any(order.torque for order in orders)
-        if wanted:
+            # a torque is sent in complete cycles only
+            send = complete or not any(order.torque for order in orders)
+        if send:
             self.bus.order(orders)
 
-    def _tell(self, joints: Joints, stamp: int) -> None:
+    def _publish_joints(self, joints: Joints, stamp: int) -> None:
         with self.lock:
             self._current = stamp
             self._sent[stamp] = time.monotonic()
@@ -215,9 +213,9 @@ class CycleLoop:
                 del self._sent[next(iter(self._sent))]
         self._publish(joints, stamp)
 
-    def _let_go(self) -> None:
+    def _leave_bus(self) -> None:
         with self.lock:
             self.supervisor.disarm()
-            for _ in range(FAREWELL):
+            for _ in range(LAST_CYCLES):
                 self.bus.order(self.supervisor.step(time.monotonic(), self._wheel_rate))
         self.bus.leave()

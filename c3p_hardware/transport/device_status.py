@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state of every device as DiagnosticStatus, for /diagnostics and whoever looks at it."""
+"""State of every device as DiagnosticStatus, for /diagnostics."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 
-from c3p_hardware.cia402 import mode_name
+from c3p_hardware.canopen.cia402 import mode_name
 from c3p_hardware.devices import Device, Drive, Encoder
 from c3p_hardware.supervisor import ArmState
 from c3p_hardware.transport.card_link import CardLink
@@ -15,7 +15,7 @@ from c3p_ros.diagnostics import ERROR, OK, WARN
 
 
 def arm_condition(link: CardLink) -> tuple[bytes, str]:
-    """Return level and text of what the motors are allowed."""
+    """Return level and text of the state of the motors."""
     if link.state == ArmState.FAULT:
         return ERROR, '; '.join(link.faults)
     return OK, link.state.value
@@ -23,7 +23,7 @@ def arm_condition(link: CardLink) -> tuple[bytes, str]:
 
 def device_statuses(prefix: str, robot: str, link: CardLink | None) -> list[DiagnosticStatus]:
     """
-    Return one status for each device.
+    Return a status for each device.
 
     Parameters
     ----------
@@ -44,29 +44,29 @@ def device_statuses(prefix: str, robot: str, link: CardLink | None) -> list[Diag
 def _status(prefix: str, robot: str, device: Device, link: CardLink, now: float,
             serial: int | None) -> DiagnosticStatus:
     problems = [f'{p.text}; {p.remedy}' for p in device.problems(now, link.settings)]
-    values, warning = _values(device)
+    warning = device.warning()
     level = ERROR if problems else WARN if warning else OK
     kind = 'drive' if isinstance(device, Drive) else 'encoder'
-    values |= {'network state': device.nmt.name if device.nmt is not None else 'unknown',
-               'samples lost': device.lost, 'serial number': serial,
-               'last sample [ms]': f'{1e3 * (now - device.heard):.1f}'}
+    values = _values(device) | {
+        'network state': device.nmt.name if device.nmt is not None else 'unknown',
+        'samples lost': device.lost, 'serial number': serial,
+        'last sample [ms]': f'{1e3 * (now - device.sampled_at):.1f}'}
     return DiagnosticStatus(
         level=level, name=f'{prefix}/{device.joint}: {kind} (node {device.node_id})',
         message='; '.join(problems) or warning or 'OK', hardware_id=robot,
         values=[KeyValue(key=key, value=f'{value}') for key, value in values.items()])
 
 
-def _values(device: Device) -> tuple[dict[str, object], str]:
-    """Return the figures of a device, and its warning in words."""
+def _values(device: Device) -> dict[str, object]:
+    """Return the last values of a device."""
     if isinstance(device, Drive):
         torque = device.settings.units.torque(device.torque)
-        return ({'state': device.state.name, 'mode': mode_name(device.mode),
-                 'statusword': f'{device.statusword:04X}h',
-                 'error code': f'{device.error_code:04X}h',
-                 'supply voltage [V]': f'{device.voltage:.1f}',
-                 'temperature [°C]': device.temperature, 'torque [N·m]': f'{torque:.3f}'},
-                'the drive warns (statusword bit 7)' if device.warns else '')
+        return {'state': device.state.name, 'mode': mode_name(device.mode),
+                'statusword': f'{device.statusword:04X}h',
+                'error code': f'{device.error_code:04X}h',
+                'supply voltage [V]': f'{device.voltage:.1f}',
+                'temperature [°C]': device.temperature, 'torque [N·m]': f'{torque:.3f}'}
     assert isinstance(device, Encoder)
     return {'position [counts]': device.position, 'alarms': f'{device.alarms:04X}h',
-            'warnings': f'{device.warnings:04X}h'}, device.warning()
+            'warnings': f'{device.warnings:04X}h'}
 

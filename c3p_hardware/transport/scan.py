@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Who is on the bus: listened to, then asked by SDO reads; nothing is written and nothing moves.
+Scan of the bus by listening and SDO reads; nothing is written and nothing moves.
 
-Every node id is asked for its device type. Two answers to one question, or more heartbeats than
-one device sends, are two devices with one node id.
+The device type of every node id is requested. Two responses to one request, or more heartbeats
+than one device sends, reveal two devices with one node id.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import can
 import canopen
 
-from c3p_hardware.cia301 import (
+from c3p_hardware.canopen.cia301 import (
+    HEARTBEATS,
     PROFILE_DRIVE,
     PROFILE_ENCODER,
     DeviceType,
     NmtState,
     emergency_text,
-    heartbeat_state,
 )
-from c3p_hardware.cia402 import SUPPORTED_CST, mode_name, state_of, voltage_enabled
-from c3p_hardware.cia406 import EncoderObject, alarm_texts, warning_texts
-from c3p_hardware.process_data import (
+from c3p_hardware.canopen.cia402 import SUPPORTED_CST, VOLTAGE_ENABLED, mode_name, state_of
+from c3p_hardware.canopen.cia406 import EncoderObject, alarm_texts, warning_texts
+from c3p_hardware.canopen.process_data import (
     MAX_NODE_ID,
     SYNC_ID,
     heartbeat_id,
@@ -35,18 +35,17 @@ from c3p_hardware.process_data import (
     sdo_request_id,
 )
 from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings
-from c3p_hardware.transport.can_bus import conversation, remote
-from c3p_hardware.transport.configure import TORQUE_TOLERANCE, ConfigurationError, Objects
+from c3p_hardware.transport.can_bus import ConfigurationError, Objects, conversation
+from c3p_hardware.transport.configure import TORQUE_TOLERANCE
 
-# how long is listened before anybody is asked, and for answers of those that are asked, s
-LISTEN, ANSWERS = 0.5, 0.3
-# how often devices that should be there are asked once more
+# time of listening before the first request, and of waiting for responses, s
+LISTEN, RESPONSES = 0.5, 0.3
+# number of repeated requests to expected devices
 REPEATS = 2
-# between two questions: an adapter must not drop them, s
+# time between two requests, so that adapters do not drop them, s
 PACE = 0.5e-3
-# heartbeats per expected one that only two devices can send
+# received heartbeats per expected one that prove two devices, and their least number
 DOUBLED = 1.5
-# fewer are too few to say so
 FEWEST_BEATS = 4
 
 READ_DEVICE_TYPE = bytes((0x40, 0x00, 0x10, 0x00, 0, 0, 0, 0))
@@ -61,19 +60,19 @@ class FoundNode:
     ----------
     node_id : int
     network_state : str
-        As its heartbeat says.
+        State in its heartbeat.
     kind : str
-        Its device type in words; empty for one that sends heartbeats and answers nothing.
+        Device type as text; empty for a device that sends heartbeats but does not respond.
     profile : int
         402, 406 or another.
     vendor, product, revision, serial : int
         1018h.
     values : dict
-        What its profile tells, SI units.
+        Objects of its profile, SI units.
     answers : int
-        To one question; two mean two devices.
+        Responses to one request; two prove two devices.
     notes : list of str
-        What a person should know of it.
+        Remarks for the user.
     """
 
     node_id: int
@@ -92,19 +91,19 @@ class FoundNode:
 @dataclass
 class Scan:
     """
-    What was found.
+    Result of a scan.
 
     Attributes
     ----------
     nodes : list of FoundNode
     master : bool
-        A master with our node id sends heartbeats: our own node is running.
+        The hardware interface is running: its node id sends heartbeats.
     sync_rate : float, Hz
-        SYNC frames heard, of whomever.
+        SYNC frames of any master.
     frames : int
-        Heard before anybody was asked.
+        Frames before the first request.
     problems : list of str
-        What is not as the parameters say, each with its remedy.
+        Differences from the parameters, each with its remedy.
     """
 
     nodes: list[FoundNode]
@@ -113,23 +112,19 @@ class Scan:
     frames: int
     problems: list[str]
 
-    def figures(self) -> dict[str, Any]:
-        """Return everything as plain numbers and text."""
-        return asdict(self)
-
 
 def scan(bus: can.BusABC, settings: CardSettings, listen: float = LISTEN) -> Scan:
     """
-    Listen, ask every node id, and compare with the settings.
+    Listen, request every node id, and compare with the settings.
 
     Parameters
     ----------
     bus : can.BusABC
         Open; stays open.
     settings : CardSettings
-        Who should be there.
+        Expected devices.
     listen : float, s
-        Before anybody is asked.
+        Time before the first request.
 
     Raises
     ------
@@ -137,14 +132,15 @@ def scan(bus: can.BusABC, settings: CardSettings, listen: float = LISTEN) -> Sca
         The bus cannot be written.
     """
     with conversation(bus) as network:
-        heard = _Ears(network)
+        # listen, then request: heartbeats and SYNC frames are counted before our own traffic
+        received = _Listener(network)
         time.sleep(listen)
-        frames, syncs = heard.frames, heard.syncs
-        beats = Counter(heard.beats)
+        frames, syncs = received.frames, received.syncs
+        beats = Counter(received.beats)
         expected = [d.node_id for d in (*settings.drives, *settings.encoders)]
-        answers = _ask_all(network, settings.master_id, expected)
-        ids = sorted({*answers, *beats} - {settings.master_id})
-        nodes = [_look(network, node_id, heard.states.get(node_id), answers[node_id])
+        responses = _request_all(network, settings.master_id, expected)
+        ids = sorted({*responses, *beats} - {settings.master_id})
+        nodes = [_read(network, node_id, received.states.get(node_id), responses[node_id])
                  for node_id in ids]
     for node in nodes:
         _count_beats(node, beats[node.node_id], listen)
@@ -153,8 +149,8 @@ def scan(bus: can.BusABC, settings: CardSettings, listen: float = LISTEN) -> Sca
     return found
 
 
-class _Ears:
-    """Counts what is heard; canopen's thread calls."""
+class _Listener:
+    """Counts received frames, in the thread of canopen."""
 
     def __init__(self, network: canopen.Network) -> None:
         self.frames = self.syncs = 0
@@ -171,51 +167,50 @@ class _Ears:
     def _on_beat(self, identifier: int, data: bytearray, _: float) -> None:
         self.frames += 1
         node_id = identifier - heartbeat_id(1) + 1
-        try:
-            self.states[node_id] = heartbeat_state(data)
-        except ValueError:
-            return
-        self.beats[node_id] += 1
+        if (state := HEARTBEATS.get(bytes(data))) is not None:
+            self.states[node_id] = state
+            self.beats[node_id] += 1
 
 
-def _ask_all(network: canopen.Network, master_id: int, expected: Sequence[int]) -> Counter[int]:
-    """Return how often each node id answered one question; who should be there is asked again."""
-    everybody = [i for i in range(1, MAX_NODE_ID + 1) if i != master_id]
-    answers = _ask(network, everybody)
+def _request_all(network: canopen.Network, master_id: int, expected: Sequence[int]
+                 ) -> Counter[int]:
+    """Return the responses of each node id to one request; repeat it for missing devices."""
+    every = [i for i in range(1, MAX_NODE_ID + 1) if i != master_id]
+    responses = _request(network, every)
     for _ in range(REPEATS):
-        if missing := [i for i in expected if not answers[i]]:
-            # an answer to the first question may be among them, and is no second device
-            answers |= Counter(set(_ask(network, missing)))
-    return answers
+        if missing := [i for i in expected if not responses[i]]:
+            # a late response to the first request does not prove a second device
+            responses |= Counter(set(_request(network, missing)))
+    return responses
 
 
-def _ask(network: canopen.Network, ids: Sequence[int]) -> Counter[int]:
-    """Ask each of the node ids once, and return how many answers came from each."""
-    answers: Counter[int] = Counter()
+def _request(network: canopen.Network, ids: Sequence[int]) -> Counter[int]:
+    """Request the device type of each node id once, and return the responses of each."""
+    responses: Counter[int] = Counter()
 
-    def on_answer(identifier: int, data: bytearray, _: float) -> None:
-        answers[identifier - sdo_answer_id(1) + 1] += 1
+    def on_response(identifier: int, data: bytearray, _: float) -> None:
+        responses[identifier - sdo_answer_id(1) + 1] += 1
 
     for node_id in ids:
-        network.subscribe(sdo_answer_id(node_id), on_answer)
+        network.subscribe(sdo_answer_id(node_id), on_response)
     for node_id in ids:
         network.send_message(sdo_request_id(node_id), READ_DEVICE_TYPE)
         time.sleep(PACE)
-    time.sleep(ANSWERS)
+    time.sleep(RESPONSES)
     for node_id in ids:
-        network.unsubscribe(sdo_answer_id(node_id), on_answer)
-    return answers
+        network.unsubscribe(sdo_answer_id(node_id), on_response)
+    return responses
 
 
-def _look(network: canopen.Network, node_id: int, state: NmtState | None, answers: int
+def _read(network: canopen.Network, node_id: int, state: NmtState | None, responses: int
           ) -> FoundNode:
-    """Return what a node tells of itself."""
+    """Return the objects of a node."""
     node = FoundNode(node_id, state.name if state is not None else 'unknown: no heartbeat',
-                     answers=answers)
-    if not answers:
-        node.notes.append('it sends heartbeats and answers no SDO')
+                     answers=responses)
+    if not responses:
+        node.notes.append('it sends heartbeats but does not respond to SDO')
         return node
-    objects = Objects(remote(network, node_id), f'node {node_id}')
+    objects = Objects(network, node_id, f'node {node_id}')
     try:
         kind = DeviceType.decode(objects.read(0x1000, 0, 'I', 'device type'))
         node.kind, node.profile = f'{kind}', kind.profile
@@ -224,15 +219,15 @@ def _look(network: canopen.Network, node_id: int, state: NmtState | None, answer
         node.values['heartbeat_period_s'] = 1e-3 * (objects.optional(0x1017, 0, 'H') or 0)
         node.values['error_register'] = objects.optional(0x1001, 0, 'B')
         if kind.profile == PROFILE_DRIVE:
-            _look_at_drive(objects, node)
+            _read_drive(objects, node)
         elif kind.profile == PROFILE_ENCODER:
-            _look_at_encoder(objects, node)
+            _read_encoder(objects, node)
     except ConfigurationError as error:
         node.notes.append(f'{error}')
     return node
 
 
-def _look_at_drive(objects: Objects, node: FoundNode) -> None:
+def _read_drive(objects: Objects, node: FoundNode) -> None:
     word, mode = objects.optional(0x6041, 0, 'H'), objects.optional(0x6061, 0, 'b')
     rated, volts = objects.optional(0x6076, 0, 'I'), objects.optional(0x6079, 0, 'I')
     counts, turns = objects.optional(0x608F, 1, 'I'), objects.optional(0x608F, 2, 'I') or 1
@@ -247,11 +242,11 @@ def _look_at_drive(objects: Objects, node: FoundNode) -> None:
         node.notes.append(f'its last error is {emergency_text(code)}')
     if modes is not None and not modes & SUPPORTED_CST:
         node.notes.append('it has no cyclic synchronous torque mode (6502h)')
-    if word is not None and not voltage_enabled(word):
+    if word is not None and not word & VOLTAGE_ENABLED:
         node.notes.append('no voltage at its power stage: motor supply off, or STO')
 
 
-def _look_at_encoder(objects: Objects, node: FoundNode) -> None:
+def _read_encoder(objects: Objects, node: FoundNode) -> None:
     read = objects.optional
     node.values |= {'counts_per_turn': read(EncoderObject.COUNTS_PER_TURN, 0, 'I'),
                     'total_range': read(EncoderObject.TOTAL_RANGE, 0, 'I'),
@@ -261,18 +256,18 @@ def _look_at_encoder(objects: Objects, node: FoundNode) -> None:
 
 
 def _count_beats(node: FoundNode, beats: int, listen: float) -> None:
-    """Take note of a node that beats like two."""
+    """Detect a node with the heartbeats of two."""
     period = node.values.get('heartbeat_period_s') or 0.0
     if period and beats >= FEWEST_BEATS and beats > DOUBLED * listen / period:
         node.answers = max(node.answers, 2)
 
 
 def problems(found: Scan, settings: CardSettings) -> Iterator[str]:
-    """Yield what is not as the settings say, as sentences with a remedy."""
+    """Yield the differences from the settings, each with a remedy."""
     there = {node.node_id: node for node in found.nodes}
     if not there:
-        yield ('nobody answers: check power, cable, termination (60 Ω between CAN_H and CAN_L) '
-               'and bit rate')
+        yield ('no device responds: check power, cable, termination (60 Ω between CAN_H and '
+               'CAN_L) and bit rate')
         return
     devices: Sequence[DriveSettings | EncoderSettings] = (*settings.drives, *settings.encoders)
     for device in devices:
@@ -286,15 +281,15 @@ def problems(found: Scan, settings: CardSettings) -> Iterator[str]:
             yield (f'node {node.node_id}: two devices have this node id; unplug one and give it '
                    'another')
         if node.node_id not in {d.node_id for d in devices}:
-            yield (f'node {node.node_id}: {node.kind or "unknown"}, of which the parameters know '
-                   'nothing; correct drives.node_ids or encoders.node_ids, or its node id')
+            yield (f'node {node.node_id}: {node.kind or "unknown"}, not in the parameters; '
+                   'correct drives.node_ids or encoders.node_ids, or its node id')
 
 
 def _differences(device: DriveSettings | EncoderSettings, node: FoundNode) -> Iterator[str]:
     group = 'drives' if isinstance(device, DriveSettings) else 'encoders'
     profile = PROFILE_DRIVE if group == 'drives' else PROFILE_ENCODER
     if node.profile != profile:
-        yield (f'{device.name}: it is {node.kind}; there must be a device of CiA {profile}: check '
+        yield (f'{device.name}: it is {node.kind}, not a device of CiA {profile}: check '
                'the node ids')
         return
     if device.serial and node.serial != device.serial:
@@ -305,14 +300,14 @@ def _differences(device: DriveSettings | EncoderSettings, node: FoundNode) -> It
         rated, counts = values.get('rated_torque_nm'), values.get('encoder_counts')
         if rated is not None and abs(rated - device.units.rated_torque) > (
                 TORQUE_TOLERANCE * device.units.rated_torque):
-            yield (f'{device.name}: its rated torque is {rated:.4f} N·m, drives.rated_torque says '
-                   f'{device.units.rated_torque:.4f} N·m: correct whichever is wrong')
+            yield (f'{device.name}: its rated torque is {rated:.4f} N·m, drives.rated_torque is '
+                   f'{device.units.rated_torque:.4f} N·m: correct the wrong one')
         if counts and counts != device.units.counts:
             yield (f'{device.name}: its encoder has {counts:g} counts a turn, '
-                   f'drives.encoder_counts says {device.units.counts}')
+                   f'drives.encoder_counts is {device.units.counts}')
         return
     for key, wanted, name in (('counts_per_turn', device.counts, 'counts'),
                               ('total_range', device.range, 'range')):
         if values.get(key) is not None and values[key] != wanted:
             yield (f'{device.name}: it has {key.replace("_", " ")} {values[key]}, '
-                   f'encoders.{name} says {wanted}: correct whichever is wrong')
+                   f'encoders.{name} is {wanted}: correct the wrong one')

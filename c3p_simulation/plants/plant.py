@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics import _caster_dynamics_kernels as kernels
+from c3p_dynamics._caster_motion_kernels import runge_kutta
 from c3p_dynamics.caster_dynamics import kinetic_energy
 from c3p_kinematics.casters import inverse
 from c3p_simulation.plants.checks import clipped_torque, finite, per_caster, positive, pushing
@@ -284,5 +284,5 @@ class AnalyticPlant(PushedPlant):
         # a ratio that is whole but for rounding must not cost one step more
         steps = max(1, math.ceil(duration / self._substep - 1e-9))
         robot = self._robot
-        kernels.runge_kutta(robot.geometry, robot.caster_inertia, robot.platform, robot.losses,
-                            self._state, self._torque, wrench, duration / steps, steps)
+        runge_kutta(robot.geometry, robot.caster_inertia, robot.platform, robot.losses,
+                    self._state, self._torque, wrench, duration / steps, steps)

@@ -35,7 +35,7 @@ from c3p_ros.messages import MessageError, check_age, ns_to_stamp, stamp_to_ns, 
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
 from c3p_ros.parameters import ParameterError
 from c3p_ros.session import run
-from c3p_ros.wire_writers import JointStateWriter, OdometryWriter
+from c3p_ros.wire import JointStateWriter, OdometryWriter
 from c3p_simulation.pacing import SIMULATED_START, Stamps
 from c3p_simulation.tricycle.commands import AUTODRIVE, COMMANDED, WAITING, Commands
 from c3p_simulation.tricycle.pace import Pace
@@ -100,8 +100,8 @@ class RoughGroundNode(SuiteNode):
                            if values.publish_clock else None)
         self._transforms = TransformPublisher(self) if values.publish_tf else None
 
-    def figures(self) -> Mapping[str, Any]:
-        """Return the figures for the diagnostics."""
+    def metrics(self) -> Mapping[str, Any]:
+        """Return the metrics for the diagnostics."""
         run = self.run
         return {'driven by': self._commands.source(self.watch_time()),
                 'robot time [s]': f'{run.time:.2f}', 'distance driven [m]': f'{run.distance:.3f}',
@@ -132,17 +132,12 @@ class RoughGroundNode(SuiteNode):
             state, rates, twist = run.state, run.joint_rates, run.twist
         pose = [*state.position, *np.roll(quaternion(state.rotation), -1)]
         values = self.parameters.value
-        try:
-            if self._clock_pub is not None:
-                self._clock_pub.publish(Clock(clock=ns_to_stamp(stamp)))
-            self.send(self._joint_pub, self._write_joints, stamp, position=state.joint,
-                      velocity=rates)
-            placed = self.send(self._odom_pub, self._write_odom, stamp, pose, twist)
-            if placed and self._transforms is not None:
-                self._transforms.send_spatial(stamp, pose, values.odom_frame, values.base_frame)
-        except Exception:
-            if self.context.ok():  # publishing fails once the context has been shut down
-                raise
+        if self._clock_pub is not None:
+            self.publish(self._clock_pub, Clock(clock=ns_to_stamp(stamp)))
+        self.send(self._joint_pub, self._write_joints, stamp, position=state.joint, velocity=rates)
+        placed = self.send(self._odom_pub, self._write_odom, stamp, pose, twist)
+        if placed and self._transforms is not None:
+            self._transforms.send_spatial(stamp, pose, values.odom_frame, values.base_frame)
 
     def _on_command(self, message: Any) -> None:
         try:

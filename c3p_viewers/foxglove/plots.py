@@ -88,8 +88,8 @@ def _wheels(robot: CasterRobot) -> tuple[Plot, ...]:
             Curve(f'wheel {i + 1}', caster_colour(i), f'/wheel_effort.effort[{i}]',
                   f'/wheel_effort/{robot.wheel_joints[i]}/effort') for i in casters)),
         Plot('slip', 'slip of each wheel [m/s]', tuple(
-            Curve(f'wheel {i + 1}', caster_colour(i), f'{NUMBERS}.slip[{i}]',
-                  f'{slip}/{robot.name}/{robot.wheel_joints[i]}/along') for i in casters)),
+            Curve(f'wheel {i + 1}', caster_colour(i), f'{slip}.position[{i}]',
+                  f'{slip}/{robot.wheel_joints[i]}/position') for i in casters)),
         Plot('sigma_min', 'distance from a singularity, σ_min', (
             Curve('σ_min', '#009E73', f'{NUMBERS}.sigma_min',
                   f'/diagnostics/{robot.name}/sensed_kinematics: state/{SIGMA_MIN}'),)),

@@ -5,34 +5,42 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
-from diagnostic_msgs.msg import DiagnosticArray
+import numpy as np
 from nav_msgs.msg import Odometry
-from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from c3p_description.model import Array, CasterRobot
-from c3p_ros.errors import MOST_BYTES
+from c3p_ros.cdr import OdometryRead
 from c3p_ros.frames import planar_points, planar_pose
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, planar
-from c3p_ros.wire import READERS, OdometryRead
+from c3p_ros.wheel_slip import TOPIC as SLIP
+from c3p_ros.wheel_slip import read_slip
+from c3p_ros.wire import ODOMETRY, READERS, Reader
 from c3p_viewers.scene.caster_scene import caster_scene
 from c3p_viewers.scene.planned import planned_line
-from c3p_viewers.scene.readings import pose_covariance, slip_of
 from c3p_viewers.scene.settings import SceneSettings
 from c3p_viewers.scene.shapes import Shape
 from c3p_viewers.scene.uncertainty import uncertainty
 
-JOINTS, ODOM, SLIP, EFFORT, AHEAD = (
-    'joint_states', 'odom', 'sensed_kinematics/wheel_slip', 'wheel_effort',
-    'reference_trajectory')
+JOINTS, ODOM, EFFORT, AHEAD = (
+    'joint_states', 'odom', 'wheel_effort', 'reference_trajectory')
 
 # what the scene is made of: only the first is needed
-TOPICS = {JOINTS: JointState, ODOM: Odometry, SLIP: DiagnosticArray, EFFORT: JointState,
+TOPICS = {JOINTS: JointState, ODOM: Odometry, SLIP: JointState, EFFORT: JointState,
           AHEAD: MultiDOFJointTrajectory}
+
+
+# x, y and yaw of six
+PLANAR = np.ix_([0, 1, 5], [0, 1, 5])
+
+
+class Spread(NamedTuple):
+    """The covariance of the pose of an Odometry."""
+
+    pose_covariance: tuple[float, ...]
 
 
 class Heard(NamedTuple):
@@ -40,6 +48,14 @@ class Heard(NamedTuple):
 
     data: bytes
     time: float
+
+
+def planar_covariance(read: Spread) -> Array:
+    """Return the covariance (3, 3) of x, y and yaw; MessageError unless it is finite."""
+    planar = np.reshape(read.pose_covariance, (6, 6))[PLANAR]
+    if not np.isfinite(planar).all():
+        raise MessageError(f'pose.covariance = {planar.tolist()}: must be finite')
+    return planar
 
 
 class LiveScene:
@@ -68,8 +84,8 @@ class LiveScene:
         self.robot, self.settings = robot, SceneSettings()
         self._timeout, self._refuse = timeout, refuse
         self._joints, self._efforts = JointCoding(robot), EffortCoding(robot)
-        self._readers = {topic: READERS[kind]() if kind in READERS
-                         else partial(_deserialized, kind) for topic, kind in TOPICS.items()}
+        self._readers = {topic: READERS[kind]() for topic, kind in TOPICS.items()}
+        self._spread = Reader(ODOMETRY, Spread)
         self._heard: dict[str, Heard] = {}
         self._drawn: Heard | None = None
 
@@ -101,7 +117,7 @@ class LiveScene:
             return None
         stamp, steering = read
         twist = self._value(ODOM, lambda read: planar(read.twist, 'twist'))
-        slip = self._value(SLIP, lambda message: slip_of(message, self.robot))
+        slip = self._value(SLIP, lambda read: read_slip(read, self.robot.wheel_joints))
         shapes = caster_scene(
             self.robot, steering, twist=twist,
             wheel_torque=self._value(EFFORT, self._efforts.read),
@@ -113,7 +129,8 @@ class LiveScene:
     def _in_odometry(self) -> tuple[Shape, ...]:
         """Return what is drawn in the frame of the odometry: the way ahead, and how sure it is."""
         odometry = self.odometry()
-        spread = self._value(ODOM, lambda read: pose_covariance(self._heard[ODOM].data))
+        spread = self._value(ODOM, lambda read: planar_covariance(
+            self._spread(self._heard[ODOM].data)))
         if odometry is None or spread is None:
             return ()
         read, pose = odometry
@@ -134,12 +151,3 @@ class LiveScene:
             # said once, not with every scene
             del self._heard[topic]
             return None
-
-
-def _deserialized(kind: type, data: bytes) -> Any:
-    if len(data) > MOST_BYTES:
-        raise MessageError(f'{len(data)} bytes: must be at most {MOST_BYTES}')
-    try:
-        return deserialize_message(data, kind)
-    except Exception as error:  # whatever the middleware raises for what is no such message
-        raise MessageError(f'no {kind.__name__}: {error}') from error

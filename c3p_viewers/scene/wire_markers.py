@@ -19,7 +19,7 @@ from rclpy.serialization import serialize_message
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import MarkerArray
 
-from c3p_ros.wire import byte_order
+from c3p_ros.cdr import byte_order
 
 Array = NDArray[np.float64]
 

@@ -11,6 +11,10 @@ import numpy as np
 
 from c3p_bags.storage.bags import message_types
 from c3p_description.model import Array, CasterRobot
+from c3p_ros.cdr import MessageError
+from c3p_ros.wheel_slip import KIND as SLIP_KIND
+from c3p_ros.wheel_slip import TOPIC as SLIP
+from c3p_ros.wheel_slip import read_slip
 from c3p_viewers.sources.moment import Moment
 
 # what a moment is made of: only the first is needed. The types are the usual ones; `put` is told
@@ -19,9 +23,8 @@ TOPICS: Mapping[str, str] = {
     'joint_states': 'sensor_msgs/msg/JointState', 'odom': 'nav_msgs/msg/Odometry',
     'ground_truth/odom': 'nav_msgs/msg/Odometry', 'cmd_vel': 'geometry_msgs/msg/TwistStamped',
     'wheel_effort': 'sensor_msgs/msg/JointState', 'goal_pose': 'geometry_msgs/msg/PoseStamped',
-    'sensed_kinematics/wheel_slip': 'diagnostic_msgs/msg/DiagnosticArray',
+    SLIP: SLIP_KIND,
 }
-SLIP = 'sensed_kinematics/wheel_slip'
 
 # age from which on a message says nothing about now, s; a goal stays
 LASTS = 0.5
@@ -146,15 +149,11 @@ class MomentReader:
         """Return the residuals (n, 2) and the wheel that is suspected."""
         if message is None:
             return None, None
-        told = {status.name.rsplit(': ', 1)[-1]: {pair.key: pair.value for pair in status.values}
-                for status in message.status}
-        wheels = [told.get(joint, {}) for joint in self.robot.wheel_joints]
-        residual = np.array([[_number(wheel.get(key, '')) for key in ('along', 'across')]
-                             for wheel in wheels])
-        suspects = [k for k, wheel in enumerate(wheels)
-                    if wheel.get('suspect', '').lower() == 'true']
-        return (residual if np.isfinite(residual).all() else None,
-                suspects[0] if suspects else None)
+        try:
+            slip = read_slip(message, self.robot.wheel_joints)
+        except MessageError:
+            return None, None
+        return slip.residual, slip.suspect if slip.suspect >= 0 else None
 
 
 def _picked(message: Any, names: tuple[str, ...], field: str) -> Array | None:
@@ -184,13 +183,6 @@ def _twist(twist: Any) -> Array | None:
 def _finite(*values: float) -> Array | None:
     array = np.array(values, float)
     return array if np.isfinite(array).all() else None
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
 
 
 def topic_below(topic: str, namespace: str) -> str:

@@ -6,31 +6,29 @@ import random
 
 import can
 import numpy as np
+from drive_words import command_of, commanded
 from robots import C3P
 
-from c3p_hardware.cia301 import NmtState
-from c3p_hardware.cia402 import (
+from c3p_hardware.canopen.cia301 import NmtState
+from c3p_hardware.canopen.cia402 import (
     MODE_CST,
     VOLTAGE_ENABLED,
     DriveState,
-    command_of,
-    commanded,
     state_bits,
 )
-from c3p_hardware.devices import Drive, Encoder
-from c3p_hardware.joint_sensing import JointSensing
-from c3p_hardware.process_data import (
+from c3p_hardware.canopen.process_data import (
     DRIVE_COMMAND,
     DRIVE_SAMPLE,
     ENCODER_SAMPLE,
     SYNC_ID,
+    DriveUnits,
     drive_health,
 )
+from c3p_hardware.devices import Drive, Encoder
+from c3p_hardware.joint_sensing import JointSensing
 from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings
 from c3p_hardware.supervisor import Supervisor
 from c3p_hardware.transport import card_bus, cycle_loop
-from c3p_hardware.units import DriveUnits
-from c3p_hardware.wheel_gate import GateSettings, WheelGate
 
 UNITS = DriveUnits(0.11, 14.0, 0.8, 2000)
 SETTINGS = CardSettings(
@@ -136,12 +134,11 @@ class CanRig:
         self.bus = MemoryBus(self.clock)
         self.drives = [Drive.of(d) for d in SETTINGS.drives]
         self.encoders = [Encoder.of(e) for e in SETTINGS.encoders]
-        self.supervisor = Supervisor(SETTINGS, self.drives, self.encoders, WheelGate(
-            C3P, GateSettings(SETTINGS.command_timeout, SETTINGS.stop_damping)))
+        self.supervisor = Supervisor(C3P, SETTINGS, self.drives, self.encoders)
         self.supervisor.allowed = True
         self.cards = card_bus.CardBus(self.bus, SETTINGS, self.drives, self.encoders)
         self.loop = cycle_loop.CycleLoop(
-            C3P, self.cards, JointSensing(C3P, SETTINGS, self.drives, self.encoders),
+            self.cards, JointSensing(C3P, SETTINGS, self.drives, self.encoders),
             self.supervisor, self._on_joints, lambda: int(1e9 * self.clock.now))
         self.push, self._deadline = ZERO, self.clock.now
         self.configure()
@@ -150,7 +147,7 @@ class CanRig:
         """Do what configuring all devices again leaves behind."""
         self.bus.coming.clear()
         self.cards.begin(self.clock.now)
-        self.loop.forget()
+        self.loop.restart_sensing()
 
     @property
     def state(self):
@@ -167,7 +164,7 @@ class CanRig:
         self.clock.now = max(self.clock.now, self._deadline)
         self._deadline = self.clock.now + SETTINGS.period
         self.loop._cycle(self.clock.now, SETTINGS.period)
-        most = SETTINGS.drives[0].most_permille
+        most = SETTINGS.drives[0].max_permille
         assert all(isinstance(t, int) and math.isfinite(t) and abs(t) <= most
                    for t in self.bus.orders)
         if self.state != 'armed':
@@ -191,5 +188,5 @@ class CanRig:
         """Recover as a link does."""
         if self.supervisor.to_configure:
             self.configure()
-        self.loop.forget()
+        self.loop.restart_sensing()
         self.supervisor.recover()

@@ -14,8 +14,8 @@ from c3p_bags.recorder.transforms import FrameTree
 from c3p_description.model import ModelError
 from c3p_description.reading.files import share_file
 from c3p_description.reading.loader import load, robot_description
-from c3p_description.tree_urdf import tree_from_urdf
 from c3p_dynamics.trees import TreeError
+from c3p_dynamics.trees.reading.urdf import tree_from_urdf
 from c3p_experiments.campaigns.store import StoreError
 from c3p_experiments.campaigns.store import read as read_results
 from c3p_experiments.tuning.files import read_parameters

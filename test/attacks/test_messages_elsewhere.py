@@ -139,7 +139,7 @@ def test_a_hardware_interface_takes_efforts_afterwards(wired):
         taken.append(torque)
 
     # in the place of the bus; what passes goes through the gate that its cycle has
-    node._link = SimpleNamespace(command=take, close=lambda: None, figures=dict)
+    node._link = SimpleNamespace(command=take, close=lambda: None, metrics=dict)
     node._on_watch, node.diagnostics.more = lambda: None, tuple
     Attack(SEED, beat(wired, lambda: give(wired, 'wheel_effort', efforts(
         wired.now(), [0.0, 0.0, 0.0]))))(node, wired.now)

@@ -13,7 +13,7 @@ pytest.importorskip('rclpy')
 
 from c3p_bringup import excite_live  # noqa: E402
 from c3p_bringup.excite_live import ExcitationClient, ExcitationError  # noqa: E402
-from c3p_dynamics.excitation import Excitation  # noqa: E402
+from c3p_dynamics.identification.excitation import Excitation  # noqa: E402
 
 
 def test_the_robot_is_moved_and_stopped(in_process_robot):

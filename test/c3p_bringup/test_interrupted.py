@@ -81,7 +81,7 @@ def test_the_first_ctrl_c_asks_and_the_second_interrupts():
 
 def test_an_interrupted_excitation_writes_what_was_driven(tmp_path):
     from c3p_bags.storage.bags import topics_of
-    from c3p_dynamics.excitation import Excitation
+    from c3p_dynamics.identification.excitation import Excitation
     from c3p_experiments.identification.excite import simulate_excitation
 
     cycles = iter(range(200))

@@ -7,11 +7,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from robots import robots_in_motion, vectors
-from unequal_casters import FRICTION, papers_robot, random_robot, random_state
+from unequal_casters import papers_robot
 
 from c3p_description.model import Friction
-from c3p_dynamics import _caster_derivative_kernels as derivatives
-from c3p_dynamics import _caster_dynamics_kernels as kernels
+from c3p_dynamics._caster_derivative_kernels import forward_derivatives
+from c3p_dynamics._caster_equations import packed_model
 
 # relative to the largest entry; a complex step has no truncation, so this is rounding of two ways
 TOLERANCE = 1e-9
@@ -52,8 +52,8 @@ def complex_steps(function, at):
 def analytic(robot, steering, twist, torque, wrench):
     n = robot.count
     out = np.empty(3), np.empty((3, n)), np.empty((3, 3)), np.empty((3, n))
-    derivatives.forward_derivatives(robot.geometry, robot.caster_inertia, robot.platform,
-                                    robot.losses, steering, twist, torque, wrench, *out)
+    model = packed_model(robot.geometry, robot.caster_inertia, robot.platform, robot.losses)
+    forward_derivatives(model, steering, twist, torque, wrench, *out)
     return out
 
 
@@ -84,18 +84,6 @@ def test_derivatives_with_every_kind_of_friction_equal_complex_steps(drawn, wren
 def test_derivatives_without_friction_equal_complex_steps(drawn):
     robot, steering, twist, _ = drawn
     check(robot, steering, twist, np.linspace(-1, 1, robot.count), np.zeros(3))
-
-
-def test_acceleration_is_that_of_the_forward_dynamics():
-    rng = np.random.default_rng(5)
-    for count in (2, 3, 4, 5, 6):
-        robot = replace(random_robot(rng, count), friction=FRICTION)
-        steering, twist, _ = random_state(rng, robot)
-        torque, wrench, expected = rng.normal(size=count), rng.normal(size=3), np.empty((1, 3))
-        kernels.forwards(robot.geometry, robot.caster_inertia, robot.platform, robot.losses,
-                         steering[None], twist[None], torque[None], wrench[None], expected)
-        accel = analytic(robot, steering, twist, torque, wrench)[0]
-        np.testing.assert_allclose(accel, expected[0], rtol=1e-12, atol=1e-13)
 
 
 def test_at_parallel_casters_turning_one_wheel_is_what_opens_the_lost_direction():

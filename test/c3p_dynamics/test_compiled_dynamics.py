@@ -15,8 +15,9 @@ PROGRAM = """
 import json
 import numpy as np
 from c3p_description.model import CasterRobot, Friction
-from c3p_dynamics import _caster_dynamics_kernels as kernels
 from c3p_dynamics._caster_derivative_kernels import forward_derivatives
+from c3p_dynamics._caster_equations import packed_model
+from c3p_dynamics._caster_motion_kernels import runge_kutta
 from c3p_dynamics.allocation import METHODS, allocate
 from c3p_dynamics.caster_dynamics import bias, forward_dynamics, inverse_dynamics, mass_matrix
 from c3p_dynamics.friction import friction_compensation
@@ -36,9 +37,10 @@ for friction in (Friction(), Friction(0.002, 0.01, 0.001, 0.05, 0.05)):
     out += [allocate(robot, steering, twist, accel, m).torque for m in METHODS]
     out += [InverseDynamics(robot)(np.concatenate([steering, twist, accel]))]
     parts = np.empty(3), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    forward_derivatives(*packed, robot.losses, steering, twist, torque, accel, *parts)
+    forward_derivatives(packed_model(*packed, robot.losses), steering, twist, torque, accel,
+                        *parts)
     state = np.concatenate([accel, twist, steering, np.zeros(5)])
-    kernels.runge_kutta(*packed, robot.losses, state, torque, accel, 1e-3, 40)
+    runge_kutta(*packed, robot.losses, state, torque, accel, 1e-3, 40)
     out += [*parts, state]
 print(json.dumps([np.ravel(part).tolist() for part in out]))
 """

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from robots import C3P, robots_in_motion
 from unequal_casters import FRICTION, random_robot, random_state
 
-from c3p_dynamics import _caster_dynamics_kernels as kernels
+from c3p_dynamics._caster_motion_kernels import runge_kutta
 from c3p_dynamics.caster_dynamics import (
-    RANK_TOLERANCE,
     bias,
     forward_dynamics,
     inverse_dynamics,
@@ -46,15 +45,6 @@ def test_singular_poses_are_prepared_too(steering, weight):
     np.testing.assert_array_equal(
         got, inverse_dynamics(C3P, steering, [0, 0, 0], [0.5, 0.2, 1.0], weight))
     assert np.abs(got).max() < 1.0
-
-
-def test_one_state_and_a_batch_are_the_same_kernel():
-    robot = random_robot(np.random.default_rng(3), 4)
-    steering, twist, accel = random_state(np.random.default_rng(4), robot)
-    torque = np.empty(4)
-    kernels.inverse(robot.geometry, robot.caster_inertia, robot.platform, robot.driven, steering,
-                    twist, accel, 0.023, RANK_TOLERANCE, torque)
-    np.testing.assert_array_equal(torque, inverse_dynamics(robot, steering, twist, accel))
 
 
 @given(robots_in_motion(), st.floats(1e-3, 2))
@@ -121,8 +111,8 @@ def test_integration_is_the_classical_method_on_the_plain_functions(count, rough
     torque, wrench = rng.uniform(-1, 1, count), rng.uniform(-5, 5, 3)
     state = np.concatenate([[0.3, -0.2, 2.0], twist, steering, np.zeros(count + 2)])
     expected, h = state.copy(), 2e-3
-    kernels.runge_kutta(robot.geometry, robot.caster_inertia, robot.platform, robot.losses, state,
-                        torque, wrench, h, 25)
+    runge_kutta(robot.geometry, robot.caster_inertia, robot.platform, robot.losses, state, torque,
+                wrench, h, 25)
     for _ in range(25):
         k1 = rates_of(robot, expected, torque, wrench)
         k2 = rates_of(robot, expected + 0.5 * h * k1, torque, wrench)

@@ -2,23 +2,25 @@
 """Devices made of frames for tests: slaves by the table of CiA 402, no bus and no clock."""
 
 import numpy as np
+from drive_words import command_of, commanded
 from robots import C3P
 
-from c3p_hardware.cia301 import Emergency, NmtState
-from c3p_hardware.cia402 import (
+from c3p_hardware.canopen.cia301 import Emergency, NmtState
+from c3p_hardware.canopen.cia402 import (
     MODE_CST,
     VOLTAGE_ENABLED,
     DriveState,
-    command_of,
-    commanded,
     state_bits,
 )
+from c3p_hardware.canopen.process_data import (
+    DRIVE_SAMPLE,
+    ENCODER_SAMPLE,
+    DriveUnits,
+    drive_health,
+)
 from c3p_hardware.devices import Drive, Encoder
-from c3p_hardware.process_data import DRIVE_SAMPLE, ENCODER_SAMPLE, drive_health
 from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings
 from c3p_hardware.supervisor import ArmState, Supervisor
-from c3p_hardware.units import DriveUnits
-from c3p_hardware.wheel_gate import GateSettings, WheelGate
 
 UNITS = DriveUnits(0.11, 14.0, 0.8, 2000)
 LIMIT = 1.2
@@ -94,10 +96,9 @@ class CardBench:
         self.encoders = [Encoder.of(e) for e in self.settings.encoders]
         self.devices = [*self.drives, *self.encoders]
         self.slaves = [Slave(d) for d in self.devices]
-        self.patience = self.settings.patience
-        self.gate = WheelGate(robot, GateSettings(self.settings.command_timeout,
-                                                  self.settings.stop_damping))
-        self.supervisor = Supervisor(self.settings, self.drives, self.encoders, self.gate)
+        self.max_backlog = self.settings.max_backlog
+        self.supervisor = Supervisor(robot, self.settings, self.drives, self.encoders)
+        self.gate = self.supervisor.gate
         self.supervisor.allowed = True
         self.wheel_rate = np.zeros(robot.count)
         self.configure()
@@ -116,13 +117,13 @@ class CardBench:
             device.begin(self.now)
 
     def command(self, torque):
-        self.gate.command(torque, self.now)
+        self.supervisor.command(torque, self.now)
 
     def cycle(self, torque=None, lost=()):
         """Let a cycle pass, with a command if one is given; `lost` node ids do not answer."""
         self.now += self.settings.period
         for device in self.devices:
-            device.new_cycle(self.patience, self.now)
+            device.new_cycle(self.max_backlog, self.now)
         for slave in self.slaves:
             if slave.device.node_id not in lost:
                 slave.answer(self.now)

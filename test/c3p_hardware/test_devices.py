@@ -8,14 +8,14 @@ from device_bench import card_settings_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c3p_hardware.cia301 import Emergency, NmtState
+from c3p_hardware.canopen.cia301 import Emergency, NmtState
+from c3p_hardware.canopen.process_data import DRIVE_SAMPLE, ENCODER_SAMPLE, drive_health
 from c3p_hardware.devices import SURPLUS, Drive, Encoder
-from c3p_hardware.process_data import DRIVE_SAMPLE, ENCODER_SAMPLE, drive_health
 
 SETTINGS = card_settings_of()
 PERIOD = SETTINGS.period
 # as the bus does: cycles of silence that are a fault, and those that are tolerated
-PATIENCE = SETTINGS.patience
+PATIENCE = SETTINGS.max_backlog
 SAMPLE = ENCODER_SAMPLE.pack(100, 0, 0)
 
 
@@ -146,7 +146,7 @@ def test_a_heartbeat_is_missed_only_by_samples_that_come_without():
 
 def test_a_device_that_was_never_heard_of_says_so():
     (problem,) = Drive.of(SETTINGS.drives[0]).problems(5.0, SETTINGS)
-    assert 'it has never answered' in f'{problem}' and 'wheel_joint_1 (node 1)' in f'{problem}'
+    assert 'no sample received yet' in f'{problem}' and 'wheel_joint_1 (node 1)' in f'{problem}'
 
 
 def test_emergencies_are_told_once_and_taken_back():
@@ -203,4 +203,5 @@ def test_warnings_are_no_problems():
     assert encoder.warning() == 'battery low' and not list(encoder.problems(0.0, SETTINGS))
     drive = a_drive()
     drive.on_sample(DRIVE_SAMPLE.pack(0x12B7, 0, 0), 0.0)
-    assert drive.warns and not list(drive.problems(0.0, SETTINGS)) and drive.left() is None
+    assert 'bit 7' in drive.warning() and drive.left() is None
+    assert not list(drive.problems(0.0, SETTINGS))

@@ -7,11 +7,10 @@ from device_bench import PUSH, ZERO, CardBench, card_settings_of, torques
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c3p_hardware.cia402 import INTERNAL_LIMIT, VOLTAGE_ENABLED, DriveState, state_bits
-from c3p_hardware.drive_watch import HELD, DriveWatch
-from c3p_hardware.process_data import DRIVE_SAMPLE
+from c3p_hardware.canopen.cia402 import INTERNAL_LIMIT, VOLTAGE_ENABLED, DriveState, state_bits
+from c3p_hardware.canopen.process_data import DRIVE_SAMPLE
 from c3p_hardware.settings import DriveSettings, SettingsError
-from c3p_hardware.supervisor import ArmState
+from c3p_hardware.supervisor import HELD, ArmState, DriveWatch
 
 PERIOD = 1 / 200
 # 0.2 of 1.2 N·m, permille of 1.232 N·m

@@ -72,12 +72,12 @@ def test_passive_joints_without_efforts_are_left_out(names):
 
 
 @pytest.mark.parametrize('names, efforts, reason', [
-    (INTERLEAVED, [0.1, 0.2], '2 efforts for 6 joints, 3 of them driven wheels: whose they are'),
+    (INTERLEAVED, [0.1, 0.2], '2 efforts for 6 joints, 3 of them driven wheels: ambiguous'),
     (INTERLEAVED, [0.1] * 5, '5 efforts for 6 joints.*a <ros2_control> block of their own'),
     (WHEELS, [0.1] * 4, '4 efforts for 3 joints'),
     (WHEELS, [], '0 efforts for 3 joints.*from version 1.1.0'),
     # as many efforts as wheels, and yet they may be the lift's
-    (['lift', *WHEELS], [0.1, 0.2, 0.3], r"whether \['lift'\] own an effort is not said"),
+    (['lift', *WHEELS], [0.1, 0.2, 0.3], r"\['lift'\] may own an effort"),
     (WHEELS[:2], [0.1, 0.2], r"no effort for \['wheel_joint_3'\]"),
     ([*STEERING, *WHEELS[:2]], [0.1, 0.2], r"no effort for \['wheel_joint_3'\]"),
     (['wheel_joint_1', *WHEELS], [0.1] * 4, r"\['wheel_joint_1'\] are named more than once"),

@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 from robots import C3P, caster_robots
 
 from c3p_description.model import CasterRobot
-from c3p_hardware.cia406 import AbsoluteAngle
+from c3p_hardware.canopen.process_data import DRIVE_SAMPLE, ENCODER_SAMPLE, DriveUnits
 from c3p_hardware.devices import Drive, Encoder
-from c3p_hardware.joint_sensing import JITTER, JointSensing
-from c3p_hardware.process_data import DRIVE_SAMPLE, ENCODER_SAMPLE
+from c3p_hardware.joint_sensing import JITTER, AbsoluteAngle, JointSensing
 from c3p_hardware.settings import DriveSettings, EncoderSettings
-from c3p_hardware.units import DriveUnits
 from c3p_kinematics.casters import inverse
 from c3p_kinematics.joint_watch import JointWatch
 
@@ -337,5 +335,5 @@ def test_random_robots_raise_no_alarm_and_name_the_right_encoder(robot, seed):
 
 def test_the_encoders_of_the_rig_are_those_of_the_master():
     # the rig's counts are decoded by what is tested elsewhere against exact fractions
-    axis = AbsoluteAngle(COUNTS, COUNTS, -1, 100)
+    axis = AbsoluteAngle(EncoderSettings(11, 'axis', COUNTS, 0, -1, 100))
     assert axis.step((100 - round(0.7 / STEP)) % COUNTS) == pytest.approx(0.7, abs=STEP)

@@ -157,7 +157,7 @@ def faults_of(shown_steering, shown_wheel):
 
 @pytest.mark.parametrize(('fault', 'words'), [
     ('drift', ('encoder of steering_joint_2 (node 12)', 'drifts against', 'shaft')),
-    ('stuck', ('encoder of steering_joint_2 (node 12)', 'stands', 'shaft')),
+    ('stuck', ('encoder of steering_joint_2 (node 12)', 'stuck at', 'shaft')),
     ('wheel stuck', ('drive of wheel_joint_2 (node 2)', 'contradicts', 'motor encoder')),
     ('wheel negated', ('drive of wheel_joint_2 (node 2)', 'contradicts', 'directions'))])
 def test_a_fault_names_the_device_and_the_remedy(angles, fault, words):

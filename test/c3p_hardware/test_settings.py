@@ -51,7 +51,7 @@ def test_parameters_become_settings_in_the_order_of_the_casters():
     assert [d.units.direction for d in settings.drives] == [1, -1, 1]
     assert [d.serial for d in settings.drives] == [7, 8, 9]
     # 1.232 N·m is what the rated torque gives at the wheel: a limit of the robot is kept below
-    assert [d.most_permille for d in settings.drives] == [974, 649, 1000]
+    assert [d.max_permille for d in settings.drives] == [974, 649, 1000]
     assert [(e.node_id, e.zero, e.range) for e in settings.encoders] == [
         (11, 1, 4096), (12, 2, 8192), (13, 3, 4096)]
     assert [e.joint for e in settings.encoders] == list(C3P.steering_joints)
@@ -68,8 +68,8 @@ def test_names_say_joint_and_node():
     ({'drives__node_ids': [1, 2]}, r'drives\.node_ids = \[1, 2\].*3 casters'),
     ({'drives__gear_ratio': []}, r'drives\.gear_ratio = \[\].*3 casters'),
     ({'encoders__zeros': [1, 2, 3, 4]}, r'encoders\.zeros = \[1, 2, 3, 4\].*3 casters'),
-    ({'drives__node_ids': [1]}, r'node id \[1\] is given to two'),
-    ({'drives__node_ids': [1, 2, 11]}, r'node id \[11\] is given to two'),
+    ({'drives__node_ids': [1]}, r'node id \[1\] is used twice'),
+    ({'drives__node_ids': [1, 2, 11]}, r'node id \[11\] is used twice'),
     ({'encoders__node_ids': [11, 12, 127]}, r'node id \[127\].*master_id is 127'),
     ({'drives__node_ids': [0, 2, 3]}, r'node id \[0\]: must be 1 to 127'),
     ({'master_id': 128}, r'node id \[128\]: must be 1 to 127'),

@@ -10,11 +10,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from c3p_hardware.cia301 import NmtState
-from c3p_hardware.cia402 import DriveState
+from c3p_hardware.canopen.cia301 import NmtState
+from c3p_hardware.canopen.cia402 import DriveState
+from c3p_hardware.canopen.process_data import RATED_PERMILLE
 from c3p_hardware.devices import SURPLUS, Problem
 from c3p_hardware.supervisor import ArmState, Refused
-from c3p_hardware.units import RATED_PERMILLE
 
 DRIVE, ENCODER = 2, 12
 ENABLE_OPERATION = 0x0F
@@ -33,7 +33,7 @@ FAULTS = {
     'silent encoder': (ENCODER, set_state(silent=True), 12, ['silent for 0.0'], True),
     'heartbeat': (DRIVE, set_state(heartless=True), 31, ['no heartbeat for 0.15',
                                                          'OPERATION_ENABLED'], True),
-    'reboot': (ENCODER, set_state(nmt=NmtState.INITIALISING), 1, ['started anew'], True),
+    'reboot': (ENCODER, set_state(nmt=NmtState.INITIALISING), 1, ['restarted'], True),
     'nmt': (DRIVE, set_state(nmt=NmtState.PRE_OPERATIONAL), 1, ['PRE_OPERATIONAL'], True),
     'duplicate': (ENCODER, set_state(twins=2), SURPLUS, ['two devices have this node id'], True),
     'emergency': (ENCODER, lambda s: s.emergency(0x5210), 1, ['measuring circuit (5210h)'], False),
@@ -48,7 +48,7 @@ FAULTS = {
     'left': (DRIVE, set_state(state=DriveState.SWITCH_ON_DISABLED, sto=True), 1,
              ['SWITCH_ON_DISABLED', 'no voltage', 'STO'], False),
     'left by quick stop': (DRIVE, set_state(state=DriveState.QUICK_STOP_ACTIVE), 1,
-                           ['left OPERATION_ENABLED by itself: QUICK_STOP_ACTIVE'], False),
+                           ['left OPERATION_ENABLED on its own: QUICK_STOP_ACTIVE'], False),
     'alarm': (ENCODER, set_state(alarms=1), 1, ['position is not valid'], False),
     'range': (ENCODER, set_state(position=4096), 1, ['position 4096: must be below 4096'], False),
 }
@@ -172,7 +172,7 @@ def test_what_befalls_all_devices_is_told_once(driving):
         assert torques(driving.cycle(PUSH)) == [0, 0, 0]
     (fault,) = driving.supervisor.faults
     assert (fault.device, fault.kind, fault.configure) == ('bus', 'silence', True)
-    assert 'no device answers; silent for' in f'{fault}' and 'bit rate' in fault.remedy
+    assert 'no device responds; silent for' in f'{fault}' and 'bit rate' in fault.remedy
 
 
 @pytest.mark.parametrize('quick', [True, False])
@@ -257,7 +257,7 @@ def test_a_drive_without_voltage_ends_arming_with_its_name(bench):
     (lambda b: [b.cycle(ZERO, lost=[DRIVE]) for _ in range(4)], 'no sample yet'),
     (lambda b: b.command(PUSH), 'release the command first'),
     (lambda b: [b.cycle() for _ in range(41)], 'no fresh wheel_effort'),
-    (lambda b: b.supervisor.quick_stop(), 'somebody asked for a quick stop')])
+    (lambda b: b.supervisor.quick_stop(), 'quick stop by a call of ~/quick_stop')])
 def test_arming_is_refused_with_the_reason(bench, change, why):
     bench.cycle(ZERO)
     change(bench)
@@ -271,7 +271,7 @@ def test_a_robot_that_was_never_configured_is_not_armed(bench):
     fresh.configure = lambda: None
     CardBench.__init__(fresh)
     fresh.command(ZERO)
-    with pytest.raises(Refused, match='it has never answered'):
+    with pytest.raises(Refused, match='no sample received yet'):
         fresh.supervisor.arm(fresh.now)
 
 
@@ -313,7 +313,7 @@ def test_another_fault_while_recovering_is_latched_at_once(driving):
 
 def test_a_master_that_was_held_up_accuses_nobody(driving):
     for device in driving.devices:
-        device.new_cycle(driving.patience, driving.now)
+        device.new_cycle(driving.max_backlog, driving.now)
     for slave in driving.slaves:
         slave.answer(driving.now)
     driving.now += 10.0  # between reading and deciding
@@ -355,7 +355,7 @@ class Master(RuleBasedStateMachine):
             if order.torque:
                 assert state == before == ArmState.ARMED or before == ArmState.ARMING
                 assert order.controlword == ENABLE_OPERATION
-                assert abs(order.torque) <= drive.settings.most_permille
+                assert abs(order.torque) <= drive.settings.max_permille
         if state == ArmState.ARMED != before:
             assert all(d.behind <= bench.settings.missed_cycles for d in bench.devices)
         if any(torques(orders)):

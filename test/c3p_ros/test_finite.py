@@ -16,16 +16,17 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray, String  # noqa: E402
 from trajectory_msgs.msg import MultiDOFJointTrajectory  # noqa: E402
 
-from c3p_ros.errors import PublishError  # noqa: E402
-from c3p_ros.finite import check_finite, check_message, check_serialized  # noqa: E402
+from c3p_ros.cdr import PublishError  # noqa: E402
+from c3p_ros.finite import check_message, check_serialized  # noqa: E402
 from c3p_ros.frames import fill_pose  # noqa: E402
 from c3p_ros.messages import fill_twist  # noqa: E402
-from c3p_ros.wire import read_odometry  # noqa: E402
-from c3p_ros.wire_writers import (  # noqa: E402
+from c3p_ros.wire import (  # noqa: E402
+    READERS,
     AccelWriter,
     JointStateWriter,
     OdometryWriter,
     TrajectoryWriter,
+    check_finite,
 )
 
 BAD = [math.nan, math.inf, -math.inf]
@@ -54,7 +55,7 @@ def test_odometry_is_written_again_after_a_refusal_and_keeps_nothing_of_it(size,
     with pytest.raises(PublishError, match=rf'^odom: {field.replace("_", ".")}\[3\] = {value}'):
         write(1, **{**good, field: spoiled(size, 3, value)})
     # a covariance that is left out stays what it was
-    read = read_odometry(write(2, **good))
+    read = READERS[Odometry]()(write(2, **good))
     assert read.pose == tuple(range(7)) and read.twist == tuple(range(6))
 
 

@@ -14,6 +14,7 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 from geometry_msgs.msg import Pose, PoseStamped, Quaternion  # noqa: E402
 
 from c3p_ros import frames  # noqa: E402
+from c3p_ros.cdr import TrajectoryRead  # noqa: E402
 from c3p_ros.frames import (  # noqa: E402
     GoalFrames,
     fill_pose,
@@ -22,7 +23,6 @@ from c3p_ros.frames import (  # noqa: E402
     pose_of,
 )
 from c3p_ros.messages import MessageError  # noqa: E402
-from c3p_ros.wire import TrajectoryRead  # noqa: E402
 
 
 @pytest.fixture
@@ -84,18 +84,26 @@ QUATERNIONS = st.lists(st.floats(-1.0, 1.0), min_size=4, max_size=4).map(np.arra
     lambda q: np.linalg.norm(q) > 0.1).map(lambda q: q / np.linalg.norm(q))
 
 
+def trajectory(frame, points):
+    time, place, rate = zip(*points, strict=True) if points else ((), (), ())
+    return TrajectoryRead(1, frame, ['base_link'], np.array(time),
+                          np.reshape(np.array(place, float), (-1, 7)),
+                          np.reshape(np.array(rate, float), (-1, 6)))
+
+
 @st.composite
 def trajectories(draw):
     count = draw(st.integers(1, 8))
     points = [(0.1 * k, (*draw(vectors(3, 1e4)), *draw(QUATERNIONS)), tuple(draw(vectors(6, 9.0))))
               for k in range(count)]
-    return TrajectoryRead(1, 'odom', ['base_link'], points)
+    return trajectory('odom', points)
 
 
 @given(trajectories())
 def test_points_read_at_once_are_those_read_one_by_one(read):
     time, pose, velocity = planar_points(read, 'odom')
-    for k, (seconds, place, rate) in enumerate(read.points):
+    for k, (seconds, place, rate) in enumerate(zip(read.time, read.transforms, read.velocities,
+                                                    strict=True)):
         one = planar_pose(place, 'one')
         assert time[k] == seconds and np.array_equal(pose[k, :2], one[:2])
         # where the body stands upright a yaw is not defined
@@ -115,7 +123,7 @@ def test_points_read_at_once_are_those_read_one_by_one(read):
     ((0, 0, 0, 0, 0, 0, 1), (0, 0, 0, math.inf, 0, 0), 'points.1..angular.x')])
 def test_a_point_that_cannot_be_is_named(place, rate, words):
     good = (0.0, (0.0,) * 6 + (1.0,), (0.0,) * 6)
-    read = TrajectoryRead(1, 'odom', ['base_link'], [good, (0.1, place, rate)])
+    read = trajectory('odom', [good, (0.1, place, rate)])
     with pytest.raises(MessageError, match=words):
         planar_points(read, 'odom')
 
@@ -124,4 +132,4 @@ def test_a_point_that_cannot_be_is_named(place, rate, words):
     ('map', [(0.0, (0.0,) * 6 + (1.0,), (0.0,) * 6)], "'map'.*'odom'"), ('odom', [], 'no points')])
 def test_a_trajectory_elsewhere_or_without_points_is_refused(frame, points, words):
     with pytest.raises(MessageError, match=words):
-        planar_points(TrajectoryRead(1, frame, ['base_link'], points), 'odom')
+        planar_points(trajectory(frame, points), 'odom')

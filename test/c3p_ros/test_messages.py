@@ -207,3 +207,9 @@ def test_age_is_refused_with_age_and_limit():
         check_age(now - 300_000_000, now, 0.2)
     with pytest.raises(MessageError, match='from the future: 0.200 s ahead, at most 0.100 s'):
         check_age(now + 200_000_000, now, 0.2)
+
+
+@pytest.mark.parametrize('coding', [JointCoding, EffortCoding])
+def test_a_first_message_without_names_lacks_all_joints(coding):
+    with pytest.raises(MessageError, match='are missing'):
+        coding(C3P).read(JointState())

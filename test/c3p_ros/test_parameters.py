@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters: every schema of the suite, and what is refused with which words."""
 
+import dataclasses
 import math
 from pathlib import Path
 
@@ -8,18 +9,20 @@ import pytest
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
+from rcl_interfaces.msg import SetParametersResult  # noqa: E402
 from rcl_interfaces.srv import DescribeParameters  # noqa: E402
 from rclpy.node import Node  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 
 from c3p_controller.velocity_controller_node import VelocityControllerNode  # noqa: E402
 from c3p_ros.parameters import (  # noqa: E402
-    TYPES,
     ParameterError,
     Parameters,
+    overrides_of,
     read_schema,
     violation,
 )
+from c3p_ros.schema import TYPES, typed, values_class  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 SCHEMAS = sorted(ROOT.glob('c3p_*/**/*_parameters.yaml'))
@@ -129,24 +132,76 @@ def test_a_change_that_cannot_be_is_rejected_with_its_reason(bench, make, name, 
     assert all(str(after[k]) == str(before[k]) for k in before)
 
 
-def test_an_accepted_change_is_a_value_at_once_and_is_told(bench, make):
-    node, told = make(), []
-    node.parameters.changed = lambda: told.append(node.parameters.value.gain)
+def test_an_accepted_change_is_a_value_at_once_and_is_applied(bench, make):
+    node, applied = make(), []
+    node.parameters.changed = lambda: applied.append(node.parameters.value.gain)
     assert bench.set_parameter('probe', 'gain', 2.5).successful
-    assert told == [2.5] and node.parameters.value.gain == 2.5
+    assert applied == [2.5] and node.parameters.value.gain == 2.5
 
 
-def test_a_combination_that_the_node_refuses_leaves_everything_as_it_was(bench, make):
-    node = make()
+def test_a_combination_that_the_node_rejects_leaves_everything_as_it_was(bench, make):
+    node, applied = make(), []
 
-    def refuse():
-        if node.parameters.value.gain > 5:
+    def check(values):
+        if values.gain > 5 and values.mode == 'a':
             raise ValueError('gain above 5 needs another mode')
 
-    node.parameters.changed = refuse
+    node.parameters.check, node.parameters.changed = check, lambda: applied.append(1)
     result = bench.set_parameter('probe', 'gain', 6.0)
     assert not result.successful and 'another mode' in result.reason
     assert node.parameters.value.gain == 1.0 and node.get_parameter('gain').value == 1.0
+    assert node.set_parameters_atomically([Parameter('gain', value=6.0),
+                                           Parameter('mode', value='b')]).successful
+    assert node.parameters.value.gain == 6.0 and len(applied) == 1
+
+
+def test_validation_applies_nothing_where_a_later_callback_rejects(bench, make):
+    node, applied = make(), []
+    node.parameters.changed = lambda: applied.append(node.parameters.value.gain)
+    refusal = SetParametersResult(successful=False, reason='not now')
+    # callbacks run in the reverse order of their registration; this one behind the node's
+    node._on_set_parameters_callbacks.append(lambda changes: refusal)
+    before = node.parameters.value
+    assert bench.set_parameter('probe', 'gain', 2.5).reason == 'not now'
+    assert node.parameters.value is before and applied == []
+
+
+def test_parameters_of_rclpy_change_nothing(bench, make):
+    node, applied = make(), []
+    node.parameters.changed = lambda: applied.append(1)
+    assert bench.set_parameter('probe', 'use_sim_time', False).successful and applied == []
+
+
+def test_overrides_are_where_this_distribution_of_rclpy_keeps_them(make):
+    """The only use of a private attribute of rclpy; no parameter is checked without it."""
+    given = overrides_of(make(gain=4, mode='b'))
+    assert {name: (p.value, p.type_) for name, p in given.items()} == {
+        'gain': (4, Parameter.Type.INTEGER), 'mode': ('b', Parameter.Type.STRING)}
+    given.clear()
+
+
+@pytest.mark.parametrize('path', SCHEMAS, ids=lambda p: p.stem)
+def test_values_are_a_frozen_dataclass_with_the_types_of_the_schema(path):
+    entries = read_schema(path)
+    kind = values_class(entries)
+    values = typed(kind, {name: entry['default_value'] for name, entry in entries.items()})
+
+    def flat(record, prefix=''):
+        for field in dataclasses.fields(record):
+            value = getattr(record, field.name)
+            if dataclasses.is_dataclass(value):
+                yield from flat(value, f'{prefix}{field.name}.')
+            else:
+                yield f'{prefix}{field.name}', field.type, value
+
+    found = list(flat(values))
+    assert {name: kind for name, kind, _ in found} == {
+        name: TYPES[entry['type']] for name, entry in entries.items()}
+    for name, kind, value in found:
+        assert isinstance(value, getattr(kind, '__origin__', kind)), name
+        assert value == entries[name]['default_value'] or value != value
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(values, found[0][0].split('.')[0], 0)
 
 
 def test_several_at_once_are_all_taken_or_none(make):

@@ -13,8 +13,8 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 from virtual_time import RealTime
 
-from c3p_hardware.cia301 import NmtState
-from c3p_hardware.cia402 import DriveState
+from c3p_hardware.canopen.cia301 import NmtState
+from c3p_hardware.canopen.cia402 import DriveState
 from c3p_hardware.hardware_interface_node import HardwareInterfaceNode
 from c3p_simulation.emulated_cards_node import EmulatedCardsNode
 

@@ -10,7 +10,7 @@ from bad_messages import JUNK, bad_efforts  # noqa: E402
 from card_bench import CRUISE, NODE, SOON, CardBench  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
 
-from c3p_hardware.cia402 import DriveState  # noqa: E402
+from c3p_hardware.canopen.cia402 import DriveState  # noqa: E402
 
 DEVICES = {f'{NODE}/{kind}_joint_{k}' for kind in ('wheel', 'steering') for k in (1, 2, 3)}
 
@@ -117,7 +117,7 @@ def test_a_quick_stop_brakes_and_stays_until_recovered(robot):
 
 def test_recover_without_a_fault_says_so(robot):
     answer = robot.ask('recover')
-    assert answer.success and 'nothing to recover from: disarmed' in answer.message
+    assert answer.success and 'no fault to recover from: disarmed' in answer.message
 
 
 def test_statistics_begin_again_and_figures_are_those_of_a_bus(robot):
@@ -201,11 +201,11 @@ def test_commands_that_stop_coming_brake_the_wheels_until_a_command_of_zero(robo
 FAULTS = [
     ('silence:drive2', 'wheel_joint_2 (node 2)', ['silent for', 'check its power, cable']),
     ('emcy=0x2310:drive1', 'wheel_joint_1 (node 1)', ['2310h', 'current', '~/recover']),
-    ('reboot:drive3', 'wheel_joint_3 (node 3)', ['started anew', '~/recover']),
+    ('reboot:drive3', 'wheel_joint_3 (node 3)', ['it has restarted', '~/recover']),
     # so far that no late cycle makes it a turn
     ('encoder_jump=1800:encoder3', 'steering_joint_3 (node 13)', ['jumped by 158', 'cable']),
     ('sto:drive1', 'wheel_joint_1 (node 1)', ['no voltage at the power stage', 'STO']),
-    ('power_cut:all', 'bus', ['no device answers', 'check the power of the cards']),
+    ('power_cut:all', 'bus', ['no device responds', 'check the power of the cards']),
 ]
 
 

@@ -12,7 +12,7 @@ from diagnostic_msgs.msg import DiagnosticStatus  # noqa: E402
 from lifecycle_msgs.msg import State, Transition  # noqa: E402
 from lifecycle_msgs.srv import ChangeState, GetState  # noqa: E402
 
-from c3p_hardware.cia402 import DriveState  # noqa: E402
+from c3p_hardware.canopen.cia402 import DriveState  # noqa: E402
 from c3p_hardware.transport import can_bus, card_link  # noqa: E402
 from c3p_hardware.transport.can_bus import BusAddress  # noqa: E402
 
@@ -76,14 +76,14 @@ def test_shutdown_ends_any_state_and_gives_the_bus_back(bench, before):
 def test_a_bus_that_is_not_there_is_told_and_configuring_may_be_tried_again(bench, missing):
     bench.add_interface()
     assert not bench.change('configure') and bench.state() == 'unconfigured'
-    bench.wait_for(lambda: bench.said_by_node(missing, 'No such file', 'start what is at'),
+    bench.wait_for(lambda: bench.said_by_node(missing, 'No such file', 'start the program at'),
                    'the reason on /diagnostics', SOON)
     assert bench.health[NODE].level == DiagnosticStatus.ERROR
     bench.add_cards()
     bench.cards.inject('silence:drive2')
     bench.run(0.1)
     assert not bench.change('configure') and bench.state() == 'unconfigured'
-    bench.wait_for(lambda: bench.said_by_node('wheel_joint_2 (node 2)', 'no answer', 'check'),
+    bench.wait_for(lambda: bench.said_by_node('wheel_joint_2 (node 2)', 'no response', 'check'),
                    'the other reason', SOON)
     bench.cards._schedule.clear()
     assert bench.change('configure') and bench.state() == 'inactive'

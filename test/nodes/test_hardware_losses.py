@@ -9,7 +9,7 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 from card_bench import CRUISE, NODE, SOON, CardBench  # noqa: E402
 
 from c3p_controller.velocity_controller_node import VelocityControllerNode  # noqa: E402
-from c3p_hardware.cia402 import DriveState  # noqa: E402
+from c3p_hardware.canopen.cia402 import DriveState  # noqa: E402
 from c3p_kinematics.sensed_kinematics_node import SensedKinematicsNode  # noqa: E402
 
 # silence_timeout and command_timeout of the schema, s
@@ -51,7 +51,7 @@ def test_cards_that_vanish_are_a_dead_bus_and_are_used_again_when_they_are_back(
     refused = bench.enable()
     assert not refused.success and 'bus: ' in refused.message
     answer = bench.ask('recover')
-    assert not answer.success and 'no answer' in answer.message
+    assert not answer.success and 'no response' in answer.message
     # the bus is closed now: everything is refused with a reason, nothing breaks
     assert not bench.enable().success and bench.ask('quick_stop') and bench.state() == 'active'
     bench.effort, bench.cruise = [0.0] * 3, False

@@ -12,8 +12,8 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 from card_bench import CRUISE, NODE, SOON, CardBench  # noqa: E402
 
 from c3p_bringup.processes import NodeProcess  # noqa: E402
-from c3p_hardware.cia301 import NmtState  # noqa: E402
-from c3p_hardware.cia402 import DriveState  # noqa: E402
+from c3p_hardware.canopen.cia301 import NmtState  # noqa: E402
+from c3p_hardware.canopen.cia402 import DriveState  # noqa: E402
 
 # what the drives wait for the heartbeat of their master here, s; a computer of its own needs 0.15
 HEARTBEAT_TIMEOUT = 1.0

@@ -45,7 +45,7 @@ class Chain:
         self._odom.publish(odom)
         self.bench.wait_for(lambda: len(self.sent) > count, 'the torque', 2.0)
         assert self.sent[-1].header.stamp == stamp
-        return self.node.figures()['follows']
+        return self.node.metrics()['follows']
 
     def command(self, stamp, *twist):
         self.bench.command(*twist, stamp=stamp)

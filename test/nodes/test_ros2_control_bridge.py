@@ -189,7 +189,7 @@ def test_torques_are_limited_and_stale_or_broken_ones_refused(owned):
 
 def test_a_controller_that_does_not_listen_is_told(bench):
     bench.add(Ros2ControlBridgeNode)
-    bench.wait_for(warns(bench, NAME, 'nobody takes /wheel_effort_controller/commands'), 'it')
+    bench.wait_for(warns(bench, NAME, 'no subscriber on /wheel_effort_controller/commands'), 'it')
     # a zero that nobody hears opens nothing
     publisher, begin = bench.publisher(JointState, 'wheel_effort', 1), time.monotonic()
     bench.publish_until(publisher, efforts([0.0] * 3, bench.now()),
@@ -285,7 +285,7 @@ def test_counts_that_fit_nothing_are_refused_with_the_remedy(bench):
     hardware_bridge(bench)
     Manager(bench.talker, [system], [])
     bench.wait_for(warns(bench, 'hardware_bridge', '4 efforts for 6 joints, 3 of them driven '
-                         'wheels: whose they are is not said; put the driven wheels into a '
+                         'wheels: ambiguous; put the driven wheels into a '
                          '<ros2_control> block of their own'), 'the refusal')
     assert not bench.nodes['hardware_bridge']._gate.open
     assert not np.any([message.effort for message in bench.sent])

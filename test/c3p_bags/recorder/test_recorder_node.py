@@ -269,7 +269,7 @@ def test_an_error_keeps_what_was_before_it(bench):
                    and not recorder.writer.writing, 'the end of a snapshot')
     assert [a.success for a in answers] == [True, False]
     assert answers[0].message == str(bench.bag / 'snapshot_02')
-    assert recorder.figures()['snapshots'] == 2
+    assert recorder.metrics()['snapshots'] == 2
     for name, reason in (('snapshot_01', 'hardware_interface: state: silent'),
                          ('snapshot_02', '~/snapshot')):
         assert notes_of(bench.bag / name)['c3p_trigger'] == reason

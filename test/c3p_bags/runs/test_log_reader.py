@@ -59,6 +59,15 @@ def test_everything_comes_back(run, bag):
     assert log.goal_reached is None and log.distance_to_goal is None
 
 
+def test_wheel_slip_of_an_earlier_version_comes_back(run, tmp_path):
+    synthetic.write_bag(tmp_path / 'bag', ODD, run, only=[
+        'joint_states', 'sensed_kinematics/wheel_slip'], slip=synthetic.slip_statuses)
+    slip = read_run(tmp_path / 'bag', ODD).slip
+    np.testing.assert_allclose(slip.residual, run['residual'])
+    assert np.array_equal(slip.suspect, run['suspect'])
+    assert np.array_equal(slip.confidence, run['suspect'].astype(float))
+
+
 def test_description_comes_back(bag, tmp_path, run):
     assert '<robot' in read_description(bag)
     synthetic.write_bag(tmp_path / 'bare', ODD, run, only=['joint_states'])

@@ -15,9 +15,9 @@ from c3p_bags.recorder.recorder_node import RecorderNode  # noqa: E402
 from c3p_bags.recorder.triggers import MOST_FAILED, FaultWatch  # noqa: E402
 from c3p_bags.storage.bags import message_types, read_raw  # noqa: E402
 from c3p_bags.storage.reading import read_message  # noqa: E402
+from c3p_ros.cdr import MOST_BYTES, MessageError  # noqa: E402
 from c3p_ros.diagnostics import UNREAD  # noqa: E402
-from c3p_ros.errors import MOST_BYTES, MessageError  # noqa: E402
-from c3p_ros.wire_writers import JointStateWriter  # noqa: E402
+from c3p_ros.wire import JointStateWriter  # noqa: E402
 
 TYPES = message_types()
 ODOM = 'nav_msgs/msg/Odometry'

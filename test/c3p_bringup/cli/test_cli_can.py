@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 from c3p_bringup.cli.main import main
-from c3p_hardware.bus_load import bus_load
+from c3p_experiments.card_faults import laboratory
+from c3p_experiments.card_faults.measures import Stop
+from c3p_experiments.card_faults.table import BEGIN, END, cells_of
+from c3p_experiments.card_faults.trials import TRIALS, Outcome
+from c3p_hardware.canopen.bus_load import bus_load
 from c3p_hardware.emulator.cards import EmulatedCards, EmulatedDevices
-from c3p_simulation.card_trials import fault_trials
-from c3p_simulation.card_trials.fault_table import BEGIN, END, cells_of
-from c3p_simulation.card_trials.trial_list import TRIALS, Outcome
-from c3p_simulation.card_trials.trial_measures import Stop
 from c3p_simulation.make_plant import make_plant
 
 GOOD = Stop(0.004, 1, 0.005, 0.3, 0.05, 0.0, 0.001)
@@ -70,10 +70,10 @@ def test_zero_writes_what_it_measured_and_keeps_the_rest(channel, tmp_path, caps
 
 
 @pytest.mark.parametrize(('arguments', 'says'), [
-    (['scan', '--interface', 'serial', '--channel', '/nowhere'], 'start what is at the other end'),
+    (['scan', '--interface', 'serial', '--channel', '/nowhere'], 'start the program at'),
     (['scan', '--params-file', '/nowhere.yaml'], '/nowhere.yaml: no such file'),
     (['zero'], 'pass --yes'), (['rate', '--share', '0'], '--share 0: must be above 0'),
-    (['faults', 'meteor'], "no trial has 'meteor'"),
+    (['faults', 'meteor'], "no trial matches 'meteor'"),
 ])
 def test_what_cannot_be_done_is_one_line_and_exit_code_2(arguments, says, capsys, monkeypatch):
     monkeypatch.setattr('sys.stdin', open('/dev/null', encoding='utf-8'))
@@ -103,8 +103,8 @@ def test_eds_files_are_copied_whole(tmp_path):
 @pytest.mark.parametrize(('back', 'code'), [(True, 0), (False, 1)])
 def test_faults_writes_its_table_and_ends_with_1_when_a_promise_is_missed(
         back, code, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(fault_trials, 'run_trials', lambda trials: (
-        Outcome(t, GOOD, t.tells, False, back) for t in trials))
+    monkeypatch.setattr(laboratory, 'run_trials', lambda trials: (
+        Outcome(t, GOOD, t.message, False, back) for t in trials))
     page, file = tmp_path / 'page.md', tmp_path / 'faults.json'
     page.write_text(f'above\n{BEGIN}\n{END}\nbelow\n')
     assert main(['can', 'faults', '--write', str(page), '--json', str(file)]) == code

@@ -133,7 +133,7 @@ def test_two_robots_on_one_topic_will_not_work(publishers, level):
     ('simulation: {ros__parameters: {start_steering: 0.0}}', 'must be a double_array'),
     ('emulated_cards: {ros__parameters: {drive_ids: [500]}}', 'drive_ids = [500]'),
     ('a: [', 'cannot be read as YAML'), ('a: 1', 'no ros__parameters in it'),
-    ('hardware_interface: {ros__parameters: {drives.node_ids: [1, 1, 2]}}', 'two devices'),
+    ('hardware_interface: {ros__parameters: {drives.node_ids: [1, 1, 2]}}', 'used twice'),
 ])
 def test_a_parameter_file_that_the_nodes_would_refuse_fails(text, says, tmp_path):
     file = tmp_path / 'p.yaml'

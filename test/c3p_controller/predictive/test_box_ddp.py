@@ -14,6 +14,7 @@ from c3p_controller.predictive import _box_ddp as ddp
 from c3p_controller.predictive import _cost as cost
 from c3p_controller.predictive import _kernels as motion
 from c3p_description.reading.loader import load
+from c3p_dynamics._caster_equations import packed_model
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -21,7 +22,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 def model_of(robot):
     losses = robot.losses.copy()
     losses[:, 5] = 0.2
-    return robot.geometry, robot.caster_inertia, robot.platform, losses
+    return packed_model(robot.geometry, robot.caster_inertia, robot.platform, losses)
 
 
 def states(rng, count):
@@ -73,10 +74,10 @@ def test_linearisation_is_that_of_finite_differences(robot, seed):
     x, torque, wrench = states(rng, n), rng.normal(size=n), rng.normal(size=3)
     work = ddp.workspace(1, n)
     a, b, after = np.empty((6 + n, 6 + n)), np.empty((6 + n, n)), np.empty(6 + n)
-    motion.linearise(model, x, torque, wrench, dt, work[1], a, b)
+    motion.linearise(model, x, torque, wrench, dt, work[0], a, b)
 
     def step(x, torque):
-        motion.advance(model, x, torque, wrench, dt, work[0], work[5], after)
+        motion.advance(model, x, torque, wrench, dt, work[4], after)
         return after.copy()
 
     h = 1e-6
@@ -136,8 +137,7 @@ def test_the_solution_is_that_of_a_general_solver():
                              200, 0.0, work, found, gains)
 
     def value(flat):
-        motion.roll_out(model, start, flat.reshape(steps, n), np.zeros(3), dt, work[0], work[5],
-                        found)
+        motion.roll_out(model, start, flat.reshape(steps, n), np.zeros(3), dt, work[4], found)
         return cost.cost_of(robot.geometry, found, flat.reshape(steps, n), reference, weights, dt,
                             r)
 

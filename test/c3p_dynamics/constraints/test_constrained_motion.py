@@ -251,7 +251,7 @@ def test_a_law_is_asked_once_in_the_steps_that_it_holds():
 def test_what_cannot_be_is_refused_in_words():
     tree, cut = four_bar()
     q = closed(START)
-    with pytest.raises(ConstraintError, match=r'cut, [xy] \(row [01]\) is off by'):
+    with pytest.raises(ConstraintError, match=r'cut, [xy] \(row [01]\) has an error of'):
         ConstrainedMotion(tree, q + [0, 0, 0.1], np.zeros(3), [cut])
     with pytest.raises(ConstraintError, match='step = 0'):
         ConstrainedMotion(tree, q, np.zeros(3), step=0)

@@ -15,10 +15,10 @@ from c3p_bags.runs.run_log import Joints, RunLog, Series
 from c3p_bags.storage.bags import BagError
 from c3p_bringup.cli.main import main
 from c3p_description import load
-from c3p_dynamics.excitation import Excitation
-from c3p_dynamics.identification import identify
-from c3p_dynamics.identification_parameters import USUAL, Unknown, described
-from c3p_dynamics.shooting import IdentificationError
+from c3p_dynamics.identification.excitation import Excitation
+from c3p_dynamics.identification.identify import identify
+from c3p_dynamics.identification.parameters import USUAL, Unknown, described
+from c3p_dynamics.identification.recording import IdentificationError
 from c3p_experiments.identification.excite import simulate_excitation
 from c3p_experiments.identification.identify import (
     disobedience,

@@ -8,7 +8,12 @@ import canopen
 import pytest
 from canopen.objectdictionary import datatypes as t
 
-from c3p_hardware.process_data import DRIVE_COMMAND, DRIVE_SAMPLE, ENCODER_SAMPLE, drive_health
+from c3p_hardware.canopen.process_data import (
+    DRIVE_COMMAND,
+    DRIVE_SAMPLE,
+    ENCODER_SAMPLE,
+    drive_health,
+)
 
 FOLDER = Path(__file__).parents[3] / 'c3p_hardware/eds'
 FILES = ('motor_drive', 'absolute_encoder')

@@ -58,5 +58,5 @@ def test_what_cannot_be_is_refused(bench, tmp_path, parameters, words):
 
 def test_a_channel_that_is_a_file_is_refused(bench, tmp_path):
     (tmp_path / 'file').write_text('')
-    with pytest.raises(ValueError, match=r'bus.channel.*is no link'):
+    with pytest.raises(ValueError, match=r'bus.channel.*is not a link'):
         bench.add(EmulatedCardsNode, **{'bus.channel': str(tmp_path / 'file')})

@@ -12,7 +12,7 @@ from c3p_hardware.emulator.faults import (
     Fault,
     FaultError,
     FaultSchedule,
-    befallen,
+    affected,
     parse_faults,
 )
 
@@ -48,7 +48,7 @@ def test_short_forms(script, fault):
 
 @pytest.mark.parametrize('script, words', [
     ('silense:drive1', 'did you mean silence'), ('silence', 'names no device'),
-    ('silence:drive1@soon', "'soon' is no time"), ('emcy=much:drive1', "'much' is no whole"),
+    ('silence:drive1@soon', "'soon' is not a time"), ('emcy=much:drive1', "'much' is not a whole"),
     ('silence:drive1@-1', '0 or later'), ('silence:drive1@1+0', 'longer than 0'),
     ('silence:drive1@nan', '0 or later'), ('what:drive1', 'known are silence, wrong_mode')])
 def test_what_cannot_be_read_is_named(script, words):
@@ -57,16 +57,16 @@ def test_what_cannot_be_read_is_named(script, words):
 
 
 @pytest.mark.parametrize('script, words', [
-    ('silence:drive9', 'no device .drive9.; did you mean'), ('sto:encoder1', 'only drives'),
+    ('silence:drive9', 'unknown device .drive9.; did you mean'), ('sto:encoder1', 'only drives'),
     ('encoder_jump:drives', 'only encoders')])
 def test_what_cannot_befall_is_named(script, words):
     with pytest.raises(FaultError, match=words):
-        befallen(parse_faults(script)[0], NAMES)
+        affected(parse_faults(script)[0], NAMES)
 
 
 def test_groups_leave_out_who_cannot_have_it():
-    assert befallen(Fault('sto', 'all'), NAMES) == NAMES[:2]
-    assert befallen(Fault('silence', 'encoders'), NAMES) == NAMES[2:]
+    assert affected(Fault('sto', 'all'), NAMES) == NAMES[:2]
+    assert affected(Fault('silence', 'encoders'), NAMES) == NAMES[2:]
 
 
 @given(st.lists(faults(['silence', 'reboot']), max_size=6))
@@ -78,7 +78,7 @@ def test_faults_begin_and_end_in_time(given_faults):
         schedule.add(fault)
     expected = []
     for fault in given_faults:
-        for name in befallen(fault, NAMES):
+        for name in affected(fault, NAMES):
             expected.append((fault.at, 'begin', fault.kind, name))
             if fault.kind != 'reboot' and math.isfinite(fault.duration):
                 expected.append((fault.at + fault.duration, 'end', fault.kind, name))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from c3p_hardware.cia402 import DriveState, state_of
+from c3p_hardware.canopen.cia402 import DriveState, state_of
 from c3p_hardware.emulator.motor_drive import DriveCard, MotorDrive
 
 CARD = DriveCard()

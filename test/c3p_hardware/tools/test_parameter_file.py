@@ -87,5 +87,5 @@ def test_a_file_without_a_block_gets_one_and_twice_is_once(zeros):
 
 
 def test_a_block_in_one_line_is_refused_with_a_remedy():
-    with pytest.raises(SettingsError, match='write one parameter in a line'):
+    with pytest.raises(SettingsError, match='write one parameter per line'):
         merged('hardware_interface: {ros__parameters: {rate: 1.0}}', {'encoders.zeros': [1]})

@@ -12,9 +12,9 @@ import can
 import canopen
 
 from c3p_description import load
+from c3p_hardware.canopen.process_data import DriveUnits
 from c3p_hardware.emulator.cards import EmulatedCards
 from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings
-from c3p_hardware.units import DriveUnits
 from c3p_simulation.plants.plant import AnalyticPlant
 
 ROBOT = load('c3p')

@@ -5,10 +5,16 @@ import threading
 import uuid
 
 import can
+import canopen
 import pytest
-from canopen import SdoCommunicationError
 
-from c3p_hardware.transport.can_bus import BusAddress, conversation, open_bus, remote
+from c3p_hardware.transport.can_bus import (
+    BusAddress,
+    ConfigurationError,
+    Objects,
+    conversation,
+    open_bus,
+)
 
 # who answers in this process, s
 ANSWER = 10.0
@@ -52,7 +58,7 @@ def test_frames_that_cannot_be_read_do_not_keep_an_answer_away(buses, noise):
     """canopen raises on a heartbeat without data; that must not end who waits for answers."""
     mine, other = buses
     with conversation(mine) as network:
-        node = remote(network, 5)
+        node = network.add_node(canopen.RemoteNode(5, canopen.ObjectDictionary()))
         node.sdo.RESPONSE_TIMEOUT = ANSWER
         thread = answering(other, noise, ANSWERED)
         assert node.sdo.upload(0x1000, 0) == bytes.fromhex('92010200')
@@ -76,10 +82,10 @@ def test_a_bus_that_fails_meanwhile_is_no_answer_and_no_hanging(buses, monkeypat
 
     monkeypatch.setattr(mine, 'recv', broken)
     with conversation(mine) as network:
-        node = remote(network, 5)
-        node.sdo.RESPONSE_TIMEOUT = 0.05
-        with pytest.raises(SdoCommunicationError):
-            node.sdo.upload(0x1000, 0)
+        objects = Objects(network, 5, 'drive')
+        monkeypatch.setattr(objects._sdo, 'RESPONSE_TIMEOUT', 0.05)
+        with pytest.raises(ConfigurationError, match='drive: type .* no response; check power'):
+            objects.read(0x1000, 0, 'I', 'type')
 
 
 def test_an_exception_in_a_conversation_ends_its_thread(buses):

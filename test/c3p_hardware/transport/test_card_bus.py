@@ -9,9 +9,9 @@ import can
 import pytest
 from card_network import SETTINGS
 
-from c3p_hardware.cia301 import NmtState
+from c3p_hardware.canopen.cia301 import NmtState
+from c3p_hardware.canopen.process_data import DRIVE_SAMPLE, ENCODER_SAMPLE
 from c3p_hardware.devices import Drive, Encoder
-from c3p_hardware.process_data import DRIVE_SAMPLE, ENCODER_SAMPLE
 from c3p_hardware.supervisor import Order
 from c3p_hardware.transport.card_bus import CardBus
 
@@ -204,9 +204,9 @@ def test_the_load_counts_what_is_sent_and_received(card_bus):
         card_bus.bus.coming.extend(samples())
         card_bus.receive(time.monotonic() + 5.0)
         card_bus.order(ORDERS)
-    load = card_bus.load(0.1)
+    load, frames_per_s = card_bus.take_load(0.1)
     # 200 cycles a second of 10 frames; bits between none and all that may be stuffed
-    assert load.frames_per_s == pytest.approx(2000)
+    assert frames_per_s == pytest.approx(2000)
     bits = 44 + 6 * (44 + 64) + 3 * (44 + 32)
-    assert bits * 200 / 1e6 <= load.share <= 1.3 * bits * 200 / 1e6
-    assert card_bus.load(0.1).frames_per_s == 0
+    assert bits * 200 / 1e6 <= load <= 1.3 * bits * 200 / 1e6
+    assert card_bus.take_load(0.1) == (0.0, 0.0)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from card_network import ROBOT, SETTINGS, CardsBus
 
-from c3p_hardware.cia301 import NmtState
-from c3p_hardware.cia402 import DriveState
+from c3p_hardware.canopen.cia301 import NmtState
+from c3p_hardware.canopen.cia402 import DriveState
 from c3p_hardware.supervisor import ArmState, Refused
 from c3p_hardware.transport import can_bus, card_link, cycle_loop
 from c3p_hardware.transport.can_bus import BusAddress, BusError
@@ -56,7 +56,7 @@ class Link(CardLink):
 def link(monkeypatch, virtual_time):
     link = Link(virtual_time)
     monkeypatch.setattr(card_link, 'open_bus', lambda address: link.far)
-    monkeypatch.setattr(can_bus, 'ANSWER_WITHIN', 0.1)
+    monkeypatch.setattr(can_bus, 'SDO_TIMEOUT', 0.1)
     yield link
     link.close()
     assert not [t for t in threading.enumerate() if t.name in ('sync', 'sdo')]
@@ -117,9 +117,9 @@ def test_commands_are_known_by_the_stamp_that_they_answer(link):
     link.command(np.zeros(3), stamp)
     link.command(np.zeros(3), stamp)
     assert link._loop.answered == 1
-    assert link.figures()['answered'] == 1
-    link.count_afresh()
-    assert link.figures()['answered'] == 0
+    assert link.metrics()['answered'] == 1
+    link.reset_statistics()
+    assert link.metrics()['answered'] == 0
 
 
 @pytest.mark.parametrize('end', ['disarm', 'close', 'allow'])
@@ -144,7 +144,7 @@ def test_closing_lets_the_drives_go_before_the_devices_leave(link):
     # no word of the farewell enables, none has torque
     assert all(data[0] & 0x0F != 0x0F and data[2:] == b'\0\0' for _, data in tail[:9])
     assert tail[9:] == [(0, bytes([0x80, node])) for node in (1, 2, 3, 11, 12, 13)]
-    assert link.far.closed and link.figures()['bus'] == 'closed'
+    assert link.far.closed and link.metrics()['bus'] == 'closed'
     assert {d.state for d in link.far.cards.devices.values()} == {NmtState.PRE_OPERATIONAL}
     link.close()
     with pytest.raises(Refused, match='~/recover'):
@@ -159,7 +159,7 @@ def test_an_interface_that_does_not_come_back_is_closed_and_named(link, monkeypa
     link.far.on_receive = lambda timeout: (stuck.set(), free.wait())
     monkeypatch.setattr(link.far, 'shutdown', free.set)
     assert stuck.wait(SOON)
-    with pytest.raises(TimeoutError, match='interface does not come back'):
+    with pytest.raises(TimeoutError, match='interface blocks'):
         link.close()
     assert free.is_set()
     link.until(lambda: not [t for t in threading.enumerate() if t.name == 'sync'], 'the end')
@@ -167,7 +167,7 @@ def test_an_interface_that_does_not_come_back_is_closed_and_named(link, monkeypa
 
 @pytest.mark.parametrize('fault, words', [
     ('silence:encoder2', ['steering_joint_2 (node 12)', 'silent']),
-    ('reboot:drive1', ['wheel_joint_1 (node 1)', 'anew']),
+    ('reboot:drive1', ['wheel_joint_1 (node 1)', 'restarted']),
     ('emcy=0x3210:drive3', ['wheel_joint_3 (node 3)', '3210h', 'over-voltage']),
     ('sto:drive2', ['wheel_joint_2 (node 2)', 'STO']),
     ('duplicate_id:drive2', ['wheel_joint_2 (node 2)', 'node id'])])
@@ -191,7 +191,7 @@ def test_no_torque_is_sent_after_a_fault_of_any_device(link, fault, words):
     assert all(word in text for word in words), text
     # the drives that still hear have let go
     assert all(d.drive.state != DriveState.OPERATION_ENABLED for d in link.far.cards.drives
-               if d.heard)
+               if d.connected)
     with pytest.raises(Refused):
         link.arm()
 
@@ -257,16 +257,16 @@ def test_recovering_is_refused_while_a_device_is_missing(link):
     with pytest.raises(ConfigurationError, match='wheel_joint_2'):
         link.recover()
     assert link.state == ArmState.FAULT
-    link.far.cards.drives[1].heard = True
+    link.far.cards.drives[1].connected = True
     assert link.recover() == 'disarmed'
 
 
 def test_a_link_that_cannot_be_configured_is_closed_and_may_be_tried_again(link):
-    link.far.cards.drives[2].heard = False
+    link.far.cards.drives[2].connected = False
     with pytest.raises(ConfigurationError, match='wheel_joint_3'):
         link.connect()
-    assert link.far.closed and link.figures()['bus'] == 'closed'
-    link.far.cards.drives[2].heard = True
+    assert link.far.closed and link.metrics()['bus'] == 'closed'
+    link.far.cards.drives[2].connected = True
     link.connect()
     link.hold()
 
@@ -276,7 +276,7 @@ def test_a_cycle_that_was_held_up_leaves_deadlines_out_and_is_not_made_up_for(
     link.connect()
     link.hold()
     link.command(PUSH, 0)
-    link.count_afresh()
+    link.reset_statistics()
     begin, count = time.monotonic(), link._loop.cycles
     stalls = iter([0.1])
     link.far.on_receive = lambda timeout: virtual_time.sleep(next(stalls, 0.0))

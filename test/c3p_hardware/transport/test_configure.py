@@ -8,9 +8,9 @@ import pytest
 from canopen.sdo import SdoAbortedError
 from card_network import ROBOT, SETTINGS, UNITS, CardNetwork, with_drive, with_encoder
 
-from c3p_hardware.cia301 import NmtState
-from c3p_hardware.cia402 import DriveState
-from c3p_hardware.process_data import heartbeat_id
+from c3p_hardware.canopen.cia301 import NmtState
+from c3p_hardware.canopen.cia402 import DriveState
+from c3p_hardware.canopen.process_data import heartbeat_id
 from c3p_hardware.settings import CardSettings
 from c3p_hardware.transport import can_bus
 from c3p_hardware.transport import configure as configuring
@@ -18,15 +18,15 @@ from c3p_hardware.transport.can_bus import BusAddress, BusError, open_bus
 from c3p_hardware.transport.configure import ConfigurationError, configure, start
 
 # an answer is there before it is waited for: only who stays silent takes this long, s
-ANSWER_WITHIN = 0.01
+SDO_TIMEOUT = 0.01
 
 
 @pytest.fixture
 def network(monkeypatch):
     """Fresh cards, whose answers need no time."""
-    monkeypatch.setattr(can_bus, 'ANSWER_WITHIN', ANSWER_WITHIN)
-    monkeypatch.setattr(configuring, 'START_WITHIN', ANSWER_WITHIN)
-    monkeypatch.setattr(configuring, 'MODE_WITHIN', ANSWER_WITHIN)
+    monkeypatch.setattr(can_bus, 'SDO_TIMEOUT', SDO_TIMEOUT)
+    monkeypatch.setattr(configuring, 'START_WITHIN', SDO_TIMEOUT)
+    monkeypatch.setattr(configuring, 'MODE_WITHIN', SDO_TIMEOUT)
     return CardNetwork()
 
 
@@ -152,9 +152,9 @@ SWAPPED = replace(SETTINGS, drives=(replace(SETTINGS.drives[0], node_id=11), *SE
 
 
 @pytest.mark.parametrize('settings, words', [
-    (with_drive(1, node_id=4), ['drive of wheel_joint_2 (node 4)', '1000h', 'no answer',
+    (with_drive(1, node_id=4), ['drive of wheel_joint_2 (node 4)', '1000h', 'no response',
                                 'c3p can scan']),
-    (with_encoder(2, node_id=99), ['encoder of steering_joint_3 (node 99)', '1000h', 'no answer',
+    (with_encoder(2, node_id=99), ['encoder of steering_joint_3 (node 99)', '1000h', 'no response',
                                    'check power']),
     (SWAPPED, ['drive of wheel_joint_1 (node 11)', '1000h', '406', 'CiA 402',
                'check the node ids']),
@@ -231,7 +231,7 @@ def test_a_device_that_refuses_a_value_is_refused(network, key):
 
     network.cards.drives[0].node._write_callbacks.insert(0, refuse)
     text = refused(network, SETTINGS, 'wheel_joint_1 (node 1)', f'{key[0]:04X}h:{key[1]}',
-                   'refused', 'in this state of the device', 'manual')
+                   'rejected', 'in this state of the device', 'manual')
     # what was to be written
     assert re.search(r'writing \S+ ', text), text
 
@@ -243,7 +243,7 @@ def test_a_device_without_an_object_that_it_must_have_is_refused(network, key):
             raise SdoAbortedError(0x06020000)
 
     network.cards.drives[0].node._read_callbacks.insert(0, absent)
-    refused(network, SETTINGS, 'wheel_joint_1 (node 1)', f'{key[0]:04X}h:{key[1]}', 'refused',
+    refused(network, SETTINGS, 'wheel_joint_1 (node 1)', f'{key[0]:04X}h:{key[1]}', 'rejected',
             'manual')
 
 
@@ -252,7 +252,7 @@ def test_a_device_without_an_object_that_it_must_have_is_refused(network, key):
 def test_a_silent_device_is_refused(network, device, name):
     network.cards.inject(f'silence:{device}')
     network.cards.advance(0.01)
-    refused(network, SETTINGS, name, 'no answer', 'check power, cable')
+    refused(network, SETTINGS, name, 'no response', 'check power, cable')
 
 
 def test_a_device_that_falls_silent_in_the_middle_is_refused(network):
@@ -260,10 +260,10 @@ def test_a_device_that_falls_silent_in_the_middle_is_refused(network):
 
     def fall_silent(index, subindex, od, data):
         if index == 0x6060:
-            drive.heard = False
+            drive.connected = False
 
     drive.node.add_write_callback(fall_silent)
-    refused(network, SETTINGS, 'wheel_joint_2 (node 2)', '6060h', 'no answer')
+    refused(network, SETTINGS, 'wheel_joint_2 (node 2)', '6060h', 'no response')
 
 
 def test_a_device_whose_number_is_too_short_is_refused(network):
@@ -286,7 +286,7 @@ def test_a_heartbeat_of_another_state_does_not_count_as_started(network):
 
 
 @pytest.mark.parametrize('address, words', [
-    (BusAddress('serial', '/nowhere/tty'), ['serial:/nowhere/tty', 'start what is at the other']),
+    (BusAddress('serial', '/nowhere/tty'), ['serial:/nowhere/tty', 'start the program at']),
     (BusAddress('socketcan', 'can_none'), ['socketcan:can_none', 'ip link set can_none up']),
     (BusAddress('carrier_pigeon', 'x'), ['carrier_pigeon:x', 'bus.interface']),
     (BusAddress('slcan', '/nowhere/tty'), ['slcan:/nowhere/tty', 'bus.channel']),

@@ -8,8 +8,8 @@ import pytest
 from canopen.sdo import SdoAbortedError
 from card_network import SETTINGS, CardNetwork, CardsBus
 
-from c3p_hardware.cia402 import DriveState
-from c3p_hardware.process_data import DRIVE_COMMAND, SYNC_ID, heartbeat_id, rpdo
+from c3p_hardware.canopen.cia402 import DriveState
+from c3p_hardware.canopen.process_data import DRIVE_COMMAND, SYNC_ID, heartbeat_id, rpdo
 from c3p_hardware.settings import SettingsError
 from c3p_hardware.transport.configure import configure, start
 

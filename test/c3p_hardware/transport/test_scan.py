@@ -10,8 +10,8 @@ import pytest
 
 from c3p_bringup.cli.can import scan_text
 from c3p_description.reading.loader import load
+from c3p_hardware.canopen.process_data import heartbeat_id, sdo_answer_id, sdo_request_id
 from c3p_hardware.emulator.cards import EmulatedCards, EmulatedDevices
-from c3p_hardware.process_data import heartbeat_id, sdo_answer_id, sdo_request_id
 from c3p_hardware.settings import card_settings
 from c3p_hardware.tools.parameter_file import hardware_values
 from c3p_hardware.transport.can_bus import open_bus
@@ -75,7 +75,7 @@ def test_all_devices_are_found_with_what_they_are_and_nothing_is_written(room):
     assert encoder.values['counts_per_turn'] == 4096 and encoder.values['position_counts'] == 0
     text = scan_text('here', found, 127)
     assert 'rated torque 0.11 N·m, encoder counts 2000, link voltage 24 V' in text
-    assert text.endswith('all as the parameters say')
+    assert text.endswith('all devices match the parameters')
     asked = []
     while (message := bench.spy.recv(0)) is not None:
         if message.arbitration_id < sdo_answer_id(1) or message.arbitration_id > 0x600:
@@ -89,16 +89,16 @@ def test_all_devices_are_found_with_what_they_are_and_nothing_is_written(room):
 
 @pytest.mark.parametrize(('faults', 'settings', 'parameters', 'says'), [
     ('power_cut:encoder3', None, {}, 'encoder of steering_joint_3 (node 13): missing; check its'),
-    ('power_cut:all', None, {}, 'nobody answers: check power, cable, termination'),
+    ('power_cut:all', None, {}, 'no device responds: check power, cable, termination'),
     ('', EmulatedDevices(drive_ids=(1, 2, 4)), {},
-     'node 4: drive (CiA 402): servo drive, of which'),
+     'node 4: drive (CiA 402): servo drive, not in the'),
     ('', None, {'drives.serial_numbers': [1001, 7, 1003]}, 'serial number is 1002, not 7'),
     ('', None, {'drives.rated_torque': [0.2]}, 'rated torque is 0.1100 N·m, drives.rated_torque'),
     ('', None, {'drives.encoder_counts': [500]}, 'encoder has 2000 counts a turn, drives.enc'),
-    ('', None, {'encoders.counts': [1024]}, 'it has counts per turn 4096, encoders.counts says'),
-    ('', None, {'encoders.range': [8192]}, 'it has total range 4096, encoders.range says 8192'),
+    ('', None, {'encoders.counts': [1024]}, 'it has counts per turn 4096, encoders.counts is'),
+    ('', None, {'encoders.range': [8192]}, 'it has total range 4096, encoders.range is 8192'),
     ('', None, {'drives.node_ids': [11, 2, 3], 'encoders.node_ids': [1, 12, 13]},
-     'it is encoder (CiA 406): single-turn absolute; there must be a device of CiA 402'),
+     'it is encoder (CiA 406): single-turn absolute, not a device of CiA 402'),
 ])
 def test_what_is_not_as_the_parameters_say_is_told(room, faults, settings, parameters, says):
     bench = room(faults, settings)
@@ -169,5 +169,5 @@ def test_more_heartbeats_than_one_device_sends_are_two(beats, two):
 
 def test_a_bus_that_cannot_be_opened_says_how():
     address = SimpleNamespace(interface='serial', channel='/nowhere', bitrate=1)
-    with pytest.raises(ValueError, match='start what is at the other end of it first'):
+    with pytest.raises(ValueError, match='start the program at the other end first'):
         open_bus(address)

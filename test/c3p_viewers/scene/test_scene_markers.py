@@ -7,17 +7,25 @@ from robots import C3P
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue  # noqa: E402
 from nav_msgs.msg import Odometry, Path  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
+from c3p_ros.cdr_arrays import path_bytes  # noqa: E402
 from c3p_ros.messages import MessageError, yaw_of  # noqa: E402
+from c3p_ros.wire import ODOMETRY, Reader  # noqa: E402
 from c3p_viewers.scene.caster_scene import caster_scene  # noqa: E402
-from c3p_viewers.scene.live import EFFORT, JOINTS, ODOM, SLIP, LiveScene  # noqa: E402
+from c3p_viewers.scene.live import (  # noqa: E402
+    EFFORT,
+    JOINTS,
+    ODOM,
+    SLIP,
+    LiveScene,
+    Spread,
+    planar_covariance,
+)
 from c3p_viewers.scene.markers import MarkerScene  # noqa: E402
-from c3p_viewers.scene.readings import pose_covariance, slip_of  # noqa: E402
 from c3p_viewers.scene.shapes import (  # noqa: E402
     Arc,
     Arrow,
@@ -27,7 +35,6 @@ from c3p_viewers.scene.shapes import (  # noqa: E402
     Mesh,
     arc_points,
 )
-from c3p_viewers.scene.wire_path import path_bytes  # noqa: E402
 
 RED = (1.0, 0.0, 0.0, 0.5)
 SHAPES = (
@@ -133,22 +140,8 @@ def test_a_path_is_what_rclpy_reads(frame, count):
         assert yaw_of(stamped.pose.orientation, 'pose') == pytest.approx(yaw, abs=1e-12)
 
 
-def slip_message(along='0.1', suspect=1):
-    return DiagnosticArray(status=[DiagnosticStatus(name=joint, values=[
-        KeyValue(key='along', value=along), KeyValue(key='across', value=f'-0.0{i}'),
-        KeyValue(key='suspect', value='true' if suspect == i else 'false')])
-        for i, joint in enumerate(C3P.wheel_joints)])
-
-
-def test_slip_is_read_for_each_wheel():
-    reading = slip_of(slip_message(), C3P)
-    np.testing.assert_array_equal(reading.residual, [[0.1, -0.0], [0.1, -0.01], [0.1, -0.02]])
-    assert reading.suspect == 1 and slip_of(slip_message(suspect=7), C3P).suspect == -1
-    for message, text in ((DiagnosticArray(), 'no status of wheel_joint_1'),
-                          (slip_message('fast'), "along is 'fast'"),
-                          (slip_message('nan'), "along is 'nan'")):
-        with pytest.raises(MessageError, match=text):
-            slip_of(message, C3P)
+def pose_covariance(data):
+    return planar_covariance(Reader(ODOMETRY, Spread)(data))
 
 
 def test_covariance_is_that_of_x_y_and_yaw():

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
+"""
+Compiled batches over steering angles and twists: forward dynamics, M and G, weighted allocation.
+
+`geometry`, `inertia`, `platform` and `losses` are packed as the properties of CasterRobot of these
+names (`inertia` is `caster_inertia`); the first dimension of all other arrays is the batch.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from c3p_dynamics._caster_derivative_kernels import forward_derivatives
+from c3p_dynamics._caster_equations import equations, forward, load, packed_model
+from c3p_dynamics._sharing_kernels import share_weighted
+from c3p_kinematics.compiled import kernel
+
+
+@kernel
+def forwards(geometry, inertia, platform, losses, steering, twist, torque, wrench, accel):
+    """Write ν̇ of a batch: `steering`, `torque` (B, n), `twist`, `wrench`, `accel` (B, 3)."""
+    model = packed_model(geometry, inertia, platform, losses)
+    for b in range(len(steering)):
+        forward(model, steering[b], twist[b], torque[b], wrench[b], accel[b])
+
+
+@kernel
+def masses_and_biases(geometry, inertia, platform, steering, twist, mass, bias):
+    """Write M (B, 3, 3) and G (B, 3) of a batch of `steering` (B, n) and `twist` (B, 3)."""
+    n = len(geometry)
+    model, idle = packed_model(geometry, inertia, platform, np.zeros((n, 6))), np.zeros(n)
+    for b in range(len(steering)):
+        load(model, steering[b], idle)
+        m00, m01, m02, m11, m12, m22, f0, f1, f2, _ = equations(model, twist[b, 0], twist[b, 1],
+                                                                twist[b, 2])
+        mass[b, 0, 0], mass[b, 0, 1], mass[b, 0, 2] = m00, m01, m02
+        mass[b, 1, 0], mass[b, 1, 1], mass[b, 1, 2] = m01, m11, m12
+        mass[b, 2, 0], mass[b, 2, 1], mass[b, 2, 2] = m02, m12, m22
+        # without friction and torques F is 0
+        bias[b, 0], bias[b, 1], bias[b, 2] = -f0, -f1, -f2
+
+
+@kernel
+def weighted_shares(geometry, inertia, platform, losses, steering, twist, accel, weight, ridge,
+                    part, limit, torque):
+    """
+    Write the nearest torques within ±`limit` (n,) of a batch into `torque` (B, n).
+
+    A negative `ridge` stands for `part` of the strongest wheel's weighted reach. Friction in
+    `losses` is part of the motion that `accel` (B, 3) asks for.
+    """
+    n, model = len(geometry), packed_model(geometry, inertia, platform, losses)
+    idle, still, low = np.zeros(n), np.zeros(3), -limit
+    drift, target = np.empty(3), np.empty(3)
+    d_steering, d_twist, reach = np.empty((3, n)), np.empty((3, 3)), np.empty((3, n))
+    for b in range(len(steering)):
+        forward_derivatives(model, steering[b], twist[b], idle, still, drift, d_steering, d_twist,
+                            reach)
+        for j in range(3):
+            target[j] = accel[b, j] - drift[j]
+        cost = ridge
+        if ridge < 0.0:
+            for i in range(n):
+                strength = 0.0
+                for j in range(3):
+                    strength += weight[j] * reach[j, i] * reach[j, i]
+                cost = max(cost, part * strength)
+        share_weighted(reach, target, weight, cost, low, limit, torque[b])

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
+"""
+Compiled equations of motion of a caster robot: the terms of ``M ν̇ + G = F`` and their sums.
+
+A caster with its pivot at (x, y) acts on the platform by a force at the pivot: P along the rolling
+direction e = (−s, c) and Q along the axle a = (c, s), with c, s the cosine and sine of θ_s. Its
+speeds are those of the pivot, p = v + ω ẑ×(x, y):
+
+    along = e·p,   across = a·p,   θ̇_s = −across/d − ω
+
+`equations` is the one place where M and F − G are summed up. `forward`, the derivatives
+(_caster_derivative_kernels.py), the integration (_caster_motion_kernels.py) and the batches
+(_caster_batch_kernels.py) call it; the inverse dynamics (_caster_inverse_kernels.py) sum up the
+same terms for a given ν̇. The others work on a *model*, which `packed_model` makes once per robot:
+
+    model = (geometry, body, casters, levels)
+
+`geometry` (n, 4) is that of CasterRobot, `body` (8,) the constant parts of M, `casters` (n, 24) a
+row per caster with the columns below, and `levels` (2, lots) the dry friction of all casters,
+arguments above and tanh of them below. Columns after the constants, and `levels`, are work memory:
+one model per thread.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from c3p_dynamics._elementary import circle, level
+from c3p_kinematics.compiled import inlined, kernel
+
+# constant columns of `casters`: pivot, 1/d, 1/r, μ_e, μ_a, κ, μ_e − μ_a, friction coefficients in
+# the order of ``CasterRobot.losses``, and 1/smoothing …
+(X, Y, PER_OFFSET, PER_RADIUS, ROLLING, AXLE, KAPPA, SURPLUS, PIVOT_VISCOUS, PIVOT_DRY,
+ ROLL_VISCOUS, ROLL_DRY, SCRUB_DRY, STEEPNESS) = range(14)
+# … what `equations` reads, θ_s and τ/r, and what it leaves for derivatives and integration …
+ANGLE, DRIVE, COS, SIN, ALONG, ACROSS, RATE = range(14, 21)
+# … and the memory of a Runge-Kutta step
+START, RATES, ALONGS = range(21, 24)
+COLUMNS = 24
+
+# dry friction is evaluated in lots of this size, full registers of the widest vector units
+LOT = 8
+
+
+@inlined
+def platform_terms(platform):
+    """Return m, m cx, m cy and the inertia about the origin, of ``CasterRobot.platform``."""
+    m, cx, cy = platform[0], platform[2], platform[3]
+    return m, m * cx, m * cy, platform[1] + m * (cx * cx + cy * cy)
+
+
+@inlined
+def platform_force(m, mx, my, inertia, vx, vy, w, ax, ay, aw):
+    """
+    Return the part of ``M ν̇ + G`` that belongs to the platform without casters.
+
+    In turning axes the origin accelerates by ν̇ + ω×v, and the centre of mass by −ω² c more.
+    """
+    qx, qy = ax - w * vy, ay + w * vx
+    return (m * qx - my * aw - mx * w * w, m * qy + mx * aw - my * w * w,
+            mx * qy - my * qx + inertia * aw)
+
+
+@inlined
+def projected(c, s, x, y, vx, vy, w):
+    """Return ``e·q, a·q`` of the pivot's q = (vx, vy) + w ẑ×(x, y): velocity or acceleration."""
+    px, py = vx - w * y, vy + w * x
+    return c * py - s * px, c * px + s * py
+
+
+@inlined
+def caster_inertia_force(rolling, axle, kappa, along, across, rate, along_accel, across_accel):
+    """
+    Return the forces that ``M ν̇ + G`` takes at a pivot: rolling mass, the rest of P, and Q.
+
+        μ_e (e·q − θ̇_s across),   −κ across²,   μ_a (a·q + θ̇_s along) + κ along across
+
+    The first is kept apart because the inverse dynamics gives it to the wheel's own motor.
+    """
+    return (rolling * (along_accel - rate * across), -kappa * across * across,
+            axle * (across_accel + rate * along) + kappa * along * across)
+
+
+@inlined
+def turning_part(surplus, c, s, x, y):
+    """
+    Return what a matrix ``Σ α RxᵀRx + β RaᵀRa`` has beyond its value at θ_s = 0.
+
+    With ``eᵀe + aᵀa = 1`` and surplus = α − β it is ``[[q, t], [t, −q]]`` at the pivot. Returned
+    are its entries 00 (11 is the negative), 01, 02, 12 and 22 about the platform's origin.
+    """
+    part = surplus * s
+    q, t = part * s, -part * c
+    a, b = x * t - y * q, x * q + y * t
+    return q, t, a, -b, -(y * a + x * b)
+
+
+@inlined
+def cofactors(m00, m01, m02, m11, m12, m22):
+    """Return the upper triangle of the adjugate of a symmetric matrix, and its determinant."""
+    c00, c01, c02 = m11 * m22 - m12 * m12, m12 * m02 - m01 * m22, m01 * m12 - m11 * m02
+    return (c00, c01, c02, m00 * m22 - m02 * m02, m01 * m02 - m00 * m12, m00 * m11 - m01 * m01,
+            m00 * c00 + m01 * c01 + m02 * c02)
+
+
+@inlined
+def times(m00, m01, m02, m11, m12, m22, x, y, z):
+    """Return the product of a symmetric matrix, as its upper triangle, and a vector."""
+    return m00 * x + m01 * y + m02 * z, m01 * x + m11 * y + m12 * z, m02 * x + m12 * y + m22 * z
+
+
+@kernel
+def packed_model(geometry, inertia, platform, losses):
+    """Return the model of a robot, packed as its properties of these names, at θ_s = τ = 0."""
+    n = len(geometry)
+    body, casters = np.empty(8), np.zeros((n, COLUMNS))
+    m, mx, my, about = platform_terms(platform)
+    body[0], body[1], body[2] = m, mx, my
+    m00, m02, m11, m12, m22 = m, -my, m, mx, about
+    lossy = 0
+    for i in range(n):
+        x, y = geometry[i, 0], geometry[i, 1]
+        along, across = inertia[i, 0], inertia[i, 1]
+        casters[i, X], casters[i, Y] = x, y
+        casters[i, PER_OFFSET], casters[i, PER_RADIUS] = 1.0 / geometry[i, 2], 1.0 / geometry[i, 3]
+        casters[i, ROLLING], casters[i, AXLE], casters[i, KAPPA] = along, across, inertia[i, 2]
+        casters[i, SURPLUS] = along - across
+        for j in range(5):
+            casters[i, PIVOT_VISCOUS + j] = losses[i, j]
+            if losses[i, j] > 0.0:
+                lossy = 1
+        # only divided where friction may be: a robot without it may leave its smoothing at 0
+        casters[i, STEEPNESS] = 1.0 / losses[i, 5] if losses[i, 5] > 0.0 else 0.0
+        # value at θ_s = 0, where a wheel rolls along +Y: μ_a in X, μ_e in Y
+        m00 += across
+        m02 -= across * y
+        m11 += along
+        m12 += along * x
+        m22 += across * y * y + along * x * x
+    body[3], body[4], body[5], body[6], body[7] = m00, m02, m11, m12, m22
+    # no friction, no lots: `equations` then leaves it out
+    return geometry, body, casters, np.zeros((2, lossy * LOT * ((3 * n + LOT - 1) // LOT)))
+
+
+@inlined
+def friction_torques(casters, levels, i):
+    """Return the resisting torques of rolling, pivot and scrub at caster i, and θ̇_x."""
+    n = len(casters)
+    rate = casters[i, RATE]
+    wheel = casters[i, PER_RADIUS] * casters[i, ALONG]
+    return (casters[i, ROLL_VISCOUS] * wheel + casters[i, ROLL_DRY] * levels[1, i],
+            casters[i, PIVOT_VISCOUS] * rate + casters[i, PIVOT_DRY] * levels[1, n + i],
+            casters[i, SCRUB_DRY] * levels[1, 2 * n + i], wheel)
+
+
+@inlined
+def equations(model, vx, vy, w):
+    """
+    Return the upper triangle of M, F − G (3 numbers) and the power that friction takes.
+
+    Reads the columns ANGLE and DRIVE, writes COS to RATE; a wrench is added to the force by the
+    caller.
+    """
+    _, body, casters, levels = model
+    n, lots = len(casters), levels.shape[1]
+    m00, m01, m02, m11, m12, m22 = body[3], 0.0, body[4], body[5], body[6], body[7]
+    # first the speeds and M, and the arguments of dry friction
+    for i in range(n):
+        x, y = casters[i, X], casters[i, Y]
+        c, s = circle(casters[i, ANGLE])
+        along, across = projected(c, s, x, y, vx, vy, w)
+        contact = -casters[i, PER_OFFSET] * across
+        rate = contact - w
+        casters[i, COS], casters[i, SIN] = c, s
+        casters[i, ALONG], casters[i, ACROSS], casters[i, RATE] = along, across, rate
+        if lots > 0:
+            steepness = casters[i, STEEPNESS]
+            levels[0, i] = steepness * casters[i, PER_RADIUS] * along
+            levels[0, n + i], levels[0, 2 * n + i] = steepness * rate, steepness * contact
+        q, d01, d02, d12, d22 = turning_part(casters[i, SURPLUS], c, s, x, y)
+        m00 += q
+        m01 += d01
+        m11 -= q
+        m02 += d02
+        m12 += d12
+        m22 += d22
+    # all of them in a loop of their own, which the compiler turns into vector instructions
+    for j in range(lots):
+        levels[1, j] = level(levels[0, j])
+    # then the forces: those of the platform's own motion, and P and Q of each caster
+    g0, g1, g2 = platform_force(body[0], body[1], body[2], 0.0, vx, vy, w, 0.0, 0.0, 0.0)
+    f0, f1, f2, loss = -g0, -g1, -g2, 0.0
+    for i in range(n):
+        c, s, along, across = casters[i, COS], casters[i, SIN], casters[i, ALONG], casters[i,
+                                                                                         ACROSS]
+        rate = casters[i, RATE]
+        own, rest, side = caster_inertia_force(casters[i, ROLLING], casters[i, AXLE],
+                                               casters[i, KAPPA], along, across, rate, 0.0, 0.0)
+        p, q = casters[i, DRIVE] - own - rest, -side
+        if lots > 0:
+            roll, pivot, scrub, wheel = friction_torques(casters, levels, i)
+            loss += roll * wheel + pivot * rate + scrub * (rate + w)
+            # pivot and scrub turn the caster about its contact, d behind the pivot; the pivot's
+            # torque also acts on the platform directly
+            p -= casters[i, PER_RADIUS] * roll
+            q += casters[i, PER_OFFSET] * (pivot + scrub)
+            f2 += pivot
+        fx, fy = c * q - s * p, c * p + s * q
+        f0 += fx
+        f1 += fy
+        f2 += casters[i, X] * fy - casters[i, Y] * fx
+    return m00, m01, m02, m11, m12, m22, f0, f1, f2, loss
+
+
+@inlined
+def load(model, steering, torque):
+    """Put θ_s and τ/r into the model."""
+    casters = model[2]
+    for i in range(len(casters)):
+        casters[i, ANGLE], casters[i, DRIVE] = steering[i], casters[i, PER_RADIUS] * torque[i]
+
+
+@inlined
+def solved(m00, m01, m02, m11, m12, m22, f0, f1, f2):
+    """Return M⁻¹ F by cofactors: one division; a platform with a mass needs no check of rank."""
+    c00, c01, c02, c11, c12, c22, determinant = cofactors(m00, m01, m02, m11, m12, m22)
+    by = 1.0 / determinant
+    a0, a1, a2 = times(c00, c01, c02, c11, c12, c22, f0, f1, f2)
+    return by * a0, by * a1, by * a2
+
+
+@inlined
+def forward(model, steering, twist, torque, wrench, accel):
+    """Write ν̇ = M⁻¹(F − G) into `accel` (3,); `wrench` (3,) acts at the origin, in its axes."""
+    load(model, steering, torque)
+    m00, m01, m02, m11, m12, m22, f0, f1, f2, _ = equations(model, twist[0], twist[1], twist[2])
+    accel[0], accel[1], accel[2] = solved(m00, m01, m02, m11, m12, m22, f0 + wrench[0],
+                                          f1 + wrench[1], f2 + wrench[2])
+
+
+@kernel
+def mass_times(model, steering, vector, product):
+    """Write ``M(θ_s) v`` into `product` (3,)."""
+    for i in range(len(steering)):
+        model[2][i, ANGLE] = steering[i]
+    m00, m01, m02, m11, m12, m22, _, _, _, _ = equations(model, 0.0, 0.0, 0.0)
+    product[0], product[1], product[2] = times(m00, m01, m02, m11, m12, m22, vector[0], vector[1],
+                                               vector[2])
+
+
+@kernel
+def terms(model, vx, vy, w, wx, wy, ww):
+    """Return M and M⁻¹ (upper triangles) and F − G at the columns ANGLE and DRIVE of `model`."""
+    m00, m01, m02, m11, m12, m22, f0, f1, f2, _ = equations(model, vx, vy, w)
+    c00, c01, c02, c11, c12, c22, determinant = cofactors(m00, m01, m02, m11, m12, m22)
+    return ((m00, m01, m02, m11, m12, m22),
+            (c00 / determinant, c01 / determinant, c02 / determinant, c11 / determinant,
+             c12 / determinant, c22 / determinant), (f0 + wx, f1 + wy, f2 + ww))

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fault trials: script, promised reaction, and outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from c3p_experiments.card_faults.measures import Stop
+
+# torques of the controller, N·m, and the speed at which the fault begins, m/s
+PUSH, CURVE = (0.25, 0.25, 0.25), (0.35, -0.05, 0.2)
+SPEED = 0.3
+
+# message of a killed master, from the drives
+NO_MESSAGE = '(no node is left; the drives send EMCY {codes})'
+
+
+@dataclass(frozen=True)
+class Trial:
+    """
+    One fault and the promised reaction.
+
+    Attributes
+    ----------
+    fault : str
+        Name in the table.
+    script : str
+        Faults as `emulator.faults`, or ``kill master``, ``pause master``, ``kill bus``,
+        ``silence controller``.
+    bound : str
+        The promise in words.
+    cycles : int or None
+        SYNC cycles within which no wheel is commanded to drive.
+    seconds : float or None
+        Time within which no wheel drives.
+    curve : bool
+        Drive a curve instead of straight on.
+    message : str
+        Text that the message must contain.
+    goes_on : bool
+        The robot drives on with a warning.
+    refused : bool
+        The first ``recover`` is rejected; its response is the message.
+    """
+
+    fault: str
+    script: str
+    bound: str
+    cycles: int | None = None
+    seconds: float | None = None
+    curve: bool = False
+    message: str = ''
+    goes_on: bool = False
+    refused: bool = False
+
+    @property
+    def quiet(self) -> bool:
+        """No orders are received any more: the drives stop automatically."""
+        return self.script in ('kill master', 'pause master', 'kill bus')
+
+    @property
+    def push(self) -> tuple[float, ...]:
+        """Torques of the controller, N·m."""
+        return CURVE if self.curve else PUSH
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """
+    Outcome of a trial.
+
+    Attributes
+    ----------
+    trial : Trial
+    stop : Stop
+    message : str
+        Fault or warning of the robot.
+    moved : bool
+        The robot moved before it was armed again.
+    back : bool
+        The robot drove again after ``recover`` and arming.
+    """
+
+    trial: Trial
+    stop: Stop
+    message: str
+    moved: bool
+    back: bool
+
+    @property
+    def missed(self) -> str:
+        """Missed promises in words; empty without any."""
+        stop, trial = self.stop, self.trial
+        wrong = []
+        if not trial.goes_on:
+            if trial.cycles is not None and (stop.zero is None or stop.cycles > trial.cycles):
+                wrong.append(f'{stop.cycles} cycles until no wheel was commanded to drive, '
+                             f'at most {trial.cycles}')
+            if trial.seconds is not None and stop.driven > trial.seconds:
+                wrong.append(f'motors drove for {stop.driven:.3f} s, at most {trial.seconds} s')
+            if stop.stand is None:
+                wrong.append('the platform did not come to a standstill in time')
+        if trial.message not in self.message:
+            wrong.append(f'the message does not contain {trial.message!r}')
+        if self.moved:
+            wrong.append('it moved before it was armed')
+        if not self.back:
+            wrong.append('it did not come back')
+        return '; '.join(wrong)
+
+
+# missed_cycles of the parameters is 1: zero torque is ordered in the cycle after the missed one
+AT_ONCE, LATE = '2 cycles', 2
+# timeouts of the parameters, and a margin for the cycles and steps of the reaction, s
+HEARTBEAT_S, COMMAND_S, TORQUE_S, MARGIN_S = 0.15, 0.2, 0.05, 0.03
+HEARTBEAT = 'heartbeat_timeout = 0.15 s, by the drives'
+LACK = '1 rad of the wheel against the other casters'
+
+TRIALS = (
+    Trial('cable of a drive', 'silence:drive2', AT_ONCE, LATE, message='silent for'),
+    Trial('cable of an encoder', 'silence:encoder1', AT_ONCE, LATE, message='silent for'),
+    Trial('bus-off of a drive', 'bus_off:drive1', AT_ONCE, LATE, message='silent for'),
+    Trial('error of a drive (EMCY 2310h)', 'emcy:drive3', AT_ONCE, 2, message='2310h'),
+    Trial('error of an encoder (EMCY 5530h)', 'emcy=0x5530:encoder2', AT_ONCE, 2, message='5530h'),
+    Trial('mode of a drive changes', 'wrong_mode:drive1', AT_ONCE, 2, message='mode'),
+    Trial('two devices with one node id', 'duplicate_id:drive2', '3 samples too many', 3,
+          message='two devices'),
+    Trial('a drive starts anew', 'reboot:drive1', AT_ONCE, LATE, message='silent for'),
+    Trial('an encoder starts anew', 'reboot:encoder3', AT_ONCE, LATE, message='silent for'),
+    Trial('an encoder jumps by 45°', 'encoder_jump=512:encoder1', AT_ONCE, 2, message='jumped'),
+    Trial('an encoder is stuck, in a curve', 'encoder_stuck:encoder1',
+          '0.5 rad of missing rotation', None, None, curve=True, message='stuck at'),
+    Trial('an encoder drifts by 2 rad/s', 'encoder_drift:encoder1',
+          '0.5 rad against the other casters', None, None, message='drifts against'),
+    Trial('counts of a drive jump', 'counts_jump:drive1', AT_ONCE, 2, message='jumped'),
+    Trial('counts of a drive stuck', 'counts_stuck:drive1', LACK, None, None,
+          message='contradicts'),
+    Trial('counts of a drive run backwards', 'counts_negated:drive1', LACK, None, None,
+          message='contradicts'),
+    Trial('torque (6077h) of a drive is another', 'wrong_torque:drive1',
+          'torque_deviation_time = 0.05 s', None, TORQUE_S + MARGIN_S, message='6077h'),
+    Trial('another master commands a drive', 'second_master:drive1', AT_ONCE, 2,
+          message='another sender'),
+    Trial('orders to a drive are lost, heartbeats and SYNC pass', 'orders_lost:drive2',
+          'heartbeat_timeout = 0.15 s, by the drive (1400h:5)', None, HEARTBEAT_S + MARGIN_S,
+          message='8250h'),
+    Trial('motor supply and electronics off', 'power_cut:drives', AT_ONCE, LATE,
+          message='silent for'),
+    Trial('STO of all drives: they coast', 'sto:drives', AT_ONCE, 2, message='STO'),
+    Trial('another drive in its place', 'wrong_serial:drive2+3 power_cut:drive2+0.3', AT_ONCE,
+          LATE, message='serial number', refused=True),
+    Trial('a drive is hot (warning bit)', 'over_temperature:drive2', 'goes on with a warning',
+          message='warns', goes_on=True),
+    Trial('controller silent: killed, or it hangs', 'silence controller',
+          'command_timeout = 0.2 s', None,
+          COMMAND_S + MARGIN_S, message='old'),
+    Trial('this node killed (SIGKILL)', 'kill master', HEARTBEAT, None, HEARTBEAT_S + MARGIN_S,
+          message='8130h'),
+    Trial('this node stopped for 1 s, goes on', 'pause master', HEARTBEAT, None,
+          HEARTBEAT_S + MARGIN_S, message='PRE_OPERATIONAL'),
+    Trial('bus killed', 'kill bus', HEARTBEAT, None, HEARTBEAT_S + MARGIN_S,
+          message='the other end is gone'),
+)
