@@ -142,27 +142,10 @@ def experiment_for(name: str, plant: str) -> Experiment:
 def run_experiment(name: str, conditions: Conditions, out: str | Path,
                    progress: Callable[[float], None] | None = None) -> dict[str, Any]:
     """
-    Run an experiment; write its page and table.
+    Run the experiment `name` of `EXPERIMENTS` under `conditions`; write page and table into `out`.
 
-    Parameters
-    ----------
-    name : str
-        One of `EXPERIMENTS`.
-    conditions : Conditions
-    out : str or Path
-        Directory for ``NAME.png``, ``.pdf`` and ``.md``.
-    progress : callable, optional
-        Takes the number of runs done, with the fraction of the present one.
-
-    Returns
-    -------
-    dict
-        The metrics for JSON, with ``conditions``, ``table`` and ``files``.
-
-    Raises
-    ------
-    ValueError
-        As `experiment_for`.
+    `progress` takes the number of runs done, with the fraction of the present one. Returns the
+    metrics for JSON with ``conditions``, ``table`` and ``files``. Raises as `experiment_for`.
     """
     experiment = experiment_for(name, conditions.plant)
     bench = Bench(conditions, experiment.robot, progress)

@@ -61,13 +61,7 @@ MODELS = {e.name: e for e in (
 
 def check_options(experiment: ModelExperiment, given: Mapping[str, Any]) -> None:
     """
-    Reject options that an experiment does not support.
-
-    Parameters
-    ----------
-    experiment : ModelExperiment
-    given : mapping
-        Option → value, of the given options.
+    Reject `given` options (option → value) that an experiment does not support.
 
     Raises
     ------
@@ -84,22 +78,10 @@ def check_options(experiment: ModelExperiment, given: Mapping[str, Any]) -> None
 def run_model(name: str, options: ModelOptions, out: str | Path,
               progress: Progress = lambda done: None) -> dict[str, Any]:
     """
-    Run an experiment with a model; write its page and table.
+    Run the experiment `name` of `MODELS` with `options`; write its page and table into `out`.
 
-    Parameters
-    ----------
-    name : str
-        One of `MODELS`.
-    options : ModelOptions
-    out : str or Path
-        Directory for ``NAME.png``, ``.pdf`` and ``.md``.
-    progress : callable
-        Takes the number of runs done, with the fraction of the present one.
-
-    Returns
-    -------
-    dict
-        The metrics for JSON, with ``conditions``, ``table`` and ``files``.
+    `progress` takes the number of runs done. Returns the metrics for JSON with ``conditions``,
+    ``table`` and ``files``.
     """
     place = Path(out)
     place.mkdir(parents=True, exist_ok=True)
@@ -111,13 +93,8 @@ def completed(model: ModelExperiment, metrics: Mapping[str, Any], place: Path) -
     """
     Return the metrics of an experiment with names, conditions, table and files, for JSON.
 
-    Parameters
-    ----------
-    model : ModelExperiment
-    metrics : mapping
-        ``files`` may be a list: picture and PDF.
-    place : Path
-        Directory of the table, if not written yet.
+    ``files`` may be a list: picture and PDF. A missing table is written into the directory
+    `place`.
     """
     out = {'experiment': model.name, 'title': model.title, 'source': model.source,
            'conditions': {}, **metrics}

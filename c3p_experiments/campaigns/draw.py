@@ -94,14 +94,7 @@ class DrawnBench(Bench):
 
 def simulate(spec: CampaignSpec, index: int, make: MakeController | None = None) -> Driven:
     """
-    Simulate draw `index` of `spec`; equal arguments give equal bits.
-
-    Parameters
-    ----------
-    spec : CampaignSpec
-    index : int
-    make : callable, optional
-        As in `DrawnBench`.
+    Simulate draw `index` of `spec`, with controllers of `make`; equal arguments give equal bits.
 
     Raises
     ------
@@ -123,17 +116,8 @@ def run_draw(spec: CampaignSpec, index: int) -> dict[str, Any]:
     """
     Return the row of draw `index`: drawn quantities and metrics.
 
-    An error becomes the text ``failure`` of the row.
-
-    Parameters
-    ----------
-    spec : CampaignSpec
-    index : int
-
-    Returns
-    -------
-    dict
-        ``index``, `Draw.parameters`, the metrics, ``elapsed_s``, ``failure`` (empty: reached).
+    It holds ``index``, `Draw.parameters`, the metrics, ``elapsed_s`` and ``failure``: empty, or
+    the reason of a missed goal or the text of an error.
     """
     started = time.perf_counter()
     row: dict[str, Any] = {'index': index, **draw(spec, index).parameters()}
@@ -160,12 +144,7 @@ def missed(row: Mapping[str, Any]) -> str:
 
 def flat(metrics: Mapping[str, Any], prefix: str = '') -> dict[str, Any]:
     """
-    Return the scalars of nested metrics by joined names.
-
-    Parameters
-    ----------
-    metrics : mapping
-    prefix : str
+    Return the scalars of nested `metrics` by joined names, each with a `prefix`.
 
     Examples
     --------

@@ -48,21 +48,9 @@ COLOURS = (style.SENSED, style.TRUE)
 def campaign_page(spec: CampaignSpec, rows: Sequence[Row], summary: Mapping[str, Any],
                   path: str | Path) -> list[Path]:
     """
-    Draw the page and write it as PNG and PDF.
+    Draw the page of `rows` with their `summary` by `summarise`; write PNG and PDF beside `path`.
 
-    Parameters
-    ----------
-    spec : CampaignSpec
-    rows : sequence of dict
-    summary : mapping
-        Of `summary.summarise`.
-    path : str or Path
-        With or without suffix.
-
-    Returns
-    -------
-    list of Path
-        The two files.
+    `spec` is the specification of the campaign. Returns the two files.
     """
     page = style.figure(12.0, 9.2)
     grid = page.add_gridspec(3, 3, left=0.055, right=0.985, top=0.89, bottom=0.055, hspace=0.38,

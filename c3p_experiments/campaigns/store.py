@@ -140,16 +140,7 @@ class ResultFile:
 
 
 def write(path: Path, identity: Mapping[str, Any], rows: Iterable[Row]) -> None:
-    """
-    Write rows to a ``.parquet`` or ``.csv`` file atomically.
-
-    Parameters
-    ----------
-    path : Path
-    identity : mapping
-    rows : iterable of dict
-        A missing key is an empty cell.
-    """
+    """Write `rows` to a ``.parquet`` or ``.csv`` file atomically; missing keys are empty cells."""
     rows = list(rows)
     names = list(dict.fromkeys(name for row in rows for name in row))
     head = json.dumps(identity)

@@ -45,16 +45,7 @@ WORST = 5
 
 
 def column(rows: Sequence[Row], name: str, missing: float = math.nan) -> Array:
-    """
-    Return a column as numbers.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-    name : str
-    missing : float
-        Value of rows without this column.
-    """
+    """Return a column of `rows` as numbers, `missing` for rows without it."""
     values = [row.get(name) for row in rows]
     return np.array([missing if value is None else float(value) for value in values])
 
@@ -79,17 +70,8 @@ def correlations(rows: Sequence[Row], parameters: Sequence[str], effect: str
     """
     Return Spearman's ρ of each drawn parameter with an effect, strongest first.
 
-    Parameters
-    ----------
-    rows : sequence of dict
-    parameters : sequence of str
-        Constant ones are omitted.
-    effect : str
-
-    Returns
-    -------
-    dict
-        Empty for fewer than LEAST_DRAWS rows with the effect, or a constant effect.
+    Constant `parameters` are omitted. Empty for fewer than LEAST_DRAWS rows with the `effect`, or
+    a constant effect.
     """
     whole = [row for row in rows if row.get(effect) is not None]
     values = column(whole, effect)
@@ -109,17 +91,7 @@ def chance(count: int) -> float:
 
 
 def worst(rows: Sequence[Row], name: str, count: int = WORST) -> list[Row]:
-    """
-    Return the worst rows: missed goals first, then the largest values of a column.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-    name : str
-        A missing value is worst.
-    count : int
-        Largest number of rows.
-    """
+    """Return the `count` worst rows: missed goals, then missing and largest values of `name`."""
     return sorted(rows, key=lambda row: (bool(row['reached']), -_or(row.get(name), math.inf),
                                          row['index']))[:count]
 

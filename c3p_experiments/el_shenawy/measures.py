@@ -43,15 +43,9 @@ def off_direction(log: LoopLog, direction: ArrayLike) -> Array:
 
 def settled_time(time: Array, off: Array, limit: float = ALIGNED) -> float | None:
     """
-    Return the time after which all columns of `off` stay within `limit`, s.
+    Return the time after which all columns of `off` (k, n) stay within `limit`, in `time` (k,), s.
 
     0 if always within; None if outside at the end.
-
-    Parameters
-    ----------
-    time : (k,) array, s
-    off : (k, n) array
-    limit : float
     """
     out = np.flatnonzero((off > limit).any(axis=1))
     if not len(out):
@@ -79,15 +73,7 @@ def across(motion: Motion, direction: ArrayLike) -> Array:
 
 
 def ring_error(motion: Motion, centres: ArrayLike, radius: float) -> Array:
-    """
-    Return the distance (k,) from the nearest circle, m.
-
-    Parameters
-    ----------
-    motion : Motion
-    centres : (m, 2) array_like, m
-    radius : float, m
-    """
+    """Return the distance (k,) from the nearest circle around `centres` (m, 2) of `radius`, m."""
     gap = motion.pose[:, None, :2] - np.asarray(centres, float)
     return np.abs(np.hypot(gap[..., 0], gap[..., 1]) - radius).min(axis=1)
 

@@ -25,17 +25,7 @@ def goal_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Path
     """
     Write the page of paper I, Figs 9 to 11: steering, Ẋ, Ẏ, Φ̇, trajectory; then ours.
 
-    Parameters
-    ----------
-    outcome : Outcome
-    bench : Bench
-    experiment : Experiment
-    path : Path
-
-    Returns
-    -------
-    list of Path
-        The files.
+    Draws the `outcome` of an `experiment` on its `bench`; `path` has no suffix. Returns the files.
     """
     run, robot = outcome.runs[0], bench.robot
     page, grid = _page(experiment, outcome, bench)
@@ -205,14 +195,9 @@ def steerings_page(outcome: Outcome, bench: Bench, experiment: Experiment, path:
 def spread(axes: Axes, letter: str, title: str, label: str,
            groups: list[tuple[str, list[float | None], str]]) -> None:
     """
-    Draw cumulative distributions over the runs.
+    Draw cumulative distributions over the runs into a panel: `axes`, `letter`, `title`, `label`.
 
-    Parameters
-    ----------
-    axes : Axes
-    letter, title, label : str
-    groups : list of (name, values, colour)
-        None is a missing value.
+    `groups` are (name, values, colour); None is a missing value.
     """
     style.dress(axes, f'({letter}) {title}', label, 'fraction of drives [%]')
     for name, values, colour in groups:

@@ -35,15 +35,10 @@ SLOPE_TIME = 0.1
 
 def steering(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
     """
-    Draw the steering angles with their commanded angles and alignment times.
+    Draw the steering angles of a `run` with their commanded angles and alignment times.
 
-    Parameters
-    ----------
-    axes : Axes
-    run : Run
-        Its facts may hold the times ``aligned`` and the end ``times`` of its legs.
-    robot : CasterRobot
-    letter : str
+    Into the panel `axes` with this `letter`. The facts of the run may hold the times ``aligned``
+    and the end ``times`` of its legs; `robot` is the model.
     """
     _title(axes, letter, 'steering angles', r'$\theta_s$ [deg]')
     log = run.log
@@ -89,15 +84,9 @@ def commanded_angles(run: Run, robot: CasterRobot) -> Array:
 
 def velocity(axes: Axes, run: Run, component: int, letter: str) -> None:
     """
-    Draw one component of the velocity over the floor: commanded, sensed, true.
+    Draw a component (0 X, 1 Y, 2 yaw) of the velocity over the floor: commanded, sensed, true.
 
-    Parameters
-    ----------
-    axes : Axes
-    run : Run
-    component : int
-        0 is X, 1 is Y, 2 is yaw.
-    letter : str
+    Into the panel `axes` with this `letter`, of the `run`; `component` is its index.
     """
     log = run.log
     commanded = run.facts.get('commanded')
@@ -121,18 +110,7 @@ def velocity(axes: Axes, run: Run, component: int, letter: str) -> None:
 
 
 def rates(axes: Axes, run: Run, robot: CasterRobot, kind: str, letter: str) -> None:
-    """
-    Draw the sensed rates of wheels or steering axes.
-
-    Parameters
-    ----------
-    axes : Axes
-    run : Run
-    robot : CasterRobot
-    kind : str
-        ``wheel`` or ``steering``.
-    letter : str
-    """
+    """Draw the sensed rates of a `kind` of joints, wheel or steering; others as in `steering`."""
     joints = run.log.joints
     value = joints.wheel_rate if kind == 'wheel' else joints.steering_rate
     symbol = r'$\dot\theta_x$' if kind == 'wheel' else r'$\dot\theta_s$'
@@ -185,13 +163,9 @@ def slopes(time: Array, value: Array) -> Array:
 def overlay(axes: Axes, letter: str, title: str, label: str,
             lines: Sequence[tuple[str, Array, Array, str, str]]) -> None:
     """
-    Draw lines of several runs in one panel.
+    Draw lines (name, time, value, colour, line style) of several runs into one panel.
 
-    Parameters
-    ----------
-    axes : Axes
-    letter, title, label : str
-    lines : sequence of (name, time, value, colour, line style)
+    `lines` into the panel `axes` with this `letter`, `title` and `label` of its values.
     """
     _title(axes, letter, title, label)
     for name, time, value, colour, dash in lines:

@@ -26,17 +26,10 @@ ARROW = 0.3
 
 def draw_trajectory(axes: Axes, run: Run, robot: CasterRobot, letter: str, wide: bool) -> None:
     """
-    Draw the trajectory over the floor with the robot at some poses.
+    Draw the trajectory over the floor with the `robot` at some poses.
 
-    Parameters
-    ----------
-    axes : Axes
-    run : Run
-        Its facts may hold ``points``, a ``curve``, a ``direction`` and ``pushes``.
-    robot : CasterRobot
-    letter : str
-    wide : bool
-        Panel is wider than high.
+    Into the panel `axes` with this `letter`, which is `wide` or high. The facts of the `run` may
+    hold ``points``, a ``curve``, a ``direction`` and ``pushes``.
     """
     style.dress(axes, f'({letter}) trajectory', 'X [m]', 'Y [m]')
     axes.set_aspect('equal', adjustable='datalim')
@@ -70,15 +63,7 @@ def draw_trajectory(axes: Axes, run: Run, robot: CasterRobot, letter: str, wide:
 
 
 def places(pose: Array, width: float) -> list[int]:
-    """
-    Return the rows of `pose` (k, 3) at which the robot is drawn: ends and separate poses.
-
-    Parameters
-    ----------
-    pose : (k, 3) array
-    width : float, m
-        Of the robot.
-    """
+    """Return the rows of `pose` (k, 3) at which a robot of `width`, m, is drawn, ends included."""
     def apart(j: int, k: int) -> float:
         moved, turn = np.hypot(*(pose[k, :2] - pose[j, :2])), abs(pose[k, 2] - pose[j, 2])
         return max(moved / (APART_WIDTHS * width), turn / APART_TURN)

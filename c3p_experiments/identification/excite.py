@@ -22,13 +22,7 @@ from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
 
 
 class ExcitationSource:
-    """
-    Command source of an `Excitation` around the pose at the start.
-
-    Parameters
-    ----------
-    excitation : Excitation
-    """
+    """Command source of an `Excitation` around the pose at the start."""
 
     goal = None
 

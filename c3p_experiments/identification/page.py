@@ -28,19 +28,8 @@ def identification_figure(found: Identification, robot: CasterRobot, recording: 
     """
     Draw the result on one page and write it as PNG (300 dpi) and PDF.
 
-    Parameters
-    ----------
-    found : Identification
-    robot : CasterRobot
-        The description.
-    recording : Recording
-    path : str or Path
-        With or without suffix.
-
-    Returns
-    -------
-    list of Path
-        The two files.
+    `found` comes from the `recording`, `robot` is the description. Returns the files beside
+    `path`.
     """
     page = style.figure(12.0, 7.6)
     grid = page.add_gridspec(2, 3, left=0.115, right=0.97, top=0.86, bottom=0.065, hspace=0.34,

@@ -39,17 +39,9 @@ LATCH_MISS = 0.02
 
 def run_berthing(out: str | Path) -> dict[str, Any]:
     """
-    Berth the satellite in the plane and in space; draw the page.
+    Berth the satellite in the plane and in space; draw ``berthing.png`` and ``.pdf`` into `out`.
 
-    Parameters
-    ----------
-    out : str or Path
-        Directory for ``berthing.png`` and ``.pdf``.
-
-    Returns
-    -------
-    dict
-        Metrics for JSON, SI units; ``planar`` and ``spatial`` hold those of each version.
+    Returns the metrics for JSON, SI units; ``planar`` and ``spatial`` hold those of each version.
     """
     results = {name: berth(make()) for name, make in (('planar', planar_berthing),
                                                       ('spatial', spatial_berthing))}
@@ -66,19 +58,7 @@ def run_berthing(out: str | Path) -> dict[str, Any]:
 
 
 def berth(plan: Berth) -> tuple[Berth, Record, dict[str, Any]]:
-    """
-    Run one version.
-
-    Parameters
-    ----------
-    plan : Berth
-
-    Returns
-    -------
-    plan : Berth
-    record : Record
-    metrics : dict
-    """
+    """Run one version; return the plan, its record and the metrics."""
     tree = plan.tree
     q, qd = _start(plan)
     law = _law(plan, q)

@@ -67,19 +67,7 @@ def joints_of(q: Array) -> Array:
 
 
 def run_chain(out: str | Path) -> dict[str, Any]:
-    """
-    Simulate the fall and draw its page.
-
-    Parameters
-    ----------
-    out : str or Path
-        Directory for ``chain.png`` and ``.pdf``.
-
-    Returns
-    -------
-    dict
-        Metrics for JSON, SI units.
-    """
+    """Simulate the fall; draw ``chain.png`` and ``.pdf`` into `out`, return the metrics."""
     tree = chain_tree()
 
     def springs(time: float, q: Array, qd: Array) -> Array:

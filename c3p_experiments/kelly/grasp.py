@@ -126,19 +126,7 @@ class Law:
 
 
 def run_grasp(out: str | Path) -> dict[str, Any]:
-    """
-    Simulate catch, transport and release of the box; draw the page.
-
-    Parameters
-    ----------
-    out : str or Path
-        Directory for ``grasp.png`` and ``.pdf``.
-
-    Returns
-    -------
-    dict
-        Metrics for JSON, SI units.
-    """
+    """Simulate catch, transport and release; draw the page into `out`, return the metrics."""
     tree = grasp_tree()
     law = Law(tree)
     q, qd = np.zeros(tree.count), np.zeros(tree.count)

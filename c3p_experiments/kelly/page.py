@@ -23,16 +23,9 @@ ZERO = 1e-18
 def head(title: str, source: str, lines: Sequence[str], reached: bool, rows: int = 3,
          columns: int = 3) -> tuple[Figure, GridSpec]:
     """
-    Return a page with its headline, and the grid of its panels.
+    Return a page with `rows` × `columns` panels.
 
-    Parameters
-    ----------
-    title, source : str
-    lines : sequence of str
-        Metrics as text, below the title.
-    reached : bool
-    rows, columns : int
-        Of the grid.
+    Its head has `title` and whether it `reached` its goal, the `source`, and below the `lines`.
     """
     page = style.figure(WIDE, HIGH)
     grid = page.add_gridspec(rows, columns, left=0.06, right=0.985, top=0.885, bottom=0.055,
@@ -47,15 +40,9 @@ def head(title: str, source: str, lines: Sequence[str], reached: bool, rows: int
 def energies(axes: Axes, letter: str, title: str, record: Record,
              work: str = 'work of the motors') -> None:
     """
-    Draw the energy account: mechanical energy, work, friction and losses in impacts.
+    Draw the energy account of a `record`: mechanical energy, work, friction, losses in impacts.
 
-    Parameters
-    ----------
-    axes : Axes
-    letter, title : str
-    record : Record
-    work : str
-        Label of the work of the torques.
+    Into the panel `axes` with `letter` and `title`; `work` labels the work of the torques.
     """
     style.dress(axes, f'({letter}) {title}', TIME, 'energy [J]')
     start = record.kinetic[0] + record.potential[0]
@@ -74,15 +61,9 @@ def energies(axes: Axes, letter: str, title: str, record: Record,
 def stairs(axes: Axes, letter: str, records: Mapping[str, Record], title: str = 'lost in impacts'
            ) -> None:
     """
-    Draw the cumulative losses in impacts.
+    Draw the cumulative losses in impacts of `records` (name → record).
 
-    Parameters
-    ----------
-    axes : Axes
-    letter : str
-    records : mapping
-        Name → record.
-    title : str
+    Into the panel `axes` with `letter` and `title`.
     """
     style.dress(axes, f'({letter}) {title}', TIME, 'energy [mJ]')
     for k, (name, record) in enumerate(records.items()):
@@ -95,15 +76,9 @@ def stairs(axes: Axes, letter: str, records: Mapping[str, Record], title: str = 
 def closures(axes: Axes, letter: str, curves: Mapping[str, tuple[Array, Array]], title: str,
              label: str) -> None:
     """
-    Draw residuals on a logarithmic axis.
+    Draw residuals on a logarithmic axis: `curves` (name → times and values).
 
-    Parameters
-    ----------
-    axes : Axes
-    letter : str
-    curves : mapping
-        Name → times and values.
-    title, label : str
+    Into the panel `axes` with `letter`, `title` and the `label` of its values.
     """
     axes.set_yscale('log')
     style.dress(axes, f'({letter}) {title}', TIME, label)
@@ -116,45 +91,21 @@ def closures(axes: Axes, letter: str, curves: Mapping[str, tuple[Array, Array]],
 def outline(axes: Axes, points: Array, colour: str, strength: float = 1.0, width: float = 1.4,
             joints: bool = True) -> None:
     """
-    Draw a chain of points.
+    Draw a chain of `points` (k, 2) into `axes` in a `colour` of `strength` 0 to 1.
 
-    Parameters
-    ----------
-    axes : Axes
-    points : (k, 2) array
-    colour : str
-    strength : float
-        0 to 1.
-    width : float
-    joints : bool
-        Mark the points.
+    `width` is that of its line; `joints` marks the points.
     """
     axes.plot(points[:, 0], points[:, 1], color=colour, linewidth=width, alpha=strength,
               marker='o' if joints else None, markersize=2.2, solid_joinstyle='round')
 
 
 def lines_at(record: Record, times: Sequence[float]) -> list[int]:
-    """
-    Return the lines of a record nearest to some times.
-
-    Parameters
-    ----------
-    record : Record
-    times : sequence of float, s
-    """
+    """Return the rows of a `record` nearest to some `times`, s."""
     return [int(np.argmin(np.abs(record.time - time))) for time in times]
 
 
 def marks(axes: Axes, times: Mapping[str, float]) -> None:
-    """
-    Mark instants with thin vertical lines and their names.
-
-    Parameters
-    ----------
-    axes : Axes
-    times : mapping
-        Name → s.
-    """
+    """Mark instants `times` (name → s) in a panel `axes` with vertical lines and their names."""
     for name, time in times.items():
         axes.axvline(time, color=style.GREY, linewidth=0.6, linestyle=':')
         axes.text(time, 1.0, f' {name}', transform=axes.get_xaxis_transform(), fontsize=6,

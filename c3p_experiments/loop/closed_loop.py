@@ -137,9 +137,9 @@ def run_loop(plant: Plant, law: TorqueLaw, source: Source, *, duration: float,
     begin, last, due = sample.time, sample.time - period, sample.time
     torque, ended = np.zeros(plant.robot.count), False
     for _ in range(int(round(duration * rate)) + 1):
-        now = sample.time
-        # without a new sample the cycle is skipped and the torque is held
-        if now > last:
+        # without a sample the cycle is skipped and the torque is held
+        if sample is not None:
+            now = sample.time
             estimate = odometry.step(now, sample.steering, sample.wheel_angle, sample.wheel_rate,
                                      sample.steering_rate)
             sensed = Sensed(now, sample.steering, sample.wheel_rate, estimate.pose,

@@ -21,21 +21,11 @@ COLUMNS = ('figure', 'paper', 'bar', 'stretch', 'measured', '')
 def table_rows(rows: Sequence[Row], metrics: Mapping[str, Any], controller: str = ''
                ) -> list[dict[str, Any]]:
     """
-    Return the rows of a table for JSON.
+    Return the rows of a table of `metrics` for JSON, with the bars of a `controller`.
 
-    Parameters
-    ----------
-    rows : sequence of Row
-    metrics : mapping
-    controller : str
-        Selects the bars of one controller.
-
-    Returns
-    -------
-    list of dict
-        ``figure``, ``unit``, and in that unit ``printed`` (text), ``bar``, ``stretch``,
-        ``measured``; ``digits``, ``at_least`` and ``scientific`` as in the row; ``verdict``:
-        stretch, met, MISSED, or empty without a bar.
+    Each has ``figure``, ``unit``, and in that unit ``printed`` (text), ``bar``, ``stretch``,
+    ``measured``; ``digits``, ``at_least`` and ``scientific`` as in the row; ``verdict``: stretch,
+    met, MISSED, or empty without a bar.
     """
     return [_table_row(row, row.value(metrics), row.bar_for(controller)) for row in rows]
 

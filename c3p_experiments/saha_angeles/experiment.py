@@ -74,21 +74,10 @@ def agv(out: Path, options: ModelOptions, progress: Progress = lambda done: None
 def run_agv(out: str | Path, robot: str | Path = 'agv', circle: Circle | None = None
             ) -> dict[str, Any]:
     """
-    Run a circle; write page and table.
+    Run a circle of the `robot`; write ``agv.png``, ``.pdf`` and ``.md`` into `out`.
 
-    Parameters
-    ----------
-    out : str or Path
-        Directory of ``agv.png``, ``.pdf`` and ``.md``.
-    robot : str or Path
-        Name or parameter file.
-    circle : Circle, optional
-        Default: that of the paper, with a radius of 1 m.
-
-    Returns
-    -------
-    dict
-        The metrics for JSON, with ``conditions``, ``table`` and ``files``.
+    `circle` is by default that of the paper, with a radius of 1 m. Returns the metrics for JSON
+    with ``conditions``, ``table`` and ``files``.
 
     Raises
     ------

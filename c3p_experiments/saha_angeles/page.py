@@ -21,20 +21,7 @@ PLACES = 8
 
 
 def agv_page(done: Study, path: str | Path) -> list[Path]:
-    """
-    Draw the page and write it as PNG and PDF.
-
-    Parameters
-    ----------
-    done : Study
-    path : str or Path
-        With or without suffix.
-
-    Returns
-    -------
-    list of Path
-        The two files.
-    """
+    """Draw the page of a study and write it beside `path` as PNG and PDF; return both files."""
     page = style.figure(15.0, 7.6)
     grid = page.add_gridspec(2, 4, left=0.045, right=0.985, top=0.87, bottom=0.07, hspace=0.36,
                              wspace=0.27)

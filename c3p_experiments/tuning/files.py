@@ -17,16 +17,9 @@ from c3p_experiments.tuning.parameters import NODES, Values, schemas
 
 def parameter_text(controller: str, values: Mapping[str, float], remark: str) -> str:
     """
-    Return a ROS 2 parameter file, for ``--params-file``.
+    Return a ROS 2 parameter file, for ``--params-file``, that selects the `controller`.
 
-    Parameters
-    ----------
-    controller : str
-        Parameter ``controller`` of both nodes.
-    values : mapping
-        Full name → value.
-    remark : str
-        Comment of the first lines.
+    `values` are by full name; `remark` becomes the comment of the first lines.
     """
     nodes: dict[str, dict[str, Any]] = {f'/**/{node}': {'controller': controller}
                                         for node in NODES}
@@ -50,10 +43,7 @@ def read_parameters(paths: Sequence[Path]) -> Values:
     """
     Return the numeric parameters of the control nodes in ROS 2 parameter files, by full name.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Later files override earlier ones.
+    Later files override earlier ones.
 
     Raises
     ------

@@ -125,14 +125,9 @@ class Judgement(NamedTuple):
 
 def judge(scenarios: Scenarios, changed: Mapping[str, float], number: int) -> Judgement:
     """
-    Return the cost of scenario `number`; errors of the drive become the worst cost.
+    Return the cost of scenario `number` with `changed` parameters, as for `controller.make`.
 
-    Parameters
-    ----------
-    scenarios : Scenarios
-    changed : mapping
-        Parameters of the controller, as for `controller.make`.
-    number : int
+    Errors of the drive become the worst cost.
     """
     spec = scenarios.spec(number)
     try:
@@ -151,16 +146,8 @@ def cost(scenarios: Scenarios, metrics: Mapping[str, Any], log: LoopLog, spec: C
     """
     Return the cost of a drive.
 
-    Parameters
-    ----------
-    scenarios : Scenarios
-        Source of the weights.
-    metrics : mapping
-        As `goals.goal_metrics`.
-    log : LoopLog
-    spec : CampaignSpec
-        Source of the goal.
-    torque_limit : (n,) array, N·m
+    `metrics` are those of `goals.goal_metrics` and `log` its run towards the goal of `spec`;
+    `scenarios` have the weights, `torque_limit` (n,) in N·m scales the torques.
     """
     length = math.hypot(*spec.goal[:2])
     if not metrics['reached']:

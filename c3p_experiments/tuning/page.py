@@ -20,21 +20,7 @@ WIDE = 5.0
 
 
 def tune_page(scenarios: Scenarios, tuned: Tuned, path: str | Path) -> list[Path]:
-    """
-    Draw the page and write it as PNG and PDF.
-
-    Parameters
-    ----------
-    scenarios : Scenarios
-    tuned : Tuned
-    path : str or Path
-        With or without suffix.
-
-    Returns
-    -------
-    list of Path
-        The two files.
-    """
+    """Draw the page of a search in `scenarios`; write PNG and PDF beside `path`, return both."""
     page = style.figure(12.0, 7.4)
     grid = page.add_gridspec(2, 2, left=0.06, right=0.98, top=0.865, bottom=0.07, hspace=0.34,
                              wspace=0.2)

@@ -133,7 +133,7 @@ def test_what_the_drives_report_is_taken_where_it_fits_better():
     good = identify_run(run_of(recording, shifted(recording.torque)), ROBOT, **options)
     assert good.torque == 'command' and good.notes == []
     bad = identify_run(run_of(lost, shifted(recording.torque)), ROBOT, **options)
-    assert bad.torque == 'measured' and 'fits better, measured' in bad.notes[0]
+    assert bad.torque == 'measured' and 'used measured, which fits better' in bad.notes[0]
     assert bad.found['platform_mass'].value == pytest.approx(30.0, rel=1e-3)
     # drives that report nonsense are not believed
     nonsense = identify_run(run_of(recording, rng.normal(size=recording.torque.shape)), ROBOT,
