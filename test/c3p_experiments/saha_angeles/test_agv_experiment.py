@@ -6,11 +6,15 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from c3p_description import ModelError, load
+from c3p_dynamics.agv import friction_torque, kinetic_energy
+from c3p_dynamics.agv_simulation import circle_torque
 from c3p_experiments.saha_angeles.experiment import ROWS, load_agv, run_agv
 from c3p_experiments.saha_angeles.study import PAPER_TOLERANCES
-from c3p_kinematics.agv_circle import Circle
+from c3p_kinematics.agv_circle import Circle, joint_path
 
 
 @pytest.fixture(scope='module')
@@ -72,3 +76,26 @@ def test_circle_that_the_caster_cannot_follow_is_refused(tmp_path):
     narrow.write_text('extends: agv\ngeometry: {caster_offset: 0.5}\n')
     with pytest.raises(ValueError, match='wider than caster_offset'):
         run_agv(tmp_path, narrow, Circle(0.1))
+
+
+@given(radius=st.floats(0.7, 4.0), angle=st.floats(0.5, 6.3), duration=st.floats(20.0, 90.0))
+@settings(max_examples=5)
+def test_kinetic_energy_is_the_work_on_other_circles(radius, angle, duration):
+    circle, agv = Circle(radius, duration, angle), load_agv('agv')
+    time = np.linspace(0.0, duration, 401)
+    path, torque = joint_path(agv, circle, time), circle_torque(agv, circle, time)
+    # independent of the direct dynamics: trapezoidal work of motors and friction
+    power = np.einsum('ki,ki->k', torque + friction_torque(agv, path.caster, path.rates),
+                      path.rates)
+    work = np.concatenate([[0.0], np.cumsum((power[1:] + power[:-1]) / 2 * np.diff(time))])
+    energy = kinetic_energy(agv, path.caster, path.rates)
+    np.testing.assert_allclose(energy, work, atol=2e-4 * np.abs(energy).max())
+
+
+def test_wheels_differ_by_the_arc_of_the_track_on_any_circle():
+    # plane geometry: both wheels are on concentric circles, one track apart
+    agv = load_agv('agv')
+    for radius in (1.0, 2.0, 3.0):
+        path = joint_path(agv, Circle(radius), np.array([0.0, 60.0]))
+        rolled = np.abs(path.angles[-1]) * agv.wheel_radius
+        assert np.ptp(rolled) == pytest.approx(agv.track * Circle(radius).angle, rel=1e-12)
