@@ -76,7 +76,7 @@ for room in ('robots', 'terrains', 'urdf', 'meshes', 'rviz', 'worlds'):
 
 sim = ['mujoco>=3.2', 'xacro>=2']
 film = ['imageio[ffmpeg]>=2.31']
-view = ['yourdfpy>=0.0.56', 'trimesh>=4', 'rerun-sdk>=0.33', 'foxglove-sdk>=0.25']
+view = ['trimesh>=4', 'pycollada>=0.8', 'rerun-sdk>=0.33', 'foxglove-sdk>=0.25']
 hardware = ['canopen>=2.3', 'python-can>=4.3', 'pyserial>=3.5']
 campaign = ['joblib>=1.4', 'dask[distributed]', 'pandas', 'pyarrow', 'cma>=3.3']
 docs = ['sphinx>=8.1', 'furo>=2024.8.6', 'myst-parser>=4', 'sphinx-copybutton>=0.5.2']
@@ -95,7 +95,7 @@ setup(
     license='Apache-2.0',
     packages=find_packages(include=['c3p_*', 'c3p_*.*']),
     package_data={
-        '': ['*.yaml'],
+        '': ['*.yaml', '*.css'],
         'c3p_hardware': ['eds/*.eds'],
         'c3p_description': ['robots/*.yaml', 'terrains/*', 'urdf/*', 'meshes/*.stl', 'rviz/*',
                             'worlds/*.sdf', 'worlds/*/*'],

@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from c3p_bags.runs.log_reader import read_run
-from c3p_bags.storage.bags import BagWriter, read_topics, topics_of
+from c3p_bags.storage.bag import Bag
+from c3p_bags.storage.bag_writer import BagWriter
 from c3p_description.reading.loader import load_casters
 from c3p_ros.cdr import POSE, TWIST
 from c3p_ros.wire import JointStateWriter, OdometryWriter
@@ -74,10 +75,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / 'bag'
         count = write(path, arguments.seconds)
-        topics = list(topics_of(path))
+
+        def arrays() -> None:
+            with Bag(path) as bag:
+                read_run(bag, robot)
+
+        def messages() -> None:
+            with Bag(path) as bag:
+                sum(1 for _ in bag.messages(bag.topics))
+
         print('| reader | messages | time [s] | per message [µs] |\n|---|---|---|---|')
-        for name, read in (('tables', lambda: read_run(path, robot)),
-                           ('rosbags', lambda: sum(1 for _ in read_topics(path, topics)))):
+        for name, read in (('tables', arrays), ('rosbags', messages)):
             taken = best(read, arguments.repeats)
             print(f'| {name} | {count} | {taken:.2f} | {1e6 * taken / count:.1f} |', flush=True)
 

@@ -21,9 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
-from c3p_controller.path_controller import PathController, PathGains
+from c3p_controller.goals.path_controller import PathController, PathGains
 from c3p_controller.predictive._box_ddp import improve, workspace
-from c3p_controller.predictive._cost import ALIGNMENT, ALIGNMENT_SPEED, TORQUE
+from c3p_controller.predictive._kernels import ALIGNMENT, ALIGNMENT_SPEED, TORQUE
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
 from c3p_description.reading.loader import load
 from c3p_experiments.loop.closed_loop import Held, run_loop

@@ -30,11 +30,10 @@ from c3p_kinematics.closed_chain_vehicle import (
 from c3p_kinematics.closed_chain_vehicle.ground import ground_arrays
 from c3p_kinematics.closed_chain_vehicle.placement import memory_of
 from c3p_kinematics.compiled import kernel
-from c3p_kinematics.pvc_tricycle import vehicle
-from c3p_kinematics.rovers import caster_vehicle, four_wheel_rover
 from c3p_kinematics.terrain import Hills, SplineGround, Terrain
+from c3p_kinematics.vehicles import caster_vehicle, four_wheel_rover, pvc_tricycle
 
-TRICYCLE = vehicle(PvcTricycle('tricycle', 1.2, 0.6, 0.1, 0.25, 0.05))
+TRICYCLE = pvc_tricycle(PvcTricycle('tricycle', 1.2, 0.6, 0.1, 0.25, 0.05))
 GROUNDS = {'hills of 8 waves': Hills.random(1), 'cubic net': SplineGround.random(1),
            'quintic net': SplineGround.random(1, degree=5)}
 STEEP = Hills.random(3, amplitude=3.5, wavelength=10.0)
@@ -130,8 +129,8 @@ def report_long(share: float) -> None:
         TRICYCLE, GROUNDS['cubic net'], 0, 0, 0).require(), DESIRED, 20.0))
     print(f'camber locked on the cubic net: mean slip {slip.equal.mean():.2e} m/s with equal '
           f'drives, {slip.best.mean():.2e} with the best; equal drives cause '
-          f'{100 * slip.equal_drive_energy_share:.1f} % of the square, '
-          f'{100 * slip.equal_drive_share:.1f} % of the mean')
+          f'{100 * slip.equal_drive_energy_fraction:.1f} % of the square, '
+          f'{100 * slip.equal_drive_fraction:.1f} % of the mean')
     report_rollouts(start, round(10000 * share))
 
 

@@ -266,10 +266,15 @@ def report(options: DriveOptions, bag: Path, failures: Sequence[str],
     zone : (float, float), m and rad
         Goal and yaw tolerance.
     """
-    from c3p_bags.report.bag_report import bag_report
+    from c3p_bags.report.write import write_drive
+    from c3p_bags.runs.log_reader import read_run
+    from c3p_bags.runs.metrics import drive_metrics
+    from c3p_bags.storage.bag import Bag
 
-    goal_tolerance, yaw_tolerance = zone
-    metrics = bag_report(bag, options.robot, goal_tolerance, options.out, yaw_tolerance,
-                         options.goal)
+    robot = load_casters(options.robot)
+    with Bag(bag) as opened:
+        log = read_run(opened, robot)
+    metrics = drive_metrics(log, robot, options.goal, *zone)
+    metrics['files'] = write_drive(log, robot, metrics, options.out)
     metrics['failures'] = list(failures)
     return metrics

@@ -15,10 +15,10 @@ from std_srvs.srv import SetBool, Trigger
 
 from c3p_bringup.drive_story import DriveStory
 from c3p_controller.position_controller_node import GOAL_TOLERANCE, YAW_TOLERANCE
+from c3p_controller.ros.goal_interface import RESULTS
 from c3p_description.model import Array
 from c3p_ros.diagnostics import ERROR
 from c3p_ros.frames import fill_pose
-from c3p_ros.goal_report import RESULTS
 from c3p_ros.node import LATCHED, LATEST, RELIABLE
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import yaml
 
+from c3p_controller import CONTROLLERS
 from c3p_simulation.pacing import STRICT, WAIT
 
 PLANTS = ('analytic', 'mujoco')
-CONTROLLERS = ('paper', 'closed_form', 'mpc')
 HARDWARE = ('none', 'emulated')
 # behaviour of a simulated robot while the computer is busy
 REALTIME = (WAIT, STRICT)

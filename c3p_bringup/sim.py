@@ -73,9 +73,11 @@ def simulate_tricycle(options: SimOptions, announce: Callable[[str], None] = pri
 
     nodes = {'rough_ground': {**_time(options), **options.chosen,
                               'start_pose': list(options.start)}}
+    # the markers show the ground that the vehicle drives on
     node = _run(options, nodes, over, lambda node: (
-        f'topics joint_states, odom, {node.get_name()}/terrain and '
-        f'{node.get_name()}/contact_paths; cmd_vel drives; Ctrl-C ends', 'pvc.rviz'), announce)
+        'topics joint_states, odom, rough_ground/terrain and rough_ground/contact_paths; cmd_vel '
+        'drives; Ctrl-C ends', 'pvc.rviz'), announce, lambda node: {
+            'marker': {'terrain': node.parameters.value.terrain}})
     run = node.run
     return {'robot': options.robot, 'terrain': node.parameters.value.terrain,
             'robot_time_s': run.time, 'distance_m': run.distance,
@@ -125,8 +127,13 @@ def _time(options: SimOptions) -> dict[str, Any]:
 
 
 def _run(options: SimOptions, nodes: Mapping[str, Mapping[str, Any]], over: Callable[[Any], bool],
-         invitation: Callable[[Any], tuple[str, str]], announce: Callable[[str], None]) -> Any:
-    """Run nodes with these parameters until `over(last node)` or Ctrl-C; return the last node."""
+         invitation: Callable[[Any], tuple[str, str]], announce: Callable[[str], None],
+         beside: Callable[[Any], Mapping[str, Mapping[str, Any]]] = lambda node: {}) -> Any:
+    """
+    Run nodes with these parameters until `over(last node)` or Ctrl-C; return the last node.
+
+    `beside` takes the last node and returns further nodes to run.
+    """
     # a simulated robot must not reach the real one on the laboratory's network
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     for path in options.parameters:
@@ -136,6 +143,8 @@ def _run(options: SimOptions, nodes: Mapping[str, Mapping[str, Any]], over: Call
     with Session(['--ros-args', *arguments]) as session:
         for name, values in nodes.items():
             node = session.add(node_class(name), {'robot': options.robot, **values})
+        for name, values in beside(node).items():
+            session.add(node_class(name), {'robot': options.robot, **values})
         steady_process()
         topics, layout = invitation(node)
         announce(topics)

@@ -1,2 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Laws of wheel torques and of position: predictive, closed form, and the papers' cascade."""
+"""
+Torque laws and position laws: predictive, closed form, and the papers' cascade.
+
+``CONTROLLERS`` names the controllers of the suite, the first without a preview; controllers.py
+has their classes.
+"""
+
+PAPER = 'paper'
+
+CONTROLLERS = (PAPER, 'closed_form', 'mpc')

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A lock in front of the robot: pressed, released, or not known since the start.
+Lock of the mux: pressed, released, or unknown since the start.
 
-What is not known counts as pressed. A mux that was killed with its e-stop pressed has lost it, and
-the publisher that pressed it may be gone. So a start locks until a release has been published, or
-an operator has released it.
+An unknown state counts as pressed: a mux that was killed with its e-stop pressed has lost the
+state, and the publisher that pressed it may be gone. A start locks until a release was published,
+or an operator has released the lock.
 """
 
 from __future__ import annotations
@@ -19,21 +19,13 @@ STARTS = (CLOSED, LATCHED, OPEN)
 
 class Lock(NamedTuple):
     """
-    A lock, as the parameter file has it.
+    Lock, as in the parameter file: masks sources with a lower `priority`.
 
-    Attributes
-    ----------
-    name : str
-    topic : str
-    timeout : float, s
-        Age at which the last message counts no more and the lock is closed; 0 is never.
-    priority : int
-        Sources with a lower priority are masked.
-    start : str
-        CLOSED: closed from the start until a false is published, or it is released. LATCHED: also
-        until a false that its publisher has latched before; for a lock with one publisher, since a
-        false latched by another may be older than a press. OPEN: open until the first true, so
-        that a restart forgets a press. Without effect where `timeout` > 0.
+    At the age of `timeout`, s, the last message expires and the lock closes; 0 is never. `start`
+    is without effect then, else CLOSED: closed from the start until a false is published, or a
+    release. LATCHED: a false that its publisher latched before also opens it; for a lock with one
+    publisher, since a false latched by another may be older than a press. OPEN: open until the
+    first true, so that a restart forgets a press.
     """
 
     name: str
@@ -45,11 +37,7 @@ class Lock(NamedTuple):
 
 class LockState:
     """
-    The state of one lock.
-
-    Parameters
-    ----------
-    given : Lock
+    State of one lock.
 
     Examples
     --------
@@ -62,38 +50,38 @@ class LockState:
     """
 
     def __init__(self, given: Lock) -> None:
-        """Begin unheard."""
+        """Start without a message."""
         self.given = given
-        self.heard, self.pressed = -math.inf, False
-        # a lock with a timeout is closed until it is heard without this
+        self.received, self.pressed = -math.inf, False
+        # a lock with a timeout is closed until its first message anyway
         self.unknown = given.start != OPEN and given.timeout == 0.0
 
     def take(self, pressed: bool, now: float) -> None:
-        """Take a message that has just been published."""
-        self.heard, self.pressed, self.unknown = now, pressed, False
+        """Process a message that was just published."""
+        self.received, self.pressed, self.unknown = now, pressed, False
 
     def take_kept(self, pressed: bool, now: float) -> None:
         """
-        Take a message that its publisher may have kept (transient local) since any time.
+        Process a message of any age that its publisher latched (transient local).
 
-        A kept true always counts. A kept false may be older than a press elsewhere: it counts only
-        where the lock begins LATCHED, and before anything else has been heard.
+        A latched true always counts. A latched false may be older than a press elsewhere: it
+        counts only where the lock starts LATCHED, and as the first message.
         """
         if self.given.timeout > 0.0:
-            # fresh messages are asked for
+            # only fresh messages open it
             self.pressed |= pressed
-        elif pressed or (self.given.start == LATCHED and self.heard == -math.inf):
+        elif pressed or (self.given.start == LATCHED and self.received == -math.inf):
             self.take(pressed, now)
 
     def release(self) -> bool:
-        """Open the lock if its state is not known; return whether it was not."""
+        """Open a lock whose state is unknown; return whether it was."""
         unknown, self.unknown = self.unknown, False
         return unknown
 
     def expired(self, now: float) -> bool:
-        """Return whether a lock with a timeout has not been heard for that time."""
-        return 0.0 < self.given.timeout < now - self.heard
+        """Return whether the timeout of the lock has elapsed."""
+        return 0.0 < self.given.timeout < now - self.received
 
     def locked(self, now: float) -> bool:
-        """Return whether the lock is closed, for whatever reason."""
+        """Return whether the lock is closed, for any reason."""
         return self.pressed or self.unknown or self.expired(now)

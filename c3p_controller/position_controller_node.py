@@ -1,68 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Node: drives to ``goal_pose``, by the papers' exponential law or along a path with a look ahead.
+Node: drives to ``goal_pose``, by the papers' exponential law or along a path with a preview.
 
-Subscribes ``goal_pose``, ``odom``; publishes ``cmd_vel`` while it has a goal and nothing
-otherwise, so that a joystick or Nav2 can command the robot, and ``~/goal_reached``,
-``~/distance_to_goal`` and, when a goal ends, ``~/result`` with the reason. Where nav2_msgs is
-installed it offers Nav2's action NavigateToPose. On a path each command is preceded by the
-``reference_trajectory`` of the same stamp: a twist does not tell where the line is. A drive begins
-with zero commands, and again after a lock: the velocity controller follows others only then.
+Publishes ``cmd_vel`` while it has a goal and nothing otherwise, so that a joystick or Nav2 can
+command the robot, and ``~/result`` with the reason for the end of a goal. On a path each command
+is preceded by the ``reference_trajectory`` of the same stamp: a twist does not contain the
+position of the path. A drive begins with zeros, also after a lock, to re-arm the controllers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
 from nav_msgs.msg import Odometry
-from std_srvs.srv import Trigger
 
-from c3p_controller.goal_life import (
-    CANCELLED,
-    NO_COMMAND,
-    NO_ODOMETRY,
-    REACHED,
-    RESTARTED,
-    GoalLife,
-    Outcome,
-    refused,
-    stands,
-)
-from c3p_controller.law import Ahead
-from c3p_controller.path_controller import PathController
-from c3p_controller.position_laws import make_position, pace_of, retune, zone_of
-from c3p_controller.rearm import Opening, lock_ends, robot_step
-from c3p_kinematics.se2 import compose
+from c3p_controller import PAPER
+from c3p_controller.controllers import make_position, pace_of, position_gains
+from c3p_controller.goals.goal_life import NO_COMMAND, NO_ODOMETRY, REACHED, RESTARTED, stands
+from c3p_controller.goals.rearm import lock_ends, robot_step
+from c3p_controller.ros.drive_commands import DriveCommands
+from c3p_controller.ros.goal_frames import GoalFrames
+from c3p_controller.ros.goal_interface import GoalInterface
+from c3p_controller.ros.robot_watch import LockWatch, OdometryGap
 from c3p_ros.cdr import OdometryRead, PublishError
-from c3p_ros.cycle import CycleClock, Lifeline
+from c3p_ros.cycle import CycleClock
 from c3p_ros.diagnostics import OK, WARN
-from c3p_ros.drive_commands import OPENING, DriveCommands
-from c3p_ros.frames import GoalFrames, planar_pose
-from c3p_ros.goal_report import GoalReports
-from c3p_ros.lock_report import LockWatch
-from c3p_ros.messages import MessageError, planar, stamp_to_ns
-from c3p_ros.node import LATEST, RELIABLE, SuiteNode
-from c3p_ros.odometry_gap import OdometryGap
+from c3p_ros.frames import planar_pose
+from c3p_ros.messages import MessageError, planar
+from c3p_ros.node import RELIABLE, SuiteNode
 from c3p_ros.session import run
-
-# how old a goal may be when it arrives, s; a goal replayed from a bag is not driven to
-GOAL_AGE = 10.0
 
 # commands may be this much early, ns: rounding of stamps must not cost a whole cycle
 GRACE_NS = 100_000
 
-# keys of the diagnostics: what counts as arrived
+# keys of the diagnostics: the goal zone
 GOAL_TOLERANCE, YAW_TOLERANCE = 'goal tolerance [m]', 'yaw tolerance [rad]'
 
 
 class PositionControllerNode(SuiteNode):
-    """Adapter between topics and PositionController."""
+    """Adapter between topics and a position law."""
 
     def __init__(self, **options: Any) -> None:
         """Create the law, publishers, subscriptions and the watch."""
@@ -70,172 +50,144 @@ class PositionControllerNode(SuiteNode):
             'position_controller_parameters.yaml'), **options)
         values = self.parameters.value
         self._controller = make_position(values)
-        self.parameters.check, self.parameters.changed = make_position, self._retune
-        self._frames = GoalFrames(self)
-        self._line = CycleClock()
-        self._odom_seen = Lifeline(values.odom_timeout)
-        self._life = GoalLife()
+        self.parameters.check, self.parameters.changed = position_gains, self._retune
+        self._frames, self._odom = GoalFrames(self), OdometryGap(self, values.odom_timeout)
+        self._stamps = CycleClock()
         self._pose: np.ndarray | None = None
-        self._twist = np.zeros(3)
-        # compiled before the first goal, which would hold up every node of its process
-        compose(np.zeros(3), np.zeros(3))
-        self._command_due = 0
-        # robot time, s, which goes on also where stamps jump
-        self._time, self._opening, self._gap = 0.0, Opening(), OdometryGap(self)
+        # robot time, s, is continuous also where stamps jump
+        self._twist, self._command_due, self._time = np.zeros(3), 0, 0.0
         self._lock = LockWatch(self, self.diagnostics, self._on_lock)
-        self._commands = DriveCommands(self, values.use_stamped_vel, isinstance(
-            self._controller, PathController), self.watch_time())
-        self._reports = GoalReports(self, self.robot.name, self._frames)
-        self.create_subscription(PoseStamped, 'goal_pose', self._on_goal, LATEST)
+        self._commands = DriveCommands(self, values.use_stamped_vel, values.controller != PAPER,
+                                       self.watch_time())
+        self._goals = GoalInterface(self, self.robot.name, self._frames, values.navigate_action,
+                                    self._resolve, self._drive_to, self._give_up)
         self.listen(Odometry, 'odom', self._on_odom, RELIABLE)
-        self.create_service(Trigger, '~/cancel', self._on_cancel)
-        action = values.navigate_action
-        self._reports.offer(action, partial(self._resolve, action), self._drive_to,
-                            partial(self._give_up, CANCELLED))
         self.watch(self._on_watch)
 
     def metrics(self) -> Mapping[str, Any]:
         """Return the metrics for the diagnostics."""
-        goal, zone = self._controller.goal, zone_of(self._controller)
+        goal, zone = self._controller.goal, self._controller.zone
         shown = 'none' if goal is None else np.round(goal, 4).tolist()
         return {'controller': self.parameters.value.controller, 'goal': shown,
-                'goal reached': self._life.held, 'opened again': self._opening.count,
+                'goal reached': self._goals.life.held,
+                'opened again': self._commands.opening.count,
                 GOAL_TOLERANCE: zone[0], YAW_TOLERANCE: zone[1]}
 
     def _retune(self) -> None:
-        retune(self._controller, self.parameters.value)
-        self._odom_seen.timeout = self.parameters.value.odom_timeout
+        self._controller.retune(position_gains(self.parameters.value))
+        self._odom.timeout = self.parameters.value.odom_timeout
 
     def destroy_node(self) -> None:
-        """Offer the action no more and destroy the node."""
-        self._reports.destroy()
+        """Destroy the action and the node."""
+        self._goals.destroy()
         super().destroy_node()
 
-    def _on_goal(self, message: PoseStamped) -> None:
-        with suppress(MessageError):  # _resolve has reported it
-            self._drive_to(self._resolve('goal_pose', message))
-
-    def _resolve(self, source: str, message: PoseStamped) -> np.ndarray:
-        """Return a goal in the odometry frame; tell and raise when it cannot be driven to."""
-        try:
-            if self._pose is None:
-                raise MessageError('no odometry yet, so no line to the goal; send it again later')
-            if self._odom_seen.lost(self.watch_time()):
-                raise MessageError(f'no odometry for {self._odom_seen.age(self.watch_time()):.2f} '
-                                   's; send it again when it comes')
-            self.check_fresh(stamp_to_ns(message.header.stamp), GOAL_AGE)
-            return self._frames.resolve(message, self._pose)
-        except MessageError as error:
-            self.diagnostics.refuse(source, error)
-            self._reports.tell(refused(f'{error}'))
-            raise
+    def _resolve(self, message: PoseStamped) -> np.ndarray:
+        """Return a goal in the odometry frame; MessageError if it is not accepted."""
+        if self._pose is None:
+            raise MessageError('no odometry yet, so no line to the goal; send it again later')
+        self._odom.require(self.watch_time())
+        return self._frames.resolve(message, self._pose)
 
     def _drive_to(self, goal: np.ndarray) -> int:
-        # also with a goal that was there: what stands may be locked and wait for a zero command
-        self._opening.begin(self._controller.goal is None or stands(self._twist))
-        self._gap.mark()
+        # also with a previous goal: at standstill the chain may be locked and need a zero command
+        self._commands.opening.begin(self._controller.goal is None or stands(self._twist))
+        self._odom.mark()
         self._controller.set_goal(goal, self._pose)
         self._command_due = 0
-        self._reports.tell(self._life.begin(goal, self._time))
-        self._reports.reached(False)
         self.diagnostics.condition('goal', OK, 'accepted')
         self.get_logger().info(f'goal {np.round(goal, 3).tolist()} in {self._frames.odom_frame}')
-        return self._life.number
+        return self._goals.begin(goal, self._time)
 
     def _on_odom(self, message: OdometryRead) -> None:
+        now, gap = self.watch_time(), self._odom.age(self.watch_time())
         try:
-            stamp = self.cycle_stamp(message.stamp, self._odom_seen.timeout)
-            self._time += robot_step(self._line.accept(stamp))
-            if not (self._line.restarted or self._gap.waits or stamp >= self._command_due):
-                self._odom_seen.beat(self.watch_time())
+            stamp = self.cycle_stamp(message.stamp, self._odom.timeout)
+            self._time += robot_step(self._stamps.accept(stamp))
+            resumes = self._stamps.restarted or self._odom.waits
+            if not (resumes or stamp >= self._command_due):
+                self._odom.beat(now)
                 return
             pose, speed = planar_pose(message.pose, 'pose'), planar(message.twist, 'twist')
             self._frames.odometry(message.frame_id, message.child_frame_id)
         except MessageError as error:
             self.diagnostics.refuse('odom', error)
             return
-        now, gap = self.watch_time(), self._odom_seen.age(self.watch_time())
-        self._odom_seen.beat(now)
+        self._odom.beat(now)
         before, self._pose, self._twist = self._pose, pose, speed
         self._command_due = stamp + int(1e9 / self.parameters.value.command_rate) - GRACE_NS
-        if self._line.restarted or self._gap.waits:
-            self._go_on(before, gap)
-        found = OPENING if self._commands.listeners.found(now) else 0.0
-        command = self._controller.step(pose, speed)
+        if resumes:
+            self._resume(before, gap)
+        self._commands.look(now)
+        self._command(stamp)
+
+    def _command(self, stamp: int) -> None:
+        """Publish the command at the present pose, and the outcome of the goal if it ends."""
+        values, law, lock = self.parameters.value, self._controller, self._lock.lock
+        command = law.step(self._pose, self._twist)
         if command is None:
             return
-        values = self.parameters.value
-        lock, asked = self._lock.lock, bool(command.twist.any()) and not command.reached
-        outcome = self._life.step(self._time, command, speed, values.progress_timeout, lock)
+        outcome = self._goals.life.step(self._time, command, self._twist, values.progress_timeout,
+                                        lock)
         if outcome and outcome.reason != REACHED:
             self._give_up(outcome.reason, outcome.text, outcome)
             return
-        self._opening.taken(self._time, found, self._commands.listeners.anybody())
-        beginning = self._opening.zeros(self._time, speed, asked, lock)
         try:
-            self._send(np.zeros(3) if beginning else command.twist, stamp,
-                       None if beginning else getattr(self._controller, 'ahead', None))
+            self._commands.execute(command, law.preview, self._twist, self._time, lock, stamp,
+                                   self._frames.pair)
         except PublishError as error:
             self.diagnostics.withhold(error)
             self._give_up(NO_COMMAND, f'{error}')
             return
-        if self._reports.progress(stamp, command.reached, command.distance):
-            self._reports.feedback(self._life, stamp, pose, pace_of(self._controller, values))
-        self._reports.tell(outcome)
+        self._goals.progress(stamp, command, self._pose, pace_of(values))
+        self._goals.report(outcome)
         if outcome and not values.hold_goal:
-            self._let_go()
-
-    def _send(self, twist: np.ndarray, stamp: int, ahead: Ahead | None = None) -> None:
-        self._commands.send(twist, stamp, self._frames.pair, ahead)
+            self._controller.cancel()
+            self._zero()
 
     def _on_lock(self, before: str | None) -> bool:
-        """End the goal where a lock does; return whether one is still driven to."""
-        if new := self._gap.new():
+        """End the goal if the lock ends it; return whether a goal is active."""
+        if new := self._odom.new():
             self._give_up(RESTARTED, f'{self._lock.lock or "unlocked"}; {new}')
         elif end := lock_ends(before, self._lock.lock):
             self._give_up(*end)
-        return self._life.running
+        return self._goals.life.running
 
-    def _go_on(self, before: np.ndarray, gap: float) -> None:
-        """Go on to the goal after a pause, or a clock that was set, if the robot is the same."""
-        pace = pace_of(self._controller, self.parameters.value)
-        reason, text = self._gap.ends(before, self._pose, gap, pace, self._line.restarted)
+    def _resume(self, before: np.ndarray | None, gap: float) -> None:
+        """Resume the goal after a gap, or a change of the clock, if the robot is the same."""
+        reason, text = self._odom.ends(before, self._pose, gap, pace_of(self.parameters.value),
+                                       self._stamps.restarted)
         if reason:
             self._give_up(reason, text)
         elif self._controller.goal is not None:
-            self._opening.again(self._time)
+            self._commands.opening.again(self._time)
             self.diagnostics.condition('goal', OK, text)
 
-    def _let_go(self) -> None:
-        self._controller.cancel()
-        self._send(np.zeros(3), self.now_ns())
+    def _zero(self) -> None:
+        self._commands.send(np.zeros(3), self.now_ns(), self._frames.pair)
 
-    def _give_up(self, reason: str, text: str, outcome: Outcome | None = None) -> None:
+    def _give_up(self, reason: str, text: str, outcome: Any = None) -> bool:
+        """End the present goal; return whether there was one."""
         if self._controller.goal is None:
-            return
-        self._let_go()
-        self._gap.waits = False
-        self._reports.reached(False)
+            return False
+        self._controller.cancel()
+        self._zero()
+        self._odom.waits = False
         self.diagnostics.condition('goal', WARN, f'given up: {text}')
-        self._reports.tell(outcome or self._life.end(reason, text))
+        self._goals.end(reason, text, outcome)
+        return True
 
     def _on_watch(self) -> None:
         now, values = self.watch_time(), self.parameters.value
-        if not self._odom_seen.lost(now) or self._controller.goal is None:
+        if not self._odom.lost(now) or self._controller.goal is None:
             return
-        age = self._odom_seen.age(now)
+        age = self._odom.age(now)
         if age > values.odom_patience:
             self._give_up(NO_ODOMETRY, f'no odometry for {age:.2f} s (odom_patience)')
-        elif not self._gap.waits:
-            self._gap.waits = True
-            self._send(np.zeros(3), self.now_ns())
+        elif not self._odom.waits:
+            self._odom.waits = True
+            self._zero()
             self.diagnostics.condition('goal', WARN, f'no odometry for {age:.2f} s (odom_timeout)')
-
-    def _on_cancel(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success = self._controller.goal is not None
-        response.message = 'cancelled' if response.success else 'there is no goal'
-        self._give_up(CANCELLED, 'cancelled')
-        return response
 
 
 def main(args: list[str] | None = None) -> int:

@@ -28,8 +28,7 @@ from c3p_dynamics.orthogonal_complement import (
     twist_map,
 )
 from c3p_dynamics.orthogonal_complement.systems import I, J, K, disc
-from c3p_kinematics.agv import platform_map
-from c3p_kinematics.agv_caster import caster_jacobians, caster_map, caster_rates
+from c3p_kinematics.agv import caster_jacobians, caster_map, caster_rates, platform_map
 
 COUNT = 5
 FORK, PLATFORM = 3, 4

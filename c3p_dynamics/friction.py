@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics._sharing_kernels import share_damped, share_least_norm
 from c3p_dynamics.caster_dynamics import RANK_TOLERANCE, VIRTUAL_STEERING_WEIGHT
-from c3p_kinematics._caster_kernels import rows
+from c3p_kinematics._planar_kernels import rows
 from c3p_kinematics.casters import batched
 from c3p_kinematics.compiled import kernel
 

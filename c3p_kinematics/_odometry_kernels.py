@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ANN001, ANN202 (the compiler infers the types)
-"""Compiled odometry: plain arrays in, plain arrays out, no checks (see odometry.py)."""
+"""
+Compiled odometry: increments, gaps, covariance, slip isolation, plausibility; no checks.
+
+Public sides: odometry.py, slip.py and grip.py. `contact` (n, 2) is the velocity of each contact
+point [along, across] its wheel, `variance` (n,) the noise variance of both, m²/s².
+"""
 
 from __future__ import annotations
 
@@ -8,13 +13,29 @@ import math
 
 import numpy as np
 
-from c3p_kinematics._caster_kernels import solve3
-from c3p_kinematics._se2_kernels import integrate_row, wrap_angle
-from c3p_kinematics._slip_kernels import LEAST_TRUST, fit, measured
+from c3p_kinematics._planar_kernels import (
+    contact_rows,
+    fit,
+    integrate_row,
+    measured,
+    solve,
+    solve3,
+    wrap_angle,
+)
 from c3p_kinematics.compiled import kernel
 
-# parts into which a gap is divided: casters may swing by a radian in one
+# intervals into which a gap is divided: casters may swing by a radian in one
 BRIDGE_STEPS = 32
+
+# eigenvalue of the fraction of a caster's velocity that the others can check, below which it is
+# rounding: the others leave that direction open
+CHECKABLE = 1e-9
+
+# fraction of its weight that a caster keeps however certain its slip is: the fit stays well posed
+LEAST_TRUST = 1e-3
+
+# verdicts of `judge`: all casters plausible, some left out, all wheels slowed down together, held
+ROLLING, PARTLY, SLOWED, HELD = 0, 1, 2, 3
 
 
 @kernel
@@ -22,7 +43,7 @@ def increments(latch, steering, wheel, dt, middle, wheel_rate, steering_rate):
     """
     Write the steering halfway and the mean rates since `latch` (3, n); renew the latch.
 
-    Its last row is not zero for wheels whose positions have been seen to begin anew at a turn.
+    Its last row is 1 for wheels whose positions wrap at a turn.
     """
     for i in range(len(steering)):
         turned = wrap_angle(steering[i] - latch[0, i])
@@ -35,32 +56,6 @@ def increments(latch, steering, wheel, dt, middle, wheel_rate, steering_rate):
 
 
 @kernel
-def solve(geometry, steering, wheel_rate, steering_rate, weight,
-          twist, residual, covariance):
-    """
-    Fit a twist; write its covariance for unit variance (3, 3); return variance, mean square speed.
-
-    The variance is ``Σ w|residual|²/(2n − 3)``, m²/s²; the mean square is of the contact speeds.
-    """
-    n = len(steering)
-    contact, information, column = np.empty((n, 2)), np.empty((3, 3)), np.zeros(3)
-    measured(geometry, wheel_rate, steering_rate, contact)
-    fit(geometry, steering, contact, weight, twist, residual, information)
-    for j in range(3):
-        column[:] = 0.0
-        column[j] = 1.0
-        solve3(information, column, covariance[j])
-    for j in range(3):
-        for k in range(j):
-            covariance[j, k] = covariance[k, j] = 0.5 * (covariance[j, k] + covariance[k, j])
-    variance, power = 0.0, 0.0
-    for i in range(n):
-        variance += weight[i] * (residual[i, 0] ** 2 + residual[i, 1] ** 2) / (2 * n - 3)
-        power += (contact[i, 0] ** 2 + contact[i, 1] ** 2) / n
-    return variance, power
-
-
-@kernel
 def advance(pose, twist, dt):
     """Move `pose` by exp(twist dt)."""
     step = np.empty(3)
@@ -70,51 +65,59 @@ def advance(pose, twist, dt):
 
 
 @kernel
-def refit(geometry, casters, steps, wheel, pose):
+def refit(geometry, casters, steps, count, span, wheel, pose):
     """
-    Take back the `steps` (k, 5) from `pose` and make them again without `wheel`.
+    Undo the newest steps of a ring up to the age `span` [s] and repeat them without `wheel`.
 
-    Rows of `casters` (k, 4, n) are steering, wheel rate, steering rate and weight; rows of `steps`
-    twist, duration and whether the twist was held.
+    `count` steps have been written. Rows of `casters` (k, 4, n) are steering, wheel rate, steering
+    rate and weight; rows of `steps` (k, 5) twist, duration and 1 for a held twist.
     """
-    n = casters.shape[2]
+    n, size = casters.shape[2], len(steps)
     weight, twist, residual, unit = np.empty(n), np.empty(3), np.empty((n, 2)), np.empty((3, 3))
-    for k in range(len(steps) - 1, -1, -1):
-        advance(pose, steps[k, :3], -steps[k, 3])
-    for k in range(len(steps)):
-        twist[:] = steps[k, :3]
-        if steps[k, 4] == 0.0:
-            weight[:] = casters[k, 3]
+    used, age = 0, 0.0
+    while used < min(count, size):
+        age += steps[(count - 1 - used) % size, 3]
+        if age > span:
+            break
+        used += 1
+    # backwards to the pose before the oldest of them
+    for k in range(count - 1, count - used - 1, -1):
+        advance(pose, steps[k % size, :3], -steps[k % size, 3])
+    for k in range(count - used, count):
+        step, caster = steps[k % size], casters[k % size]
+        twist[:] = step[:3]
+        if step[4] == 0.0:
+            weight[:] = caster[3]
             weight[wheel] = min(weight[wheel], LEAST_TRUST)
-            solve(geometry, casters[k, 0], casters[k, 1], casters[k, 2], weight, twist, residual,
-                  unit)
+            solve(geometry, caster[0], caster[1], caster[2], weight, twist, residual, unit)
             if not math.isfinite(twist[0] + twist[1] + twist[2]):
-                twist[:] = steps[k, :3]
-        advance(pose, twist, steps[k, 3])
+                twist[:] = step[:3]
+        advance(pose, twist, step[3])
 
 
 @kernel
 def bridge(geometry, latch, steering, wheel, before, after, dt, largest, lever, pose):
     """
-    Move `pose` over a gap by positions alone and renew the latch; return the way, m.
+    Move `pose` over a gap by positions alone and renew the latch; return the path length, m.
 
-    A wheel may have made whole turns, which show where positions count on. Where they begin anew
-    at each turn the rates `before` and `after` the gap (nan: unknown) tell how many those were.
-    Within the gap both angles are taken to change evenly. Returns −1 and does nothing where a
-    wheel would have turned faster than `largest`, rad/s, and than half as fast again as its rates
-    say: what counts its turns was started anew. `lever` [m] makes metres of the yaw.
+    A wheel may have made whole turns. Multi-turn positions include them; for positions that wrap
+    they follow from the rates `before` and `after` the gap (nan: unknown). Both angles are assumed
+    to change evenly within the gap. If a wheel would have turned faster than `largest` [rad/s] and
+    than 1.5 times its rates, its counter was reset: the pose stays and −1 is returned. `lever` [m]
+    converts yaw to metres.
     """
     n = len(steering)
     rolled, turned = np.empty(n), np.empty(n)
+    # increment of each angle, whole turns of the wheels included
     for i in range(n):
         turned[i] = wrap_angle(steering[i] - latch[0, i])
         raw = wheel[i] - latch[1, i]
-        near, told = wrap_angle(raw), 0.5 * (before[i] + after[i]) * dt
+        near, expected = wrap_angle(raw), 0.5 * (before[i] + after[i]) * dt
         rolled[i] = near
         if latch[2, i] != 0.0:
-            if math.isfinite(told):
-                rolled[i] += 2.0 * math.pi * round((told - near) / (2.0 * math.pi))
-        elif abs(raw) > 2.0 * math.pi or abs(raw - told) < abs(near - told):
+            if math.isfinite(expected):
+                rolled[i] += 2.0 * math.pi * round((expected - near) / (2.0 * math.pi))
+        elif abs(raw) > 2.0 * math.pi or abs(raw - expected) < abs(near - expected):
             rolled[i] = raw
         fastest = largest
         for rate in (abs(before[i]), abs(after[i])):
@@ -122,9 +125,10 @@ def bridge(geometry, latch, steering, wheel, before, after, dt, largest, lever, 
                 fastest = 1.5 * rate
         if abs(rolled[i]) > math.pi + fastest * dt:
             return -1.0
+    # one constant twist per interval, at the steering halfway
     middle, weight, twist = np.empty(n), np.ones(n), np.empty(3)
     spare, unit = np.empty((n, 2)), np.empty((3, 3))
-    place, way, part = pose.copy(), 0.0, dt / BRIDGE_STEPS
+    place, length, part = pose.copy(), 0.0, dt / BRIDGE_STEPS
     for k in range(BRIDGE_STEPS):
         for i in range(n):
             middle[i] = latch[0, i] + turned[i] * (k + 0.5) / BRIDGE_STEPS
@@ -132,10 +136,10 @@ def bridge(geometry, latch, steering, wheel, before, after, dt, largest, lever, 
         if not math.isfinite(twist.sum()):
             return -1.0
         advance(place, twist, part)
-        way += part * (math.hypot(twist[0], twist[1]) + lever * abs(twist[2]))
+        length += part * (math.hypot(twist[0], twist[1]) + lever * abs(twist[2]))
     pose[:] = place
     latch[0], latch[1] = steering, wheel
-    return way
+    return length
 
 
 @kernel
@@ -157,12 +161,12 @@ def add_slip(covariance, yaw, unit, amount):
 @kernel
 def grow(covariance, anchor, pose, growth, lever, least):
     """
-    Transport `covariance` from `anchor` to `pose` and add what the way cost; return its length.
+    Transport `covariance` to `pose` and add the growth of the path; return its length.
 
     ``P ← F P Fᵀ + Q`` with F = [[1, 0, −Δy], [0, 1, Δx], [0, 0, 1]], the first order of the
     adjoint of SE(2) for errors along floor axes. `growth` holds the variances of position per
-    metre and per radian, of yaw per metre and per radian. Nearer than `least` [m] (`lever` makes
-    metres of the angle) nothing happens, the anchor stays and −1 is returned: encoders that
+    metre and per radian, of yaw per metre and per radian. Below a motion of `least` [m] (`lever`
+    converts yaw to metres) the covariance and the anchor stay and −1 is returned: encoders that
     flicker at standstill add nothing.
     """
     dx, dy, turned = pose[0] - anchor[0], pose[1] - anchor[1], wrap_angle(pose[2] - anchor[2])
@@ -183,3 +187,195 @@ def grow(covariance, anchor, pose, growth, lever, least):
     covariance[2, 0], covariance[2, 1] = covariance[0, 2], covariance[1, 2]
     anchor[:] = pose
     return length
+
+
+@kernel
+def turn(steering, vectors, out):
+    """Turn [along, across] into (x, y) of ``base_link``, or back: it is a reflection."""
+    for i in range(len(steering)):
+        c, s = math.cos(steering[i]), math.sin(steering[i])
+        p, q = vectors[i, 0], vectors[i, 1]
+        out[i, 0], out[i, 1] = -s * p + c * q, c * p + s * q
+
+
+@kernel
+def leave_one_out(geometry, steering, contact, variance, residual, without):
+    """
+    Fit all casters, then all but one; return the χ² of all, write that of the others in `without`.
+
+    Leaving caster k out lowers χ² by ``w rᵀ S⁻¹ r`` with r its residual and ``S = 1 − w J N⁻¹ Jᵀ``
+    the fraction of its velocity that the others can check: no second fit is needed. Where S is
+    singular (two casters) the open direction explains nothing.
+    """
+    n = len(steering)
+    weight, twist, information = np.empty(n), np.empty(3), np.empty((3, 3))
+    for i in range(n):
+        weight[i] = 1.0 / variance[i]
+    fit(geometry, steering, contact, weight, twist, residual, information)
+    rolling, axle = np.empty((n, 3)), np.empty((n, 3))
+    contact_rows(geometry, steering, rolling, axle)
+    total = 0.0
+    for i in range(n):
+        total += weight[i] * (residual[i, 0] ** 2 + residual[i, 1] ** 2)
+    # N⁻¹ Jᵀ of one caster, column by column, and from it S
+    p, q = np.empty(3), np.empty(3)
+    for i in range(n):
+        solve3(information, rolling[i], p)
+        solve3(information, axle[i], q)
+        s00, s01, s11 = 1.0, 0.0, 1.0
+        for j in range(3):
+            s00 -= weight[i] * rolling[i, j] * p[j]
+            s01 -= weight[i] * rolling[i, j] * q[j]
+            s11 -= weight[i] * axle[i, j] * q[j]
+        a, b = residual[i, 0], residual[i, 1]
+        trace, det = s00 + s11, s00 * s11 - s01 * s01
+        drop = 0.0
+        if det > CHECKABLE * trace * trace and trace > CHECKABLE:
+            drop = (s11 * a * a - 2.0 * s01 * a * b + s00 * b * b) / det
+        elif trace > CHECKABLE:
+            drop = (s00 * a * a + 2.0 * s01 * a * b + s11 * b * b) / (trace * trace)
+        without[i] = max(total - weight[i] * drop, 0.0)
+    return total
+
+
+@kernel
+def posterior(without, several, likelihood):
+    """
+    Write the probability of each caster to be the one that slips, given that at least one does.
+
+    Equal priors, Gaussian noise; the hypothesis "more than one" competes with the χ² `several`.
+    """
+    # relative to the best χ², so that the exponentials do not underflow together
+    best = several
+    for value in without:
+        best = min(best, value)
+    total = math.exp(0.5 * (best - several))
+    for i in range(len(without)):
+        likelihood[i] = math.exp(0.5 * (best - without[i]))
+        total += likelihood[i]
+    for i in range(len(without)):
+        likelihood[i] /= total
+
+
+@kernel
+def track(geometry, steering, wheel_rate, steering_rate, gain, noise, speed_fraction, mean, power,
+          variance, contact, residual, without):
+    """
+    Low-pass the residuals in ``base_link`` axes and test them; return the χ² of all.
+
+    `gain` in [0, 1] is that of the low-pass; `mean` (n, 2) and `power` (n,) are its memory: mean
+    residual and mean squared contact speed. The filtered residuals are written to `contact`.
+    """
+    n = len(steering)
+    twist, information = np.empty(3), np.empty((3, 3))
+    measured(geometry, wheel_rate, steering_rate, contact)
+    for i in range(n):
+        speed = contact[i, 0] ** 2 + contact[i, 1] ** 2
+        power[i] += gain * (speed - power[i])
+        variance[i] = noise * noise + speed_fraction * speed_fraction * power[i]
+    fit(geometry, steering, contact, np.ones(n), twist, residual, information)
+    # in base_link axes, in which errors of position increments cancel from sample to sample
+    turn(steering, residual, contact)
+    for i in range(n):
+        for j in range(2):
+            # a fit that failed (all contact points in one place) is no evidence
+            new = contact[i, j] if math.isfinite(contact[i, j]) else 0.0
+            mean[i, j] += gain * (new - mean[i, j])
+    turn(steering, mean, contact)
+    statistic = leave_one_out(geometry, steering, contact, variance, residual, without)
+    if not math.isfinite(statistic):
+        residual[:] = 0.0
+        without[:] = 0.0
+        return 0.0
+    return statistic
+
+
+@kernel
+def follow(rolling, axle, reach, target, reference):
+    """Move `reference` towards `target`, no contact point by more than `reach`, m/s."""
+    fastest = 0.0
+    for i in range(len(rolling)):
+        along, across = 0.0, 0.0
+        for j in range(3):
+            change = target[j] - reference[j]
+            along += rolling[i, j] * change
+            across += axle[i, j] * change
+        fastest = max(fastest, math.hypot(along, across))
+    part = 1.0 if fastest <= reach else reach / fastest
+    for j in range(3):
+        reference[j] += part * (target[j] - reference[j])
+
+
+@kernel
+def judge(geometry, steering, wheel_rate, steering_rate, dt, age, acceleration, noise, fraction,
+          reference, twist, weight, excess):
+    """
+    Compare contact velocities with those of a `reference` twist; return the verdict.
+
+    The reference follows the fitted twist by no more than `acceleration` allows, so that the noise
+    of one sample does not let a lasting implausible acceleration through.
+
+    Parameters
+    ----------
+    geometry, steering, wheel_rate, steering_rate : arrays
+    dt, age : float, s
+        Time since the sample before; time for which the twist has been held.
+    acceleration : float, m/s²
+        Largest plausible acceleration of a contact point.
+    noise, fraction : float, m/s and 1
+        Error of a contact velocity: constant, and per speed.
+    reference : (3,) array
+        Plausible twist after the last sample, in ``base_link``; is updated.
+    twist : (3,) array
+        Fitted to the plausible casters, or the reference while it is held; written.
+    weight : (n,) array
+        1 for a plausible caster, LEAST_TRUST for another; written.
+    excess : (n,) array, m/s
+        Deviation of each contact velocity from the prediction; written.
+    """
+    n = len(steering)
+    contact, rolling, axle = np.empty((n, 2)), np.empty((n, 3)), np.empty((n, 3))
+    measured(geometry, wheel_rate, steering_rate, contact)
+    contact_rows(geometry, steering, rolling, axle)
+    # a constant velocity over the floor, seen from the turning platform
+    turned = -reference[2] * dt
+    c, s = math.cos(turned), math.sin(turned)
+    reference[0], reference[1] = (c * reference[0] - s * reference[1],
+                                  s * reference[0] + c * reference[1])
+    # the bound of each contact velocity
+    reach = acceleration * (age + dt)
+    plausible, slower = 0, True
+    for i in range(n):
+        along, across = 0.0, 0.0
+        for j in range(3):
+            along += rolling[i, j] * reference[j]
+            across += axle[i, j] * reference[j]
+        excess[i] = math.hypot(contact[i, 0] - along, contact[i, 1] - across)
+        speed, expected = math.hypot(contact[i, 0], contact[i, 1]), math.hypot(along, across)
+        allowed = reach + noise + fraction * max(speed, expected)
+        weight[i] = 1.0 if excess[i] <= allowed else LEAST_TRUST
+        plausible += excess[i] <= allowed
+        slower = slower and speed <= expected + allowed
+    # two plausible casters determine the twist
+    fitted, residual, information = np.empty(3), np.empty((n, 2)), np.empty((3, 3))
+    if plausible >= 2:
+        fit(geometry, steering, contact, weight, fitted, residual, information)
+        if math.isfinite(fitted[0] + fitted[1] + fitted[2]):
+            twist[:] = fitted
+            follow(rolling, axle, reach, fitted, reference)
+            return ROLLING if plausible == n else PARTLY
+    # wheels that agree with each other and have slowed down: the robot met an obstacle
+    if slower:
+        fit(geometry, steering, contact, np.ones(n), fitted, residual, information)
+        agree = math.isfinite(fitted[0] + fitted[1] + fitted[2])
+        for i in range(n):
+            speed = math.hypot(contact[i, 0], contact[i, 1])
+            agree = agree and math.hypot(residual[i, 0], residual[i, 1]) <= (
+                noise + fraction * speed)
+        if agree:
+            twist[:], reference[:] = fitted, fitted
+            weight[:] = 1.0
+            return SLOWED
+    weight[:] = LEAST_TRUST
+    twist[:] = reference
+    return HELD

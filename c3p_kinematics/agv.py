@@ -8,9 +8,14 @@ driven axle along j,
 
     v = ẏ = −r (θ̇₁ + θ̇₂)/2      ω = r (θ̇₁ − θ̇₂)/l      ẋ = −a ω
 
-so only twists with ``ẋ = −a ω`` are possible: *consistent* ones. A negative rate rolls forward.
-Saha & Angeles, eqs (1)-(8), derived again (docs/papers/saha_angeles.md); agv_caster.py has the
-caster. Leading dimensions broadcast.
+so only *consistent* twists with ``ẋ = −a ω`` are possible. A negative rate rolls forward. The
+pivot of the caster is c = a + b before the driven axle and moves with (−c ω, v) along i and j:
+
+    θ̇₃ = −(v cos ψ + c ω sin ψ)/r      ψ̇ = (c ω cos ψ − v sin ψ)/d − ω
+
+Saha & Angeles, eqs (1)-(8) and (23)-(26), derived again (docs/papers/saha_angeles.md). Leading
+dimensions broadcast; all functions raise ValueError for a wrong last dimension or a number that
+is not finite.
 """
 
 from __future__ import annotations
@@ -21,8 +26,8 @@ from numpy.typing import ArrayLike
 from c3p_description.agv_model import Agv
 from c3p_description.model import Array
 
-# a twist counts as consistent up to this sideways speed of the driven wheels, as a share of the
-# twist's own speeds: the rounding of whoever computed it
+# sideways speed of the driven wheels per speed of a twist up to which it counts as consistent:
+# rounding of the caller
 CONSISTENT = 1e-9
 
 
@@ -38,9 +43,9 @@ def _vector(name: str, value: ArrayLike, last: int) -> Array:
 
 def platform_map(agv: Agv) -> Array:
     """
-    Return T′_p, the twist of unit rates of the driven wheels: ``(ẋ, ẏ, ω) = T′_p θ̇_a``.
+    Return T′_p (3, 2), the twist of unit rates of the driven wheels: ``(ẋ, ẏ, ω) = T′_p θ̇_a``.
 
-    ``T′_p = (r/l) [[−a, a], [−l/2, −l/2], [1, −1]]``: eq. (6b), rows in our order.
+    ``T′_p = (r/l) [[−a, a], [−l/2, −l/2], [1, −1]]``: eq. (6b), rows reordered.
 
     Examples
     --------
@@ -54,41 +59,13 @@ def platform_map(agv: Agv) -> Array:
 
 
 def consistent_twist(agv: Agv, speed: ArrayLike, yaw_rate: ArrayLike) -> Array:
-    """
-    Return the twist (−a ω, v, ω) of C for a `speed` v of the middle of the axle and ω.
-
-    Parameters
-    ----------
-    agv : Agv
-    speed : (…) array_like, m/s
-    yaw_rate : (…) array_like, rad/s
-
-    Returns
-    -------
-    (…, 3) array, m/s and rad/s
-    """
+    """Return the twist (−a ω, v, ω) (…, 3) of C for the `speed` v of the axle's middle and ω."""
     v, w = np.broadcast_arrays(np.asarray(speed, float), np.asarray(yaw_rate, float))
     return np.stack([-agv.axle_distance * w, v, w], axis=-1)
 
 
 def rates_to_twist(agv: Agv, rates: ArrayLike) -> Array:
-    """
-    Return the twist (ẋ, ẏ, ω) of C for the rates (θ̇₁, θ̇₂), eq. (6a).
-
-    Parameters
-    ----------
-    agv : Agv
-    rates : (…, 2) array_like, rad/s
-
-    Returns
-    -------
-    (…, 3) array, m/s and rad/s
-
-    Raises
-    ------
-    ValueError
-        `rates` has another last dimension, or a number that is not finite.
-    """
+    """Return the twist (ẋ, ẏ, ω) (…, 3) of C for the `rates` (θ̇₁, θ̇₂) (…, 2), eq. (6a)."""
     return _vector('rates', rates, 2) @ platform_map(agv).T
 
 
@@ -98,21 +75,8 @@ def twist_to_rates(agv: Agv, twist: ArrayLike) -> Array:
 
     ``θ̇₁,₂ = (−ẏ ± ω l/2)/r``. Inverse of `rates_to_twist`; no norm is involved, so no unit.
 
-    Parameters
-    ----------
-    agv : Agv
-    twist : (…, 3) array_like
-        (ẋ, ẏ, ω) of C with ẋ = −a ω, m/s and rad/s.
-
-    Returns
-    -------
-    (…, 2) array, rad/s
-
-    Raises
-    ------
-    ValueError
-        The driven wheels would slip sideways (ẋ ≠ −a ω): `consistent_twist` makes one that does
-        not; or a wrong size, or a number that is not finite.
+    `twist` (…, 3) is that of C, m/s and rad/s; the rates are (…, 2), rad/s. ValueError where the
+    driven wheels would slip sideways (ẋ ≠ −a ω): `consistent_twist` returns one that does not.
 
     Examples
     --------
@@ -126,7 +90,7 @@ def twist_to_rates(agv: Agv, twist: ArrayLike) -> Array:
 
 
 def _wheels(agv: Agv, name: str, vector: Array, size: Array) -> Array:
-    """Return the wheels' rates of a checked (…, 3) vector; `size` is what it is made of."""
+    """Return the wheels' rates of a checked (…, 3) vector; `size` is that of its terms."""
     x, y, w = np.moveaxis(vector, -1, 0)
     slip = x + agv.axle_distance * w
     if np.any(np.abs(slip) > CONSISTENT * size):
@@ -141,26 +105,10 @@ def least_squares_rates(agv: Agv, twist: ArrayLike, length_unit: float = 1.0) ->
     """
     Return the rates by the generalized inverse as printed, ``(T′ᵀT′)⁻¹T′ᵀ t′``, eq. (6c).
 
-    Its norm adds rad²/s² to the squares of lengths per second: for a twist that is not
-    consistent the answer depends on the unit of length, and with millimetres the vehicle hardly
-    turns. For a consistent twist it equals `twist_to_rates`, whatever the unit.
-
-    Parameters
-    ----------
-    agv : Agv
-    twist : (…, 3) array_like
-        (ẋ, ẏ, ω) of C, m/s and rad/s.
-    length_unit : float, m
-        In which lengths enter the norm; 1 for metres as in the paper, 1e-3 for millimetres.
-
-    Returns
-    -------
-    (…, 2) array, rad/s
-
-    Raises
-    ------
-    ValueError
-        A wrong size, a number that is not finite, or a unit that is not positive.
+    Its norm adds rad²/s² to the squares of lengths per second: for an inconsistent `twist` (…, 3)
+    the rates (…, 2) depend on the unit of length, and with millimetres the vehicle hardly turns.
+    For a consistent twist they equal `twist_to_rates`. `length_unit` [m] is that of the norm: 1
+    for metres as in the paper, 1e-3 for millimetres.
 
     Examples
     --------
@@ -184,21 +132,7 @@ def rates_to_acceleration(agv: Agv, rates: ArrayLike, accelerations: ArrayLike) 
     Return the inertial acceleration of C along i and j, and ω̇: ``T′θ̈ + W T′θ̇``, eq. (7).
 
     ``W = [[0, −ω, 0], [ω, 0, 0], [0, 0, 0]]`` turns with the axes; T′ throughout, which (7c)
-    prints as the 6 × 2 matrix.
-
-    Parameters
-    ----------
-    agv : Agv
-    rates, accelerations : (…, 2) array_like, rad/s and rad/s²
-
-    Returns
-    -------
-    (…, 3) array, m/s² and rad/s²
-
-    Raises
-    ------
-    ValueError
-        A wrong size, or a number that is not finite.
+    prints as the 6 × 2 matrix. `rates` and `accelerations` are (…, 2), the result (…, 3).
     """
     x, y, w = np.moveaxis(rates_to_twist(agv, rates), -1, 0)
     turning = np.stack([-w * y, w * x, np.zeros_like(w)], axis=-1)
@@ -207,23 +141,10 @@ def rates_to_acceleration(agv: Agv, rates: ArrayLike, accelerations: ArrayLike) 
 
 def acceleration_to_accelerations(agv: Agv, rates: ArrayLike, acceleration: ArrayLike) -> Array:
     """
-    Return (θ̈₁, θ̈₂) for an inertial acceleration of C and ω̇, eq. (7d) with T′ and its inverse.
+    Return (θ̈₁, θ̈₂) for an inertial `acceleration` of C and ω̇, eq. (7d) with T′ and its inverse.
 
-    Parameters
-    ----------
-    agv : Agv
-    rates : (…, 2) array_like, rad/s
-    acceleration : (…, 3) array_like, m/s² and rad/s²
-        Along i and j, and ω̇, as from `rates_to_acceleration`.
-
-    Returns
-    -------
-    (…, 2) array, rad/s²
-
-    Raises
-    ------
-    ValueError
-        The wheels would slip sideways; or a wrong size, or a number that is not finite.
+    The inverse of `rates_to_acceleration` at given `rates`; ValueError where the wheels would slip
+    sideways.
     """
     turning = rates_to_acceleration(agv, rates, np.zeros(2))
     given = _vector('acceleration', acceleration, 3)
@@ -236,20 +157,53 @@ def pose_rate(agv: Agv, heading: ArrayLike, rates: ArrayLike) -> Array:
     """
     Return (Ẋ, Ẏ, β̇) of C in fixed axes, eqs (8).
 
-    ``Ẋ = ẋ cos β − ẏ sin β``, ``Ẏ = ẋ sin β + ẏ cos β``. These turn components; the nonholonomic
-    constraint is ``ẋ = −a ω`` and that the wheels do not spin.
-
-    Parameters
-    ----------
-    agv : Agv
-    heading : (…) array_like, rad
-        β, from the fixed X to i.
-    rates : (…, 2) array_like, rad/s
-
-    Returns
-    -------
-    (…, 3) array, m/s and rad/s
+    ``Ẋ = ẋ cos β − ẏ sin β``, ``Ẏ = ẋ sin β + ẏ cos β``: a change of components, whereas the
+    nonholonomic constraints are ``ẋ = −a ω`` and wheels without spin. `heading` is β from the
+    fixed X to i, `rates` (…, 2) those of the driven wheels.
     """
     x, y, w = np.moveaxis(rates_to_twist(agv, rates), -1, 0)
     c, s = np.cos(heading), np.sin(heading)
     return np.stack(np.broadcast_arrays(x * c - y * s, x * s + y * c, w), axis=-1)
+
+
+def caster_jacobians(agv: Agv, caster: ArrayLike) -> tuple[Array, Array]:
+    """
+    Return J_a and J_u of the closure ``J_a θ̇_a + J_u θ̇_u = 0``, eq. (25b), θ̇_u = (θ̇₃, ψ̇).
+
+    Along i and j, the velocity of O₃ from the platform minus that from rolling of wheel 3, for ψ =
+    `caster` (…). Both are (…, 2, 2), m; ``det J_u = −r d``: never singular.
+    """
+    psi = np.asarray(caster, float)
+    r, d, lever = agv.wheel_radius, agv.caster_offset, agv.pivot_lever
+    e = np.stack([np.cos(psi), np.sin(psi)], axis=-1)
+    f = np.stack([-np.sin(psi), np.cos(psi)], axis=-1)
+    # speed and yaw rate of unit rates
+    speed, yaw = platform_map(agv)[1], platform_map(agv)[2]
+    pivot = np.stack([-lever * yaw, speed])
+    # v_O3 = v_A3 + (ω + ψ̇) d e₃, and v_O3 = −r θ̇₃ f₃
+    return (pivot + d * e[..., :, None] * yaw,
+            np.stack([r * f, d * e], axis=-1))
+
+
+def caster_map(agv: Agv, caster: ArrayLike) -> Array:
+    """Return ``−J_u⁻¹ J_a`` (…, 2, 2): (θ̇₃, ψ̇) of unit rates of the driven wheels, eq. (26)."""
+    active, passive = caster_jacobians(agv, caster)
+    return -np.linalg.solve(passive, active)
+
+
+def caster_rates(agv: Agv, caster: ArrayLike, rates: ArrayLike) -> Array:
+    """
+    Return (θ̇₃, ψ̇) (…, 2) at ψ = `caster` (…) for the `rates` (…, 2) of the driven wheels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> agv = Agv('example', 0.4, 0.05, 0.101, 0.202, 0.025)
+    >>> np.round(caster_rates(agv, 0.0, [-20, -20]), 12) + 0.0  # straight ahead it trails
+    array([-20.,   0.])
+    """
+    _, v, w = np.moveaxis(rates_to_twist(agv, rates), -1, 0)
+    c, s = np.cos(caster), np.sin(caster)
+    lever = agv.pivot_lever
+    return np.stack([-(v * c + lever * w * s) / agv.wheel_radius,
+                     (lever * w * c - v * s) / agv.caster_offset - w], axis=-1)

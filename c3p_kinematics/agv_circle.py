@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The vehicle on two driven wheels and a caster on a circle: sweep, joints, caster, in closed form.
+Vehicle on two driven wheels and a caster on a circle: sweep, joints, caster, in closed form.
 
 The middle of the driven axle runs on a circle of radius R with its centre to the left (on −i), so
 that ``v = R β̇`` and ``ω = β̇``. The sweep is a polynomial of fifth order that starts and ends at
@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 
 from c3p_description.agv_model import Agv
 from c3p_description.model import Array
-from c3p_kinematics.agv_caster import caster_rates
+from c3p_kinematics.agv import caster_rates
 
 
 class Sweep(NamedTuple):
@@ -36,7 +36,7 @@ class Sweep(NamedTuple):
 
 class JointPath(NamedTuple):
     """
-    The joints on the way.
+    The joints along the path.
 
     Attributes
     ----------
@@ -99,8 +99,8 @@ class Circle:
     @property
     def coefficients(self) -> Array:
         """``a₀ … a₅`` of β(t) (6,), rad/sⁱ."""
-        shares = np.array([0.0, 0.0, 0.0, 10.0, -15.0, 6.0])
-        return self.angle * shares / self.duration ** np.arange(6)
+        parts = np.array([0.0, 0.0, 0.0, 10.0, -15.0, 6.0])
+        return self.angle * parts / self.duration ** np.arange(6)
 
     def sweep(self, time: ArrayLike) -> Sweep:
         """Return β, β̇ and β̈ at `time` (…), s; held at the ends outside the drive."""
@@ -113,25 +113,15 @@ class Circle:
 
 def steady_caster(agv: Agv, radius: float) -> float:
     """
-    Return the angle ψ at which the caster stays in a turn of this radius.
+    Return the stable angle ψ of the caster in a steady turn, rad.
 
-    ``c cos ψ − R sin ψ = d``, the stable one of the two: ``ψ = χ − asin(d/ρ)``.
-
-    Parameters
-    ----------
-    agv : Agv
-    radius : float, m
-        R of the middle of the axle, turning left; negative when the vehicle drives backward.
-
-    Returns
-    -------
-    float, rad
+    ``c cos ψ − R sin ψ = d``, the stable one of the two: ``ψ = χ − asin(d/ρ)``. R = `radius` [m]
+    of the middle of the axle, turning left; negative for backward driving.
 
     Raises
     ------
     ValueError
-        The pivot runs on a circle no wider than the caster's offset, so that the caster tends to
-        no angle.
+        The circle of the pivot is not wider than the caster's offset: no steady angle exists.
 
     Examples
     --------
@@ -152,27 +142,9 @@ def caster_on_circle(agv: Agv, radius: float, angle: ArrayLike, start: float) ->
 
     With p = ρ/d and the roots ``z± = −p ± √(p² − 1)`` of z² + 2pz + 1, z = tan(x/2) follows
     ``(z − z₊)/(z − z₋) = q₀ exp(−√(p² − 1) β)``: the caster falls into the steady turn
-    exponentially, and at a start exactly on the unstable angle it stays there.
-
-    Parameters
-    ----------
-    agv : Agv
-    radius : float, m
-        R, as in `steady_caster`.
-    angle : (…) array_like, rad
-        β swept since the start.
-    start : float, rad
-        ψ at the start.
-
-    Returns
-    -------
-    (…) array, rad
-        Continuous, not wrapped.
-
-    Raises
-    ------
-    ValueError
-        As in `steady_caster`.
+    exponentially, and at a start exactly on the unstable angle it stays there. `angle` (…) is the
+    sweep β since the start; ψ (…) is continuous, not wrapped. `radius` and errors as in
+    `steady_caster`.
     """
     fall, sine, sine_fall, cosine, cosine_fall, offset = caster_constants(agv, radius, start)
     decay = np.exp(-fall * np.asarray(angle, float))
@@ -181,23 +153,9 @@ def caster_on_circle(agv: Agv, radius: float, angle: ArrayLike, start: float) ->
 
 def caster_constants(agv: Agv, radius: float, start: float) -> Array:
     """
-    Return the numbers of `caster_on_circle`, for kernels that evaluate it.
+    Return the numbers (6,) of `caster_on_circle`, for kernels.
 
-    Parameters
-    ----------
-    agv : Agv
-    radius : float, m
-    start : float, rad
-
-    Returns
-    -------
-    (6,) array
-        ``[k, A, A′, B, B′, ψ₀]`` with ``ψ = 2 atan2(A + A′E, B + B′E) + ψ₀``, E = exp(−kβ).
-
-    Raises
-    ------
-    ValueError
-        As in `steady_caster`.
+    ``[k, A, A′, B, B′, ψ₀]`` with ``ψ = 2 atan2(A + A′E, B + B′E) + ψ₀``, E = exp(−kβ).
     """
     steady_caster(agv, radius)
     reach = math.hypot(radius, agv.pivot_lever) / agv.caster_offset
@@ -230,22 +188,8 @@ def joint_path(agv: Agv, circle: Circle, time: ArrayLike) -> JointPath:
     """
     Return angles, rates and accelerations of the joints on the circle.
 
-    ``θ₁,₂ = (−R ± l/2) β/r``, from a consistent twist; ψ by `caster_on_circle`.
-
-    Parameters
-    ----------
-    agv : Agv
-    circle : Circle
-    time : (…) array_like, s
-
-    Returns
-    -------
-    JointPath
-
-    Raises
-    ------
-    ValueError
-        As in `steady_caster`.
+    ``θ₁,₂ = (−R ± l/2) β/r`` at `time` (…), s, from a consistent twist; ψ and errors by
+    `caster_on_circle`.
 
     Examples
     --------
@@ -263,21 +207,10 @@ def joint_path(agv: Agv, circle: Circle, time: ArrayLike) -> JointPath:
 
 def floor_path(agv: Agv, circle: Circle, angle: ArrayLike) -> tuple[Array, Array]:
     """
-    Return where the middle of the axle and C are after sweeping `angle`.
+    Return the positions (…, 2) of the axle's middle and of C after the sweep `angle` (…), m.
 
-    The centre of the circle is the origin, and at angle 0 the axle lies on X: the middle of the
-    axle at ``R (cos β, sin β)``, C at a distance a before it, along ``(−sin β, cos β)``.
-
-    Parameters
-    ----------
-    agv : Agv
-    circle : Circle
-    angle : (…) array_like, rad
-        β.
-
-    Returns
-    -------
-    axle, centre : (…, 2) arrays, m
+    The centre of the circle is the origin, and at angle 0 the axle is on X: the middle of the axle
+    at ``R (cos β, sin β)``, C at a distance a before it, along ``(−sin β, cos β)``.
     """
     c, s = np.cos(angle), np.sin(angle)
     axle = circle.radius * np.stack([c, s], axis=-1)

@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics import _caster_kernels as kernels
+from c3p_kinematics import _planar_kernels as kernels
 
 
 class SensedForward(NamedTuple):
     """
-    What wheels and steering axes say together about the motion of the platform.
+    Least-squares solution for the platform's motion from wheels and steering axes.
 
     Attributes
     ----------
@@ -48,18 +48,11 @@ class SensedForward(NamedTuple):
 
 def batched(count: int, **arrays: tuple[ArrayLike, int]) -> tuple[tuple[int, ...], list[Array]]:
     """
-    Bring named vectors to one batch: ``name=(value, last dimension)`` to contiguous (B, last).
+    Return the common leading shape of named vectors, and the vectors as contiguous (B, last).
 
-    Returns
-    -------
-    batch, vectors
-        The common leading shape, and the vectors flattened to two dimensions.
-
-    Raises
-    ------
-    ValueError
-        A vector with the wrong last dimension, with a number that is not finite, or whose leading
-        dimensions do not fit the others'; the text names it, what it has and what it must have.
+    ``name=(value, last dimension)``. ValueError names a vector with a wrong last dimension, a
+    number that is not finite, or leading dimensions that do not broadcast, for a robot with
+    `count` casters.
     """
     vectors = []
     for name, (value, last) in arrays.items():
@@ -99,25 +92,9 @@ def wheel_jacobian(robot: CasterRobot, steering: ArrayLike) -> Array:
     """
     Return ``J_x = Rx/r``: wheel rates of a body twist, ``θ̇_x = J_x ν``.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-    steering : (…, n) array_like, rad
-        θ_s, relative to the platform.
-
-    Returns
-    -------
-    (…, n, 3) array, 1/m and 1
-        Loses rank when the rolling lines are parallel or meet in one point: see singularity.py.
-
-    Raises
-    ------
-    ValueError
-        `steering` does not have one finite angle per caster.
-
-    Notes
-    -----
-    Paper I, eq. (2), for the twist in the platform frame.
+    (…, n, 3), 1/m and 1, for `steering` θ_s (…, n), rad. Singular when the rolling lines are
+    parallel or meet in one point: see singularity.py. Paper I, eq. (2), for the twist in the
+    platform frame. ValueError unless `steering` has one finite angle per caster.
 
     Examples
     --------
@@ -162,23 +139,9 @@ def inverse(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike
     """
     Return the rates of all wheels when the platform moves with `twist` and nothing slips.
 
-    ``θ̇_x = Rx ν/r``, ``θ̇_s = −Ra ν/d − ω``, ``θ̇_c = −Ra ν/d``.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-    steering : (…, n) array_like, rad
-    twist : (…, 3) array_like
-        ν = (vx, vy, ω), m/s and rad/s, ``base_link``.
-
-    Returns
-    -------
-    wheel_rate, steering_rate, contact_rate : (…, n) arrays, rad/s
-
-    Raises
-    ------
-    ValueError
-        A vector of the wrong size, or a number that is not finite; the text names it.
+    ``θ̇_x = Rx ν/r``, ``θ̇_s = −Ra ν/d − ω``, ``θ̇_c = −Ra ν/d``: (…, n), rad/s, from `steering`
+    (…, n), rad, and `twist` ν = (vx, vy, ω) (…, 3), m/s and rad/s, ``base_link``. ValueError names
+    a vector of the wrong size or a number that is not finite.
 
     Examples
     --------
@@ -205,24 +168,9 @@ def inverse_acceleration(robot: CasterRobot, steering: ArrayLike, twist: ArrayLi
     ``θ̈_x = J_x ν̇ − θ̇_s u/r`` and ``θ̈_s = J_s ν̇ − θ̇_s s/d`` because ``dRx/dθ = −Ra`` and
     ``dRa/dθ = Rx``: the velocity term that paper I, eq. (7), calls g_cs and does not print.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-    steering : (…, n) array_like, rad
-    twist : (…, 3) array_like
-        ν, ``base_link``.
-    accel : (…, 3) array_like
-        ν̇, the derivative of ν's components (not the inertial acceleration, which is
-        ν̇ + [−ω vy, ω vx, 0]), m/s² and rad/s².
-
-    Returns
-    -------
-    wheel_accel, steering_accel : (…, n) arrays, rad/s²
-
-    Raises
-    ------
-    ValueError
-        A vector of the wrong size, or a number that is not finite; the text names it.
+    `steering`, `twist` and errors as in `inverse`; `accel` is ν̇ (…, 3), the derivative of ν's
+    components (not the inertial acceleration, which is ν̇ + [−ω vy, ω vx, 0]), m/s² and rad/s².
+    Both results are (…, n), rad/s².
     """
     n = robot.count
     batch, (angles, nu, nudot) = batched(n, steering=(steering, n), twist=(twist, 3),
@@ -235,12 +183,12 @@ def inverse_acceleration(robot: CasterRobot, steering: ArrayLike, twist: ArrayLi
 def sensed_forward(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
                    steering_rate: ArrayLike, weight: ArrayLike = 1.0) -> SensedForward:
     """
-    Return the twist that fits all wheel and steering rates best, and what does not fit.
+    Return the least-squares twist of all wheel and steering rates, and the residuals.
 
     Minimises ``Σ w_x (r θ̇_x − Rx ν)² + w_a (−d θ̇_s − (Ra + d[0 0 1]) ν)²``: the velocities of the
     n platform points over the contacts. It has full rank as long as two contact points differ (if
-    all coincide the twist is nan), so it never meets the singularities of the wheel Jacobian.
-    Without slip it equals paper I, eq. (5), and Muir and Neuman's closed form.
+    all coincide the twist is nan), also where the wheel Jacobian is singular. Without slip it
+    equals paper I, eq. (5), and Muir and Neuman's closed form.
 
     Parameters
     ----------
@@ -258,8 +206,8 @@ def sensed_forward(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLik
     Raises
     ------
     ValueError
-        A vector of the wrong size, or a number that is not finite; the text names it. A weight
-        that is negative or not finite, or that does not broadcast.
+        A vector of the wrong size, a number that is not finite, a negative weight; the text
+        names it.
 
     Examples
     --------

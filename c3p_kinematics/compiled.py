@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiler of the numeric kernels: numba where it is installed, plain Python where not."""
+"""Compilation of the numeric kernels: numba where installed, else plain Python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMPILED = _njit is not None
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """
-    Compile `function` once and keep the machine code beside its file.
+    Compile `function` once and cache the machine code beside its file.
 
     IEEE rules are kept (no fast-math; a division by zero gives inf or nan instead of raising), so
     that compiled and plain results agree to the last rounding.
@@ -28,11 +28,21 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """
-    Compile as `kernel`, but into each caller, and keep no machine code of its own.
+    Compile `function` as `kernel`, but into each caller, without machine code of its own.
 
-    For what stands in the middle of a hot loop: handing over a dozen arrays costs more there than
-    the arithmetic.
+    For the inside of a hot loop, where passing a dozen arrays costs more than the arithmetic.
     """
     if _njit is None:
         return function
     return _njit(error_model='numpy', nogil=True, forceinline=True)(function)
+
+
+def spliced(function: Callable[..., Any]) -> Callable[..., Any]:
+    """
+    Compile `function` as part of the source of each caller.
+
+    For functions that take tuples of many arrays, whose references a call would count.
+    """
+    if _njit is None:
+        return function
+    return _njit(error_model='numpy', nogil=True, inline='always')(function)

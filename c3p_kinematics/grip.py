@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Grip: which contact velocities are physically possible after the last believed twist.
+Plausibility of contact velocities: accelerations beyond tyre friction de-weight a caster.
 
 A tyre on a floor with µ ≤ 1 accelerates a point of the platform by at most g. A wheel that spins
-up has little inertia and exceeds that within one or two samples, long before the redundancy of
-the wheels has isolated it (slip.py), and also when all wheels spin alike, which no redundancy
-shows. A contact velocity beyond
+up has little inertia and exceeds that within one or two samples: long before slip isolation
+(slip.py) responds, and also when all wheels spin alike, which redundancy does not show. A contact
+velocity is implausible if it differs from that of a reference twist by more than
 
-    ``a·(t_held + dt) + noise + fraction·speed``
+    ``a·(t_held + dt) + noise + fraction·speed``.
 
-from that of a reference is implausible. The reference follows the believed twist by no more than
-``a·dt``: the noise of one sample must not let an acceleration through that lasts. The caster loses
-its weight. With fewer than two plausible casters the twist is held: the platform keeps its
-velocity over the floor, and the bound widens with the time for which it has been held. Wheels that
-agree with each other and have become slower are believed at once, because a robot that meets an
-obstacle stops as suddenly.
+The reference follows the accepted twist by no more than ``a·dt``, so that the noise of one sample
+does not let a lasting acceleration through. With fewer than two plausible casters the twist is
+held: the platform keeps its velocity over the floor, and the bound widens with the holding time.
+Wheels that agree with each other and have slowed down are accepted at once, because a robot that
+meets an obstacle stops as suddenly.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import GRAVITY, Array, CasterRobot
-from c3p_kinematics import _grip_kernels as kernels
+from c3p_kinematics import _odometry_kernels as kernels
 from c3p_kinematics.slip import vectors
 
 
 @dataclass(frozen=True)
 class GripSettings:
     """
-    Bounds of what is plausible.
+    Plausibility limits.
 
     Attributes
     ----------
@@ -43,11 +42,11 @@ class GripSettings:
     noise : float, m/s
         Largest error of a contact velocity, without that of the encoders' steps.
     resolution : float, m
-        Distance of one encoder step; a velocity from two samples is wrong by up to that / dt.
+        Distance of one encoder step; a velocity from two samples has an error up to that / dt.
     speed_fraction : float
-        Part of the noise that grows with the contact's speed.
+        Error of a contact velocity per speed.
     longest_hold : float, s
-        After which the wheels are believed again, whatever they measure.
+        Holding time after which any sample is accepted.
     """
 
     acceleration: float = GRAVITY
@@ -57,7 +56,7 @@ class GripSettings:
     longest_hold: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse bounds that cannot be."""
+        """Reject limits out of range."""
         if not self.acceleration > 0.0:
             raise ValueError(f'acceleration = {self.acceleration}: must be greater than zero; '
                              'inf switches the check off')
@@ -74,13 +73,13 @@ class GripReport(NamedTuple):
     Attributes
     ----------
     plausible : (n,) bool array
-        False for a caster whose contact velocity no tyre could have caused.
+        False for a caster whose contact velocity is beyond the acceleration limit.
     excess : (n,) array, m/s
-        Deviation of each contact velocity from that of the believed twist.
+        Deviation of each contact velocity from that of the reference twist.
     held : float, s
-        For how long fewer than two casters have been plausible; 0 while they are.
+        Time for which the twist has been held; 0 while two casters or more are plausible.
     twist : (3,) array
-        Believed now, in ``base_link``, m/s and rad/s.
+        Accepted or held twist, in ``base_link``, m/s and rad/s.
     """
 
     plausible: Array
@@ -91,7 +90,7 @@ class GripReport(NamedTuple):
 
 class GripMonitor:
     """
-    Compares each sample with the last believed twist.
+    Plausibility check of each sample against the last accepted twist.
 
     Parameters
     ----------
@@ -111,7 +110,7 @@ class GripMonitor:
     """
 
     def __init__(self, robot: CasterRobot, settings: GripSettings | None = None) -> None:
-        """Believe the first sample."""
+        """Accept the first sample."""
         self.robot = robot
         self.settings = settings or GripSettings()
         self._weight, self._excess = np.ones(robot.count), np.zeros(robot.count)
@@ -123,19 +122,19 @@ class GripMonitor:
         return self._weight
 
     def reset(self) -> None:
-        """Believe the next sample, whatever it is."""
+        """Accept the next sample unchecked."""
         self._reference, self._twist, self._age = np.zeros(3), np.zeros(3), math.inf
         self._weight[:], self._excess[:] = 1.0, 0.0
 
     def step(self, dt: float, steering: ArrayLike, wheel_rate: ArrayLike,
              steering_rate: ArrayLike) -> GripReport:
         """
-        Take one sample.
+        Check one sample.
 
         Parameters
         ----------
         dt : float, s
-            Since the sample before; greater than zero.
+            Time since the sample before; greater than zero.
         steering : (n,) array_like, rad
         wheel_rate, steering_rate : (n,) array_like, rad/s
             Increments / `dt`.

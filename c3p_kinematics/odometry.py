@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Pose and twist of a caster robot from its wheels and steering axes.
+Odometry: pose and twist of a caster robot from its wheels and steering axes.
 
 The pose comes from *positions*: increments of all 2n angles, fitted by one rigid step (the sensed
 forward solution at the steering halfway) and applied with the exact exponential of SE(2). A rate
 signal is used for the twist only. The error of a step is of third order in its length; a slipping
-wheel that slip.py names loses its weight.
+wheel isolated by slip.py is de-weighted. The same samples and settings give the same bits, in the
+node and in the offline run on a bag.
 """
 
 from __future__ import annotations
@@ -18,15 +19,20 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _odometry_kernels as kernels
-from c3p_kinematics._slip_kernels import LEAST_TRUST
+from c3p_kinematics._planar_kernels import solve
 from c3p_kinematics.grip import GripMonitor, GripReport
-from c3p_kinematics.odometry_data import OdometryEstimate, OdometrySettings
+from c3p_kinematics.odometry_data import (
+    PARAMETERS,
+    OdometryEstimate,
+    OdometrySettings,
+    odometry_settings,
+)
 from c3p_kinematics.se2 import wrap
-from c3p_kinematics.slip import SlipReport, vectors
-from c3p_kinematics.slip_monitor import SlipMonitor, SlipSettings
-from c3p_kinematics.step_memory import StepMemory
+from c3p_kinematics.singularity import length_scale
+from c3p_kinematics.slip import SlipMonitor, SlipReport, SlipSettings, vectors
 
-__all__ = ['Odometry', 'OdometryEstimate', 'OdometrySettings']
+__all__ = ['PARAMETERS', 'Odometry', 'OdometryEstimate', 'OdometrySettings',
+           'odometry_settings', 'planar_covariance']
 
 # shortest step [s]: a shorter one is rounding of a time stamp in seconds since 1970
 SHORTEST_STEP = 1e-6
@@ -34,21 +40,39 @@ SHORTEST_STEP = 1e-6
 # confidence from which a wheel counts as isolated (slip.SlipReport)
 ISOLATED = 0.9
 
-# of the way over a gap, which positions before and after it tell, this part is its deviation:
-# between them anything may have happened
+# steps kept for the second fit: 0.2 s at 320 Hz; at higher rates its span is shorter
+CAPACITY = 64
+
+# deviation of the motion over a gap per path length; between the positions before and after it
+# anything may have happened
 GAP_PART = 0.2
 
-# lever that makes an angle of a way where the casters stand close together, m
+# lever that converts a path length to yaw where the casters stand close together, m
 SHORTEST_LEVER = 0.05
 
-# largest angle [rad] and rate [rad/s] believed: beyond, float64 resolves less than an encoder, and
-# no motor turns that fast
+# plausibility limits of an angle [rad] and a rate [rad/s]: beyond, float64 resolves less than an
+# encoder, and no motor turns that fast
 LARGEST_ANGLE, LARGEST_RATE = 1e8, 1e6
+
+# variance of z, roll and pitch, which wheels do not observe, m² and rad²: large but finite,
+# because filters and RViz break on more
+UNOBSERVED = 1e6
+
+# places of x, y and yaw among the 36 numbers of a covariance, and the others' part of it
+PLANAR = np.array([0, 1, 5, 6, 7, 11, 30, 31, 35])
+TEMPLATE = np.diag([0.0, 0.0, UNOBSERVED, UNOBSERVED, UNOBSERVED, 0.0]).reshape(-1)
+
+
+def planar_covariance(covariance: Array) -> Array:
+    """Return the 36 numbers of a message from the covariance (3, 3) of (x, y, yaw)."""
+    full = TEMPLATE.copy()
+    full[PLANAR] = covariance.reshape(-1)
+    return full
 
 
 class Odometry:
     """
-    Dead reckoning with covariance, slip isolation and a guard at the door.
+    Dead reckoning with covariance, slip isolation and input validation.
 
     Parameters
     ----------
@@ -76,15 +100,17 @@ class Odometry:
         self._difference_noise = step / math.sqrt(6.0)
         self._monitor = SlipMonitor(robot, SlipSettings(**{**vars(s.slip), 'noise_std': noise}))
         self._grip = GripMonitor(robot, replace(s.grip, resolution=step))
-        # the alarm comes within about twice the filter's time
-        self._memory = StepMemory(robot.geometry, 2.0 * s.slip.time_constant)
+        # ring of steps for a second fit: steering halfway, wheel rate, steering rate, weight of
+        # each caster; twist, duration, 1 if the twist was held
+        self._casters, self._steps = np.zeros((CAPACITY, 4, n)), np.zeros((CAPACITY, 5))
         self._growth = np.array([s.position_variance_per_metre, s.position_variance_per_radian,
                                  s.yaw_variance_per_metre, s.yaw_variance_per_radian])
-        centred = robot.hip_position - robot.hip_position.mean(axis=0)
-        self._lever = float(np.sqrt(np.mean(np.sum(centred**2, axis=1))))
+        self._lever = length_scale(robot)
         self._latch, self._ones = np.zeros((3, n)), np.ones(n)
         self._middle, self._wheel, self._steer = np.empty(n), np.empty(n), np.empty(n)
         self._step, self._unit, self._spare = np.empty(3), np.empty((3, 3)), np.empty((n, 2))
+        # of `step_by`: time since the first sample, and since the last accepted one, s
+        self._clock, self._since = 0.0, 0.0
         self.reset()
 
     @property
@@ -93,11 +119,15 @@ class Odometry:
         return self._pose.copy()
 
     def warm_up(self) -> None:
-        """Compile what runs only after a slip or a gap: neither may wait for the compiler."""
-        n = self.robot.count
-        for time in (0.0, 0.01, 0.02 + 2.0 * self.settings.max_gap):
-            self.step(time, np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n))
-            self._memory.without(0, self._pose)
+        """Compile all kernels, those after a slip or a gap included, and reset."""
+        still, moved = np.zeros(self.robot.count), np.full(self.robot.count, 0.01)
+        gap = 2.0 * self.settings.max_gap
+        for time, angle in ((0.0, still), (0.01, moved), (0.02 + gap, moved)):
+            self.step(time, still, angle, still, still)
+            self._refit(0)
+        # and of slip alone
+        kernels.posterior(still.copy(), 0.0, still.copy())
+        kernels.add_slip(self._covariance, 0.0, self._unit, 0.0)
         self.reset()
 
     @property
@@ -125,13 +155,12 @@ class Odometry:
         self._peak = np.diag(np.full(3, s.rate_noise_std**2))
         self._time = self._moved = self._peaked = -math.inf
         self._distance, self._skipped, self._rejected, self._gaps = 0.0, 0, 0, 0
-        # what held twists may have cost, m and rad
+        # bound of the error caused by held twists, m and rad
         self._doubt = [0.0, 0.0]
         self._rate = np.full(n, math.nan)
         self._monitor.reset()
         self._grip.reset()
-        self._memory.clear()
-        self._named = False
+        self._kept, self._refitted = 0, False
         slip = self._monitor.step(0.0, np.zeros(n), np.zeros(n), np.zeros(n))
         self._last = OdometryEstimate(0.0, pose.copy(), np.zeros(3), np.diag(variance),
                                       self._peak.copy(), np.zeros((n, 2)), slip,
@@ -139,10 +168,10 @@ class Odometry:
                                       'no sample yet', 0, 0, 0)
 
     def step(self, time: float, steering: ArrayLike, wheel_angle: ArrayLike,
-             wheel_rate: ArrayLike | None = None, steering_rate: ArrayLike | None = None,
-             dt: float | None = None) -> OdometryEstimate:
+             wheel_rate: ArrayLike | None = None, steering_rate: ArrayLike | None = None
+             ) -> OdometryEstimate:
         """
-        Take one sample of all encoders; return what is known now.
+        Process one sample of all encoders; return the estimate.
 
         Parameters
         ----------
@@ -152,25 +181,54 @@ class Odometry:
             θ_s relative to the platform and θ_x, at any turn: increments count modulo 2π.
         wheel_rate, steering_rate : (n,) array_like, rad/s, optional
             For the twist, if all are finite; otherwise increments / time.
-        dt : float, s, optional
-            Time since the last sample that was used, where it is known better than as the
-            difference of two times: a run that began earlier has the same steps, bit for bit.
 
         Returns
         -------
         OdometryEstimate
-            A first sample, or one that is not later than the last, only latches; one after a gap
-            moves the pose by the positions alone; one with a number that cannot be is refused.
-            `reason` says so.
+            A first sample, or one that is not later than the last, only latches. A sample after a
+            gap moves the pose by positions alone. A sample with an implausible number is rejected.
+            `reason` has the cause.
 
         Raises
         ------
         ValueError
             A vector without one value per caster.
         """
-        n = self.robot.count
+        return self._sample(time, steering, wheel_angle, wheel_rate, steering_rate, None)
+
+    def step_by(self, dt: float | None, steering: ArrayLike, wheel_angle: ArrayLike,
+                wheel_rate: ArrayLike | None = None, steering_rate: ArrayLike | None = None
+                ) -> OdometryEstimate:
+        """
+        Process one sample as `step`, `dt` [s] after the sample before.
+
+        None starts a new time line, in which the pose stays. The estimate's time counts from the
+        first sample; the step does not depend on it: a run that began earlier has the same bits.
+
+        Examples
+        --------
+        >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+        >>> odometry = Odometry(robot)
+        >>> first = odometry.step_by(None, [0, 0, 0], [0, 0, 0])
+        >>> second = odometry.step_by(0.1, [0, 0, 0], [0.25, 0.25, 0.25])  # a centimetre, +Y
+        >>> second.time, (second.pose.round(9) + 0.0).tolist()
+        (0.1, [0.0, 0.01, 0.0])
+        """
+        if dt is None:
+            self.reset(self._pose)
+        self._clock += dt or 0.0
+        self._since += dt or 0.0
+        estimate = self._sample(self._clock, steering, wheel_angle, wheel_rate, steering_rate,
+                                self._since)
+        if estimate.accepted:
+            self._since = 0.0
+        return estimate
+
+    def _sample(self, time: float, steering: ArrayLike, wheel_angle: ArrayLike,
+                wheel_rate: ArrayLike | None, steering_rate: ArrayLike | None, dt: float | None
+                ) -> OdometryEstimate:
+        n, rates = self.robot.count, None
         steering, wheel = vectors(n, steering=steering, wheel_angle=wheel_angle)
-        rates = None
         if wheel_rate is not None and steering_rate is not None:
             rates = vectors(n, wheel_rate=wheel_rate, steering_rate=steering_rate)
             if not all(_within(rate, LARGEST_RATE) for rate in rates):
@@ -185,7 +243,7 @@ class Odometry:
         if dt is None or self._time == -math.inf:
             dt = float(time) - self._time
         self._time = float(time)
-        reason, bridged = self._why_not(dt), False
+        reason, bridged = self._irregular(dt), False
         if not reason:
             reason = self._move(dt, steering, wheel, rates)
         elif self.settings.max_gap < dt < math.inf:
@@ -199,7 +257,8 @@ class Odometry:
             accepted=True, reason=reason, skipped=self._skipped, gaps=self._gaps)
         return self._last
 
-    def _why_not(self, dt: float) -> str:
+    def _irregular(self, dt: float) -> str:
+        """Return the reason not to integrate a step as usual, or an empty text."""
         if dt == math.inf:
             return 'first sample'
         if dt < SHORTEST_STEP:
@@ -215,56 +274,55 @@ class Odometry:
 
     def _bridge(self, dt: float, steering: Array, wheel: Array, rates: list[Array] | None,
                 reason: str) -> tuple[str, bool]:
-        """Move over a gap; return what to say of it, and whether that could be done."""
+        """Move over a gap by positions; return the text about it and its success."""
         after = np.full(len(wheel), math.nan) if rates is None else rates[0]
-        way = kernels.bridge(self.robot.geometry, self._latch, steering, wheel, self._rate, after,
-                             dt, math.pi / self.settings.max_gap, self._lever, self._pose)
-        if way < 0.0:
-            return f'{reason}; the positions after it have begun anew, and the way is lost', False
+        path = kernels.bridge(self.robot.geometry, self._latch, steering, wheel, self._rate, after,
+                              dt, math.pi / self.settings.max_gap, self._lever, self._pose)
+        if path < 0.0:
+            return f'{reason}; the position counters were reset, and the path is lost', False
         self._gaps += 1
-        length = kernels.grow(self._covariance, self._anchor, self._pose, self._growth,
-                              self._lever, self.settings.standing_distance)
-        if length >= 0.0:
-            self._distance += length
-            self._moved = self._time
-        deviation = GAP_PART * way
-        self._covariance += np.diag([deviation, deviation, deviation / max(
-            self._lever, SHORTEST_LEVER)])**2
-        return f'{reason}; {way:.3f} m by the positions before and after it', True
+        self._grow()
+        deviation = GAP_PART * path / np.array([1.0, 1.0, max(self._lever, SHORTEST_LEVER)])
+        self._covariance += np.diag(deviation**2)
+        return f'{reason}; {path:.3f} m by the positions before and after it', True
 
     def _latch_only(self, dt: float, steering: Array, wheel: Array, rates: list[Array] | None,
                     bridged: bool) -> None:
         self._latch[0], self._latch[1] = steering, wheel
-        self._memory.clear()
+        self._kept = 0
         self._grip.reset()
         self._skipped += dt != math.inf and not bridged
-        # a clock that was set back must not prolong the hold
+        # a clock that was set back does not prolong the hold
         self._moved, self._peaked = min(self._moved, self._time), min(self._peaked, self._time)
         self._twist(steering, rates or [np.zeros_like(wheel)] * 2, self._ones,
                     self.settings.rate_noise_std, self._last.slip)
 
     def _move(self, dt: float, steering: Array, wheel: Array, rates: list[Array] | None) -> str:
-        s, geometry = self.settings, self.robot.geometry
-        kernels.increments(self._latch, steering, wheel, dt, self._middle, self._wheel,
-                           self._steer)
-        slip = self._monitor.advance(dt, self._middle, self._wheel, self._steer)
-        # χ² that remains when each caster is left out as far as it is suspected
+        """Integrate a step; return the reason if that is not possible."""
+        s = self.settings
+        sample = self._middle, self._wheel, self._steer
+        kernels.increments(self._latch, steering, wheel, dt, *sample)
+        slip = self._monitor.advance(dt, *sample)
+        # χ² that remains after each caster is de-weighted by its slip probability
         weight, left = self._ones, slip.statistic
         if s.robust and slip.slipping and slip.suspect >= 0:
-            weight = np.maximum(1.0 - slip.likelihood, LEAST_TRUST)
+            weight = np.maximum(1.0 - slip.likelihood, kernels.LEAST_TRUST)
             left += float(slip.likelihood @ (self._monitor.without - slip.statistic))
-        grip = self._grip.advance(dt, self._middle, self._wheel, self._steer)
+        grip = self._grip.advance(dt, *sample)
         held = s.robust and grip.held > 0.0
         if s.robust:
             weight = np.minimum(weight, self._grip.weight)
-        kernels.solve(geometry, self._middle, self._wheel, self._steer, weight, self._step,
-                      self._spare, self._unit)
+        solve(self.robot.geometry, *sample, weight, self._step, self._spare, self._unit)
         if not math.isfinite(self._step.sum()):
             return 'all contact points coincide: yaw is not observable'
         if held:
             self._hold(grip, dt)
         kernels.advance(self._pose, self._step, dt)
-        self._memory.add(self._middle, self._wheel, self._steer, weight, self._step, dt, held)
+        row = self._kept % CAPACITY
+        for k, values in enumerate((*sample, weight)):
+            self._casters[row, k] = values
+        self._steps[row, :3], self._steps[row, 3], self._steps[row, 4] = self._step, dt, held
+        self._kept += 1
         self._correct(slip)
         # unexplained slip lasts about the filter's time: a velocity error σ adds 2 τ σ² dt
         excess = left / (2 * self.robot.count - 3) - 1.0
@@ -272,11 +330,7 @@ class Odometry:
             variance = excess * float(self._monitor.variance.mean())
             amount = 2.0 * s.slip.time_constant * dt * variance
             kernels.add_slip(self._covariance, self._pose[2], self._unit, amount)
-        length = kernels.grow(self._covariance, self._anchor, self._pose, self._growth,
-                              self._lever, s.standing_distance)
-        if length >= 0.0:
-            self._distance += length
-            self._moved = self._time
+        self._grow()
         if held:
             self._last = self._last._replace(twist=grip.twist, slip=slip,
                                              residual=self._spare.copy())
@@ -287,33 +341,47 @@ class Odometry:
                         math.hypot(s.rate_noise_std, self._difference_noise / dt), slip)
         return ''
 
+    def _grow(self) -> None:
+        """Carry the covariance to the pose, unless the robot is at a standstill."""
+        length = kernels.grow(self._covariance, self._anchor, self._pose, self._growth,
+                              self._lever, self.settings.standing_distance)
+        if length >= 0.0:
+            self._distance += length
+            self._moved = self._time
+
     def _hold(self, grip: GripReport, dt: float) -> None:
-        """Step with the believed twist; the covariance takes what the tyres could have done."""
+        """Step with the held twist; the covariance grows by the motion that tyres allow."""
         apart = self._step - grip.twist
         # errors of a held twist have one direction: deviations add up, not variances
         most = self.settings.grip.acceleration * grip.held
-        for k, (error, bound) in enumerate(((math.hypot(apart[0], apart[1]), most),
-                                            (abs(apart[2]), most / self._lever))):
+        for k, axes, error, bound in ((0, (0, 1), math.hypot(apart[0], apart[1]), most),
+                                      (1, (2,), abs(apart[2]), most / self._lever)):
             more = dt * min(error, bound)
             variance = more * (2.0 * self._doubt[k] + more)
             self._doubt[k] += more
-            for axis in ((0, 1), (2,))[k]:
+            for axis in axes:
                 self._covariance[axis, axis] += variance
         self._step[:] = grip.twist
 
     def _correct(self, slip: SlipReport) -> None:
         """Fit the last steps again, once per slip, as soon as the wheel is isolated."""
         if not slip.slipping:
-            self._named = False
-        elif self.settings.robust and not self._named and slip.confidence >= ISOLATED:
-            self._named = True
-            self._pose[:] = self._memory.without(slip.suspect, self._pose)
+            self._refitted = False
+        elif self.settings.robust and not self._refitted and slip.confidence >= ISOLATED:
+            self._refitted = True
+            self._refit(slip.suspect)
+
+    def _refit(self, wheel: int) -> None:
+        # an alarm comes within about twice the filter's time; until then the wheel has had its
+        # full weight, and a yaw error would grow with every metre driven afterwards
+        kernels.refit(self.robot.geometry, self._casters, self._steps, self._kept,
+                      2.0 * self.settings.slip.time_constant, wheel, self._pose)
 
     def _twist(self, steering: Array, rates: list[Array], weight: Array, noise: float,
                slip: SlipReport) -> None:
         s, twist, residual = self.settings, np.empty(3), np.empty((self.robot.count, 2))
-        variance, power = kernels.solve(self.robot.geometry, steering, *rates, weight, twist,
-                                        residual, self._unit)
+        variance, power = solve(self.robot.geometry, steering, *rates, weight, twist, residual,
+                                self._unit)
         if not math.isfinite(variance):
             return
         covariance = self._unit * max(noise**2 + s.slip.speed_fraction**2 * power, variance)
@@ -328,3 +396,4 @@ class Odometry:
 def _within(values: Array, limit: float) -> bool:
     # a comparison with nan is false
     return bool(np.abs(values).max() <= limit)
+

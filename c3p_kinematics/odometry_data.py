@@ -1,49 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What odometry is told and what it tells."""
+"""Settings and output types of the odometry."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import NamedTuple
 
+import numpy as np
+
 from c3p_description.model import Array
+from c3p_description.texts import brief
 from c3p_kinematics.grip import GripReport, GripSettings
-from c3p_kinematics.slip import SlipReport
-from c3p_kinematics.slip_monitor import SlipSettings
+from c3p_kinematics.slip import SlipReport, SlipSettings
+
+# shorter spins are left to the slip report, s
+SPIN_REPORTED = 0.05
+
+# parameters of the node that are settings of the odometry
+PARAMETERS = (
+    'max_gap', 'robust', 'wheel_counts', 'steering_counts', 'rate_noise_std',
+    'position_variance_per_metre', 'position_variance_per_radian', 'yaw_variance_per_metre',
+    'yaw_variance_per_radian')
 
 
 @dataclass(frozen=True)
 class OdometrySettings:
     """
-    How wheels become a pose.
+    Settings of the odometry.
 
     Attributes
     ----------
     max_gap : float, s
-        Longest step that is integrated as any other. Choose it below π / (largest wheel rate): an
+        Longest step that is integrated as usual. Choose it below π / (largest wheel rate): an
         increment of half a turn or more is ambiguous. Over a longer gap the pose follows the
-        positions alone, with a covariance that grows by how far it went.
+        positions alone, with a covariance that grows with the path length.
     robust : bool
-        Take the weight from a caster as far as it is suspected to slip.
+        De-weight a caster by its slip probability and by its plausibility.
     wheel_resolution, steering_resolution : float, rad
-        Encoder steps; 0 for none.
+        Encoder steps; 0 for continuous angles.
     rate_noise_std : float, m/s
-        Noise of a contact velocity's component from given rates: floor of the twist's covariance.
+        Noise of a contact velocity's component from rates: lower bound of the twist's covariance.
     position_variance_per_metre, position_variance_per_radian : float, m²/m, m²/rad
     yaw_variance_per_metre, yaw_variance_per_radian : float, rad²/m, rad²/rad
-        Growth of the pose covariance. The defaults give about 5 cm and 1° after 4 m: what errors
-        of r 0.3 %, d 2 % and steering zero 0.3° make of it.
+        Growth of the pose covariance. The defaults give about 5 cm and 1° after 4 m, the effect of
+        errors of r 0.3 %, d 2 % and steering zero 0.3°.
     initial_position_std, initial_yaw_std : float, m, rad
-        Of the pose given to `reset`.
+        Standard deviations of the pose given to `reset`.
     standing_distance : float, m
-        Motion below this is standing: no covariance growth, no distance.
+        Standstill threshold: below this motion the covariance and the distance do not grow.
     hold : float, s
         Time after a stop for which the twist covariance keeps its moving value, so that a filter
-        does not take the last moving samples for certain.
+        does not overrate the last moving samples.
     slip : SlipSettings
     grip : GripSettings
-        Its resolution is set by those of the encoders.
+        The resolution is replaced by that of the encoders.
     """
 
     max_gap: float = 0.25
@@ -63,7 +75,7 @@ class OdometrySettings:
     grip: GripSettings = field(default_factory=GripSettings)
 
     def __post_init__(self) -> None:
-        """Refuse values that cannot be."""
+        """Reject values out of range."""
         positive = ('max_gap', 'rate_noise_std', 'initial_position_std', 'initial_yaw_std')
         for name, value in vars(self).items():
             if name in ('robust', 'slip', 'grip'):
@@ -75,12 +87,12 @@ class OdometrySettings:
 
 class OdometryEstimate(NamedTuple):
     """
-    What is known after one sample; every number is finite.
+    Estimate after one sample; every number is finite.
 
     Attributes
     ----------
     time : float, s
-        Of the last sample used.
+        Stamp of the last sample used.
     pose : (3,) array, m and rad
         (x, y, yaw) on the floor.
     twist : (3,) array, m/s and rad/s
@@ -93,18 +105,17 @@ class OdometryEstimate(NamedTuple):
     slip : SlipReport
     grip : GripReport
     doubt : (2,) array, m and rad
-        How far held twists may have taken the pose from the truth since `reset`; part of the
-        covariance.
+        Bound of the pose error caused by held twists since `reset`; part of the covariance.
     distance : float, m
-        Length of the way of ``base_link`` since `reset`.
+        Path length of ``base_link`` since `reset`.
     accepted : bool
-        False if nothing of the sample was used: all else is as before.
+        False if the sample was rejected; all else is then as before.
     reason : str
-        Why the sample was not integrated as any other; empty if it was.
+        Reason if the sample was not integrated as usual; else empty.
     skipped, rejected : int
-        Samples since `reset` that only latched (without the first), and that were not accepted.
+        Samples since `reset` that only latched (without the first), and that were rejected.
     gaps : int
-        Gaps since `reset` over which the positions alone moved the pose.
+        Gaps since `reset` that were bridged by positions alone.
     """
 
     time: float
@@ -122,3 +133,60 @@ class OdometryEstimate(NamedTuple):
     skipped: int
     rejected: int
     gaps: int = 0
+
+    def metrics(self) -> dict[str, object]:
+        """Return the key-values for diagnostics."""
+        # 95 % of a Gaussian are within 1.96 standard deviations
+        known = 1.96 * np.sqrt(np.diag(self.pose_covariance))
+        return {'distance driven [m]': f'{self.distance:.3f}',
+                'position known to, 95 % [m]': f'{known[:2].max():.3f}',
+                'yaw known to, 95 % [rad]': f'{known[2]:.4f}',
+                'samples only latched': self.skipped, 'gaps bridged': self.gaps}
+
+    def spin_text(self) -> str:
+        """Return the text of a twist held for longer than `SPIN_REPORTED`, or an empty one."""
+        held = self.grip.held
+        return (f'wheels spin: the twist has been held for {held:.2f} s'
+                if held > SPIN_REPORTED else '')
+
+    def doubt_text(self, most: float) -> str:
+        """Return the text of a position error bound above `most` [m], or an empty one."""
+        place, turn = self.doubt
+        return (f'wheels have spun: the pose may be off by {place:.2f} m and {turn:.2f} rad; set '
+                'it with ~/set_pose, or call ~/reset_odometry' if place > most else '')
+
+
+def odometry_settings(wheel_counts: int = 2000, steering_counts: int = 4096,
+                      **more: float) -> OdometrySettings:
+    """
+    Return the settings from the parameters of the node.
+
+    Parameters
+    ----------
+    wheel_counts, steering_counts : int
+        Counts of an encoder per turn; resolution = 2π / counts.
+    **more
+        Fields of `OdometrySettings` by their names.
+
+    Raises
+    ------
+    ValueError
+        A value of the wrong type or out of range; the text names it.
+
+    Examples
+    --------
+    >>> settings = odometry_settings(wheel_counts=1000, max_gap=0.5)
+    >>> round(settings.wheel_resolution, 6), settings.max_gap
+    (0.006283, 0.5)
+    """
+    for name, counts in (('wheel_counts', wheel_counts), ('steering_counts', steering_counts)):
+        if isinstance(counts, bool) or not isinstance(counts, Integral) or not counts > 0:
+            raise ValueError(f'{name} = {brief(counts)}: must be a whole number greater than zero')
+    for name, value in more.items():
+        truth = isinstance(value, bool)
+        if name == 'robust' and not truth:
+            raise ValueError(f'robust = {brief(value)}: must be true or false')
+        if name not in ('robust', 'slip') and (truth or not isinstance(value, Real)):
+            raise ValueError(f'{name} = {brief(value)}: must be a number')
+    return OdometrySettings(wheel_resolution=2 * math.pi / wheel_counts,
+                            steering_resolution=2 * math.pi / steering_counts, **more)

@@ -18,21 +18,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array
-from c3p_kinematics import _se2_kernels as kernels
+from c3p_kinematics import _planar_kernels as kernels
 
 
 def wrap(angle: ArrayLike) -> Array:
     """
     Return `angle` in (−π, π].
 
-    Parameters
-    ----------
-    angle : (…) array_like, rad
-        An angle within the interval comes back unchanged, to the last bit; nan and ±inf give nan.
-
-    Returns
-    -------
-    (…) array, rad
+    An `angle` (…) [rad] within the interval is returned unchanged, to the last bit; nan and ±inf
+    give nan.
 
     Examples
     --------
@@ -65,19 +59,8 @@ def exp(step: ArrayLike) -> Array:
     """
     Return the pose reached from the origin by a constant twist: exp ξ.
 
-    Parameters
-    ----------
-    step : (…, 3) array_like, m and rad
-        ξ = twist × time, body axes; |dyaw| may exceed π.
-
-    Returns
-    -------
-    (…, 3) array, m and rad
-
-    Raises
-    ------
-    ValueError
-        The last dimension is not 3.
+    `step` (…, 3) is ξ = twist × time in body axes, m and rad; |dyaw| may exceed π. ValueError
+    unless the last dimension is 3.
 
     Examples
     --------
@@ -104,20 +87,9 @@ def log(pose: ArrayLike) -> Array:
 
 def compose(first: ArrayLike, second: ArrayLike) -> Array:
     """
-    Return the product of two poses: `second`, given in the frame of `first`, on the floor.
+    Return the product of two poses (…, 3): `second`, given in the frame of `first`, on the floor.
 
-    Parameters
-    ----------
-    first, second : (…, 3) array_like, m and rad
-
-    Returns
-    -------
-    (…, 3) array
-
-    Raises
-    ------
-    ValueError
-        A last dimension is not 3.
+    ValueError unless the last dimensions are 3.
 
     Examples
     --------
@@ -147,23 +119,8 @@ def integrate(pose: ArrayLike, step: ArrayLike) -> Array:
     """
     Return the pose after moving with a constant body twist: pose · exp(twist × time).
 
-    Exact for a constant twist, whatever the angle turned: no Euler error on arcs.
-
-    Parameters
-    ----------
-    pose : (…, 3) array_like, m and rad
-        On the floor.
-    step : (…, 3) array_like, m and rad
-        Twist × time, ``base_link``.
-
-    Returns
-    -------
-    (…, 3) array, m and rad
-
-    Raises
-    ------
-    ValueError
-        A last dimension is not 3.
+    Exact for a constant twist and any angle: no Euler error on arcs. `pose` (…, 3) is on the
+    floor, `step` (…, 3) in ``base_link``, m and rad; ValueError unless the last dimensions are 3.
 
     Examples
     --------

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How far the driven wheels are from losing a direction of motion, and which.
+Singularity of the driven wheels: distance from the loss of a direction of motion.
 
 A driven wheel pushes along its rolling line only, the line through its pivot (and its contact
 point) along e. All wheels together move the platform in every direction unless their lines are all
-parallel, so that the push across them is lost, or all meet in one point, so that the turn about it
-is lost. These are exactly the zeros of the wheel Jacobian; equal steering angles, which paper I
-names, are one case (docs/papers/el_shenawy.md).
+parallel (the push across them is lost) or all meet in one point (the turn about it is lost). These
+are exactly the singularities of the wheel Jacobian; equal steering angles, which paper I names,
+are one case (docs/papers/el_shenawy.md).
 
 Measure: the singular values of the rows ``r J_x`` for the twist taken at the mean of all pivots,
 with the yaw rate scaled by the length scale L, the root mean square distance of the pivots from
-there (the hip radius h where the pivots lie on a regular circle). It has no units, and depends
+there (the hip radius h of pivots on a regular circle). It has no units, and depends
 neither on the choice of ``base_link``, nor on r and the robot's size.
 """
 
@@ -35,7 +35,7 @@ PARALLEL_TOLERANCE = 1e-6
 
 
 class Lines(IntEnum):
-    """How the rolling lines of the driven wheels lie."""
+    """Configuration of the rolling lines of the driven wheels."""
 
     REGULAR = 0
     PARALLEL = 1
@@ -93,20 +93,8 @@ def scaled_wheel_jacobian(robot: CasterRobot, steering: ArrayLike) -> Array:
     """
     Return the rows ``[e, e·(ẑ×(m − mean))/L]`` of the driven wheels: pivot speeds along them.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-    steering : (…, n) array_like, rad
-
-    Returns
-    -------
-    (…, number of driven wheels, 3) array, 1
-        For the twist (vx, vy, L ω) at the mean pivot.
-
-    Raises
-    ------
-    ValueError
-        `steering` does not have one finite angle per caster.
+    (…, number of driven wheels, 3) for the twist (vx, vy, L ω) at the mean pivot. ValueError
+    unless `steering` (…, n) has one finite angle per caster.
     """
     batch, (angles,) = batched(robot.count, steering=(steering, robot.count))
     angles = angles[:, robot.driven]
@@ -119,23 +107,10 @@ def scaled_wheel_jacobian(robot: CasterRobot, steering: ArrayLike) -> Array:
 def singularity(robot: CasterRobot, steering: ArrayLike,
                 tolerance: float = SINGULAR_TOLERANCE) -> Singularity:
     """
-    Return how well the driven wheels span the motions of the platform.
+    Return the rank and conditioning of the platform's actuation by its driven wheels.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-    steering : (…, n) array_like, rad
-    tolerance : float, 1, ≥ 0
-        Singular values up to it count as zero.
-
-    Returns
-    -------
-    Singularity
-
-    Raises
-    ------
-    ValueError
-        `steering` does not have one finite angle per caster; a tolerance out of range.
+    `steering` is (…, n), rad; singular values up to `tolerance` ≥ 0 count as zero. ValueError
+    unless `steering` has one finite angle per caster and `tolerance` is in range.
 
     Examples
     --------

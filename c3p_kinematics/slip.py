@@ -1,25 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which wheel slips: the 2n − 3 equations that n casters have too many.
+Slip isolation from the 2n − 3 redundant measurement equations of n casters.
 
 A caster measures the velocity of the platform point over its contact, ``r θ̇_x`` along and
-``−d θ̇_s`` across the wheel. A rigid platform keeps the distances of these points, the edges of a
-truss: an edge that stretches is slip at one of its ends. For three casters the edge that stays
-zero lies opposite the slipping wheel; for any number the same is found by fitting all casters but
-one.
+``−d θ̇_s`` across the wheel. A rigid platform keeps the distances between these points, so that one
+rigid twist must fit all of them. χ² of the residuals detects slip; the fit of all casters but one
+isolates the wheel.
 
 Noise model: both components of every contact velocity carry independent Gaussian errors with the
 standard deviation ``hypot(noise_std, speed_fraction × contact speed)`` [m/s]; the second part
-stands for errors of geometry. Slip is reported where χ² of the residuals is less likely than
-`FALSE_ALARM` without slip. Smallest slip found (three casters): about 8 standard deviations.
+represents errors of geometry. Slip is reported where χ² is less likely than `FALSE_ALARM` without
+slip. Smallest slip detected (three casters): about 8 standard deviations.
 
-Limits: with two casters slip is detected but never isolated. A slip perpendicular to an edge does
-not stretch it and leaves two suspects, each with a confidence near 0.5. If no single wheel
-explains the residuals the suspect is −1. A common error of all wheels is invisible.
+Limits: with two casters slip is detected but never isolated. A slip perpendicular to the line
+between two contact points does not change their distance and leaves two suspects, each with a
+confidence near 0.5. If no single wheel explains the residuals the suspect is −1. A common error of
+all wheels is invisible.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -28,41 +31,43 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtri
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics import _slip_kernels as kernels
+from c3p_kinematics import _odometry_kernels as kernels
+from c3p_kinematics._planar_kernels import fit, measured
 
 # probability of one false alarm per independent test without slip
 FALSE_ALARM = 1e-6
 
-# share of the alarm threshold below which an alarm ends (half of its slip speed)
+# fraction of the alarm threshold below which an alarm ends (half of its slip speed)
 CLEAR_FRACTION = 0.25
+
+# margin by which a change must outlast its time, s: where that is a multiple of the period, the
+# last bit of a stamp must not shift the alarm by a sample
+ROUNDING = 1e-6
 
 
 class SlipReport(NamedTuple):
     """
-    What the redundancy says about slip.
+    Result of a slip test.
 
     Attributes
     ----------
     residual : (n,) array, m/s
-        Speed of each contact point against the fitted twist; the fit trusts a caster with
-        1 − `likelihood` once slip is found, so that the suspect's entry is its slip speed.
-    edge_rate : (n(n−1)/2,) array, m/s
-        Stretch of the edges between contact points, in the order of `edges`.
+        Speed of each contact point against the fitted twist. During slip the fit weights a caster
+        by 1 − `likelihood`, so that the suspect's entry is its slip speed.
     suspect : int
-        Index (from 0) of the wheel that most likely slips; −1 for none, or if no single wheel
+        Index (from 0) of the wheel that most likely slips; −1 without slip, or if no single wheel
         explains the residuals.
     confidence : float
         Probability in [0, 1] that it is this wheel, given slip. Act on 0.9 or more; 0.5 means that
-        two wheels explain it equally well.
+        two wheels explain the residuals equally well.
     slipping : bool
     likelihood : (n,) array
-        The same probability for every wheel; what is missing to 1 is "more than one".
+        The same probability for every wheel; the rest to 1 is "more than one".
     statistic, threshold : float
         χ² of the residuals, and the value above which it counts as slip.
     """
 
     residual: Array
-    edge_rate: Array
     suspect: int
     confidence: float
     slipping: bool
@@ -70,10 +75,21 @@ class SlipReport(NamedTuple):
     statistic: float
     threshold: float
 
+    @property
+    def probability(self) -> Array:
+        """Probability (n,) of each wheel to slip; nan where no single wheel explains the slip."""
+        if not self.slipping:
+            return np.zeros_like(self.likelihood)
+        return self.likelihood if self.suspect >= 0 else np.full_like(self.likelihood, np.nan)
 
-def edges(count: int) -> Array:
-    """Return the pairs of casters (n(n−1)/2, 2) in the order of `SlipReport.edge_rate`."""
-    return np.column_stack(np.triu_indices(count, 1))
+    def text(self, joints: Sequence[str]) -> str:
+        """Return the diagnostic text with the names of the wheel `joints`, empty without slip."""
+        if not self.slipping:
+            return ''
+        if self.suspect < 0:
+            return 'more than one wheel slips'
+        return (f'{joints[self.suspect]} slips at {self.residual[self.suspect]:.3f} m/s, '
+                f'confidence {self.confidence:.2f}')
 
 
 @lru_cache
@@ -82,36 +98,6 @@ def thresholds(count: int) -> tuple[float, float]:
     left = 2 * count - 5
     return (float(chdtri(2 * count - 3, FALSE_ALARM)),
             float(chdtri(left, FALSE_ALARM)) if left > 0 else 0.0)
-
-
-def edge_rates(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
-               steering_rate: ArrayLike) -> Array:
-    """
-    Return how fast the measured distances between contact points change.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-    steering : (n,) array_like, rad
-    wheel_rate, steering_rate : (n,) array_like, rad/s
-
-    Returns
-    -------
-    (n(n−1)/2,) array, m/s
-        ``(v_i − v_j)·(p_i − p_j)/|p_i − p_j|``; zero without slip.
-
-    Raises
-    ------
-    ValueError
-        A vector without one finite value per caster.
-    """
-    n = robot.count
-    steering, wheel, steer = _finite_vectors(n, steering=steering, wheel_rate=wheel_rate,
-                                             steering_rate=steering_rate)
-    contact, out = np.empty((n, 2)), np.empty(n * (n - 1) // 2)
-    kernels.measured(robot.geometry, wheel, steer, contact)
-    kernels.stretch(robot.geometry, steering, contact, out)
-    return out
 
 
 def vectors(count: int, **named: ArrayLike) -> list[Array]:
@@ -126,19 +112,8 @@ def vectors(count: int, **named: ArrayLike) -> list[Array]:
     return out
 
 
-def _finite_vectors(count: int, **named: ArrayLike) -> list[Array]:
-    out = vectors(count, **named)
-    for name, array in zip(named, out, strict=True):
-        # no alarm would be raised for what is no number
-        if not np.all(np.isfinite(array)):
-            raise ValueError(f'{name} = {array.tolist()}: every number must be finite; leave such '
-                             'a sample out')
-    return out
-
-
 def report_of(robot: CasterRobot, steering: Array, contact: Array, variance: Array,
-              residual: Array, edge_rate: Array, without: Array, statistic: float,
-              slipping: bool) -> SlipReport:
+              residual: Array, without: Array, statistic: float, slipping: bool) -> SlipReport:
     """Return the report on tested contact velocities; `residual` is overwritten if they slip."""
     n = robot.count
     likelihood = np.full(n, 1.0 / n)
@@ -150,12 +125,11 @@ def report_of(robot: CasterRobot, steering: Array, contact: Array, variance: Arr
             best = int(np.argmax(likelihood))
             if without[best] < several:
                 suspect, confidence = best, float(likelihood[best])
-        # lower the weight of a caster as far as it is suspected
+        # de-weight each caster by its probability to slip
         weight = np.maximum(1.0 - likelihood, kernels.LEAST_TRUST) / variance
-        kernels.fit(robot.geometry, steering, contact, weight, np.empty(3), residual,
-                    np.empty((3, 3)))
+        fit(robot.geometry, steering, contact, weight, np.empty(3), residual, np.empty((3, 3)))
     speed = np.sqrt(residual[:, 0]**2 + residual[:, 1]**2)
-    return SlipReport(speed, edge_rate, suspect, confidence, slipping, likelihood, statistic,
+    return SlipReport(speed, suspect, confidence, slipping, likelihood, statistic,
                       thresholds(n)[0])
 
 
@@ -163,10 +137,10 @@ def detect_slip(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
                 steering_rate: ArrayLike, noise_std: ArrayLike = 0.005,
                 speed_fraction: float = 0.01) -> SlipReport:
     """
-    Test one sample for slip and name the wheel; no memory.
+    Test one sample for slip and isolate the wheel; no memory.
 
-    χ² of all residuals against 2n − 3 degrees decides *whether*; χ² with caster k left out (2n − 5
-    degrees) decides *which*, through the probabilities ∝ exp(−χ²_k/2).
+    χ² of all residuals with 2n − 3 degrees of freedom detects slip; χ² without caster k (2n − 5
+    degrees) isolates the wheel through the probabilities ∝ exp(−χ²_k/2).
 
     Parameters
     ----------
@@ -176,7 +150,7 @@ def detect_slip(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
     noise_std : float or (n,) array_like, m/s
         Standard deviation of a contact velocity's component at standstill, > 0.
     speed_fraction : float
-        Part of it that grows with the contact's speed, ≥ 0.
+        Standard deviation per contact speed, ≥ 0.
 
     Returns
     -------
@@ -201,20 +175,148 @@ def detect_slip(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
     (True, 1, 0.2)
     """
     n = robot.count
-    steering, wheel, steer = _finite_vectors(n, steering=steering, wheel_rate=wheel_rate,
-                                             steering_rate=steering_rate)
+    named = {'steering': steering, 'wheel_rate': wheel_rate, 'steering_rate': steering_rate}
+    steering, wheel, steer = vectors(n, **named)
+    for name, array in zip(named, (steering, wheel, steer), strict=True):
+        # no comparison with nan would raise an alarm
+        if not np.all(np.isfinite(array)):
+            raise ValueError(f'{name} = {array.tolist()}: every number must be finite; leave such '
+                             'a sample out')
     noise = np.asarray(noise_std, float)
     if noise.shape not in ((), (n,)) or not np.all((noise > 0.0) & (noise < np.inf)):
         raise ValueError(f'noise_std = {noise_std}: must be greater than zero, m/s, one for all '
                          f'casters or one for each of {n}')
     if not 0.0 <= speed_fraction < np.inf:
         raise ValueError(f'speed_fraction = {speed_fraction}: must be finite and not negative')
-    contact, residual = np.empty((n, 2)), np.empty((n, 2))
-    edge_rate, without = np.empty(n * (n - 1) // 2), np.empty(n)
-    kernels.measured(robot.geometry, wheel, steer, contact)
+    contact, residual, without = np.empty((n, 2)), np.empty((n, 2)), np.empty(n)
+    measured(robot.geometry, wheel, steer, contact)
     variance = noise**2 + speed_fraction**2 * np.sum(contact**2, axis=1)
-    kernels.stretch(robot.geometry, steering, contact, edge_rate)
     statistic = kernels.leave_one_out(robot.geometry, steering, contact, variance, residual,
                                       without)
-    return report_of(robot, steering, contact, variance, residual, edge_rate, without, statistic,
+    return report_of(robot, steering, contact, variance, residual, without, statistic,
                      bool(statistic > thresholds(n)[0]))
+
+
+@dataclass(frozen=True)
+class SlipSettings:
+    """
+    Settings of the slip monitor.
+
+    Attributes
+    ----------
+    time_constant : float, s
+        Of the low-pass filter of the residuals. Encoder steps Δ [rad] leave about
+        ``lever × Δ/√12/τ`` [m/s] behind it, because errors of position increments cancel from
+        sample to sample.
+    noise_std : float, m/s
+        Standard deviation of a filtered contact velocity's component at standstill.
+    speed_fraction : float
+        Standard deviation per contact speed: errors of radius, offset and zero angle.
+    persistence, release : float, s
+        Time above the threshold before slip is reported, and below it before the alarm ends.
+    """
+
+    time_constant: float = 0.1
+    noise_std: float = 0.002
+    speed_fraction: float = 0.01
+    persistence: float = 0.02
+    release: float = 0.2
+
+    def __post_init__(self) -> None:
+        """Reject values out of range."""
+        for name in ('time_constant', 'noise_std'):
+            if not 0.0 < getattr(self, name) < math.inf:
+                raise ValueError(f'{name} = {getattr(self, name)}: must be greater than zero')
+        for name in ('speed_fraction', 'persistence', 'release'):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise ValueError(f'{name} = {getattr(self, name)}: must not be negative')
+
+
+class SlipMonitor:
+    """
+    Slip detection with a low-pass filter and a persistence, for one robot.
+
+    The residuals are filtered in ``base_link`` axes and tested as in `detect_slip`. The alarm
+    starts after `persistence` above the threshold, and ends after `release` below a quarter of it.
+
+    Attributes
+    ----------
+    without : (n,) array
+        χ² of the filtered residuals without each caster, of the last sample.
+    variance : (n,) array, m²/s²
+        Noise variance of each contact velocity.
+
+    Examples
+    --------
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> monitor = SlipMonitor(robot)
+    >>> for _ in range(60):
+    ...     report = monitor.step(0.005, [0.4, 1.9, -2.0], [5.0, 0, 0], [0, 0, 0])
+    >>> report.slipping, report.suspect
+    (True, 0)
+    """
+
+    def __init__(self, robot: CasterRobot, settings: SlipSettings | None = None) -> None:
+        self.robot = robot
+        self.settings = settings or SlipSettings()
+        self.reset()
+
+    def reset(self) -> None:
+        """Clear the memory."""
+        n = self.robot.count
+        self.slipping = False
+        self.statistic = 0.0
+        self.without = np.zeros(n)
+        self.variance = np.full(n, self.settings.noise_std**2)
+        self._held = 0.0
+        self._mean, self._power = np.zeros((n, 2)), np.zeros(n)
+
+    def step(self, dt: float, steering: ArrayLike, wheel_rate: ArrayLike,
+             steering_rate: ArrayLike) -> SlipReport:
+        """
+        Process one sample; return the report on the filtered residuals.
+
+        Parameters
+        ----------
+        dt : float, s
+            Time since the sample before; ≤ 0 or not finite leaves the memory as it is.
+        steering : (n,) array_like, rad
+        wheel_rate, steering_rate : (n,) array_like, rad/s
+            Best as position increments / `dt`, whose errors cancel over time. A sample that is not
+            finite leaves the memory as it is.
+
+        Raises
+        ------
+        ValueError
+            A vector without one value per caster.
+        """
+        n = self.robot.count
+        steering, wheel, steer = vectors(n, steering=steering, wheel_rate=wheel_rate,
+                                         steering_rate=steering_rate)
+        if not math.isfinite(float(np.sum(steering) + np.sum(wheel) + np.sum(steer))):
+            steering, wheel, steer, dt = np.zeros(n), np.zeros(n), np.zeros(n), 0.0
+        return self.advance(dt, steering, wheel, steer)
+
+    def advance(self, dt: float, steering: np.ndarray, wheel_rate: np.ndarray,
+                steering_rate: np.ndarray) -> SlipReport:
+        """Do as `step` with contiguous finite arrays of the right size, unchecked."""
+        n, settings = self.robot.count, self.settings
+        gain = -math.expm1(-dt / settings.time_constant) if dt > 0.0 else 0.0
+        residual, contact = np.empty((n, 2)), np.empty((n, 2))
+        self.statistic = kernels.track(
+            self.robot.geometry, steering, wheel_rate, steering_rate, gain, settings.noise_std,
+            settings.speed_fraction, self._mean, self._power, self.variance, contact, residual,
+            self.without)
+        self._decide(max(dt, 0.0))
+        return report_of(self.robot, steering, contact, self.variance, residual, self.without,
+                         self.statistic, self.slipping)
+
+    def _decide(self, dt: float) -> None:
+        """Start and end the alarm, with hysteresis in level and time."""
+        limit = thresholds(self.robot.count)[0]
+        changing = (self.statistic < CLEAR_FRACTION * limit if self.slipping
+                    else self.statistic > limit)
+        self._held = self._held + dt if changing else 0.0
+        wait = self.settings.release if self.slipping else self.settings.persistence
+        if changing and self._held >= wait + ROUNDING:
+            self.slipping, self._held = not self.slipping, 0.0

@@ -10,11 +10,9 @@ callbacks.
 from __future__ import annotations
 
 import gc
-import signal
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
 
 import rclpy
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
@@ -79,23 +77,3 @@ def steady_process() -> None:
     gc.collect()
     gc.freeze()
     sys.setswitchinterval(SWITCH_INTERVAL)
-
-
-class StopRequest:
-    """
-    Handler of SIGINT and SIGTERM in place of rclpy's.
-
-    rclpy would invalidate its context at once and raise in the middle of a callback, which then
-    fails to publish and is reported as fatal. Here the callback under way finishes.
-    """
-
-    def __init__(self) -> None:
-        """Begin to listen; while nodes start, a signal ends that at once."""
-        self.asked, self.starting = False, True
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._on_signal)
-
-    def _on_signal(self, *_: Any) -> None:
-        self.asked = True
-        if self.starting:
-            raise KeyboardInterrupt

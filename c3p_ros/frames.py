@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import Pose, PoseStamped, Quaternion, TransformStamped, Vector3
-from rclpy.node import Node
+from geometry_msgs.msg import Pose, Quaternion, TransformStamped, Vector3
 
 from c3p_description.model import Array
-from c3p_kinematics.se2 import compose
-from c3p_ros.cdr import MOST_TEXT, TrajectoryRead
+from c3p_ros.cdr import TrajectoryRead
 from c3p_ros.messages import (
     LARGEST_VALUE,
     QUATERNION_TOLERANCE,
@@ -30,11 +28,6 @@ try:
     from tf2_msgs.msg import TFMessage
 except ImportError:  # tf2 comes with a ROS 2 installation, not from the package registries
     TFMessage = None
-
-try:
-    import tf2_ros
-except ImportError:
-    tf2_ros = None
 
 
 def pose_of(pose: Pose, where: str) -> Array:
@@ -144,71 +137,3 @@ class TransformPublisher:
         transform.transform.translation = Vector3(x=x, y=y, z=z)
         transform.transform.rotation = Quaternion(x=qx, y=qy, z=qz, w=qw)
         self._node.publish(self._publisher, TFMessage(transforms=[transform]))
-
-
-class GoalFrames:
-    """
-    Brings goals to the frame of the odometry.
-
-    Known without tf2: the frames of the odometry itself, so "two metres ahead" is a goal in
-    ``base_link``; an empty frame is the odometry's. With tf2_ros any frame that /tf connects.
-
-    Parameters
-    ----------
-    node : Node
-    """
-
-    def __init__(self, node: Node) -> None:
-        """Listen to /tf where tf2_ros is installed."""
-        self.odom_frame, self.base_frame = 'odom', 'base_link'
-        self._buffer: Any = None
-        if tf2_ros is not None:
-            self._buffer = tf2_ros.Buffer()
-            self._listener = tf2_ros.TransformListener(self._buffer, node)
-
-    @property
-    def pair(self) -> tuple[str, str]:
-        """Frames of the odometry and of the robot."""
-        return self.odom_frame, self.base_frame
-
-    def odometry(self, frame: str, child: str) -> None:
-        """Take the frames' names from the odometry."""
-        self.odom_frame, self.base_frame = frame, child
-
-    def resolve(self, goal: PoseStamped, pose: Array) -> Array:
-        """
-        Return the goal (x, y, yaw) in the odometry frame.
-
-        Parameters
-        ----------
-        goal : PoseStamped
-        pose : (3,) array
-            The robot in the odometry frame now.
-
-        Raises
-        ------
-        MessageError
-            A goal that is not finite, or a frame that nothing connects to the odometry.
-        """
-        wanted = pose_of(goal.pose, 'pose')
-        frame = goal.header.frame_id
-        if len(frame) > MOST_TEXT:
-            raise MessageError(f'a frame of {len(frame)} letters: must have at most {MOST_TEXT}')
-        if frame in ('', self.odom_frame):
-            return wanted
-        if frame == self.base_frame:
-            return compose(pose, wanted)
-        return compose(self._look_up(frame), wanted)
-
-    def _look_up(self, frame: str) -> Array:
-        known = f'known are {self.odom_frame!r} and {self.base_frame!r}'
-        if self._buffer is None:
-            raise MessageError(f'frame {frame!r}: {known}; other frames need tf2_ros, which is '
-                               'not installed')
-        try:
-            found = self._buffer.lookup_transform(self.odom_frame, frame, tf2_ros.Time())
-        except Exception as error:
-            raise MessageError(f'frame {frame!r}: {error}; {known}') from error
-        move = found.transform
-        return np.array([move.translation.x, move.translation.y,
-                         yaw_of(move.rotation, f'transform to {frame}')])

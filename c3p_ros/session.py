@@ -40,7 +40,9 @@ class Session:
     args : sequence of str, optional
         Command line for ``rclpy.init``; None is ``sys.argv``.
     namespace : str
-        Namespace of every node; ``/tf`` and ``/tf_static`` are remapped into it.
+        Namespace of every node.
+    remap_frames : bool
+        Whether ``/tf`` and ``/tf_static`` are remapped into the namespace.
 
     Raises
     ------
@@ -54,11 +56,12 @@ class Session:
     ...     session.wait(0.01)
     """
 
-    def __init__(self, args: Sequence[str] | None = (), namespace: str = '') -> None:
+    def __init__(self, args: Sequence[str] | None = (), namespace: str = '',
+                 remap_frames: bool = True) -> None:
         """Store the arguments; nothing starts before the context is entered."""
         self._namespace = namespace
         args = sys.argv if args is None else args
-        self._args = [*args, *(FRAME_REMAPPINGS if namespace else ())]
+        self._args = [*args, *(FRAME_REMAPPINGS if namespace and remap_frames else ())]
         self._stack, self._nodes = ExitStack(), ExitStack()
         self._spun, self._interrupted = False, False
 

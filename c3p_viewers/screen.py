@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether there is a screen for a window."""
+"""Requirements of windows and pictures on this computer."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from c3p_viewers.mujoco.mujoco_studio import PictureError
+
+class PictureError(ValueError):
+    """A picture or window that cannot be drawn here; the text has the remedy."""
 
 
 def require_screen() -> None:
     """
-    Refuse to open a window where there is no screen.
+    Check that a window can be opened here.
 
     Raises
     ------
     PictureError
-        With the ways that need none.
+        No screen; the text has the options that need none.
     """
     if sys.platform.startswith('linux') and not any(os.environ.get(name) for name in (
             'DISPLAY', 'WAYLAND_DISPLAY', 'WAYLAND_SOCKET')):

@@ -13,6 +13,7 @@ from c3p_bringup.launch_parts.actions import (
     BOOLEAN,
     chosen,
     common_arguments,
+    optional,
     required,
     rviz,
     rviz_arguments,
@@ -40,14 +41,17 @@ ARGUMENTS = [
 
 
 def vehicle(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Return the node that moves the vehicle; with use_sim_time it also publishes /clock."""
+    """Return the vehicle, which publishes /clock with use_sim_time, and its markers."""
     file = LaunchConfiguration('params_file')
     values = {name: ParameterValue(LaunchConfiguration(name), value_type=kind) for name, kind in (
         ('robot', str), ('terrain', str), ('autodrive', bool), ('drive_rate', float))}
     values['publish_clock'] = chosen(context, 'use_sim_time')
-    return [suite_node('rough_ground_node',
-                       *([ParameterFile(file)] if file.perform(context) else []), values,
-                       on_exit=required('rough_ground_node'))]
+    files = [ParameterFile(file)] if file.perform(context) else []
+    # draws ground, contact paths and camber; idle without subscribers
+    drawn = {name: values[name] for name in ('robot', 'terrain')}
+    return [suite_node('rough_ground_node', *files, values,
+                       on_exit=required('rough_ground_node')),
+            suite_node('marker_node', *files, drawn, on_exit=optional('marker_node'))]
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -63,7 +63,7 @@ class Task:
     direction : float, rad
         Of the travel, on the floor.
     speed : float, m/s
-        Commanded speed and upper limit.
+        Requested, and never exceeded.
     limits : tuple of float, N·m
         Torque limits.
     tolerances : tuple of float, m

@@ -104,7 +104,7 @@ def record(place: Path, seconds: float) -> dict[str, Any]:
     """Record a driving robot; return the processor time and the lost messages."""
     from geometry_msgs.msg import PoseStamped
 
-    from c3p_bags.storage.bags import read_raw
+    from c3p_bags.storage.bag import Bag
 
     bag, notes = place / 'bag', place / 'published.json'
     moving = start(__file__, 'robot', str(notes), stderr=subprocess.DEVNULL)
@@ -139,8 +139,9 @@ def record(place: Path, seconds: float) -> dict[str, Any]:
     end(moving)
     published = json.loads(notes.read_text(encoding='utf-8'))
     found: dict[str, list[int]] = defaultdict(list)
-    for topic, _, data in read_raw(bag, list(published)):
-        found[topic].append(mark(data))
+    with Bag(bag) as opened:
+        for topic, _, data in opened.raw(list(published)):
+            found[topic].append(mark(data))
     rows = {}
     for topic, marks in sorted(found.items()):
         sent = published[topic]
@@ -158,21 +159,24 @@ def play(bag: Path, rate: float) -> dict[str, Any]:
     from rclpy.qos import DurabilityPolicy, QoSProfile
 
     from c3p_bags.player.playback import select
-    from c3p_bags.storage.bag_contents import connections_of
-    from c3p_bags.storage.bags import read_raw
+    from c3p_bags.storage.bag import Bag
     from c3p_bags.storage.topics import message_class
     from c3p_ros.executor import make_executor, spin
 
-    connections = connections_of(bag)
+    with Bag(bag) as opened:
+        connections = opened.topics
+        written: dict[str, list[int]] = defaultdict(list)
+        for topic, _, data in opened.raw():
+            written[topic].append(mark(data))
     heard: dict[str, list[int]] = defaultdict(list)
     shown = bag.parent / f'play_{rate:g}.json'
     with graph() as node:
         executor = make_executor()
         executor.add_node(node)
         topics = [t for t in select(connections).played
-                  if t not in ('/rosout', '/clock') and message_class(connections[t][0])]
+                  if t not in ('/rosout', '/clock') and message_class(connections[t].kind)]
         for topic in topics:
-            kind, latched = connections[topic]
+            kind, _, latched = connections[topic]
             node.create_subscription(
                 message_class(kind), topic,
                 lambda data, topic=topic: heard[topic].append(mark(data)),
@@ -188,11 +192,8 @@ def play(bag: Path, rate: float) -> dict[str, Any]:
             quiet = time.monotonic() + 2.0
             spin(executor, lambda quiet=quiet: time.monotonic() > quiet)
         executor.shutdown()
-    written: dict[str, list[int]] = defaultdict(list)
-    for topic, _, data in read_raw(bag, topics):
-        written[topic].append(mark(data))
     told = json.loads(shown.read_text(encoding='utf-8'))
-    return {'rate': rate, 'messages': sum(map(len, written.values())),
+    return {'rate': rate, 'messages': sum(len(written[t]) for t in topics),
             'arrived': sum(map(len, heard.values())),
             'not_in_order_or_equal': [t for t in topics if heard[t] != written[t]],
             'late_s': told['late_s']}

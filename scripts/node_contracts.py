@@ -29,6 +29,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     'velocity_controller': ({}, {'controller': 'paper'}),
     'simulation': ({'publish_clock': True},),
     'rough_ground': ({'publish_clock': True},),
+    'marker': ({}, {'robot': 'pvc_tricycle'}),
     'emulated_cards': ({'bus.interface': 'virtual', 'bus.channel': 'documentation'},),
     'ros2_control_bridge': ({}, {'direction': 'from_ros2_control'}),
 }

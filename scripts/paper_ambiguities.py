@@ -29,11 +29,10 @@ from paper_runs import (
     seconds,
 )
 
-from c3p_controller.fusion import FusionOptions
-from c3p_controller.law import Asked, Sensed
-from c3p_controller.paper.gains import BOTH_AXES
-from c3p_controller.paper.law import PaperLaw
-from c3p_controller.paper.position import PaperPositionGains
+from c3p_controller.paper.fusion import FusionOptions
+from c3p_controller.paper.position import BOTH_AXES, PaperPositionGains
+from c3p_controller.paper.velocity import PaperLaw, PaperSettings
+from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description import load
 from c3p_description.model import Friction
 from c3p_kinematics.se2 import compose, exp
@@ -136,7 +135,7 @@ def turn_back(law: Law) -> float | None:
     # no ramp, as the paper has none: with one the robot hardly differs from what it is asked
     paper = printed_law(BACK_WHEEL_GAIN)
     gains = replace(paper.gains, lambda_1=law.gains.lambda_1, lambda_2=law.gains.lambda_2)
-    torque_law = PaperLaw(robot, gains, paper.limits, paper.weight, law.fusion)
+    torque_law = PaperLaw(robot, PaperSettings(gains, paper.limits, paper.weight, law.fusion))
     torque_law.reset(Sensed(0.0, np.zeros(3), np.zeros(3), np.zeros(3), -moving))
     sample = plant.reset(twist=moving)
     while sample.time < BACK_TIME:
@@ -144,7 +143,7 @@ def turn_back(law: Law) -> float | None:
         if truth.twist[1] <= 0.0:
             return float(truth.pose[1])
         sensed = Sensed(sample.time, sample.steering, sample.wheel_rate, truth.pose, truth.twist)
-        sample = plant.step(torque_law.step(sensed, Asked(-moving), DT), DT)
+        sample = plant.step(torque_law.step(sensed, Setpoint(-moving), DT), DT)
     return None
 
 

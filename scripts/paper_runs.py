@@ -20,17 +20,16 @@ import yaml
 
 import c3p_controller
 import c3p_dynamics
-from c3p_controller.fusion import OUR_READING, FusionOptions
-from c3p_controller.law import Asked, Sensed
-from c3p_controller.paper.law import PaperLaw
+from c3p_controller.paper.exponential import PositionController, PositionGains
+from c3p_controller.paper.fusion import OUR_READING, FusionOptions
 from c3p_controller.paper.position import (
     PaperPositionController,
     PaperPositionGains,
     PaperPositionOptions,
 )
-from c3p_controller.position_controller import PositionController, PositionGains
-from c3p_controller.reference import ReferenceLimits
-from c3p_controller.velocity_controller import VelocityGains
+from c3p_controller.paper.velocity import PaperLaw, PaperSettings, VelocityGains
+from c3p_controller.setpoint_limits import ReferenceLimits
+from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description import load
 from c3p_description.model import Array, Friction
 from c3p_kinematics.odometry import Odometry
@@ -189,7 +188,7 @@ def drive(law: Law, goals: Array, steering: Array, seconds: float, dwell: float 
     """
     robot = load('c3p') if law.friction else replace(load('c3p'), friction=Friction())
     plant, odometry, position = AnalyticPlant(robot), Odometry(robot), law.position()
-    torque_law = PaperLaw(robot, law.gains, law.limits, law.weight, law.fusion)
+    torque_law = PaperLaw(robot, PaperSettings(law.gains, law.limits, law.weight, law.fusion))
     sample = plant.reset(steering=steering + law.offset * np.array([1.0, -1.0, 0.5]))
     position.set_goal(goals[0], np.zeros(3))
     angles, poses, torques, legs = [sample.steering], [plant.truth().pose], [], [0]
@@ -200,7 +199,7 @@ def drive(law: Law, goals: Array, steering: Array, seconds: float, dwell: float 
         # a command counts from the cycle after the one whose odometry it answers
         sensed = Sensed(sample.time, sample.steering, sample.wheel_rate, estimate.pose,
                         estimate.twist)
-        asked = Asked(command)
+        asked = Setpoint(command)
         if len(torques) % round(COMMAND_PERIOD / DT) == 0:
             command = position.step(estimate.pose).twist
         torques.append(torque_law.step(sensed, asked, DT))

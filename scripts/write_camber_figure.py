@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from PIL import Image
@@ -17,15 +18,16 @@ from PIL import Image
 from c3p_bags.report.style import figure
 from c3p_description.model import Array
 from c3p_description.reading.loader import load_tricycle
-from c3p_experiments.auchter_moore.scene import Scene, View
-from c3p_experiments.auchter_moore.scene_shapes import Shape as Drawn
-from c3p_experiments.auchter_moore.scene_shapes import rod
-from c3p_experiments.auchter_moore.scene_vehicle import Figure
+from c3p_experiments.auchter_moore.drawing import placement
 from c3p_kinematics.closed_chain_vehicle.vehicle import State
-from c3p_kinematics.pvc_tricycle import vehicle
+from c3p_kinematics.vehicles import pvc_tricycle
 from c3p_simulation.tricycle.commands import Commands
 from c3p_simulation.tricycle.run import RoughGroundRun
 from c3p_simulation.worlds.terrain_files import load_terrain
+from c3p_viewers.mujoco.shapes import add_line
+from c3p_viewers.mujoco.studio import Studio
+from c3p_viewers.mujoco.terrain import Ground
+from c3p_viewers.mujoco.view import View
 from c3p_viewers.scene.camber_scene import camber_scene
 from c3p_viewers.scene.colours import caster_colour
 from c3p_viewers.scene.shapes import Label, Line, raised
@@ -51,11 +53,6 @@ def drive() -> tuple[RoughGroundRun, Array]:
     return run, np.array(touched)
 
 
-def lines(points: Array, colour: tuple[float, ...], width: float) -> list[Drawn]:
-    """Return a line of rods through points (k, 3) in {G}."""
-    return [rod(a, b, width / 2, colour[:3]) for a, b in zip(points, points[1:], strict=False)]
-
-
 def in_ground(state: State, points: Array) -> Array:
     """Return points (…, 3) of the platform in {G}."""
     return np.asarray(points) @ state.rotation.T + state.position
@@ -66,22 +63,27 @@ def main() -> None:
     run, touched = drive()
     state, model = run.state, load_tricycle('pvc')
     x, y = state.position[:2]
-    scene = Scene(run.terrain, (x - HALF, x + HALF), (y - HALF, y + HALF))
     shapes = camber_scene(model, state.joint)
-    drawn: list[Drawn] = [Figure(vehicle(model), model).at(state)]
-    for shape in shapes:
-        if isinstance(shape, Line):
-            drawn += lines(in_ground(state, shape.points), shape.colour, shape.width)
     near = (np.abs(touched[:, :, :2] - [x, y]) < HALF - 0.1).all(axis=(1, 2))
-    for wheel in range(3):
-        way = touched[near, wheel]
-        drawn += lines(way + raised([0.0, 0.0], WIDTH), caster_colour(wheel), 2 * WIDTH)
+
+    def decorate(scene: Any) -> None:
+        for shape in shapes:
+            if isinstance(shape, Line):
+                add_line(scene, in_ground(state, shape.points), shape.width, shape.colour)
+        for wheel in range(3):
+            add_line(scene, touched[near, wheel] + raised([0.0, 0.0], WIDTH), 2 * WIDTH,
+                     caster_colour(wheel))
+
     forward = math.atan2(state.rotation[1, 0], state.rotation[0, 0])
-    view = View(state.position + [0.0, 0.0, 0.2], 7.0, forward + math.radians(168),
-                math.radians(16))
+    view = View(state.position + [0.0, 0.0, 0.2], 7.0, forward - math.radians(12),
+                math.radians(16), math.radians(18))
+    ground = Ground(run.terrain, (x - HALF, x + HALF), (y - HALF, y + HALF))
     page = figure(SIZE[0] / 100, SIZE[1] / 100)
     page.set_dpi(100)
-    page.figimage(scene.draw(drawn, view, SIZE), resize=False)
+    with Studio('pvc', SIZE, ground, rims={
+            f'wheel_link_{i + 1}': caster_colour(i) for i in range(3)}) as studio:
+        page.figimage(studio.picture([placement(pvc_tricycle(model), state)], view, decorate),
+                      resize=False)
     for label in shapes:
         if isinstance(label, Label):
             place = view.project(in_ground(state, label.position)[None], SIZE)[0]

@@ -19,16 +19,16 @@ from c3p_bags.report.style import figure
 from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import load_casters
 from c3p_kinematics.casters import inverse
-from c3p_viewers.mujoco.mujoco_shapes import add_shapes
-from c3p_viewers.mujoco.mujoco_studio import Studio, View
-from c3p_viewers.mujoco.projection import project
+from c3p_viewers.mujoco.pictures import CasterStudio
+from c3p_viewers.mujoco.shapes import add_shapes
+from c3p_viewers.mujoco.view import View
 from c3p_viewers.scene.caster_scene import caster_scene
 from c3p_viewers.scene.shapes import Label, Shape
 
 FILE = Path(__file__).parents[1] / 'docs' / 'images' / 'scene.png'
 # of one panel, pixels; of the palette of the file, colours
 SIZE, COLOURS = (800, 560), 224
-VIEW = View((0.0, 0.0), 1.65, math.radians(-120), math.radians(55))
+VIEW = View((0.0, 0.0, 0.06), 1.65, math.radians(-120), math.radians(55))
 # of the platform, so that the casters below it are seen
 OPACITY = 0.3
 
@@ -72,18 +72,13 @@ def towards(robot: CasterRobot, point: Array) -> Array:
     return np.arctan2(-x, y)
 
 
-def panel(studio: Studio, robot: CasterRobot, case: Situation) -> tuple[Array, list[Label]]:
+def panel(studio: CasterStudio, robot: CasterRobot, case: Situation) -> tuple[Array, list[Label]]:
     """Return the pixels of a panel without texts, and its labels."""
     shapes = caster_scene(robot, case.steering, **case.known)
     drawn: list[Shape] = [shape for shape in shapes if not isinstance(shape, Label)]
 
     def decorate(scene: Any) -> None:
-        platform = studio.model.body_weldid[1]
-        for geom in scene.geoms[:scene.ngeom]:
-            # 5 is MuJoCo's number of a geom
-            if geom.objtype == 5 and studio.model.body_weldid[
-                    studio.model.geom_bodyid[geom.objid]] == platform:
-                geom.rgba[3], geom.transparent = OPACITY, 1
+        studio.fade(scene, OPACITY)
         add_shapes(scene, drawn, [0.0, 0.0, 0.0])
 
     pixels = studio.draw([[0.0, 0.0, 0.0]], case.steering, view=VIEW, decorate=decorate)
@@ -96,13 +91,13 @@ def main() -> None:
     width, height = SIZE
     page = figure(2 * width / 100, 2 * height / 100)
     page.set_dpi(100)
-    with Studio('c3p', SIZE) as studio:
+    with CasterStudio('c3p', SIZE) as studio:
         for k, case in enumerate(situations(robot)):
             pixels, labels = panel(studio, robot, case)
             axes = page.add_axes([0.5 * (k % 2), 0.5 - 0.5 * (k // 2), 0.5, 0.5])
             axes.imshow(pixels, extent=(0, width, height, 0), interpolation='none')
             axes.set_axis_off()
-            places = project([label.position for label in labels], VIEW, SIZE)
+            places = VIEW.project([label.position for label in labels], SIZE)
             for place, label in zip(places, labels, strict=True):
                 axes.text(*place, label.text, ha='center', va='center', fontsize=12,
                           color='#20262e', clip_on=True,

@@ -36,7 +36,7 @@ import node_contracts as contracts  # noqa: E402
 from c3p_bags.player.playback import PRIVATE, commands  # noqa: E402
 from c3p_bags.player.player_node import PlayerNode  # noqa: E402
 from c3p_bags.recorder.recorder_node import RecorderNode  # noqa: E402
-from c3p_bags.storage.bags import topics_of  # noqa: E402
+from c3p_bags.storage.bag import Bag  # noqa: E402
 from c3p_bags.storage.topics import read_topics_file  # noqa: E402
 from c3p_bringup.nodes import CHAIN, node_class  # noqa: E402
 from c3p_bringup.teleop.robot_link import RobotLink  # noqa: E402
@@ -144,7 +144,8 @@ def declared(name: str, others: Iterable[str]) -> Uses:
 def all_uses() -> dict[str, Uses]:
     """Start every node; return {node: permitted names}."""
     page, found = PAGE.read_text(encoding='utf-8'), {}
-    played = set(topics_of(BAG))
+    with Bag(BAG) as bag:
+        played = set(bag.topics)
     with tempfile.TemporaryDirectory() as folder:
         nodes = starts(folder)
         for name, variants in nodes.items():

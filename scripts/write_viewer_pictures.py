@@ -25,9 +25,9 @@ from PIL import Image
 
 from c3p_bags.report.style import dress, figure, legend
 from c3p_bags.runs.log_reader import read_run
-from c3p_bags.storage.bags import read_topics
+from c3p_bags.storage.bag import Bag
 from c3p_description.reading.loader import load_casters
-from c3p_viewers.foxglove.foxglove_scene import NUMBERS, numbers
+from c3p_viewers.foxglove.scene_channel import NUMBERS, numbers
 from c3p_viewers.sources.bag_source import BagSource
 
 ROOT = Path(__file__).parents[1]
@@ -69,17 +69,19 @@ def value(message: Any, path: str) -> float:
 def layout_plots(bag: Path, to: Path) -> None:
     """Draw every plot of the Foxglove layout with the data that its paths find in a bag."""
     robot = load_casters('c3p')
-    source = BagSource(read_run(bag, robot))
+    with Bag(bag) as opened:
+        source = BagSource(read_run(opened, robot))
     start = source.log.start_ns
     panels = [panel for panel in json.loads(
         (ROOT / 'config/foxglove/c3p.json').read_text(encoding='utf-8'))['configById'].values()
         if 'paths' in panel]
     wanted = {path['value'].split('.')[0] for panel in panels for path in panel['paths']}
     series: dict[str, list[tuple[float, Any]]] = {topic: [] for topic in wanted}
-    for entry in read_topics(bag, wanted - {NUMBERS}):
-        stamp = entry.message.header.stamp
-        series[entry.topic].append(
-            ((stamp.sec * 10**9 + stamp.nanosec - start) * 1e-9, entry.message))
+    with Bag(bag) as opened:
+        for entry in opened.messages(wanted - {NUMBERS}):
+            stamp = entry.message.header.stamp
+            series[entry.topic].append(
+                ((stamp.sec * 10**9 + stamp.nanosec - start) * 1e-9, entry.message))
     series[NUMBERS] = [(m.time, numbers(robot, m)) for m in source.moments(20.0)]
     page = figure(10.0, 7.4)
     grid = page.subplots(4, 2).T.ravel()

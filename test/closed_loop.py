@@ -11,9 +11,10 @@ import yaml
 
 import c3p_controller
 import c3p_dynamics
-from c3p_controller.position_controller import PositionController, PositionGains
-from c3p_controller.reference import ReferenceLimits
-from c3p_controller.velocity_controller import VelocityController, VelocityGains
+from c3p_controller.paper.exponential import PositionController, PositionGains
+from c3p_controller.paper.velocity import PaperLaw, PaperSettings, VelocityGains
+from c3p_controller.setpoint_limits import ReferenceLimits
+from c3p_controller.torque_law import Sensed
 from c3p_description import load
 from c3p_dynamics.caster_dynamics import inverse_dynamics
 from c3p_kinematics.odometry import Odometry
@@ -45,8 +46,8 @@ def velocity_controller(**changed):
     values = {**VELOCITY, **changed}
     limits = ReferenceLimits(values['speed_limit'], values['yaw_rate_limit'],
                              values['acceleration_limit'], values['yaw_acceleration_limit'])
-    return VelocityController(ROBOT, chosen(VelocityGains, values), limits,
-                              values['virtual_steering_weight'])
+    return PaperLaw(ROBOT, PaperSettings(chosen(VelocityGains, values), limits,
+                                         values['virtual_steering_weight']))
 
 
 class Drive(NamedTuple):
@@ -87,12 +88,13 @@ def drive(goal, steering, timeout=30.0):
         estimate = odometry.step(sample.time, sample.steering, sample.wheel_angle,
                                  sample.wheel_rate, sample.steering_rate)
         # a command counts from the cycle after the one whose odometry it answers, as in the nodes
-        accel = velocity.ask(command, estimate.twist, dt)
+        accel = velocity.accel(command, estimate.twist, dt)
         answer = position.step(estimate.pose)
         command = answer.twist
         dynamics = inverse_dynamics(ROBOT, sample.steering, estimate.twist, accel,
                                     DYNAMICS['virtual_steering_weight'])
-        torque = velocity.fuse(sample.steering, sample.wheel_rate, estimate.twist, dynamics)
+        torque = velocity.fuse(Sensed(sample.time, sample.steering, sample.wheel_rate,
+                                       estimate.pose, estimate.twist), dynamics)
         since = (sample.time if since is None else since) if answer.reached else None
         if since is not None and sample.time - since >= DWELL:
             break

@@ -65,10 +65,11 @@ def pytest_pycollect_makemodule(module_path, parent):
 @pytest.fixture(scope='module')
 def studio():
     """A studio for small pictures of the C3P."""
-    from c3p_viewers.mujoco.mujoco_studio import PictureError, Studio
+    from c3p_viewers.mujoco.pictures import CasterStudio
+    from c3p_viewers.screen import PictureError
 
     try:
-        with Studio('c3p', (320, 180)) as opened:
+        with CasterStudio('c3p', (320, 180)) as opened:
             yield opened
     except PictureError as error:
         pytest.skip(f'no OpenGL here: {error}')

@@ -7,8 +7,8 @@ from geometry_msgs.msg import TwistStamped
 from nav_msgs.msg import Odometry
 
 from c3p_controller.position_controller_node import PositionControllerNode
+from c3p_controller.ros.goal_interface import RESULTS
 from c3p_ros.frames import fill_pose
-from c3p_ros.goal_report import RESULTS
 from c3p_ros.messages import fill_twist
 
 NODE = 'position_controller'
@@ -51,9 +51,9 @@ class Place:
 
     def goal(self, *pose, **options):
         """Send a goal that the node takes."""
-        before = self.bench.nodes[NODE]._life.number
+        before = self.bench.nodes[NODE]._goals.life.number
         self.bench.goal(*pose, **options)
-        self.until(lambda: self.bench.nodes[NODE]._life.number > before, 'the goal')
+        self.until(lambda: self.bench.nodes[NODE]._goals.life.number > before, 'the goal')
 
     def ends(self, reason):
         """Wait for the only result with `reason`; return its values."""

@@ -4,7 +4,8 @@
 import numpy as np
 
 from c3p_bags.recorder.frames import RecordedFrames
-from c3p_bags.storage.bags import BagWriter
+from c3p_bags.storage.bag import Bag
+from c3p_bags.storage.bag_writer import BagWriter
 from c3p_dynamics.caster_dynamics import inverse_dynamics
 from c3p_kinematics.casters import inverse
 from c3p_kinematics.se2 import integrate
@@ -196,3 +197,33 @@ def write_bag(path, robot, run, urdf='', only=None, truth_frame='odom', slip=sli
             (0, 'velocity_controller: state', 'OK', {
                 'latency_p50_ms': 0.21, 'latency_p99_ms': 0.63, 'latency_max_ms': 1.8,
                 'cycles': len(run['t']), 'overruns': 0})]))
+
+
+def opened(function, path, *arguments, **options):
+    """Call a function with the open bag at a path."""
+    with Bag(path) as bag:
+        return function(bag, *arguments, **options)
+
+
+def topics_of(path):
+    """Return ``{topic: (message type, number of messages)}`` of a bag."""
+    with Bag(path) as bag:
+        return {name: (topic.kind, topic.count) for name, topic in bag.topics.items()}
+
+
+def read_raw(path, topics=None):
+    """Yield the serialised messages of a bag."""
+    with Bag(path) as bag:
+        yield from bag.raw(topics)
+
+
+def read_topics(path, topics=None):
+    """Yield the messages of a bag as objects."""
+    with Bag(path) as bag:
+        yield from bag.messages(topics)
+
+
+def notes_of(path):
+    """Return the notes of a bag."""
+    with Bag(path) as bag:
+        return bag.notes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of a bag is played and when; the node adds topics and a clock."""
+"""Selection and timing of played messages, without ROS."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from c3p_bags.storage.bags import BagError, RawMessage
+from c3p_bags.storage.bag_writer import BagError
+from c3p_bags.storage.messages import RawMessage
 
-# what moves a robot, or sets it free to move: the last part of a topic's name
+# topics that command a robot or enable it, by the last part of their names
 MOVING = ('commands', 'dynamics_effort', 'e_stop', 'goal', 'goal_pose', 'goal_update',
           'initialpose', 'joint_commands', 'reference_acceleration', 'reference_trajectory',
           'set_pose', 'wheel_effort')
-# and what it begins with: cmd_vel, cmd_vel_keyboard, …
+# or its begin: cmd_vel, cmd_vel_keyboard, …
 VELOCITY = 'cmd_vel'
 
-# topics of every node, played only when they are asked for by name: parameters have not changed
-# because a bag says so
+# topics of every node, played only if selected by name: a played event changes no parameter
 PRIVATE = ('/parameter_events',)
 
 CLOCK = '/clock'
 
-# an hour of a robot; eight bytes each
+# most counted messages: an hour of a robot, eight bytes each
 MOST_COUNTED = 10_000_000
 
 
 class Selection(NamedTuple):
-    """Topics of a bag: those that are played, and those that are muted because they command."""
+    """Topics of a bag: played ones, and commands that are muted."""
 
     played: tuple[str, ...]
     muted: tuple[str, ...]
@@ -37,7 +37,7 @@ class Selection(NamedTuple):
 
 def commands(topic: str) -> bool:
     """
-    Return whether a robot that hears `topic` may move.
+    Return True for a topic that commands a robot.
 
     Examples
     --------
@@ -48,40 +48,35 @@ def commands(topic: str) -> bool:
     return last in MOVING or last.startswith(VELOCITY)
 
 
-def select(topics: Iterable[str], wanted: Collection[str] = (), with_commands: bool = False
+def select(topics: Iterable[str], only: Collection[str] = (), with_commands: bool = False
            ) -> Selection:
     """
-    Return what is played of the topics of a bag.
+    Return the played and the muted topics of a bag.
 
     Parameters
     ----------
     topics : iterable of str
-    wanted : collection of str
-        Only these; empty means all but what every node has for itself.
+    only : collection of str
+        Selected topics; empty selects all but those of every node.
     with_commands : bool
-        Whether what moves a robot is played, too.
+        Play commands, too.
 
     Raises
     ------
     BagError
-        A wanted topic is not in the bag.
+        A selected topic is not in the bag.
     """
     topics = sorted(topics)
-    if missing := sorted(set(wanted) - set(topics)):
+    if missing := sorted(set(only) - set(topics)):
         raise BagError(f'topics {missing}: not in the bag, which has {topics}')
-    some = [t for t in topics if (t in wanted if wanted else t not in PRIVATE)]
+    some = [t for t in topics if (t in only if only else t not in PRIVATE)]
     muted = () if with_commands else tuple(t for t in some if commands(t))
     return Selection(tuple(t for t in some if t not in muted), muted)
 
 
 class Pace:
     """
-    When a moment of the recording is due.
-
-    Parameters
-    ----------
-    rate : float
-        Recorded time per real time.
+    Mapping of recorded time to real time, with pauses; `rate` is recorded per real time.
 
     Examples
     --------
@@ -96,32 +91,32 @@ class Pace:
     """
 
     def __init__(self, rate: float) -> None:
-        """Begin with nothing due."""
+        """Begin at recorded time zero."""
         self._rate = rate
         self._bag, self._real, self._paused = 0, 0.0, None
 
     @property
     def paused(self) -> bool:
-        """Whether time stands still."""
+        """Return True during a pause."""
         return self._paused is not None
 
     def begin(self, time: int, now: float) -> None:
-        """Let recorded `time` [ns] be `now` [s]; a pause goes on."""
+        """Set recorded `time` [ns] to `now` [s]; a pause continues."""
         self._bag, self._real = time, now
         if self._paused is not None:
             self._paused = now
 
     def due(self, time: int) -> float:
-        """Return when recorded `time` [ns] is, s, as long as there is no pause."""
+        """Return the real time of recorded `time` [ns], s, without further pauses."""
         return self._real + (time - self._bag) * 1e-9 / self._rate
 
     def pause(self, now: float) -> None:
-        """Stand still from `now` [s] on."""
+        """Pause at `now` [s]."""
         if self._paused is None:
             self._paused = now
 
     def resume(self, now: float) -> None:
-        """Go on at `now` [s]; what was due in between is due that much later."""
+        """Resume at `now` [s]; all due times shift by the pause."""
         if self._paused is not None:
             self._real += now - self._paused
             self._paused = None
@@ -138,8 +133,8 @@ class Window(NamedTuple):
         """
         Yield the messages of the window.
 
-        What is latched from before its beginning comes first, at the time of the beginning:
-        fixed frames and descriptions are recorded once. A duration of zero has no end.
+        Earlier latched messages come first, at the time of the begin: fixed frames and
+        descriptions are recorded once. A duration of zero has no end.
         """
         first, before = None, []
         for message in messages:
@@ -158,18 +153,9 @@ class Window(NamedTuple):
 
 def with_clock(messages: Iterable[RawMessage], rate: float) -> Iterator[RawMessage]:
     """
-    Yield the messages, and between them the times at which a clock is to tick.
+    Yield the messages with ticks of a clock at `rate` [Hz] of recorded time; 0 for no clock.
 
-    Parameters
-    ----------
-    messages : iterable of RawMessage
-    rate : float, Hz
-        Of recorded time; 0 for no clock.
-
-    Yields
-    ------
-    RawMessage
-        A tick has the topic ``/clock`` and no bytes; the first comes before the first message.
+    A tick has the topic ``/clock`` and no bytes; the first precedes the first message.
     """
     period, tick = (int(1e9 / rate) if rate else 0), None
     for message in messages:
@@ -182,18 +168,18 @@ def with_clock(messages: Iterable[RawMessage], rate: float) -> Iterator[RawMessa
 
 
 class Lateness:
-    """How much later than due messages went out, s."""
+    """Delays of messages beyond their due times, s."""
 
     def __init__(self) -> None:
-        """Start without any."""
+        """Start without messages."""
         self._late = array('d')
 
     def add(self, late: float) -> None:
-        """Count one message; what a loop plays for hours is not counted any more."""
+        """Count one message, up to `MOST_COUNTED`."""
         if len(self._late) < MOST_COUNTED:
             self._late.append(late)
 
-    def figures(self) -> Mapping[str, float]:
+    def quantiles(self) -> Mapping[str, float]:
         """Return median, 99th percentile and largest, s; nothing without messages."""
         if not self._late:
             return {}

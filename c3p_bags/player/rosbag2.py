@@ -10,13 +10,13 @@ from typing import Any
 import yaml
 
 from c3p_bags.player.playback import select
-from c3p_bags.storage.bag_contents import connections_of
+from c3p_bags.storage.bag import Bag
 from c3p_description.reading.yaml_files import read_yaml
 
 # packages that `ros2 bag` with MCAP files consists of
 PACKAGES = ('ros2bag', 'rosbag2_storage_mcap')
 
-# of frames, which move into the namespace of a robot
+# topics of frames, which move into the namespace of a robot
 FRAMES = ('/tf', '/tf_static')
 
 
@@ -66,21 +66,11 @@ def record_command(path: str, topics: Sequence[str], qos_file: str, *, snapshot_
     """
     Return the command that records.
 
-    Parameters
-    ----------
-    path : str
-        Of the new bag.
-    topics : sequence of str
-        Full names.
-    qos_file : str
-    snapshot_bytes : int
-        Above 0 so much is held in memory, and written when ``/recorder/snapshot`` is called.
-    compression : {'none', 'zstd'}
-    simulated_time : bool
-    log_level : str
+    `path` is that of the new bag, `qos_file` a file of overrides. `snapshot_bytes` above 0 are
+    held in memory, and written when ``/recorder/snapshot`` is called. `topics` have full names;
+    `compression`, `simulated_time` and `log_level` are options of the same meaning.
     """
-    # what is not published yet is subscribed to all the same, so that a goal, which is sent once,
-    # is not missed
+    # unpublished topics are subscribed to early, so that a goal, which is sent once, is not missed
     words = ['ros2', 'bag', 'record', '--storage', 'mcap', '--output', path, '--node-name',
              'recorder', '--qos-profile-overrides-path', qos_file, '--include-unpublished-topics',
              '--disable-keyboard-controls', '--log-level', log_level]
@@ -100,22 +90,16 @@ def play_command(bag: str, qos_file: str, *, rate: float = 1.0, topics: Sequence
     """
     Return the command that plays a bag, and the topics that it mutes.
 
-    Parameters
-    ----------
-    bag : str
-    qos_file : str
-    rate, clock, start_offset : float
-    topics : sequence of str
-    with_commands, loop, start_paused : bool
-        As the parameters of the player node.
-    log_level : str
+    Of `bag`, with a `qos_file` of overrides; `rate`, `topics`, `with_commands`, `clock`, `loop`,
+    `start_offset` and `start_paused` as the parameters of the player node, and `log_level`.
 
     Raises
     ------
     BagError
         The bag cannot be read, or lacks a topic.
     """
-    chosen = select(connections_of(bag), topics, with_commands)
+    with Bag(bag) as opened:
+        chosen = select(opened.topics, topics, with_commands)
     words = ['ros2', 'bag', 'play', bag, '--rate', f'{rate:g}', '--qos-profile-overrides-path',
              qos_file, '--disable-keyboard-controls', '--log-level', log_level]
     if clock:
@@ -126,7 +110,7 @@ def play_command(bag: str, qos_file: str, *, rate: float = 1.0, topics: Sequence
         words += ['--start-offset', f'{start_offset:g}']
     if start_paused:
         words.append('--start-paused')
-    # what is played is named, so that what is muted cannot slip through
+    # an explicit list of topics keeps the muted ones out
     return [*words, '--topics', *chosen.played], chosen.muted
 
 

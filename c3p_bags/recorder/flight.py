@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What makes a node with a SnapshotWriter a flight recorder: a service, a watch and a pump."""
+"""Flight recorder of a node with a SnapshotWriter: service, fault watch and pump."""
 
 from __future__ import annotations
 
@@ -11,62 +11,52 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
+from c3p_bags.recorder.readers import read_message
 from c3p_bags.recorder.snapshots import SnapshotWriter
 from c3p_bags.recorder.triggers import FaultWatch
-from c3p_bags.storage.reading import read_message
 
 DIAGNOSTICS = 'diagnostic_msgs/msg/DiagnosticArray'
 
-# how often a snapshot is written on, s
+# period at which a snapshot is continued, s
 PUMP_PERIOD = 0.01
 
 
 class FlightRecorder:
     """
-    Triggers snapshots on ``~/snapshot`` and on errors, and writes them a part at a time.
+    Triggers snapshots on ``~/snapshot`` and on errors, and writes them in parts.
 
-    Parameters
-    ----------
-    node : Node
-    writer : SnapshotWriter
-    now : callable
-        Returns the time of the recording, ns.
-    disk : callable
-        Returns a context in which the disk may fail.
+    `now` returns the time of the recording [ns], `disk` a context that handles disk errors.
     """
 
     def __init__(self, node: Node, writer: SnapshotWriter, now: Callable[[], int],
                  disk: Callable[[], AbstractContextManager[None]]) -> None:
-        """Offer the service."""
+        """Create the service."""
         self._node, self._writer, self._now, self._disk = node, writer, now, disk
         self._watch = FaultWatch(node.get_fully_qualified_name().lstrip('/'))
         node.create_service(Trigger, '~/snapshot', self._on_service)
-        # runs only while a snapshot is written, and also where simulated time stands
+        # runs only during a snapshot, also while simulated time does not advance
         self._pump = node.create_timer(PUMP_PERIOD, self._on_pump,
                                        clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._pump.cancel()
 
     def diagnostics(self, _: int, data: bytes) -> None:
         """
-        Look whether a serialised DiagnosticArray is a reason for a snapshot.
+        Trigger a snapshot for each new error in a serialised DiagnosticArray.
 
-        Raises
-        ------
-        MessageError
-            It cannot be read; see `read_message`.
+        Raises MessageError; see `read_message`.
         """
         message = read_message(self._writer.types, data, DIAGNOSTICS)
         for reason in self._watch.look((s.name, s.level, s.message) for s in message.status):
             self.take(reason)
 
     def take(self, reason: str) -> Path | None:
-        """Begin a snapshot or prolong it; return its bag, None when none may be written."""
+        """Begin or prolong a snapshot; return its bag, None at the limit of snapshots."""
         path = None
         with self._disk():
             path = self._writer.trigger(reason, self._now())
             self._pump.reset()
             self._node.get_logger().warning(
-                f'snapshot {path or "not written, there are as many as allowed"}: {reason}')
+                f'snapshot {path or "not written: limit reached"}: {reason}')
         return path
 
     def _on_service(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:

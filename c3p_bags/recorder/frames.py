@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""/tf, /tf_static and robot_description for the bag of a robot whose nodes do not publish them."""
+"""Computed /tf, /tf_static and robot_description of a robot that publishes none of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from c3p_bags.recorder.readers import read_message
 from c3p_bags.recorder.transforms import Frame, FrameTree, Transform, compose, inverse
-from c3p_bags.storage.bags import BagWriter
-from c3p_bags.storage.reading import read_message
+from c3p_bags.storage.bag_writer import BagWriter
 
 TF = 'tf2_msgs/msg/TFMessage'
 
 
 def _period(rate: float) -> int:
-    """Return the least distance of two messages, ns; a little less than the period, for jitter."""
+    """Return the least interval of messages, ns: a little less than the period, for jitter."""
     return int(0.9e9 / rate)
 
 
@@ -27,12 +27,11 @@ class RecordedFrames:
     writer : BagWriter
         With `tf_topic`, `static_topic` and `description_topic` announced.
     urdf : str
-        Description of the robot; empty when there is none, then only the odometry's frame is
-        written.
+        Description of the robot; empty to write only the frame of the odometry.
     rate : float, Hz
-        At most so many /tf messages from each source.
+        Largest rate of /tf messages from each source.
     description_topic, tf_topic, static_topic : str
-        Names as the robot's nodes would use them: in a namespace they may be remapped.
+        Resolved names: in a namespace they may be remapped.
 
     Raises
     ------
@@ -54,7 +53,7 @@ class RecordedFrames:
         self._next = {'odom': 0, 'joints': 0}
 
     def start(self, time: int) -> None:
-        """Write what never changes: fixed frames and the description; `time` is in ns."""
+        """Write fixed frames and the description; `time` is in ns."""
         if self._tree is None:
             return
         stamp = self._types['builtin_interfaces/msg/Time'](*divmod(time, 1_000_000_000))
@@ -66,10 +65,7 @@ class RecordedFrames:
         """
         Write the frames of the moving joints of a serialised JointState.
 
-        Raises
-        ------
-        MessageError
-            It cannot be read; see `read_message`.
+        Raises MessageError; see `read_message`.
         """
         if self._tree is None or not self._due('joints', time):
             return
@@ -81,13 +77,10 @@ class RecordedFrames:
         """
         Write the frame of a serialised Odometry.
 
-        A frame has one parent, so where the odometry's child frame hangs on the root of the robot
-        (``base_link`` on ``base_footprint``), it is the root that is placed in ``odom``.
+        A frame has one parent: if the odometry's child frame is fixed to the root of the robot
+        (``base_link`` to ``base_footprint``), the transform places the root in ``odom``.
 
-        Raises
-        ------
-        MessageError
-            It cannot be read; see `read_message`.
+        Raises MessageError; see `read_message`.
         """
         if not self._due('odom', time):
             return

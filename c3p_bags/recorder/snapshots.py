@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A flight recorder: the last seconds of everything in memory, written to a bag when asked to.
+Ring buffer of a flight recorder: the last seconds in memory, written to a bag on a trigger.
 
-What is latched (the description of the robot, fixed frames, parameters) came long before the last
-seconds; the last of it is kept for ever, and begins every snapshot.
+Latched messages (description of the robot, fixed frames, parameters) are older than the buffer;
+the last ones are kept, and begin every snapshot.
 """
 
 from __future__ import annotations
@@ -13,29 +13,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from c3p_bags.storage.bags import BagError, BagWriter, message_types
+from c3p_bags.storage.bag_writer import BagError, BagWriter, message_types
 
-# distinct messages of a latched topic that are kept: several nodes publish /tf_static
+# kept distinct messages of a latched topic: several nodes publish /tf_static
 DISTINCT = 64
 
-# how often the time after a trigger fits into a snapshot: errors that go on coming begin another
+# longest snapshot after its trigger, in multiples of `after`: later errors begin another one
 PROLONGED = 10
 
 
 class SnapshotLimits(NamedTuple):
     """
-    How much is held and written.
+    Limits of memory and disk.
 
-    Attributes
-    ----------
-    seconds : float
-        Held in memory, so written from before a trigger.
-    bytes : int
-        Held in memory at most; what is older goes even when it is younger than `seconds`.
-    after : float, s
-        Written from after a trigger; another trigger within that time prolongs the snapshot.
-    most : int
-        Snapshots of one run: an error that comes and goes must not fill the disk.
+    Seconds and bytes in memory (the oldest messages are dropped first), seconds recorded after a
+    trigger (another one within this time prolongs the snapshot), and most snapshots of one run: a
+    recurring error must not fill the disk.
     """
 
     seconds: float = 30.0
@@ -46,7 +39,7 @@ class SnapshotLimits(NamedTuple):
 
 class SnapshotWriter:
     """
-    Takes messages like a `BagWriter`; writes them on `trigger`, a part of them on each `pump`.
+    Takes messages like a `BagWriter`; writes them on `trigger`, in parts on each `pump`.
 
     Parameters
     ----------
@@ -93,17 +86,23 @@ class SnapshotWriter:
 
     @property
     def writing(self) -> bool:
-        """Return whether a snapshot is not complete yet."""
+        """Return True while a snapshot is incomplete."""
         return self._bag is not None
 
+    def metrics(self) -> dict[str, Any]:
+        """Return path, messages taken, in total and by topic, what is held, and snapshots."""
+        return {'bag': self.path, 'messages': sum(self.counts.values()),
+                'held [s]': f'{self.held:.1f}', 'held [MiB]': f'{self.bytes / 2**20:.1f}',
+                'snapshots': len(self.snapshots), **self.counts}
+
     def note(self, notes: Mapping[str, str]) -> None:
-        """Put words into the metadata of every snapshot to come."""
+        """Add entries to the metadata of every later snapshot."""
         self._notes.update(notes)
 
     def add(self, topic: str, kind: str, latched: bool = False) -> None:
         """Announce a topic; parameters and errors as `BagWriter.add`."""
         if kind not in self.types.fielddefs:
-            raise BagError(f'{topic}: message type {kind!r} is not known')
+            raise BagError(f'{topic}: message type {kind!r} is unknown')
         self._topics[topic] = (kind, latched)
         if self._bag is not None:
             self._bag.add(topic, kind, latched)
@@ -119,14 +118,14 @@ class SnapshotWriter:
         begin, ring = time - int(1e9 * self.limits.seconds), self._ring
         while ring and (ring[0][1] < begin or self.bytes > self.limits.bytes):
             self.bytes -= len(ring.popleft()[2])
-        # to the end of a snapshot everything goes into it, so that it may be prolonged any time
+        # until its end a snapshot takes every message, so that it can be prolonged at any time
         if self._bag is not None:
             self._pending.append(entry)
             self.expire(time)
 
     def _keep(self, topic: str, time: int, data: bytes) -> None:
         kept = self._latched.setdefault(topic, {})
-        # the newest stands last, also when it was there before
+        # the newest is last, also a repeated one
         kept.pop(data, None)
         kept[data] = time
         while len(kept) > DISTINCT:
@@ -140,16 +139,8 @@ class SnapshotWriter:
         """
         Begin a snapshot, or prolong the one under way.
 
-        Parameters
-        ----------
-        reason : str
-            Goes into the metadata of the bag as ``c3p_trigger``.
-        now : int, ns
-
-        Returns
-        -------
-        Path or None
-            The bag; None when there have been as many as the limits allow.
+        The `reason` becomes the note ``c3p_trigger`` of the bag, the time `now` [ns]
+        ``c3p_trigger_time``. Returns the bag, None at the limit of snapshots.
 
         Raises
         ------
@@ -177,12 +168,9 @@ class SnapshotWriter:
 
     def pump(self, count: int = 500) -> bool:
         """
-        Write some of what is to be written; return whether a snapshot is not complete yet.
+        Write some of the pending messages; return True while the snapshot is incomplete.
 
-        Parameters
-        ----------
-        count : int
-            Messages at most: 500 take some 10 ms, in which no message is lost to a full queue.
+        At most `count` messages: 500 take some 10 ms, in which no queue overflows.
 
         Raises
         ------
@@ -199,12 +187,12 @@ class SnapshotWriter:
         return self._bag is not None
 
     def expire(self, now: int) -> None:
-        """End the time after the trigger by the clock, where no message comes any more."""
+        """End the time after the trigger by the clock, also without messages."""
         if self._until is not None and now > self._until:
             self._until = None
 
     def close(self) -> None:
-        """Complete the snapshot under way; harmless when closed already."""
+        """Complete the current snapshot; no effect without one."""
         self._until = None
         while self.pump(10_000):
             pass

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Frames of a robot from its URDF text and joint positions, as robot_state_publisher has them.
+Frames of a robot from its URDF and joint positions, as robot_state_publisher computes them.
 
 A transform is a translation [m] and a unit quaternion (x, y, z, w): the pose of the child frame in
 its parent: ``p_parent = R p_child + t``. Plain floats: for a dozen joints faster than arrays.
@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
-from xml.etree import ElementTree
 
-from c3p_description.model import ModelError
-from c3p_description.reading.xml_files import parse_xml
-from c3p_description.texts import brief, one_line
+from c3p_description.model import Array, ModelError
+from c3p_description.reading.urdf_xml import read_tree
 
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
@@ -38,31 +35,6 @@ class Frame(NamedTuple):
     parent: str
     child: str
     transform: Transform
-
-
-@dataclass(frozen=True)
-class Joint:
-    """
-    One joint of a URDF.
-
-    Attributes
-    ----------
-    name, kind, parent, child : str
-    origin : Transform
-        Pose of the child at joint position zero.
-    axis : (float, float, float)
-        Unit vector.
-    mimic : (str, float, float) or None
-        Joint that it follows, multiplier and offset.
-    """
-
-    name: str
-    kind: str
-    parent: str
-    child: str
-    origin: Transform
-    axis: Vector
-    mimic: tuple[str, float, float] | None = None
 
 
 def _product(a: Quaternion, b: Quaternion) -> Quaternion:
@@ -107,28 +79,19 @@ def from_roll_pitch_yaw(roll: float, pitch: float, yaw: float) -> Quaternion:
                                                     about((1, 0, 0), roll)))
 
 
-def _numbers(element: ElementTree.Element | None, attribute: str, default: str) -> Vector:
-    text = default if element is None else element.get(attribute, default)
-    values = [float(v) for v in text.split()]
-    if len(values) != 3 or not all(math.isfinite(v) for v in values):
-        raise ValueError(f'{attribute} = {brief(text)}: expected 3 finite numbers')
-    x, y, z = values
-    return x, y, z
-
-
-def _joint(element: ElementTree.Element) -> Joint:
-    origin = element.find('origin')
-    axis = _numbers(element.find('axis'), 'xyz', '1 0 0')
-    length = math.hypot(*axis) or 1.0
-    mimic = element.find('mimic')
-    return Joint(
-        element.get('name', ''), element.get('type', ''), element.find('parent').get('link'),
-        element.find('child').get('link'),
-        Transform(_numbers(origin, 'xyz', '0 0 0'),
-                  from_roll_pitch_yaw(*_numbers(origin, 'rpy', '0 0 0'))),
-        (axis[0] / length, axis[1] / length, axis[2] / length),
-        None if mimic is None else (mimic.get('joint'), float(mimic.get('multiplier', '1')),
-                                    float(mimic.get('offset', '0'))))
+def from_matrix(pose: Array) -> Transform:
+    """Return the transform of a homogeneous matrix (4, 4)."""
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = pose[:3, :3].tolist()
+    # 4 times the squares of x, y, z and w: the largest is well above zero
+    squares = (1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz, 1 + xx + yy + zz)
+    rows = ((squares[0], xy + yx, xz + zx, zy - yz), (xy + yx, squares[1], yz + zy, xz - zx),
+            (xz + zx, yz + zy, squares[2], yx - xy), (zy - yz, xz - zx, yx - xy, squares[3]))
+    largest = max(range(4), key=squares.__getitem__)
+    row = rows[3] if squares[3] >= 1.0 else rows[largest]
+    length = math.hypot(*row)
+    x, y, z, w = (value / length for value in row)
+    tx, ty, tz = pose[:3, 3].tolist()
+    return Transform((tx, ty, tz), (x, y, z, w))
 
 
 class FrameTree:
@@ -140,10 +103,15 @@ class FrameTree:
     urdf : str
         XML text.
 
+    Attributes
+    ----------
+    root : str
+    joints : tuple of urdf_tree.Joint
+
     Raises
     ------
     ModelError
-        The text is not a URDF with exactly one root link.
+        The text is not a valid URDF.
 
     Examples
     --------
@@ -158,54 +126,38 @@ transform=Transform(translation=(1.0, 0.0, 0.0), rotation=(0.0, 0.0, 0.0, 1.0)))
     def __init__(self, urdf: str) -> None:
         """Read links and joints."""
         try:
-            robot = parse_xml(urdf)
-            self.joints = tuple(_joint(j) for j in robot.findall('joint'))
-        except (AttributeError, TypeError, ValueError) as error:
-            raise ModelError(f'robot_description is not a URDF: {one_line(error)}') from error
-        self._to = {joint.child: joint for joint in self.joints}
-        roots = [name for name in (link.get('name', '') for link in robot.findall('link'))
-                 if name not in self._to]
-        if len(roots) != 1:
-            raise ModelError(f'robot_description has root links {brief(roots)}: exactly one is '
-                             'needed')
-        self.root = roots[0]
+            tree = read_tree(urdf)
+        except ModelError as error:
+            raise ModelError(f'robot_description is not a URDF: {error}') from error
+        self.root, self.joints = tree.root, tree.joints
+        # as plain numbers: the frames of a dozen joints are computed for every message
+        self._joints = [(joint, from_matrix(joint.origin), tuple(joint.axis.tolist()))
+                        for joint in tree.joints]
+        self._fixed_to_root = {link: from_matrix(pose) for link, pose in tree.body(
+            tree.root, (j.name for j in tree.joints if j.kind != 'fixed')).items()}
 
     def fixed(self) -> list[Frame]:
-        """Return the frames that never move in their parents."""
-        return [Frame(j.parent, j.child, j.origin) for j in self.joints if j.kind == 'fixed']
+        """Return the frames of the fixed joints."""
+        return [Frame(joint.parent, joint.child, origin) for joint, origin, _ in self._joints
+                if joint.kind == 'fixed']
 
     def movable(self, positions: Mapping[str, float]) -> list[Frame]:
-        """
-        Return the frames of the moving joints.
-
-        Parameters
-        ----------
-        positions : mapping
-            Joint name → position, rad or m. Joints without a finite position are left out.
-        """
+        """Return the frames of the joints with a finite position, rad or m, by joint name."""
         frames = []
-        for joint in self.joints:
+        for joint, origin, axis in self._joints:
             if joint.kind not in MOVABLE:
                 continue
+            # a mimic joint has no position of its own
             leader, factor, offset = joint.mimic or (joint.name, 1.0, 0.0)
             position = factor * positions.get(leader, math.nan) + offset
             if not math.isfinite(position):
                 continue
-            if joint.kind in TURNING:
-                motion = Transform(rotation=about(joint.axis, position))
-            else:
-                x, y, z = joint.axis
-                motion = Transform((x * position, y * position, z * position))
-            frames.append(Frame(joint.parent, joint.child, compose(joint.origin, motion)))
+            x, y, z = axis
+            motion = (Transform(rotation=about(axis, position)) if joint.kind in TURNING
+                      else Transform((x * position, y * position, z * position)))
+            frames.append(Frame(joint.parent, joint.child, compose(origin, motion)))
         return frames
 
     def from_root(self, link: str) -> Transform | None:
-        """Return the pose of `link` in the root where only fixed joints lie between, else None."""
-        pose, left = Transform(), len(self.joints)
-        while link != self.root:
-            # links that hang on each other never lead to the root
-            joint, left = self._to.get(link) if left else None, left - 1
-            if joint is None or joint.kind != 'fixed':
-                return None
-            pose, link = compose(joint.origin, pose), joint.parent
-        return pose
+        """Return the pose of `link` in the root if only fixed joints connect them, else None."""
+        return self._fixed_to_root.get(link)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a flight recorder keeps what it holds: a status that has become an error."""
+"""Trigger of a flight recorder: a status that becomes an error."""
 
 from __future__ import annotations
 
@@ -8,21 +8,17 @@ from collections.abc import Iterable
 ERROR = 2
 
 
-# statuses in error that are remembered, so that made-up names do not fill the memory
+# most remembered statuses in error: arbitrary names must not fill the memory
 MOST_FAILED = 1000
 
 
 class FaultWatch:
     """
-    Sees statuses become errors.
+    Detects statuses that become errors.
 
-    An error that stays is told once; one that comes back after it was gone is told again. A status
-    whose first word is an error already is told, too: what went before it may still be held.
-
-    Parameters
-    ----------
-    own : str
-        Name of the node that records: its own troubles, such as a full disk, are no reason.
+    A persistent error is reported once, a recurring one again. A status whose first message is an
+    error is reported, too: its cause may still be in memory. Errors of the recording node `own`,
+    such as a full disk, are ignored.
 
     Examples
     --------
@@ -34,19 +30,12 @@ class FaultWatch:
     """
 
     def __init__(self, own: str = '') -> None:
-        """Start with everything well."""
+        """Start without errors."""
         self._own = own
         self._failed: dict[str, None] = {}
 
     def look(self, statuses: Iterable[tuple[str, int, str]]) -> list[str]:
-        """
-        Return what has become an error, in words.
-
-        Parameters
-        ----------
-        statuses : iterable of (name, level, message)
-            Of one DiagnosticArray.
-        """
+        """Return the new errors among (name, level, message) of one DiagnosticArray, as texts."""
         found = []
         for name, level, message in statuses:
             if self._own and name.split(':')[0] == self._own:

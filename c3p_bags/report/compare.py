@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two bags by their numbers."""
+"""Comparison of two bags by their numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from c3p_bags.report.tables import number, table
 
 
 class Compared(NamedTuple):
-    """A number that two bags are compared by: name, unit, factor to it, and where it stands."""
+    """A compared number: name, unit, factor to this unit, and function that finds it."""
 
     name: str
     unit: str
@@ -29,15 +29,15 @@ def _path(*keys: str) -> Callable[[Mapping[str, Any]], float | None]:
 
 COMPARED = (
     Compared('duration', 's', 1.0, _path('duration_s')),
-    Compared('way driven', 'm', 1.0, _path('distance_m')),
+    Compared('distance driven', 'm', 1.0, _path('distance_m')),
     Compared('goals reached', '', 1.0,
              lambda n: sum(bool(g['reached']) for g in n['goals']) if n['goals'] else None),
     Compared('last goal: time', 's', 1.0, _path('time_s')),
     Compared('last goal: largest path error', 'mm', 1e3, _path('path_error_max_m')),
     Compared('last goal: final error', 'mm', 1e3, _path('final_error_m')),
-    Compared('odometry from truth, at the end', 'mm', 1e3, _path('odometry', 'error_final_m')),
+    Compared('odometry error at the end', 'mm', 1e3, _path('odometry', 'error_final_m')),
     Compared('slips', '', 1.0, lambda n: len(n['slip']['events'])),
-    Compared('slipped, all wheels', 'mm', 1e3,
+    Compared('slip distance, all wheels', 'mm', 1e3,
              lambda n: sum(e['distance_m'] for e in n['slip']['events'])),
     Compared('fastest slip', 'm/s', 1.0,
              lambda n: max((w['largest_mps'] for w in n['slip']['by_wheel']), default=0.0)),
@@ -49,23 +49,15 @@ COMPARED = (
     Compared('latency p50', 'ms', 1e3, _path('timing', 'latency_s', 'p50')),
     Compared('latency p99', 'ms', 1e3, _path('timing', 'latency_s', 'p99')),
     Compared('latency max', 'ms', 1e3, _path('timing', 'latency_s', 'max')),
-    Compared('complaints of nodes', '', 1.0, lambda n: len(n['complaints'])),
+    Compared('warnings and errors of nodes', '', 1.0, lambda n: len(n['complaints'])),
 )
 
 
 def differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
     """
-    Return what two bags are compared by, in SI units.
+    Return the compared numbers of `a` and `b`, both of `run_numbers`, in SI units.
 
-    Parameters
-    ----------
-    a, b : mapping
-        Of `run_numbers`.
-
-    Returns
-    -------
-    dict
-        Name → ``a``, ``b`` and ``difference`` (b − a); None where a bag does not have it.
+    Name → ``a``, ``b`` and ``difference`` (b − a); None where a bag lacks the number.
     """
     found = {}
     for what in COMPARED:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of a drive: path, casters, velocities, torques, errors and slip on one page."""
+"""Page of a drive to a goal: path, casters, velocities, torques, errors and slip."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
 
 from c3p_bags.report import style
 from c3p_bags.report.path import draw_path, is_wide
@@ -24,38 +25,25 @@ from c3p_bags.runs.run_log import RunLog
 from c3p_description.model import CasterRobot
 from c3p_kinematics.se2 import to_floor, wrap
 
-# lower end of the logarithmic panel, m: below it is the noise of encoders, not an error
+# lower end of the logarithmic panel, m: the noise of encoders is below
 LEAST_DISTANCE = 1e-3
 
-# the slip panel shows at least so much, mm/s
+# least range of the slip panel, mm/s
 LEAST_RESIDUAL = 10.0
 
-# a yaw error that never exceeds this is not drawn, rad
+# least peak of a drawn yaw error, rad
 YAW_SHOWN = 0.05
 
 
 def drive_figure(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],
                  path: str | Path) -> list[Path]:
     """
-    Draw a drive on one page and write it as PNG (300 dpi) and PDF.
+    Draw a drive on one page and write it as PNG (300 dpi) and PDF; return the two files.
 
-    Parameters
-    ----------
-    log : RunLog
-    robot : CasterRobot
-    metrics : mapping
-        Of `drive_metrics`.
-    path : str or Path
-        With or without suffix.
-
-    Returns
-    -------
-    list of Path
-        The two files.
+    `log`, `robot` and `metrics` are the arguments and the result of `drive_metrics`; the suffix of
+    `path` is optional.
     """
-    page = style.figure(12.0, 8.6)
-    grid = page.add_gridspec(3, 3, left=0.055, right=0.985, top=0.885, bottom=0.055,
-                             hspace=0.36, wspace=0.22)
+    page, grid = _page(robot, metrics)
     start = goal_time(log)
     # the path takes two cells, side by side or one above the other
     wide = is_wide(log, robot, metrics)
@@ -70,7 +58,6 @@ def drive_figure(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],
     _errors(panels[5], log, metrics, start)
     _slip(panels[6], log, start)
     panels[0].set_xlim(log.joints.time[0] - start, log.joints.time[-1] - start)
-    _headline(page, robot, metrics)
     return style.save(page, path)
 
 
@@ -79,12 +66,10 @@ def _value(metrics: Mapping[str, Any], key: str, form: str, scale: float = 1.0) 
     return 'n/a' if value is None else format(value * scale, form)
 
 
-def _headline(page: Figure, robot: CasterRobot, metrics: Mapping[str, Any]) -> None:
+def _page(robot: CasterRobot, metrics: Mapping[str, Any]) -> tuple[Figure, GridSpec]:
+    """Return the page with its headline, and the grid of its panels."""
     x, y, yaw = metrics['goal_pose']
-    end = (f'reached in {metrics["time_s"]:.1f} s' if metrics['reached'] else 'goal NOT reached')
-    colour = style.REFERENCE if metrics['reached'] else style.ALERT
-    page.text(0.055, 0.965, f'{robot.name}: drive to ({x:g} m, {y:g} m, {np.degrees(yaw):.3g}°), '
-              f'{end}', fontsize=13, fontweight='bold', va='center', color=colour)
+    end = f'reached in {metrics["time_s"]:.1f} s' if metrics['reached'] else 'goal NOT reached'
     aligned = ('casters not aligned' if metrics['align_time_s'] is None else
                f'casters aligned after {metrics["align_time_s"]:.2f} s')
     parts = [aligned,
@@ -98,7 +83,8 @@ def _headline(page: Figure, robot: CasterRobot, metrics: Mapping[str, Any]) -> N
         parts.append('command latency ' + ' / '.join(
             f'{name} {value:.3g}' for name, value in metrics['latency_ms'].items()
             if value is not None) + ' ms')
-    page.text(0.055, 0.932, '   |   '.join(parts), fontsize=8.5, va='center', color='#333333')
+    return style.page(f'{robot.name}: drive to ({x:g} m, {y:g} m, {np.degrees(yaw):.3g}°), {end}',
+                      parts, good=metrics['reached'])
 
 
 def _velocities(panels: list[Axes], log: RunLog, start: float) -> None:
@@ -185,7 +171,7 @@ def _errors(axes: Axes, log: RunLog, metrics: Mapping[str, Any], start: float) -
 def _slip(axes: Axes, log: RunLog, start: float) -> None:
     style.dress(axes, '(h) slip residual of the wheels', style.TIME, 'residual [mm/s]')
     if log.slip is None:
-        style.absent(axes, 'wheel slip')
+        style.absent(axes, 'wheel slip was not recorded')
         return
     size = 1000.0 * np.hypot(log.slip.residual[..., 0], log.slip.residual[..., 1])
     time = log.slip.time - start

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run cut at its goals: the figures of each drive."""
+"""Metrics of the drive to each goal of a run."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from c3p_bags.runs.run_log import Goal, Motion, RunLog
 from c3p_description.model import CasterRobot
 from c3p_kinematics.se2 import compose
 
-# of the figures of a drive, those that a table of goals shows
+# metrics of a drive in the table of goals
 SHOWN = ('reached', 'time_s', 'align_time_s', 'path_error_max_m', 'path_error_rms_m',
          'final_error_m', 'final_yaw_error_rad', 'ground_truth_final_error_m',
          'max_wheel_torque_nm')
 
 
 def part(log: RunLog, begin: float, end: float) -> RunLog:
-    """Return the run between two times [s], the times as they are; what is empty is None."""
+    """Return the run between two times [s], with unchanged times; empty parts are None."""
     def cut(found: Any) -> Any:
         if found is None:
             return None
@@ -37,28 +37,20 @@ def part(log: RunLog, begin: float, end: float) -> RunLog:
 
 
 def in_odom(goal: Goal, odom: Motion | None) -> Goal:
-    """Return a goal in the odometry's frame; one ahead of the robot is placed where it was."""
+    """Return a goal in the odometry's frame; a goal in the robot's frame is converted."""
     if odom is None or goal.frame != odom.child_frame:
         return goal
     pose = compose(pose_at(odom, goal.time), np.array(goal.pose))
     return Goal(goal.time, tuple(pose.tolist()), odom.frame)
 
 
-def goal_figures(log: RunLog, robot: CasterRobot, goal_tolerance: float, yaw_tolerance: float
+def goal_metrics(log: RunLog, robot: CasterRobot, goal_tolerance: float, yaw_tolerance: float
                  ) -> list[dict[str, Any]]:
     """
-    Return the figures of the drive to each goal, until the next one.
+    Return the metrics of the drive to each goal of `log`, until the next one.
 
-    Parameters
-    ----------
-    log : RunLog
-    robot : CasterRobot
-    goal_tolerance, yaw_tolerance : float, m and rad
-
-    Returns
-    -------
-    list of dict
-        ``goal_pose`` in the odometry's frame, ``begin_s``, ``end_s`` and `SHOWN` of each.
+    Each has ``goal_pose`` in the odometry's frame, ``begin_s``, ``end_s`` and `SHOWN`. `robot` is
+    the model; `goal_tolerance` [m] and `yaw_tolerance` [rad] define the goal zone.
     """
     ends = [g.time for g in log.goals[1:]] + [float('inf')] * bool(log.goals)
     last = float(log.joints.time[-1])
@@ -67,10 +59,10 @@ def goal_figures(log: RunLog, robot: CasterRobot, goal_tolerance: float, yaw_tol
         # the sample at the next goal still belongs here
         piece = part(log, goal.time, end)
         there = in_odom(goal, log.odom)
-        figures = drive_metrics(replace(piece, goals=(there,)), robot, there.pose, goal_tolerance,
+        metrics = drive_metrics(replace(piece, goals=(there,)), robot, there.pose, goal_tolerance,
                                 yaw_tolerance)
         found.append({'goal_pose': list(there.pose), 'frame': there.frame, 'begin_s': goal.time,
-                      'end_s': min(end, last), **{key: figures[key] for key in SHOWN}})
+                      'end_s': min(end, last), **{key: metrics[key] for key in SHOWN}})
     return found
 
 

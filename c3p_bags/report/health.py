@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the nodes said of themselves, as stretches of time."""
+"""States of the nodes over time, from their diagnostics."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from c3p_bags.runs.run_log import Health
 
 LEVELS = ('OK', 'WARN', 'ERROR', 'STALE')
 
-# a node that has said nothing for longer has a stale state, s; each speaks once a second
+# a node without a status for longer is stale, s; each publishes once a second
 SILENCE = 3.0
 
 
 class Span(NamedTuple):
-    """A stretch of time in which a node's level and message did not change; times in s."""
+    """An interval in which a node's level and message did not change; times in s."""
 
     name: str
     level: int
@@ -26,18 +26,9 @@ class Span(NamedTuple):
 
 def spans(diagnostics: Iterable[Health], end: float) -> tuple[Span, ...]:
     """
-    Return the states of all nodes.
+    Return the states of all nodes until the `end` [s] of the run, by name, then by time.
 
-    Parameters
-    ----------
-    diagnostics : iterable of Health
-    end : float, s
-        Of the run.
-
-    Returns
-    -------
-    tuple of Span
-        By name, then by time; a silence of more than 3 s is STALE.
+    A silence of more than 3 s is STALE.
     """
     of: dict[str, list[Health]] = {}
     for health in diagnostics:
@@ -48,9 +39,9 @@ def spans(diagnostics: Iterable[Health], end: float) -> tuple[Span, ...]:
     return tuple(found)
 
 
-def _of_node(name: str, told: list[Health], end: float) -> list[Span]:
+def _of_node(name: str, statuses: list[Health], end: float) -> list[Span]:
     found: list[Span] = []
-    for health, after in zip(told, [*(h.time for h in told[1:]), end], strict=True):
+    for health, after in zip(statuses, [*(h.time for h in statuses[1:]), end], strict=True):
         until = min(after, health.time + SILENCE)
         last = found[-1] if found else None
         if (last and (last.level, last.message) == (health.level, health.message)
@@ -64,5 +55,5 @@ def _of_node(name: str, told: list[Health], end: float) -> list[Span]:
 
 
 def complaints(states: Iterable[Span]) -> tuple[Span, ...]:
-    """Return what was not OK, in the order of time."""
+    """Return the states other than OK, in the order of time."""
     return tuple(sorted((s for s in states if s.level), key=lambda s: (s.begin, -s.level)))

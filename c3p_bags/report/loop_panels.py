@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panels of the loop: latency, cycles, and what the nodes said."""
+"""Panels of the control loop: latency, cycles and diagnostics."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from matplotlib.axes import Axes
 
 from c3p_bags.report import style
 from c3p_bags.report.health import LEVELS
+from c3p_bags.report.palette import INK
 from c3p_bags.report.run import Run
-from c3p_bags.report.sheet import INK, dress, envelope, legend, say
+from c3p_bags.report.sheet import dress, envelope, legend
 
-# of the histogram, per decade of time
+# bins of the histogram per decade of time
 BINS_PER_DECADE = 20
 
-# of the levels of diagnostics
+# colours of the levels of diagnostics
 COLOURS = ('#2da44e', '#E69F00', '#cf222e', '#8c959f')
 
-NO_CLOCK = 'recorded in simulated time: no latency'
+NO_CLOCK = 'recorded in simulated time: latency unknown'
 
 
 def draw_latency_histogram(axes: Axes, run: Run) -> None:
-    """Draw how long commands took, both axes logarithmic, so that the few late ones are seen."""
+    """Draw the histogram of the latency; logarithmic axes show the few late commands."""
     dress(axes, 'commands')
     axes.set_xlabel('from joint_states to wheel_effort, as recorded [ms]', fontsize=style.LABEL,
                     color=INK)
     latency = 1000.0 * run.timing.latency
     if not len(latency):
-        say(axes, NO_CLOCK if run.timing.answered else 'no wheel commands in this bag')
+        style.absent(axes, NO_CLOCK if run.timing.answered else 'no wheel commands in this bag')
         axes.set_xticks([])
         return
     axes.set_xscale('log')
@@ -49,7 +50,7 @@ def draw_latency(axes: Axes, run: Run) -> None:
     """Draw the latency over time."""
     dress(axes, 'latency [ms]')
     if not len(run.timing.latency):
-        say(axes, 'no latency')
+        style.absent(axes, 'no latency')
         return
     axes.plot(*envelope(run.timing.time, 1000.0 * run.timing.latency), color=style.SENSED,
               linewidth=0.8)
@@ -63,9 +64,9 @@ def draw_cycles(axes: Axes, run: Run) -> None:
     """Draw the time between joint states."""
     dress(axes, 'period [ms]')
     if not len(run.timing.interval):
-        say(axes, 'a single sample')
+        style.absent(axes, 'a single sample')
         return
-    # a pause belongs to the time before the sample that ends it
+    # an interval ends with its sample
     axes.plot(*envelope(run.log.joints.time[1:], 1000.0 * run.timing.interval), color=INK,
               drawstyle='steps-pre', linewidth=0.8)
     axes.set_ylim(0.0, 1100.0 * max(float(run.timing.interval.max()), 2 * run.timing.period))
@@ -76,10 +77,10 @@ def draw_states(axes: Axes, run: Run) -> None:
     dress(axes, '')
     names = list(dict.fromkeys(s.name for s in run.states))
     if not names:
-        say(axes, 'no /diagnostics in this bag')
+        style.absent(axes, 'no /diagnostics in this bag')
         return
     shown: set[int] = set()
-    # what is worst comes last and lies above
+    # the worst state is drawn last, on top
     for state in sorted(run.states, key=lambda s: s.level if s.level < 3 else 0.5):
         length = max(state.end - state.begin, 0.003 * run.duration if state.level else 0.0)
         axes.broken_barh([(state.begin, length)], (names.index(state.name) - 0.28, 0.56),
@@ -94,12 +95,12 @@ def draw_states(axes: Axes, run: Run) -> None:
 
 
 def short(name: str) -> str:
-    """Return the name of a status without what every one of them says."""
+    """Return the name of a status without the common suffix."""
     return name.removesuffix(': state').replace('_', ' ')
 
 
 def states_height(run: Run) -> float:
-    """Return how high the panel of the diagnostics must be, inches."""
+    """Return the height of the diagnostics panel, inches."""
     return 0.28 * max(2, len({s.name for s in run.states})) + 0.1
 
 

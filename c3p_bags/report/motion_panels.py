@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panels: the way over the floor, velocities, and how far odometry and goal are off."""
+"""Panels of motion: path, velocities, and errors of odometry and goal."""
 
 from __future__ import annotations
 
@@ -8,23 +8,15 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Circle
 
 from c3p_bags.report import style
+from c3p_bags.report.palette import INK, MUTED
 from c3p_bags.report.path import draw_robot, instants
 from c3p_bags.report.run import Run
-from c3p_bags.report.sheet import (
-    INK,
-    MUTED,
-    at_least,
-    dress,
-    envelope,
-    legend,
-    line,
-    say,
-)
+from c3p_bags.report.sheet import at_least, dress, envelope, legend, line
 from c3p_bags.runs.metrics import pose_at
 from c3p_bags.runs.run_log import Motion
 from c3p_description.model import Array
 
-# of ways that are longer than so many robots, only the ends get one
+# above this number of robots only the ends of a path show one
 ROBOTS = 16
 
 # smallest ranges of the velocity panels, m/s and rad/s
@@ -35,7 +27,7 @@ LEAST_ERROR = 1e-4
 
 
 def wheel_name(wheel: int) -> str:
-    """Return how a report calls a wheel (from 0); −1 stands for several."""
+    """Return the name of a wheel (from 0) in a report; −1 means several."""
     return f'wheel {wheel + 1}' if wheel >= 0 else 'several wheels'
 
 
@@ -45,13 +37,13 @@ def wheel_colour(wheel: int) -> str:
 
 
 def _plan(motion: Motion) -> tuple[Array, Array]:
-    """Return x and y with at most some thousand points, none of the corners lost."""
+    """Return x and y of some thousand points at most."""
     step = max(1, len(motion.time) // 6000)
     return motion.pose[::step, 0], motion.pose[::step, 1]
 
 
-def draw_way(axes: Axes, run: Run) -> None:
-    """Draw the way: truth, odometry, goals, the robot here and there, and where it slipped."""
+def draw_path(axes: Axes, run: Run) -> None:
+    """Draw the path: truth, odometry, goals, robots along it, and slips."""
     dress(axes, 'y [m]')
     axes.set_xlabel('x [m]', fontsize=style.LABEL, color=INK)
     axes.set_aspect('equal', adjustable='datalim')
@@ -73,7 +65,7 @@ def draw_way(axes: Axes, run: Run) -> None:
         during = (shown.time >= event.begin) & (shown.time <= event.end)
         axes.plot(*shown.pose[during, :2].T, color=wheel_colour(event.wheel), linewidth=7.0,
                   alpha=0.45, solid_capstyle='round', zorder=2)
-    # long runs have many slips: the farthest are named
+    # only the farthest slips are labelled
     for event in sorted(run.events, key=lambda e: -e.distance)[:5]:
         place = pose_at(shown, event.peak_time)[:2]
         axes.annotate(f'{wheel_name(event.wheel)} slips', place, xytext=(10, -16),
@@ -105,7 +97,7 @@ def _velocity(axes: Axes, run: Run, which: int, label: str, least: float) -> Non
     line(axes, odom.time, odom.twist[:, which], color=style.SENSED, label='sensed')
     if run.log.cmd_vel is not None:
         time, value = run.log.cmd_vel.time, run.log.cmd_vel.value[:, which]
-        # a command holds until the next one; a pause has none
+        # a command holds until the next one; a gap is left open
         pause = np.flatnonzero(np.diff(time) > 0.5)
         broken = np.insert(value, pause + 1, np.nan), np.insert(time, pause + 1, time[pause])
         thin = max(1, len(time) // 1800)
@@ -144,7 +136,7 @@ def odometry_error(run: Run) -> tuple[Array, Array, Array] | None:
 
 
 def draw_errors(axes: Axes, run: Run) -> None:
-    """Draw the distances from goal and truth."""
+    """Draw the distances of odometry from goal and truth."""
     dress(axes, 'distance [m]')
     axes.set_yscale('log')
     off = odometry_error(run)
@@ -158,7 +150,7 @@ def draw_errors(axes: Axes, run: Run) -> None:
         axes.plot(*envelope(odom.time[inside], np.maximum(away, LEAST_ERROR)), color=style.GOAL,
                   linewidth=1.1, label='odometry from goal' if k == 0 else None)
     if off is None and not run.goals:
-        say(axes, 'neither a goal nor ground truth in this bag')
+        style.absent(axes, 'neither a goal nor ground truth in this bag')
         axes.set_yscale('linear')
         return
     axes.set_ylim(bottom=LEAST_ERROR)

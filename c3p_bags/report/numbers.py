@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The numbers of a report, ready for JSON: SI units, None where a bag does not have them."""
+"""Numbers of a report for JSON: SI units, None where the bag lacks the data."""
 
 from __future__ import annotations
 
@@ -12,22 +12,16 @@ from c3p_bags.report.health import LEVELS, complaints
 from c3p_bags.report.motion_panels import odometry_error
 from c3p_bags.report.run import Run
 from c3p_bags.report.wheel_panels import NEAR
-from c3p_bags.runs.metrics import (
-    can_figures,
-    drive_metrics,
-    held,
-    latency,
-    slip_events,
-)
+from c3p_bags.runs.metrics import drive_metrics, held
 from c3p_description.model import CasterRobot
 from c3p_kinematics.singularity import length_scale, singularity
 
 # speed above which the robot drives, m/s or rad/s
 MOVING = 0.01
 
-# part of a commanded twist in the weakest direction, and least size of the command, m/s, from
-# which a singularity stands in the way
-ACROSS, LEAST_ASKED = 0.7, 0.05
+# fraction of a commanded twist in the weakest direction, and least size of the command, m/s, from
+# which a singularity blocks the robot
+ACROSS, LEAST_COMMAND = 0.7, 0.05
 
 
 def _quantiles(values: np.ndarray) -> dict[str, float] | None:
@@ -37,18 +31,13 @@ def _quantiles(values: np.ndarray) -> dict[str, float] | None:
             for name, part in (('p50', 0.5), ('p99', 0.99), ('p999', 0.999), ('max', 1.0))}
 
 
-def _largest(value: np.ndarray) -> float | None:
-    finite = np.abs(value[np.isfinite(value)])
-    return float(finite.max()) if finite.size else None
-
-
 def slip_numbers(run: Run) -> dict[str, Any]:
     """Return the slips, each and by wheel (``wheel`` from 1 as in joint names; 0 is several)."""
     events = [{
         'wheel': e.wheel + 1, 'joint': run.robot.wheel_joints[e.wheel] if e.wheel >= 0 else None,
         'begin_s': e.begin, 'end_s': e.end, 'peak_s': e.peak_time, 'along_mps': e.along,
         'across_mps': e.across, 'distance_m': e.distance, 'confidence': e.confidence,
-        'told_by_robot': e.told} for e in run.events]
+        'told_by_robot': e.reported} for e in run.events]
     wheels = []
     for wheel in [*range(run.robot.count), -1]:
         mine = [e for e in run.events if e.wheel == wheel]
@@ -62,17 +51,17 @@ def slip_numbers(run: Run) -> dict[str, Any]:
 
 
 def timing_numbers(run: Run) -> dict[str, Any]:
-    """Return what is known of the loop's time."""
+    """Return the timing of the control loop."""
     t = run.timing
     took = _quantiles(t.latency)
     return {'rate_hz': 1.0 / t.period if t.period else None, 'samples_lost': t.lost,
             'longest_gap_s': t.longest_gap, 'longest_gap_at_s': t.longest_gap_time,
-            'cycles_asked': t.asked, 'cycles_answered': t.answered, 'commands_late': t.late,
+            'cycles_asked': t.cycles, 'cycles_answered': t.answered, 'commands_late': t.late,
             'latency_s': took}
 
 
 def _odometry(run: Run) -> dict[str, Any]:
-    """Return how far odometry is from the truth, and from what the joints give again."""
+    """Return the errors of the odometry against the truth, and against its recomputation."""
     off = odometry_error(run)
     again = None
     if run.odom_recorded and len(run.computed.time) == len(run.log.odom.time):
@@ -85,29 +74,21 @@ def _odometry(run: Run) -> dict[str, Any]:
 
 def run_numbers(run: Run, goal_tolerance: float, yaw_tolerance: float) -> dict[str, Any]:
     """
-    Return the figures of a bag: those of the drive to the last goal, and of the whole run.
+    Return the numbers of a bag: of the drive to the last goal, and of the whole run.
 
-    Parameters
-    ----------
-    run : Run
-    goal_tolerance, yaw_tolerance : float, m and rad
-
-    Returns
-    -------
-    dict
-        The keys of `drive_metrics` (all None that need a goal, where there is none), and
-        ``duration_s``, ``distance_m``, ``moving_s``, ``goals``, ``slip``, ``timing``,
-        ``singularity``, ``odometry``, ``complaints``.
+    The keys of `drive_metrics`, and ``duration_s``, ``distance_m``, ``moving_s``, ``goals``,
+    ``slip``, ``timing``, ``singularity``, ``odometry``, ``complaints``. `goal_tolerance` [m] and
+    `yaw_tolerance` [rad] define the goal zone.
     """
     odom, log = run.log.odom, run.log
-    # of the pose, so that noise of the rates adds nothing; standing still adds none
+    # from the pose: noise of the rates and standstill add nothing
     way = np.hypot(*np.diff(odom.pose[:, :2], axis=0).T)
     moving = (np.hypot(odom.twist[:, 0], odom.twist[:, 1]) > MOVING) | (
         np.abs(odom.twist[:, 2]) > MOVING)
     step = np.diff(odom.time, append=odom.time[-1])
-    told = complaints(run.states)
     return {
-        **_drive(run, goal_tolerance, yaw_tolerance),
+        **drive_metrics(log, run.robot, in_odom(log.goals[-1], odom).pose if log.goals else None,
+                        goal_tolerance, yaw_tolerance),
         'bag': str(log.path), 'robot': run.robot.name, 'duration_s': run.duration,
         'distance_m': float(way.sum()), 'moving_s': float(step[moving].sum()),
         'goals': run.goals, 'slip': slip_numbers(run), 'timing': timing_numbers(run),
@@ -117,27 +98,28 @@ def run_numbers(run: Run, goal_tolerance: float, yaw_tolerance: float) -> dict[s
                         'blocked_s': blocked_time(run)},
         'odometry': _odometry(run),
         'complaints': [{'name': s.name, 'level': LEVELS[s.level], 'message': s.message,
-                        'begin_s': s.begin, 'end_s': s.end} for s in told]}
+                        'begin_s': s.begin, 'end_s': s.end} for s in complaints(run.states)]}
 
 
 def blocked_time(run: Run) -> float | None:
     """
-    Return how long the robot was asked into a direction that its wheels could hardly push, s.
+    Return the time during which commands point into a direction without wheel force, s.
 
-    That is: the measure is below `NEAR`, and of the commanded twist (scaled as the measure is) at
-    least `ACROSS` lies in the weakest direction. Straight on with all casters aligned is singular
-    too, and blocks nothing. None without ``cmd_vel``.
+    The measure is below `NEAR`, and at least the fraction `ACROSS` of the commanded twist (scaled
+    as the measure is) is in the weakest direction. Driving straight with all casters aligned is
+    singular too, and blocks nothing. None without ``cmd_vel``.
     """
     log, robot = run.log, run.robot
     if log.cmd_vel is None:
         return None
     weak = np.flatnonzero(run.sigma < NEAR)
-    asked = held(log.cmd_vel, log.joints.time[weak])
+    command = held(log.cmd_vel, log.joints.time[weak])
+    # the direction of the smallest singular value; its sign is arbitrary
     lost = singularity(robot, log.joints.steering[weak]).directions[:, 2]
-    a, b = (_scaled(robot, twist) for twist in (asked, lost))
+    a, b = (_scaled(robot, twist) for twist in (command, lost))
     size = np.linalg.norm(a, axis=1)
     part = np.abs(np.sum(a * b, axis=1)) / np.maximum(size, 1e-9)
-    return float(np.sum((part > ACROSS) & (size > LEAST_ASKED)) * run.timing.period)
+    return float(np.sum((part > ACROSS) & (size > LEAST_COMMAND)) * run.timing.period)
 
 
 def _scaled(robot: CasterRobot, twist: np.ndarray) -> np.ndarray:
@@ -145,22 +127,3 @@ def _scaled(robot: CasterRobot, twist: np.ndarray) -> np.ndarray:
     x, y = robot.hip_position.mean(axis=0)
     return np.stack([twist[:, 0] - twist[:, 2] * y, twist[:, 1] + twist[:, 2] * x,
                      length_scale(robot) * twist[:, 2]], axis=1)
-
-
-def _drive(run: Run, goal_tolerance: float, yaw_tolerance: float) -> dict[str, Any]:
-    log = run.log
-    if log.goals:
-        goal = in_odom(log.goals[-1], log.odom)
-        return drive_metrics(log, run.robot, goal.pose, goal_tolerance, yaw_tolerance)
-    torque = log.joints.wheel_torque if log.wheel_effort is None else log.wheel_effort.value
-    off = odometry_error(run)
-    can = can_figures(log)
-    return {
-        **dict.fromkeys(('goal_pose', 'goal_tolerance_m', 'yaw_tolerance_rad', 'reached',
-                         'time_s', 'align_time_s', 'path_error_max_m', 'path_error_rms_m',
-                         'final_error_m', 'final_yaw_error_rad')),
-        'odometry_error_final_m': None if off is None or not len(off[1]) else float(off[1][-1]),
-        'max_wheel_torque_nm': _largest(torque),
-        'max_speed_mps': _largest(np.hypot(log.odom.twist[:, 0], log.odom.twist[:, 1])),
-        **latency(log), 'slip_events': slip_events(log), 'messages': dict(log.messages),
-        **({} if can is None else {'can': can})}

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page: one HTML file with everything in it, which asks nothing of the network."""
+"""The HTML page of a report: one self-contained file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from c3p_bags.report.compare import difference_table
-from c3p_bags.report.page_style import STYLE
 from c3p_bags.report.run import Run
 from c3p_bags.report.sections import SECTIONS, Section
 from c3p_bags.report.summary import Answer
@@ -52,35 +52,24 @@ def _section(section: Section, picture: str | None, runs: Sequence[Run]) -> str:
 
 
 def html_page(runs: Sequence[Run], numbers: Sequence[Mapping[str, Any]],
-              told: Sequence[Sequence[Answer]], pictures: Mapping[str, str]) -> str:
+              summaries: Sequence[Sequence[Answer]], pictures: Mapping[str, str]) -> str:
     """
-    Return the page of one bag, or of two side by side.
+    Return the HTML of one run, or of two side by side.
 
-    Parameters
-    ----------
-    runs : sequence of Run
-        One or two.
-    numbers : sequence of mapping
-        Of `run_numbers`, for each run.
-    told : sequence of sequences of Answer
-        At the top of the page, for each run.
-    pictures : mapping
-        Anchor of a section → its figure as SVG.
-
-    Returns
-    -------
-    str
-        HTML.
+    `numbers` (of `run_numbers`) and `summaries` (of `summary.answers`) are those of each of the
+    `runs`; `pictures` maps the anchor of a section to its figure as SVG.
     """
+    style = Path(__file__).with_name('page.css').read_text(encoding='utf-8')
     title = ' against '.join(run.name for run in runs)
     shown = [s for s in SECTIONS if s.anchor in pictures]
     links = ''.join(f'<a href="#{s.anchor}">{escape(s.title)}</a>' for s in shown)
     top = []
-    for k, (run, found, said) in enumerate(zip(runs, numbers, told, strict=True)):
+    for k, (run, found, found_answers) in enumerate(zip(
+            runs, numbers, summaries, strict=True)):
         if len(runs) > 1:
             top.append(f'<h2 class=run>{"AB"[k]}: {escape(run.name)}</h2>'
                        f'<p class=sub>{_facts(run, found)}</p>')
-        top.append(_cards(said))
+        top.append(_cards(found_answers))
     body = ''.join(_section(s, pictures[s.anchor], runs) for s in shown)
     differences = (f'<section id=differences><h2>Differences</h2>{difference_table(numbers)}'
                    '</section>' if len(runs) > 1 else '')
@@ -91,9 +80,9 @@ def html_page(runs: Sequence[Run], numbers: Sequence[Mapping[str, Any]],
     return (
         '<!DOCTYPE html><html lang=en><head><meta charset=utf-8>'
         '<meta name=viewport content="width=device-width,initial-scale=1">'
-        f'<title>{escape(title)}: report</title><style>{STYLE}</style></head><body>'
+        f'<title>{escape(title)}: report</title><style>{style}</style></head><body>'
         f'<header><div><h1>{escape(title)}</h1>{facts}</div></header>'
         f'<nav><div>{links}</div></nav><main>{"".join(top)}{differences}{body}{topics}'
         '<footer>All times are seconds since the first joint states, by the stamps of the '
-        'messages. Written by <code>c3p report</code>; the same numbers stand in figures.json.'
+        'messages. Written by <code>c3p report</code>; figures.json has the same numbers.'
         '</footer></main></body></html>\n')

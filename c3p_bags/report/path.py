@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The path panel: line, odometry, truth, goal zone, and the robot with its casters on the way."""
+"""Path panel: reference line, odometry, truth, goal zone, and the robot along the path."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from c3p_bags.runs.run_log import Motion, RunLog
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.se2 import wrap
 
-# robots are drawn so far apart, in robot widths or radians of turn
+# distance of the drawn robots, robot widths or radians of turn
 APART_WIDTHS, APART_TURN = 1.35, 0.8
 
-# and there are at most so many: on a longer way they would be specks that hide it
+# most drawn robots: on a longer path they would hide it
 MOST_ROBOTS = 24
 
-# a path is shown in a wide panel when it is so many times wider than high
+# least ratio of width and height of a path for a wide panel
 WIDE = 1.6
 
 
@@ -40,12 +40,12 @@ def outline(robot: CasterRobot) -> Array:
 
 
 def instants(motion: Motion, start: float, width: float) -> Array:
-    """Return times at which the robot has moved on by a good part of its size, s."""
+    """Return times at which the robot has moved by a good part of its size, s."""
     after = motion.time >= start
     pose = motion.pose[after]
     if not len(pose):
         return np.zeros(0)
-    # noise of standing still must not add up to a way
+    # noise at standstill must not add up to a distance
     way = np.hypot(*(pose[:, :2] - pose[0, :2]).T)
     steps = np.maximum(np.maximum.accumulate(way) / (APART_WIDTHS * width),
                        np.maximum.accumulate(np.abs(pose[:, 2] - pose[0, 2])) / APART_TURN)
@@ -77,7 +77,7 @@ def draw_robot(axes: Axes, robot: CasterRobot, pose: Array, steering: Array,
 
 
 def is_wide(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any]) -> bool:
-    """Return whether the path with the robot on it is wider than high."""
+    """Return True for a path that, with the robot on it, is wider than high."""
     places = [np.array(metrics['goal_pose'])[None, :2]]
     places += [m.pose[:, :2] for m in (log.odom, truth_in_odom(log)) if m is not None]
     size = np.ptp(np.vstack(places), axis=0) + 2.0 * np.abs(robot.hip_position).max()
@@ -86,14 +86,14 @@ def is_wide(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any]) -> bool
 
 def draw_path(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],
               wide: bool) -> None:
-    """Draw the path panel; what the run does not have is left out."""
+    """Draw the path panel; data missing in the run are left out."""
     style.dress(axes, '(a) path in the odometry frame', 'x [m]',
                 'y [m]')
     axes.set_aspect('equal', adjustable='datalim')
     truth = truth_in_odom(log)
     shown = truth or log.odom
     if shown is None:
-        style.absent(axes, 'odom')
+        style.absent(axes, 'odom was not recorded')
         return
     start, goal = goal_time(log), np.array(metrics['goal_pose'])
     begin = pose_at(log.odom or shown, start)
@@ -104,7 +104,7 @@ def draw_path(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[str,
         draw_robot(axes, robot, pose_at(shown, time), np.array(angles))
     axes.plot(*np.array([begin[:2], goal[:2]]).T, color=style.REFERENCE, linestyle='--',
               linewidth=0.9, label='reference line', zorder=6)
-    # the truth broad below, so that both are seen where they agree
+    # the truth is a broad line below the odometry: both are visible where they agree
     for motion, name, colour, width_pt in ((truth, 'ground truth', style.TRUE, 2.6),
                                            (log.odom, 'odometry', style.SENSED, 1.0)):
         if motion is not None:

@@ -1,41 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that a report says of one bag, computed once."""
+"""Analysis of one bag for a report: run, odometry, slip, timing, node states and goals."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from c3p_bags.report.goals import goal_figures
+from c3p_bags.report.goals import goal_metrics
 from c3p_bags.report.health import Span, spans
 from c3p_bags.report.slip_events import SlipEvent, slip_events
 from c3p_bags.report.slip_replay import SlipReplay, replay
 from c3p_bags.report.timing import Timing, timing
 from c3p_bags.runs.log_reader import read_run
 from c3p_bags.runs.metrics import truth_in_odom
+from c3p_bags.runs.recompute_bag import recorded_settings
 from c3p_bags.runs.run_log import Motion, RunLog
-from c3p_bags.storage.bag_parameters import read_parameters
-from c3p_bags.storage.bags import BagError
+from c3p_bags.storage.bag import Bag
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.odometry import OdometrySettings
-from c3p_kinematics.odometry_stream import PARAMETERS, odometry_settings
 from c3p_kinematics.singularity import singularity
 
-# stamps before this are those of a simulation that began at zero, not of a clock: 1990, s
+# earlier stamps are those of a simulation from zero on, not of a clock: 1990, s
 CLOCKS = 6.3e8
 
-# casters turn with a time constant d/v of 80 ms at walking speed: their singular values are
-# computed so often, s; of every sample they would take as long as reading all messages
+# interval of the singular values, s: casters turn with a time constant d/v of 80 ms at walking
+# speed; at every sample they would take as long as reading all messages
 STRIDE = 0.02
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
     """
-    A bag, read and judged.
+    One bag, read and analysed.
 
     Attributes
     ----------
@@ -56,7 +53,7 @@ class Run:
     sigma : (k,) array
         Smallest singular value of the scaled wheel Jacobian, of `measure`.
     goals : list of dict
-        Of `goal_figures`.
+        Of `goal_metrics`.
     """
 
     name: str
@@ -79,7 +76,7 @@ class Run:
 
     @property
     def by_clock(self) -> bool:
-        """Whether the stamps are those of a clock, not of a simulation that began at zero."""
+        """Return True for stamps of a clock, False for those of a simulation from zero on."""
         return self.log.start_ns * 1e-9 > CLOCKS
 
 
@@ -92,42 +89,30 @@ def measure(robot: CasterRobot, log: RunLog) -> Array:
     return np.interp(np.arange(len(time)), some, sigma)
 
 
-def _settings(bag: Path, space: str) -> OdometrySettings:
-    """Return the odometry's settings as a bag has them, its defaults where it has none."""
-    told = read_parameters(bag).get(f'{space.rstrip("/")}/sensed_kinematics', {})
-    try:
-        return odometry_settings(**{name: told[name] for name in PARAMETERS if name in told})
-    except ValueError as error:
-        raise BagError(f'bag {bag}, parameters of sensed_kinematics: {error}') from None
-
-
-def read(bag: Path, robot: CasterRobot, namespace: str = '',
+def read(bag: Bag, robot: str | None = None, namespace: str | None = None,
          goal_tolerance: float = 0.05, yaw_tolerance: float = float('inf')) -> Run:
     """
-    Read a bag and judge it.
+    Read and analyse a `bag`.
 
-    Parameters
-    ----------
-    bag : Path
-    robot : CasterRobot
-    namespace : str
-        Of the robot.
-    goal_tolerance, yaw_tolerance : float, m and rad
+    `robot` is a name or path, default that of the bag; `namespace` that of the robot, default the
+    only one. `goal_tolerance` [m] and `yaw_tolerance` [rad] define the goal zone.
 
     Raises
     ------
     BagError
-        It cannot be read, or has no joint states of this robot.
+        The bag cannot be read, or has no joint states of this robot.
     """
-    log = read_run(bag, robot, namespace)
-    computed, slip = replay(robot, log.joints, _settings(bag, namespace))
+    space = bag.namespace(namespace)
+    model = bag.casters(robot, space)
+    log = read_run(bag, model, space)
+    computed, slip = replay(model, log.joints, recorded_settings(bag, space)[0])
     recorded = log.odom is not None
     if not recorded:
         log = replace(log, odom=computed)
     end = float(log.joints.time[-1])
-    place = bag if bag.name not in ('bag', '') else bag.resolve()
+    # a folder named `bag` says less than the folder around it
+    place = bag.path if bag.path.name not in ('bag', '') else bag.path.resolve()
     name = f'{place.parent.name}/{place.name}' if place.name == 'bag' else place.name
-    return Run(name, log, robot, computed, recorded, truth_in_odom(log), slip,
+    return Run(name, log, model, computed, recorded, truth_in_odom(log), slip,
                slip_events(slip, log.slip), timing(log), spans(log.diagnostics, end),
-               measure(robot, log),
-               goal_figures(log, robot, goal_tolerance, yaw_tolerance))
+               measure(model, log), goal_metrics(log, model, goal_tolerance, yaw_tolerance))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sections of a report: titles, what is to be seen, figures and tables."""
+"""Sections of a report: titles, explanations, plots and tables."""
 
 from __future__ import annotations
 
@@ -17,25 +17,18 @@ from c3p_bags.report import wheel_panels as wheels
 from c3p_bags.report.run import Run
 from c3p_bags.report.sheet import Panel, figure
 
-# of the way's panel, inches: lowest, highest
-WAY_HEIGHT = (2.6, 6.0)
+# height of the path panel, inches: lowest, highest
+PATH_HEIGHT = (2.6, 6.0)
 
-# slips that get a close look
+# slips shown in detail
 LOOKS = 3
 
 
 class Section(NamedTuple):
     """
-    A section of the page.
+    A section of the page; `text` explains content and method.
 
-    Attributes
-    ----------
-    anchor, title, text : str
-        `text` says what is to be seen and how it was found.
-    picture : callable
-        Takes the runs and returns a Figure, or None where there is nothing to draw.
-    table : callable or None
-        Takes a run and returns the HTML of a table.
+    `picture` returns the Figure of the runs, None without data; `table` the HTML of a run's table.
     """
 
     anchor: str
@@ -45,17 +38,17 @@ class Section(NamedTuple):
     table: Callable[[Run], str] | None = None
 
 
-def _way(runs: Sequence[Run]) -> Figure:
-    """As high as the way is, within limits."""
+def _path(runs: Sequence[Run]) -> Figure:
+    """Draw the paths, in a panel as high as they are within limits."""
     places = np.vstack([r.log.odom.pose[:, :2] for r in runs]
                        + [np.array([g['goal_pose'][:2]]) for r in runs for g in r.goals])
     margin = 2.4 * max(np.abs(r.robot.hip_position).max() for r in runs)
     size = np.ptp(places, axis=0) + margin
     width = 9.2 if len(runs) == 1 else 6.4
-    height = float(np.clip(width * size[1] / size[0], *WAY_HEIGHT))
-    page = figure([Panel(motion.draw_way, height, timed=False, shared=False)], runs)
+    height = float(np.clip(width * size[1] / size[0], *PATH_HEIGHT))
+    page = figure([Panel(motion.draw_path, height, timed=False, shared=False)], runs)
     if len(runs) > 1:
-        # the same floor in both; the aspect widens one of the two directions, the same in both
+        # the same floor in both; the equal aspect widens one of the two directions
         middle, half = 0.5 * (places.min(axis=0) + places.max(axis=0)), 0.55 * size
         for axes in page.axes:
             axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
@@ -103,29 +96,30 @@ def _nodes(runs: Sequence[Run]) -> Figure:
 
 
 SECTIONS = (
-    Section('slip', 'Slip', 'Three casters measure more than a rigid platform can do; a wheel '
-            'that does not fit slips. Computed again from the joint states at their full rate, '
-            'for every bag in the same way. Bars: from where the evidence χ² rose to where the '
-            'slip had faded to a tenth, with the confidence that it was this wheel; pale below '
-            '90 %. Small marks below a bar: the robot said so itself, and went on for up to '
-            'half a second.', _slip, tables.slip_table),
-    Section('looks', 'The largest slips', 'Left to right in time. Along is in the rolling '
-            'direction. A wheel above the dashed line spins faster than the platform moves, one '
-            'below it is dragged.', _looks),
-    Section('way', 'Way', 'In the frame of the odometry. Ground truth lies broad below, so that '
-            'both are seen where they agree; broad stretches in a wheel’s colour are its slips.',
-            _way, tables.goal_table),
-    Section('errors', 'Odometry and goal', 'How far odometry is from ground truth and from the '
-            'goal of the moment.', _errors),
+    Section('slip', 'Slip', 'Three casters measure the motion of a rigid platform redundantly; a '
+            'wheel that contradicts the others slips. Recomputed from the joint states at their '
+            'full rate. Bars: from the rise of the evidence χ² until the slip has decayed to a '
+            'tenth, with the confidence that it was this wheel; pale below 90 %. Small marks '
+            'below a bar: the robot reported the slip, for up to half a second longer.', _slip,
+            tables.slip_table),
+    Section('looks', 'The largest slips', 'In the order of time. Along is the rolling '
+            'direction. A wheel above the dashed line spins faster than the platform moves; below '
+            'the line it is dragged.', _looks),
+    Section('way', 'Path', 'In the frame of the odometry. Ground truth is the broad line below '
+            'the odometry; broad segments in the colour of a wheel are its slips.',
+            _path, tables.goal_table),
+    Section('errors', 'Odometry and goal', 'Distance of the odometry from ground truth and from '
+            'the current goal.', _errors),
     Section('motion', 'Velocities', 'In the frame of the robot. Lines keep the largest and the '
-            'smallest sample of each stretch: no peak is lost.', _velocities),
+            'smallest sample of each interval, so that every peak is visible.', _velocities),
     Section('wheels', 'Steering and torques', 'σ_min is the smallest singular value of the scaled '
             'wheel Jacobian: at 0 the rolling lines of all driven wheels are parallel or meet in '
-            'one point, and one direction cannot be pushed.', _wheels),
-    Section('loop', 'Time', 'One cycle is one joint_states message; what it causes carries its '
-            'stamp. The latency is from its arrival at the recorder to that of the wheel command '
-            'with its stamp; a recorder in simulated time, which stands still within a cycle, '
-            'cannot tell it.', _loop, tables.timing_table),
-    Section('nodes', 'Diagnostics', 'Level of each node over time; the table has what was not OK.',
+            'one point, and the robot cannot be accelerated in one direction.', _wheels),
+    Section('loop', 'Timing', 'One cycle is one joint_states message; its wheel command carries '
+            'the same stamp. The latency is the time between their arrivals at the recorder. It '
+            'is unknown in simulated time, which does not advance within a cycle.', _loop,
+            tables.timing_table),
+    Section('nodes', 'Diagnostics', 'Level of each node over time; the table lists all states '
+            'other than OK.',
             _nodes, tables.complaint_table),
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of a report: panels under each other, one column for each bag, as SVG and PNG."""
+"""Figures of a report: panels in rows, one column for each bag, as SVG and PNG."""
 
 from __future__ import annotations
 
@@ -15,37 +15,31 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from c3p_bags.report import style
+from c3p_bags.report.palette import INK, MUTED, RULE
 from c3p_bags.report.run import Run
 from c3p_description.model import Array
 
-# colours that the page's own replace in the SVG, so that it can be read on light and on dark
-INK, MUTED, RULE = '#1b1f24', '#6a737d', '#e1e4e8'
+# the page's own colours replace these in the SVG, for light and dark screens
 THEME = {INK: 'var(--ink)', MUTED: 'var(--muted)', RULE: 'var(--rule)'}
 
-# bins of a line across a panel: each keeps its largest and its smallest sample, so that what
-# lasts a single cycle of ten minutes is still seen
+# bins of a line across a panel: each keeps its largest and its smallest sample, so that a single
+# cycle of ten minutes remains visible
 BINS = 900
 
-# of a page with one bag and with two, inches; the PNG's resolution, pixels per inch
+# width of a page with one bag and with two, inches; resolution of the PNG, pixels per inch
 WIDE, WIDER, DPI = 10.0, 14.0, 130
 
-# below it a letter and its label lie on the frame
+# larger than on paper: the page shows a figure smaller
 LABEL, TICK = 8.5, 8.0
+SIZES = style.Sizes(LABEL, TICK, 4.0, 7)
 
 
 class Panel(NamedTuple):
     """
-    One row of a figure.
+    One row of a figure: drawing function and height [inch].
 
-    Attributes
-    ----------
-    draw : callable
-        Draws a run into axes.
-    height : float, inch
-    timed : bool
-        Its x axis is the time of the run, shared with the other rows.
-    shared : bool
-        Columns share both axes; where not, who asks for the figure sees to it.
+    The x axis of a timed row is the time of the run, shared with the other rows. Columns share
+    both axes; if not `shared`, the caller of `figure` sets their ranges.
     """
 
     draw: Callable[[Axes, Run], None]
@@ -58,15 +52,7 @@ def envelope(time: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]
     """
     Return the extremes of a line in equal bins of samples, in their order.
 
-    Parameters
-    ----------
-    time, value : (k,) arrays
-    bins : int
-
-    Returns
-    -------
-    (m,) arrays
-        m ≤ 2 `bins`; all samples where there are fewer.
+    Time and value have at most 2 `bins` samples; shorter lines are unchanged.
 
     Examples
     --------
@@ -97,50 +83,25 @@ def peaks(time: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]:
 
 
 def line(axes: Axes, time: Array, value: Array, **options: object) -> None:
-    """
-    Draw a line of any length without losing a peak.
-
-    Parameters
-    ----------
-    axes : Axes
-    time, value : (k,) arrays
-    options : dict
-        For ``Axes.plot``.
-    """
+    """Draw a line of any length with all its peaks; `options` are those of ``Axes.plot``."""
     axes.plot(*envelope(time, value), **{'linewidth': 1.1, **options})
 
 
 def dress(axes: Axes, label: str) -> None:
-    """Give a panel its label, light rules and no more frame than it needs."""
-    axes.set_ylabel(label, fontsize=LABEL, color=INK)
-    axes.tick_params(which='both', labelsize=TICK, length=0, pad=4, colors=MUTED)
-    axes.grid(True, color=RULE, linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.set_facecolor('none')
-    for side in ('top', 'right', 'left'):
-        axes.spines[side].set_visible(False)
-    axes.spines['bottom'].set_color(MUTED)
+    """Apply the style of a report's panel."""
+    style.dress(axes, '', '', label, SIZES)
 
 
 def legend(axes: Axes, **options: object) -> None:
-    """Draw a legend above the panel, where it hides nothing."""
-    handles, labels = axes.get_legend_handles_labels()
-    if handles:
-        axes.legend(handles, labels, **{
-            'loc': 'lower right', 'bbox_to_anchor': (1.0, 1.0), 'ncols': 8, 'frameon': False,
-            'fontsize': TICK, 'labelcolor': INK, 'handlelength': 1.4, 'borderpad': 0.1,
-            'columnspacing': 1.2, 'borderaxespad': 0.1, **options})
-
-
-def say(axes: Axes, text: str) -> None:
-    """Say in a panel why nothing is drawn."""
-    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha='center', va='center',
-              fontsize=LABEL, color=MUTED)
-    axes.set_yticks([])
+    """Draw a legend above the panel, where it covers no line."""
+    style.legend(axes, **{
+        'loc': 'lower right', 'bbox_to_anchor': (1.0, 1.0), 'ncols': 8, 'frameon': False,
+        'fontsize': TICK, 'handlelength': 1.4, 'borderpad': 0.1, 'columnspacing': 1.2,
+        'borderaxespad': 0.1, **options})
 
 
 def at_least(axes: Axes, span: float) -> None:
-    """Widen the y range to at least `span`: what stands still shall look so."""
+    """Extend the y range to at least `span`, so that noise at standstill looks small."""
     low, high = axes.get_ylim()
     if high - low < span:
         middle = 0.5 * (low + high)
@@ -148,7 +109,7 @@ def at_least(axes: Axes, span: float) -> None:
 
 
 def figure(panels: Sequence[Panel], runs: Sequence[Run], margin: float = 0.72) -> Figure:
-    """Return the figure of some panels, a column for each run; `margin` is for labels, inch."""
+    """Return the figure of some panels, a column for each run; `margin` [inch] holds labels."""
     width = WIDE if len(runs) == 1 else WIDER
     top, bottom, gap = 0.26 if len(runs) == 1 else 0.55, 0.48, 0.42
     height = sum(p.height for p in panels) + gap * (len(panels) - 1) + top + bottom
@@ -157,6 +118,7 @@ def figure(panels: Sequence[Panel], runs: Sequence[Run], margin: float = 0.72) -
     column = (right - left - 0.045 * (len(runs) - 1)) / len(runs)
     above = height - top
     for panel in panels:
+        # from top to bottom, in fractions of the page
         above -= panel.height
         shared: Axes | None = None
         for k, run in enumerate(runs):
@@ -185,27 +147,22 @@ def figure(panels: Sequence[Panel], runs: Sequence[Run], margin: float = 0.72) -
 
 def svg(page: Figure, salt: str, description: str) -> str:
     """
-    Return a figure as SVG for a page, with its colours, its fonts, and nothing from elsewhere.
+    Return a figure as self-contained SVG with the colours and fonts of the page.
 
-    Parameters
-    ----------
-    page : Figure
-    salt : str
-        Another one for each figure of a page: names must not meet.
-    description : str
-        For who does not see it.
+    The `salt` is distinct for each figure of a page, so that identifiers do not collide; the
+    `description` is for screen readers.
     """
     stream = io.StringIO()
     with matplotlib.rc_context({'svg.fonttype': 'none', 'svg.hashsalt': salt}):
         page.savefig(stream, format='svg', transparent=True, metadata={'Date': None})
     text = stream.getvalue()
-    # from the root on, without what only a file of its own needs
+    # from the root element on, without the metadata of a separate file
     text = re.sub(r'<metadata>.*?</metadata>', '', text[text.index('<svg'):], flags=re.DOTALL)
     for colour, name in THEME.items():
         text = text.replace(colour, name)
-    # numbers of a hundredth of a point are finer than any screen
+    # a hundredth of a point is finer than any screen
     text = re.sub(r'(\d+\.\d{2})\d+', r'\1', text)
-    # identifiers of groups repeat from figure to figure and are used by nobody
+    # unused identifiers of groups repeat from figure to figure
     text = re.sub(r' id="(?:figure|axes|patch|text|line2d|matplotlib\.axis|xtick|ytick|legend'
                   r'|PolyCollection|LineCollection|FillBetweenPolyCollection|PathCollection)'
                   r'_\d+"', '', text)

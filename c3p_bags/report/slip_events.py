@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which wheel slipped, when, how far, and how sure that is."""
+"""Slip events: wheel, time, distance and confidence."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 from c3p_bags.report.slip_replay import SlipReplay
 from c3p_bags.runs.run_log import Slip
 from c3p_description.model import Array
-from c3p_kinematics.slip_monitor import SlipSettings
+from c3p_kinematics.slip import SlipSettings
 
-# a suspicion that lasts less is noise at the edge of another one, s
+# a shorter suspicion is noise at the edge of another one, s
 SHORTEST_EVENT = 0.05
 
-# part of its largest speed at which a slip is over
+# fraction of its largest speed at which a slip ends
 FADED = 0.1
 
-# of the low-pass over the residuals, s: samples that are so far apart are independent
+# time constant of the low-pass over the residuals, s: samples so far apart are independent
 FILTER = SlipSettings().time_constant
 
-# confidence from which a wheel is named without reserve (as SlipReport advises)
+# confidence from which a wheel is named without reserve (see SlipReport)
 SURE = 0.9
 
 
@@ -34,21 +34,20 @@ class SlipEvent(NamedTuple):
     wheel : int
         From 0; −1 where more than one wheel slips.
     begin, end : float, s
-        From where χ² rose to where the slip was last faster than a tenth of its peak. The alarm
-        itself lasts up to half a second longer: its low-pass has to forget, and it waits.
+        From the rise of χ² until the slip is last faster than a tenth of its peak. The alarm lasts
+        up to half a second longer: its low-pass decays, and it waits.
     peak_time : float, s
-        When the slip was fastest.
+        Time of the fastest slip.
     along, across : float, m/s
         The slip then, in and across the rolling direction; of the fastest wheel where several
         slip.
     distance : float, m
         Integral of the slip speed over the event.
     confidence : float
-        That it was this wheel, of all that was seen while it slipped; for −1, that it was more
-        than one. 0.5 means that two wheels explain it equally well.
-    told : bool or None
-        Whether the robot named this wheel at the time; None where it told nothing, or several
-        slipped, of which it names none.
+        Probability of this wheel, from all evidence during the slip; for −1, of more than one
+        wheel. 0.5 means that two wheels explain it equally well.
+    reported : bool or None
+        The robot reported this wheel at the time; None without reports, or where several slipped.
     """
 
     wheel: int
@@ -59,11 +58,11 @@ class SlipEvent(NamedTuple):
     across: float
     distance: float
     confidence: float
-    told: bool | None
+    reported: bool | None
 
 
 def runs_of(value: Array) -> list[tuple[int, int]]:
-    """Return begin and end (exclusive) of the stretches of equal values."""
+    """Return begin and end (exclusive) of each run of equal values."""
     if not len(value):
         return []
     edges = np.flatnonzero(value[1:] != value[:-1]) + 1
@@ -72,15 +71,15 @@ def runs_of(value: Array) -> list[tuple[int, int]]:
 
 def blame(found: SlipReplay, part: slice) -> tuple[int, float]:
     """
-    Return who slipped during a part of the run, −1 for several, and how likely that is.
+    Return the wheel that slipped during a part of the run, −1 for several, and its probability.
 
-    The evidence of the part adds up: ``p_i ∝ exp(−½ Σ χ²_i dt/τ)`` with χ²_i what is left without
-    wheel i, of samples that are independent after the low-pass' time τ; "several" competes with
-    its limit in the place of χ²_i.
+    The evidence of the part adds up: ``p_i ∝ exp(−½ Σ χ²_i dt/τ)`` with χ²_i the residual without
+    wheel i, of samples that are independent after the low-pass' time constant τ; "several"
+    competes with its limit in the place of χ²_i.
     """
     time = found.time[part]
-    share = np.minimum(np.diff(time, append=time[-1]) / FILTER, 1.0)
-    left = np.append(found.without[part].T @ share, found.several * share.sum())
+    weight = np.minimum(np.diff(time, append=time[-1]) / FILTER, 1.0)
+    left = np.append(found.without[part].T @ weight, found.several * weight.sum())
     chance = np.exp(0.5 * (left.min() - left))
     chance /= chance.sum()
     best = int(np.argmax(chance))
@@ -88,12 +87,12 @@ def blame(found: SlipReplay, part: slice) -> tuple[int, float]:
 
 
 def parts_of(found: SlipReplay) -> list[slice]:
-    """Return the slips: the alarms, each from where χ² rose; cut where the slip changes wheels."""
+    """Return the slips: alarms, each from the rise of χ² on, cut where the wheel changes."""
     parts = []
     for begin, end in runs_of(found.slipping):
         if not found.slipping[begin]:
             continue
-        # the alarm comes when χ² has lasted; the slip began when it rose
+        # the alarm requires that χ² persists; the slip begins with its rise
         first = begin
         while first and found.statistic[first - 1] > found.threshold and not found.slipping[
                 first - 1]:
@@ -104,7 +103,7 @@ def parts_of(found: SlipReplay) -> list[slice]:
 
 
 def _cut(found: SlipReplay, whole: slice) -> list[slice]:
-    """Return the parts of an alarm in which one wheel after the other slips, or the whole."""
+    """Return the parts of an alarm in which consecutive wheels slip, or the whole."""
     lasting = [(a, b) for a, b in ((whole.start + a, whole.start + b)
                                    for a, b in runs_of(found.suspect[whole]))
                if found.suspect[a] >= 0 and found.time[b - 1] - found.time[a] >= SHORTEST_EVENT]
@@ -121,20 +120,12 @@ def _cut(found: SlipReplay, whole: slice) -> list[slice]:
     return parts if all(blame(found, part)[0] >= 0 for part in parts) else [whole]
 
 
-def slip_events(found: SlipReplay, told: Slip | None = None) -> tuple[SlipEvent, ...]:
-    """
-    Return the slips of a run in the order of their beginnings.
-
-    Parameters
-    ----------
-    found : SlipReplay
-    told : Slip, optional
-        What the robot said while it drove.
-    """
-    return tuple(_event(found, part, told) for part in parts_of(found))
+def slip_events(found: SlipReplay, reported: Slip | None = None) -> tuple[SlipEvent, ...]:
+    """Return the slips of a run by their begin; `reported` is the robot's own wheel slip."""
+    return tuple(_event(found, part, reported) for part in parts_of(found))
 
 
-def _event(found: SlipReplay, part: slice, told: Slip | None) -> SlipEvent:
+def _event(found: SlipReplay, part: slice, reported: Slip | None) -> SlipEvent:
     wheel, sure = blame(found, part)
     time, slip = found.time[part], found.slip[part]
     speed = np.hypot(slip[..., 0], slip[..., 1])
@@ -143,8 +134,8 @@ def _event(found: SlipReplay, part: slice, told: Slip | None) -> SlipEvent:
     faded = np.flatnonzero(speed[:, fastest] > FADED * speed[peak, fastest])[-1]
     begin, end = float(time[0]), float(time[faded])
     named = None
-    if told is not None:
-        suspected = told.suspect[(told.time >= begin) & (told.time <= time[-1])]
+    if reported is not None:
+        suspected = reported.suspect[(reported.time >= begin) & (reported.time <= time[-1])]
         named = bool(suspected[:, wheel].any()) if wheel >= 0 else None
     return SlipEvent(wheel, begin, end, float(time[peak]), float(slip[peak, fastest, 0]),
                      float(slip[peak, fastest, 1]), float(np.trapezoid(speed[:, fastest], time)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panels of slip: which wheel, when, how fast, how clear; and a close look at one slip."""
+"""Panels of slip: wheels, speeds and evidence over time, and details of single slips."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from matplotlib.figure import Figure
 
 from c3p_bags.report import style
 from c3p_bags.report.motion_panels import wheel_colour, wheel_name
+from c3p_bags.report.palette import INK, MUTED
 from c3p_bags.report.run import Run
-from c3p_bags.report.sheet import INK, MUTED, WIDE, dress, legend, line, peaks
+from c3p_bags.report.sheet import WIDE, dress, legend, line, peaks
 from c3p_bags.report.slip_events import SURE, SlipEvent
 from c3p_kinematics.casters import inverse
 
-# the speed panel shows at least so much, mm/s: rolling wheels shall look like rolling wheels
+# least range of the speed panel, mm/s, so that noise of rolling wheels looks small
 LEAST_SPEED = 20.0
 
-# time around a slip in its close look, s
+# time shown around a slip, s
 AROUND = 0.4
 
-# lower end of the evidence, parts of the alarm's limit
+# lower end of the evidence, fraction of the alarm's limit
 LEAST_EVIDENCE = 1e-4
 
 
 def draw_timeline(axes: Axes, run: Run) -> None:
-    """Draw for each wheel when it slipped, and below it when the robot said so."""
+    """Draw the slips of each wheel, and below them those that the robot reported."""
     n = run.robot.count
     dress(axes, '')
     for event in run.events:
@@ -125,11 +126,11 @@ def _one(panels: Sequence[Axes], run: Run, event: SlipEvent, named: bool) -> Non
          label='as the others roll')
     legend(panels[1], fontsize=7)
     log = run.log
-    asked = log.wheel_effort
-    when, torque = (log.joints.time, log.joints.wheel_torque) if asked is None else asked
+    command = log.wheel_effort
+    when, torque = (log.joints.time, log.joints.wheel_torque) if command is None else command
     inside = (when >= time[0]) & (when <= time[-1])
     line(panels[2], when[inside], torque[inside, wheel], color=colour,
-         label='measured' if asked is None else 'commanded')
+         label='measured' if command is None else 'commanded')
     if np.isfinite(robot.torque_limit[wheel]):
         for sign in (1, -1):
             panels[2].axhline(sign * robot.torque_limit[wheel], color=INK, linewidth=0.9,

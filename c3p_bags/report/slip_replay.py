@@ -2,9 +2,9 @@
 """
 Odometry and slip of a recorded run, from its joint states alone.
 
-A robot reports slip twenty times a second, and only where one wheel explains what is sensed; a
-robot without the suite reports nothing. Here the odometry steps through the joints again at their
-full rate: every bag is judged in the same way.
+A robot reports slip twenty times a second, and only where one wheel explains the measurements; a
+robot without the suite reports nothing. The odometry is therefore recomputed at the full rate of
+the joint states, in the same way for every bag.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from c3p_kinematics.slip import thresholds
 
 class SlipReplay(NamedTuple):
     """
-    What the wheels say about slip, sample by sample.
+    Slip evidence of the wheels, sample by sample.
 
     Attributes
     ----------
@@ -29,18 +29,18 @@ class SlipReplay(NamedTuple):
     statistic : (k,) array
         χ² of the filtered residuals.
     threshold : float
-        The value above which it counts as slip.
+        Limit above which it counts as slip.
     slipping : (k,) bool array
-        The alarm, which needs to persist to begin and to end.
+        The alarm, with persistence at its begin and end.
     suspect : (k,) int array
         The wheel; −1 without an alarm, or where no single wheel explains the residuals.
     without : (k, n) array
-        χ² that is left when a wheel is left out: the smaller, the more it is that wheel.
+        χ² without a wheel: the smaller, the likelier this wheel slips.
     several : float
-        χ² left without any one wheel above which more than one slips.
+        Limit of the smallest of these above which more than one wheel slips.
     slip : (k, n, 2) array, m/s
-        Velocity of each contact point over the floor [along, across], as the wheels that are
-        trusted see it: the residual of ``wheel_slip``. During an alarm the suspect is not trusted.
+        Velocity of each contact point over the floor [along, across] relative to the trusted
+        wheels: the residual of ``wheel_slip``. During an alarm the suspect is not trusted.
     """
 
     time: Array
@@ -58,18 +58,8 @@ def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None
     """
     Step an `Odometry` through the joint states; return its motion and slip.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-    joints : Joints
-    settings : OdometrySettings, optional
-        Default those of the odometry.
-
-    Returns
-    -------
-    Motion
-        Pose from (0, 0, 0) and twist, without covariances (zero).
-    SlipReplay
+    The pose begins at (0, 0, 0); the covariances are zero. `settings` default to those of the
+    odometry.
     """
     odometry = Odometry(robot, settings)
     count, n = len(joints.time), robot.count

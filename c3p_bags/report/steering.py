@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The steering panel: angles, where the wheels are asked to roll, and when they do."""
+"""Steering panel: angles, commanded rolling directions, and time of alignment."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MultipleLocator
 
 from c3p_bags.report import style
-from c3p_bags.runs.metrics import ALIGNED, ASKED_SPEED, held, hip_velocity
+from c3p_bags.runs.metrics import ALIGNED, COMMANDED_SPEED, held, hip_velocity
 from c3p_bags.runs.run_log import RunLog
 from c3p_description.model import Array, CasterRobot
 
 # grid of the steering angles, deg
 EIGHTH_TURN = 45.0
 
-# casters whose asked directions differ by less share one band, rad
+# casters whose commanded directions differ by less have one band, rad
 SAME_DIRECTION = np.radians(1.0)
 
 
-def asked_steering(log: RunLog, robot: CasterRobot) -> Array:
+def commanded_steering(log: RunLog, robot: CasterRobot) -> Array:
     """
-    Return the steering angles (k, n) [rad] at which wheels roll where their hips are asked to go.
+    Return the steering angles (k, n) [rad] at which wheels roll along the commanded travel.
 
-    On the branch (modulo 180°) nearest to the steering angle when last asked; nan while the asked
-    speed is too small to have a direction.
+    On the branch (modulo 180°) nearest to the steering angle at the last command; nan while the
+    commanded speed is too small to have a direction.
     """
-    asked = hip_velocity(robot, held(log.cmd_vel, log.joints.time))
-    angle = np.arctan2(asked[..., 1], asked[..., 0]) - 0.5 * np.pi
-    angle[~(np.hypot(asked[..., 0], asked[..., 1]) > ASKED_SPEED)] = np.nan
+    command = hip_velocity(robot, held(log.cmd_vel, log.joints.time))
+    angle = np.arctan2(command[..., 1], command[..., 0]) - 0.5 * np.pi
+    angle[~(np.hypot(command[..., 0], command[..., 1]) > COMMANDED_SPEED)] = np.nan
     steering = np.unwrap(log.joints.steering, axis=0)
     for i in range(robot.count):
         known = np.flatnonzero(np.isfinite(angle[:, i]))
@@ -49,15 +49,15 @@ def draw_steering(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[
     time, steering = style.thin(log.joints.time - start,
                                 np.degrees(np.unwrap(log.joints.steering, axis=0)))
     if log.cmd_vel is not None:
-        (asked,) = style.thin(asked_steering(log, robot))
-        spread = np.ptp(asked, axis=1)
+        (command,) = style.thin(commanded_steering(log, robot))
+        spread = np.ptp(command, axis=1)
         shared = not np.any(spread[np.isfinite(spread)] > SAME_DIRECTION)
         for i in range(1 if shared else robot.count):
-            middle = np.degrees(asked[:, i])
+            middle = np.degrees(command[:, i])
             band = np.degrees(ALIGNED)
             axes.fill_between(time, middle - band, middle + band, linewidth=0, alpha=0.25,
                               color=style.GREY if shared else style.caster_colour(i),
-                              label='asked ±10°' if i == 0 else None)
+                              label='commanded ±10°' if i == 0 else None)
     for i in range(robot.count):
         axes.plot(time, steering[:, i], color=style.caster_colour(i), linewidth=style.LINE,
                   linestyle=('-', '--', '-.')[i % 3], label=f'caster {i + 1}')

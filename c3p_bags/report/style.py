@@ -1,66 +1,126 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Colours, sizes and axes of the reports' figures, without matplotlib's global state."""
+"""Plot style of reports and pages, without matplotlib's global state."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
+from c3p_bags.report.palette import (  # noqa: F401
+    ALERT,
+    CASTERS,
+    GOAL,
+    GREY,
+    INK,
+    MUTED,
+    REFERENCE,
+    RULE,
+    SENSED,
+    TRUE,
+    caster_colour,
+)
 from c3p_description.model import Array
 
-# Okabe and Ito's palette, which colour-blind readers can tell apart; casters in the papers' order
-CASTERS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#56B4E9', '#E69F00')
-REFERENCE, SENSED, TRUE = '#000000', '#0072B2', '#E69F00'
-GREY, GOAL, ALERT = '#7f7f7f', '#009E73', '#D55E00'
-
-# label of every axis of time
+# label of every time axis
 TIME = 'time since the goal [s]'
 
-TITLE, LABEL, SMALL = 9.0, 8.0, 7.0
+HEADLINE, TITLE, LABEL, SMALL = 13.0, 9.0, 8.0, 7.0
 LINE = 1.1
 
-# more samples than this per line cannot be seen and make the PDF slow
+# more samples per line are invisible and slow down the PDF
 SAMPLES = 4000
 
-# of a page as PNG, pixels per inch
+# resolution of PNG files, pixels per inch
 DPI = 300
 
-
-def caster_colour(index: int) -> str:
-    """Return the colour of a caster."""
-    return CASTERS[index % len(CASTERS)]
+# distances from the upper edge of a page to its title, its facts and its panels, inches
+TITLE_AT, FACTS_AT, PANELS_AT = 0.285, 0.575, 1.0
 
 
 def figure(width: float, height: float) -> Figure:
     """Return an empty figure of this size in inches, with a canvas of its own."""
-    page = Figure(figsize=(width, height), facecolor='white')
-    FigureCanvasAgg(page)
-    return page
+    sheet = Figure(figsize=(width, height), facecolor='white')
+    FigureCanvasAgg(sheet)
+    return sheet
 
 
-def dress(axes: Axes, title: str, x: str, y: str) -> None:
-    """Give a panel its letter and title, labels with units, and a light grid."""
-    axes.set_title(title, fontsize=TITLE, loc='left', fontweight='bold', pad=4)
-    axes.set_xlabel(x, fontsize=LABEL, labelpad=2)
-    axes.set_ylabel(y, fontsize=LABEL, labelpad=2)
-    axes.tick_params(labelsize=SMALL, length=2.5, pad=2)
-    axes.grid(True, color='#e6e6e6', linewidth=0.6)
+def page(title: str, facts: Sequence[str], source: str = '', *, good: bool = True,
+         alert: bool = False, size: tuple[float, float] = (12.0, 8.6), rows: int = 3,
+         columns: int = 3, **grid: Any) -> tuple[Figure, GridSpec]:
+    """
+    Return a page with its headline, and the grid of its panels.
+
+    Parameters
+    ----------
+    title : str
+    facts : sequence of str
+        Numbers in words, below the title.
+    source : str
+        At the right of the title.
+    good : bool
+        False draws the title in the alert colour.
+    alert : bool
+        Draw the facts in the alert colour.
+    size : (float, float), inches
+    rows, columns : int
+    **grid
+        For ``Figure.add_gridspec``, such as other margins.
+    """
+    sheet, height = figure(*size), size[1]
+    left = min(grid.get('left', 0.055), 0.055)
+    panels = sheet.add_gridspec(rows, columns, **{
+        'left': 0.055, 'right': 0.985, 'top': 1.0 - PANELS_AT / height, 'bottom': 0.48 / height,
+        'hspace': 0.36, 'wspace': 0.22, **grid})
+    sheet.text(left, 1.0 - TITLE_AT / height, title, fontsize=HEADLINE, fontweight='bold',
+               va='center', color=INK if good else ALERT)
+    sheet.text(0.985, 1.0 - TITLE_AT / height, source, fontsize=TITLE - 0.5, va='center',
+               ha='right', color=MUTED)
+    sheet.text(left, 1.0 - FACTS_AT / height, '   |   '.join(facts), fontsize=TITLE - 0.5,
+               va='center', color=ALERT if alert else MUTED)
+    return sheet, panels
+
+
+class Sizes(NamedTuple):
+    """Sizes of labels and of numbers at the axes [points], gap to the labels, and most numbers."""
+
+    label: float = LABEL
+    tick: float = SMALL
+    gap: float = 2.0
+    most: int = 5
+
+
+PAPER = Sizes()
+
+
+def dress(axes: Axes, title: str, x: str, y: str, sizes: Sizes = PAPER) -> None:
+    """Apply title, labels with units, and a light grid to a panel."""
+    if title:
+        axes.set_title(title, fontsize=TITLE, loc='left', fontweight='bold', pad=4, color=INK)
+    axes.set_xlabel(x, fontsize=sizes.label, labelpad=sizes.gap, color=INK)
+    axes.set_ylabel(y, fontsize=sizes.label, labelpad=sizes.gap, color=INK)
+    axes.tick_params(which='both', labelsize=sizes.tick, length=0, pad=1.0 + sizes.gap,
+                     colors=MUTED)
+    axes.grid(True, color=RULE, linewidth=0.7)
     axes.set_axisbelow(True)
-    for side in ('top', 'right'):
+    axes.set_facecolor('none')
+    for side in ('top', 'right', 'left'):
         axes.spines[side].set_visible(False)
+    axes.spines['bottom'].set_color(MUTED)
     if axes.get_yscale() == 'linear':
-        axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+        axes.yaxis.set_major_locator(MaxNLocator(sizes.most, steps=[1, 2, 2.5, 5, 10]))
 
 
 def headroom(axes: Axes, above: float = 0.0, below: float = 0.0) -> None:
-    """Widen the y range by parts of itself, so that a legend fits above or below the lines."""
+    """Extend the y range by fractions of itself, so that a legend fits beside the lines."""
     low, high = axes.transScale.transform([(1.0, y) for y in axes.get_ylim()])[:, 1]
     ends = [(0.0, low - below * (high - low)), (0.0, high + above * (high - low))]
     axes.set_ylim(*axes.transScale.inverted().transform(ends)[:, 1])
@@ -73,40 +133,32 @@ def thin(*arrays: ArrayLike) -> list[Array]:
 
 
 def legend(axes: Axes, **options: Any) -> None:
-    """Draw a small legend where there is most room, over the lines but not hiding them."""
+    """Draw a small legend over the lines, at the emptiest place; none without labels."""
     handles, labels = axes.get_legend_handles_labels()
     if handles:
         axes.legend(handles, labels, **{
             'fontsize': SMALL, 'frameon': True, 'framealpha': 0.85, 'edgecolor': 'none',
-            'handlelength': 1.6, 'borderpad': 0.2, 'labelspacing': 0.25, 'columnspacing': 1.0,
-            'loc': 'best', **options})
+            'labelcolor': INK, 'handlelength': 1.6, 'borderpad': 0.2, 'labelspacing': 0.25,
+            'columnspacing': 1.0, 'loc': 'best', **options})
 
 
-def absent(axes: Axes, topic: str) -> None:
-    """Say in an empty panel which topic the bag does not have."""
-    axes.text(0.5, 0.5, f'{topic} was not recorded', transform=axes.transAxes, ha='center',
-              va='center', fontsize=LABEL, color=GREY)
+def absent(axes: Axes, text: str) -> None:
+    """Write in an empty panel why it is empty."""
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha='center', va='center', fontsize=LABEL,
+              color=MUTED)
+    axes.set_yticks([])
 
 
-def save(page: Figure, path: str | Path) -> list[Path]:
+def save(sheet: Figure, path: str | Path) -> list[Path]:
     """
-    Write a figure as PNG (`DPI`) and PDF.
+    Write a figure as PNG (`DPI`) and PDF; return the two files.
 
-    Parameters
-    ----------
-    page : Figure
-    path : str or Path
-        With or without the suffix ``.png`` or ``.pdf``; missing directories are made.
-
-    Returns
-    -------
-    list of Path
-        The two files.
+    The suffix of `path` is optional; missing directories are created.
     """
     base = Path(path)
     base = base.with_suffix('') if base.suffix in ('.png', '.pdf') else base
     base.parent.mkdir(parents=True, exist_ok=True)
     files = [base.with_name(f'{base.name}{suffix}') for suffix in ('.png', '.pdf')]
     for file in files:
-        page.savefig(file, dpi=DPI)
+        sheet.savefig(file, dpi=DPI)
     return files

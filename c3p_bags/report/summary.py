@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The answers at the top of a report: what somebody with a bag from the field asks first."""
+"""Answers at the top of a report to the first questions about a bag from the field."""
 
 from __future__ import annotations
 
@@ -14,21 +14,15 @@ from c3p_bags.report.slip_events import SURE, SlipEvent
 from c3p_bags.report.slip_panels import confidence
 from c3p_bags.report.wheel_panels import NEAR
 
-# parts of all cycles: a loop that answered so many, with so few late, kept time
+# fractions of all cycles: least answered and most late ones of a loop that kept time
 ANSWERED, LATE = 0.999, 0.001
 
 
 class Answer(NamedTuple):
     """
-    One answer.
+    One answer, and the section of the page that shows it.
 
-    Attributes
-    ----------
-    question, answer, detail : str
-    verdict : str
-        'good', 'note', 'bad' or 'none' (the bag does not say).
-    anchor : str
-        Section of the page that shows it.
+    The verdict is 'good', 'note', 'bad' or 'none' (not in the bag).
     """
 
     question: str
@@ -71,14 +65,14 @@ def _slipped(run: Run, numbers: Mapping[str, Any]) -> Answer:
     sure = [e.confidence for e in mine]
     detail += (f'Confidence {confidence(min(sure))}' + (' at least' if len(mine) > 1 else '')
                if min(sure) >= SURE else
-               f'Not sure: confidence {confidence(min(sure))}; another wheel explains it nearly '
+               f'Uncertain: confidence {confidence(min(sure))}; another wheel explains it nearly '
                'as well') + '.'
     if len(names) > 1:
         detail += f' Also {", ".join(names[1:])}.'
-    told = [e.told for e in mine if e.told is not None]
-    if told:
-        detail += (' The robot said so while it drove.' if all(told) else
-                   f' The robot itself named {sum(told)} of {len(told)}.')
+    reported = [e.reported for e in mine if e.reported is not None]
+    if reported:
+        detail += (' The robot reported it while driving.' if all(reported) else
+                   f' The robot reported {sum(reported)} of {len(reported)}.')
     return Answer(question, ', '.join(names[:3]).capitalize(), detail, 'bad', 'slip')
 
 
@@ -88,18 +82,18 @@ def _kept_time(run: Run, numbers: Mapping[str, Any]) -> Answer:
     gap = (f'{t.lost} samples are missing, longest gap {1000 * t.longest_gap:.3g} ms at '
            f'{t.longest_gap_time:.2f} s' if t.lost else
            f'no sample is missing, longest gap {1000 * t.longest_gap:.3g} ms')
-    if not t.asked:
+    if not t.cycles:
         return Answer(question, rate, f'{gap[0].upper()}{gap[1:]}. No wheel commands in this bag, '
-                      'so only the samples are judged.', 'note' if t.lost else 'good', 'loop')
-    answered, late = t.answered / t.asked, t.late / t.asked
-    detail = f'{rate}; {t.answered} of {t.asked} cycles answered, {gap}. '
+                      'so only the samples are checked.', 'note' if t.lost else 'good', 'loop')
+    answered, late = t.answered / t.cycles, t.late / t.cycles
+    detail = f'{rate}; {t.answered} of {t.cycles} cycles answered, {gap}. '
     took = numbers['timing']['latency_s']
     if took is not None:
         detail += (f'Commands took {1e3 * took["p50"]:.2f} ms (median), {1e3 * took["p99"]:.2f} '
                    f'ms (p99), {1e3 * took["max"]:.3g} ms at most; {t.late} came later than a '
                    'period.')
     else:
-        detail += 'The bag was recorded in simulated time, which hides how long commands took.'
+        detail += 'The bag was recorded in simulated time, so the latency is unknown.'
     good = answered >= ANSWERED and late <= LATE and not t.lost
     lost_much = answered < 0.99 or late > 0.01 or t.lost > 0.001 * len(t.interval)
     return Answer(question, 'Yes' if good else 'No' if lost_much else 'Nearly', detail,
@@ -137,37 +131,37 @@ def _odometry(run: Run, numbers: Mapping[str, Any]) -> Answer:
                       'with.', 'none', 'errors')
     part = found['error_final_m'] / max(numbers['distance_m'], 1e-3)
     return Answer(question, f'{_length(found["error_final_m"])} off',
-                  f'{where}At the end, which is {100 * part:.2g} % of the way driven; '
+                  f'{where}At the end, {100 * part:.2g} % of the distance driven; '
                   f'{_length(found["error_max_m"])} at most.',
                   'good' if part < 0.02 else 'note', 'errors')
 
 
 def _singular(run: Run, numbers: Mapping[str, Any]) -> Answer:
-    question, found = 'Was a singularity in the way?', numbers['singularity']
+    question, found = 'Blocked by a singularity?', numbers['singularity']
     blocked = found['blocked_s']
-    share = f'σ_min was below {NEAR} for {100 * found["near_share"]:.2g} % of the time'
+    near = f'σ_min was below {NEAR} for {100 * found["near_share"]:.2g} % of the time'
     if blocked is None:
-        return Answer(question, 'Not known', f'{share}; no commands in this bag tell where it was '
-                      'asked to go.', 'none', 'wheels')
+        return Answer(question, 'Not known', f'{near}; this bag has no velocity commands.',
+                      'none', 'wheels')
     if not blocked:
-        return Answer(question, 'No', f'{share}, but never was it asked into the direction that '
-                      'is lost then.', 'good', 'wheels')
-    return Answer(question, f'For {blocked:.2f} s', 'So long it was asked mainly into the '
-                  f'direction that its wheels could not push until the casters had turned. '
-                  f'{share}.', 'note', 'wheels')
+        return Answer(question, 'No', f'{near}, but no command pointed into the direction that is '
+                      'lost there.', 'good', 'wheels')
+    return Answer(question, f'For {blocked:.2f} s', 'During this time the commands pointed mainly '
+                  'into the direction without wheel force, until the casters had turned. '
+                  f'{near}.', 'note', 'wheels')
 
 
 def _complaints(run: Run, numbers: Mapping[str, Any]) -> Answer:
-    question, told = 'What did the nodes say?', numbers['complaints']
+    question, found = 'What did the nodes report?', numbers['complaints']
     if not run.states:
         return Answer(question, 'Nothing', 'No /diagnostics in this bag.', 'none', 'nodes')
-    errors = [c for c in told if c['level'] == 'ERROR']
-    if not told:
-        return Answer(question, 'All is well', f'{len({s.name for s in run.states})} states were '
-                      'OK all the time.', 'good', 'nodes')
-    shown = (errors or told)[-1]
+    errors = [c for c in found if c['level'] == 'ERROR']
+    if not found:
+        return Answer(question, 'All OK', f'{len({s.name for s in run.states})} states were OK '
+                      'all the time.', 'good', 'nodes')
+    shown = (errors or found)[-1]
     kind = 'error' if errors else 'warning'
-    count = len(errors or told)
+    count = len(errors or found)
     return Answer(question, f'{count} {kind}{"s" if count > 1 else ""}',
                   f'{"The last at" if count > 1 else "At"} {shown["begin_s"]:.2f} s, '
                   f'{shown["name"].removesuffix(": state")}: {shown["message"]}.',
@@ -179,13 +173,5 @@ QUESTIONS: tuple[Callable[[Run, Mapping[str, Any]], Answer], ...] = (
 
 
 def answers(run: Run, numbers: Mapping[str, Any]) -> list[Answer]:
-    """
-    Return the answers of a run.
-
-    Parameters
-    ----------
-    run : Run
-    numbers : mapping
-        Of `run_numbers`.
-    """
+    """Return the answers of a run; `numbers` are those of `run_numbers`."""
     return [question(run, numbers) for question in QUESTIONS]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of a report as HTML."""
+"""HTML tables of a report."""
 
 from __future__ import annotations
 
@@ -14,41 +14,34 @@ from c3p_bags.report.motion_panels import wheel_colour, wheel_name
 from c3p_bags.report.run import Run
 from c3p_bags.report.slip_panels import confidence
 
-# rows of a table before the rest is only counted
+# most rows of a table; the others are counted
 MOST = 40
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
     """
-    Return a table.
+    Return a table with a `head` of plain text and `rows` of HTML.
 
-    Parameters
-    ----------
-    head : sequence of str
-        Plain text.
-    rows : sequence of sequences of str
-        HTML.
-    left : int
-        So many columns are text and begin at the left; the others are numbers.
+    The first `left` columns are text; the others are numbers.
     """
     def cells(row: Sequence[str], kind: str) -> str:
         return ''.join(f'<{kind}{"" if i < left else " class=n"}>{cell}</{kind}>'
                        for i, cell in enumerate(row))
 
     body = ''.join(f'<tr>{cells(row, "td")}</tr>' for row in rows[:MOST])
-    more = (f'<p class=more>and {len(rows) - MOST} more in figures.json</p>'
+    more = (f'<p class=more>{len(rows) - MOST} more: see figures.json</p>'
             if len(rows) > MOST else '')
     return (f'<div class=scroll><table><thead><tr>{cells([escape(h) for h in head], "th")}</tr>'
             f'</thead><tbody>{body}</tbody></table></div>{more}')
 
 
 def number(value: Any, form: str = '.3g', scale: float = 1.0) -> str:
-    """Return a number, or a dash where there is none."""
+    """Return a number, or a dash for None."""
     return '–' if value is None else format(scale * value, form)
 
 
 def chip(wheel: int) -> str:
-    """Return a wheel's name with its colour."""
+    """Return the name of a wheel with its colour."""
     return f'<i class=chip style="background:{wheel_colour(wheel)}"></i>{wheel_name(wheel)}'
 
 
@@ -56,16 +49,16 @@ def slip_table(run: Run) -> str:
     """Return the slips, the farthest first."""
     if not run.events:
         return ''
-    told = {True: 'yes', False: 'no', None: '–'}
+    reported = {True: 'yes', False: 'no', None: '–'}
     rows = [(chip(e.wheel), f'{e.begin:.2f}', f'{e.end - e.begin:.2f}', f'{e.along:+.3f}',
              f'{e.across:+.3f}', f'{1000 * e.distance:.1f}', confidence(e.confidence),
-             told[e.told]) for e in sorted(run.events, key=lambda e: -e.distance)]
+             reported[e.reported]) for e in sorted(run.events, key=lambda e: -e.distance)]
     return table(('wheel', 'from [s]', 'lasted [s]', 'along [m/s]', 'across [m/s]', 'slipped [mm]',
-                  'confidence', 'told by the robot'), rows)
+                  'confidence', 'reported by the robot'), rows)
 
 
 def goal_table(run: Run) -> str:
-    """Return the goals and how the robot reached them."""
+    """Return the goals and their metrics."""
     if not run.goals:
         return ''
     rows = []
@@ -83,28 +76,28 @@ def goal_table(run: Run) -> str:
 
 
 def timing_table(run: Run) -> str:
-    """Return the numbers of the loop, and what its owner said of itself."""
+    """Return the timing of the control loop, as recorded and as reported."""
     t = run.timing
     rows = [('samples', f'{len(run.log.joints.time)}, {t.lost} missing'),
             ('rate', number(1.0 / t.period if t.period else None, '.5g') + ' Hz'),
             ('longest gap', f'{1000 * t.longest_gap:.3f} ms at {t.longest_gap_time:.2f} s')]
-    if t.asked:
-        rows.append(('cycles answered', f'{t.answered} of {t.asked}'))
+    if t.cycles:
+        rows.append(('cycles answered', f'{t.answered} of {t.cycles}'))
     if len(t.latency):
         values = [f'{1000 * float(np.quantile(t.latency, q)):.3f}' for q in (0.5, 0.99, 0.999, 1)]
         rows += [('latency p50 / p99 / p99.9 / max', ' / '.join(values) + ' ms'),
                  ('later than one period', f'{t.late}')]
-    told = t.told['latency_ms']
-    if told['p50'] is not None:
-        rows.append(('latency as the robot measured it, p50 / p99 / max', ' / '.join(
-            number(told[k]) for k in ('p50', 'p99', 'max')) + ' ms'))
-    if t.told['overruns'] is not None:
-        rows.append(('overruns', f'{t.told["overruns"]}'))
+    reported = t.reported['latency_ms']
+    if reported['p50'] is not None:
+        rows.append(('latency measured by the robot, p50 / p99 / max', ' / '.join(
+            number(reported[k]) for k in ('p50', 'p99', 'max')) + ' ms'))
+    if t.reported['overruns'] is not None:
+        rows.append(('overruns', f'{t.reported["overruns"]}'))
     return table(('', ''), rows)
 
 
 def complaint_table(run: Run) -> str:
-    """Return what the nodes complained of."""
+    """Return the states other than OK."""
     rows = [(f'{s.begin:.2f}', f'{s.end - s.begin:.2f}',
              f'<span class="level {LEVELS[s.level].lower()}">{LEVELS[s.level]}</span>',
              escape(s.name.removesuffix(': state')), escape(s.message))
@@ -114,7 +107,7 @@ def complaint_table(run: Run) -> str:
 
 
 def topic_table(run: Run) -> str:
-    """Return the topics of the bag and how often they came."""
+    """Return the topics of the bag with their rates."""
     rows = [(escape(topic), f'{count}', number(count / run.duration if run.duration else None))
             for topic, count in sorted(run.log.messages.items())]
     return table(('topic', 'messages', 'per second'), rows)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the loop kept time: cycles, gaps, and how long each wheel command took."""
+"""Timing of the control loop: cycles, gaps, and latency of each wheel command."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from c3p_bags.runs.metrics import latency as told_latency
+from c3p_bags.runs.metrics import latency as reported_latency
 from c3p_bags.runs.run_log import RunLog
 from c3p_description.model import Array
 
-# a pause between two samples that is so many times the usual one is a lost sample
+# an interval longer than this multiple of the usual one has lost samples
 LOST = 1.5
 
-# part of all commands that the recorder may have in the instant of their sample before its clock
-# is known to stand still within a cycle
+# fraction of commands recorded at the time of their sample, above which the clock of the recorder
+# is simulated: it does not advance within a cycle
 INSTANT = 0.9
 
 
 class Timing(NamedTuple):
     """
-    How the control loop kept time.
+    Timing of a control loop.
 
     Attributes
     ----------
@@ -30,18 +30,18 @@ class Timing(NamedTuple):
     interval : (k − 1,) array, s
         Each of these times.
     lost : int
-        Samples that are missing in the gaps.
+        Samples missing in the gaps.
     longest_gap, longest_gap_time : float, s
-    asked, answered : int
+    cycles, answered : int
         Joint states between the first and the last wheel command; those with a command of their
         stamp.
     time, latency : (m,) arrays, s
-        Of the answered ones: from joint states to wheel command, as the recorder had them; empty
-        where its clock is simulated, and stands still meanwhile.
+        Of the answered ones: from the recording of the joint states to that of the command; empty
+        for a simulated clock, which does not advance within a cycle.
     late : int
-        Commands that came later than one period.
-    told : dict
-        Latency [ms], cycles and overruns that the owner of the cycle reported last.
+        Commands later than one period.
+    reported : dict
+        Latency [ms], cycles and overruns in the last report of the cycle's owner.
     """
 
     period: float
@@ -49,27 +49,27 @@ class Timing(NamedTuple):
     lost: int
     longest_gap: float
     longest_gap_time: float
-    asked: int
+    cycles: int
     answered: int
     time: Array
     latency: Array
     late: int
-    told: dict[str, Any]
+    reported: dict[str, Any]
 
 
 def timing(log: RunLog) -> Timing:
-    """Return how the loop of a run kept time."""
+    """Return the timing of the control loop in a run."""
     time = log.joints.time
     interval = np.diff(time)
     forward = interval[interval > 0.0]
     period = float(np.median(forward)) if len(forward) else 0.0
     gaps = interval[interval > LOST * period]
     worst = int(np.argmax(interval)) if len(interval) else 0
-    asked, answered, at, latency = _answers(log)
+    cycles, answered, at, latency = _answers(log)
     return Timing(
         period, interval, int(np.sum(np.rint(gaps / period) - 1)) if period else 0,
-        float(interval[worst]) if len(interval) else 0.0, float(time[worst]), asked, answered, at,
-        latency, int(np.sum(latency > period)), told_latency(log))
+        float(interval[worst]) if len(interval) else 0.0, float(time[worst]), cycles, answered, at,
+        latency, int(np.sum(latency > period)), reported_latency(log))
 
 
 def _answers(log: RunLog) -> tuple[int, int, Array, Array]:
@@ -89,5 +89,5 @@ def _answers(log: RunLog) -> tuple[int, int, Array, Array]:
     took = log.recorded['wheel_effort'][same] - log.recorded['joint_states'][cycle[same]]
     if not len(took) or np.mean(took == 0.0) > INSTANT:
         return int(during.sum()), answered, none, none
-    # written down in the order of arrival from two topics, some answers come before their sample
+    # two topics are recorded in the order of arrival: some commands precede their sample
     return int(during.sum()), answered, sent[same], np.maximum(took, 0.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panels of the wheels: steering, torques, how far from a singularity."""
+"""Panels of the wheels: steering, singularity measure and torques."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from c3p_bags.report import style
+from c3p_bags.report.palette import INK
 from c3p_bags.report.run import Run
-from c3p_bags.report.sheet import INK, at_least, dress, legend, line
+from c3p_bags.report.sheet import at_least, dress, legend, line
 
-# below this measure the direction that is being lost takes several times the torque
-# (σ_max is between 1 and √3): shown and counted as near a singularity
+# below this measure a singularity is near: the weakest direction requires several times the torque
+# of the others (σ_max is between 1 and √3)
 NEAR = 0.1
 
 
@@ -41,13 +42,13 @@ def draw_measure(axes: Axes, run: Run) -> None:
 def draw_torque(axes: Axes, run: Run) -> None:
     """Draw the wheel torques, commanded where they were recorded."""
     log = run.log
-    asked = log.wheel_effort is not None
+    commanded = log.wheel_effort is not None
     dress(axes, 'torque [N·m]')
-    time, torque = log.wheel_effort if asked else (log.joints.time, log.joints.wheel_torque)
+    time, torque = log.wheel_effort if commanded else (log.joints.time, log.joints.wheel_torque)
     for i in range(run.robot.count):
         if np.isfinite(torque[:, i]).any():
             line(axes, time, torque[:, i], color=style.caster_colour(i), linewidth=0.9,
-                 label=f'wheel {i + 1}, {"commanded" if asked else "measured"}')
+                 label=f'wheel {i + 1}, {"commanded" if commanded else "measured"}')
     limit = run.robot.torque_limit[run.robot.driven]
     for k, value in enumerate(np.unique(limit[np.isfinite(limit)])):
         for sign in (1, -1):

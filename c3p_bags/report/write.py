@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reports as files: the page, its pictures, the numbers."""
+"""Report of one bag or two, written as files: page, plots and numbers."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,9 @@ from c3p_bags.report.run import Run, read
 from c3p_bags.report.sections import SECTIONS
 from c3p_bags.report.sheet import png, svg
 from c3p_bags.report.summary import answers
-from c3p_bags.runs.log_reader import namespace_of
-from c3p_bags.runs.recorded_robot import recorded_casters
-from c3p_bags.storage.bags import topics_of
+from c3p_bags.runs.run_log import RunLog
+from c3p_bags.storage.bag import Bag
+from c3p_description.model import CasterRobot
 
 
 def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
@@ -36,12 +36,12 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
         Directory for ``report.html``, ``figures.json`` and a PNG of each section; with one bag
         that has a goal also ``drive.png`` and ``drive.pdf``.
     robot : str, optional
-        Name or path; default that of the bag, as `robot_of` finds it.
+        Name or path; default that of each bag.
     namespace : str, optional
         Of the robot; default the only one in the bag.
     goal_tolerance, yaw_tolerance : float, m and rad
     progress : callable
-        Takes the name of each step that begins.
+        Receives the name of each step at its begin.
 
     Returns
     -------
@@ -52,34 +52,44 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
     Raises
     ------
     BagError
-        A bag cannot be read, or has no joint states of this robot.
+        A bag cannot be read, has an unknown robot, or has no joint states of this robot.
     ValueError
         More than two bags.
     """
     if not 1 <= len(bags) <= 2:
         raise ValueError(f'{len(bags)} bags: a report is of one bag, or of two side by side')
     runs = []
-    for bag in bags:
-        progress(f'reading {bag}')
-        space = namespace_of(topics_of(bag), bag) if namespace is None else namespace
-        runs.append(read(bag, recorded_casters(bag, robot, space), space, goal_tolerance,
-                         yaw_tolerance))
+    for path in bags:
+        progress(f'reading {path}')
+        with Bag(path) as bag:
+            runs.append(read(bag, robot, namespace, goal_tolerance, yaw_tolerance))
     numbers = [run_numbers(run, goal_tolerance, yaw_tolerance) for run in runs]
     out.mkdir(parents=True, exist_ok=True)
     files = {'report': str(out / 'report.html'), 'figures': str(out / 'figures.json')}
     pictures = _pictures(runs, out, files, progress)
     if len(runs) == 1 and numbers[0]['goal_pose'] is not None:
         progress('drawing drive')
-        drawn = drive_figure(runs[0].log, runs[0].robot, numbers[0], out / 'drive.png')
-        files |= {'picture': str(drawn[0]), 'picture_pdf': str(drawn[1])}
+        files |= write_drive(runs[0].log, runs[0].robot, numbers[0], out)
     progress('writing the page')
-    told = [answers(run, found) for run, found in zip(runs, numbers, strict=True)]
-    (out / 'report.html').write_text(html_page(runs, numbers, told, pictures), encoding='utf-8')
+    summaries = [answers(run, found) for run, found in zip(runs, numbers, strict=True)]
+    page = html_page(runs, numbers, summaries, pictures)
+    (out / 'report.html').write_text(page, encoding='utf-8')
     found = ({**numbers[0]} if len(runs) == 1 else
              {'a': numbers[0], 'b': numbers[1], 'differences': differences(*numbers)})
     (out / 'figures.json').write_text(
         json.dumps(found, indent=2, allow_nan=False, ensure_ascii=False) + '\n', encoding='utf-8')
-    return {**found, 'files': files, 'answers': told}
+    return {**found, 'files': files, 'answers': summaries}
+
+
+def write_drive(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any], out: Path
+                ) -> dict[str, str]:
+    """
+    Write ``drive.png`` and ``drive.pdf``, the page of a drive to a goal; return their paths.
+
+    `metrics` are those of `drive_metrics` for `log` and `robot`; `out` is created if missing.
+    """
+    picture, document = drive_figure(log, robot, metrics, out / 'drive.png')
+    return {'picture': str(picture), 'picture_pdf': str(document)}
 
 
 def _pictures(runs: Sequence[Run], out: Path, files: dict[str, str],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The numbers of one drive to a goal: time, accuracy, alignment of the casters, effort, latency.
+Metrics of a drive to a goal: time, accuracy, alignment of the casters, effort, latency.
 
 Pure functions of a RunLog; SI units; None where the run does not have what a number needs. Errors
 are distances, so never negative. All positions are in the frame of the odometry.
@@ -18,11 +18,11 @@ from c3p_bags.runs.run_log import Motion, RunLog, Series
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.se2 import compose, inverse, wrap
 
-# a caster is aligned while its rolling line is so near to where its hip is asked to go, rad
+# a caster is aligned while its rolling line is this close to the commanded travel of its hip, rad
 ALIGNED = np.radians(10.0)
 
-# below this asked speed of a hip its direction means nothing, m/s
-ASKED_SPEED = 0.05
+# below this commanded speed of a hip its direction is undefined, m/s
+COMMANDED_SPEED = 0.05
 
 # a goal's yaw counts as reached within this, rad, where the caller does not say
 YAW_TOLERANCE = 0.05
@@ -31,12 +31,12 @@ LATENCY_KEYS = {'p50': 'latency_p50_ms', 'p99': 'latency_p99_ms', 'max': 'latenc
 COUNT_KEYS = ('cycles', 'overruns')
 # robot time per real time
 PACE_KEY = 'realtime_factor'
-# what a hardware interface tells of its bus
+# statistics of the bus in the diagnostics of a hardware interface
 CAN_KEYS = ('sync_rate_hz', 'bus_load', 'frames_per_s', 'faults', 'missed_cycles')
 
 
 class Alignment(NamedTuple):
-    """Angle (k, n) [rad, 0 to π/2] between rolling line and asked travel; nan while not asked."""
+    """Angle (k, n) [rad, 0 to π/2] of rolling line and commanded travel; nan without command."""
 
     time: Array
     angle: Array
@@ -91,18 +91,18 @@ def distance_to_segment(points: Array, start: ArrayLike, end: ArrayLike) -> Arra
 
 def alignment(log: RunLog, robot: CasterRobot) -> Alignment | None:
     """
-    Return how far each caster's rolling line is from where ``cmd_vel`` asks its hip to travel.
+    Return the angle between each caster's rolling line and the commanded travel of its hip.
 
-    The hip at m is asked to move with ``v + ω ẑ×m``; the rolling line e = (−sin θ_s, cos θ_s) has
+    ``cmd_vel`` moves the hip at m with ``v + ω ẑ×m``; the rolling line e = (−sin θ_s, cos θ_s) has
     no direction, so angles count modulo 180°.
     """
     if log.cmd_vel is None:
         return None
-    asked = hip_velocity(robot, held(log.cmd_vel, log.joints.time))
+    command = hip_velocity(robot, held(log.cmd_vel, log.joints.time))
     line = np.stack([-np.sin(log.joints.steering), np.cos(log.joints.steering)], axis=-1)
-    across = asked[..., 0] * line[..., 1] - asked[..., 1] * line[..., 0]
-    angle = np.arctan2(np.abs(across), np.abs(np.sum(asked * line, axis=-1)))
-    angle[~(np.hypot(asked[..., 0], asked[..., 1]) > ASKED_SPEED)] = np.nan
+    across = command[..., 0] * line[..., 1] - command[..., 1] * line[..., 0]
+    angle = np.arctan2(np.abs(across), np.abs(np.sum(command * line, axis=-1)))
+    angle[~(np.hypot(command[..., 0], command[..., 1]) > COMMANDED_SPEED)] = np.nan
     return Alignment(log.joints.time, angle)
 
 
@@ -124,7 +124,7 @@ def align_time(log: RunLog, robot: CasterRobot, start: float, end: float) -> flo
         return None
     window = (found.time >= start) & (found.time <= end)
     time = found.time[window]
-    # nan, a hip that is not asked to move, is never out of line
+    # nan, a hip without command, is never out of line
     out = np.flatnonzero((found.angle[window] > ALIGNED).any(axis=1))
     if not len(out):
         return 0.0
@@ -144,7 +144,7 @@ def entry_time(motion: Motion, goal: ArrayLike, start: float, tolerance: float,
     return float(motion.time[after][outside[-1] + 1 if len(outside) else 0])
 
 
-def _errors(motion: Motion | None, goal: Array, start: float, end: float, prefix: str
+def _errors(motion: Motion | None, goal: Array | None, start: float, end: float, prefix: str
             ) -> dict[str, Any]:
     """
     Return the errors of a motion from `start`, under keys with `prefix`.
@@ -154,7 +154,8 @@ def _errors(motion: Motion | None, goal: Array, start: float, end: float, prefix
     """
     names = ('path_error_max_m', 'path_error_rms_m', 'final_error_m', 'final_yaw_error_rad')
     values: list[float | None] = [None] * len(names)
-    if motion is not None and np.any((motion.time >= start) & (motion.time <= end)):
+    if motion is not None and goal is not None and np.any(
+            (motion.time >= start) & (motion.time <= end)):
         points = motion.pose[motion.time >= start]
         driven = motion.pose[(motion.time >= start) & (motion.time <= end)]
         path = distance_to_segment(driven[:, :2], pose_at(motion, start)[:2], goal[:2])
@@ -165,7 +166,7 @@ def _errors(motion: Motion | None, goal: Array, start: float, end: float, prefix
 
 
 def _largest(value: Array | None) -> float | None:
-    """Return the largest magnitude that is a number, None when there is none."""
+    """Return the largest finite magnitude, None without one."""
     finite = None if value is None else np.abs(value[np.isfinite(value)])
     return float(finite.max()) if finite is not None and finite.size else None
 
@@ -182,8 +183,8 @@ def latency(log: RunLog) -> dict[str, Any]:
     """
     Return age of the wheel commands [ms], cycles, overruns and the pace as last reported.
 
-    The pace, robot time per real time, is None where nobody reports one: motor cards keep the
-    clock, and bags of other recorders do not have it.
+    The pace, robot time per real time, is None without a report: motor cards keep the clock, and
+    bags of other recorders lack it.
     """
     values: Mapping[str, str] = {}
     for health in log.diagnostics:
@@ -195,10 +196,10 @@ def latency(log: RunLog) -> dict[str, Any]:
             'realtime_factor_achieved': _number(values.get(PACE_KEY))}
 
 
-def can_figures(log: RunLog) -> dict[str, float | None] | None:
-    """Return what the hardware interface reported last of its bus, None without one."""
-    told = [h.values for h in log.diagnostics if all(key in h.values for key in CAN_KEYS)]
-    return {key: _number(told[-1][key]) for key in CAN_KEYS} if told else None
+def can_metrics(log: RunLog) -> dict[str, float | None] | None:
+    """Return the last report of the hardware interface on its bus, None without one."""
+    reports = [h.values for h in log.diagnostics if all(key in h.values for key in CAN_KEYS)]
+    return {key: _number(reports[-1][key]) for key in CAN_KEYS} if reports else None
 
 
 def slip_events(log: RunLog) -> int | None:
@@ -209,8 +210,8 @@ def slip_events(log: RunLog) -> int | None:
     return int(np.sum(suspect[1:] & ~suspect[:-1]))
 
 
-def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike, goal_tolerance: float,
-                  yaw_tolerance: float = YAW_TOLERANCE) -> dict[str, Any]:
+def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike | None,
+                  goal_tolerance: float, yaw_tolerance: float = YAW_TOLERANCE) -> dict[str, Any]:
     """
     Return the numbers of a drive to a goal, ready for JSON.
 
@@ -218,28 +219,31 @@ def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike, goal_to
     ----------
     log : RunLog
     robot : CasterRobot
-    goal_pose : (3,) array_like
-        x, y [m] and yaw [rad] in the frame of the odometry.
+    goal_pose : (3,) array_like, optional
+        x, y [m] and yaw [rad] in the frame of the odometry; None without a goal, then all metrics
+        of the goal are None.
     goal_tolerance : float, m
         Radius of the goal zone.
     yaw_tolerance : float, rad
-        How far the yaw may be off inside the zone; ``inf`` when it does not matter.
+        Largest yaw error inside the zone; ``inf`` for any yaw.
 
     Returns
     -------
     dict
         The goal and its tolerances; ``reached``: the run ends inside the zone by odometry;
         ``time_s``: from the goal's arrival until the zone is entered to stay; ``align_time_s``:
-        until all casters are within 10° of their asked travel and stay so until the zone (0
+        until all casters are within 10° of their commanded travel and stay so until the zone (0
         always, None never); ``can``: of the motor cards' bus, where there is one;
         ``path_error_*``: distance from the straight line to the goal, until the zone is entered to
         stay; the same four errors with ``ground_truth_``; the others as they are named. None: not
         in this run.
     """
-    goal, start = np.asarray(goal_pose, float), goal_time(log)
-    entry = (None if log.odom is None else
+    start = goal_time(log)
+    goal = None if goal_pose is None else np.asarray(goal_pose, float)
+    entry = (None if log.odom is None or goal is None else
              entry_time(log.odom, goal, start, goal_tolerance, yaw_tolerance))
     end = np.inf if entry is None else entry
+    # drift of the odometry: against the truth at the last common time
     truth = truth_in_odom(log)
     drift = None
     if truth is not None and log.odom is not None:
@@ -248,11 +252,13 @@ def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike, goal_to
         drift = float(np.hypot(gap[0], gap[1]))
     torque = log.joints.wheel_torque if log.wheel_effort is None else log.wheel_effort.value
     return {
-        'goal_pose': goal.tolist(), 'goal_tolerance_m': float(goal_tolerance),
-        'yaw_tolerance_rad': float(yaw_tolerance) if np.isfinite(yaw_tolerance) else None,
-        'reached': entry is not None,
+        'goal_pose': None if goal is None else goal.tolist(),
+        'goal_tolerance_m': None if goal is None else float(goal_tolerance),
+        'yaw_tolerance_rad': (float(yaw_tolerance) if goal is not None
+                              and np.isfinite(yaw_tolerance) else None),
+        'reached': None if goal is None else entry is not None,
         'time_s': None if entry is None else entry - start,
-        'align_time_s': align_time(log, robot, start, end),
+        'align_time_s': None if goal is None else align_time(log, robot, start, end),
         **_errors(log.odom, goal, start, end, ''),
         **_errors(truth, goal, start, end, 'ground_truth_'),
         'odometry_error_final_m': drift,
@@ -262,5 +268,5 @@ def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike, goal_to
         **latency(log),
         'slip_events': slip_events(log),
         'messages': dict(log.messages),
-        **({} if (can := can_figures(log)) is None else {'can': can}),
+        **({} if (can := can_metrics(log)) is None else {'can': can}),
     }

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Odometry computed again from the joint states in a bag, by what the node itself runs.
+Odometry recomputed from the joint states of a bag, with the odometry of the node.
 
-The same samples through the same object give the same bits. What a bag does not say is found in
-the recorded odometry: of a cycle that it has no message for, whether it was refused on that day
-(too old by the clock) or only its answer was not recorded; and where the recorded pose jumps,
-somebody has set it.
+The same samples through the same object give the same bits. The recorded odometry resolves what
+the samples leave open: whether the node rejected a sample (too old by its clock) or only its
+odometry message is missing; and at jumps of the recorded pose, that the pose was set.
 """
 
 from __future__ import annotations
@@ -13,38 +12,35 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from c3p_bags.storage.bags import BagError, read_raw
-from c3p_bags.storage.log_fields import joint_reader
+from c3p_bags.runs.columns import read_columns
+from c3p_bags.runs.run_bag import odometry_numbers
+from c3p_bags.storage.bag import Bag
+from c3p_bags.storage.bag_writer import BagError
+from c3p_bags.storage.log_fields import Rows, joint_reader
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.odometry import OdometryEstimate, OdometrySettings
-from c3p_kinematics.odometry_stream import OdometryStream, planar_covariance
+from c3p_kinematics.odometry import Odometry, OdometryEstimate, OdometrySettings, planar_covariance
 from c3p_kinematics.se2 import wrap
 from c3p_ros.cdr import MessageError
 from c3p_ros.cdr_arrays import tables
 from c3p_ros.cycle import CycleClock
 
-JOINT_STATES, ODOMETRY = 'sensor_msgs/msg/JointState', 'nav_msgs/msg/Odometry'
+ODOMETRY = 'nav_msgs/msg/Odometry'
 
-# a pose that differs by more than this from one cycle to the next, against what the wheels have
-# done in it, was set, m or rad: no robot of the suite drives it in one cycle of 5 ms
+# a step of the recorded pose that differs from the odometry by more than this was set, m or rad:
+# no robot of the suite drives it in one cycle of 5 ms
 JUMP = 0.01
 
 
 class Samples(NamedTuple):
     """
-    Joint states of a bag as the odometry takes them.
+    Joint states of a bag as inputs of the odometry.
 
-    Attributes
-    ----------
-    recorded, stamp : (k,) int array, ns
-        When they were recorded, and the stamps of their headers.
-    angles : (k, 4, n) array
-        Steering, steering rate, wheel angle and wheel rate; rad and rad/s.
+    Times of recording and stamps (k,) [ns]; steering, steering rate, wheel angle and wheel rate
+    (k, 4, n) [rad and rad/s].
     """
 
     recorded: Array
@@ -54,13 +50,9 @@ class Samples(NamedTuple):
 
 class Recorded(NamedTuple):
     """
-    Numbers of the Odometry messages of a bag, as they stand in it.
+    Odometry messages of a bag: times of recording and stamps (k,) [ns], and numbers (k, 85).
 
-    Attributes
-    ----------
-    recorded, stamp : (k,) int array, ns
-    numbers : (k, 85) array
-        Position and quaternion (7), twist (6), covariance of the pose (36) and of the twist (36).
+    Position and quaternion (7), twist (6), covariance of the pose (36) and of the twist (36).
     """
 
     recorded: Array
@@ -70,17 +62,17 @@ class Recorded(NamedTuple):
 
 class Recomputed(NamedTuple):
     """
-    Odometry of the samples that were taken, and what became of the others.
+    Odometry of the accepted samples, and the number of rejected ones.
 
     Attributes
     ----------
     recorded, stamp, numbers
         As of `Recorded`; `recorded` are the times of the joint states.
     refused : int
-        Samples that were not used on that day, as the recorded odometry tells.
+        Samples that the node rejected, by the recorded odometry.
     resets : tuple of int
-        Stamps at which the recorded pose was set, ns; the first one is where the bag begins, if
-        the robot had driven before.
+        Stamps at which the recorded pose was set, ns; the first one is the begin of the bag if the
+        robot had driven before.
     """
 
     recorded: Array
@@ -94,15 +86,9 @@ class Agreement(NamedTuple):
     """
     Recomputed against recorded odometry.
 
-    Attributes
-    ----------
-    compared, identical, same_motion : int
-        Messages with the same stamp, those of which all 85 numbers are equal to the last bit, and
-        those of which pose and twist are.
-    position, yaw, twist : float, m, rad, m/s and rad/s
-        Largest differences.
-    covariance : float
-        Largest difference as a part of the largest recorded number.
+    Numbers of messages with the same stamp, of those with all 85 numbers equal to the last bit,
+    and of those with equal pose and twist. Largest differences [m, rad, m/s and rad/s]; that of
+    the covariance as a fraction of the largest recorded number.
     """
 
     compared: int
@@ -114,15 +100,7 @@ class Agreement(NamedTuple):
     covariance: float
 
 
-def _gather(bag: str | Path, topics: Sequence[str]) -> dict[str, tuple[list[int], list[bytes]]]:
-    rows: dict[str, tuple[list[int], list[bytes]]] = {t: ([], []) for t in topics}
-    for topic, time, data in read_raw(bag, topics):
-        rows[topic][0].append(time)
-        rows[topic][1].append(bytes(data))
-    return rows
-
-
-def read_samples(bag: str | Path, robot: CasterRobot, space: str = ''
+def read_samples(bag: Bag, robot: CasterRobot, space: str = ''
                  ) -> tuple[Samples, Recorded | None]:
     """
     Return joint states and odometry of the robot in the namespace `space` of a bag.
@@ -130,41 +108,32 @@ def read_samples(bag: str | Path, robot: CasterRobot, space: str = ''
     Raises
     ------
     BagError
-        It cannot be read, or has no joint states of this robot.
+        The bag cannot be read, or has no joint states of this robot.
     """
     joints, odom = f'{space}/joint_states', f'{space}/odom'
-    rows = _gather(bag, [joints, odom])
-    found = joint_reader(robot)(JOINT_STATES, rows[joints][1])
-    if not found:
+    found = read_columns(bag, {joints: joint_reader(robot), odom: _every_number})
+    if joints not in found:
         raise BagError(f'bag {bag}: no message on {joints} has the joints '
                        f'{[*robot.steering_joints, *robot.wheel_joints]}')
-    places = np.concatenate([f.rows for f in found])
-    order = np.argsort(places)
-    stamp = np.concatenate([f.stamp for f in found])[order]
-    angles = np.stack([np.concatenate([f.values[i] for f in found])[order] for i in range(4)], 1)
-    samples = Samples(np.array(rows[joints][0], np.int64)[places[order]], stamp, angles)
-    return samples, _recorded(*rows[odom])
+    recorded, stamp, values = found[joints]
+    odometry = found.get(odom)
+    return (Samples(recorded, stamp, np.stack(values[:4], 1)),
+            None if odometry is None else Recorded(odometry.recorded, odometry.stamp,
+                                                   odometry.values[0]))
 
 
-def _recorded(times: list[int], data: list[bytes]) -> Recorded | None:
-    found = list(tables(data, ODOMETRY))
-    if not found:
-        return None
-    order = np.argsort(np.concatenate([f.rows for f in found]))
-    stamp = np.concatenate([f.fields[0] for f in found])[order]
+def _every_number(kind: str, data: Sequence[bytes]) -> list[Rows]:
+    """Return the 85 numbers of Odometry messages, also those that are not finite."""
     # fields are stamp, frames, pose, its covariance, twist, its covariance
-    numbers = np.concatenate([np.hstack([f.fields[i] for i in (3, 5, 4, 6)]) for f in found])
-    return Recorded(np.array(times, np.int64), stamp, numbers[order])
+    found = tables(data, kind) if kind == ODOMETRY else ()
+    return [Rows(t.rows, t.fields[0], (np.hstack([t.fields[i] for i in (3, 5, 4, 6)]),))
+            for t in found]
 
 
 def _numbers(estimate: OdometryEstimate) -> Array:
-    """Return the 85 numbers that the node writes into a message."""
-    x, y, yaw = estimate.pose
-    vx, vy, turn = estimate.twist
-    return np.concatenate([
-        [x, y, 0.0, 0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)],
-        [vx, vy, 0.0, 0.0, 0.0, turn], planar_covariance(estimate.pose_covariance),
-        planar_covariance(estimate.twist_covariance)])
+    """Return the 85 numbers of the Odometry message."""
+    return odometry_numbers(estimate.pose, estimate.twist, estimate.pose_covariance,
+                            estimate.twist_covariance)
 
 
 def _pose(numbers: Array) -> Array:
@@ -172,7 +141,7 @@ def _pose(numbers: Array) -> Array:
 
 
 def _apart(a: Array, b: Array) -> float:
-    """Return how far two steps (x, y, yaw) are apart, m or rad."""
+    """Return the largest difference of two steps (x, y, yaw), m or rad."""
     return max(abs(a[0] - b[0]), abs(a[1] - b[1]), abs(float(wrap(a[2] - b[2]))))
 
 
@@ -182,19 +151,11 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
     """
     Return the odometry of the samples.
 
-    Parameters
-    ----------
-    samples : Samples
-    robot : CasterRobot
-    settings : OdometrySettings, optional
-        Those of the node; `odometry_settings` makes them of its parameters.
-    recorded : Recorded, optional
-        Tells which samples were used on that day and when the pose was set; without it every
-        sample is used and the robot starts at the origin.
-    progress : callable
-        Told the part that is done, 0 to 1.
+    The `settings` default to those of the odometry. `recorded` decides which samples were used and
+    when the pose was set; without it every sample is used and the robot starts at the origin.
+    `progress` receives the fraction done, 0 to 1.
     """
-    run = _Run(OdometryStream(robot, settings), CycleClock(), samples)
+    run = _Run(Odometry(robot, settings), CycleClock(), samples)
     known = {} if recorded is None else dict(zip(recorded.stamp.tolist(), recorded.numbers,
                                                  strict=True))
     resets: list[int] = []
@@ -203,10 +164,11 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
     for k, stamp in enumerate(samples.stamp.tolist()):
         if k % 1000 == 0:
             progress(k / len(samples.stamp))
+        # without recorded odometry a sample is decided together with the next recorded one
         if known and stamp not in known:
             silent.append(k)
             continue
-        # what came before the first odometry was before the node
+        # samples before the first odometry precede the node
         if silent and last is not None:
             run = _likelier(run, silent, k, _pose(known[stamp]))
         run.refused += len(silent) if last is None else 0
@@ -214,6 +176,7 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
         estimate = run.step(k)
         if known and estimate is not None:
             then = _pose(known[stamp])
+            # steps are compared, not poses: an offset from an earlier reset persists
             ours, theirs = last or (np.zeros(3), np.zeros(3))
             if _apart(estimate.pose - ours, then - theirs) > (JUMP if last else 0.0) or (
                     not then.any() and _apart(estimate.pose, then) > 0.0):
@@ -227,36 +190,40 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
 
 
 class _Run:
-    """A stream with what it has made; copied where two ways must be tried."""
+    """An odometry stream with its output; forked where two alternatives are compared."""
 
-    def __init__(self, stream: OdometryStream, clock: CycleClock, samples: Samples) -> None:
+    def __init__(self, stream: Odometry, clock: CycleClock, samples: Samples) -> None:
         self.stream, self.clock, self.samples = stream, clock, samples
         self.kept: list[int] = []
         self.rows: list[Array] = []
         self.refused = 0
 
     def step(self, k: int) -> OdometryEstimate | None:
-        """Take sample k; None where the node would refuse its stamp."""
+        """Process sample k; None where the node would reject its stamp."""
         try:
             dt = self.clock.accept(int(self.samples.stamp[k]))
         except MessageError:
             self.refused += 1
             return None
-        estimate = self.stream.step(dt, *self.samples.angles[k])
+        estimate = self._step(dt, k)
         if estimate.accepted:
             self.kept.append(k)
             self.rows.append(_numbers(estimate))
         return estimate
 
+    def _step(self, dt: float, k: int) -> OdometryEstimate:
+        steering, steering_rate, angle, rate = self.samples.angles[k]
+        return self.stream.step_by(dt, steering, angle, rate, steering_rate)
+
     def begin_at(self, k: int, pose: Array) -> OdometryEstimate:
-        """Take sample k again, as the first one after the pose was set."""
+        """Process sample k again, as the first one after the pose was set."""
         self.stream.reset(pose)
-        estimate = self.stream.step(0.0, *self.samples.angles[k])
+        estimate = self._step(0.0, k)
         self.rows[-1] = _numbers(estimate)
         return estimate
 
     def fork(self) -> _Run:
-        """Return a run that goes another way from here."""
+        """Return an independent copy."""
         other = _Run(copy.deepcopy(self.stream), copy.deepcopy(self.clock), self.samples)
         other.kept, other.rows, other.refused = [*self.kept], [*self.rows], self.refused
         return other
@@ -266,8 +233,8 @@ def _likelier(run: _Run, silent: Sequence[int], k: int, then: Array) -> _Run:
     """
     Return the run after samples without recorded odometry, before sample k.
 
-    Either the node refused them, or its answers were not recorded: what agrees with the pose
-    recorded of sample k.
+    Either the node rejected them, or its messages were not recorded: the alternative closer to the
+    recorded pose of sample k.
     """
     used, left = run.fork(), run.fork()
     for j in silent:
@@ -281,7 +248,7 @@ def _likelier(run: _Run, silent: Sequence[int], k: int, then: Array) -> _Run:
 
 
 def compare(recomputed: Recomputed, recorded: Recorded) -> Agreement:
-    """Return how far recomputed and recorded odometry agree, message by message."""
+    """Return the agreement of recomputed and recorded odometry, message by message."""
     _, ours, theirs = np.intersect1d(recomputed.stamp, recorded.stamp, return_indices=True)
     a, b = recomputed.numbers[ours], recorded.numbers[theirs]
     if not len(a):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Odometry of a whole bag again: with the robot and parameters that it knows, or with others."""
+"""Recomputed odometry of a bag, with the recorded robot and parameters or with others."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rosbags.typesys.store import Typestore
-
-from c3p_bags.runs.log_reader import namespace_of
 from c3p_bags.runs.recompute import (
     ODOMETRY,
     Agreement,
@@ -18,34 +15,25 @@ from c3p_bags.runs.recompute import (
     read_samples,
     recompute,
 )
-from c3p_bags.runs.recorded_robot import NODE, recorded_casters
-from c3p_bags.storage.bag_contents import connections_of, notes_of
-from c3p_bags.storage.bag_parameters import read_parameters, suite_version
-from c3p_bags.storage.bags import BagError, BagWriter, read_raw, topics_of
-from c3p_kinematics.odometry_stream import PARAMETERS, odometry_settings
+from c3p_bags.runs.run_bag import odometry_message
+from c3p_bags.storage.bag import Bag
+from c3p_bags.storage.bag_parameters import suite_version
+from c3p_bags.storage.bag_writer import BagError, BagWriter
+from c3p_bags.storage.recorded_robot import NODE
+from c3p_description.model import Array
+from c3p_kinematics.odometry import PARAMETERS, OdometrySettings
+from c3p_kinematics.odometry_data import odometry_settings
 
-# where the recorded odometry goes in a bag that has the recomputed one
+# topic of the recorded odometry in a bag with the recomputed one
 RECORDED = 'odom/recorded'
 
 
 class BagOdometry(NamedTuple):
     """
-    What became of a bag.
+    Result of `recompute_bag`; the agreement is None without recorded odometry.
 
-    Attributes
-    ----------
-    odometry : Recomputed
-    agreement : Agreement or None
-        With the recorded odometry, where there is one.
-    parameters : dict
-        Of the odometry, as they were used.
-    known : bool
-        Whether the bag had the parameters of the node.
-    changed : bool
-        Whether robot or parameters are others than the bag's.
-    namespace : str
-    frames : (str, str)
-        Of pose and twist.
+    The parameters are those used; `known` if the bag has those of the node, `changed` if robot or
+    parameters differ from the bag's. Frames of pose and twist.
     """
 
     odometry: Recomputed
@@ -57,95 +45,88 @@ class BagOdometry(NamedTuple):
     frames: tuple[str, str]
 
 
-def recompute_bag(bag: str | Path, robot: str = '', namespace: str | None = None,
-                  changes: Mapping[str, Any] | None = None, everything: bool = False,
-                  progress: Callable[[float], None] = lambda part: None) -> BagOdometry:
+def recorded_settings(bag: Bag, space: str, changes: Mapping[str, Any] | None = None
+                      ) -> tuple[OdometrySettings, dict[str, Any]]:
     """
-    Compute the odometry of a bag again.
+    Return the settings of a robot's odometry, and the parameters behind them.
 
-    Parameters
-    ----------
-    bag : str or Path
-    robot : str, optional
-        Name or path; default that of the bag, as `robot_of` finds it.
-    namespace : str, optional
-        Of the robot; default the only one in the bag.
-    changes : mapping, optional
-        Parameters of the node sensed_kinematics that shall be others than the bag's.
-    everything : bool
-        Use every joint state and set no pose, whatever the recorded odometry says.
-    progress : callable
-        Told the part that is done, 0 to 1.
+    `space` is the namespace of the robot, as `Bag.namespace` returns it; `changes` are parameters
+    that replace those of the bag.
 
     Raises
     ------
     BagError
-        It cannot be read, has no joint states, or parameters are named that the odometry does not
-        have.
+        The parameters in the bag are invalid, or `changes` has an unknown one.
     """
-    found = topics_of(bag)
-    space = namespace_of(found, bag) if namespace is None else namespace.rstrip('/')
-    told = read_parameters(bag).get(f'{space}/{NODE}', {})
-    changes = dict(changes or {})
+    changes = changes or {}
     if unknown := set(changes) - set(PARAMETERS):
         raise BagError(f'{sorted(unknown)}: not parameters of the odometry; these are '
                        f'{sorted(PARAMETERS)}')
-    values = {**{name: told[name] for name in PARAMETERS if name in told}, **changes}
-    described = recorded_casters(bag, robot, space)
-    samples, recorded = read_samples(bag, described, space)
+    recorded = bag.parameters.get(f'{space}/{NODE}', {})
+    values = {**{name: recorded[name] for name in PARAMETERS if name in recorded}, **changes}
     try:
-        settings = odometry_settings(**values)
+        return odometry_settings(**values), values
     except ValueError as error:
         raise BagError(f'bag {bag}, parameters of {NODE}: {error}') from None
-    result = recompute(samples, described, settings,
-                       None if everything else recorded, progress)
-    return BagOdometry(
-        result, None if recorded is None else compare(result, recorded), values, bool(told),
-        bool(robot or changes or everything), space,
-        (f'{told.get("odom_frame", "odom")}', f'{told.get("base_frame", "base_link")}'))
 
 
-def write_recomputed(bag: str | Path, path: str | Path, found: BagOdometry) -> None:
+def recompute_bag(bag: Bag, robot: str = '', namespace: str | None = None,
+                  changes: Mapping[str, Any] | None = None, everything: bool = False,
+                  progress: Callable[[float], None] = lambda part: None) -> BagOdometry:
     """
-    Write a bag with everything that was recorded, and the recomputed odometry as ``odom``.
+    Recompute the odometry of a bag.
 
-    The recorded odometry stands in it as ``odom/recorded``.
+    `robot` is a name or path, default that of the bag; `namespace` that of the robot, default the
+    only one. `changes` are parameters of the node sensed_kinematics that replace those of the bag.
+    `everything` uses every joint state and sets no pose, regardless of the recorded odometry.
+    `progress` receives the fraction done, 0 to 1.
 
     Raises
     ------
     BagError
-        `path` exists, or one of the bags cannot be used.
+        The bag cannot be read, has no joint states, or `changes` has an unknown parameter.
+    """
+    space = bag.namespace(namespace)
+    settings, values = recorded_settings(bag, space, changes)
+    model = bag.casters(robot, space)
+    samples, recorded = read_samples(bag, model, space)
+    result = recompute(samples, model, settings, None if everything else recorded, progress)
+    node = bag.parameters.get(f'{space}/{NODE}', {})
+    return BagOdometry(
+        result, None if recorded is None else compare(result, recorded), values, bool(node),
+        bool(robot or changes or everything), space,
+        (f'{node.get("odom_frame", "odom")}', f'{node.get("base_frame", "base_link")}'))
+
+
+def write_recomputed(bag: Bag, path: str | Path, found: BagOdometry) -> None:
+    """
+    Write a bag with every recorded message, and the recomputed odometry as ``odom``.
+
+    The recorded odometry becomes ``odom/recorded``.
+
+    Raises
+    ------
+    BagError
+        `path` exists, or the bag cannot be read.
     """
     space, result = found.namespace, found.odometry
     odom, recorded = f'{space}/odom', f'{space}/{RECORDED}'
     with BagWriter(path) as writer:
-        writer.note({**notes_of(bag), 'c3p_recomputed': suite_version()})
-        for topic, (kind, latched) in connections_of(bag).items():
+        def write(time: int, stamp: int, numbers: Array) -> None:
+            writer.write_message(odom, time, odometry_message(
+                writer.types.types, stamp, numbers, *found.frames))
+
+        writer.note({**bag.notes, 'c3p_recomputed': suite_version()})
+        for topic, (kind, _, latched) in bag.topics.items():
             writer.add(recorded if topic == odom else topic, kind, latched)
         writer.add(odom, ODOMETRY)
         coming = zip(result.recorded.tolist(), result.stamp.tolist(), result.numbers, strict=True)
         ours = next(coming, None)
-        for topic, time, data in read_raw(bag):
-            # in the order of the joint states that they answer
+        for topic, time, data in bag.raw():
+            # in the order of the joint states behind them
             while ours is not None and ours[0] < time:
-                writer.write(odom, ours[0], _message(writer.types, *ours[1:], *found.frames))
+                write(*ours)
                 ours = next(coming, None)
             writer.write(recorded if topic == odom else topic, time, data)
-        for time, *rest in [ours, *coming] if ours is not None else ():
-            writer.write(odom, time, _message(writer.types, *rest, *found.frames))
-
-
-def _message(store: Typestore, stamp: int, numbers: Any, frame: str, child: str) -> bytes:
-    """Return a serialised Odometry."""
-    t = store.types
-    point, quaternion, pose = (t[f'geometry_msgs/msg/{name}'] for name in (
-        'Point', 'Quaternion', 'PoseWithCovariance'))
-    vector, twist = t['geometry_msgs/msg/Vector3'], t['geometry_msgs/msg/TwistWithCovariance']
-    plain = [float(v) for v in numbers[:13]]
-    return bytes(store.serialize_cdr(t[ODOMETRY](
-        t['std_msgs/msg/Header'](
-            t['builtin_interfaces/msg/Time'](*divmod(stamp, 1_000_000_000)), frame), child,
-        pose(t['geometry_msgs/msg/Pose'](point(*plain[:3]), quaternion(*plain[3:7])),
-             numbers[13:49]),
-        twist(t['geometry_msgs/msg/Twist'](vector(*plain[7:10]), vector(*plain[10:])),
-              numbers[49:])), ODOMETRY))
+        for later in [ours, *coming] if ours is not None else ():
+            write(*later)

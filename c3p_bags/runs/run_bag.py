@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the closed loop to bags, as the recorder would have written them."""
+"""Writer of simulated runs as bags, in the form of the recorder."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from c3p_bags.runs.run_log import Motion, RunLog
-from c3p_bags.storage.bags import BagWriter
+from c3p_bags.storage.bag_parameters import notes
+from c3p_bags.storage.bag_writer import BagWriter
 from c3p_description.model import Array, CasterRobot
+from c3p_kinematics.odometry import planar_covariance
 
 # simulated time starts here, because a stamp of zero means "not set", ns
 START_NS = 1_000_000_000
@@ -26,25 +29,16 @@ def write_run(log: RunLog, robot: CasterRobot, path: str | Path) -> Path:
     """
     Write joints, efforts, odometry, truth and commands of a run to a new bag.
 
-    Parameters
-    ----------
-    log : RunLog
-    robot : CasterRobot
-        Gives joint names, signs and zero angles.
-    path : str or Path
-        Directory of the bag; must not exist.
-
-    Returns
-    -------
-    Path
-        The bag.
+    `robot` defines joint names, signs and zero angles; the directory `path` must not exist.
+    Returns the path.
 
     Raises
     ------
     BagError
-        It cannot be written.
+        The bag cannot be written.
     """
     with BagWriter(path) as writer:
+        writer.note(notes(robot.name))
         make = _Messages(writer.types.types, robot)
         rows = [('joint_states', t, lambda ns, k=k: make.joints(ns, log, k))
                 for k, t in enumerate(log.joints.time)]
@@ -102,22 +96,41 @@ class _Messages:
         return self.types['geometry_msgs/msg/Twist'](vector(vx, vy, 0.0), vector(0.0, 0.0, turn))
 
     def odometry(self, ns: int, motion: Motion, k: int) -> Any:
-        t, (x, y, yaw) = self.types, map(float, motion.pose[k])
-        pose = t['geometry_msgs/msg/Pose'](
-            t['geometry_msgs/msg/Point'](x, y, 0.0), t['geometry_msgs/msg/Quaternion'](
-                0.0, 0.0, math.sin(yaw / 2.0), math.cos(yaw / 2.0)))
-        return t[TYPES['odom']](
-            self._header(ns, motion.frame), motion.child_frame,
-            t['geometry_msgs/msg/PoseWithCovariance'](pose, _square(motion.pose_covariance[k])),
-            t['geometry_msgs/msg/TwistWithCovariance'](self._twist(motion.twist[k]),
-                                                       _square(motion.twist_covariance[k])))
+        numbers = odometry_numbers(motion.pose[k], motion.twist[k], motion.pose_covariance[k],
+                                   motion.twist_covariance[k])
+        return odometry_message(self.types, ns, numbers, motion.frame, motion.child_frame)
 
     def command(self, ns: int, twist: Array) -> Any:
         return self.types[TYPES['cmd_vel']](self._header(ns, 'base_link'), self._twist(twist))
 
 
-def _square(planar: Array) -> Array:
-    """Return a covariance of x, y and yaw among ROS' six coordinates."""
-    whole = np.zeros((6, 6))
-    whole[np.ix_([0, 1, 5], [0, 1, 5])] = planar
-    return whole.ravel()
+def odometry_numbers(pose: Array, twist: Array, pose_covariance: Array, twist_covariance: Array
+                     ) -> Array:
+    """
+    Return the 85 numbers of an Odometry message of the plane.
+
+    Position and quaternion (7), twist (6), covariance of the pose (36) and of the twist (36), of
+    `pose` and `twist` (3,), `pose_covariance` and `twist_covariance` (3, 3).
+    """
+    (x, y, yaw), (vx, vy, turn) = pose, twist
+    return np.concatenate([
+        [x, y, 0.0, 0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)],
+        [vx, vy, 0.0, 0.0, 0.0, turn], planar_covariance(pose_covariance),
+        planar_covariance(twist_covariance)])
+
+
+def odometry_message(types: Mapping[str, type], ns: int, numbers: Array, frame: str, child: str
+                     ) -> Any:
+    """Return an Odometry of `numbers` at `ns`, in `frame` and `child` frame, made of `types`."""
+    def make(name: str, *values: Any) -> Any:
+        return types[f'geometry_msgs/msg/{name}'](*values)
+
+    plain, pose, twist = numbers[:13].tolist(), numbers[13:49], numbers[49:]
+    header = types['std_msgs/msg/Header'](
+        types['builtin_interfaces/msg/Time'](*divmod(ns, 10**9)), frame)
+    return types['nav_msgs/msg/Odometry'](
+        header, child,
+        make('PoseWithCovariance', make('Pose', make('Point', *plain[:3]),
+                                        make('Quaternion', *plain[3:7])), pose),
+        make('TwistWithCovariance', make('Twist', make('Vector3', *plain[7:10]),
+                                         make('Vector3', *plain[10:])), twist))

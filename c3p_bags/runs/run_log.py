@@ -53,7 +53,7 @@ class Series(NamedTuple):
 
 
 class Slip(NamedTuple):
-    """What the odometry says of each wheel: residual (k, n, 2) along and across [m/s]."""
+    """Wheel slip by the odometry: residual (k, n, 2) along and across [m/s]."""
 
     time: Array
     residual: Array

@@ -1,22 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-With which parameters and which version a bag was made; read without a ROS 2 installation.
+Parameters of nodes and version of the suite in bags; needs no ROS 2 installation.
 
-The recorder asks the nodes and writes each answer as a ParameterEvent on its latched topic
-``~/parameters``; what changes later stands on ``/parameter_events``, as ``ros2 bag record`` writes
-it, too.
+The recorder requests the parameters of each node and writes them as a ParameterEvent on its
+latched topic ``~/parameters``; later changes are on ``/parameter_events``.
 """
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from c3p_bags.storage.bags import read_topics, topics_of
 from c3p_description.reading.files import share_file
 
 EVENT = 'rcl_interfaces/msg/ParameterEvent'
@@ -29,17 +26,17 @@ ARRAYS = {'bool_array_value': bool, 'integer_array_value': np.int64, 'double_arr
 
 
 def notes(robot: str) -> dict[str, str]:
-    """Return what goes into the metadata of every bag."""
+    """Return the custom data in the metadata of every bag."""
     return {'c3p_version': suite_version(), 'c3p_robot': robot}
 
 
 def suite_version() -> str:
-    """Return the version of the suite that runs."""
+    """Return the version of the running suite."""
     return ElementTree.parse(share_file('package.xml')).findtext('version') or ''
 
 
 def value_of(value: Any) -> Any:
-    """Return what a ParameterValue says; None where it is not set."""
+    """Return the value in a ParameterValue; None where it is not set."""
     field = FIELDS.get(value.type)
     found = None if field is None else getattr(value, field)
     return found.tolist() if hasattr(found, 'tolist') else found
@@ -71,25 +68,13 @@ def event(types: Mapping[str, type], time: int, node: str, values: Mapping[str, 
          for name, value in values.items()], [], [])
 
 
-def read_parameters(bag: str | Path) -> dict[str, dict[str, Any]]:
-    """
-    Return ``{full name of the node: {parameter: value}}``, as they were at the end of a bag.
-
-    Nodes of which nothing is recorded are left out; so is everything in a bag without a topic for
-    it.
-
-    Raises
-    ------
-    BagError
-        It cannot be read.
-    """
-    topics = [name for name, (kind, _) in topics_of(bag).items() if kind == EVENT]
+def last_values(events: Iterable[Any]) -> dict[str, dict[str, Any]]:
+    """Return ``{full name of the node: {parameter: value}}`` after a series of ParameterEvents."""
     found: dict[str, dict[str, Any]] = {}
-    for entry in read_topics(bag, topics) if topics else ():
-        said = entry.message
-        node = found.setdefault(said.node, {})
-        for parameter in (*said.new_parameters, *said.changed_parameters):
+    for change in events:
+        node = found.setdefault(change.node, {})
+        for parameter in (*change.new_parameters, *change.changed_parameters):
             node[parameter.name] = value_of(parameter.value)
-        for parameter in said.deleted_parameters:
+        for parameter in change.deleted_parameters:
             node.pop(parameter.name, None)
     return found

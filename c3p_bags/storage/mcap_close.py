@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-MCAP files without their end: what is whole of them, closed as the format wants it.
+Truncated MCAP files, closed after their last sound record (https://mcap.dev/spec).
 
-The format: https://mcap.dev/spec. Of a chunk that is cut, or damaged and not compressed, the
-messages before that are kept.
+Of a chunk that is truncated, or damaged and not compressed, the messages before the damage are
+kept.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from typing import BinaryIO
 from zlib import crc32
 
-from c3p_bags.storage.bags import BagError
-from c3p_bags.storage.mcap_scan import (
+from c3p_bags.storage.bag_writer import BagError
+from c3p_bags.storage.mcap import (
     CHANNEL,
     CHUNK,
     CHUNK_HEAD,
@@ -30,31 +30,31 @@ from c3p_bags.storage.mcap_scan import (
 )
 from c3p_bags.storage.unpacking import MOST_BYTES, unpack_some
 
-# an end without index: nothing is summed up, and no checksum is given
+# an end without summary and checksum
 END = RECORD.pack(DATA_END, 4) + bytes(4) + RECORD.pack(FOOTER, 20) + bytes(20) + MAGIC
 
-# what a bag is made of
+# records of a bag
 KEPT = (HEADER, SCHEMA, CHANNEL, MESSAGE, CHUNK)
 
-# what the specification calls the last opcode; what is above, or zero, is no record
+# last opcode of the specification; zero and higher ones are damage
 LAST = 0x0F
 
 
 def _unpacked(packing: bytes, data: bytes, size: int) -> bytes | None:
-    """Return the records of a chunk, as far as they are there; none where they are damaged."""
+    """Return the records of a chunk up to its truncation; None for a damaged one."""
     try:
         return unpack_some(packing.decode('utf-8'), data, min(size, MOST_BYTES) + 1)
-    # each of the packages has exceptions of its own
+    # each library has its own exceptions
     except Exception:
         return None
 
 
 def _whole_records(block: bytes, begins: int, ends: int) -> tuple[int, list[int]]:
     """
-    Return where the last sound record of a chunk ends, and the times of its messages, ns.
+    Return the end of the last sound record of a chunk, and the times of its messages, ns.
 
-    What stands where a record should begin, and is none, such as zeros, or a message of a time
-    that the chunk does not have, has begun before: what is in front of it is not to be trusted.
+    Bytes that are not a record, such as zeros, or a message with a time outside of the chunk's,
+    indicate damage that begins earlier: the record before them is dropped.
     """
     place = 0
     found: list[tuple[int, int | None]] = []
@@ -76,14 +76,9 @@ def _whole_records(block: bytes, begins: int, ends: int) -> tuple[int, list[int]
 
 def _sound_chunk(content: bytes, whole: bool) -> tuple[bytes, int]:
     """
-    Return a chunk of the messages that can be read, and how many bytes of it were lost.
+    Return a chunk of the readable messages in a record, and the number of lost bytes.
 
-    Parameters
-    ----------
-    content : bytes
-        Of the record.
-    whole : bool
-        Whether all of it is there as far as its surroundings tell.
+    `whole` is False for a record that is truncated by its surroundings.
     """
     if len(content) < CHUNK_HEAD.size:
         return b'', len(content)
@@ -92,12 +87,12 @@ def _sound_chunk(content: bytes, whole: bool) -> tuple[bytes, int]:
     packing, data = content[CHUNK_HEAD.size:begin], content[begin + 8:]
     block = _unpacked(packing, data, size) if whole else None
     if block is not None and len(block) == size:
-        # a wrong checksum says that something is wrong, but not where
+        # a wrong checksum does not locate the damage
         if checksum and crc32(block) != checksum:
             return b'', len(content)
         if _whole_records(block, begins, ends)[0] == size:
             return content, 0
-    # zeros behind a cut would be unpacked into messages of zeros
+    # zeros after a truncation would unpack into messages of zeros
     block = _unpacked(packing, data.rstrip(b'\0'), size)
     end, times = _whole_records(block or b'', begins, ends)
     if not times:
@@ -107,7 +102,7 @@ def _sound_chunk(content: bytes, whole: bool) -> tuple[bytes, int]:
 
 
 def _records(source: BinaryIO, size: int) -> Iterator[tuple[int, bytes, bool, int]]:
-    """Yield opcode, content, whether it is as long as it should be, and its bytes in the file."""
+    """Yield opcode, content, a flag for complete ones, and the bytes in the file."""
     while (left := size - source.tell() - RECORD.size) >= 0:
         code, length = RECORD.unpack(source.read(RECORD.size))
         if code in (DATA_END, FOOTER):
@@ -117,13 +112,13 @@ def _records(source: BinaryIO, size: int) -> Iterator[tuple[int, bytes, bool, in
             source.seek(-RECORD.size, os.SEEK_CUR)
             return
         there = min(length, left)
-        # attachments and the like are passed over, as is what no reader would take
+        # attachments and records beyond the limits of readers are skipped
         read = code in KEPT and length <= MOST_BYTES
         content = source.read(there) if read else b''
         if not read:
             source.seek(there, os.SEEK_CUR)
-        # a file system that lost its power may have filled what it had not written with zeros,
-        # those of the last record as well
+        # after a loss of power the file system may have replaced unwritten bytes by zeros, also
+        # those of the last record
         behind = source.read(1)
         source.seek(-len(behind), os.SEEK_CUR)
         sound = (read or code not in KEPT) and there == length and behind != b'\0'
@@ -131,7 +126,7 @@ def _records(source: BinaryIO, size: int) -> Iterator[tuple[int, bytes, bool, in
 
 
 def _described(source: BinaryIO, size: int) -> bytes:
-    """Return what the end of a file, where it is there, says of the topics; a chunk may miss."""
+    """Return the descriptions of topics in the summary, if any: a chunk may be lost."""
     source.seek(max(size - len(END), 0))
     tail = source.read()
     if not tail.endswith(MAGIC) or tail[-37:-28] != RECORD.pack(FOOTER, 20):
@@ -152,17 +147,9 @@ def _described(source: BinaryIO, size: int) -> bytes:
 
 def close_mcap(source: BinaryIO, target: BinaryIO) -> int:
     """
-    Copy what is whole of an MCAP file into one that ends as it should, without an index.
+    Copy the sound records of an MCAP file into a complete file without an index.
 
-    Parameters
-    ----------
-    source, target : binary file
-        Read from, and written to, their beginning.
-
-    Returns
-    -------
-    int
-        How many bytes of the source were left out as damaged; 0 for a complete file.
+    Returns the number of damaged bytes of the source that are not copied, 0 for a complete file.
 
     Raises
     ------
@@ -171,7 +158,7 @@ def close_mcap(source: BinaryIO, target: BinaryIO) -> int:
     """
     size, lost = os.fstat(source.fileno()).st_size, 0
     if source.read(len(MAGIC)) != MAGIC:
-        raise BagError(f'{source.name}: is no MCAP file')
+        raise BagError(f'{source.name}: is not an MCAP file')
     described = _described(source, size)
     source.seek(len(MAGIC))
     target.write(MAGIC)

@@ -1,32 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Whether an MCAP file can be read without running away.
+Limits of MCAP files, checked before a general reader opens them (https://mcap.dev/spec).
 
-A general reader believes the index at the end of a file, and unpacks chunks to whatever they hold.
-Here the heads of all chunks are compared with the index, and what is packed is unpacked once, up
-to the size that its head tells (https://mcap.dev/spec).
+A general reader trusts the index at the end of a file, and unpacks chunks to any size. Here the
+heads of all chunks are compared with the index, and every packed chunk is unpacked once, up to the
+size in its head.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
-from c3p_bags.storage.text_limits import MOST_DEFINITION, MOST_QOS, check_packed, check_qos
-from c3p_bags.storage.unpacking import MOST_BYTES, unpack
+from c3p_bags.storage.mcap import (
+    CHANNEL,
+    CHUNK,
+    CHUNK_HEAD,
+    CHUNK_INDEX,
+    FOOTER,
+    MAGIC,
+    MESSAGE,
+    MESSAGE_HEAD,
+    RECORD,
+    SCHEMA,
+    records,
+)
+from c3p_bags.storage.unpacking import MOST_BYTES, unpack, unpack_some
+from c3p_description.reading.yaml_files import YamlFileError, parse_yaml
 
-# of everything that is unpacked of a file: times its size, and beside that
+# bytes of a file when unpacked: times its size, and a constant
 RATIO, FREE_BYTES = 100, 64_000_000
-# of the chunks that a reader has in memory at one time
+# bytes of the chunks that a reader holds at one time
 MOST_TOGETHER = 2 * MOST_BYTES
+# characters of a message definition, and of the quality of service of a topic
+MOST_DEFINITION, MOST_QOS = 200_000, 20_000
 
-MAGIC = b'\x89MCAP0\r\n'
-HEAD, CHUNK_HEAD = struct.Struct('<BQ'), struct.Struct('<QQQII')
-MESSAGE_HEAD = 22
-FOOTER, SCHEMA, CHANNEL, MESSAGE, CHUNK, CHUNK_INDEX = 0x02, 0x03, 0x04, 0x05, 0x06, 0x08
-# of a footer with the magic behind it, and what is read of a chunk to know its head
+# bytes of a footer with the magic behind it, and those read of a chunk for its head
 TAIL, FRONT = 37, 120
 QOS = b'offered_qos_profiles'
 
@@ -40,67 +50,65 @@ class _Chunk(NamedTuple):
     begin: int
 
 
-def check_mcap(path: Path, mode: str = '') -> None:
+def check_mcap(file: BinaryIO, size: int, mode: str = '') -> None:
     """
-    Refuse a file that stands for more than is read.
+    Refuse an MCAP file that exceeds the limits.
 
-    Parameters
-    ----------
-    path : Path
-    mode : str
-        ``'message'`` where every message is packed by itself.
+    `mode` is ``'message'`` where every message is packed on its own; `size` is that of the file.
 
     Raises
     ------
     ValueError
-        With what there is too much of.
+        A limit is exceeded; the text names it.
     """
-    size = path.stat().st_size
-    with path.open('rb') as file:
-        indexed, described = _index(file, size)
-        # without a summary a reader looks for the descriptions of topics in the chunks
-        look_inside = not (indexed and described) or mode == 'message'
-        chunks, total = {}, 0
-        for place, code, length in _records(file, len(MAGIC), size):
-            if code == CHUNK:
-                chunk = chunks[place] = _chunk(file, place, length)
-                total += chunk.size
-                if total > RATIO * size + FREE_BYTES:
-                    raise ValueError(f'{size} bytes that unpack to more than {total}')
-                if chunk.packing or look_inside:
-                    data = unpack(chunk.packing, _content(
-                        file, place + HEAD.size + chunk.begin, chunk.packed), chunk.size)
-                    _check_inner(data, mode)
-            elif code in (SCHEMA, CHANNEL) or (code == MESSAGE and mode == 'message'):
-                _check_record(code, _content(file, place + HEAD.size, length))
-    for _, _, start, told in indexed:
+    indexed, described = _index(file, size)
+    # without a summary a reader looks for the descriptions of topics in the chunks
+    look_inside = not (indexed and described) or mode == 'message'
+    chunks, total = {}, 0
+    # front to back, independent of the index: what a reader could reach is checked
+    for place, code, length in _records(file, len(MAGIC), size):
+        if code == CHUNK:
+            chunk = chunks[place] = _chunk(file, place, length)
+            total += chunk.size
+            if total > RATIO * size + FREE_BYTES:
+                raise ValueError(f'{size} bytes that unpack to more than {total}')
+            if chunk.packing or look_inside:
+                data = unpack(chunk.packing, _content(
+                    file, place + RECORD.size + chunk.begin, chunk.packed), chunk.size)
+                _check_inner(data, mode)
+        elif code in (SCHEMA, CHANNEL):
+            _check_record(code, _content(file, place + RECORD.size, length))
+        elif code == MESSAGE and mode == 'message':
+            check_packed(_content(file, place + RECORD.size, length)[MESSAGE_HEAD.size:])
+    # a reader trusts sizes in the index, so they must be those of the chunk heads
+    for _, _, start, head in indexed:
         found = chunks.get(start)
-        if found is None or found[:3] != told:
-            raise ValueError(f'an index of a chunk at {start} that is not there')
-    _check_together([(first, last, told[2]) for first, last, _, told in indexed])
+        if found is None or found[:3] != head:
+            raise ValueError(f'an index entry without a chunk at {start}')
+    _check_together([(first, last, head[2]) for first, last, _, head in indexed])
 
 
 def _records(file: BinaryIO, place: int, size: int) -> Iterator[tuple[int, int, int]]:
-    """Yield place, opcode and length of the records that are whole."""
-    while place + HEAD.size <= size:
+    """Yield place, opcode and length of the complete records on the file's top level."""
+    while place + RECORD.size <= size:
         file.seek(place)
-        code, length = HEAD.unpack(file.read(HEAD.size))
-        if place + HEAD.size + length > size:
+        code, length = RECORD.unpack(file.read(RECORD.size))
+        if place + RECORD.size + length > size:
             return
         yield place, code, length
-        place += HEAD.size + length
+        place += RECORD.size + length
 
 
 def _content(file: BinaryIO, place: int, length: int) -> bytes:
     if length > MOST_BYTES:
-        raise ValueError(f'a record of {length} bytes, at most {MOST_BYTES} are read')
+        raise ValueError(f'a record of {length} bytes exceeds the limit {MOST_BYTES}')
     file.seek(place)
     return file.read(length)
 
 
 def _chunk(file: BinaryIO, place: int, length: int) -> _Chunk:
-    """Return what the head of a chunk tells."""
-    front = _content(file, place + HEAD.size, min(length, FRONT))
+    """Return the head of a chunk."""
+    front = _content(file, place + RECORD.size, min(length, FRONT))
     try:
         *_, size, _, name = CHUNK_HEAD.unpack_from(front)
         begin = CHUNK_HEAD.size + name
@@ -109,41 +117,35 @@ def _chunk(file: BinaryIO, place: int, length: int) -> _Chunk:
     except (struct.error, UnicodeDecodeError):
         raise ValueError('a chunk without a head') from None
     if begin + 8 + packed > length or size > MOST_BYTES or (not packing and size != packed):
-        raise ValueError(f'a chunk of {length} bytes with {packed} of data that unpack to {size}; '
-                         f'at most {MOST_BYTES} are read')
+        raise ValueError(f'a chunk of {length} bytes with {packed} of data that unpack to {size}: '
+                         f'the limit is {MOST_BYTES}')
     return _Chunk(packing, packed, size, begin + 8)
 
 
-def _check_inner(data: bytes, mode: str) -> None:
+def _check_inner(block: bytes, mode: str) -> None:
     """Check the descriptions of topics in a chunk, and messages that are packed."""
-    place, packed = 0, mode == 'message'
-    while place + HEAD.size <= len(data):
-        code, length = HEAD.unpack_from(data, place)
-        place += HEAD.size
+    for code, begin, end in records(block):
         if code == MESSAGE:
             # millions of empty records take a reader as long as millions of messages
-            if length < MESSAGE_HEAD:
-                raise ValueError(f'a message of {length} bytes')
-            if packed:
-                _check_record(code, data[place:place + length])
+            if end - begin < MESSAGE_HEAD.size:
+                raise ValueError(f'a message of {end - begin} bytes')
+            if mode == 'message':
+                check_packed(block[begin + MESSAGE_HEAD.size:end])
         elif code in (SCHEMA, CHANNEL):
-            _check_record(code, data[place:place + length])
+            _check_record(code, block[begin:end])
         else:
             raise ValueError(f'a chunk with a record of kind {code}')
-        place += length
 
 
 def _check_record(code: int, content: bytes) -> None:
-    """Refuse a definition or a quality of service that is too long, a message that is a bomb."""
-    if code == MESSAGE:
-        check_packed(content[MESSAGE_HEAD:])
-    elif code == SCHEMA and len(content) > MOST_DEFINITION:
-        raise ValueError(f'a definition of {len(content)} bytes, at most {MOST_DEFINITION} are '
-                         'read')
-    elif code == CHANNEL:
+    """Refuse a message definition or a quality of service that is too long."""
+    if code == SCHEMA and len(content) > MOST_DEFINITION:
+        raise ValueError(f'a definition of {len(content)} bytes exceeds the limit '
+                         f'{MOST_DEFINITION}')
+    if code == CHANNEL:
         if len(content) > 2 * MOST_QOS:
             raise ValueError(f'a topic described by {len(content)} bytes')
-        # every one of the pairs of length and text, as a reader takes them
+        # every pair of length and text, as a reader takes them
         begin = content.find(QOS)
         while begin >= 0:
             length = int.from_bytes(content[begin + len(QOS):begin + len(QOS) + 4], 'little')
@@ -152,22 +154,54 @@ def _check_record(code: int, content: bytes) -> None:
             begin = content.find(QOS, begin + 1)
 
 
+def check_qos(text: Any) -> None:
+    """
+    Refuse a quality of service whose YAML expands beyond the limits; only a `text` is checked.
+
+    Raises
+    ------
+    ValueError
+        A limit is exceeded; the text names it.
+    """
+    if not isinstance(text, str):
+        return
+    if len(text) > MOST_QOS:
+        raise ValueError(f'a quality of service of {len(text)} characters')
+    try:
+        parse_yaml(text)
+    except YamlFileError as error:
+        raise ValueError(f'the quality of service of a topic: {error}') from None
+
+
+def check_packed(data: Any) -> None:
+    """
+    Refuse a packed message of more than `MOST_BYTES`; `data` other than bytes is not checked.
+
+    Raises
+    ------
+    ValueError
+        The limit is exceeded.
+    """
+    if isinstance(data, bytes) and len(unpack_some('zstd', data, MOST_BYTES + 1)) > MOST_BYTES:
+        raise ValueError(f'a message that unpacks to more than {MOST_BYTES} bytes')
+
+
 def _index(file: BinaryIO, size: int
            ) -> tuple[list[tuple[int, int, int, tuple[str, int, int]]], bool]:
-    """Return the chunks that the summary names, and whether it describes topics."""
+    """Return the index entries of the summary, and whether it describes topics."""
     file.seek(max(0, size - TAIL))
     tail = file.read()
     if len(tail) < TAIL or tail[0] != FOOTER:
         return [], False
-    begin, = struct.unpack_from('<Q', tail, HEAD.size)
+    begin, = struct.unpack_from('<Q', tail, RECORD.size)
     found, described = [], False
     if len(MAGIC) <= begin <= size:
         for place, code, length in _records(file, begin, size):
             if code in (SCHEMA, CHANNEL):
                 described = described or code == SCHEMA
-                _check_record(code, _content(file, place + HEAD.size, length))
+                _check_record(code, _content(file, place + RECORD.size, length))
             elif code == CHUNK_INDEX:
-                found.append(_indexed(_content(file, place + HEAD.size, length)))
+                found.append(_indexed(_content(file, place + RECORD.size, length)))
             elif code == FOOTER:
                 break
     return found, described
@@ -182,16 +216,17 @@ def _indexed(content: bytes) -> tuple[int, int, int, tuple[str, int, int]]:
         packing = content[begin:begin + name].decode('utf-8')
         packed, unpacked = struct.unpack_from('<QQ', content, begin + name)
     except (struct.error, UnicodeDecodeError):
-        raise ValueError('an index of a chunk that cannot be read') from None
+        raise ValueError('a damaged index entry of a chunk') from None
     return first, last, start, (packing, packed, unpacked)
 
 
 def _check_together(spans: list[tuple[int, int, int]]) -> None:
-    """Refuse chunks of one time, which a reader has in memory together."""
+    """Refuse overlapping chunks that together exceed the limit: a reader holds all of them."""
+    # sweep over time: sizes are added at the first and removed after the last message of a chunk
     events = sorted([(first, 1, size) for first, _, size in spans]
                     + [(max(first, last), 2, -size) for first, last, size in spans])
     together = 0
     for _, _, size in events:
         together += size
         if together > MOST_TOGETHER:
-            raise ValueError(f'chunks of one time of more than {MOST_TOGETHER} bytes together')
+            raise ValueError(f'overlapping chunks of more than {MOST_TOGETHER} bytes together')

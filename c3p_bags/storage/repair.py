@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Recordings that were cut off: a whole bag of what had reached the disk.
+Repair of truncated recordings.
 
 A loss of power leaves an MCAP file without its end and no metadata.yaml, so that no reader opens
-it. What is whole of the file is closed, and written anew with index and metadata.
+it. Its sound records are copied to a new bag with index and metadata.
 """
 
 from __future__ import annotations
@@ -16,26 +16,19 @@ from typing import NamedTuple
 
 from rosbags.highlevel import AnyReader
 
-from c3p_bags.storage.bag_limits import check_bag
-from c3p_bags.storage.bags import BagError, BagWriter
+from c3p_bags.storage.bag_writer import BagError, BagWriter
+from c3p_bags.storage.limits import check_bag
+from c3p_bags.storage.mcap import read_mcap
 from c3p_bags.storage.mcap_close import close_mcap
-from c3p_bags.storage.mcap_scan import walk_mcap
 from c3p_description.texts import one_line
 
 
 class Repaired(NamedTuple):
     """
-    What `repair` has written.
+    Result of `repair`.
 
-    Attributes
-    ----------
-    bag : Path
-    messages : dict of str to int
-        How many there are of each topic.
-    span : (int, int), ns
-        When the first and the last of them were recorded.
-    lost : int
-        Bytes of the files of which nothing could be made.
+    New bag, numbers of messages by topic, times of recording of the first and the last one [ns],
+    and bytes of the files that could not be read.
     """
 
     bag: Path
@@ -45,41 +38,41 @@ class Repaired(NamedTuple):
 
 
 def _files(bag: Path) -> list[Path]:
-    """Return the files of a bag, or the one that is named."""
+    """Return the files of a bag, or the named file."""
     if not bag.exists():
         raise BagError(f'bag {bag}: no such file or directory')
     found = [bag] if bag.is_file() else sorted(
         path for path in bag.iterdir() if path.suffix in ('.mcap', '.db3'))
     if not found:
-        raise BagError(f'bag {bag}: no .mcap or .db3 file in it; one that was compressed as a '
-                       'whole has to be unpacked before, such as by `zstd -d`')
+        raise BagError(f'bag {bag}: no .mcap or .db3 file in it; unpack files that are compressed '
+                       'as a whole before, such as by `zstd -d`')
     return found
 
 
 def repair(bag: str | Path, out: str | Path,
            progress: Callable[[float], object] = lambda done: None) -> Repaired:
     """
-    Write a whole bag of what can be read of one that was cut off or damaged.
+    Write a new bag of the readable messages of a truncated or damaged one.
 
     Parameters
     ----------
     bag : str or Path
-        Directory of the bag, or one of its ``.mcap`` or ``.db3`` files; it stays as it is.
+        Directory of the bag, or one of its ``.mcap`` or ``.db3`` files; not changed.
     out : str or Path
         Directory of the new bag; must not exist.
     progress : callable
-        Gets the part of the messages that is written, 0 to 1.
+        Receives the fraction of the messages written, 0 to 1.
 
     Raises
     ------
     BagError
-        There is no such bag, nothing of it can be read, or `out` exists.
+        The bag does not exist, has no readable message, or `out` exists.
     """
     place, lost = Path(out), 0
     files = _files(Path(bag))
     if place.exists():
         raise BagError(f'bag {place}: exists already; name another place')
-    # beside the new bag, where room for it is needed anyway
+    # beside the new bag, which requires the space anyway
     with tempfile.TemporaryDirectory(prefix='.c3p_repair_', dir=place.parent) as scratch:
         closed = []
         for number, file in enumerate(files):
@@ -94,7 +87,7 @@ def repair(bag: str | Path, out: str | Path,
 
 def _rewrite(bag: Path, files: Sequence[Path], out: Path, lost: int,
              progress: Callable[[float], object]) -> Repaired:
-    """Write the messages of whole files to a bag with index and metadata."""
+    """Write the messages of complete files to a bag with index and metadata."""
     try:
         for file in files:
             check_bag(file)
@@ -102,7 +95,7 @@ def _rewrite(bag: Path, files: Sequence[Path], out: Path, lost: int,
             messages = _messages(reader, files)
             head = next(messages, None)
             if head is None:
-                raise BagError(f'bag {bag}: not a single message of it can be read')
+                raise BagError(f'bag {bag}: no readable message')
             first = last = head[1]
             with BagWriter(out) as writer:
                 writer.note({'c3p_repaired': f'{lost} bytes lost'})
@@ -117,15 +110,15 @@ def _rewrite(bag: Path, files: Sequence[Path], out: Path, lost: int,
         return Repaired(out, dict(writer.counts), (first, last), lost)
     except BagError:
         raise
-    # a damaged file shows itself by whatever its bytes happen to mean
+    # damaged bytes raise any exception of the libraries
     except Exception as error:
         raise BagError(f'bag {bag}: cannot be read: {one_line(error)}') from error
 
 
 def _messages(reader: AnyReader, files: Sequence[Path]) -> Iterator[tuple[str, int, bytes]]:
-    """Yield topic, time and bytes; of MCAP files in their order: rosbags wants an index."""
+    """Yield topic, time and bytes; of MCAP files in file order, because rosbags needs an index."""
     if files[0].suffix != '.mcap':
         yield from ((c.topic, time, data) for c, time, data in reader.messages())
         return
     for file in files:
-        yield from walk_mcap(file)
+        yield from read_mcap(file)

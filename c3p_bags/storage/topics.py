@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to record: the topics file, message classes by name, and subscriptions that match."""
+"""Recorded topics: topics file, message classes by name, and matching quality of service."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from c3p_description.reading.yaml_files import read_yaml
 from c3p_ros.parameters import ParameterError
 
-# messages of one topic that may wait while the disk is busy: two seconds at 1 kHz
+# queue of one topic while the disk is busy, messages: two seconds at 1 kHz
 DEPTH = 2000
 
-# topics of every node: who publishes these alone has nothing to do with the recording
-UNASKED = ('/rosout', '/parameter_events')
+# topics of every node: a publisher of these alone is not part of the recording
+COMMON_TOPICS = ('/rosout', '/parameter_events')
 
 
 def message_class(kind: str) -> type | None:
@@ -36,7 +36,7 @@ def read_topics_file(path: str | Path) -> tuple[dict[str, str], set[str]]:
     Raises
     ------
     ParameterError
-        It cannot be read, or is not such a file.
+        The file cannot be read, or is not a topics file.
     """
     try:
         content = read_yaml(path)
@@ -51,27 +51,27 @@ def read_topics_file(path: str | Path) -> tuple[dict[str, str], set[str]]:
 
 
 def wanted_profile(latched: bool) -> QoSProfile:
-    """Return the quality of service that matches this suite's publishers and loses nothing."""
+    """Return the quality of service that matches the suite's publishers, without loss."""
     return QoSProfile(depth=DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL if latched
                       else DurabilityPolicy.VOLATILE)
 
 
 def matching(publishers: Sequence[Any], kind: str) -> tuple[str, QoSProfile]:
     """
-    Return message type and quality of service with which all `publishers` are heard.
+    Return message type and quality of service that match all `publishers`.
 
     Parameters
     ----------
     publishers : sequence of TopicEndpointInfo
         Not empty.
     kind : str
-        Wanted type; another one only where nobody publishes this.
+        Preferred type; another one only if no publisher has it.
     """
     kinds = [p.topic_type for p in publishers]
     profile = wanted_profile(False)
     if any(p.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT for p in publishers):
         profile.reliability = ReliabilityPolicy.BEST_EFFORT
-    # whatever can be heard late is, also where the topics file does not know that
+    # latched if all publishers latch, also against the topics file
     profile.durability = DurabilityPolicy.TRANSIENT_LOCAL if all(
         p.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL for p in publishers
     ) else DurabilityPolicy.VOLATILE
@@ -79,6 +79,6 @@ def matching(publishers: Sequence[Any], kind: str) -> tuple[str, QoSProfile]:
 
 
 def names_of(publishers: Sequence[Any]) -> list[str]:
-    """Return the full names of the nodes behind TopicEndpointInfos, as far as they are known."""
+    """Return the known full names of the nodes behind TopicEndpointInfos."""
     return sorted({f'{p.node_namespace.rstrip("/")}/{p.node_name}' for p in publishers
                    if not p.node_name.startswith('_')})

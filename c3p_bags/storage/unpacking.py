@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compressed parts of bags, unpacked up to a size that is known before."""
+"""Unpacking of compressed parts of bags up to a limit."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import sys
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-# of a chunk or a message when it is unpacked: rosbag2 writes chunks of about 1 MB, but
-# splits no message
+# largest unpacked chunk or message: rosbag2 writes chunks of about 1 MB, but does not split
+# messages
 MOST_BYTES = 100_000_000
-# of a stream that is read at a time
+# bytes of a stream that are read at a time
 PIECE = 1 << 20
 
 
 def _decompressor(packing: str) -> Any:
-    """Return what unpacks one frame."""
+    """Return a decompressor of one frame."""
     if packing == 'lz4':
         from lz4.frame import LZ4FrameDecompressor
 
         return LZ4FrameDecompressor()
     if packing != 'zstd':
-        raise ValueError(f'compression {packing[:20]!r}: only lz4 and zstd are known')
+        raise ValueError(f'compression {packing[:20]!r}: only lz4 and zstd are supported')
     if sys.version_info >= (3, 14):
         from compression.zstd import ZstdDecompressor
     else:
@@ -31,15 +31,10 @@ def _decompressor(packing: str) -> Any:
 
 def unpack_some(packing: str, data: bytes, most: int) -> bytes:
     """
-    Return the beginning of what is packed, at most `most` bytes.
+    Return the first unpacked bytes, at most `most`.
 
-    Parameters
-    ----------
-    packing : str
-        ``''``, ``'lz4'`` or ``'zstd'``.
-    data : bytes
-        One frame or several; the last one may be cut.
-    most : int
+    `packing` is ``''``, ``'lz4'`` or ``'zstd'``; `data` has one frame or several, of which the
+    last may be truncated.
 
     Raises
     ------
@@ -62,13 +57,7 @@ def unpack_some(packing: str, data: bytes, most: int) -> bytes:
 
 def unpack(packing: str, data: bytes, size: int) -> bytes:
     """
-    Return what is packed, which must have the size that is told beside it.
-
-    Parameters
-    ----------
-    packing, data
-        As for `unpack_some`.
-    size : int
+    Return unpacked data of exactly `size` bytes; parameters as for `unpack_some`.
 
     Raises
     ------
@@ -76,10 +65,10 @@ def unpack(packing: str, data: bytes, size: int) -> bytes:
         Another size, more than 100 MB, another compression, or damaged data.
     """
     if size > MOST_BYTES:
-        raise ValueError(f'a chunk of {size} bytes, at most {MOST_BYTES} are read')
+        raise ValueError(f'a chunk of {size} bytes exceeds the limit {MOST_BYTES}')
     try:
         found = unpack_some(packing, data, size + 1)
-    # each of the packages has exceptions of its own
+    # each library has its own exceptions
     except Exception as error:
         raise ValueError(f'a chunk that cannot be unpacked ({error})') from None
     if len(found) != size:
@@ -91,41 +80,35 @@ def unpack(packing: str, data: bytes, size: int) -> bytes:
 
 def unpack_stream(source: BinaryIO, most: int) -> Iterator[bytes]:
     """
-    Yield the pieces of a file that was packed by zstd as a whole.
-
-    Parameters
-    ----------
-    source : binary file
-    most : int
-        Bytes altogether.
+    Yield the unpacked parts of a file packed by zstd as a whole, at most `most` bytes of `source`.
 
     Raises
     ------
     ValueError
-        There are more, or the data are damaged.
+        The limit is exceeded, or the data are damaged.
     """
     undo, total, left = _decompressor('zstd'), 0, b''
     while left or (left := source.read(PIECE)):
         try:
             piece = bytes(undo.decompress(left, max_length=PIECE))
-        # of the package's own kind
+        # each library has its own exceptions
         except Exception as error:
-            raise ValueError(f'it cannot be unpacked ({error})') from None
+            raise ValueError(f'cannot be unpacked ({error})') from None
         total += len(piece)
         if total > most:
-            raise ValueError(f'it unpacks to more than {most} bytes; unpack it yourself, such as '
-                             'by `zstd -d`')
+            raise ValueError(f'unpacks to more than {most} bytes; unpack it before, such as by '
+                             '`zstd -d`')
         yield piece
         if undo.eof:
             left, undo = undo.unused_data, _decompressor('zstd')
         else:
-            # what waits inside comes without new data
+            # the decompressor may hold output that needs no further input
             left = b''
             while not undo.needs_input and not undo.eof:
                 piece = bytes(undo.decompress(b'', max_length=PIECE))
                 total += len(piece)
                 if total > most:
-                    raise ValueError(f'it unpacks to more than {most} bytes')
+                    raise ValueError(f'unpacks to more than {most} bytes')
                 yield piece
             if undo.eof:
                 left, undo = undo.unused_data, _decompressor('zstd')

@@ -11,9 +11,12 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+
+if TYPE_CHECKING:
+    from c3p_bags.storage.bag import Bag
 
 # exit codes: a goal was missed; the command could not be carried out; it was interrupted
 MISSED, FAILED, INTERRUPTED = 1, 2, 130
@@ -109,18 +112,33 @@ def add_recorded_robot(command: argparse.ArgumentParser) -> None:
     """Add ``--robot`` of a command that reads a bag."""
     command.add_argument('--robot', default='', metavar='ROBOT',
                          help='name, or path of a YAML, URDF or xacro file (default: that of the '
-                              'bag: a name of this installation, else the description in it; c3p '
-                              'where it has neither). A xacro file is a program: it runs')
+                              'bag: a name of this installation, else the description in it). A '
+                              'xacro file is a program: it runs')
 
 
-def given_robot(robot: str, bag: Path | None, namespace: str | None = None
-                ) -> AbstractContextManager[str]:
-    """Return a context with the robot of the user, else that of the bag, else c3p."""
-    if robot or bag is None:
-        return nullcontext(robot or 'c3p')
-    from c3p_bags.runs.recorded_robot import recorded_robot
+@contextmanager
+def given_bag(path: Path | None, robot: str, namespace: str | None = None
+              ) -> Iterator[tuple[Bag | None, str]]:
+    """
+    Yield an open bag, and name or path of the robot.
 
-    return recorded_robot(bag, namespace)
+    Parameters
+    ----------
+    path : Path or None
+        Of the bag; None without one.
+    robot : str
+        The user's; empty for that of the bag, or ``c3p`` without a bag.
+    namespace : str, optional
+        Of the robot; default the only one in the bag.
+    """
+    if path is None:
+        yield None, robot or 'c3p'
+        return
+    from c3p_bags.storage.bag import Bag
+
+    with Bag(path) as bag, (nullcontext(robot) if robot
+                            else bag.robot(namespace).description()) as name:
+        yield bag, name
 
 
 def make_places(folder: Path, json_file: Path | None = None) -> None:

@@ -13,7 +13,7 @@ from tqdm import tqdm
 from c3p_bringup.cli.common import (
     add_recorded_robot,
     count,
-    given_robot,
+    given_bag,
     make_places,
     positive,
 )
@@ -45,15 +45,15 @@ def run(arguments: argparse.Namespace) -> int:
     # imported when asked for: MuJoCo and OpenGL take their time
     from c3p_bags.runs.log_reader import read_run
     from c3p_description.reading.loader import load_casters
-    from c3p_viewers.mujoco.mujoco_pictures import film, render_run
+    from c3p_viewers.mujoco.pictures import film, run_picture
 
     if arguments.out.suffix not in SUFFIXES:
         raise ValueError(f'out = {arguments.out}: its name must end in {" or ".join(SUFFIXES)}')
-    with given_robot(arguments.robot, arguments.bag) as robot:
-        log = read_run(arguments.bag, load_casters(robot))
+    with given_bag(arguments.bag, arguments.robot) as (bag, robot):
+        log = read_run(bag, load_casters(robot))
         make_places(arguments.out.parent)
         if arguments.out.suffix == '.png':
-            path = render_run(log, arguments.out, robot, size=arguments.size)
+            path = run_picture(log, arguments.out, robot, size=arguments.size)
         else:
             with tqdm(total=1.0, disable=None, file=sys.stderr,
                       bar_format='{percentage:3.0f} %|{bar:40}| {elapsed}<{remaining}') as bar:

@@ -12,6 +12,7 @@ from typing import Any
 from c3p_bringup.cli.common import (
     add_results,
     fraction,
+    given_bag,
     make_places,
     positive,
     until_ctrl_c,
@@ -41,8 +42,9 @@ def add_identify(commands: Any) -> None:
     command.add_argument('bag', type=Path, nargs='?', metavar='BAG',
                          help='directory of the bag; with --excite where it goes '
                               '(default then: DIR/bag)')
-    command.add_argument('--robot', default='c3p', help='description to start from: name, or path '
-                         'of a YAML, URDF or xacro file (default: %(default)s)')
+    command.add_argument('--robot', default='', help='description to start from: name, or path '
+                         'of a YAML, URDF or xacro file (default: that of the bag; c3p with '
+                         '--excite)')
     command.add_argument('--namespace', metavar='NS', help='of the robot in the bag (default: the '
                          'only one)')
     command.add_argument('--torque', choices=['auto', 'command', 'measured'], default='auto',
@@ -90,11 +92,13 @@ def run(arguments: argparse.Namespace) -> int:
     bag = arguments.bag or arguments.out / 'bag'
     make_places(arguments.out, arguments.json)
     if arguments.excite:
+        arguments.robot = arguments.robot or 'c3p'
         _excite(arguments, bag)
-    figures = identify_bag(
-        bag, arguments.robot, arguments.out, namespace=arguments.namespace,
-        torque=arguments.torque, estimate=arguments.estimate, per_caster=arguments.per_caster,
-        segment=arguments.segment, confidence=arguments.confidence)
+    with given_bag(bag, arguments.robot, arguments.namespace) as (opened, robot):
+        figures = identify_bag(
+            opened, robot, arguments.out, namespace=arguments.namespace, torque=arguments.torque,
+            estimate=arguments.estimate, per_caster=arguments.per_caster,
+            segment=arguments.segment, confidence=arguments.confidence)
     if arguments.excite:
         figures['files']['bag'] = str(bag)
     print(table(figures), file=write_json(figures, arguments.json))

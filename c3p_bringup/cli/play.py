@@ -33,7 +33,7 @@ def add_play(commands: Any) -> None:
     command.add_argument('--rate', type=positive, default=1.0, metavar='F',
                          help='recorded time per real time (default: %(default)s)')
     command.add_argument('--topics', nargs='+', default=[''], metavar='TOPIC',
-                         help='only these, by their full names')
+                         help='full names of the topics to play (default: all)')
     command.add_argument('--commands', action='store_true',
                          help='also play the commands of a robot: cmd_vel, wheel_effort, …')
     command.add_argument('--clock', type=positive, nargs='?', const=100.0, default=0.0,
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     from c3p_ros.executor import steady_process
     from c3p_ros.session import Session
 
-    # a recorded robot must not reach the network of a real one
+    # a recorded robot must not act as the real one on the laboratory's network
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     values = {name: getattr(arguments, name) for name in (
         'rate', 'topics', 'commands', 'clock', 'loop', 'start_offset', 'duration', 'delay',
@@ -79,12 +79,12 @@ def run(arguments: argparse.Namespace) -> int:
         player = session.add(PlayerNode, {'bag': str(arguments.bag), **values})
         steady_process()
         try:
-            while not player.done:
-                session.until(lambda: player.done, period=SHOWN_EVERY)
-                bar.update(player.position - bar.n)
+            while not player.playback.done:
+                session.until(lambda: player.playback.done, period=SHOWN_EVERY)
+                bar.update(player.playback.position - bar.n)
         except KeyboardInterrupt:
-            player.stop()
-        failure, shown = player.failure, metrics(player)
+            player.playback.stop()
+        failure, shown = player.playback.failure, metrics(player)
     stream = write_json(shown, arguments.json)
     print(_summary(shown), file=stream)
     if failure:
@@ -93,9 +93,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def metrics(player: Any) -> dict[str, Any]:
-    """Return what ``--json`` writes, SI units."""
-    return {'played_s': player.position, 'messages': sum(player.counts.values()),
-            'late_s': dict(player.late.figures()), 'topics': dict(sorted(player.counts.items()))}
+    """Return the content of ``--json``, SI units."""
+    playback = player.playback
+    return {'played_s': playback.position, 'messages': sum(player.counts.values()),
+            'late_s': dict(playback.late.quantiles()),
+            'topics': dict(sorted(player.counts.items()))}
 
 
 def _summary(shown: dict[str, Any]) -> str:

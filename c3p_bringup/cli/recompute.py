@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``c3p recompute``: the odometry of a bag again, to the last bit or with other parameters."""
+"""``c3p recompute``: odometry of a bag recomputed, bit for bit or with other parameters."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 from tqdm import tqdm
 
 from c3p_bags.runs.recompute_bag import BagOdometry, recompute_bag, write_recomputed
+from c3p_bags.storage.bag import Bag
 from c3p_bringup.cli.common import (
     MISSED,
     add_json,
@@ -22,8 +23,8 @@ from c3p_bringup.cli.common import (
 from c3p_description.reading.yaml_files import YamlFileError, parse_yaml
 from c3p_description.texts import brief
 
-# largest difference of a number that counts as the same, SI units: rounding of a pose that a bag
-# hands over in the middle of a run; from its first sample on, every bit is the same
+# largest difference that counts as equal, SI units: rounding of the initial pose of a bag that
+# begins in the middle of a run; otherwise every bit is equal
 SAME = 1e-12
 
 
@@ -44,8 +45,8 @@ def add_recompute(commands: Any) -> None:
         'recompute', help='compute the odometry of a bag again and compare',
         description='Run the sensed kinematics on the joint states of a bag, with the parameters '
                     'that were recorded in it, and compare with the recorded odometry. Exit code '
-                    '1 when they differ by more than 1e-12 although nothing was changed. Needs no '
-                    'ROS 2.')
+                    '1 if they differ by more than 1e-12 with unchanged robot and parameters. '
+                    'Needs no ROS 2.')
     command.add_argument('bag', type=Path, metavar='BAG', help='directory of the bag')
     add_recorded_robot(command)
     command.add_argument('--namespace', metavar='NAME',
@@ -54,11 +55,11 @@ def add_recompute(commands: Any) -> None:
                          help='another value for a parameter of the odometry, such as '
                               'robust=false; may be repeated')
     command.add_argument('--everything', action='store_true',
-                         help='use every joint state and start at the origin, whatever the '
-                              'recorded odometry says')
+                         help='use every joint state and start at the origin, regardless of '
+                              'the recorded odometry')
     command.add_argument('--out', type=Path, metavar='DIR',
-                         help='write a new bag there: all that was recorded, with the recomputed '
-                              'odom, and the recorded one as odom/recorded')
+                         help='write a new bag there, with the recomputed odom, and the recorded '
+                              'one as odom/recorded')
     add_json(command)
     command.set_defaults(run=run)
 
@@ -68,23 +69,23 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.out is not None and arguments.out.exists():
         raise ValueError(f'{arguments.out}: exists already; name another place')
     make_places(Path() if arguments.out is None else arguments.out.parent, arguments.json)
-    space = arguments.namespace
-    with tqdm(total=1.0, disable=None, file=sys.stderr,
-              bar_format='{percentage:3.0f} %|{bar:40}| {elapsed}<{remaining}') as bar:
-        found = recompute_bag(
-            arguments.bag, arguments.robot, f'/{space.strip("/")}' if space else space,
-            dict(arguments.set), arguments.everything, lambda done: bar.update(done - bar.n))
-    if arguments.out is not None:
-        write_recomputed(arguments.bag, arguments.out, found)
-    shown = figures(found, arguments.out)
+    with Bag(arguments.bag) as bag:
+        with tqdm(total=1.0, disable=None, file=sys.stderr,
+                  bar_format='{percentage:3.0f} %|{bar:40}| {elapsed}<{remaining}') as meter:
+            found = recompute_bag(
+                bag, arguments.robot, arguments.namespace, dict(arguments.set),
+                arguments.everything, lambda done: meter.update(done - meter.n))
+        if arguments.out is not None:
+            write_recomputed(bag, arguments.out, found)
+    shown = metrics(found, arguments.out)
     stream = write_json(shown, arguments.json)
     print(_summary(shown), file=stream)
     same = shown.get('largest_difference')
     return MISSED if same is not None and not found.changed and not same <= SAME else 0
 
 
-def figures(found: BagOdometry, out: Path | None = None) -> dict[str, Any]:
-    """Return what ``--json`` writes, SI units; without recorded odometry no differences."""
+def metrics(found: BagOdometry, out: Path | None = None) -> dict[str, Any]:
+    """Return the content of ``--json``, SI units; differences only with recorded odometry."""
     odometry = found.odometry
     shown: dict[str, Any] = {
         'samples': len(odometry.stamp), 'refused': odometry.refused,
@@ -110,7 +111,7 @@ def _summary(shown: dict[str, Any]) -> str:
     lines = [('samples used / refused', f'{shown["samples"]} / {shown["refused"]}'),
              ('pose set', f'{shown["resets"]} times'),
              ('parameters', 'as recorded' if shown['parameters_recorded']
-              else 'not in the bag: those of this installation')]
+              else 'not in the bag: defaults of this installation')]
     if 'compared' in shown:
         lines += [
             ('equal to the last bit', f'{shown["identical"]} of {shown["compared"]} messages; '

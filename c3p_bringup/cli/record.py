@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``c3p record``: the suite's topics to a bag, all of it or the last seconds before a fault."""
+"""``c3p record``: the suite's topics to a bag, continuously or around faults."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def add_record(commands: Any) -> None:
     command = commands.add_parser(
         'record', help="record the robot's topics to a bag",
         description="Record the topics of config/record_topics.yaml, with the nodes' parameters, "
-                    'until Ctrl-C: a directory that ros2 bag, rosbags and Foxglove open. Exit '
-                    'code 1 when the disk or another fault ended the recording.')
+                    'until Ctrl-C, for ros2 bag, rosbags and Foxglove. Exit code 1 if the disk '
+                    'or another fault ended the recording.')
     command.add_argument('--out', type=Path, metavar='DIR',
                          help='the new bag; must not exist (default: c3p_<date>-<time>)')
     command.add_argument('--duration', type=positive, metavar='S',
                          help='duration (default: until Ctrl-C)')
     command.add_argument('--snapshot', type=positive, default=0.0, metavar='S',
                          help='flight recorder: keep the last S seconds in memory, and write them '
-                              'to DIR/snapshot_01, … when a node reports an error or '
-                              'recorder/snapshot (Trigger) is called')
+                              'to DIR/snapshot_01, … on an error of a node or a call of '
+                              'recorder/snapshot (Trigger)')
     command.add_argument('--after', type=not_negative, default=5.0, metavar='S',
                          help='duration of a snapshot after its trigger (default: %(default)s)')
     command.add_argument('--memory', type=count, default=256, metavar='MIB',

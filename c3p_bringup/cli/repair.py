@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``c3p repair``: a whole bag of what there is of one that was cut off."""
+"""``c3p repair``: a new bag of the readable messages of a truncated one."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from c3p_bringup.cli.common import add_json, make_places, write_json
 def add_repair(commands: Any) -> None:
     """Add the command ``repair`` to the subparsers `commands`."""
     command = commands.add_parser(
-        'repair', help='make a whole bag of a recording that was cut off',
-        description='Write a new bag with every message that can be read of one that lost its end '
-                    'with the power, or that is damaged. Needs no ROS 2.')
+        'repair', help='repair a truncated or damaged recording',
+        description='Write a new bag with every readable message of a bag that was truncated by a '
+                    'loss of power, or is damaged. Needs no ROS 2.')
     command.add_argument('bag', type=Path, metavar='BAG',
-                         help='directory of the bag, or one of its .mcap or .db3 files; it stays '
-                              'as it is')
+                         help='directory of the bag, or one of its .mcap or .db3 files; not '
+                              'changed')
     command.add_argument('--out', type=Path, metavar='DIR',
                          help='the new bag; must not exist (default: BAG_repaired)')
     add_json(command)
@@ -36,14 +36,14 @@ def run(arguments: argparse.Namespace) -> int:
     make_places(out.parent, arguments.json)
     with tqdm(total=1.0, disable=None, file=sys.stderr,
               bar_format='{percentage:3.0f} %|{bar:40}| {elapsed}<{remaining}') as bar:
-        shown = figures(repair(arguments.bag, out, lambda done: bar.update(done - bar.n)))
+        shown = metrics(repair(arguments.bag, out, lambda done: bar.update(done - bar.n)))
     stream = write_json(shown, arguments.json)
     print(_summary(shown), file=stream)
     return 0
 
 
-def figures(done: Repaired) -> dict[str, Any]:
-    """Return what ``--json`` writes, SI units."""
+def metrics(done: Repaired) -> dict[str, Any]:
+    """Return the content of ``--json``, SI units."""
     return {'bag': str(done.bag), 'messages': sum(done.messages.values()),
             'duration_s': 1e-9 * (done.span[1] - done.span[0]), 'lost_bytes': done.lost,
             'topics': dict(sorted(done.messages.items()))}

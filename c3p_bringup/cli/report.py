@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``c3p report``: what a bag says, or two of them; and how figures of drives are told."""
+"""``c3p report``: page, plots and metrics of a bag or two; summary of a drive."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from c3p_bringup.cli.common import (
     write_json,
 )
 
-# below this share of real time a drive is said to have been slower
+# below this fraction of real time a drive is reported as slower
 SLOWER = 0.95
 
 
 def add_report(commands: Any) -> None:
     """Add ``c3p report`` to the command line."""
     report = commands.add_parser(
-        'report', help='one page on a bag: which wheel slipped, did the loop keep time',
-        description='Write one HTML page on a bag, simulated or from the field, with pictures and '
-                    'figures; of two bags, a comparison side by side. Exit code 1 when the last '
+        'report', help='one page on a bag: slips, timing, goals, odometry, diagnostics',
+        description='Write one HTML page on a bag, simulated or from the field, with plots and '
+                    'metrics; of two bags, a comparison side by side. Exit code 1 if the last '
                     'goal of a single bag was missed.')
     report.add_argument('bag', type=Path, metavar='BAG', help='directory of the bag')
     report.add_argument('other', type=Path, metavar='BAG2', nargs='?',
-                        help='another one to compare with')
+                        help='directory of another bag, for comparison')
     add_recorded_robot(report)
     report.add_argument('--namespace', metavar='NAME',
-                        help='of the robot, where the bag has several')
+                        help='namespace of the robot, in a bag of several')
     report.add_argument('--goal-tolerance', type=positive, default=0.05, metavar='M',
                         help='radius of the goal zone (default: %(default)s)')
-    add_results(report, 'out/report', 'the page, pictures and figures')
+    add_results(report, 'out/report', 'the page, plots and metrics')
     report.set_defaults(run=_report)
 
 
@@ -54,46 +54,46 @@ def _report(arguments: argparse.Namespace) -> int:
             bar.set_description_str(what[:32], refresh=False)
             bar.update()
 
-        figures = report(bags, arguments.out, robot=arguments.robot,
+        metrics = report(bags, arguments.out, robot=arguments.robot,
                          namespace=arguments.namespace, progress=progress,
                          goal_tolerance=arguments.goal_tolerance)
-    told = figures.pop('answers')
-    stream = write_json(figures, arguments.json)
-    if len(bags) == 1 and figures['goal_pose'] is not None:
-        print(drive_summary(figures), file=stream)
-    for bag, lines in zip(bags, told, strict=True):
+    summaries = metrics.pop('answers')
+    stream = write_json(metrics, arguments.json)
+    if len(bags) == 1 and metrics['goal_pose'] is not None:
+        print(drive_summary(metrics), file=stream)
+    for bag, lines in zip(bags, summaries, strict=True):
         if len(bags) > 1:
             print(bag, file=stream)
         for answer in lines:
             print(f'  {answer.question:30} {answer.answer}. {answer.detail}', file=stream)
     for kind in ('report', 'figures', 'picture', 'picture_pdf'):
-        if kind in figures['files']:
-            print(f'  {kind:30} {figures["files"][kind]}', file=stream)
-    return MISSED if len(bags) == 1 and figures['reached'] is False else 0
+        if kind in metrics['files']:
+            print(f'  {kind:30} {metrics["files"][kind]}', file=stream)
+    return MISSED if len(bags) == 1 and metrics['reached'] is False else 0
 
 
-def finish(figures: dict[str, Any], arguments: argparse.Namespace) -> int:
-    """Tell and write the figures of a drive; return the exit code."""
-    stream = write_json(figures, arguments.json)
-    print(drive_summary(figures), file=stream)
-    if 'missed' in figures:
-        print(f'  {"missed because":30} {figures["missed"]}', file=stream)
-    for failure in figures.get('failures', []):
+def finish(metrics: dict[str, Any], arguments: argparse.Namespace) -> int:
+    """Print and write the metrics of a drive; return the exit code."""
+    stream = write_json(metrics, arguments.json)
+    print(drive_summary(metrics), file=stream)
+    if 'missed' in metrics:
+        print(f'  {"missed because":30} {metrics["missed"]}', file=stream)
+    for failure in metrics.get('failures', []):
         print(f'  failure: {failure}', file=stream)
-    for kind, path in figures['files'].items():
+    for kind, path in metrics['files'].items():
         print(f'  {kind:30} {path}', file=stream)
-    return 0 if figures['reached'] else MISSED
+    return 0 if metrics['reached'] else MISSED
 
 
-def drive_summary(figures: Mapping[str, Any]) -> str:
-    """Return the figures of a drive as lines for people."""
+def drive_summary(metrics: Mapping[str, Any]) -> str:
+    """Return the metrics of a drive as lines of text."""
     def number(key: str, unit: str, scale: float = 1.0, digits: int = 2) -> str:
-        value = figures.get(key)
+        value = metrics.get(key)
         return '-' if value is None else f'{scale * value:.{digits}f} {unit}'
 
-    latency = figures.get('latency_ms') or {}
+    latency = metrics.get('latency_ms') or {}
     shown = [
-        ('goal', 'reached' if figures['reached'] else 'MISSED'),
+        ('goal', 'reached' if metrics['reached'] else 'MISSED'),
         ('time to the goal zone', number('time_s', 's')),
         ('casters aligned after', number('align_time_s', 's')),
         ('path error, largest / rms', f'{number("path_error_max_m", "cm", 100)} / '
@@ -105,9 +105,9 @@ def drive_summary(figures: Mapping[str, Any]) -> str:
         ('latency p50 / p99 / max', ' / '.join(
             '-' if latency.get(k) is None else f'{latency[k]:.2f}' for k in ('p50', 'p99', 'max'))
          + ' ms'),
-        *_can_summary(figures.get('can')),
-        ('cycles / overruns', f'{figures.get("cycles")} / {figures.get("overruns")}'),
-        *_pace_summary(figures.get('realtime_factor_achieved')),
+        *_can_summary(metrics.get('can')),
+        ('cycles / overruns', f'{metrics.get("cycles")} / {metrics.get("overruns")}'),
+        *_pace_summary(metrics.get('realtime_factor_achieved')),
     ]
     return '\n'.join(f'  {name:30} {value}' for name, value in shown)
 

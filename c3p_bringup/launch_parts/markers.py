@@ -9,7 +9,8 @@ from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 
 from c3p_bringup.launch_parts.actions import chosen, optional, suite_node
 from c3p_description.model import ModelError
-from c3p_description.reading.loader import load_casters
+from c3p_description.pvc_model import PvcTricycle
+from c3p_description.reading.loader import load, load_casters
 from launch import LaunchContext, LaunchDescriptionEntity
 
 
@@ -18,8 +19,8 @@ def marker_argument() -> DeclareLaunchArgument:
     return DeclareLaunchArgument(
         'markers', default_value='auto', choices=('auto', 'true', 'false'),
         description='Start the marker node, which draws rolling lines, instantaneous centre, slip '
-                    'and path for RViz and Foxglove, and is idle without subscribers. auto: with '
-                    'RViz, for robots on casters.')
+                    'and path of a caster robot, and the camber of a tricycle, for RViz and '
+                    'Foxglove; it is idle without subscribers. auto: with RViz, for these robots.')
 
 
 def markers(context: LaunchContext) -> list[LaunchDescriptionEntity]:
@@ -29,14 +30,15 @@ def markers(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     Raises
     ------
     ModelError
-        ``true``, and the robot is not a caster robot.
+        ``true``, and the robot is neither a caster robot nor a tricycle.
     """
     requested = LaunchConfiguration('markers').perform(context)
     robot = LaunchConfiguration('robot').perform(context)
     if requested == 'false' or (requested == 'auto' and not chosen(context, 'rviz')):
         return []
     try:
-        load_casters(robot)
+        if not isinstance(load(robot), PvcTricycle):
+            load_casters(robot)
     except ModelError:
         if requested == 'true':
             raise

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The closed-form law: casters that align and torques that are shared, without optimisation."""
+"""Closed-form torque law: controllability and allocation without an optimiser."""

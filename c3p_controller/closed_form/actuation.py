@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How far three driven casters are from the singular set, and how the motion changes that.
+Distance of three driven casters from the singular set, and its derivatives.
 
 Three wheels give any wrench unless their rolling lines are parallel or meet in one point, which is
 
@@ -31,18 +31,9 @@ from c3p_dynamics.traction import torque_bounds
 
 class Actuation(NamedTuple):
     """
-    The determinant of three wheels and its derivatives.
+    Determinant D (`value`, m) of three wheels with Ḋ (`rate`, m/s), and C_i, k and κ of it.
 
-    Attributes
-    ----------
-    value, rate : float, m and m/s
-        D and Ḋ.
-    cofactors : tuple of three rows
-        C_i.
-    row : (3,) row
-        k.
-    rest : float, m/s²
-        κ, what D̈ is at ν̇ = 0.
+    `cofactors` are the C_i, `row` is k, and `rest`, m/s², is κ = D̈ at ν̇ = 0.
     """
 
     value: float
@@ -54,12 +45,7 @@ class Actuation(NamedTuple):
 
 class Triple:
     """
-    Three driven casters that stand far apart.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-        With at least three driven casters.
+    The three driven casters with the largest triangle of pivots, of a robot with at least three.
 
     Attributes
     ----------
@@ -67,7 +53,7 @@ class Triple:
     area, side : float, m² and m
         Of the triangle of pivots; the longest side.
     load : float, 1/N
-        The largest part of a wheel's limit that 1 N is.
+        Largest 1/force limit of a wheel.
     """
 
     def __init__(self, robot: CasterRobot) -> None:
@@ -78,7 +64,7 @@ class Triple:
             (ax, ay), (bx, by), (cx, cy) = (hips[i] for i in three)
             return abs(float((bx - ax) * (cy - ay) - (by - ay) * (cx - ax)))
 
-        # a wheel without load transmits nothing, whatever drives it
+        # a wheel without load transmits no force
         limit = torque_bounds(robot)
         driven = np.flatnonzero(limit).tolist()
         if len(driven) < 3:
@@ -95,11 +81,13 @@ class Triple:
     def actuation(self, motion: Motion) -> Actuation:
         """Return D and its derivatives in a state of motion."""
         i, j, k = self.indices
+        # value and cofactors from the rolling rows
         e1, e2, e3 = motion.rolling[i], motion.rolling[j], motion.rolling[k]
         a1, a2, a3 = motion.axle[i], motion.axle[j], motion.axle[k]
         cofactors = (cross(e2, e3), cross(e3, e1), cross(e1, e2))
         value = dot(e1, cofactors[0])
         rate, rest, kx, ky, kw = 0.0, 0.0, 0.0, 0.0, 0.0
+        # sums over the casters: Ḋ, k and the diagonal terms of κ
         for index, axle, cofactor, offset in zip(self.indices, (a1, a2, a3), cofactors,
                                                  self._offset, strict=True):
             turning, along = motion.steering_rate[index], motion.along[index]
@@ -110,6 +98,7 @@ class Triple:
             kw -= part * axle[2] + slope
             rate += slope * turning
             rest -= part * turning * along + value * turning * turning
+        # mixed terms of κ
         t1, t2, t3 = (motion.steering_rate[index] for index in self.indices)
         rest += 2.0 * (dot(cross(a1, a2), e3) * t1 * t2 + dot(cross(a2, a3), e1) * t2 * t3
                        + dot(cross(a3, a1), e2) * t3 * t1)
@@ -117,23 +106,12 @@ class Triple:
 
     def needed(self, actuation: Actuation, motion: Motion, accel: Row, free_yaw: float) -> float:
         """
-        Return the |D| at which the wheels could give an acceleration within their limits.
+        Return the |D|, m, that the desired `accel` ν̇ within the torque limits requires.
 
-        The yaw acceleration is free within ±`free_yaw` of what is asked: the one that loads the
-        wheels least, in the sense of squares, is taken.
-
-        Parameters
-        ----------
-        actuation : Actuation
-        motion : Motion
-        accel : (3,) row
-            ν̇ asked for.
-        free_yaw : float, rad/s²
-
-        Returns
-        -------
-        float, m
+        The yaw acceleration is free within ±`free_yaw`, rad/s², of the desired one: the one with
+        the least squares of the loads is taken. `actuation` and `motion` are those of the state.
         """
+        # load of each wheel as a fraction of its limit at |D| = 1, and its slope by the yaw
         fx, fy, fw = times(motion.mass, accel)
         force = (fx - motion.force[0], fy - motion.force[1], fw - motion.force[2])
         turn = (motion.mass[2], motion.mass[4], motion.mass[5])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Weighted least squares inside a box, for few unknowns, on lists of floats."""
+"""Control allocation: weighted least squares within box constraints, in plain Python."""
 
 from __future__ import annotations
 
@@ -7,21 +7,11 @@ from __future__ import annotations
 def solve_box(hessian: list[list[float]], gradient: list[float], lower: list[float],
               upper: list[float]) -> list[float]:
     """
-    Return the x that minimises ``½ xᵀHx + gᵀx`` within ``lower ≤ x ≤ upper``.
+    Return the x (n) that minimises ``½ xᵀHx + gᵀx`` within ``lower ≤ x ≤ upper``.
 
-    An active set: all free at first; who leaves the box is held at its side; who wants back
-    inside is set free, the strongest first.
-
-    Parameters
-    ----------
-    hessian : n lists of n floats
-        Symmetric, positive definite.
-    gradient, lower, upper : lists of n floats
-        ``lower ≤ upper``.
-
-    Returns
-    -------
-    list of n floats
+    The `hessian` H is symmetric and positive definite, g is the `gradient`. Active set: all free
+    at first; an entry outside the box is held at its side, and set free again when its multiplier
+    points inside, the strongest first.
 
     Examples
     --------
@@ -37,6 +27,7 @@ def solve_box(hessian: list[list[float]], gradient: list[float], lower: list[flo
         for i, value in held.items():
             x[i] = value
         _solve_free(hessian, gradient, held, free, x)
+        # hold the free entry that is furthest outside
         worst, out = 0.0, -1
         for i in free:
             excess = max(lower[i] - x[i], x[i] - upper[i])
@@ -45,6 +36,7 @@ def solve_box(hessian: list[list[float]], gradient: list[float], lower: list[flo
         if out >= 0:
             held[out] = lower[out] if x[out] < lower[out] else upper[out]
             continue
+        # free the held entry whose slope points inside most strongly
         strongest, back = 0.0, -1
         for i, value in held.items():
             row = hessian[i]
@@ -57,13 +49,13 @@ def solve_box(hessian: list[list[float]], gradient: list[float], lower: list[flo
         if back < 0:
             return x
         del held[back]
-    # rounding made it go round in circles: inside the box is what counts
+    # cycling by rounding: the result must be inside the box
     return [min(max(x[i], lower[i]), upper[i]) for i in range(n)]
 
 
 def _solve_free(hessian: list[list[float]], gradient: list[float], held: dict[int, float],
                 free: list[int], x: list[float]) -> None:
-    """Write the free part of x that minimises while the others are held; Cholesky."""
+    """Write the minimising free part of x while the others are held; Cholesky."""
     factor: list[list[float]] = []
     rest: list[float] = []
     for row, i in enumerate(free):
@@ -81,7 +73,7 @@ def _solve_free(hessian: list[list[float]], gradient: list[float], held: dict[in
         for k in range(row):
             pivot -= new[k] * new[k]
             total -= new[k] * rest[k]
-        # a pivot that rounding took away is that of a direction that nothing weighs
+        # a pivot lost to rounding belongs to a direction without weight
         root = max(pivot, 1e-12 * line[i]) ** 0.5
         new.append(root)
         factor.append(new)

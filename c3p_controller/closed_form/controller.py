@@ -6,11 +6,10 @@ Compared with the predictive law a cycle has no horizon and no iterations that m
 and a steady force across the path costs less error (`slope`: 0.70 cm, predictive 3.89 cm); in
 straight cruise the wheels work against each other with many times the torque.
 
-Each cycle asks for an acceleration across the path, along it and in yaw, and shares it over the
-wheels by weighted least squares inside the torque limits. Where three rolling lines are parallel
-or meet in a point, no torque gives one of the accelerations; a further row then asks for the
-motion that makes the missing actuation (actuation.py). Equations and figures:
-docs/closed_form.md.
+Tasks of each cycle are the desired accelerations across the path, along it and in yaw; weighted
+least squares within the torque limits allocate them to the wheels. Where three rolling lines are
+parallel or meet in a point, one of the accelerations is uncontrollable; a further task then
+restores controllability (actuation.py). Equations and results: docs/closed_form.md.
 """
 
 from __future__ import annotations
@@ -24,62 +23,56 @@ from c3p_controller.closed_form.actuation import Actuation, Triple
 from c3p_controller.closed_form.allocation import solve_box
 from c3p_controller.closed_form.model import Motion, Row, ScalarModel, dot, times
 from c3p_controller.closed_form.observer import QueueObserver, State
-from c3p_controller.closed_form.reference import AheadReference, Target, TwistLine
+from c3p_controller.closed_form.reference import PreviewReference, Target, TwistReference
 from c3p_controller.closed_form.settings import ClosedFormSettings
 from c3p_controller.closed_form.turning import Turning
-from c3p_controller.law import Asked, Sensed
+from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import torque_bounds
 
 __all__ = ['ClosedFormController', 'ClosedFormSettings']
 
-# a motion is asked for above these, m/s and rad/s
-ASKED_SPEED, ASKED_YAW_RATE = 1e-3, 1e-3
+# motion is commanded above these, m/s and rad/s
+MOTION_SPEED, MOTION_YAW_RATE = 1e-3, 1e-3
 
-# a reference that moves or gains speed by less than this does not care which way casters face,
+# the facing of casters counts in full from this speed plus acceleration of the reference on,
 # m/s plus m/s²
 FACING_MOTION = 0.1
 
-# the other side of the singularity must cost less by this part, so that noise does not choose
+# hysteresis: the other side of the singularity must cost less by this fraction
 SIDE_HYSTERESIS = 0.05
 
-# a robot is stuck when it does not get along although this is asked for, m/s²; it is forgotten
-# that many times faster than it came, and counts up to this time, s
-STUCK_WISH, RECOVERY, LONGEST_STUCK = 0.2, 3.0, 2.0
+# lack of progress: least desired acceleration, m/s²; ratio of the decay of its time to the growth;
+# and largest time, s
+STUCK_TASK, RECOVERY, LONGEST_STUCK = 0.2, 3.0, 2.0
 
-# being stuck is forgotten only so far as the robot moves: at this speed fully, m/s
+# the time without progress decays in proportion to the speed, in full from this on, m/s
 MOVING_SPEED = 0.05
 
-# who has been stuck for longer keeps less to its line; a quarter so much later, s
+# the cross-track weight falls after the first time without progress, to a quarter after the
+# second, s
 LOOSE_AFTER, LOOSE_TIME = 0.6, 0.3
 
-# pinned is one that does not turn although this is asked for, rad/s²; a push comes after this, s
-PINNED_WISH, PINNED_TIME = 0.3, 0.1
+# a turn that does not start: least desired yaw acceleration, rad/s²; time before the push, s
+PINNED_TASK, PINNED_TIME = 0.3, 0.1
 
-# part of their weight that yaw and escape keep when the robot has been stuck for long
+# least fraction of their weights that yaw and escape keep
 LEAST_CALM = 0.01
 
 
-class Wish(NamedTuple):
-    """One row of the least squares: ``row·ν̇ = value``, with its weight."""
+class Task(NamedTuple):
+    """Task of the least squares: ``row·ν̇ = value``, with its weight."""
 
     row: Row
     value: float
     weight: float
 
 
-NO_WISH = Wish((0.0, 0.0, 0.0), 0.0, 0.0)
+NO_TASK = Task((0.0, 0.0, 0.0), 0.0, 0.0)
 
 
 class ClosedFormController:
-    """
-    Follows a path or a twist; the memory is the observer, the line and the way out.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-    settings : ClosedFormSettings, optional
-    """
+    """Follows a preview or a twist; the memory is observer, reference and escape side."""
 
     def __init__(self, robot: CasterRobot, settings: ClosedFormSettings | None = None) -> None:
         """Start from rest."""
@@ -94,13 +87,13 @@ class ClosedFormController:
         self._turning = None if self._triple is None else Turning(
             self._triple, margin=s.turn_margin, slack=self.model.sticking, time=s.turn_time,
             rate=s.turn_rate, crawl=s.turn_crawl, stride=s.turn_stride)
-        self._ahead = AheadReference()
-        self._line = TwistLine(s.acceleration, s.yaw_acceleration, s.leash, s.yaw_leash)
+        self._preview = PreviewReference()
+        self._twist = TwistReference(s.acceleration, s.yaw_acceleration, s.leash, s.yaw_leash)
         self.reset()
 
     def reset(self, sensed: Sensed | None = None) -> None:
-        """Forget the past; the robot is where `sensed` says."""
-        self._line.reset()
+        """Forget the past; start from `sensed`."""
+        self._twist.reset()
         self._last = [0.0] * self.robot.count
         self._need, self._side = 0.0, 1.0
         self._stuck, self._pinned = 0.0, 0.0
@@ -110,89 +103,81 @@ class ClosedFormController:
         if sensed is not None:
             self.observer.reset(sensed)
 
-    def step(self, sensed: Sensed, asked: Asked, dt: float) -> Array:
+    def retune(self, settings: ClosedFormSettings) -> None:
+        """Keep the settings: none of them may change while the law runs."""
+
+    def step(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
         """
         Return the wheel torques, limited and continuous, (n,) N·m.
 
-        Parameters
-        ----------
-        sensed : Sensed
-        asked : Asked
-        dt : float, s
-            Since the last call; greater than zero.
+        Parameters as in `TorqueLaw.step`.
         """
         s = self.settings
+        # estimate at the time at which the torque of this cycle acts
         if self._known:
             self.observer.step(sensed, dt)
         else:
             self.reset(sensed)
-        state = self.observer.ahead(dt)
+        state = self.observer.predicted(dt)
         motion = self.model.motion(state.steering, state.twist, self.observer.wrench)
-        vx, vy, turn = map(float, asked.twist)
+        vx, vy, turn = map(float, setpoint.twist)
         still = (math.hypot(state.twist[0], state.twist[1]) < s.standstill_speed
                  and abs(state.twist[2]) < s.standstill_yaw_rate)
-        if still and math.hypot(vx, vy) < ASKED_SPEED and abs(turn) < ASKED_YAW_RATE:
-            self._line.reset()
+        if still and math.hypot(vx, vy) < MOTION_SPEED and abs(turn) < MOTION_YAW_RATE:
+            self._twist.reset()
             self._need, self._stuck, self._pinned = 0.0, 0.0, 0.0
             return self._send([0.0] * self.robot.count, motion, dt)
+        # reference at that time
         yaw = state.pose[2]
         c, sn = math.cos(yaw), math.sin(yaw)
         ux, uy, w = state.twist
         velocity = (c * ux - sn * uy, sn * ux + c * uy, w)
-        if asked.ahead is None:
-            target = self._line.at((vx, vy, turn), state.pose, velocity, dt)
+        if setpoint.preview is None:
+            target = self._twist.at((vx, vy, turn), state.pose, velocity, dt)
         else:
-            target = self._ahead.at(asked.ahead, sensed.time + s.latency - asked.ahead_time, yaw)
+            target = self._preview.at(
+                setpoint.preview, sensed.time + s.latency - setpoint.preview_time, yaw)
         return self._send(self._torque(target, state, velocity, motion, dt), motion, dt)
 
     def _torque(self, target: Target, state: State, velocity: Row, motion: Motion, dt: float
                 ) -> list[float]:
         s = self.settings
-        # who has been stuck for long takes a turn of the platform into the bargain
+        # after prolonged lack of progress the yaw weight falls
         calm = max((1.0 + self._stuck / s.patience)**-2, LEAST_CALM)
         if self._turning is not None:
             target = self._turning.at(target, state, self.observer.wrench, calm, dt)
-        wishes, accel = self._wishes(target, state, velocity, calm)
-        share = _Share(wishes, motion, self._radius, s.torque_weight)
+        tasks, accel = self._tasks(target, state, velocity, calm)
+        allocation = _Allocation(tasks, motion, self._radius, s.torque_weight)
         lower, upper = self._bounds(dt)
         if self._triple is None:
-            return share.solve(lower, upper)
+            return allocation.solve(lower, upper)
+        # determinant needed, with a decaying maximum
         actuation = self._triple.actuation(motion)
         need = s.escape_margin * self._triple.needed(actuation, motion, accel, s.free_yaw)
         facing = self._facing(target, state, motion)
         need = max(need, s.flip * max(0.0, -facing)**2)
         self._need = max(need, self._need * math.exp(-dt / s.escape_hold))
-        torque = self._best_side(share, actuation, calm, lower, upper)
+        torque = self._best_side(allocation, actuation, calm, lower, upper)
         moving = min(1.0, math.hypot(state.twist[0], state.twist[1]) / MOVING_SPEED)
-        self._wait(wishes, share.accel(torque), self._side * actuation.rate, moving, dt)
+        self._wait(tasks, allocation.accel(torque), self._side * actuation.rate, moving, dt)
         return torque
 
-    def _best_side(self, share: _Share, actuation: Actuation, calm: float, lower: list[float],
-                   upper: list[float]) -> list[float]:
-        """Return the torques, with the way out of the singular set that costs less."""
-        wish = self._escape(actuation, self._side, calm)
-        torque = share.solve(lower, upper, wish)
-        if wish is None:
+    def _best_side(self, allocation: _Allocation, actuation: Actuation, calm: float,
+                   lower: list[float], upper: list[float]) -> list[float]:
+        """Return the torques, on the side of the singular set that costs less."""
+        task = self._escape(actuation, self._side, calm)
+        torque = allocation.solve(lower, upper, task)
+        if task is None:
             return torque
-        other_wish = self._escape(actuation, -self._side, calm)
-        other = share.solve(lower, upper, other_wish)
-        most = (1.0 - SIDE_HYSTERESIS) * share.cost(torque, wish)
-        if share.cost(other, other_wish) < most:
+        other_task = self._escape(actuation, -self._side, calm)
+        other = allocation.solve(lower, upper, other_task)
+        most = (1.0 - SIDE_HYSTERESIS) * allocation.cost(torque, task)
+        if allocation.cost(other, other_task) < most:
             self._side, torque = -self._side, other
         return torque
 
-    def _escape(self, actuation: Actuation, side: float, calm: float) -> Wish | None:
-        """
-        Return the row that takes D to where it is needed; None where it is large enough.
-
-        Parameters
-        ----------
-        actuation : Actuation
-        side : float
-            Sign of the D that is wanted.
-        calm : float
-            Part of its weight.
-        """
+    def _escape(self, actuation: Actuation, side: float, calm: float) -> Task | None:
+        """Return the task that brings D to the need on `side`; None where it is large enough."""
         s, need, (x, y, w) = self.settings, self._need, actuation.row
         size = math.sqrt(x * x + y * y + w * w)
         if not (need > 0.0 and size > 0.0):
@@ -200,29 +185,29 @@ class ClosedFormController:
         value = side * actuation.value
         gap = s.escape_begin - value / need
         stiffness = s.escape_damping * s.escape_rate
-        wanted = stiffness * (need - value) - s.escape_damping * side * actuation.rate
-        if gap <= 0.0 or wanted <= 0.0:
+        desired = stiffness * (need - value) - s.escape_damping * side * actuation.rate
+        if gap <= 0.0 or desired <= 0.0:
             return None
         small = (need / s.escape_small)**4
-        weight = (calm * s.escape_weight * min(1.0, wanted / (stiffness * need))
+        weight = (calm * s.escape_weight * min(1.0, desired / (stiffness * need))
                   * min(1.0, gap / s.escape_gap) * small / (1.0 + small))
-        return Wish((x / size, y / size, w / size), (side * wanted - actuation.rest) / size,
+        return Task((x / size, y / size, w / size), (side * desired - actuation.rest) / size,
                     weight)
 
-    def _wait(self, wishes: list[Wish], accel: Row, progress: float, moving: float,
+    def _wait(self, tasks: list[Task], accel: Row, progress: float, moving: float,
               dt: float) -> None:
-        """Count the times for which the robot does not get along, and does not turn."""
+        """Update the times without progress and without the commanded turn."""
         s = self.settings
-        _, along, yaw = wishes
-        stuck = (_missed(along, accel, STUCK_WISH, s.stuck_share)
+        _, along, yaw = tasks
+        stuck = (_missed(along, accel, STUCK_TASK, s.stuck_fraction)
                  and progress < s.stuck_progress * self._need)
         self._stuck = _counted(self._stuck, stuck, dt, RECOVERY * moving)
-        self._pinned = _counted(self._pinned, _missed(yaw, accel, PINNED_WISH, s.stuck_share), dt,
-                                RECOVERY)
+        pinned = _missed(yaw, accel, PINNED_TASK, s.stuck_fraction)
+        self._pinned = _counted(self._pinned, pinned, dt, RECOVERY)
 
-    def _wishes(self, target: Target, state: State, velocity: Row, calm: float
-                ) -> tuple[list[Wish], Row]:
-        """Return what is asked across, along and in yaw, and the ν̇ that would be all of it."""
+    def _tasks(self, target: Target, state: State, velocity: Row, calm: float
+                ) -> tuple[list[Task], Row]:
+        """Return the tasks across, along and in yaw, and the ν̇ that fulfils all of them."""
         s = self.settings
         chi = target.heading
         c, sn = math.cos(chi), math.sin(chi)
@@ -235,11 +220,11 @@ class ClosedFormController:
                         + s.along_stiffness * (c * px + sn * py), s.along_limit)
         yaw = _within(aw + s.yaw_damping * (target.velocity[2] - velocity[2])
                       + s.yaw_stiffness * (target.pose[2] - state.pose[2]), s.yaw_limit)
-        # where rolling lines meet in the middle nothing turns the robot but what turns them first
+        # where rolling lines meet in the centre the casters must move before the robot can turn
         if not (target.velocity[0] or target.velocity[1]):
             push = s.push_jerk * max(0.0, self._pinned - PINNED_TIME)
             along += min(push, s.along_limit)
-        # casters that stick are pushed along at last, and not across for ever
+        # sticking casters: give up the cross-track task in favour of the motion along the path
         loose = (1.0 + max(0.0, self._stuck - LOOSE_AFTER) / LOOSE_TIME)**-2
         # components in turning axes change by −ω×v as well
         psi = chi - state.pose[2]
@@ -247,13 +232,13 @@ class ClosedFormController:
         ux, uy, w = state.twist
         across += w * (-sn * uy - c * ux)
         along += w * (c * uy - sn * ux)
-        return ([Wish((-sn, c, 0.0), across, s.across_weight * loose),
-                 Wish((c, sn, 0.0), along, s.along_weight),
-                 Wish((0.0, 0.0, 1.0), yaw, calm * s.yaw_weight)],
+        return ([Task((-sn, c, 0.0), across, s.across_weight * loose),
+                 Task((c, sn, 0.0), along, s.along_weight),
+                 Task((0.0, 0.0, 1.0), yaw, calm * s.yaw_weight)],
                 (c * along - sn * across, sn * along + c * across, yaw))
 
     def _facing(self, target: Target, state: State, motion: Motion) -> float:
-        """Return how much the casters face the way that is asked: 1 forward, −1 backward."""
+        """Return the mean alignment of the casters with the path: 1 forward, −1 backward."""
         psi = target.heading - state.pose[2]
         c, sn = math.cos(psi), math.sin(psi)
         moving = (math.hypot(target.velocity[0], target.velocity[1])
@@ -262,7 +247,7 @@ class ClosedFormController:
             c * e[0] + sn * e[1] for e in motion.rolling) / len(motion.rolling)
 
     def _bounds(self, dt: float) -> tuple[list[float], list[float]]:
-        """Return what limit and rate limit allow."""
+        """Return the torque bounds by limit and rate limit."""
         most = self.settings.torque_rate * dt
         limits = self.limit.tolist()
         # a limit may fall faster than the rate
@@ -283,21 +268,21 @@ class ClosedFormController:
         return np.array(self._last)
 
 
-class _Share:
+class _Allocation:
     """``min Σ w (row·ν̇ − value)² + ρ|τ|²`` with ``ν̇ = M⁻¹(J_xᵀτ + F)``, inside a box."""
 
-    def __init__(self, wishes: list[Wish], motion: Motion, radius: list[float], effort: float
+    def __init__(self, tasks: list[Task], motion: Motion, radius: list[float], effort: float
                  ) -> None:
-        self._wishes, self._effort = wishes, effort
+        self._tasks, self._effort = tasks, effort
         self._free = times(motion.inverse_mass, motion.force)
         self._columns = [times(motion.inverse_mass, (x / r, y / r, w / r))
                          for (x, y, w), r in zip(motion.rolling, radius, strict=True)]
 
-    def solve(self, lower: list[float], upper: list[float], further: Wish | None = None
+    def solve(self, lower: list[float], upper: list[float], further: Task | None = None
               ) -> list[float]:
-        """Return the torques, with a further wish."""
+        """Return the torques, with a further task."""
         xx = xy = xz = yy = yz = zz = a = b = c = 0.0
-        for (x, y, z), value, weight in (*self._wishes, further or NO_WISH):
+        for (x, y, z), value, weight in (*self._tasks, further or NO_TASK):
             wx, wy, wz = weight * x, weight * y, weight * z
             xx, xy, xz = xx + wx * x, xy + wx * y, xz + wx * z
             yy, yz, zz = yy + wy * y, yz + wy * z, zz + wz * z
@@ -314,27 +299,27 @@ class _Share:
         return solve_box(hessian, gradient, lower, upper)
 
     def accel(self, torque: list[float]) -> Row:
-        """Return the ν̇ that the torques give."""
+        """Return the ν̇ of the torques."""
         x, y, z = self._free
         for t, (cx, cy, cz) in zip(torque, self._columns, strict=True):
             x, y, z = x + t * cx, y + t * cy, z + t * cz
         return x, y, z
 
-    def cost(self, torque: list[float], further: Wish | None) -> float:
-        """Return what the torques leave of all wishes."""
+    def cost(self, torque: list[float], further: Task | None) -> float:
+        """Return the weighted squares of the residuals of all tasks."""
         accel = self.accel(torque)
         return sum(w * (dot(row, accel) - value)**2
-                   for row, value, w in (*self._wishes, further or NO_WISH))
+                   for row, value, w in (*self._tasks, further or NO_TASK))
 
 
-def _missed(wish: Wish, accel: Row, least: float, share: float) -> bool:
-    """Return whether less than `share` of a wish above `least` is fulfilled."""
-    value = wish.value
-    return abs(value) > least and dot(wish.row, accel) * value < share * value * value
+def _missed(task: Task, accel: Row, least: float, fraction: float) -> bool:
+    """Return whether less than `fraction` of a task above `least` is fulfilled."""
+    value = task.value
+    return abs(value) > least and dot(task.row, accel) * value < fraction * value * value
 
 
 def _counted(time: float, on: bool, dt: float, recovery: float) -> float:
-    """Return a time that grows while it is `on` and is soon forgotten when it is not."""
+    """Return a time that grows while `on` and decays otherwise."""
     return min(time + dt, LONGEST_STUCK) if on else max(0.0, time - recovery * dt)
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Observer of pose, twist and disturbance in plain Python, with the accelerations on their way.
+Observer of pose, twist and disturbance in plain Python, with the input delay as a queue.
 
-A torque that is sent now acts after the latency. The law works out the acceleration that the model
-expects of it anyway; kept in a queue, these accelerations are the whole prediction: the estimate
-moves on by the oldest one when a sample comes, and by all of them to the time at which the next
-torque begins to act. The odometry corrects as motion_observer.py does: three equal poles,
+A torque sent now acts after the latency. The law computes the acceleration that the model expects
+of it; a queue of these accelerations is the prediction. Each sample advances the estimate by the
+oldest one; all of them advance it to the time at which the next torque begins to act. The odometry
+corrects as in motion_observer.py, with three equal poles,
 ``β = e^(−ω₀ dt)``,
 
     e = Rᵀ(pose − p̂)       p̂ ← p̂ + (1 − β³) R e
@@ -18,12 +18,12 @@ import math
 from collections import deque
 
 from c3p_controller.closed_form.model import Row, ScalarModel, times
-from c3p_controller.law import Sensed
+from c3p_controller.torque_law import Sensed
 
-# an odometry this far from the prediction was set by somebody: start afresh, m and rad
+# odometry further from the prediction was set from outside: restart, m and rad
 JUMP = 0.05
 
-# no prediction goes further than this many cycles
+# largest number of predicted cycles
 MOST_CYCLES = 50
 
 
@@ -41,20 +41,11 @@ class State:
     __slots__ = ('pose', 'steering', 'twist')
 
     def __init__(self, pose: Row, twist: Row, steering: list[float]) -> None:
-        """Take the numbers over."""
+        """Take the numbers."""
         self.pose, self.twist, self.steering = pose, twist, steering
 
     def moved(self, model: ScalarModel, accel: Row, dt: float) -> State:
-        """
-        Return the state `dt` later under a constant ν̇, by the midpoint rule.
-
-        Parameters
-        ----------
-        model : ScalarModel
-        accel : (3,) row
-            ν̇ of components, ``base_link``.
-        dt : float, s
-        """
+        """Return the state `dt` later under a constant ν̇ of components, by the midpoint rule."""
         x, y, yaw = self.pose
         half = 0.5 * dt
         vx, vy, w = self.twist
@@ -75,36 +66,29 @@ class State:
 
 class QueueObserver:
     """
-    Estimates state and disturbance; the memory is the estimate and what is on its way.
+    Estimates state and disturbance; the memory is the estimate and the queue.
 
     Parameters
     ----------
     model : ScalarModel
     latency : float, s
-        From a sample to the effect of the torque that answers it.
+        From a sample to the effect of its torque.
     bandwidth : float, rad/s
         ω₀.
     limit : (3,) row, N, N, N·m
-        The largest disturbance believed.
-
-    Attributes
-    ----------
-    state : State
-        At the last sample.
-    wrench : (3,) row
-        ŵ, ``base_link``.
+        Saturation limit of the disturbance estimate ŵ, `wrench` (``base_link``).
     """
 
     def __init__(self, model: ScalarModel, latency: float, bandwidth: float, limit: Row) -> None:
-        """Stand at the origin."""
+        """Start at rest in the origin."""
         self._model, self.latency, self.bandwidth, self._limit = model, latency, bandwidth, limit
         self.state = State((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), [0.0] * model.count)
         self.wrench: Row = (0.0, 0.0, 0.0)
-        self._coming: deque[Row] = deque(maxlen=MOST_CYCLES)
+        self._queue: deque[Row] = deque(maxlen=MOST_CYCLES)
         self._mass: tuple[float, ...] | None = None
 
     def reset(self, sensed: Sensed) -> None:
-        """Start again from what is sensed, with no disturbance and nothing on its way."""
+        """Restart from the measurement, without disturbance and with an empty queue."""
         self.wrench, self._mass = (0.0, 0.0, 0.0), None
         self._latch(sensed)
 
@@ -112,34 +96,36 @@ class QueueObserver:
         x, y, yaw = map(float, sensed.pose)
         vx, vy, w = map(float, sensed.twist)
         self.state = State((x, y, yaw), (vx, vy, w), list(map(float, sensed.steering)))
-        self._coming.clear()
+        self._queue.clear()
 
     def send(self, accel: Row, mass: tuple[float, ...]) -> None:
-        """Take note of the ν̇ that the torque sent now will cause, and of the inertia."""
-        self._coming.append(accel)
+        """Queue the expected ν̇ of the torque sent now; keep the inertia for the correction."""
+        self._queue.append(accel)
         self._mass = mass
 
-    def ahead(self, dt: float) -> State:
-        """Return the state when a torque that is sent now begins to act; `dt` is the cycle."""
+    def predicted(self, dt: float) -> State:
+        """Return the state when a torque sent now begins to act; `dt` is the cycle."""
         state = self.state
-        for accel in self._coming:
+        for accel in self._queue:
             state = state.moved(self._model, accel, dt)
         return state
 
     def step(self, sensed: Sensed, dt: float) -> None:
-        """Take the sample `dt` after the last one."""
+        """Process the sample `dt` after the last one."""
+        # prediction by the oldest acceleration of the queue
         cycles = min(round(self.latency / dt), MOST_CYCLES - 1)
         accel = (0.0, 0.0, 0.0)
-        while len(self._coming) > cycles:
-            accel = self._coming.popleft()
+        while len(self._queue) > cycles:
+            accel = self._queue.popleft()
         state = self.state.moved(self._model, accel, dt)
         x, y, yaw = state.pose
         sx, sy, sensed_yaw = map(float, sensed.pose)
         ex, ey, turn = sx - x, sy - y, math.remainder(sensed_yaw - yaw, 2.0 * math.pi)
-        # also true for a number that is none
+        # also true for NaN
         if not (math.hypot(ex, ey) < JUMP and abs(turn) < JUMP):
             self._latch(sensed)
             return
+        # correction of pose, twist and disturbance
         c, s = math.cos(yaw), math.sin(yaw)
         error = (c * ex + s * ey, c * ey - s * ex, turn)
         beta = math.exp(-self.bandwidth * dt)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the closed-form law follows at one instant, from the reference ahead or a bare twist."""
+"""Instantaneous reference of the closed-form law, from a preview or a bare twist."""
 
 from __future__ import annotations
 
@@ -8,32 +8,23 @@ from bisect import bisect_right
 from typing import NamedTuple
 
 from c3p_controller.closed_form.model import Row
-from c3p_controller.law import Ahead
+from c3p_controller.torque_law import Preview
 
-# a velocity below this has no direction of its own, m/s
+# the direction of a smaller velocity is undefined, m/s
 DIRECTION_SPEED = 1e-3
 
-# over this time the velocities of the reference ahead are differenced, s
+# time step of the velocity differences of a preview, s
 DIFFERENCE = 0.05
 
-# a twist whose direction differs by more from the one that the line has is a new one, rad
+# a direction of the twist that differs by more from that of the line is a new one, rad
 NEW_DIRECTION = 1e-3
 
-# a robot that is stopped holds its place when it is slower than this, m/s
+# a stopped robot holds its place below this speed, m/s
 HOLD_SPEED = 0.02
 
 
 class Target(NamedTuple):
-    """
-    Where to be, how fast, how much faster, and which way the path goes; all on the floor.
-
-    Attributes
-    ----------
-    pose, velocity, accel : (3,) row
-        X, Y, φ and their derivatives.
-    heading : float, rad
-        χ, direction of the path.
-    """
+    """Reference pose, velocity and acceleration (X, Y, φ) on the floor, and χ of the path."""
 
     pose: Row
     velocity: Row
@@ -46,29 +37,20 @@ def turn_near(angle: float, near: float) -> float:
     return near + math.remainder(angle - near, 2.0 * math.pi)
 
 
-class AheadReference:
-    """Samples the reference ahead; the memory is its points as plain numbers."""
+class PreviewReference:
+    """Samples a preview; the memory is its points as plain numbers."""
 
     def __init__(self) -> None:
-        """Start without one."""
-        self._ahead: Ahead | None = None
+        """Start without a preview."""
+        self._preview: Preview | None = None
         self._heading = 0.0
 
-    def at(self, ahead: Ahead, time: float, yaw: float) -> Target:
-        """
-        Return the target `time` after the first point of `ahead`.
-
-        Parameters
-        ----------
-        ahead : Ahead
-        time : float, s
-        yaw : float, rad
-            Where the robot looks: the nearest turn of φ is taken.
-        """
-        if ahead is not self._ahead:
-            self._ahead = ahead
-            self._times = ahead.time.tolist()
-            self._poses, self._velocities = ahead.pose.tolist(), ahead.velocity.tolist()
+    def at(self, preview: Preview, time: float, yaw: float) -> Target:
+        """Return the target at `time`, s, of `preview`, with the turn of φ nearest to `yaw`."""
+        if preview is not self._preview:
+            self._preview = preview
+            self._times = preview.time.tolist()
+            self._poses, self._velocities = preview.pose.tolist(), preview.velocity.tolist()
         pose = _between(self._times, self._poses, time)
         now = _between(self._times, self._velocities, time)
         then = _between(self._times, self._velocities, time + DIFFERENCE)
@@ -94,20 +76,14 @@ def _between(times: list[float], rows: list[list[float]], time: float) -> Row:
     return (a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1]), a[2] + part * (b[2] - a[2]))
 
 
-class TwistLine:
+class TwistReference:
     """
-    The line that a bare twist describes; the memory is where it is and how fast it turns.
+    Reference line of a bare twist; the memory is its pose and turn rate.
 
-    Along the travel the place runs with the robot; across it stays where the line is, so that a
-    push is made good, up to a leash. Where a twist points is settled when it comes: one that is
-    asked for once goes straight although the robot yaws on its way, and one that is turned with
-    the robot keeps its direction on the floor.
-
-    Parameters
-    ----------
-    acceleration, yaw_acceleration : float, m/s² and rad/s²
-    leash, yaw_leash : float, m and rad
-        The farthest that the line is from the robot.
+    Along the travel the place moves with the robot; across it the place stays on the line, so that
+    a push is corrected, up to a `leash`. The direction of a twist on the floor is set when the
+    twist changes: a constant twist travels straight although the robot yaws, and a twist that is
+    turned with the robot keeps its direction on the floor. Units are m, rad and s.
     """
 
     def __init__(self, acceleration: float, yaw_acceleration: float, leash: float,
@@ -121,21 +97,14 @@ class TwistLine:
         """Forget the line."""
         self._place: Row | None = None
         self._turn, self._heading = 0.0, 0.0
-        self._asked: float | None = None
+        self._direction: float | None = None
         self._course = 0.0
 
     def at(self, twist: Row, pose: Row, velocity: Row, dt: float) -> Target:
         """
-        Return the target now.
+        Return the target for a `twist` in ``base_link``, `dt` seconds after the last call.
 
-        Parameters
-        ----------
-        twist : (3,) row
-            Asked for, ``base_link``.
-        pose, velocity : (3,) row
-            Of the robot, on the floor.
-        dt : float, s
-            Since the last call.
+        `pose` and `velocity` are those of the robot on the floor.
         """
         x, y, yaw = pose
         px, py, looks = self._place or pose
@@ -144,12 +113,13 @@ class TwistLine:
         self._turn += ramp
         looks = turn_near(looks + self._turn * dt, yaw)
         looks = min(max(looks, yaw - self.yaw_leash), yaw + self.yaw_leash)
+        # travel: a new direction of the twist sets the course relative to the reference yaw
         speed = math.hypot(twist[0], twist[1])
         if speed > DIRECTION_SPEED:
-            asked = math.atan2(twist[1], twist[0])
-            if self._asked is None or abs(
-                    math.remainder(asked - self._asked, 2.0 * math.pi)) > NEW_DIRECTION:
-                self._asked, self._course = asked, asked + yaw - looks
+            direction = math.atan2(twist[1], twist[0])
+            if self._direction is None or abs(
+                    math.remainder(direction - self._direction, 2.0 * math.pi)) > NEW_DIRECTION:
+                self._direction, self._course = direction, direction + yaw - looks
             heading = looks + self._course
             c, s = math.cos(heading), math.sin(heading)
             across = (py - y) * c - (px - x) * s
@@ -158,7 +128,7 @@ class TwistLine:
             now = max(velocity[0] * c + velocity[1] * s, 0.0)
             gain = min(max((speed - now) / DIFFERENCE, -self.acceleration), self.acceleration)
         else:
-            # stopping is along the present motion; then the place is held
+            # stop along the present motion; then hold the place
             now = math.hypot(velocity[0], velocity[1])
             heading = math.atan2(velocity[1], velocity[0])
             if now > HOLD_SPEED:

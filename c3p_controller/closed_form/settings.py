@@ -9,68 +9,49 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class ClosedFormSettings:
     """
-    Gains and weights of the closed-form law.
+    Gains and weights of the closed-form law; `latency` is the known input delay, s.
+
+    The desired acceleration across, along and in yaw has stiffnesses, 1/s², dampings, 1/s, limits,
+    m/s² and rad/s², and weights in the least squares, s⁴/m² and s⁴/rad²; all torques have
+    `torque_weight`, 1/(N·m)².
 
     Attributes
     ----------
-    latency : float, s
-        From the sample to the torque's effect, as far as it is known.
-    across_stiffness, along_stiffness, yaw_stiffness : float, 1/s²
-    across_damping, along_damping, yaw_damping : float, 1/s
-        Of the acceleration that is asked for.
-    across_limit, along_limit, yaw_limit : float, m/s², m/s² and rad/s²
-        The largest that is asked for.
-    across_weight, along_weight, yaw_weight : float, s⁴/m², s⁴/m² and s⁴/rad²
-        Of the least squares.
-    torque_weight : float, 1/(N·m)²
-        Of all torques.
     escape_weight : float
-        Of the row that makes actuation.
+        Weight of the task that restores controllability.
     escape_margin : float
-        How much actuation is made, as a multiple of what the acceleration asked for needs.
+        Target of the determinant, as a multiple of the value that the desired acceleration needs.
     escape_begin, escape_gap : float
-        Below `escape_begin` of the actuation needed the row sets in, and has its full weight
+        The task sets in below `escape_begin` of the determinant needed, and has its full weight
         `escape_gap` below that.
     escape_rate, escape_damping : float, 1/s
-        Poles of the actuation.
-    escape_hold : float, s
-        Time constant with which a need is forgotten.
-    escape_small : float, m
-        An actuation that is needed below this is none of the row's business.
+        Poles of the determinant.
+    escape_hold, escape_small : float, s and m
+        Decay time of the determinant needed; the task fades out where it is below `escape_small`.
     free_yaw : float, rad/s²
-        How far the yaw acceleration may differ from what is asked before actuation is missing.
-    stuck_share, stuck_progress : float, 1 and 1/s
-        The robot is stuck when it gets less than this part of the acceleration along the path,
-        and actuation grows by less than this part of what is needed in a second.
-    patience : float, s
-        Time of being stuck after which yaw and escape have a quarter of their weights.
+        Tolerance of the yaw acceleration in the determinant needed.
+    stuck_fraction, stuck_progress, patience : float, 1, 1/s and s
+        No progress: less than the first fraction of the along-track acceleration is achieved, and
+        the determinant grows by less than the second of the need per second. After the time
+        `patience` of it yaw and escape have a quarter of their weights.
     flip : float, m
-        Actuation that is made when all casters face backward.
-    turn_margin : float
-        How much more the robot turns than a force across needs; 0 is off.
-    turn_time : float, s
-        Over which the force across is averaged.
-    turn_rate : float, rad/s
-        Fastest turning for a force across.
+        Determinant needed when all casters face backward.
+    turn_margin, turn_rate, turn_time : float, 1, rad/s and s
+        Turn rate as a multiple of the need of a cross-track force (0 is off), its limit, and the
+        averaging time of the force.
     turn_crawl, turn_stride : float, m/s
-        Speed without turning where turning is needed, and the least for which the robot turns.
+        Speed allowed without turning where turning is needed, and least speed of a turn.
     push_jerk : float, m/s³
-        Growth of an acceleration that is asked for when the robot shall turn on the spot and does
-        not; up to `along_limit`, 0 is off.
-    torque_rate : float, N·m/s
-        Fastest change of a torque; keeps it continuous.
-    friction_smoothing : float, rad/s
-        Rate over which the dry friction of the model changes its sign.
-    bandwidth : float, rad/s
-        Of the observer.
-    wrench_limit, moment_limit : float, N and N·m
-        Largest disturbance believed.
-    acceleration, yaw_acceleration : float, m/s² and rad/s²
-        Of the reference for a bare twist.
-    leash, yaw_leash : float, m and rad
-        Largest distance of the line of a bare twist from the robot.
+        Growth of the acceleration that is added when a commanded turn on the spot does not start;
+        up to `along_limit`, 0 is off.
+    torque_rate, friction_smoothing : float, N·m/s and rad/s
+        Rate limit of the torques; rate over which the dry friction of the model changes its sign.
+    bandwidth, wrench_limit, moment_limit : float, rad/s, N and N·m
+        Of the observer, and saturation limits of its disturbance estimate.
+    acceleration, yaw_acceleration, leash, yaw_leash : float, m/s², rad/s², m and rad
+        Of the reference for a bare twist, and its largest distance from the robot.
     standstill_speed, standstill_yaw_rate : float, m/s and rad/s
-        Below these, and with no motion asked for, the torques are zero.
+        Below these, without commanded motion, the torques are zero.
     """
 
     latency: float = 0.01
@@ -96,7 +77,7 @@ class ClosedFormSettings:
     escape_hold: float = 0.07
     escape_small: float = 0.05
     free_yaw: float = 2.4
-    stuck_share: float = 0.2
+    stuck_fraction: float = 0.2
     stuck_progress: float = 0.4
     patience: float = 0.05
     flip: float = 0.45
@@ -119,7 +100,7 @@ class ClosedFormSettings:
     standstill_yaw_rate: float = 0.01
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work."""
+        """Reject invalid values."""
         if not 0.0 <= self.latency < 1.0:
             raise ValueError(f'latency = {self.latency}: must be from 0 to below 1 s')
         for name in ('along_weight', 'torque_weight', 'escape_gap', 'escape_rate',

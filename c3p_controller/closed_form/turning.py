@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Turning on the way, where a steady force has to be held across it: slopes, a pull from the side.
+Continuous turning against a steady cross-track force: slopes, a pull from the side.
 
-Casters trail the motion within d/v. Those of a robot that does not turn come to be parallel, and
-then no torque pushes across: a force across cannot last. Those of a robot that turns stand askew;
-to first order in ω h/v their actuation is
+Casters trail the motion within d/v. Without turning they become parallel, and no torque holds a
+force across. While the robot turns they are askew; to first order in ω h/v the determinant is
 
-    D = 2 A ω/v,   A the area of the triangle of the pivots, whichever way the robot looks
+    D = 2 A ω/v,   A the area of the triangle of the pivots, for any yaw
 
 A force F across needs ``|D| ≥ |F| L max r/τ`` with L the longest side of the triangle (all rolling
 lines parallel, the worst direction). So while a force is held the robot turns with
 
     |ω| = σ v,   σ = margin · |F| L max(r/τ) / (2 A)
 
-and goes no faster than the turning that it has so far allows: ``v ≤ crawl + |ω|/σ``.
+and its speed is limited by the present turn rate: ``v ≤ crawl + |ω|/σ``.
 """
 
 from __future__ import annotations
@@ -25,38 +24,27 @@ from c3p_controller.closed_form.model import Row
 from c3p_controller.closed_form.observer import State
 from c3p_controller.closed_form.reference import Target
 
-# a robot that turns faster than this goes on in that direction, rad/s
+# a turn faster than this keeps its sense, rad/s
 KEEP_RATE = 0.1
 
-# part of the wheels' limits that a force along the path takes, at most
+# largest fraction of the wheels' limits that a force along the path takes
 MOST_ALONG = 0.5
 
-# no yaw is held any more above this yaw rate, rad/s
+# the yaw is no longer tracked above this yaw rate, rad/s
 FREE_RATE = 0.15
 
 
 class Turning:
     """
-    Makes a target turn where that is needed; the memory is the force and the direction.
+    Adds the turning that a cross-track force needs; the memory is the force and the sense.
 
-    Parameters
-    ----------
-    triple : Triple
-    margin : float
-        How much more the robot turns than a force needs; 0 is off.
-    slack : float, N
-        A force that needs no turning: casters with friction hold it without torque.
-    time : float, s
-        Over which the force is averaged.
-    rate : float, rad/s
-        Fastest turning.
-    crawl, stride : float, m/s
-        Speed without turning, and the least for which a robot that shall travel turns.
+    The parameters are the settings ``turn_*``, and `slack`, N, the largest force that casters with
+    friction hold without torque.
     """
 
     def __init__(self, triple: Triple, *, margin: float, slack: float, time: float, rate: float,
                  crawl: float, stride: float) -> None:
-        """Start with no force."""
+        """Start without force."""
         self._margin, self._slack, self._time = margin, slack, time
         self._rate, self._crawl, self._stride = rate, crawl, stride
         self._ratio = margin * triple.side * triple.load / (2.0 * triple.area)
@@ -70,21 +58,14 @@ class Turning:
 
     def at(self, target: Target, state: State, wrench: Row, calm: float, dt: float) -> Target:
         """
-        Return the target with the turning it needs.
+        Return the target with the turning that it needs, `dt` seconds after the last call.
 
-        Parameters
-        ----------
-        target : Target
-        state : State
-        wrench : (3,) row
-            Disturbance, N, N, N·m, ``base_link``.
-        calm : float, 0 to 1
-            Less than 1 when the robot has been stuck: it need not crawl any longer.
-        dt : float, s
-            Since the last call.
+        `wrench` is the disturbance, N, N, N·m, in ``base_link``; `calm`, 0 to 1, is below 1 after
+        lack of progress and raises the crawl speed. `target` and `state` are the present ones.
         """
         yaw, turn = state.pose[2], state.twist[2]
         c, s = math.cos(yaw), math.sin(yaw)
+        # low-pass filter of the disturbance on the floor
         part = min(1.0, dt / self._time)
         fx, fy = self.force
         fx += part * (c * wrench[0] - s * wrench[1] - fx)
@@ -92,23 +73,23 @@ class Turning:
         self.force = fx, fy
         c, s = math.cos(target.heading), math.sin(target.heading)
         across, along = abs(c * fy - s * fx), abs(c * fx + s * fy)
-        # full at twice the slack
+        # cross-track force to hold: none within the slack, all of it at twice the slack
         held = across * min(1.0, across / self._slack - 1.0) if self._slack else across
         ratio = self._ratio * held / (1.0 - min(along * self._each, MOST_ALONG))
         if not ratio > 0.0:
             return target
         if abs(turn) > KEEP_RATE:
             self._direction = math.copysign(1.0, turn)
-        vx, vy, asked = target.velocity
-        wanted = math.hypot(vx, vy)
-        speed = max(math.hypot(state.twist[0], state.twist[1]), min(self._stride, wanted))
-        rate = min(ratio * min(speed, wanted), self._rate)
+        vx, vy, yaw_rate = target.velocity
+        desired = math.hypot(vx, vy)
+        speed = max(math.hypot(state.twist[0], state.twist[1]), min(self._stride, desired))
+        rate = min(ratio * min(speed, desired), self._rate)
         free = min(1.0, rate / FREE_RATE)
         most = self._crawl / calm + max(0.0, turn * self._direction) / ratio
         ax, ay, aw = target.accel
-        if wanted > most:
-            vx, vy, ax, ay = vx * most / wanted, vy * most / wanted, 0.0, 0.0
-        x, y, looks = target.pose
-        return Target((x, y, yaw + (1.0 - free) * (looks - yaw)),
-                      (vx, vy, asked + self._direction * rate), (ax, ay, aw),
+        if desired > most:
+            vx, vy, ax, ay = vx * most / desired, vy * most / desired, 0.0, 0.0
+        x, y, reference_yaw = target.pose
+        return Target((x, y, yaw + (1.0 - free) * (reference_yaw - yaw)),
+                      (vx, vy, yaw_rate + self._direction * rate), (ax, ay, aw),
                       target.heading)

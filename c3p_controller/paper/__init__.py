@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The papers' laws and gains, as printed and as they can be read."""
+"""The papers' laws and gains, as printed and in other readings."""

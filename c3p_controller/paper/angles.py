@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The arctangents of paper I, in every way in which they can be read.
+Arctangents of paper I, in all readings.
 
 The paper prints ``arctan(−Ẏ, Ẋ)`` with two arguments for δ and β, and ``arctan(−Y/X)`` with one
 for ϑ and δ_g. The minus sign makes angles grow clockwise, against Fig. 3 and against Φ.
@@ -20,16 +20,10 @@ def direction_angle(x: float, y: float, arctangent: str = 'two_argument',
     """
     Return the angle of the direction (x, y), rad.
 
-    Parameters
-    ----------
-    x, y : float
-        Of any unit.
-    arctangent : {'two_argument', 'one_argument'}
-        Two arguments: in [−π, π]; at (0, 0) what every mathematics library returns, a multiple of
-        π. One argument: ``arctan(y/x)`` in floating point, in [−π/2, π/2]: opposite directions are
-        the same, ``y/0`` is ±π/2 by the sign of the zero, and 0/0 is NaN.
-    sense : {'clockwise', 'counter_clockwise'}
-        Clockwise is the paper's −y.
+    The `arctangent` of two arguments is in [−π, π]; at (0, 0) a multiple of π, as in every
+    mathematics library. That of one argument is ``arctan(y/x)`` in floating point, in [−π/2, π/2]:
+    opposite directions are the same, ``y/0`` is ±π/2 by the sign of the zero, and 0/0 is NaN. The
+    clockwise `sense` is the paper's −y.
 
     Examples
     --------
@@ -44,7 +38,7 @@ def direction_angle(x: float, y: float, arctangent: str = 'two_argument',
     if arctangent == 'two_argument':
         return math.atan2(side, x)
     if x == 0.0:
-        # Python refuses the division that the papers' computer made
+        # Python raises where IEEE division returns inf or NaN
         if side == 0.0:
             return math.nan
         return math.copysign(math.pi / 2, side) * math.copysign(1.0, x)
@@ -52,14 +46,7 @@ def direction_angle(x: float, y: float, arctangent: str = 'two_argument',
 
 
 def check_choices(options: Any, choices: dict[str, tuple[str, ...]]) -> None:
-    """
-    Refuse an option whose value is none of its choices.
-
-    Raises
-    ------
-    ValueError
-        Names the option, its value and the choices.
-    """
+    """Reject an option with an unknown value: ValueError with name, value and choices."""
     for name, allowed in choices.items():
         if getattr(options, name) not in allowed:
             raise ValueError(f'{name} = {getattr(options, name)!r}: must be one of '

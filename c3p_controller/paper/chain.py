@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The papers' velocity controller in two steps, with the inverse dynamics somewhere else.
+The papers' law in two steps per cycle, with the inverse dynamics in another node.
 
-A cycle asks for an acceleration; the answer, which may come after the next question, is fused
-into the wheel torques.
+A cycle publishes its desired acceleration. The reply of the inverse dynamics, which may arrive
+after the next cycle has begun, is fused into the wheel torques.
 """
 
 from __future__ import annotations
@@ -12,115 +12,92 @@ from dataclasses import replace
 
 import numpy as np
 
-from c3p_controller.fusion import OUR_READING, FusionOptions
-from c3p_controller.law import Sensed
-from c3p_controller.one_step import NOTHING, STOP, TWIST
-from c3p_controller.reference import ReferenceLimits
-from c3p_controller.traction_control import TractionControl
-from c3p_controller.velocity_controller import VelocityController, VelocityGains
+from c3p_controller.command_follower import NOTHING, STOP, TWIST, FollowerSettings
+from c3p_controller.paper.velocity import PaperLaw, PaperSettings
+from c3p_controller.setpoint_limits import ReferenceLimits
+from c3p_controller.torque_law import Sensed
+from c3p_controller.torques import GrippingLaw, TractionControl
 from c3p_description.model import Array, CasterRobot
 
-# cycles that may wait for their answer at once: on a busy computer the next cycle begins before
-# the answer to the last has come, and that answer still is the newest there is
+# cycles that may wait for their reply at once: on a busy computer the next cycle begins before
+# the reply to the last has arrived, and that reply is still the newest available
 UNANSWERED = 8
 
 
 class PaperChain:
     """
-    Question and answer of each cycle, by its stamp.
+    The papers' law in two steps per cycle, matched by the stamp of the cycle.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-    gains : VelocityGains
-    limits : ReferenceLimits
-    stop_deceleration : float, m/s²
-    virtual_steering_weight : float
-    options : FusionOptions
-        As in `VelocityController`.
-
-    Attributes
-    ----------
-    follows : str
-        What was asked for last: ``twist``, ``stop``, or ``nothing`` yet.
-    traction : TractionControl
+    Of the FollowerSettings stop deceleration and traction control are used. `follows` is the last
+    setpoint: ``twist``, ``stop``, or ``nothing`` yet.
     """
 
-    def __init__(self, robot: CasterRobot, gains: VelocityGains, limits: ReferenceLimits,
-                 stop_deceleration: float, virtual_steering_weight: float,
-                 options: FusionOptions = OUR_READING) -> None:
-        """Start from rest, with nothing asked."""
-        self._robot = robot
-        self.traction, self._sent = TractionControl(robot), np.zeros(robot.count)
-        self._controller = VelocityController(robot, gains, limits, virtual_steering_weight)
-        self._asked: dict[int, Sensed] = {}
+    def __init__(self, robot: CasterRobot, law: PaperLaw,
+                 settings: FollowerSettings | None = None) -> None:
+        """Start from rest, without a setpoint."""
+        settings = settings or FollowerSettings()
+        self._robot, self._law = robot, law
+        self.traction = TractionControl(robot, settings.traction)
+        self._gripping = GrippingLaw(law, self.traction)
+        self._pending: dict[int, Sensed] = {}
         self.follows = NOTHING
-        self.retune(gains, limits, stop_deceleration, virtual_steering_weight, options)
+        self._limit(settings, law.settings.limits)
 
-    def retune(self, gains: VelocityGains, limits: ReferenceLimits, stop_deceleration: float,
-               virtual_steering_weight: float, options: FusionOptions = OUR_READING) -> None:
-        """Take other gains, limits, stop_deceleration, virtual_steering_weight and options."""
-        self._controller.gains, self._controller.options = gains, options
-        self._controller.virtual_steering_weight = virtual_steering_weight
-        self._driving = limits
-        self._stopping = replace(limits, acceleration=stop_deceleration)
+    def _limit(self, settings: FollowerSettings, limits: ReferenceLimits) -> None:
+        self.traction.settings, self._driving = settings.traction, limits
+        self._stopping = replace(limits, acceleration=settings.stop_deceleration)
+
+    def retune(self, settings: FollowerSettings, law_settings: PaperSettings) -> None:
+        """Replace the settings, and those of the law."""
+        self._law.retune(law_settings)
+        self._limit(settings, law_settings.limits)
 
     def reset(self, sensed: Sensed | None = None) -> None:
-        """Forget the past; the reference starts from the sensed twist (rest when left out)."""
+        """Forget the past; the reference starts from the measured twist (rest when omitted)."""
         self.follows = NOTHING
-        self._controller.reset(None if sensed is None else sensed.twist)
+        self._law.reset(sensed)
 
     def forget(self) -> None:
-        """Take no answer to what was asked before: time has begun anew."""
-        self._asked.clear()
+        """Drop the cycles that wait for a reply: time has restarted."""
+        self._pending.clear()
 
     def warm_up(self) -> None:
         """Compile the kernels."""
-        n = self._robot.count
-        self._controller.ask(np.ones(3), np.zeros(3), 0.01)
-        self._controller.fuse(np.zeros(n), np.zeros(n), np.zeros(3), np.zeros(n))
+        zero = np.zeros(self._robot.count)
+        self._law.accel(np.ones(3), np.zeros(3), 0.01)
+        self._law.fuse(Sensed(0.0, zero, zero, np.zeros(3), np.zeros(3)), zero)
         self.reset()
+        self.traction.warm_up()
 
-    def ask(self, sensed: Sensed, command: Array | None, cycle: int, dt: float | None) -> Array:
+    def accel(self, sensed: Sensed, command: Array | None, cycle: int, dt: float | None) -> Array:
         """
-        Return the acceleration (3,) to ask of the inverse dynamics in this cycle.
+        Return the desired acceleration (3,) of a cycle, the input of the inverse dynamics.
 
-        Parameters
-        ----------
-        sensed : Sensed
-        command : (3,) array or None
-            Twist asked for, ``base_link``; None to come to rest.
-        cycle : int, ns
-            Stamp of the cycle.
-        dt : float, s, or None
-            Since the last call; None in a cycle that begins afresh, which asks for nothing.
+        `cycle` is its stamp, ns. The `command` (3,) is in ``base_link``; None stops the robot.
+        `dt`, s, is None after a reset: the acceleration of `sensed` is zero then.
         """
-        self._asked[cycle] = sensed
+        self._pending[cycle] = sensed
         if dt is not None:
-            self.traction.update(sensed, self._sent, dt)
-        if len(self._asked) > UNANSWERED:
-            del self._asked[next(iter(self._asked))]
+            self._gripping.begin(sensed, dt)
+        if len(self._pending) > UNANSWERED:
+            del self._pending[next(iter(self._pending))]
         if dt is None:
             return np.zeros(3)
         self.follows = STOP if command is None else TWIST
-        self._controller.shaper.limits = self._stopping if command is None else self._driving
-        return self._controller.ask(np.zeros(3) if command is None else command, sensed.twist, dt)
+        self._law.shaper.limits = self._stopping if command is None else self._driving
+        return self._law.accel(np.zeros(3) if command is None else command, sensed.twist, dt)
 
-    def waits_for(self, stamp: int) -> bool:
-        """Return whether an answer with this stamp, ns, is of use."""
-        return stamp in self._asked
+    def expects(self, stamp: int) -> bool:
+        """Return whether a cycle with this stamp, ns, waits for a reply."""
+        return stamp in self._pending
 
-    def answer(self, stamp: int, dynamics: Array) -> Array:
+    def torque(self, stamp: int, dynamics: Array) -> Array:
         """
         Return the wheel torques (n,) N·m of the cycle with this `stamp`, ns.
 
-        `dynamics` is what the inverse dynamics answered, N·m. A newer answer makes the older ones
-        useless.
+        `dynamics` is the reply of the inverse dynamics, N·m. Older cycles no longer wait.
         """
-        sensed = self._asked.pop(stamp)
-        for old in [s for s in self._asked if s < stamp]:
-            del self._asked[old]
-        self._controller.limit = self.traction.limit
-        self._sent = self.traction.apply(self._controller.fuse(
-            sensed.steering, sensed.wheel_rate, sensed.twist, dynamics))
-        return self._sent.copy()
+        sensed = self._pending.pop(stamp)
+        for old in [s for s in self._pending if s < stamp]:
+            del self._pending[old]
+        return self._gripping.apply(self._law.fuse(sensed, dynamics)).copy()

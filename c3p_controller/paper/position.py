@@ -1,27 +1,63 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The exponential position controller of paper I, eqs (14)-(16), literally, in all its readings.
+Exponential position controller of paper I, eqs (14)-(16), as printed, in all its readings.
 
     Ẋ = sign(X_e) K_x (1 − e^(−μ_x |X_e|))      Ẏ = sign(Y_e) K_y (1 − e^(−μ_y |Y_e|))
     Φ̇ = K_Φ Φ_e + K_er δ_er,     δ_er = ϑ − δ_g,   ϑ = arctan(−Y_g/X_g),   δ_g = arctan(−Y_e/X_e)
 
 and inside a zone of 5 cm "the robot velocities will be zero". `PaperPositionOptions` names what is
-misprinted or left open; its defaults are the print with what it cannot do without.
-`position_controller.PositionController` is the form for practical use.
+misprinted or left open; its defaults are the print with the necessary corrections.
+`exponential.PositionController` is the form for practical use.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
+from c3p_controller.goals.position_command import (
+    PositionCommand,
+    PositionLaw,
+    body_twist,
+    checked_goal,
+    exponential,
+)
 from c3p_controller.paper.angles import ARCTANGENTS, SENSES, check_choices, direction_angle
-from c3p_controller.paper.gains import TABLE_I
-from c3p_controller.position_controller import PositionCommand, axis_velocity, checked_goal
 from c3p_description.model import Array
 from c3p_kinematics.se2 import wrap
+
+
+class TableOne(NamedTuple):
+    """
+    The numbers of paper I, Table I, and the goal zone of its section IV-B, in SI units.
+
+    They are h, d, r, M_p (paper II has 25 kg), I_p, K_x and K_y, K_Φ, K_er, μ_x and μ_y, λ_1, λ_2,
+    θ_si at the start, and the radius of the circle in which "the robot velocities will be zero".
+    """
+
+    hip_radius: float = 0.343
+    caster_offset: float = 0.04
+    wheel_radius: float = 0.04
+    platform_mass: float = 30.0
+    platform_inertia: float = 3.51
+    axis_gain: tuple[float, float] = (0.5, 0.0)
+    yaw_gain: float = 0.2
+    line_yaw_gain: float = -0.3
+    axis_rate: tuple[float, float] = (1.2, 1.2)
+    lambda_1: float = 0.0
+    lambda_2: float = 0.0
+    steering: float = 0.0
+    goal_zone: float = 0.05
+
+
+TABLE_I = TableOne()
+
+# the gain of X on both axes: with K_y = 0 there is no motion along Y, and the triangle of Fig. 10
+# is impossible; the −225° of its third leg result from both axes in saturation
+BOTH_AXES = (TABLE_I.axis_gain[0], TABLE_I.axis_gain[0])
 
 CHOICES = {'frame': ('rotated', 'as_printed'), 'line': ('from_start', 'as_printed'),
            'arctangent': ARCTANGENTS, 'sense': SENSES, 'angles': ('wrapped', 'as_printed'),
@@ -33,16 +69,9 @@ class PaperPositionGains:
     """
     Gains of eqs (14)-(16); the defaults are Table I as printed.
 
-    Attributes
-    ----------
-    axis_gain : (float, float), m/s, ≥ 0
-        K_x, K_y. `gains.BOTH_AXES` is what the triangle needs.
-    axis_rate : (float, float), 1/m, > 0
-        μ_x, μ_y.
-    yaw_gain, line_yaw_gain : float, 1/s
-        K_Φ, K_er.
-    goal_zone : float, m
-        0 is no zone. With a zone, a goal that is only a turn is reached at once, without turning.
+    `axis_gain` is K_x, K_y, m/s (the triangle needs `BOTH_AXES`), `axis_rate` μ_x, μ_y, 1/m,
+    `yaw_gain` K_Φ and `line_yaw_gain` K_er, 1/s. A `goal_zone`, m, of 0 disables the zone; with a
+    zone a pure turn is reached at once, without turning.
     """
 
     axis_gain: tuple[float, float] = TABLE_I.axis_gain
@@ -52,7 +81,7 @@ class PaperPositionGains:
     goal_zone: float = TABLE_I.goal_zone
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work."""
+        """Reject invalid values."""
         for name, least in (('axis_gain', 'zero or more'), ('axis_rate', 'greater than zero')):
             pair = getattr(self, name)
             if len(pair) != 2 or not all(
@@ -69,13 +98,13 @@ class PaperPositionGains:
 @dataclass(frozen=True)
 class PaperPositionOptions:
     """
-    How to read eqs (14)-(16).
+    Readings of eqs (14)-(16).
 
     Attributes
     ----------
     frame : {'rotated', 'as_printed'}
         Rotated: (14), (15) are velocities over the floor, and the twist in ``base_link`` is R(φ)ᵀ
-        of them. As printed: without R, as if the platform never yawed.
+        of them. As printed: without R, as if the yaw were always zero.
     line : {'from_start', 'as_printed'}
         The direction ϑ of the line. From start: of goal minus start. As printed: of the goal's
         coordinates, which is the same only from the origin; 0/0 with the origin as goal.
@@ -84,14 +113,12 @@ class PaperPositionOptions:
     sense : {'clockwise', 'counter_clockwise'}
         Clockwise, as printed: K_er = −0.3 turns the platform away from the line.
     angles : {'wrapped', 'as_printed'}
-        Wrapped: Φ_e and δ_er in (−π, π]. As printed: plain differences, which may turn the long
-        way round.
+        Wrapped: Φ_e and δ_er in (−π, π]. As printed: plain differences, which may exceed π.
     zone : {'every_cycle', 'latched'}
         Every cycle: zero inside the zone, and driving again when pushed out of it. Latched: zero
         for good once it has been entered.
     undefined : {'leave_out', 'stop'}
-        Where δ_er is no number (0/0). Leave out: K_er δ_er is left out. Stop: zero twist, which is
-        what a guard makes of NaN.
+        Where δ_er is NaN (0/0). Leave out: K_er δ_er is left out. Stop: zero twist.
     """
 
     frame: str = 'rotated'
@@ -103,7 +130,7 @@ class PaperPositionOptions:
     undefined: str = 'leave_out'
 
     def __post_init__(self) -> None:
-        """Refuse what is no choice."""
+        """Reject an unknown choice."""
         check_choices(self, CHOICES)
 
 
@@ -111,30 +138,19 @@ class PaperPositionOptions:
 AS_PRINTED = PaperPositionOptions('as_printed', 'as_printed', 'one_argument', 'clockwise',
                                   'as_printed', 'every_cycle', 'stop')
 
-# what the print must mean for a platform that yaws and goals all around
+# correction for a platform that yaws and goals in every direction
 CORRECTED = PaperPositionOptions(sense='counter_clockwise')
 
 
 def line_error(line: Array, error: Array, options: PaperPositionOptions) -> float:
     """
-    Return δ_er = ϑ − δ_g, rad.
+    Return δ_er = ϑ − δ_g, rad; NaN where one of the angles is 0/0.
 
-    Parameters
-    ----------
-    line : (2,) array, m
-        X_g, Y_g: any vector along the line.
-    error : (2,) array, m
-        X_e, Y_e: what is left to the goal.
-    options : PaperPositionOptions
-
-    Returns
-    -------
-    float, rad
-        NaN where one of the angles is 0/0.
+    `line` (2,) is X_g, Y_g, any vector along the line, `error` (2,) X_e, Y_e, the remaining error.
 
     Examples
     --------
-    Right of a line along X, the goal lies to the left: clockwise that is negative, so ϑ − δ_g is
+    Right of a line along X, the goal is to the left: clockwise that is negative, so ϑ − δ_g is
     positive, and K_er = −0.3 turns to the right, away from the line.
 
     >>> options = PaperPositionOptions()
@@ -146,24 +162,15 @@ def line_error(line: Array, error: Array, options: PaperPositionOptions) -> floa
     return float(wrap(theta - delta)) if options.angles == 'wrapped' else theta - delta
 
 
-class PaperPositionController:
+def axis_velocity(error: Array, gain: tuple[float, float], rate: tuple[float, float]) -> Array:
+    """Return the floor velocity of eqs (14), (15) as printed: each floor axis separately, m/s."""
+    return np.array([exponential(error[0], gain[0], rate[0]),
+                     exponential(error[1], gain[1], rate[1])])
+
+
+class PaperPositionController(PositionLaw):
     """
-    Drives to a goal pose as paper I prints it; the memory is goal, line and zone.
-
-    Takes the place of `PositionController`: the same calls, the same answer.
-
-    Parameters
-    ----------
-    gains : PaperPositionGains or None
-        None: Table I as printed.
-    options : PaperPositionOptions or None
-        None: the defaults.
-
-    Attributes
-    ----------
-    gains, options
-        As above; may be changed between steps.
-    goal : (3,) array or None
+    Drives to a goal pose as printed in paper I; the memory is goal, line and zone.
 
     Examples
     --------
@@ -176,54 +183,42 @@ class PaperPositionController:
     def __init__(self, gains: PaperPositionGains | None = None,
                  options: PaperPositionOptions | None = None) -> None:
         """Start without a goal."""
-        self.gains = gains or PaperPositionGains()
+        super().__init__(gains or PaperPositionGains())
         self.options = options or PaperPositionOptions()
-        self.goal: Array | None = None
         self._start, self._there = np.zeros(2), False
 
+    @property
+    def zone(self) -> tuple[float, float]:
+        """Goal zone, m and rad; the printed law does not consider yaw."""
+        return self.gains.goal_zone, math.inf
+
+    def retune(self, settings: tuple[PaperPositionGains, PaperPositionOptions]) -> None:
+        """Replace gains and options."""
+        self.gains, self.options = settings
+
     def set_goal(self, goal: Array, pose: Array) -> None:
-        """
-        Drive from `pose` to `goal` from now on, both (x, y, yaw) in the odometry frame.
-
-        Raises
-        ------
-        ValueError
-            A goal that is not three finite numbers.
-        """
-        goal = checked_goal(goal)
-        self.goal, self._start, self._there = goal, np.array(pose[:2], float), False
-
-    def cancel(self) -> None:
-        """Forget the goal."""
-        self.goal = None
+        """Drive from `pose` to `goal`, both (x, y, yaw) in the odometry frame."""
+        self.goal = checked_goal(goal)
+        self._start, self._there = np.array(pose[:2], float), False
 
     def step(self, pose: Array, twist: Array | None = None) -> PositionCommand | None:
         """
-        Return the command at `pose` (x, y, yaw in the odometry frame), None without a goal.
+        Return the command at `pose` (3,), None without a goal; `twist` is not used.
 
-        Always finite; `reached` tells of the position alone, as the paper's zone does.
-
-        Parameters
-        ----------
-        pose : (3,) array, m and rad
-        twist : (3,) array, optional
-            Sensed; this law has no use for it.
+        Always finite; `reached` is the position alone, as in the paper's zone.
         """
         if self.goal is None:
             return None
         gains, options = self.gains, self.options
-        error = self.goal[:2] - pose[:2]
-        distance, yaw_error = math.hypot(*error), float(wrap(self.goal[2] - pose[2]))
+        error, distance, yaw_error = self._errors(pose)
         in_zone = 0.0 < gains.goal_zone >= distance
         self._there = in_zone or (self._there and options.zone == 'latched')
         if self._there:
             return PositionCommand(np.zeros(3), distance, yaw_error, in_zone)
         velocity = axis_velocity(error, gains.axis_gain, gains.axis_rate)
-        if options.frame == 'rotated':
-            c, s = math.cos(pose[2]), math.sin(pose[2])
-            velocity = np.array([c * velocity[0] + s * velocity[1],
-                                 c * velocity[1] - s * velocity[0]])
-        twist = np.array([*velocity, self._turn(error, float(pose[2]))])
+        turn = self._turn(error, float(pose[2]))
+        twist = (body_twist(velocity, turn, pose[2]) if options.frame == 'rotated'
+                 else np.array([*velocity, turn]))
         if not np.isfinite(twist).all():
             twist = np.zeros(3)
         return PositionCommand(twist, distance, yaw_error, in_zone)

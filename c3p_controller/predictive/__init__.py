@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Predictive control: the next second of motion, optimised in each cycle."""
+"""Model-predictive control of the wheel torques."""

@@ -3,10 +3,10 @@
 """
 Compiled differential dynamic programming with bounded inputs (box-DDP, Tassa et al. 2014).
 
-A trajectory is improved by the linear-quadratic problem about it (Gauss-Newton: the curvature of
-the dynamics is left out), solved backwards in time with a small quadratic program in a box at each
-stage, and rolled out forwards with the feedback of the solution, so that every trajectory on the
-way is one that the robot can drive.
+A trajectory is improved by the linear-quadratic problem about it (Gauss-Newton: without the
+curvature of the dynamics). It is solved backwards in time, with a small box-constrained quadratic
+program at each stage, and rolled out forwards with the feedback of the solution, so that every
+intermediate trajectory is feasible.
 """
 
 from __future__ import annotations
@@ -15,18 +15,24 @@ import math
 
 import numpy as np
 
-from c3p_controller.predictive._cost import TORQUE, cost_of, expand
-from c3p_controller.predictive._kernels import advance, linearise, roll_out
+from c3p_controller.predictive._kernels import (
+    TORQUE,
+    advance,
+    cost_of,
+    expand,
+    linearise,
+    roll_out,
+)
 from c3p_kinematics.compiled import kernel
 
-# decrease of the cost that a step must bring, as a part of the linear model's
+# least decrease of the cost by a step, relative to that of the linear model
 LEAST_DECREASE = 0.05
 
-# steps tried in a direction, and what each is of the one before
+# line search: number of steps, and ratio of each to the one before
 STEPS_TRIED, SHORTER = 4, 0.4
 
-# damping of the torques: at the begin, the first that is tried when a direction fails, the factor
-# to the next and after a full step; and how many are tried
+# damping of the torques: at the begin, the first after a failed direction, the factor to the next,
+# the factor after a full step, and the number of trials
 DAMPING, FIRST_DAMPING, MORE_DAMPING, LESS_DAMPING, DAMPINGS = 1e-6, 1e-5, 30.0, 0.1, 6
 
 
@@ -51,8 +57,8 @@ def box_step(hessian, gradient, lower, upper, step, free, factor):
     """
     Minimise ``½ pᵀHp + gᵀp`` for ``lower ≤ p ≤ upper`` by an active set; H is small.
 
-    Writes p into `step`, which of them are free into `free`, the Cholesky factor of the free
-    rows into `factor`. Returns False when H is not positive definite there.
+    Writes p into `step`, the free set into `free`, the Cholesky factor of the free rows into
+    `factor`. Returns False when H is not positive definite there.
     """
     n = len(gradient)
     for i in range(n):
@@ -70,6 +76,7 @@ def box_step(hessian, gradient, lower, upper, step, free, factor):
                     factor[i, i] = math.sqrt(total)
                 else:
                     factor[i, j] = total / factor[j, j]
+        # forward and back substitution; fixed entries keep their values
         for i in range(n):
             total = 0.0
             if free[i]:
@@ -87,6 +94,7 @@ def box_step(hessian, gradient, lower, upper, step, free, factor):
             for k in range(i + 1, n):
                 total -= factor[k, i] * step[k]
             step[i] = total / factor[i, i]
+        # entries outside the box are fixed at its sides
         changed = False
         for i in range(n):
             if free[i]:
@@ -96,7 +104,7 @@ def box_step(hessian, gradient, lower, upper, step, free, factor):
                     step[i], free[i], changed = upper[i], False, True
         if changed:
             continue
-        # a fixed one that wants back inside is set free, the strongest first
+        # a fixed entry whose multiplier points inside is set free, the strongest first
         worst, which = 0.0, -1
         for i in range(n):
             if not free[i]:
@@ -131,6 +139,7 @@ def backward(a, b, gradients, hessians, torques, weights, dt, limit, damping, ga
     expected = 0.0
     for k in range(steps - 1, -1, -1):
         ak, bk = a[k], b[k]
+        # Q = l + V(A x + B u): qxx = l_xx + AᵀVA, qux = BᵀVA, quu = R + BᵀVB
         r = dt[k] * weights[k, TORQUE]
         for i in range(size):
             for j in range(size):
@@ -173,6 +182,7 @@ def backward(a, b, gradients, hessians, torques, weights, dt, limit, damping, ga
                 quu[j, i] = total
         for i in range(n):
             quu[i, i] += r + damping
+        # feedforward within the box of the torque limits
         step = feedforward[k]
         if not box_step(quu, qu, lower, upper, step, free, factor):
             return 0.0, False
@@ -191,7 +201,7 @@ def backward(a, b, gradients, hessians, torques, weights, dt, limit, damping, ga
                 gains[k, i, j] = column[i]
         for i in range(n):
             expected += step[i] * qu[i]
-        # V = Q + KᵀQuu k etc. with the damped Quu, which keeps it an upper model
+        # value function of the previous stage; the damped Quu keeps it an upper model
         for i in range(size):
             total = qx[i]
             for m in range(n):
@@ -240,8 +250,8 @@ def improve(model, start, torques, reference, weights, wrench, dt, limit, iterat
     """
     Improve `torques` (N, n) in place; write `states` (N+1, 6+n) and feedback `gains` (N, n, 6+n).
 
-    `work` is a `workspace`. Returns the cost and how many iterations were done; ends early when
-    one gains less than `tolerance` of the cost, or nothing.
+    `work` is a `workspace`. Returns the cost and the number of iterations; ends early when one
+    gains less than `tolerance` of the cost.
     """
     linear_work, stage, problem, trial, rate, r, jac = work
     a, b, gradients, hessians, feedforward, vx, vxx = problem
@@ -252,11 +262,13 @@ def improve(model, start, torques, reference, weights, wrench, dt, limit, iterat
     damping, done = DAMPING, 0
     for _ in range(iterations):
         done += 1
+        # quadratic model about the trajectory
         for k in range(steps):
             linearise(model, states[k], torques[k], wrench, dt[k], linear_work, a[k], b[k])
         for k in range(1, steps + 1):
             expand(model[0], states[k], reference[k], weights[k], dt[k] if k < steps else 1.0,
                    jac, r, gradients[k], hessians[k])
+        # more damping until a step of the line search improves the cost
         improved, part, new_cost = False, 1.0, cost
         for _ in range(DAMPINGS):
             expected, definite = backward(a, b, gradients, hessians, torques, weights, dt, limit,
@@ -268,7 +280,7 @@ def improve(model, start, torques, reference, weights, wrench, dt, limit, iterat
                                  part, rate, new_states, new_torques)
                     new_cost = cost_of(model[0], new_states, new_torques, reference, weights, dt,
                                        r)
-                    # a comparison with nan is false: a roll-out that ran away is no improvement
+                    # false for NaN: a diverged roll-out is not an improvement
                     if new_cost < cost + LEAST_DECREASE * part * expected:
                         improved = True
                         break

@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ANN001, ANN202 (the compiler infers the types)
 """
-Compiled motion of a caster robot in discrete time, with its derivatives, for looking ahead.
+Compiled motion of a caster robot in discrete time, its cost along a path, and their derivatives.
 
 State ``x = [X, Y, φ, vx, vy, ω, θ_1 … θ_n]``: pose on the floor, twist in ``base_link``, steering;
 input τ (n,), steps `dt` (N,) by the midpoint rule. `model` is that of ``packed_model`` in
-_caster_equations.py. Nothing is allocated: the caller provides the work memory.
+_caster_equations.py.
+
+Reference rows ``[X, Y, φ, Ẋ, Ẏ, ω, χ]``: pose, velocity on the floor and χ, the direction of the
+path. The cost is ½ the sum over the horizon of weighted squares of
+
+    across and along the path, φ, the velocity across and along, ω, τ, and 2 sin(Δ_i/2)
+
+with Δ_i the angle between a caster and the desired direction of its pivot. Without the last term
+a caster that rolls backwards, which is equally exact but unstable, would stay so.
+
+Nothing is allocated: the caller provides the work memory.
 """
 
 from __future__ import annotations
@@ -16,6 +26,12 @@ from c3p_dynamics._caster_derivative_kernels import forward_derivatives
 from c3p_dynamics._caster_equations import ALONG, COS, RATE, SIN, forward
 from c3p_kinematics.compiled import kernel
 
+# columns of a row of weights, behind the six of the platform
+TORQUE, ALIGNMENT, WEIGHTS = 6, 7, 8
+
+# the alignment of pivots with a desired speed below this is de-weighted, m/s
+ALIGNMENT_SPEED = 0.03
+
 
 @kernel
 def state_rate(model, x, torque, wrench, rate):
@@ -23,6 +39,7 @@ def state_rate(model, x, torque, wrench, rate):
     casters = model[2]
     n = len(casters)
     vx, vy, w = x[3], x[4], x[5]
+    # the pose moves with the twist turned to the floor
     c, s = math.cos(x[2]), math.sin(x[2])
     rate[0], rate[1], rate[2] = c * vx - s * vy, s * vx + c * vy, w
     forward(model, x[6:6 + n], x[3:6], torque, wrench, rate[3:6])
@@ -51,15 +68,18 @@ def slopes(model, x, torque, wrench, accel, d_steering, d_twist, rate, fx, fu):
     vx, vy, w = x[3], x[4], x[5]
     c, s = math.cos(x[2]), math.sin(x[2])
     rate[0], rate[1], rate[2] = c * vx - s * vy, s * vx + c * vy, w
+    # pose by φ and twist
     fx[0, 2], fx[0, 3], fx[0, 4] = -rate[1], c, -s
     fx[1, 2], fx[1, 3], fx[1, 4] = rate[0], s, c
     fx[2, 5] = 1.0
+    # twist by twist and steering
     for j in range(3):
         rate[3 + j] = accel[j]
         for k in range(3):
             fx[3 + j, 3 + k] = d_twist[j, k]
         for i in range(n):
             fx[3 + j, 6 + i] = d_steering[j, i]
+    # steering by twist and itself
     for i in range(n):
         d, c, s = geometry[i, 2], casters[i, COS], casters[i, SIN]
         az = s * geometry[i, 0] - c * geometry[i, 1]
@@ -103,3 +123,98 @@ def roll_out(model, start, torques, wrench, dt, rate, states):
     states[0] = start
     for k in range(len(torques)):
         advance(model, states[k], torques[k], wrench, dt[k], rate, states[k + 1])
+
+
+@kernel
+def residuals(x, reference, r):
+    """Write the six unweighted residuals of a state into `r`."""
+    c, s = math.cos(reference[6]), math.sin(reference[6])
+    dx, dy = x[0] - reference[0], x[1] - reference[1]
+    cf, sf = math.cos(x[2]), math.sin(x[2])
+    ex = cf * x[3] - sf * x[4] - reference[3]
+    ey = sf * x[3] + cf * x[4] - reference[4]
+    r[0], r[1] = c * dy - s * dx, c * dx + s * dy
+    r[2] = x[2] - reference[2]
+    r[3], r[4] = c * ey - s * ex, c * ex + s * ey
+    r[5] = x[5] - reference[5]
+
+
+@kernel
+def misalignment(geometry, x, reference, i):
+    """Return Δ_i/2 of caster `i`, rad, and the weight of its direction, 0 to 1."""
+    # desired velocity of the pivot over the floor
+    c, s = math.cos(reference[2]), math.sin(reference[2])
+    vx = reference[3] - reference[5] * (s * geometry[i, 0] + c * geometry[i, 1])
+    vy = reference[4] + reference[5] * (c * geometry[i, 0] - s * geometry[i, 1])
+    square = vx * vx + vy * vy
+    part = square / (square + ALIGNMENT_SPEED * ALIGNMENT_SPEED)
+    if part < 1e-3:
+        return 0.0, 0.0
+    # θ = 0 rolls along +Y of the platform
+    return 0.5 * (x[2] + x[6 + i] + 0.5 * math.pi - math.atan2(vy, vx)), part
+
+
+@kernel
+def cost_of(geometry, states, torques, reference, weights, dt, r):
+    """Return the cost of a trajectory; the last row of `weights` is that of the last state."""
+    total = 0.0
+    steps, n = torques.shape
+    for k in range(steps + 1):
+        if k > 0:
+            residuals(states[k], reference[k], r)
+            scale = dt[k - 1] if k < steps else 1.0
+            for j in range(6):
+                total += 0.5 * scale * weights[k, j] * r[j] * r[j]
+            if weights[k, ALIGNMENT] > 0.0:
+                for i in range(n):
+                    half, part = misalignment(geometry, states[k], reference[k], i)
+                    total += 2.0 * scale * weights[k, ALIGNMENT] * part * math.sin(half) ** 2
+        if k < steps:
+            for i in range(n):
+                total += 0.5 * dt[k] * weights[k, TORQUE] * torques[k, i] ** 2
+    return total
+
+
+@kernel
+def expand(geometry, x, reference, weight, scale, jac, r, gradient, hessian):
+    """
+    Write gradient and Gauss-Newton Hessian of a state's cost times `scale`.
+
+    `jac` (6, 6) and `r` (6,) are work memory.
+    """
+    c, s = math.cos(reference[6]), math.sin(reference[6])
+    cf, sf = math.cos(x[2]), math.sin(x[2])
+    u, v = cf * x[3] - sf * x[4], sf * x[3] + cf * x[4]
+    for i in range(6):
+        for j in range(6):
+            jac[i, j] = 0.0
+    jac[0, 0], jac[0, 1] = -s, c
+    jac[1, 0], jac[1, 1] = c, s
+    jac[2, 2] = 1.0
+    # Jacobian of the residuals: the velocity on the floor by φ, vx, vy
+    jac[3, 2], jac[3, 3], jac[3, 4] = c * u + s * v, c * sf - s * cf, c * cf + s * sf
+    jac[4, 2], jac[4, 3], jac[4, 4] = s * u - c * v, c * cf + s * sf, s * cf - c * sf
+    jac[5, 5] = 1.0
+    residuals(x, reference, r)
+    # gradient = Jᵀ W r, Hessian = Jᵀ W J (Gauss-Newton)
+    for j in range(len(gradient)):
+        gradient[j] = 0.0
+        for k in range(len(gradient)):
+            hessian[j, k] = 0.0
+    for i in range(6):
+        q = scale * weight[i]
+        for j in range(6):
+            if jac[i, j] != 0.0:
+                gradient[j] += q * jac[i, j] * r[i]
+                for k in range(6):
+                    hessian[j, k] += q * jac[i, j] * jac[i, k]
+    # 2 sin²(Δ/2) depends on φ and θ_i alone
+    if weight[ALIGNMENT] > 0.0:
+        for i in range(len(geometry)):
+            half, part = misalignment(geometry, x, reference, i)
+            q = scale * weight[ALIGNMENT] * part
+            slope, curve = q * math.sin(2.0 * half), q * math.cos(half) ** 2
+            for j in (2, 6 + i):
+                gradient[j] += slope
+                for k in (2, 6 + i):
+                    hessian[j, k] += curve

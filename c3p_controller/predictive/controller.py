@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Nonlinear model-predictive control of the wheel torques: it plans through the singularity.
+Nonlinear model-predictive control of the wheel torques, through singular configurations.
 
-The wheel torques of a robot whose rolling lines are parallel, which is every straight drive,
-accelerate it along these lines and in yaw only. To leave in another direction the platform has to
-yaw first, so that the casters turn. A controller that looks no further than the present cannot
-know that; this one minimises, over the next second of the reduced model,
+With parallel rolling lines, as in every straight drive, the wheel torques accelerate the robot
+along these lines and in yaw only. To leave in another direction the platform has to yaw first, so
+that the casters turn: a controller without a horizon cannot find that. This one minimises, over
+the horizon of the reduced model,
 
     ½ Σ w_⊥ e_⊥² + w_∥ e_∥² + w_φ e_φ² + w_v⊥ ė_⊥² + w_v∥ ė_∥² + w_ω ė_φ² + w_τ |τ|²
 
 subject to |τ_i| ≤ τ_max, with the path error split across and along the path
-(_kernels.py). The solution of the last cycle, moved on, is where the next one begins;
-from a standstill several first guesses compete. Between solutions the feedback gains of the
-solution act. What the model does not explain is a wrench that an observer estimates
-(motion_observer.py). Commands act `latency` late, so the plan begins there.
+(_kernels.py). The shifted solution of the last period is the next first guess; from standstill
+several first guesses compete. Between solutions the feedback gains of the solution act. An
+observer estimates the disturbance wrench (motion_observer.py). Torques act `latency` late, so the
+plan begins there.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from c3p_controller.law import Asked, Sensed
 from c3p_controller.predictive._box_ddp import improve, workspace
-from c3p_controller.predictive.lookahead import TwistReference, sample
-from c3p_controller.predictive.motion_observer import MotionObserver
-from c3p_controller.predictive.torque_line import TorqueLine
+from c3p_controller.predictive.horizon_reference import TwistReference, sample
+from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
+from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import torque_bounds
 from c3p_kinematics.se2 import wrap
@@ -35,39 +34,9 @@ from c3p_kinematics.se2 import wrap
 @dataclass(frozen=True)
 class PredictiveSettings:
     """
-    Weights and sizes of the predictive controller.
+    Weights, horizon and observer of the predictive controller: the parameters of its group mpc.
 
-    Attributes
-    ----------
-    horizon : float, s
-    steps : int
-        Of the horizon.
-    period : float, s
-        Between two solutions.
-    iterations : int
-        Of a solution; the next one goes on from there.
-    latency : float, s
-        From the sample to the torque's effect, as far as it is known.
-    across_weight, along_weight, yaw_weight : float, 1/m², 1/m² and 1/rad²
-    across_speed_weight, along_speed_weight : float, s²/m²
-    yaw_rate_weight : float, s²/rad²
-    torque_weight : float, 1/(N·m)²
-    alignment_weight : float
-        Of casters that do not point where their pivots are asked to go.
-    final_weight : float, s
-        Weight of the last state, relative to those within the horizon.
-    torque_rate : float, N·m/s
-        Fastest change of a torque; keeps it continuous.
-    friction_smoothing : float, rad/s
-        Rate over which the dry friction of the prediction changes its sign.
-    bandwidth, disturbance_bandwidth : float, rad/s
-        Of the observer: of motion and of disturbance.
-    wrench_limit, moment_limit : float, N and N·m
-        Largest disturbance believed.
-    acceleration, yaw_acceleration : float, m/s² and rad/s²
-        Of the reference for a bare twist.
-    standstill_speed, standstill_yaw_rate : float, m/s and rad/s
-        Below these, and with no motion asked for, the torques are zero.
+    velocity_controller_parameters.yaml describes them, with units.
     """
 
     horizon: float = 0.8
@@ -96,7 +65,7 @@ class PredictiveSettings:
     standstill_yaw_rate: float = 0.01
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work."""
+        """Reject invalid values."""
         if self.steps < 2 or self.iterations < 1:
             raise ValueError(f'steps = {self.steps}, iterations = {self.iterations}: at least 2 '
                              'and 1')
@@ -106,29 +75,22 @@ class PredictiveSettings:
                 raise ValueError(f'{name} = {getattr(self, name)}: must be greater than zero')
 
 
-# first guesses from a standstill: this part of the largest torque, on one wheel against another,
-# for this long, s
+# first guesses from standstill: fraction of the largest torque, on one wheel against another, and
+# its duration, s
 GUESS_TORQUE, GUESS_TIME = 0.3, 0.15
 
 # iterations of the competition of first guesses: per round, and rounds
 ROUND_ITERATIONS, ROUNDS, GUESSES_PER_CYCLE = 3, 3, 2
 
-# a motion is asked for above these, m/s and rad/s
-ASKED_SPEED, ASKED_YAW_RATE = 1e-3, 1e-3
+# motion is commanded above these, m/s and rad/s
+MOTION_SPEED, MOTION_YAW_RATE = 1e-3, 1e-3
 
-# relative gain of the cost at which a solution is good enough
+# relative decrease of the cost that ends the iterations
 TOLERANCE = 1e-4
 
 
 class PredictiveController:
-    """
-    Plans the torques of the next second, again and again; the memory is plan and observer.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-    settings : PredictiveSettings
-    """
+    """Receding-horizon controller of the wheel torques; the memory is plan and observer."""
 
     def __init__(self, robot: CasterRobot, settings: PredictiveSettings | None = None) -> None:
         """Start from rest without a plan."""
@@ -138,7 +100,7 @@ class PredictiveController:
         self.observer = MotionObserver(robot, robot.losses, s.bandwidth, s.disturbance_bandwidth,
                                        np.full(3, np.inf))
         self.limit = torque_bounds(robot)
-        self._line = TorqueLine(n, s.latency)
+        self._delay = InputDelay(n, s.latency)
         self._dt = np.full(s.steps, s.horizon / s.steps)
         self._times = np.concatenate(([0.0], np.cumsum(self._dt)))
         self._rows, self._work = np.zeros((s.steps + 1, 7)), workspace(s.steps, n)
@@ -148,7 +110,7 @@ class PredictiveController:
         self.reset()
 
     def retune(self, settings: PredictiveSettings) -> None:
-        """Take other weights and limits; horizon, steps, latency and bandwidth stay."""
+        """Replace weights and limits; horizon, steps, latency and bandwidth stay."""
         self.settings = s = settings
         self.observer.soften(s.friction_smoothing)
         self.observer.wrench_limit = np.array([s.wrench_limit, s.wrench_limit, s.moment_limit])
@@ -160,47 +122,42 @@ class PredictiveController:
         self._twist = TwistReference(s.acceleration, s.yaw_acceleration)
 
     def reset(self, sensed: Sensed | None = None) -> None:
-        """Forget plan, disturbance and line; the robot is where `sensed` says."""
+        """Forget plan, disturbance and reference; start from `sensed`."""
         n = self.robot.count
         self._plan: Array | None = None
         self._guesses: list[tuple[float, Array]] = []
         self._planned, self._last = -np.inf, np.zeros(n)
         self._known = sensed is not None
         self._twist.reset()
-        self._line.reset()
+        self._delay.reset()
         self.cost, self.iterations = 0.0, 0
         if sensed is not None:
             self.observer.reset(sensed.pose, sensed.twist, sensed.steering)
 
     @property
     def planned(self) -> Array:
-        """States of the present plan (steps + 1, 6 + n); the first is `latency` from now."""
+        """States of the present plan (steps + 1, 6 + n); the first is `latency` ahead."""
         return self._states
 
-    def step(self, sensed: Sensed, asked: Asked, dt: float) -> Array:
+    def step(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
         """
         Return the wheel torques, limited and continuous, (n,) N·m.
 
-        Parameters
-        ----------
-        sensed : Sensed
-        asked : Asked
-        dt : float, s
-            Since the last call; greater than zero.
+        Parameters as in `TorqueLaw.step`.
         """
         s = self.settings
         if not self._known:
             self.reset(sensed)
         state = self.observer.step(sensed.pose, sensed.twist, sensed.steering,
-                                   self._line.past(dt), dt)
-        if self._resting(asked, state):
+                                   self._delay.past(dt), dt)
+        if self._resting(setpoint, state):
             self._plan, self._guesses = None, []
             self._twist.reset()
             return self._send(np.zeros(self.robot.count), dt)
         # the plan begins when the torque of this cycle begins to act
-        for duration, torque in self._line.pending():
+        for duration, torque in self._delay.pending():
             state = self.observer.predict(state, torque, duration)
-        self._reference(asked, state, sensed.time, dt)
+        self._reference(setpoint, state, sensed.time, dt)
         due = sensed.time - self._planned >= s.period - 0.5 * dt
         if self._plan is None:
             self._compete(state)
@@ -212,22 +169,22 @@ class PredictiveController:
             self._planned = sensed.time
         return self._send(self._follow(state, sensed.time - self._planned), dt)
 
-    def _resting(self, asked: Asked, state: Array) -> bool:
+    def _resting(self, setpoint: Setpoint, state: Array) -> bool:
         s = self.settings
         still = (np.hypot(state[3], state[4]) < s.standstill_speed
                  and abs(state[5]) < s.standstill_yaw_rate)
-        return bool(still and np.hypot(*asked.twist[:2]) < ASKED_SPEED
-                    and abs(asked.twist[2]) < ASKED_YAW_RATE)
+        return bool(still and np.hypot(*setpoint.twist[:2]) < MOTION_SPEED
+                    and abs(setpoint.twist[2]) < MOTION_YAW_RATE)
 
-    def _reference(self, asked: Asked, state: Array, now: float, dt: float) -> None:
+    def _reference(self, setpoint: Setpoint, state: Array, now: float, dt: float) -> None:
         s = self.settings
-        if asked.ahead is not None:
-            shift = now + s.latency - asked.ahead_time
-            sample(asked.ahead, self._times + shift, state[2], self._rows)
+        if setpoint.preview is not None:
+            shift = now + s.latency - setpoint.preview_time
+            sample(setpoint.preview, self._times + shift, state[2], self._rows)
             return
         c, sn = np.cos(state[2]), np.sin(state[2])
         velocity = np.array([c * state[3] - sn * state[4], sn * state[3] + c * state[4], state[5]])
-        self._twist.step(asked.twist, state[:3], velocity, self._times, dt, self._rows)
+        self._twist.step(setpoint.twist, state[:3], velocity, self._times, dt, self._rows)
 
     def _solve(self, state: Array, torques: Array, iterations: int) -> float:
         # a limit may have fallen since the plan was made
@@ -238,7 +195,7 @@ class PredictiveController:
         return cost
 
     def _compete(self, state: Array) -> None:
-        """Let first guesses compete, two a cycle; the best becomes the plan."""
+        """Improve the first guesses, two per cycle; the best becomes the plan."""
         if not self._guesses:
             self._guesses = [(np.inf, guess) for guess in first_guesses(self.limit,
                                                                         self._times[:-1])]
@@ -249,7 +206,7 @@ class PredictiveController:
             self._turn += 1
         if self._turn < len(self._guesses):
             return
-        # half of them go on
+        # the better half continues
         self._guesses.sort(key=lambda guess: guess[0])
         self._round, self._turn = self._round + 1, 0
         self._guesses = self._guesses[:max(1, len(self._guesses) // 2)]
@@ -259,7 +216,7 @@ class PredictiveController:
             self.cost = self._solve(state, self._plan, ROUND_ITERATIONS)
 
     def _improve(self, state: Array, passed: float) -> None:
-        """Move the plan on by `passed` and improve it."""
+        """Shift the plan by `passed` and improve it."""
         times = self._times[:-1]
         for i in range(self.robot.count):
             self._plan[:, i] = np.interp(times + passed, times, self._plan[:, i])
@@ -267,6 +224,7 @@ class PredictiveController:
 
     def _follow(self, state: Array, passed: float) -> Array:
         """Return the torque of the plan `passed` after its begin, with its feedback."""
+        # state of the plan between its steps, and the deviation from it
         k = min(int(passed / self._dt[0]), len(self._dt) - 1)
         part = passed / self._dt[0] - k
         near, far = self._states[k], self._states[min(k + 1, len(self._dt))]
@@ -276,21 +234,21 @@ class PredictiveController:
 
     def _send(self, torque: Array, dt: float) -> Array:
         if not np.isfinite(torque).all():
-            # a plan of numbers without bounds is none
+            # the plan has diverged
             self._plan, torque = None, np.zeros(self.robot.count)
         most = self.settings.torque_rate * dt
         torque = np.clip(torque, self._last - most, self._last + most)
         self._last = np.clip(torque, -self.limit, self.limit)
-        self._line.add(self._last)
+        self._delay.add(self._last)
         return self._last.copy()
 
 
 def first_guesses(limit: Array, times: Array) -> list[Array]:
     """
-    Return torques (steps, n) from which the search begins when nothing moves yet.
+    Return first guesses of the torques (steps, n) at standstill.
 
-    One wheel pulls against the next, in both directions, so that the platform yaws; and nothing
-    at all, which is right where no singularity is in the way.
+    One wheel pulls against the next, in both senses, so that the platform yaws; and zero, which
+    is best away from singular configurations.
     """
     n = len(limit)
     guesses = [np.zeros((len(times), n))]
@@ -301,4 +259,3 @@ def first_guesses(limit: Array, times: Array) -> list[Array]:
             guess[times < GUESS_TIME, (i + 1) % n] = -sign * GUESS_TORQUE
             guesses.append(guess * limit)
     return guesses
-

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Observer of pose, twist and disturbance of a caster robot, from its odometry and its torques.
+Observer of pose, twist and disturbance from odometry and torques, and the input delay.
 
-The model predicts the motion under the torques that act; the odometry's pose corrects it so that
-errors die out with the poles β, β, β_w = e^(−ω₀ dt), e^(−ω₀ dt), e^(−ω_w dt):
+The model predicts the motion under the acting torques; the pose of the odometry corrects it so
+that errors decay with the poles β, β, β_w = e^(−ω₀ dt), e^(−ω₀ dt), e^(−ω_w dt):
 
     e = Rᵀ(pose − p̂)       p̂ ← p̂ + l₁ R e       ν̂ ← ν̂ + l₂ e/dt       ŵ ← ŵ + M l₃ e/dt²
     l₁ = 1 − β²β_w,   l₃ = (1 − β)²(1 − β_w),   l₂ = 3 − 2β − β_w − l₁ − l₃/2
 
-The disturbance ŵ (a wrench in ``base_link``) is what the model does not explain: slopes, pushes,
-wrong masses, friction.
+The disturbance ŵ (a wrench in ``base_link``) is the unmodelled rest: slopes, pushes, wrong masses,
+friction. A torque sent now acts after the latency of the loop: `InputDelay` keeps the torques in
+between.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from c3p_description.model import Array, CasterRobot
 from c3p_dynamics._caster_equations import STEEPNESS, mass_times, packed_model
 from c3p_kinematics.se2 import wrap
 
-# an odometry this far from the prediction was set by somebody: start afresh, m and rad
+# odometry further from the prediction was set from outside: restart, m and rad
 JUMP = 0.05
 
 # longest prediction step, s
@@ -32,7 +33,7 @@ SUBSTEP = 0.0101
 
 class MotionObserver:
     """
-    Estimates (pose, twist) and the disturbance; the memory is the estimate.
+    Estimates pose, twist and disturbance; the memory is the estimate.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ class MotionObserver:
     bandwidth, disturbance_bandwidth : float, rad/s
         ω₀ of pose and twist, ω_w of the disturbance.
     wrench_limit : (3,) array, N, N, N·m
-        The largest disturbance believed.
+        Saturation limit of the disturbance estimate.
     """
 
     def __init__(self, robot: CasterRobot, losses: Array, bandwidth: float,
@@ -61,7 +62,7 @@ class MotionObserver:
         self.model[2][:, STEEPNESS] = 1.0 / smoothing
 
     def reset(self, pose: Array, twist: Array, steering: Array) -> None:
-        """Start again from what is sensed, with no disturbance."""
+        """Restart from the measurement, without disturbance."""
         self.state[:3], self.state[3:6], self.state[6:] = pose, twist, steering
         self.wrench[:] = 0.0
 
@@ -78,16 +79,9 @@ class MotionObserver:
     def step(self, pose: Array, twist: Array, steering: Array, torques: list[tuple[float, Array]],
              dt: float) -> Array:
         """
-        Take one sample; return the estimated state [pose, twist, steering].
+        Process a sample of `pose`, `twist` and `steering`; return their estimate in a row.
 
-        Parameters
-        ----------
-        pose, twist : (3,) array
-            Odometry.
-        steering : (n,) array, rad
-        torques : list of (duration, torque)
-            What acted since the last sample; the durations add up to `dt`.
-        dt : float, s
+        `torques` are those since the last sample, `dt` seconds ago, with their durations.
         """
         state = self.state
         for duration, torque in torques:
@@ -113,3 +107,55 @@ class MotionObserver:
         np.clip(self.wrench, -self.wrench_limit, self.wrench_limit, out=self.wrench)
         self.state = state
         return state
+
+
+class InputDelay:
+    """
+    Input delay: torques of `count` wheels act after `latency`, s; the memory is the pending ones.
+
+    Examples
+    --------
+    >>> delay = InputDelay(1, 0.01)
+    >>> delay.add(np.ones(1))
+    >>> [(round(d, 4), float(t[0])) for d, t in delay.past(0.015)]
+    [(0.01, 0.0), (0.005, 1.0)]
+    """
+
+    def __init__(self, count: int, latency: float) -> None:
+        """Start with no torque."""
+        if not 0.0 <= latency < 1.0:
+            raise ValueError(f'latency = {latency}: must be from 0 to below 1 s')
+        self.latency = latency
+        self._zero = np.zeros(count)
+        self.reset()
+
+    def reset(self) -> None:
+        """Drop all torques; zero acts."""
+        # (time from now at which it begins to act, torque); the first acts already
+        self._sent: list[tuple[float, Array]] = [(-np.inf, self._zero)]
+
+    def add(self, torque: Array) -> None:
+        """Send `torque` now."""
+        self._sent.append((self.latency, np.array(torque, float)))
+
+    def past(self, dt: float) -> list[tuple[float, Array]]:
+        """Advance the time by `dt`; return the torques that acted as (duration, torque)."""
+        acted = self._pieces(0.0, dt)
+        self._sent = [(begin - dt, torque) for begin, torque in self._sent]
+        # all but the last of those that began are over
+        while len(self._sent) > 1 and self._sent[1][0] <= 0.0:
+            del self._sent[0]
+        return acted
+
+    def pending(self) -> list[tuple[float, Array]]:
+        """Return the torques that act during the latency from now on, as (duration, torque)."""
+        return self._pieces(0.0, self.latency)
+
+    def _pieces(self, begin: float, end: float) -> list[tuple[float, Array]]:
+        pieces = []
+        for k, (start, torque) in enumerate(self._sent):
+            stop = self._sent[k + 1][0] if k + 1 < len(self._sent) else np.inf
+            duration = min(stop, end) - max(start, begin)
+            if duration > 1e-9:
+                pieces.append((duration, torque))
+        return pieces

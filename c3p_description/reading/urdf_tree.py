@@ -49,7 +49,8 @@ class Joint:
     A joint.
 
     `origin` (4, 4) is the pose of its frame in the parent; `effort` [N·m] and `velocity` [rad/s]
-    are its limits, None where the description has none.
+    are its limits, None where the description has none. `mimic` is the joint that it follows, with
+    multiplier and offset.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Joint:
     velocity: float | None
     damping: float
     friction: float
+    mimic: tuple[str, float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)

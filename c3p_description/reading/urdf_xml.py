@@ -111,8 +111,8 @@ def _attribute(element: ElementTree.Element | None, name: str, what: str,
     return float(numbers(text, 1, f'{what} {name}', default)[0])
 
 
-def _pose(element: ElementTree.Element, what: str) -> Array:
-    """Return ``<origin>`` as (4, 4): ``R = Rz(yaw) Ry(pitch) Rx(roll)``."""
+def pose_of(element: ElementTree.Element, what: str) -> Array:
+    """Return ``<origin>`` of an element as (4, 4): ``R = Rz(yaw) Ry(pitch) Rx(roll)``."""
     origin = element.find('origin')
     origin = ElementTree.Element('origin') if origin is None else origin
     roll, pitch, yaw = numbers(origin.get('rpy'), 3, f'{what} origin rpy', '0 0 0')
@@ -139,7 +139,7 @@ def _link(element: ElementTree.Element) -> Link:
         tensor = np.array([[terms['ixx'], terms['ixy'], terms['ixz']],
                            [terms['ixy'], terms['iyy'], terms['iyz']],
                            [terms['ixz'], terms['iyz'], terms['izz']]])
-        pose = _pose(own, what)
+        pose = pose_of(own, what)
         turn = pose[:3, :3]
         inertial = Inertial(mass, pose[:3, 3], turn @ tensor @ turn.T)
     return Link(name, inertial, tuple(_shapes(element, name)))
@@ -153,7 +153,7 @@ def _shapes(element: ElementTree.Element, name: str) -> Iterator[Shape]:
                 found = shape.find(f'geometry/{kind}')
                 if found is not None:
                     what = f'link {name} {tag} {kind}'
-                    yield Shape(kind, _attribute(found, 'radius', what), _pose(shape, what),
+                    yield Shape(kind, _attribute(found, 'radius', what), pose_of(shape, what),
                                 tag == 'collision')
 
 
@@ -173,13 +173,16 @@ def _joint(element: ElementTree.Element) -> Joint:
     if length == 0.0 and kind not in ('fixed', 'floating'):
         raise ModelError(f'{what} axis = 0 0 0: give the direction the joint turns about')
     limit = element.find('limit')
-    dynamics = element.find('dynamics')
+    dynamics, mimic = element.find('dynamics'), element.find('mimic')
     return Joint(
-        name, kind, *ends, origin=_pose(element, what),
+        name, kind, *ends, origin=pose_of(element, what),
         axis=axis / length if length else axis,
         effort=_limit(limit, 'effort', what), velocity=_limit(limit, 'velocity', what),
         damping=_attribute(dynamics, 'damping', f'{what} dynamics', '0'),
-        friction=_attribute(dynamics, 'friction', f'{what} dynamics', '0'))
+        friction=_attribute(dynamics, 'friction', f'{what} dynamics', '0'),
+        mimic=None if mimic is None else (
+            mimic.get('joint', ''), _attribute(mimic, 'multiplier', f'{what} mimic', '1'),
+            _attribute(mimic, 'offset', f'{what} mimic', '0')))
 
 
 def _limit(limit: ElementTree.Element | None, name: str, what: str) -> float | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from c3p_description.reading.loader import load_tricycle
-from c3p_experiments.auchter_moore.film import check_film, contact_sheet, film
+from c3p_experiments.auchter_moore.film import contact_sheet, film
 from c3p_experiments.auchter_moore.measures import (
     Conditioning,
     LeastSlip,
@@ -21,17 +21,19 @@ from c3p_experiments.auchter_moore.pages import rough_page
 from c3p_experiments.loop.outcome import ModelOptions, Row
 from c3p_experiments.loop.report import table_rows, write_report
 from c3p_kinematics.closed_chain_vehicle import LockedSlip, Run, locked_slip, place, simulate
-from c3p_kinematics.pvc_tricycle import vehicle as vehicle_of
 from c3p_kinematics.terrain import SplineGround, Terrain
+from c3p_kinematics.vehicles import pvc_tricycle as vehicle_of
 from c3p_simulation.worlds.terrain_files import load_terrain
+from c3p_viewers.mujoco.films import check_film
+from c3p_viewers.mujoco.opengl import require_renderer
 
 # the paper's inputs, rad/s: steering 0, drives 1, camber 0; its duration; step of the method, s
 DESIRED, DURATION, STEP = (0.0, 1.0, 0.0, 1.0, 0.0, 1.0), 20.0, 0.02
-# how far the chains may open, and how fast touching material may move, m/s
+# limits of the closure error and of the speed of touching material, m/s
 CLOSURE_BAR, SLIP_BAR = 1e-11, 1e-9
 # on ground whose curvature has corners differences over 2 ms see these, m/s
 CORNER_SLIP_BAR = 1e-8
-# runs of which the fastest tells how many times faster than real time
+# runs, of which the fastest gives the real-time factor
 TIMED = 25
 
 Progress = Callable[[float], None]
@@ -47,7 +49,7 @@ class Case(NamedTuple):
     terrain : callable
         Takes the seed.
     slip_bar : float, m/s
-        For the material slip, as far as differences can see.
+        Limit of the material slip, which finite differences resolve.
     """
 
     label: str
@@ -73,7 +75,7 @@ class Study(NamedTuple):
 
 
 class Drive(NamedTuple):
-    """A run on one ground, with what was measured on it."""
+    """A run on one ground, with its measurements."""
 
     label: str
     run: Run
@@ -141,7 +143,7 @@ def hill(out: Path, options: ModelOptions, progress: Progress = lambda done: Non
     Returns
     -------
     dict
-        The figures, ready for JSON.
+        The results, ready for JSON.
     """
     return _carry_out(HILL, out, options, progress)
 
@@ -155,7 +157,7 @@ def random_terrain(out: Path, options: ModelOptions, progress: Progress = lambda
 def drive(case: Case, robot: str | Path = 'pvc_tricycle', seed: int = 0,
           duration: float = DURATION) -> Drive:
     """
-    Drive over the ground of a case, and measure.
+    Drive over the ground of a case and measure the run.
 
     Parameters
     ----------
@@ -165,10 +167,6 @@ def drive(case: Case, robot: str | Path = 'pvc_tricycle', seed: int = 0,
     seed : int
         Of the ground.
     duration : float, s
-
-    Returns
-    -------
-    Drive
     """
     tricycle, terrain = vehicle_of(load_tricycle(robot)), case.terrain(seed)
     start = place(tricycle, terrain, 0.0, 0.0, 0.0).require()
@@ -187,7 +185,7 @@ def drive(case: Case, robot: str | Path = 'pvc_tricycle', seed: int = 0,
 
 
 def together(cases: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the figures of the first of `cases`; but the worst of all where it counts."""
+    """Return the results of the first of `cases`, with the worst of all for the bars."""
     worst = {key: max(case[key] for case in cases) for key in (
         'closure_l2_max', 'rolling_l2_max', 'material_slip_max_mps', 'camber_max_rad',
         'steering_max_rad', 'input_change_max', 'condition_max')}
@@ -199,11 +197,12 @@ def together(cases: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _carry_out(study: Study, out: Path, options: ModelOptions, progress: Progress
                ) -> dict[str, Any]:
-    """Drive over each ground of a study; write page, table, and film if it is asked for."""
+    """Drive over each ground of a study; write page, table and, if requested, film."""
     robot, duration = options.robot or 'pvc_tricycle', options.duration or DURATION
     if options.film:
-        # what cannot be written is told before the runs
+        # a film that cannot be made here is an error before the runs
         check_film(options.film)
+        require_renderer()
     drives = []
     for case in study.cases:
         drives.append(drive(case, robot, options.seed, duration))
@@ -214,15 +213,14 @@ def _carry_out(study: Study, out: Path, options: ModelOptions, progress: Progres
                               'seed': options.seed},
                **together([one.figures for one in drives])}
     figures['table'] = table_rows(rows(study), figures)
-    model = load_tricycle(robot)
-    pages = rough_page(study.title, study.source, figures, drives, model, base)
+    pages = rough_page(study.title, study.source, figures, drives, robot, base)
     figures['files'] = {'picture': str(pages[0]), 'picture_pdf': str(pages[1]),
                         'table': str(write_report(study, figures, base))}
     if options.film:
         sheet = base.with_name(f'{study.name}_stills.png')
-        figures['files']['stills'] = str(contact_sheet(drives[0].run, model, sheet))
+        figures['files']['stills'] = str(contact_sheet(drives[0].run, robot, sheet))
         figures['files']['film'] = str(film(
-            drives[0].run, model, base.with_suffix(f'.{options.film}'),
-            progress=lambda share: progress(len(drives) + share)))
+            drives[0].run, robot, base.with_suffix(f'.{options.film}'),
+            progress=lambda done: progress(len(drives) + done)))
     progress(len(drives) + 1.0)
     return figures

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured on a run over rough ground; pure functions of it."""
+"""Measures of a run over rough ground; pure functions of it."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from c3p_kinematics.closed_chain_vehicle.vehicle import yaw_of
 
 Array = NDArray[np.float64]
 
-# records between two places at which condition and slip without camber are looked at
+# records between two evaluations of condition and slip without camber
 EVERY = 5
-# m/s; what slips less does not
+# smaller slips are rounding, m/s
 NO_SLIP = 1e-9
 
 
 class Conditioning(NamedTuple):
     """
-    How well the velocities are determined along a run, k records.
+    Conditioning of the velocities along a run, k records.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Conditioning(NamedTuple):
 
 class LeastSlip(NamedTuple):
     """
-    Slip of wheels that cannot lean, with the platform moving as it slips least, k records.
+    Slip of wheels without camber, with the platform twist of least slip, k records.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class LeastSlip(NamedTuple):
 
 
 def conditioning(run: Run, every: int = EVERY) -> Conditioning:
-    """Return how well determined the velocities of a `run` are, at `every` so many records."""
+    """Return the conditioning of the velocities of a `run`, at every `every`-th record."""
     found = [velocity(run.vehicle, run.terrain, run.state(k), run.desired[k], run.weights)
              for k in range(0, len(run), every)]
     return Conditioning(run.time[::every], *(np.array(column) for column in zip(*(
@@ -73,7 +73,7 @@ def conditioning(run: Run, every: int = EVERY) -> Conditioning:
 
 def least_slip(run: Run, every: int = EVERY) -> LeastSlip:
     """
-    Return the least slip of the vehicle of a run, camber locked at zero, whatever way it takes.
+    Return the least slip of the vehicle of a run with camber locked at zero, on any path.
 
     At x, y, heading and steering angle of the run: the twist of the platform is free but for the
     wheels staying on the ground, so ``min ‖S t + f α̇‖`` over the twists t that leave no velocity
@@ -104,8 +104,8 @@ def least_slip(run: Run, every: int = EVERY) -> LeastSlip:
         moving, driven = grasp[tangential, :6] @ twists, reach[np.ix_(tangential, spins)]
         for slip, freedoms in zip(slips, (moving, np.hstack([moving, driven @ apart])),
                                   strict=True):
-            asked = driven.sum(axis=1)
-            left = asked - freedoms @ np.linalg.lstsq(freedoms, asked, rcond=None)[0]
+            wanted = driven.sum(axis=1)
+            left = wanted - freedoms @ np.linalg.lstsq(freedoms, wanted, rcond=None)[0]
             slip[at] = np.hypot(left[:n], left[n:])
     return LeastSlip(run.time[rows], *slips)
 
@@ -129,14 +129,7 @@ def share(part: float, whole: float) -> float | None:
 def run_figures(run: Run, state: Conditioning, slip: LockedSlip, least: LeastSlip
                 ) -> dict[str, Any]:
     """
-    Return the figures of a run, ready for JSON, SI units.
-
-    Parameters
-    ----------
-    run : Run
-    state : Conditioning
-    slip : LockedSlip
-    least : LeastSlip
+    Return the metrics of a `run` with its `state`, `slip` and `least` slip, for JSON, SI units.
 
     Returns
     -------

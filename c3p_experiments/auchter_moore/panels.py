@@ -14,7 +14,7 @@ from c3p_bags.report import style
 TIME = 'time [s]'
 DASHES = ('-', '--', '-.')
 FAINT = '#a6a6a6'
-# what axes of angles, rates and velocities show at least: what is zero shall look like zero
+# least half ranges of the axes, so that zero looks like zero
 LEAST_ANGLE, LEAST_RATE, LEAST_VELOCITY = 0.5, 0.005, 0.02
 # of the axis of the condition; errors below are drawn there
 LEAST_CONDITION, LEAST_ERROR = 0.1, 1e-17
@@ -29,7 +29,7 @@ def _lines(axes: Axes, letter: str, title: str, label: str,
 
 
 def _widened(axes: Axes, middle: float, least: float) -> None:
-    """Show at least so much on both sides of the middle."""
+    """Extend the y axis to at least `least` on both sides of the middle."""
     low, high = axes.get_ylim()
     axes.set_ylim(min(low, middle - least), max(high, middle + least))
 
@@ -67,7 +67,7 @@ def joint_angles(axes: Axes, drives: Sequence[Any], letter: str) -> None:
     style.legend(axes, ncols=3, loc='upper center')
 
 
-def ways(axes: Axes, drives: Sequence[Any], letter: str) -> None:
+def paths(axes: Axes, drives: Sequence[Any], letter: str) -> None:
     """Draw contact points (dotted) and wheel centres (solid) of the first run; Fig. 7."""
     style.dress(axes, f'({letter}) contact points (dotted) and wheel centres (solid) seen from '
                 'above (Fig. 7)', r'$x_G$ [m]', r'$y_G$ [m]')

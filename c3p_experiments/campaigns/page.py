@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import PercentFormatter
 
 from c3p_bags.report import style
@@ -52,9 +53,7 @@ def campaign_page(spec: CampaignSpec, rows: Sequence[Row], summary: Mapping[str,
 
     `spec` is the specification of the campaign. Returns the two files.
     """
-    page = style.figure(12.0, 9.2)
-    grid = page.add_gridspec(3, 3, left=0.055, right=0.985, top=0.89, bottom=0.055, hspace=0.38,
-                             wspace=0.28)
+    page, grid = _page(spec, summary)
     panels = [page.add_subplot(grid[k // 3, k % 3]) for k in range(9)]
     for axes, (title, outcomes) in zip(panels[:5], DISTRIBUTIONS, strict=True):
         _distribution(axes, rows, title, outcomes)
@@ -62,22 +61,21 @@ def campaign_page(spec: CampaignSpec, rows: Sequence[Row], summary: Mapping[str,
         _correlation(axes, title, effect, summary)
     for axes, (letter, effect) in zip(panels[7:], SCATTERS, strict=True):
         _scatter(axes, letter, effect, rows, summary)
-    _headline(page, spec, summary)
     return style.save(page, path)
 
 
-def _headline(page: Figure, spec: CampaignSpec, summary: Mapping[str, Any]) -> None:
+def _page(spec: CampaignSpec, summary: Mapping[str, Any]) -> tuple[Figure, GridSpec]:
+    """Return the page with its headline, and the grid of its panels."""
     low, high = summary['reached_interval']
     task = spec.experiment or f'drive to ({spec.goal[0]:g} m, {spec.goal[1]:g} m, ' \
                               f'{np.degrees(spec.goal[2]):.3g}°)'
-    page.text(0.055, 0.968, f'{spec.robot}: {task}, {spec.controller} on the {spec.plant} plant, '
-              f'{summary["draws"]} draws, seed {spec.seed}', fontsize=13, fontweight='bold',
-              va='center')
-    missed = summary['draws'] - summary['reached']
-    page.text(0.055, 0.938, f'{summary["reached"]} of {summary["draws"]} reached the goal: '
-              f'{100 * summary["reached_fraction"]:.1f} %, 95 % interval {100 * low:.1f} to '
-              f'{100 * high:.1f} %', fontsize=9.5, va='center',
-              color=style.ALERT if missed else '#333333')
+    return style.page(
+        f'{spec.robot}: {task}, {spec.controller} on the {spec.plant} plant, '
+        f'{summary["draws"]} draws, seed {spec.seed}',
+        [f'{summary["reached"]} of {summary["draws"]} reached the goal: '
+         f'{100 * summary["reached_fraction"]:.1f} %',
+         f'95 % interval {100 * low:.1f} to {100 * high:.1f} %'],
+        alert=summary['reached'] < summary['draws'], size=(12.0, 9.2), hspace=0.38, wspace=0.28)
 
 
 def _distribution(axes: Axes, rows: Sequence[Row], title: str,
@@ -95,7 +93,7 @@ def _distribution(axes: Axes, rows: Sequence[Row], title: str,
                   color=colour, linewidth=1.4, label=label or None)
         drawn = True
     if not drawn:
-        _say(axes, 'not in these draws')
+        style.absent(axes, 'not in these draws')
     style.dress(axes, title, f'at most [{unit}]', 'fraction of draws')
     for level in (0.5, 0.9, 0.99):
         axes.axhline(level, color=style.GREY, linewidth=0.6, linestyle=':')
@@ -110,7 +108,7 @@ def _correlation(axes: Axes, title: str, effect: str, summary: Mapping[str, Any]
     style.dress(axes, title, "Spearman's ρ (grey: insignificant)", '')
     axes.set_yticks([])
     if not found:
-        _say(axes, 'too few draws')
+        style.absent(axes, 'too few draws')
         return
     least = summary['correlation_by_chance']
     axes.axvspan(-least, least, color='#eeeeee', linewidth=0, zorder=0)
@@ -124,11 +122,6 @@ def _correlation(axes: Axes, title: str, effect: str, summary: Mapping[str, Any]
     axes.set_xlim(-edge, edge)
 
 
-def _say(axes: Axes, text: str) -> None:
-    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha='center', fontsize=style.LABEL,
-              color=style.GREY)
-
-
 def _scatter(axes: Axes, letter: str, effect: str, rows: Sequence[Row],
              summary: Mapping[str, Any]) -> None:
     title, scale, unit = OUTCOMES[effect]
@@ -136,7 +129,7 @@ def _scatter(axes: Axes, letter: str, effect: str, rows: Sequence[Row],
     cause = next(iter(found), None)
     if cause is None:
         style.dress(axes, f'{letter} {title}', '', '')
-        _say(axes, 'too few draws')
+        style.absent(axes, 'too few draws')
         return
     x, y = column(rows, cause), scale * column(rows, effect)
     reached = np.array([bool(row['reached']) for row in rows])

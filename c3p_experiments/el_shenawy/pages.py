@@ -235,24 +235,16 @@ def _shared(page: Figure, grid: object, cells: list[tuple[int, int]]) -> list[Ax
 
 def _page(experiment: Experiment, outcome: Outcome, bench: Bench) -> tuple[Figure, object]:
     """Return a page with its headline, and the grid of its panels."""
-    page = style.figure(12.0, 8.6)
-    grid = page.add_gridspec(3, 3, left=0.055, right=0.985, top=0.885, bottom=0.055,
-                             hspace=0.36, wspace=0.22)
-    reached = outcome.metrics['reached']
-    page.text(0.055, 0.967, f'{experiment.title}' + ('' if reached else ': goal MISSED'),
-              fontsize=13, fontweight='bold', va='center',
-              color=style.REFERENCE if reached else style.ALERT)
-    page.text(0.985, 0.967, f'{experiment.source}   |   plant {bench.conditions.plant}, '
-              f'controller {bench.conditions.controller}, robot {bench.robot.name}', fontsize=8.5,
-              va='center', ha='right', color='#333333')
-    text = ''
+    facts: list[str] = []
     for row in experiment.rows:
-        longer = '   |   '.join(filter(None, [text, _metric(row, outcome)]))
-        if len(longer) > HEADLINE:
+        if len('   |   '.join([*facts, _metric(row, outcome)])) > HEADLINE:
             break
-        text = longer
-    page.text(0.055, 0.934, text, fontsize=8.5, va='center', color='#333333')
-    return page, grid
+        facts.append(_metric(row, outcome))
+    reached = outcome.metrics['reached']
+    return style.page(
+        experiment.title + ('' if reached else ': goal MISSED'), facts,
+        f'{experiment.source}   |   plant {bench.conditions.plant}, controller '
+        f'{bench.conditions.controller}, robot {bench.robot.name}', good=reached)
 
 
 def _metric(row: Row, outcome: Outcome) -> str:

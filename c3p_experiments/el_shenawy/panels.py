@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from c3p_bags.report import style
-from c3p_bags.report.steering import asked_steering
+from c3p_bags.report.steering import commanded_steering
 from c3p_bags.runs.metrics import ALIGNED
 from c3p_bags.runs.run_log import Joints
 from c3p_description.model import Array, CasterRobot
@@ -77,7 +77,7 @@ def commanded_angles(run: Run, robot: CasterRobot) -> Array:
         leg = replace(log, joints=Joints(*(column[begin:end] for column in joints)))
         # unwrapping a leg alone may differ by whole turns
         offset = turns[begin:end] - np.unwrap(joints.steering[begin:end], axis=0)
-        parts.append(asked_steering(leg, robot) + offset)
+        parts.append(commanded_steering(leg, robot) + offset)
         begin = end
     return np.concatenate(parts)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_bags.runs.metrics import align_time
-from c3p_controller.path import figure_eight as eight
+from c3p_controller.goals.path import figure_eight as eight
 from c3p_description.model import Array
 from c3p_experiments.el_shenawy.goals import DWELL, aligned, goal_metrics
 from c3p_experiments.el_shenawy.measures import (

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from c3p_bags.runs.run_bag import write_run
-from c3p_controller.law import Asked
+from c3p_controller.torque_law import Setpoint
 from c3p_description.model import Array
 from c3p_description.reading.loader import load
 from c3p_dynamics.identification.excitation import Excitation
@@ -38,7 +38,7 @@ class ExcitationSource:
         """Return the command at the sample of `time`, s."""
         since = time - self._begin
         twist = self.excitation.twist(since, self._pose, estimate.pose)
-        return Command(Asked(twist), since >= self.excitation.duration)
+        return Command(Setpoint(twist), since >= self.excitation.duration)
 
 
 def simulate_excitation(bag: str | Path, robot: str = 'c3p', simulated: str | None = None,

@@ -11,6 +11,7 @@ import numpy as np
 
 from c3p_bags.runs.log_reader import read_run
 from c3p_bags.runs.run_log import RunLog, Series
+from c3p_bags.storage.bag import Bag
 from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import DESCRIPTIONS, load
 from c3p_dynamics.identification.identify import identify
@@ -186,7 +187,7 @@ def _better(found_with: Callable[[str, Read], Identified], command: Read, measur
     return best
 
 
-def identify_bag(bag: str | Path, robot: str = 'c3p', out: str | Path = 'out/identify', *,
+def identify_bag(bag: Bag, robot: str = 'c3p', out: str | Path = 'out/identify', *,
                  namespace: str | None = None, torque: str = 'auto',
                  estimate: Iterable[str] = USUAL, per_caster: Iterable[str] = (),
                  segment: float = 0.5, confidence: float = 0.95) -> dict[str, Any]:
@@ -195,7 +196,7 @@ def identify_bag(bag: str | Path, robot: str = 'c3p', out: str | Path = 'out/ide
 
     Parameters
     ----------
-    bag : str or Path
+    bag : Bag
     robot : str
         Name or path of the description.
     out : str or Path

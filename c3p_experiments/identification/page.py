@@ -31,9 +31,8 @@ def identification_figure(found: Identification, robot: CasterRobot, recording: 
     `found` comes from the `recording`, `robot` is the description. Returns the files beside
     `path`.
     """
-    page = style.figure(12.0, 7.6)
-    grid = page.add_gridspec(2, 3, left=0.115, right=0.97, top=0.86, bottom=0.065, hspace=0.34,
-                             wspace=0.44)
+    page, grid = style.page(f'Identification of {robot.name}', _facts(found), size=(12.0, 7.6),
+                            rows=2, columns=3, left=0.115, right=0.97, wspace=0.44)
     _draw_estimates(page.add_subplot(grid[0, 0]), found)
     _draw_centre(page.add_subplot(grid[0, 1]), found, robot)
     _draw_correlation(page, page.add_subplot(grid[0, 2]), found)
@@ -41,7 +40,6 @@ def identification_figure(found: Identification, robot: CasterRobot, recording: 
     _draw_motion(page.add_subplot(grid[1, 0]), found, recording, begin)
     _draw_errors(page.add_subplot(grid[1, 1]), found, recording, begin)
     _draw_segments(page.add_subplot(grid[1, 2]), found)
-    _headline(page, found, robot)
     return style.save(page, path)
 
 
@@ -194,12 +192,12 @@ def _draw_segments(axes: Axes, found: Identification) -> None:
     style.legend(axes)
 
 
-def _headline(page: Figure, found: Identification, robot: CasterRobot) -> None:
-    page.text(0.03, 0.955, f'Identification of {robot.name}', fontsize=13, fontweight='bold')
+def _facts(found: Identification) -> list[str]:
+    """Return the facts below the title."""
     steering, wheel = 1e6 * found.noise
-    words = [f'{100 * found.confidence:g} % intervals', f'{np.sum(~found.set_aside)} pieces',
+    facts = [f'{100 * found.confidence:g} % intervals', f'{np.sum(~found.set_aside)} pieces',
              f'noise {steering:.0f} µm (steering), {wheel:.0f} µm (wheels)',
              f'delay {1e3 * found.delay:.1f} ms']
     if found.unseen:
-        words.append('not identifiable: ' + ', '.join(u.unknown.name for u in found.unseen))
-    page.text(0.03, 0.92, '   ·   '.join(words), fontsize=9, color=style.GREY)
+        facts.append('not identifiable: ' + ', '.join(u.unknown.name for u in found.unseen))
+    return facts

@@ -15,7 +15,6 @@ from c3p_description.model import Array
 from c3p_dynamics.constraints import Record
 
 TIME = 'time [s]'
-WIDE, HIGH = 12.0, 8.6
 # smaller values are rounding and not drawn
 ZERO = 1e-18
 
@@ -27,14 +26,8 @@ def head(title: str, source: str, lines: Sequence[str], reached: bool, rows: int
 
     Its head has `title` and whether it `reached` its goal, the `source`, and below the `lines`.
     """
-    page = style.figure(WIDE, HIGH)
-    grid = page.add_gridspec(rows, columns, left=0.06, right=0.985, top=0.885, bottom=0.055,
-                             hspace=0.36, wspace=0.24)
-    page.text(0.055, 0.967, title + ('' if reached else ': goal MISSED'), fontsize=13,
-              fontweight='bold', va='center', color=style.REFERENCE if reached else style.ALERT)
-    page.text(0.985, 0.967, source, fontsize=8.5, va='center', ha='right', color='#333333')
-    page.text(0.055, 0.934, '   |   '.join(lines), fontsize=8.5, va='center', color='#333333')
-    return page, grid
+    return style.page(title + ('' if reached else ': goal MISSED'), lines, source, good=reached,
+                      rows=rows, columns=columns, left=0.06, wspace=0.24)
 
 
 def energies(axes: Axes, letter: str, title: str, record: Record,

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_bags.runs.run_log import Goal, Joints, Motion, RunLog, Series, Slip
-from c3p_controller.law import Asked, Sensed, TorqueLaw
+from c3p_controller.torque_law import Sensed, Setpoint, TorqueLaw
 from c3p_description.model import Array
 from c3p_experiments.loop.command_sources import Command, Source
 from c3p_kinematics.odometry import Odometry, OdometryEstimate
@@ -133,7 +133,7 @@ def run_loop(plant: Plant, law: TorqueLaw, source: Source, *, duration: float,
     waiting = sorted(pushes, key=lambda push: push.time)
     period, command_period = 1.0 / rate, 1.0 / command_rate
     sample = plant.reset(pose=pose, steering=steering)
-    command = Command(Asked(np.zeros(3)), False)
+    command = Command(Setpoint(np.zeros(3)), False)
     begin, last, due = sample.time, sample.time - period, sample.time
     torque, ended = np.zeros(plant.robot.count), False
     for _ in range(int(round(duration * rate)) + 1):

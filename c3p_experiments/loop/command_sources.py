@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_controller.law import Asked
-from c3p_controller.path import Path
+from c3p_controller.goals.path import Path
+from c3p_controller.torque_law import Setpoint
 from c3p_description.model import Array
 from c3p_kinematics.odometry import OdometryEstimate
 from c3p_kinematics.se2 import to_body
@@ -27,14 +27,14 @@ class Command(NamedTuple):
 
     Attributes
     ----------
-    setpoint : Asked
+    setpoint : Setpoint
     done : bool
         The last goal is reached and the command is zero.
     in_zone : bool
         The robot is in the zone of the last goal.
     """
 
-    setpoint: Asked
+    setpoint: Setpoint
     done: bool
     in_zone: bool = False
 
@@ -63,8 +63,8 @@ class GoalSource:
     Parameters
     ----------
     controller : PositionController, PathController or another with their methods
-        ``set_goal(goal, pose)`` and ``step(pose)`` or ``step(pose, twist)``; its `ahead`, if any,
-        becomes the preview of the setpoint.
+        ``set_goal(goal, pose)`` and ``step(pose)`` or ``step(pose, twist)``; its `preview`, if any,
+        becomes that of the setpoint.
     goals : sequence of (3,) array_like, m and rad
     dwell, patience : float, s
     """
@@ -104,11 +104,11 @@ class GoalSource:
             last = False
         return Command(setpoint, last and held >= self._dwell, last and inside >= 0.0)
 
-    def _command(self, time: float, estimate: OdometryEstimate) -> tuple[Asked, float, float]:
+    def _command(self, time: float, estimate: OdometryEstimate) -> tuple[Setpoint, float, float]:
         """Return setpoint, and how long the goal is held and the robot in its zone; −inf: not."""
         answer = (self.controller.step(estimate.pose, estimate.twist) if self._with_twist
                   else self.controller.step(estimate.pose))
-        setpoint = Asked(answer.twist, getattr(self.controller, 'ahead', None), time)
+        setpoint = Setpoint(answer.twist, getattr(self.controller, 'preview', None), time)
         zero = bool((np.abs(answer.twist) < NOTHING).all())
         self._inside_since = min(self._inside_since, time) if answer.reached else math.inf
         self._held_since = (min(self._held_since, time) if answer.reached and zero
@@ -160,7 +160,7 @@ class TwistSource:
 
     def step(self, time: float, estimate: OdometryEstimate) -> Command:
         """Return the twist at `time`."""
-        return Command(Asked(np.array(self.velocity(time - self._begin), float)), False)
+        return Command(Setpoint(np.array(self.velocity(time - self._begin), float)), False)
 
 
 class FloorVelocitySource(TwistSource):
@@ -178,4 +178,4 @@ class FloorVelocitySource(TwistSource):
     def step(self, time: float, estimate: OdometryEstimate) -> Command:
         """Return the velocity at `time` in ``base_link``."""
         velocity = np.array(self.velocity(time - self._begin), float)
-        return Command(Asked(to_body(estimate.pose[2], velocity)), False)
+        return Command(Setpoint(to_body(estimate.pose[2], velocity)), False)

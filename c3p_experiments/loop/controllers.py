@@ -4,16 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
-from c3p_controller.closed_form.controller import ClosedFormController, ClosedFormSettings
-from c3p_controller.law import TorqueLaw
-from c3p_controller.paper.law import PaperLaw
-from c3p_controller.path_controller import PathController, PathGains
-from c3p_controller.position_controller import PositionController, PositionGains
-from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
-from c3p_controller.traction_control import GrippingLaw, TractionControl
+from c3p_controller import CONTROLLERS, PAPER
+from c3p_controller.controllers import TABLE
+from c3p_controller.torque_law import TorqueLaw
+from c3p_controller.torques import GrippingLaw, TractionControl
 from c3p_description.model import CasterRobot
 
 
@@ -27,37 +23,17 @@ class Controller(NamedTuple):
     law : TorqueLaw
     position : callable
         Returns a new position controller; one with ``set_path`` can follow any path.
-    looks_ahead : bool
-        The law uses the reference ahead.
+    uses_preview : bool
+        The law uses the preview.
     """
 
     name: str
     law: TorqueLaw
     position: Callable[[], Any]
-    looks_ahead: bool
+    uses_preview: bool
 
 
-def _paper(robot: CasterRobot, latency: float, speed: float | None) -> Controller:
-    gains = PositionGains() if speed is None else replace(PositionGains(), speed=speed)
-    return Controller('paper', PaperLaw(robot), lambda: PositionController(gains), False)
-
-
-def _closed_form(robot: CasterRobot, latency: float, speed: float | None) -> Controller:
-    law = ClosedFormController(robot, ClosedFormSettings(latency=latency))
-    gains = PathGains() if speed is None else replace(PathGains(), speed=speed)
-    return Controller('closed_form', law, lambda: PathController(gains), True)
-
-
-def _predictive(robot: CasterRobot, latency: float, speed: float | None) -> Controller:
-    law = PredictiveController(robot, PredictiveSettings(latency=latency))
-    gains = PathGains() if speed is None else replace(PathGains(), speed=speed)
-    return Controller('mpc', law, lambda: PathController(gains), True)
-
-
-MAKERS: dict[str, Callable[[CasterRobot, float, float | None], Controller]] = {
-    'paper': _paper, 'closed_form': _closed_form, 'mpc': _predictive}
-
-NAMES = tuple(MAKERS)
+NAMES = CONTROLLERS
 
 
 def make_controller(name: str, robot: CasterRobot, *, latency: float = 0.010,
@@ -82,7 +58,10 @@ def make_controller(name: str, robot: CasterRobot, *, latency: float = 0.010,
     ValueError
         An unknown name.
     """
-    if name not in MAKERS:
+    if name not in TABLE:
         raise ValueError(f'controller = {name}: must be one of {", ".join(NAMES)}')
-    controller = MAKERS[name](robot, latency, speed)
-    return controller._replace(law=GrippingLaw(controller.law, TractionControl(robot)))
+    entry, previews = TABLE[name], name != PAPER
+    settings = entry.settings(latency=latency) if previews else entry.settings()
+    gains = entry.gains() if speed is None else entry.gains(speed=speed)
+    return Controller(name, GrippingLaw(entry.law(robot, settings), TractionControl(robot)),
+                      lambda: entry.position(gains), previews)

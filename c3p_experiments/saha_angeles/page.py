@@ -22,9 +22,13 @@ PLACES = 8
 
 def agv_page(done: Study, path: str | Path) -> list[Path]:
     """Draw the page of a study and write it beside `path` as PNG and PDF; return both files."""
-    page = style.figure(15.0, 7.6)
-    grid = page.add_gridspec(2, 4, left=0.045, right=0.985, top=0.87, bottom=0.07, hspace=0.36,
-                             wspace=0.27)
+    one, two = done.path.angles[-1]
+    page, grid = style.page(
+        f'{done.agv.name}: {np.degrees(done.circle.angle):g}° on a circle of '
+        f'{done.circle.radius:g} m in {done.circle.duration:g} s',
+        [f'wheels turn by {one:.2f} and {two:.2f} rad',
+         f'direct dynamics returns to the path within {largest(done.finest):.1e} rad'],
+        size=(15.0, 7.6), rows=2, columns=4, left=0.045, wspace=0.27)
     panels = [page.add_subplot(grid[k // 4, k % 4]) for k in range(8)]
     _trajectory(panels[0], done)
     _sweep(panels[1], done)
@@ -37,13 +41,6 @@ def agv_page(done: Study, path: str | Path) -> list[Path]:
         _joints(axes, done, title, label, values)
     _errors(panels[6], done)
     _floors(panels[7], done)
-    one, two = done.path.angles[-1]
-    page.text(0.045, 0.958, f'{done.agv.name}: {np.degrees(done.circle.angle):g}° on a circle of '
-              f'{done.circle.radius:g} m in {done.circle.duration:g} s', fontsize=13,
-              fontweight='bold', va='center')
-    page.text(0.045, 0.922, f'wheels turn by {one:.2f} and {two:.2f} rad;   direct dynamics '
-              f'comes back to the path within {largest(done.finest):.1e} rad', fontsize=9.5,
-              va='center', color='#333333')
     return style.save(page, path)
 
 

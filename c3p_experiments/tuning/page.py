@@ -21,21 +21,17 @@ WIDE = 5.0
 
 def tune_page(scenarios: Scenarios, tuned: Tuned, path: str | Path) -> list[Path]:
     """Draw the page of a search in `scenarios`; write PNG and PDF beside `path`, return both."""
-    page = style.figure(12.0, 7.4)
-    grid = page.add_gridspec(2, 2, left=0.06, right=0.98, top=0.865, bottom=0.07, hspace=0.34,
-                             wspace=0.2)
+    page, grid = style.page(
+        f'{scenarios.robot}: {scenarios.controller} tuned on the {scenarios.plant} plant, '
+        f'{len(tuned.history)} evaluations of {len(tuned.start.judgements)} drives, seed '
+        f'{scenarios.seed}',
+        [f'cost {tuned.start.cost:.3f} → {tuned.best.cost:.3f}',
+         f'in drives outside the search {tuned.start_check:.3f} → {tuned.best_check:.3f}'],
+        alert=tuned.best_check > tuned.start_check, size=(12.0, 7.4), rows=2, columns=2)
     _convergence(page.add_subplot(grid[0, 0]), tuned)
     _parameters(page.add_subplot(grid[0, 1]), tuned)
     _drives(page.add_subplot(grid[1, 0]), tuned)
     _terms(page.add_subplot(grid[1, 1]), tuned)
-    page.text(0.06, 0.958, f'{scenarios.robot}: {scenarios.controller} tuned on the '
-              f'{scenarios.plant} plant, {len(tuned.history)} evaluations of '
-              f'{len(tuned.start.judgements)} drives, seed {scenarios.seed}', fontsize=13,
-              fontweight='bold', va='center')
-    worse = tuned.best_check > tuned.start_check
-    page.text(0.06, 0.922, f'cost {tuned.start.cost:.3f} → {tuned.best.cost:.3f};   in drives '
-              f'that the search never saw {tuned.start_check:.3f} → {tuned.best_check:.3f}',
-              fontsize=9.5, va='center', color=style.ALERT if worse else '#333333')
     return style.save(page, path)
 
 

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import c3p_controller
-from c3p_controller.path_controller import PathGains
-from c3p_controller.position_controller import PositionGains
-from c3p_controller.torque_laws import LAWS, PAPER
-from c3p_controller.velocity_controller import VelocityGains
+from c3p_controller import PAPER
+from c3p_controller.controllers import TABLE
+from c3p_controller.goals.path_controller import PathGains
+from c3p_controller.paper.exponential import PositionGains
+from c3p_controller.paper.velocity import VelocityGains
 from c3p_ros.schema import read_schema
 
 NODES = ('velocity_controller', 'position_controller')
@@ -114,7 +115,7 @@ def tunables(controller: str) -> list[str]:
                   ('position_controller.', {f.name for f in fields(PositionGains)})]
     else:
         groups = [(f'velocity_controller.{controller}.',
-                   {f.name for f in fields(LAWS[controller][1])}),
+                   {f.name for f in fields(TABLE[controller].settings)}),
                   ('position_controller.path.', {f.name for f in fields(PathGains)}),
                   ('position_controller.', {'speed'})]
     return [name for name, entry in schemas().items() if entry['type'] == 'double'

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Vehicles whose wheels roll without slip over any ground: closed chains of joints and contacts.
+Vehicles that roll without slip over any ground: closed chains of joints and contacts.
 
-A vehicle is a description (joints, wheels) and nothing else; `place` puts it on the ground,
-`velocity` says how it moves, `simulate` drives it. Auchter and Moore, Off-road robot modeling with
+A vehicle is a description of joints and wheels. `place` puts it on the ground, `velocity` returns
+its motion, `simulate` drives it. Auchter and Moore, Off-road robot modeling with
 dextrous manipulation kinematics, with the errata of docs/papers/auchter_moore.md.
 """
 

@@ -4,15 +4,15 @@
 Compiled geometry of a vehicle on the ground: chains, contact frames, mismatch of the two sides.
 
 The state is one vector: p (3), quaternion (w, x, y, z), θ (m), η = (u, v, x, y, ψ) of each wheel.
-A wheel's surface is one of revolution, so its point at (u, v) stands where one at u + α of a
-wheel that does not turn would stand: no frame is ever turned by the spin α. One row of `contact`:
+A wheel's surface is one of revolution, so its point at (u, v) coincides with that at u + α of a
+wheel that does not turn: no frame is turned by the spin α. One row of `contact`:
 
 C   contact point by the chain         WX, WY, WZ  contW by the chain, z out of the wheel
 G   contact point by the ground        GX, GY, GZ  contG, z out of the ground
 WHEEL, GROUND  metric, curvature, torsion as `rolling_contact._kernels` has them
 PSI            cos ψ, sin ψ
 OFF, TWIST     C − G and the rotation of contW by the chain from contW by the ground, in contW
-OWN            what the joints give the touching point and the wheel in the platform: w_i, angular
+OWN            velocity of the touching point and of the wheel in the platform: w_i, angular
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ C, WX, WY, WZ, G, GX, GY, GZ, WHEEL, GROUND, PSI, OFF, TWIST, OWN, WIDTH = (
 
 class Work(NamedTuple):
     """
-    Memory of the kernels: frame of each body, contacts, Jacobian columns, equations, remarks.
+    Memory of the kernels: frame of each body, contacts, Jacobian columns, equations, notes.
 
     `note`: margin (smallest eigenvalue of Kw + K*, 1/m), its wheel, angular velocity of the
     platform in {G} (3), smallest to largest pivot of the input constraints.
@@ -176,7 +176,7 @@ def geometry(vehicle, ground, state, work):
         ground_side(ground, state[at + 2], state[at + 3], contact, i)
         contact[i, PSI + 1], contact[i, PSI] = sine_cosine(state[at + 4])
         size = mismatch(contact, i)
-        # a number that is not finite is the worst there is
+        # a mismatch that is not finite is the largest
         if not size <= worst:
             worst = size
     return worst

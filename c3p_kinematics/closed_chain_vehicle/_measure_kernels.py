@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ANN001, ANN202 (the compiler infers the types)
-"""
-Compiled measures of a run: how well chains close, wheels roll and their material stands still.
-
-Material slip takes nothing from the Jacobians: the motion is integrated a little way ahead and
-back (material.py), and the chain alone says where the touching point of the wheel goes.
-"""
+"""Compiled measures of a run: residuals of closure and rolling, touching material points."""
 
 from __future__ import annotations
 
@@ -32,7 +27,7 @@ from c3p_kinematics.closed_chain_vehicle._geometry_kernels import (
 )
 from c3p_kinematics.closed_chain_vehicle._rate_kernels import columns, wheel_motion
 from c3p_kinematics.compiled import inlined, kernel
-from c3p_kinematics.rolling_contact._kernels import rolling_rates
+from c3p_kinematics.rolling_contact._kernels import rates
 
 
 @inlined
@@ -85,8 +80,8 @@ def rolling_error(contact, i, state, rate, turn, at):
     ground = (contact[i, GROUND], contact[i, GROUND + 1], contact[i, GROUND + 2],
               contact[i, GROUND + 3], contact[i, GROUND + 4], contact[i, GROUND + 5],
               contact[i, GROUND + 6], contact[i, GROUND + 7])
-    u, v, gx, gy, psi, _ = rolling_rates(wheel, ground, contact[i, PSI], contact[i, PSI + 1],
-                                         wx, wy, wz)
+    u, v, gx, gy, psi, _ = rates(wheel, ground, contact[i, PSI], contact[i, PSI + 1],
+                                 wx, wy, wz, 0.0, 0.0)
     return (vx * vx + vy * vy + vz * vz + (rate[at] - u) ** 2 + (rate[at + 1] - v) ** 2
             + (rate[at + 2] - gx) ** 2 + (rate[at + 3] - gy) ** 2 + (rate[at + 4] - psi) ** 2)
 

@@ -1,32 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ANN001, ANN202 (the compiler infers the types)
 """
-Compiled motion: explicit Runge-Kutta steps, the closure held after each, events watched for.
+Compiled motion: explicit Runge-Kutta steps with stabilised closure and event detection.
 
-Everything between two calls from Python happens here: a run is one call.
+A run is one call: trial step, checks of the trial state, acceptance, record.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
-import numpy as np
-
-from c3p_kinematics.closed_chain_vehicle._geometry_kernels import (
-    POSE,
-    Work,
-    geometry,
-    workspace,
-)
+from c3p_kinematics.closed_chain_vehicle._geometry_kernels import POSE, geometry
 from c3p_kinematics.closed_chain_vehicle._rate_kernels import correction, velocities
-from c3p_kinematics.closed_chain_vehicle._scan_kernels import scan, scan_memory
-from c3p_kinematics.compiled import inlined, kernel
+from c3p_kinematics.closed_chain_vehicle._scan_kernels import scan
+from c3p_kinematics.compiled import inlined, kernel, spliced
 from c3p_kinematics.rolling_contact._kernels import TORUS
 
-# what ended a run
+# events that end a run
 (NOTHING, NOT_FINITE, SHARP, RANK, LIMIT, OUTSIDE, OPEN, SECOND, TOO_SMALL) = range(9)
-# how the closure is held
+# stabilisations of the closure
 NONE, PROJECTION, BAUMGARTE = range(3)
 
 # closure that the projection reaches, m and rad: some hundred roundings of a number of size one
@@ -38,74 +30,10 @@ MOST_CORRECTIONS = 6
 # margin (1/m) below which Kw + K* counts as not positive definite: the contact would run 1e6 times
 # as fast as the wheel turns
 LEAST_MARGIN = 1e-6
-# an event is met by steps down to this share of the given one
+# steps are shortened before an event down to this fraction of the given one
 SMALLEST = 1.0 / 1024.0
 # safety of the step control, and its bounds
 SAFETY, SHRINK, GROW = 0.9, 0.2, 4.0
-
-
-class Tableau(NamedTuple):
-    """An explicit Runge-Kutta method: stages a, weights b, times c, weights of the error e."""
-
-    a: np.ndarray
-    b: np.ndarray
-    c: np.ndarray
-    e: np.ndarray
-
-
-class Settings(NamedTuple):
-    """
-    How a run goes; all numbers are floats.
-
-    Period of the records, largest step, tolerance of adaptive steps in m (0: fixed steps), kind of
-    stabilisation, rate of Baumgarte's (1/s), travel between two scans in m (infinite: none),
-    radius of the sharpest hollow, and the patch from x, to x, from y, to y.
-    """
-
-    period: float
-    step: float
-    tolerance: float
-    stabilisation: float
-    rate: float
-    travel: float
-    hollow: float
-    from_x: float
-    to_x: float
-    from_y: float
-    to_y: float
-
-
-class Inputs(NamedTuple):
-    """What is asked of the joints: table of rates, 1/√weight, feedback, limits, error lengths."""
-
-    table: np.ndarray
-    scale: np.ndarray
-    gain: np.ndarray
-    limits: np.ndarray
-    lengths: np.ndarray
-
-
-class March(NamedTuple):
-    """Memory of a run: workspace, stages, states, inputs, and what the scan needs."""
-
-    work: Work
-    stage: np.ndarray
-    state: np.ndarray
-    trial: np.ndarray
-    saved: np.ndarray
-    rate: np.ndarray
-    delta: np.ndarray
-    desired: np.ndarray
-    grid: np.ndarray
-    found: np.ndarray
-
-
-def march(m, n, links, settling, stages):
-    """Return the memory of a run; sizes as `workspace`, and the stages of the method."""
-    size = POSE + m + 5 * n
-    return March(workspace(m, n, links, settling), np.zeros((stages, size)), np.zeros(size),
-                 np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(m),
-                 *scan_memory(n))
 
 
 @kernel
@@ -116,20 +44,20 @@ def copy(source, target):
 
 
 @kernel
-def keep(at, state, rate, desired, note, states, rates, desireds, turns):
+def keep(at, state, rate, desired, note, records):
     """Write record `at`."""
     for j in range(len(state)):
-        states[at, j], rates[at, j] = state[j], rate[j]
+        records.states[at, j], records.rates[at, j] = state[j], rate[j]
     for j in range(len(desired)):
-        desireds[at, j] = desired[j]
+        records.desired[at, j] = desired[j]
     for j in range(3):
-        turns[at, j] = note[2 + j]
+        records.turning[at, j] = note[2 + j]
 
 
 @inlined
-def asked(table, k, s, gain, state, desired):
+def requested(table, k, s, gain, state, desired):
     """
-    Write the desired rates at share s of period k, less the feedback ``gain θ``.
+    Write the desired rates at the fraction s of period k, less the feedback ``gain θ``.
 
     `table` holds one row, or three of each period: begin, middle, end, of which the last is the
     first of the next. They are joined by a parabola, which Runge-Kutta's midpoints need exactly.
@@ -178,7 +106,7 @@ def project(vehicle, ground, state, work, delta):
 
 @kernel
 def pull(vehicle, state, work, rate, delta, out):
-    """Add Baumgarte's share: the Newton step of the closure, taken at `rate` per second."""
+    """Add Baumgarte's feedback: the Newton step of the closure, taken at `rate` per second."""
     correction(vehicle, state, work, delta)
     for j in range(len(state)):
         out[j] += rate * delta[j]
@@ -196,7 +124,7 @@ def combine(tableau_row, count, stage, h, state, trial):
 
 @inlined
 def wrong(settings, limits, wheels, note, state, left, rank, first_rank):
-    """Return what is wrong with a state: code, wheel or joint or rank, number."""
+    """Return the event of a state: code, wheel or joint or rank, number."""
     m = limits.shape[0]
     if not math.isfinite(left):
         return NOT_FINITE, 0, left
@@ -233,89 +161,109 @@ def alone(vehicle, state, hollow):
     return True
 
 
-@kernel
-def drive(vehicle, ground, settings, inputs, tableau, memory, count, every, states, rates,
-          desireds, turns):
-    """
-    Run `count` periods from ``memory.state``, keeping every so many of them.
+@spliced
+def rate_at(vehicle, settings, inputs, work, desired, delta, k, s, state, out):
+    """Write the rate of a state whose geometry is in the workspace; return the rank."""
+    requested(inputs.table, k, s, inputs.gain, state, desired)
+    rank = velocities(vehicle, state, desired, inputs.scale, work, out)
+    if settings.stabilisation == BAUMGARTE:
+        pull(vehicle, state, work, settings.rate, delta, out)
+    return rank
 
-    Returns the periods that were reached, the time of the last state, and what ended the run:
-    code, wheel or joint or rank, number. The last state is in ``memory.state``.
+
+@spliced
+def try_step(vehicle, ground, settings, inputs, tableau, memory, k, done, h, stages):
+    """Write the trial state a step h later; return its estimated error, m (0: fixed steps)."""
+    stage, state, trial, last = memory.stage, memory.state, memory.trial, len(tableau.c)
+    work, desired, delta = memory.work, memory.desired, memory.delta
+    # the rate at the begin of the step is known: stage 0
+    for i in range(1, stages):
+        combine(tableau.a[i], i, stage, h, state, trial)
+        geometry(vehicle, ground, trial, work)
+        rate_at(vehicle, settings, inputs, work, desired, delta, k,
+                (done + tableau.c[i] * h) / settings.period, trial, stage[i])
+    combine(tableau.b, last, stage, h, state, trial)
+    unit_quaternion(trial)
+    error = 0.0
+    if settings.tolerance > 0.0 and stages > 1:
+        for j in range(len(state)):
+            difference = 0.0
+            for i in range(last):
+                difference += tableau.e[i] * stage[i, j]
+            error = max(error, abs(h * difference) * inputs.lengths[j])
+    return error
+
+
+@inlined
+def speed_of(rate, note, lengths):
+    """Return the speed of the platform; its turning moves the wheels about half its size."""
+    return (math.sqrt(rate[0] ** 2 + rate[1] ** 2 + rate[2] ** 2) + 0.5 * lengths[3]
+            * math.sqrt(note[2] ** 2 + note[3] ** 2 + note[4] ** 2))
+
+
+@kernel
+def drive(vehicle, ground, plan, memory, every, records):
     """
-    work, stage, state, trial = memory.work, memory.stage, memory.state, memory.trial
-    rate, desired, note, last = memory.rate, memory.desired, memory.work.note, len(tableau.c)
-    fixed, scanning = settings.tolerance <= 0.0, settings.travel < math.inf
-    first_rank, fresh, error = 0, True, 0.0
+    Run ``plan.count`` periods from ``memory.state``, keeping every `every`-th of them.
+
+    Returns the number of periods reached, the time of the last state, and the event that ended the
+    run: code, wheel or joint or rank, number. The last state is in ``memory.state``.
+    """
+    # parts of the tuples once: each access counts the references of their arrays
+    settings, inputs, tableau = plan.settings, plan.inputs, plan.tableau
+    work, note, stages = memory.work, memory.work.note, len(plan.tableau.c)
+    desired, delta = memory.desired, memory.delta
+    adaptive, scanning = settings.tolerance > 0.0, settings.travel < math.inf
+    # fresh: the first state, or the one gone back to, is checked without a step
+    first_rank, fresh = 0, True
     k, done, travelled, careful, saved_k, saved_done = 0, 0.0, 0.0, 0.0, 0, 0.0
     trying = min(settings.step, settings.period)
     while True:
-        # the step, or for the first state and one that was gone back to, none
+        # trial step
         h = 0.0 if fresh else min(trying, settings.period - done)
-        for i in range(1, 1 if fresh else last):
-            combine(tableau.a[i], i, stage, h, state, trial)
-            asked(inputs.table, k, (done + tableau.c[i] * h) / settings.period, inputs.gain, trial,
-                  desired)
-            geometry(vehicle, ground, trial, work)
-            velocities(vehicle, trial, desired, inputs.scale, work, stage[i])
-            if settings.stabilisation == BAUMGARTE:
-                pull(vehicle, trial, work, settings.rate, memory.delta, stage[i])
-        combine(tableau.b, last, stage, h, state, trial)
-        unit_quaternion(trial)
-        if not (fixed or fresh):
-            error = 0.0
-            for j in range(len(state)):
-                share = 0.0
-                for i in range(last):
-                    share += tableau.e[i] * stage[i, j]
-                error = max(error, abs(h * share) * inputs.lengths[j])
-            if not error <= settings.tolerance:
-                shrink = SAFETY * (settings.tolerance / error) ** 0.2
-                trying = h * (max(SHRINK, shrink) if math.isfinite(error) else SHRINK)
-                if trying < SMALLEST * SMALLEST * settings.step:
-                    return k, k * settings.period + done, TOO_SMALL, 0, error
-                continue
-        # the rate there, which the next step begins with
+        error = try_step(vehicle, ground, settings, inputs, tableau, memory, k, done, h,
+                         1 if fresh else stages)
+        if not error <= settings.tolerance:
+            shrink = SAFETY * (settings.tolerance / error) ** 0.2
+            trying = h * (max(SHRINK, shrink) if math.isfinite(error) else SHRINK)
+            if trying < SMALLEST * SMALLEST * settings.step:
+                return k, k * settings.period + done, TOO_SMALL, 0, error
+            continue
+        # event: from the trial state, whose rate begins the next step
         if settings.stabilisation == PROJECTION:
-            left = project(vehicle, ground, trial, work, memory.delta)
+            left = project(vehicle, ground, memory.trial, work, delta)
         else:
-            left = geometry(vehicle, ground, trial, work)
-        asked(inputs.table, k, (done + h) / settings.period, inputs.gain, trial, desired)
-        rank = velocities(vehicle, trial, desired, inputs.scale, work, rate)
-        if settings.stabilisation == BAUMGARTE:
-            pull(vehicle, trial, work, settings.rate, memory.delta, rate)
+            left = geometry(vehicle, ground, memory.trial, work)
+        rank = rate_at(vehicle, settings, inputs, work, desired, delta, k,
+                       (done + h) / settings.period, memory.trial, memory.rate)
         if fresh and k == 0:
             first_rank = rank
-        code, which, number = wrong(settings, inputs.limits, vehicle.wheel.shape[0], note, trial,
-                                    left, rank, first_rank)
-        # what the platform turns moves the wheels about as far as its size
-        speed = (math.sqrt(rate[0] ** 2 + rate[1] ** 2 + rate[2] ** 2) + 0.5 * inputs.lengths[3]
-                 * math.sqrt(note[2] ** 2 + note[3] ** 2 + note[4] ** 2))
-        way = travelled + h * speed
-        looked = scanning and (fresh or way >= settings.travel or careful > 0.0)
-        if code == NOTHING and looked and not alone(vehicle, trial, settings.hollow):
+        code, which, number = wrong(settings, inputs.limits, vehicle.wheel.shape[0], note,
+                                    memory.trial, left, rank, first_rank)
+        path = travelled + h * speed_of(memory.rate, note, inputs.lengths)
+        looked = scanning and (fresh or path >= settings.travel or careful > 0.0)
+        if code == NOTHING and looked and not alone(vehicle, memory.trial, settings.hollow):
             which = scan(vehicle, ground, work.frame, memory.grid, memory.found)
             if which >= 0:
                 code, number = SECOND, memory.found[which, 0]
-        if code != NOTHING and scanning and careful <= 0.0 and travelled > 0.0:
-            # a wheel may have touched twice since the last scan: again from there, looking after
-            # each step
-            copy(memory.saved, state)
-            k, done, travelled, careful, fresh = saved_k, saved_done, 0.0, 2.0 * way, True
-            continue
         if code != NOTHING:
-            if fresh or h <= SMALLEST * settings.step:
-                if fresh:
-                    copy(trial, state)
-                    copy(rate, stage[0])
+            if scanning and careful <= 0.0 and travelled > 0.0:
+                # a wheel may have touched twice since the last scan: back to it, and scan after
+                # each step
+                copy(memory.saved, memory.state)
+                k, done, travelled, careful, fresh = saved_k, saved_done, 0.0, 2.0 * path, True
+            elif not fresh and h > SMALLEST * settings.step:
+                trying = 0.5 * h
+            else:
                 break
-            trying = 0.5 * h
             continue
+        # accept
         done += h
-        careful -= way - travelled
-        travelled = way
-        copy(trial, state)
-        copy(rate, stage[0])
-        if not (fixed or fresh):
+        careful -= path - travelled
+        travelled = path
+        copy(memory.trial, memory.state)
+        copy(memory.rate, memory.stage[0])
+        if adaptive and not fresh:
             grow = SAFETY * (settings.tolerance / max(error, 1e-300)) ** 0.2
             trying = min(settings.step, h * min(GROW, max(grow, SHRINK)))
         start = fresh and k == 0 and done == 0.0
@@ -323,12 +271,15 @@ def drive(vehicle, ground, settings, inputs, tableau, memory, count, every, stat
         if done >= settings.period * (1.0 - 1e-9):
             k, done = k + 1, 0.0
         if looked:
-            copy(state, memory.saved)
+            copy(memory.state, memory.saved)
             travelled, saved_k, saved_done = 0.0, k, done
         if (start or done == 0.0) and k % every == 0:
-            keep(k // every, state, rate, desired, note, states, rates, desireds, turns)
-        if k >= count:
+            keep(k // every, memory.state, memory.rate, desired, note, records)
+        if k >= plan.count:
             return k, k * settings.period, NOTHING, 0, 0.0
-    if fresh and k == 0:
-        keep(0, state, rate, desired, note, states, rates, desireds, turns)
+    if fresh:
+        copy(memory.trial, memory.state)
+        copy(memory.rate, memory.stage[0])
+        if k == 0:
+            keep(0, memory.state, memory.rate, desired, note, records)
     return k, k * settings.period + done, code, which, number

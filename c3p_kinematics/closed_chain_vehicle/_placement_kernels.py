@@ -3,9 +3,9 @@
 """
 Compiled search for a pose in which every wheel touches the ground, x, y, yaw and θ given.
 
-The platform is laid on the plane through the ground under the wheel centres, each wheel touches
-with the point that looks against the ground's normal, and Newton steps of the closure do the rest.
-A wheel that is then inside the ground elsewhere is made to touch there instead.
+First guess: the platform parallel to the plane through the ground under the wheel centres, each
+wheel touching with the point whose normal opposes the ground's. Newton steps of the closure
+follow. A wheel that is then inside the ground elsewhere touches there instead.
 """
 
 from __future__ import annotations
@@ -44,13 +44,11 @@ from c3p_kinematics.compiled import inlined, kernel
 from c3p_kinematics.rolling_contact._kernels import CYLINDER, ELLIPSOID, profile
 from c3p_kinematics.terrain._kernels import height
 
-# passes of laying the platform on the plane under its wheels, of finding where a wheel looks
-# against the normal
+# iterations: platform onto the plane under its wheels, wheel point against the normal
 LAYINGS, LOOKS = 3, 3
-# what one Newton step may change: a contact point by this share of the wheel's radius, the
-# platform by this angle
+# limits of one Newton step: motion of a contact point per wheel radius, rotation of the platform
 FAR, TILT = 0.5, 0.3
-# changes of a contact to another place of the same wheel before it is said to touch twice
+# changes of a contact to another place of the same wheel before it counts as a second contact
 MOST_MOVES = 12
 
 
@@ -67,7 +65,7 @@ def tread_at(kind, parameters, angle):
 
 @kernel
 def meet(vehicle, ground, state, work, i, angle, v):
-    """Let wheel i touch with its point at (u + α, v): write η from where that point is."""
+    """Make wheel i touch with its point at (u + α, v): write η from the position of that point."""
     m, contact = vehicle.tree.shape[0], work.contact
     spin = state[POSE + vehicle.chain[vehicle.wheel[i, 1] - 1, 1]]
     wheel_side(vehicle, i, work.frame, 0.0, angle, v, contact)
@@ -83,7 +81,7 @@ def meet(vehicle, ground, state, work, i, angle, v):
 
 @inlined
 def look(vehicle, ground, state, work, i):
-    """Let wheel i touch with the point that looks against the normal of the ground there."""
+    """Make wheel i touch with the point whose normal opposes that of the ground."""
     body = work.frame[vehicle.chain[vehicle.wheel[i, 1] - 1, 0] + 1]
     kind, lengths = vehicle.wheel[i, 2], vehicle.profile[i]
     ground_side(ground, body[9], body[10], work.contact, i)
@@ -132,8 +130,8 @@ def lay(vehicle, ground, state, work):
 
 
 @inlined
-def share(vehicle, delta):
-    """Return the share of a Newton step that stays within what one step may change."""
+def damping(vehicle, delta):
+    """Return the fraction of a Newton step that keeps within the limits of one step."""
     m, most = vehicle.tree.shape[0], 1.0
     tilt = 2.0 * math.sqrt(delta[3] ** 2 + delta[4] ** 2 + delta[5] ** 2 + delta[6] ** 2)
     if tilt > TILT:
@@ -141,9 +139,9 @@ def share(vehicle, delta):
     for i in range(vehicle.wheel.shape[0]):
         at = POSE + m + 5 * i
         radius = profile(vehicle.wheel[i, 2], vehicle.profile[i], 0.0)[0]
-        way = math.sqrt(delta[at + 2] ** 2 + delta[at + 3] ** 2)
-        if way * most > FAR * radius:
-            most = FAR * radius / way
+        moved = math.sqrt(delta[at + 2] ** 2 + delta[at + 3] ** 2)
+        if moved * most > FAR * radius:
+            most = FAR * radius / moved
     return most
 
 
@@ -165,10 +163,11 @@ def settle(vehicle, ground, state, memory, most):
     """
     Solve for the pose from a guess of it; the state's η is not used.
 
-    Returns Newton steps, what is left open, code and wheel of what is wrong, and a number: the
-    margin or the depth.
+    Returns Newton steps, open closure, code and wheel of the failure, and a number: the margin or
+    the depth.
     """
     work = memory.work
+    # first guess: platform parallel to the ground, wheels touching against the normal
     for k in range(LAYINGS + 1):
         platform_frame(state, work.frame)
         chains(vehicle, state, work.frame)
@@ -176,6 +175,7 @@ def settle(vehicle, ground, state, memory, most):
             lay(vehicle, ground, state, work)
     for i in range(vehicle.wheel.shape[0]):
         look(vehicle, ground, state, work, i)
+    # damped Newton steps; a closed pose with a wheel inside the ground moves that contact there
     moves, left = 0, math.inf
     for steps in range(most):
         left = geometry(vehicle, ground, state, work)
@@ -195,7 +195,7 @@ def settle(vehicle, ground, state, memory, most):
                  memory.found[inside, 2])
             left = geometry(vehicle, ground, state, work)
         correction(vehicle, state, work, memory.delta)
-        part = share(vehicle, memory.delta)
+        part = damping(vehicle, memory.delta)
         for j in range(len(state)):
             state[j] += part * memory.delta[j]
         unit_quaternion(state)

@@ -3,12 +3,12 @@
 """
 Compiled velocities of a vehicle that rolls without slip, in the reduced form.
 
-The material point of each wheel that touches the ground stands still,
+The material point of each wheel that touches the ground has velocity zero,
 
     v_P + ω × (c_i − p) + w_i = 0        w_i = Σ_j J_ij θ̇_j
 
 with J_ij = a_j × (c_i − o_j), or a_j of a sliding joint. Three contacts a triangle apart give v_P
-and ω; what they leave says that the w_i move the contacts as one rigid body:
+and ω; the remaining equations require that the w_i move the contacts as one rigid body:
 with e = c_b − c_a, f = c_c − c_a, N = e × f, D = w_b − w_a, E = w_c − w_a
 
     e·D = 0    f·E = 0    f·D + e·E = 0    ω = (−(D·f) N + (D·N) f − (E·N) e)/N²
@@ -40,12 +40,12 @@ from c3p_kinematics.closed_chain_vehicle.description import SLIDING
 from c3p_kinematics.compiled import inlined, kernel
 from c3p_kinematics.rolling_contact import _kernels as contact_kernels
 
-# share of the longest row below which a row counts as made of the others: what rounding leaves of
-# rows that cancel is 1e-15, and a constraint this weak would answer 1e-8 rad with full speed
+# fraction of the longest row below which a row counts as dependent: rounding leaves 1e-15 of rows
+# that cancel, and a constraint this weak would respond to 1e-8 rad with full speed
 RANK_TOLERANCE = 1e-8
 # (sine of the angle between two sides)² below which three contacts count as on one line
 LINE_TOLERANCE = 1e-12
-# a row that is left with less than this share of the longest is made orthogonal once more
+# a row reduced below this fraction of its length is made orthogonal once more
 TWICE = 0.5
 
 
@@ -80,19 +80,19 @@ def orthonormalise(rows, width):
             if left > TWICE * length or left <= RANK_TOLERANCE * longest:
                 break
             length = left
-        share = 0.0
+        scale = 0.0
         if left > RANK_TOLERANCE * longest:
             rank += 1
             smallest = min(smallest, left)
-            share = 1.0 / left
+            scale = 1.0 / left
         for j in range(width + 1):
-            rows[i, j] *= share
+            rows[i, j] *= scale
     return rank, smallest / longest if rank else 0.0
 
 
 @inlined
 def columns(vehicle, work):
-    """Write the velocity of each contact point that each joint of its chain gives it."""
+    """Write the velocity of each contact point by a unit rate of each joint of its chain."""
     tree, frame, contact, column = vehicle.tree, work.frame, work.contact, work.column
     for i in range(vehicle.wheel.shape[0]):
         for link in range(vehicle.wheel[i, 0], vehicle.wheel[i, 1]):
@@ -178,7 +178,7 @@ def constrain(vehicle, desired, scale, work, first, second, third, e, f, n, squa
 
 @kernel
 def further(contact, rows, first, second, third, e, f, n, square, i, at, j, w):
-    """Add what one joint of wheel i does to the rows of the wheels beyond the triangle."""
+    """Add the effect of one joint of wheel i on the rows of the wheels beyond the triangle."""
     none = (0.0, 0.0, 0.0)
     less = (-w[0], -w[1], -w[2])
     turn = none
@@ -202,7 +202,7 @@ def further(contact, rows, first, second, third, e, f, n, square, i, at, j, w):
 
 @inlined
 def wheel_motion(vehicle, rate, work):
-    """Write OWN of each contact: what the joint rates in the rate of a state give its wheel."""
+    """Write OWN of each contact: the motion of its wheel by the joint rates of a state."""
     contact, column, frame = work.contact, work.column, work.frame
     for i in range(vehicle.wheel.shape[0]):
         for k in range(6):
@@ -299,10 +299,9 @@ def correction(vehicle, state, work, delta):
     """
     Write the Newton step of the closure from the mismatches in `work`; return its rank.
 
-    Height, roll, pitch and the settling joints take up, with the least change, what the two sides
-    of the contacts are apart along the normals; the contact coordinates follow by the contact
-    equations with slip, in which a mismatch acts as a displacement of the wheel. x, y, yaw and the
-    other joints stay.
+    Height, roll, pitch and the settling joints close, with the least change, the mismatch of the
+    contacts along the normals. The contact coordinates follow by the contact equations with slip,
+    in which a mismatch acts as a displacement of the wheel. x, y, yaw and the other joints stay.
     """
     contact, line, tree, note = work.contact, work.normal, vehicle.tree, work.note
     columns(vehicle, work)
@@ -345,7 +344,7 @@ def correction(vehicle, state, work, delta):
 
 @inlined
 def follow(contact, i, state, rise, roll, pitch, delta, at):
-    """Write what the coordinates of a contact change in a Newton step; return the margin."""
+    """Write the change of a contact's coordinates in a Newton step; return the margin."""
     x, y, z = (contact[i, C] - state[0], contact[i, C + 1] - state[1],
                contact[i, C + 2] - state[2])
     vx, vy = contact[i, OWN] + pitch * z, contact[i, OWN + 1] - roll * z
@@ -367,6 +366,6 @@ def follow(contact, i, state, rise, roll, pitch, delta, at):
             true = margin
         if margin > 0.0:
             break
-        # far from a solution the ground may be sharper than the tyre: flat, it leads on
+        # far from a solution the ground may be sharper than the tyre: take it as flat
         contact[i, GROUND + 3], contact[i, GROUND + 4], contact[i, GROUND + 5] = 0.0, 0.0, 0.0
     return true

@@ -5,8 +5,8 @@ Compiled search for places where a wheel is inside the ground.
 
 A wheel that touches at one point with Kw + K* positive definite is outside the ground around it;
 somewhere else it may be inside. The gap at a point of the wheel is its height over the ground
-along the vertical, shortened by the slope. A grid over the side of the tread that looks down
-finds its valleys, a shrinking cross the bottom of each.
+along the vertical, shortened by the slope. A grid over the lower side of the tread finds its
+valleys, a shrinking cross the bottom of each.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import math
 
 import numpy as np
 
-from c3p_kinematics.closed_chain_vehicle._geometry_kernels import POSE
 from c3p_kinematics.compiled import inlined, kernel
 from c3p_kinematics.rolling_contact._kernels import CYLINDER, profile
 from c3p_kinematics.terrain._kernels import height, sine_cosine
@@ -23,11 +22,11 @@ from c3p_kinematics.terrain._kernels import height, sine_cosine
 # grid points round the wheel and across the tread, and how often the cross is halved: a cell is
 # 5 cm of a 0.3 m wheel, its 1/64 leaves less than 1e-5 m of the depth of a valley unseen
 ROUND, ACROSS, HALVINGS = 36, 7, 6
-# share of the outer radius by which a wheel may be inside: above what the last cross leaves, far
-# below what a tyre gives
+# permitted depth of a wheel in the ground per outer radius: above the error of the last cross, far
+# below the deflection of a tyre
 DEPTH = 2e-4
-# valleys whose grid point is further from the ground than this share of the radius are not tried:
-# the bottom lies at most half a cell from it
+# valleys whose grid point is further from the ground than this fraction of the radius are skipped:
+# the bottom is at most half a cell from it
 NEAR = 0.1
 
 
@@ -41,7 +40,7 @@ def tread_end(kind, parameters):
 
 @inlined
 def gap(vehicle, ground, i, body, angle, v):
-    """Return how far a point of wheel i is from the ground, m, and how much it looks down."""
+    """Return the distance of a point of wheel i from the ground, m; inf if it faces upwards."""
     r, h, dr, dh, _, _ = profile(vehicle.wheel[i, 2], vehicle.profile[i], v)
     s, c = sine_cosine(angle)
     # z of the outward normal, of any length
@@ -107,7 +106,7 @@ def scan(vehicle, ground, frame, grid, found):
     """
     Write gap, angle and v of the deepest point of each wheel; return a wheel inside the ground.
 
-    −1 if there is none. `found` is (n, 3); `frame` is that of `geometry`.
+    −1 without such a wheel. `found` is (n, 3); `frame` is that of `geometry`.
     """
     inside, worst = -1, 0.0
     for i in range(vehicle.wheel.shape[0]):
@@ -122,9 +121,3 @@ def scan(vehicle, ground, frame, grid, found):
 def scan_memory(n):
     """Return `grid` and `found` for n wheels."""
     return np.empty((ROUND, ACROSS)), np.empty((n, 3))
-
-
-@kernel
-def spin_angle(vehicle, state, i):
-    """Return the spin of wheel i."""
-    return state[POSE + vehicle.chain[vehicle.wheel[i, 1] - 1, 1]]

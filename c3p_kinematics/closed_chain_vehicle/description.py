@@ -2,9 +2,9 @@
 """
 A vehicle as a description: a tree of joints under a platform whose leaves are wheels.
 
-The frames are those of a URDF: with every joint variable q_j at zero the frame of joint j stands
-in its parent's by ``Trans(origin) rotation``; q_j turns it about (or moves it along) ``axis``. The
-parent of a joint is the one named before it in the wheels' lists, the platform {P} for the first.
+The frames are those of a URDF: with every joint variable q_j at zero the frame of joint j is
+placed in its parent's by ``Trans(origin) rotation``; q_j turns it about (or moves it along)
+``axis``. The parent of a joint precedes it in the wheels' lists, the platform {P} the first.
 The last joint of each wheel is its spin about y of the wheel frame {W}.
 """
 
@@ -13,38 +13,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Array = NDArray[np.float64]
+from c3p_description.model import Array
+from c3p_kinematics.rolling_contact import WheelSurface
 
 REVOLUTE, PRISMATIC = 'revolute', 'prismatic'
-# how a joint moves, in `Packed.tree`; the spin of a wheel is apart because a surface of revolution
-# looks the same however far it has turned
+# motion of a joint, in `Packed.tree`; the spin of a wheel differs from a turning joint because a
+# surface of revolution does not change with it
 TURNING, SLIDING, SPINNING = range(3)
 # largest departure of a rotation matrix from orthogonality: what six printed decimals leave
 NOT_A_ROTATION = 1e-5
 
 
 class DescriptionError(ValueError):
-    """A description of which no vehicle can be made; the text names part, value and remedy."""
-
-
-class WheelSurface(Protocol):
-    """What a vehicle asks of a wheel's surface (`c3p_kinematics.rolling_contact`)."""
-
-    kind: int
-    parameters: Array
-
-    @property
-    def outer_radius(self) -> float:
-        """Greatest distance of the surface from the axle, m."""
+    """An invalid description of a vehicle; the text names part, value and remedy."""
 
 
 class GroundArrays(NamedTuple):
-    """A ground as the kernels take it: kind, parameters, table."""
+    """A ground for the kernels: kind, parameters, table."""
 
     kind: int
     parameters: Array
@@ -53,20 +43,20 @@ class GroundArrays(NamedTuple):
 
 class Packed(NamedTuple):
     """
-    A vehicle as the kernels take it.
+    A vehicle for the kernels.
 
     Attributes
     ----------
     tree : (m, 6) int array
         Joint by joint, parents first: variable, body of the parent (0 is the platform, j + 1 the
         body of row j), axis 0 to 2, TURNING, SLIDING or SPINNING, 1 if the parent's frame is
-        turned, and which settling joint it is, −1 if none.
+        turned, index of the settling joint or −1.
     fixed : (m, 12) array
         Rotation between the parent's frame and the joint's, row by row, and the origin in m.
     chain : (c, 2) int array
         All links of all chains: row of the tree and variable; the last of each wheel is its spin.
     wheel : (n, 3) int array
-        Where the chain of each wheel begins and ends in `chain`, and the kind of its surface.
+        Begin and end of the chain of each wheel in `chain`, and the kind of its surface.
     profile : (n, 3) array
         Parameters of each wheel's surface.
     """
@@ -80,13 +70,7 @@ class Packed(NamedTuple):
 
 def axis_rotation(axis: ArrayLike, angle: float) -> Array:
     """
-    Return the rotation by `angle` about `axis`, ``I + sin α [a]× + (1 − cos α) [a]×²``.
-
-    Parameters
-    ----------
-    axis : (3,) array_like
-        Of any length but zero.
-    angle : float, rad
+    Return the rotation by `angle` [rad] about `axis`, ``I + sin α [a]× + (1 − cos α) [a]×²``.
 
     Examples
     --------
@@ -124,12 +108,12 @@ class Joint:
         Of the joint's frame in its parent's while the variable is zero.
     kind : {'revolute', 'prismatic'}
     lower, upper : float, rad or m
-        A run ends where the variable leaves this range; infinite: no limit.
+        Range of the variable, at whose ends a run ends; infinite: no limit.
 
     Raises
     ------
     DescriptionError
-        An axis of length zero, a matrix that is no rotation, an unknown kind, an empty range.
+        An axis of length zero, a matrix that is not a rotation, an unknown kind, an empty range.
     """
 
     name: str
@@ -189,18 +173,13 @@ class Wheel:
 
 def predecessors(joints: Sequence[Joint], wheels: Sequence[Wheel]) -> dict[str, str | None]:
     """
-    Return the parent of each joint, parents first; None stands for the platform.
-
-    Parameters
-    ----------
-    joints : sequence of Joint
-    wheels : sequence of Wheel
+    Return the parent of each joint, parents first; None for the platform.
 
     Raises
     ------
     DescriptionError
-        A joint that does not exist, that belongs to no wheel, that has two parents, a spin that
-        is shared or not about y.
+        In the `wheels`: a joint that is not in `joints` or has two parents, a spin that two wheels
+        use or that is not about y. In the `joints`: one without a wheel.
     """
     known, parents = {joint.name: joint for joint in joints}, {}
     if len(known) != len(joints):
@@ -209,11 +188,11 @@ def predecessors(joints: Sequence[Joint], wheels: Sequence[Wheel]) -> dict[str, 
         before = None
         for name in wheel.joints:
             if name not in known:
-                raise DescriptionError(f'wheel {wheel.name}: there is no joint {name!r}; there '
-                                       f'are {sorted(known)}')
+                raise DescriptionError(f'wheel {wheel.name}: joint {name!r} does not exist; '
+                                       f'available: {sorted(known)}')
             if parents.setdefault(name, before) != before:
-                raise DescriptionError(f'joint {name} hangs on {parents[name]} and on {before}: '
-                                       'a joint has one parent; make it two joints')
+                raise DescriptionError(f'joint {name} has the parents {parents[name]} and '
+                                       f'{before}: a joint has one; make it two joints')
             before = name
     for wheel in wheels:
         spin = known[wheel.joints[-1]]
@@ -224,5 +203,5 @@ def predecessors(joints: Sequence[Joint], wheels: Sequence[Wheel]) -> dict[str, 
             raise DescriptionError(f'joint {spin.name}: a spin belongs to one wheel')
     idle = set(known) - set(parents)
     if idle:
-        raise DescriptionError(f'joints {sorted(idle)} belong to no wheel: leave them out')
+        raise DescriptionError(f'joints {sorted(idle)} do not lead to a wheel: leave them out')
     return parents

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A terrain as the kernels of a vehicle take it, and what bounds its hollows."""
+"""Kernel arrays of a terrain, and a bound of its hollows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from c3p_kinematics.terrain._kernels import COSINES, CUBIC, FLAT, INCLINE, PLATE
 # greatest value of |tanh''| / 2
 STEEPEST_BEND = 2.0 / math.sqrt(27.0)
 
-# terrains of which the arrays are kept: a large map takes milliseconds to copy and to look over
+# number of terrains whose arrays are cached: copying and scanning a large map takes milliseconds
 KEPT = 16
 
 
@@ -60,18 +60,18 @@ def _both(terrain: Terrain) -> tuple[GroundArrays, float]:
     try:
         return _kept_arrays(terrain)
     except TypeError:
-        # cannot be hashed
+        # not hashable
         return _arrays(terrain)
 
 
 def ground_arrays(terrain: Terrain) -> GroundArrays:
-    """Return a `terrain` as the kernels take it: contiguous arrays of float64, made once."""
+    """Return the kernel arrays of a `terrain`: contiguous, float64, made once."""
     return _both(terrain)[0]
 
 
 def hollow_radius(terrain: Terrain) -> float:
     """
-    Return a radius that no hollow of a `terrain` falls below, m; 0 where nothing is known.
+    Return a lower bound of the radius of the hollows of a `terrain`, m; 0 if unknown.
 
     A ball of this radius rolls everywhere and touches one point at a time: the curvature of a
     graph in a hollow is at most the largest eigenvalue of ∇∇g, which is bounded here from the

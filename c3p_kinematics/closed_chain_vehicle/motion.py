@@ -1,25 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Driving a vehicle over the ground: integration of pose, joints and contacts with closed chains.
+Simulation of a vehicle on the ground: pose, joints and contacts with closed chains.
 
 The rates of velocity.py are integrated by an explicit Runge-Kutta method; they are not stiff.
 After each step the closure is solved again by Newton steps (`'projection'`), which costs about
-one evaluation of the rates and holds for ever; x, y, yaw and the joint angles are kept by it.
+one evaluation of the rates, does not drift, and keeps x, y, yaw and the joint angles.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_kinematics.closed_chain_vehicle import _motion_kernels as kernels
+from c3p_kinematics.closed_chain_vehicle._plan import METHODS, Inputs, Plan, Settings, records_for
 from c3p_kinematics.closed_chain_vehicle.description import Array
 from c3p_kinematics.closed_chain_vehicle.ground import ground_arrays, hollow_radius
-from c3p_kinematics.closed_chain_vehicle.methods import METHODS
 from c3p_kinematics.closed_chain_vehicle.placement import memory_of
 from c3p_kinematics.closed_chain_vehicle.run import WHAT, Event, Run
 from c3p_kinematics.closed_chain_vehicle.vehicle import POSE, State, Vehicle
@@ -30,9 +29,9 @@ Desired = ArrayLike | Callable[[float], ArrayLike]
 
 STABILISATIONS = {'none': kernels.NONE, 'projection': kernels.PROJECTION,
                   'baumgarte': kernels.BAUMGARTE}
-# share of the terrain's length that one step may travel: a longer one may jump over a hill
+# largest travel of one step per feature length of the terrain: a longer one may skip a hill
 LONGEST_TRAVEL = 0.25
-# share of a wheel's radius that is travelled between two searches for a second contact
+# travel between two searches for a second contact per wheel radius
 SCAN_TRAVEL = 0.25
 # m, of one adaptive step
 TOLERANCE = 1e-9
@@ -40,14 +39,6 @@ TOLERANCE = 1e-9
 
 class StepError(ValueError):
     """A step that is too large for the ground; the text names step, length and remedy."""
-
-
-class Plan(NamedTuple):
-    """What the kernels take of a run besides vehicle and ground, checked."""
-
-    inputs: kernels.Inputs
-    settings: kernels.Settings
-    count: int
 
 
 def _table(vehicle: Vehicle, desired: Desired, count: int, step: float) -> Array:
@@ -70,9 +61,9 @@ def _table(vehicle: Vehicle, desired: Desired, count: int, step: float) -> Array
 
 def fastest(vehicle: Vehicle, rates: ArrayLike) -> float:
     """
-    Return the greatest speed that the desired `rates` (…, m) mean for a wheel of `vehicle`, m/s.
+    Return the greatest speed of a wheel of `vehicle` at the desired `rates` (…, m), m/s.
 
-    The desired spin times the outer radius; the contacts may make a wheel faster, rarely by much.
+    The desired spin times the outer radius; the contacts may increase it a little.
     """
     rates = np.atleast_2d(rates)
     return max(float(np.abs(rates[:, spin]).max()) * wheel.surface.outer_radius
@@ -90,17 +81,9 @@ def _patch(terrain: Terrain) -> tuple[float, float, float, float]:
 
 def plan(vehicle: Vehicle, terrain: Terrain, desired: Desired, duration: float, step: float,
          method: str = 'rk4', stabilisation: str = 'projection', weights: ArrayLike | None = None,
-         camber_gain: float = 0.0, tolerance: float = TOLERANCE, rate: float = 20.0) -> Plan:
-    """
-    Check what a run is asked for and bring it to arrays; all parameters as in `simulate`.
-
-    Raises
-    ------
-    StepError
-        The step travels too far for the ground.
-    ValueError
-        Anything else that cannot be, named.
-    """
+         camber_gain: float = 0.0, tolerance: float = TOLERANCE, rate: float = 20.0
+         ) -> Plan:
+    """Check the parameters of a run, as in `simulate`, and return them as arrays."""
     if method not in METHODS:
         raise ValueError(f'method = {method!r}: expected one of {sorted(METHODS)}')
     if stabilisation not in STABILISATIONS:
@@ -131,18 +114,18 @@ def plan(vehicle: Vehicle, terrain: Terrain, desired: Desired, duration: float, 
     gain[[vehicle.index(name) for name in vehicle.camber]] = camber_gain
     radius = min(wheel.surface.outer_radius for wheel in vehicle.wheels)
     travel = SCAN_TRAVEL * radius
-    settings = kernels.Settings(float(step), float(longest),
+    settings = Settings(float(step), float(longest),
                                 float(tolerance) if method == 'adaptive' else 0.0,
                                 float(STABILISATIONS[stabilisation]), float(rate), travel,
                                 hollow_radius(terrain), *_patch(terrain))
     scale = 1.0 / np.sqrt(checked_weights(vehicle, weights))
-    inputs = kernels.Inputs(table, scale, gain, vehicle.limits, vehicle.lengths)
-    return Plan(inputs, settings, count)
+    inputs = Inputs(table, scale, gain, vehicle.limits, vehicle.lengths)
+    return Plan(settings, inputs, METHODS[method], count)
 
 
 def _event(vehicle: Vehicle, state: Array, when: float, code: int, which: int,
            number: float) -> Event:
-    """Return what ended a run, in words."""
+    """Return the event that ended a run, with its text."""
     m = vehicle.size[0]
     name, place = '', (float(state[0]), float(state[1]))
     if code in (kernels.SHARP, kernels.SECOND, kernels.OUTSIDE):
@@ -156,10 +139,10 @@ def _event(vehicle: Vehicle, state: Array, when: float, code: int, which: int,
         kernels.SHARP: f'Kw + K* has the eigenvalue {number:.3g} 1/m, the ground is as sharp as '
                        'the tyre; take a smaller or rounder tyre, or a smoother ground',
         kernels.RANK: f'the rank of the input constraints becomes {which}, the smallest pivot '
-                      f'{number:.3g}; steer, lean or turn the vehicle away from this pose',
+                      f'{number:.3g}; change steering, camber or heading to leave this pose',
         kernels.LIMIT: f'{number:.4g} is beyond the limits of the joint; weigh it more, give '
                        'camber_gain, or widen the limits',
-        kernels.OUTSIDE: 'the wheel leaves the ground that is known; give a larger map, or one '
+        kernels.OUTSIDE: 'the wheel leaves the extent of the ground; give a larger map, or one '
                          'that repeats',
         kernels.OPEN: f'the chains cannot be closed, {number:.3g} m or rad are left; take a '
                       'smaller step, or look for ground that the joints cannot follow',
@@ -180,7 +163,7 @@ def simulate(vehicle: Vehicle, terrain: Terrain, state: State, desired: Desired,
              weights: ArrayLike | None = None, camber_gain: float = 0.0,
              tolerance: float = TOLERANCE, rate: float = 20.0) -> Run:
     """
-    Drive a vehicle over the ground.
+    Simulate a vehicle on the ground.
 
     Parameters
     ----------
@@ -194,62 +177,58 @@ def simulate(vehicle: Vehicle, terrain: Terrain, state: State, desired: Desired,
     duration : float, s
         A whole number of steps.
     step : float, s
-        Between records, and of the fixed method.
+        Period of the records, and step of the fixed method.
     method : {'rk4', 'adaptive'}
         Fixed steps of fourth order, or Cash and Karp's pair of fifth and fourth order with error
         control, its steps capped by the terrain's `feature_length`.
     stabilisation : {'projection', 'baumgarte', 'none'}
-        How the closure is held. Baumgarte's adds `rate` times the Newton step of the closure to
-        the rates; it is there to be compared with.
+        Stabilisation of the closure. Baumgarte's adds `rate` times the Newton step of the closure
+        to the rates; it serves for comparison.
     weights : (m,) array_like, optional
-        Of the projection of the inputs, see `velocity`; infinity: that joint does as it is told,
-        and wheels slip where it cannot.
+        Of the projection of the inputs, see `velocity`; a joint of infinite weight keeps its
+        desired rate, and wheels slip where that is not possible.
     camber_gain : float, 1/s
         k of ``θ̇_d = desired − k θ`` for the joints in ``vehicle.camber``.
     tolerance : float, m
-        Of one adaptive step; angles count by the radius or size that they move.
+        Error of one adaptive step; angles count by the radius or size that they move.
     rate : float, 1/s
         Of Baumgarte's stabilisation.
 
     Returns
     -------
     Run
-        With an event and shorter than asked for where the ground is too sharp for a tyre, a wheel
-        touches twice, a joint meets its limit, the constraints change rank, a finite ground ends,
-        or the chains do not close.
+        Ends early with an event where the ground is too sharp for a tyre, a wheel touches twice, a
+        joint meets its limit, the constraints change rank, a finite ground ends, or the chains do
+        not close.
 
     Raises
     ------
     StepError
         A fixed step travels more than a quarter of the terrain's `feature_length`.
     ValueError
-        A number, name or shape that cannot be.
+        An invalid number, name or shape; the text names it.
 
     Examples
     --------
     >>> from c3p_description.pvc_model import PvcTricycle
     >>> from c3p_kinematics.closed_chain_vehicle.placement import place
-    >>> from c3p_kinematics.pvc_tricycle import vehicle
+    >>> from c3p_kinematics.vehicles import pvc_tricycle
     >>> from c3p_kinematics.terrain import Flat
-    >>> tricycle = vehicle(PvcTricycle('example', 1.2, 0.6, 0.1, 0.25, 0.05))
+    >>> tricycle = pvc_tricycle(PvcTricycle('example', 1.2, 0.6, 0.1, 0.25, 0.05))
     >>> start = place(tricycle, Flat(), 0, 0, 0).require()
     >>> run = simulate(tricycle, Flat(), start, [0, 1, 0, 1, 0, 1], 2.0)
     >>> run.position[-1].round(9).tolist()  # angle times radius
     [0.6, 0.0, 0.3]
     """
-    asked = plan(vehicle, terrain, desired, duration, step, method, stabilisation, weights,
-                 camber_gain, tolerance, rate)
-    tableau, m = METHODS[method], vehicle.size[0]
-    memory = memory_of(vehicle, len(tableau.b))
+    checked = plan(vehicle, terrain, desired, duration, step, method, stabilisation, weights,
+                   camber_gain, tolerance, rate)
+    memory = memory_of(vehicle, len(checked.tableau.b))
     memory.state[:] = vehicle.pack_state(state)
-    size, records = len(memory.state), asked.count + 1
-    out = (np.empty((records, size)), np.empty((records, size)), np.empty((records, m)),
-           np.empty((records, 3)))
+    records = records_for(checked.count + 1, *vehicle.size)
     reached, when, code, which, number = kernels.drive(
-        vehicle.packed, ground_arrays(terrain), asked.settings, asked.inputs, tableau, memory,
-        asked.count, 1, *out)
+        vehicle.packed, ground_arrays(terrain), checked, memory, 1, records)
     events = () if code == kernels.NOTHING else (
         _event(vehicle, memory.state, when, code, which, number),)
-    states, rates, inputs, turns = (part[:reached + 1] for part in out)
-    return Run(vehicle, terrain, step * np.arange(reached + 1), states, rates, inputs, turns,
-               checked_weights(vehicle, weights), method, stabilisation, step, events)
+    return Run(vehicle, terrain, step * np.arange(reached + 1),
+               *(part[:reached + 1] for part in records), checked_weights(vehicle, weights),
+               method, stabilisation, step, events)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Putting a vehicle on the ground: the pose in which all wheels touch."""
+"""Placement of a vehicle on the ground: the pose in which all wheels touch."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from c3p_kinematics.closed_chain_vehicle import _motion_kernels as motion
 from c3p_kinematics.closed_chain_vehicle._placement_kernels import settle
+from c3p_kinematics.closed_chain_vehicle._plan import March, march
 from c3p_kinematics.closed_chain_vehicle.ground import ground_arrays
 from c3p_kinematics.closed_chain_vehicle.vehicle import POSE, State, Vehicle
 from c3p_kinematics.rolling_contact import ContactError
@@ -22,19 +23,19 @@ MOST_STEPS = 60
 
 class Placement(NamedTuple):
     """
-    What came of putting a vehicle on the ground.
+    Result of placing a vehicle on the ground.
 
     Attributes
     ----------
     state : State
-        Of use only with success.
+        Valid only with success.
     iterations : int
         Newton steps.
     residual : float, m and rad
         Largest distance or angle between the two sides of a contact.
     success : bool
     reason : str
-        Empty, or which wheel, where, why, and what to do.
+        Empty, or wheel, place, cause and remedy.
     """
 
     state: State
@@ -50,22 +51,22 @@ class Placement(NamedTuple):
         Raises
         ------
         ContactError
-            The vehicle does not stand there; the text names wheel, place and remedy.
+            The vehicle cannot be placed there; the text names wheel, place and remedy.
         """
         if not self.success:
             raise ContactError(self.reason)
         return self.state
 
 
-def memory_of(vehicle: Vehicle, stages: int = 1) -> motion.March:
-    """Return the kernels' memory for a `vehicle` and a method with so many `stages`."""
+def memory_of(vehicle: Vehicle, stages: int = 1) -> March:
+    """Return the kernels' memory for a `vehicle` and a method of `stages` stages."""
     m, n = vehicle.size
-    return motion.march(m, n, len(vehicle.packed.chain), len(vehicle.settling), stages)
+    return march(m, n, len(vehicle.packed.chain), len(vehicle.settling), stages)
 
 
 def _reason(vehicle: Vehicle, packed: np.ndarray, code: int, wheel: int, number: float,
             steps: int) -> str:
-    """Return what keeps a vehicle from standing where it was put."""
+    """Return the cause of a failed placement."""
     m = vehicle.size[0]
     x, y = packed[POSE + m + 5 * wheel + 2:POSE + m + 5 * wheel + 4]
     where = f'wheel {vehicle.wheels[wheel].name} at x = {x:.4g}, y = {y:.4g} m'
@@ -73,38 +74,37 @@ def _reason(vehicle: Vehicle, packed: np.ndarray, code: int, wheel: int, number:
         return (f'{where}: the ground is too sharp for the tyre, Kw + K* has the eigenvalue '
                 f'{number:.3g} 1/m; take a smaller or rounder tyre, or a smoother ground')
     if code == motion.SECOND:
-        return (f'{where}: touches in two places, and is {-number:.3g} m inside the ground '
-                'whichever is taken; take a smaller wheel or put the vehicle elsewhere')
+        return (f'{where}: touches in two places and is {-number:.3g} m inside the ground '
+                'with either; take a smaller wheel or place the vehicle elsewhere')
     return (f'{where}: cannot touch the ground together with the others, {number:.3g} m or rad '
-            f'are left after {steps} Newton steps; put the vehicle elsewhere, or look at '
+            f'are left after {steps} Newton steps; place the vehicle elsewhere, or check '
             'wheelbase, track and joint angles')
 
 
 def place(vehicle: Vehicle, terrain: Terrain, x: float, y: float, yaw: float,
           joint: ArrayLike | None = None) -> Placement:
     """
-    Put a vehicle on the ground at x, y, yaw.
+    Place a vehicle on the ground at x, y, yaw.
 
     The 6n closure equations are solved for height, roll, pitch, the settling joints and the 5n
-    contact coordinates, by Newton's method from the platform laid on the plane under its wheels.
-    Where a wheel could touch in several places it is the one where it is not inside the ground
-    elsewhere.
+    contact coordinates, by Newton's method from the platform on the plane under its wheels. A
+    wheel that could touch in several places touches where no other part is inside the ground.
 
     Parameters
     ----------
     vehicle : Vehicle
     terrain : Terrain
     x, y : float, m
-        Of the origin of {P} in {G}.
+        Origin of {P} in {G}.
     yaw : float, rad
-        Heading of the platform before it is tilted the shortest way.
+        Heading of the platform before roll and pitch.
     joint : (m,) array_like, optional
         θ; zeros by default. Settling joints start from here.
 
     Returns
     -------
     Placement
-        Raises nothing where the vehicle cannot stand: see `Placement.require`.
+        Without success where the vehicle cannot be placed: see `Placement.require`.
 
     Raises
     ------
@@ -114,9 +114,9 @@ def place(vehicle: Vehicle, terrain: Terrain, x: float, y: float, yaw: float,
     Examples
     --------
     >>> from c3p_description.pvc_model import PvcTricycle
-    >>> from c3p_kinematics.pvc_tricycle import vehicle
+    >>> from c3p_kinematics.vehicles import pvc_tricycle
     >>> from c3p_kinematics.terrain import Flat
-    >>> tricycle = vehicle(PvcTricycle('example', 1.2, 0.6, 0.1, 0.25, 0.05))
+    >>> tricycle = pvc_tricycle(PvcTricycle('example', 1.2, 0.6, 0.1, 0.25, 0.05))
     >>> place(tricycle, Flat(), 1.0, 2.0, 0.5).require().position.round(9).tolist()
     [1.0, 2.0, 0.3]
     """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Many independent runs at once: the kernels hold no lock, so that threads share the work.
+Many independent runs at once: the kernels release the GIL, so that threads run in parallel.
 
-The threads are the caller's, ``rollouts(…, workers=2, spread=ThreadPoolExecutor(2).map)``.
+The caller provides threads, ``rollouts(…, workers=2, spread=ThreadPoolExecutor(2).map)``.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_kinematics.closed_chain_vehicle import _motion_kernels as kernels
+from c3p_kinematics.closed_chain_vehicle._plan import records_for
 from c3p_kinematics.closed_chain_vehicle.description import Array
 from c3p_kinematics.closed_chain_vehicle.ground import ground_arrays
-from c3p_kinematics.closed_chain_vehicle.methods import METHODS
 from c3p_kinematics.closed_chain_vehicle.motion import plan
 from c3p_kinematics.closed_chain_vehicle.placement import memory_of
 from c3p_kinematics.closed_chain_vehicle.run import WHAT
@@ -26,17 +26,17 @@ from c3p_kinematics.terrain import Terrain
 
 class Rollouts(NamedTuple):
     """
-    What became of many runs.
+    Results of many runs.
 
     Attributes
     ----------
     states : (B, K, 7 + m + 5 n) array
-        Every so many records of each run, as `Vehicle.unpack_state` takes them; the last state
-        fills what a run that ended early has not reached.
+        Kept records of each run, for `Vehicle.unpack_state`; after an early end the last state is
+        repeated.
     time : (B,) array, s
-        When each run ended.
+        End of each run.
     ended : tuple of str
-        What ended each run early (`Event.what`), empty where nothing did.
+        Event that ended each run early (`Event.what`), or empty.
     """
 
     states: Array
@@ -58,24 +58,24 @@ def rollouts(vehicle: Vehicle, terrain: Terrain, states: State | Sequence[State]
              workers: int = 1, spread: Callable[..., Iterable[Any]] = map,
              weights: ArrayLike | None = None, camber_gain: float = 0.0) -> Rollouts:
     """
-    Drive a vehicle B times from given states, projected fourth-order steps.
+    Simulate a vehicle B times from given states, projected fourth-order steps.
 
     Parameters
     ----------
     vehicle : Vehicle
     terrain : Terrain
     states : State or sequence of State
-        Where each run starts; one for all, or B.
+        Start of each run; one for all, or B.
     desired : (B, m) or (B, N, m) array_like
         θ̇_d of each run: constant, or one row for each of the N = duration/step + 1 records.
     duration, step : float, s
     every : int
-        Keep the first and then each so many-th record; 0 keeps the last alone.
+        Keep the first and then each `every`-th record; 0 keeps the last alone.
     workers : int
-        Parts into which the runs are dealt.
+        Number of parts into which the runs are divided.
     spread : callable
-        What calls a function for each part, as `map` does, one after the other; the ``map`` of a
-        ThreadPoolExecutor does them at the same time.
+        Calls a function for each part: `map` sequentially, the ``map`` of a ThreadPoolExecutor in
+        parallel.
     weights, camber_gain
         As in `simulate`.
 
@@ -88,36 +88,34 @@ def rollouts(vehicle: Vehicle, terrain: Terrain, states: State | Sequence[State]
     StepError, ValueError
         As `simulate`.
     """
-    asked = np.array(desired, float)
-    if asked.ndim not in (2, 3) or len(asked) == 0:
-        raise ValueError(f'desired of shape {asked.shape}: expected (B, m) or (B, N, m)')
-    starts = [states] * len(asked) if isinstance(states, State) else list(states)
-    if len(starts) != len(asked):
-        raise ValueError(f'{len(starts)} states and {len(asked)} rows of desired rates: give as '
-                         'many, or one state for all')
+    given = np.array(desired, float)
+    if given.ndim not in (2, 3) or len(given) == 0:
+        raise ValueError(f'desired of shape {given.shape}: expected (B, m) or (B, N, m)')
+    starts = [states] * len(given) if isinstance(states, State) else list(states)
+    if len(starts) != len(given):
+        raise ValueError(f'{len(starts)} states and {len(given)} rows of desired rates: give '
+                         'equally many, or one state for all')
     if every < 0 or workers < 1:
         raise ValueError(f'every = {every}, workers = {workers}: every must not be negative, '
                          'workers at least 1')
     plans = [plan(vehicle, terrain, one, duration, step, weights=weights,
-                  camber_gain=camber_gain) for one in asked]
+                  camber_gain=camber_gain) for one in given]
     count = plans[0].count
     kept = count // every + 1 if every else 1
     packed = np.stack([vehicle.pack_state(start) for start in starts])
-    out, time = np.empty((len(asked), kept, packed.shape[1])), np.empty(len(asked))
-    codes = np.empty(len(asked), int)
-    ground, tableau, m = ground_arrays(terrain), METHODS['rk4'], vehicle.size[0]
+    out, time = np.empty((len(given), kept, packed.shape[1])), np.empty(len(given))
+    codes = np.empty(len(given), int)
+    ground = ground_arrays(terrain)
 
     def work(first: int) -> None:
-        memory = memory_of(vehicle, len(tableau.b))
-        rates, turns = np.empty((kept + 1, packed.shape[1])), np.empty((kept + 1, 3))
-        records, inputs = np.empty((kept + 1, packed.shape[1])), np.empty((kept + 1, m))
-        for b in range(first, len(asked), workers):
+        memory = memory_of(vehicle, len(plans[0].tableau.b))
+        records = records_for(kept + 1, *vehicle.size)
+        for b in range(first, len(given), workers):
             memory.state[:] = packed[b]
             reached, time[b], codes[b], _, _ = kernels.drive(
-                vehicle.packed, ground, plans[b].settings, plans[b].inputs, tableau, memory,
-                count, every or max(count, 1), records, rates, inputs, turns)
+                vehicle.packed, ground, plans[b], memory, every or max(count, 1), records)
             have = reached // every + 1 if every else 0
-            out[b, :have] = records[:have]
+            out[b, :have] = records.states[:have]
             out[b, have:] = memory.state
 
     for _ in spread(work, range(workers)):

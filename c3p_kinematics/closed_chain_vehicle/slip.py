@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The slip of a vehicle without camber on the path of one with it, and where it comes from.
+Slip of a vehicle with locked camber on the path of one with free camber, and its causes.
 
 The platform follows x, y and heading of a run with its camber joints locked at zero; height, roll,
-pitch and settling joints are what the ground makes of that. The touching point of wheel i then
-moves with ``s_i + f_i α̇_i``, f_i what a unit of spin gives it. Driving all wheels at the rate that
-suits them best together leaves the slip `equal`; driving each at its own best rate leaves `best`,
-which no drive can take away. Their difference is what equal drive rates cause.
+pitch and settling joints follow from the ground. The touching point of wheel i then moves with
+``s_i + f_i α̇_i``, f_i per unit of spin. Driving all wheels at the one rate that is best for all
+leaves the slip `equal`; driving each at its own best rate leaves `best`, which no drive can
+remove. Their difference is caused by equal drive rates.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_TURNS = 8
 
 class LockedSlip(NamedTuple):
     """
-    Speed at which each wheel slips without camber.
+    Slip speed of each wheel without camber.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class LockedSlip(NamedTuple):
     equal : (N, n) array, m/s
         All drives at one rate, the best for all together.
     best : (N, n) array, m/s
-        Each drive at its best rate: what the missing camber causes.
+        Each drive at its best rate: the slip caused by the missing camber.
     equal_velocity, best_velocity : (N, n, 2) arrays, m/s
         In contW: along the wheel, and across.
     rates : (N, n) array, rad/s
@@ -53,12 +53,12 @@ class LockedSlip(NamedTuple):
     rates: Array
 
     @property
-    def equal_drive_share(self) -> float:
-        """Share of the mean slip that equal drive rates cause, 1 − mean best / mean equal."""
+    def equal_drive_fraction(self) -> float:
+        """Fraction of the mean slip caused by equal drive rates, 1 − mean best / mean equal."""
         return float(1.0 - self.best.mean() / self.equal.mean())
 
     @property
-    def equal_drive_energy_share(self) -> float:
+    def equal_drive_energy_fraction(self) -> float:
         """The same of the mean squares, in which both parts add up exactly."""
         return float(1.0 - np.mean(self.best**2) / np.mean(self.equal**2))
 
@@ -104,19 +104,19 @@ def _platform_motion(vehicle: Vehicle, state: State, jacobians: tuple[Array, Arr
 
 def locked_slip(run: Run, every: int = 10) -> LockedSlip:
     """
-    Return how the wheels slip on the path of a run when its camber joints are locked at zero.
+    Return the slip of the wheels on the path of a run with its camber joints locked at zero.
 
     Parameters
     ----------
     run : Run
         Of a vehicle with camber joints; its steering angles and rates are kept.
     every : int
-        Take one record of so many.
+        Evaluate each `every`-th record.
 
     Raises
     ------
     ContactError
-        The vehicle without camber cannot stand somewhere on the path.
+        The vehicle without camber cannot be placed somewhere on the path.
     ValueError
         The vehicle has no camber joint.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The vehicle made of a description, and its state."""
+"""Vehicle and state of a closed chain."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ POSE = 7
 @dataclass(frozen=True, eq=False)
 class State:
     """
-    Where a vehicle is, and where its wheels touch the ground.
+    Pose, joints and contacts of a vehicle.
 
     Attributes
     ----------
@@ -43,8 +43,8 @@ class State:
     joint : (m,) array, rad or m
         θ, in the order of `Vehicle.joints`.
     contact : (n, 5) array
-        η = (u, v, x, y, ψ) of each wheel: where on the wheel, where on the ground, and the angle
-        between the two contact frames; rad (v of a cylinder in m) and m.
+        η = (u, v, x, y, ψ) of each wheel: coordinates on the wheel and on the ground, and the
+        angle between the two contact frames; rad (v of a cylinder in m) and m.
     """
 
     position: ArrayLike
@@ -60,12 +60,9 @@ class State:
 
 def quaternion(rotation: ArrayLike) -> Array:
     """
-    Return (w, x, y, z), w ≥ 0, of a rotation matrix: the eigenvector of its symmetric 4 × 4 form.
+    Return (w, x, y, z), w ≥ 0, of a `rotation` matrix.
 
-    Notes
-    -----
-    The largest of the four squares 4w² = 1 + trace, … is taken first, so that nothing cancels
-    whatever the `rotation`.
+    From the row of the largest of the four squares 4w² = 1 + trace, …, so that nothing cancels.
     """
     r = np.asarray(rotation, float)
     squares = np.array([1 + r[0, 0] + r[1, 1] + r[2, 2], 1 + r[0, 0] - r[1, 1] - r[2, 2],
@@ -120,7 +117,7 @@ def _towards(axis: Array) -> tuple[int, Array]:
 @dataclass(frozen=True, eq=False)
 class Vehicle:
     """
-    A platform on wheels: joints, and which of them lead to which wheel.
+    A platform on wheels: joints and their chains to the wheels.
 
     Attributes
     ----------
@@ -129,15 +126,15 @@ class Vehicle:
         Their order is the order of θ everywhere.
     wheels : tuple of Wheel
     settling : tuple of str
-        Joints that the ground positions, besides height, roll and pitch of the platform: a
-        rocker. As many as contacts beyond three, or more.
+        Joints positioned by the ground, besides height, roll and pitch of the platform: a rocker.
+        At least one for each contact beyond three.
     camber : tuple of str
-        Joints that `camber_gain` of `simulate` pulls to zero.
+        Joints to which `camber_gain` of `simulate` applies.
 
     Raises
     ------
     DescriptionError
-        A tree that is none, fewer than three wheels, more contacts than the settling joints allow.
+        An invalid tree, fewer than three wheels, more contacts than the settling joints allow.
 
     Examples
     --------
@@ -161,8 +158,8 @@ class Vehicle:
         for name in ('joints', 'wheels', 'settling', 'camber'):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if len(self.wheels) < FEWEST_WHEELS:
-            raise DescriptionError(f'{self.name} has {len(self.wheels)} wheels: fewer than three '
-                                   'do not carry a platform')
+            raise DescriptionError(f'{self.name} has {len(self.wheels)} wheels: a platform needs '
+                                   'three')
         parents = predecessors(self.joints, self.wheels)
         for name in (*self.settling, *self.camber):
             self.index(name)
@@ -179,18 +176,11 @@ class Vehicle:
         return len(self.joints), len(self.wheels)
 
     def index(self, name: str) -> int:
-        """
-        Return the place of a joint in θ.
-
-        Raises
-        ------
-        DescriptionError
-            There is no joint of this `name`.
-        """
+        """Return the place of a joint in θ; DescriptionError without a joint of this `name`."""
         for i, joint in enumerate(self.joints):
             if joint.name == name:
                 return i
-        raise DescriptionError(f'{self.name} has no joint {name!r}: it has '
+        raise DescriptionError(f'{self.name} has no joint {name!r}; available: '
                                f'{[joint.name for joint in self.joints]}')
 
     @property
@@ -200,7 +190,7 @@ class Vehicle:
 
     def _pack(self, parents: dict[str, str | None]) -> Packed:
         """Fold fixed rotations so that every joint moves about a coordinate axis of its frame."""
-        order = sorted(parents, key=self._depth(parents))
+        order = sorted(parents, key=lambda name: self._depth(parents, name))
         row = {name: i for i, name in enumerate(order)}
         tree, fixed = np.zeros((len(order), 6), np.int64), np.empty((len(order), 12))
         # what is left to turn from a body's frame in the kernels to the frame of its joint
@@ -230,18 +220,14 @@ class Vehicle:
         """Range of each joint (m, 2)."""
         return np.array([(joint.lower, joint.upper) for joint in self.joints])
 
-    def _depth(self, parents: dict[str, str | None]) -> object:
+    def _depth(self, parents: dict[str, str | None], name: str) -> tuple[int, int]:
         """Return a key that sorts joints parents first, else in their own order."""
-        def key(name: str) -> tuple[int, int]:
-            depth, above = 0, parents[name]
-            while above is not None:
-                depth, above = depth + 1, parents[above]
-            return depth, self.index(name)
-        return key
+        above = parents[name]
+        return (0 if above is None else self._depth(parents, above)[0] + 1), self.index(name)
 
     @property
     def lengths(self) -> Array:
-        """What one unit of each number of the kernels' state moves, m: the scale of errors."""
+        """Displacement by a unit of each number of the kernels' state, m: the error scale."""
         reach = max(float(np.linalg.norm(joint.origin)) for joint in self.joints)
         radius = max(wheel.surface.outer_radius for wheel in self.wheels)
         joints = [1.0 if joint.kind == PRISMATIC else radius for joint in self.joints]
@@ -249,7 +235,7 @@ class Vehicle:
         return np.array(pose + joints + [radius, radius, 1.0, 1.0, radius] * len(self.wheels))
 
     def pack_state(self, state: State) -> Array:
-        """Return a `state` as the kernels take it: p, quaternion, θ, η."""
+        """Return a `state` as one vector: p, quaternion, θ, η."""
         m, n = self.size
         for name, value, shape in (('position', state.position, (3,)),
                                    ('rotation', state.rotation, (3, 3)),
@@ -262,7 +248,7 @@ class Vehicle:
                                state.contact.ravel()])
 
     def unpack_state(self, packed: Array) -> State:
-        """Return the state that `pack_state` has packed."""
+        """Return the state of a vector by `pack_state`."""
         m, n = self.size
         return State(packed[:3], rotation_matrix(packed[3:POSE]), packed[POSE:POSE + m],
                      packed[POSE + m:].reshape(n, 5))

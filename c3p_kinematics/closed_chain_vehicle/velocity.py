@@ -14,8 +14,8 @@ constraints ``C θ̇ = Q₂ᵀ J_R θ̇ = 0`` (7); the joint rates nearest to th
 ``θ̇_d − W^-½ (C W^-½)⁺ C θ̇_d``, which infinite weights do not hurt; V_GC follows from (6) and the
 contact rates from Montana's equations (3).
 
-Nothing here is shared with the kernels, which solve the same in a reduced form; see there. Auchter
-and Moore, eqs (3) to (10), with the errata of docs/papers/auchter_moore.md.
+The kernels solve the same in a reduced form and share no code with it. Auchter and Moore,
+eqs (3) to (10), with the errata of docs/papers/auchter_moore.md.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from c3p_kinematics.closed_chain_vehicle.vehicle import State, Vehicle
 from c3p_kinematics.rolling_contact import Ground, contact_rates
 from c3p_kinematics.terrain import Terrain
 
-# share of the largest singular value below which one counts as zero, as in the kernels
+# fraction of the largest singular value below which one counts as zero, as in the kernels
 RANK_TOLERANCE = 1e-8
 
 
 class Velocity(NamedTuple):
     """
-    How a vehicle moves, and how well that is determined.
+    Motion of a vehicle, and its conditioning.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Velocity(NamedTuple):
     free : int
         Number of input rates that can be chosen, m − rank C.
     rank, condition : int, float
-        Of J_GC: 6 + 3n unless the contacts stand on one line.
+        Of J_GC: 6 + 3n unless the contacts are on one line.
     singular_values : (6 + 3n,) array
         Of J_GC, decreasing.
     input_singular_values : array
@@ -85,13 +85,7 @@ def joint_frames(vehicle: Vehicle, wheel: int, joint: ArrayLike) -> list[Array]:
 
     ``T_k = T_{k−1} Trans(origin) rotation exp(axis q)``; the last one is T_PW.
 
-    Parameters
-    ----------
-    vehicle : Vehicle
-    wheel : int
-        Which wheel, from 0.
-    joint : (m,) array_like, rad or m
-        θ.
+    `wheel` counts from 0; `joint` is θ (m,), rad or m.
     """
     theta, frames, here = np.asarray(joint, float), [], np.eye(4)
     for name in vehicle.wheels[wheel].joints:
@@ -105,7 +99,7 @@ def joint_frames(vehicle: Vehicle, wheel: int, joint: ArrayLike) -> list[Array]:
 
 def twist_at(frame: Array) -> Array:
     """
-    Return what takes a twist (v, ω) in {P}, v of its origin, to a `frame` (4, 4) in {P}.
+    Return the map of a twist (v, ω) in {P}, v of its origin, to a `frame` (4, 4) in {P}.
 
     ``[[Rᵀ, −Rᵀ [p]×], [0, Rᵀ]]``: velocity of the point at the frame's origin, in its axes.
     """
@@ -121,18 +115,13 @@ def contact_jacobians(vehicle: Vehicle, state: State) -> tuple[Array, Array]:
     Six rows a wheel, velocity of the touching point and angular velocity, in contW; the columns
     of J_GC are V_PG in {P} and the Ṽ_c of the wheels.
 
-    Parameters
-    ----------
-    vehicle : Vehicle
-    state : State
-
     Examples
     --------
     >>> from c3p_description.pvc_model import PvcTricycle
-    >>> from c3p_kinematics.pvc_tricycle import vehicle
+    >>> from c3p_kinematics.vehicles import pvc_tricycle
     >>> from c3p_kinematics.terrain import Flat
     >>> from c3p_kinematics.closed_chain_vehicle.placement import place
-    >>> tricycle = vehicle(PvcTricycle('example', 1.2, 0.6, 0.1, 0.25, 0.05))
+    >>> tricycle = pvc_tricycle(PvcTricycle('example', 1.2, 0.6, 0.1, 0.25, 0.05))
     >>> [j.shape for j in contact_jacobians(tricycle, place(tricycle, Flat(), 0, 0, 0).state)]
     [(18, 15), (18, 6)]
     """
@@ -156,14 +145,7 @@ def contact_jacobians(vehicle: Vehicle, state: State) -> tuple[Array, Array]:
 
 
 def checked_weights(vehicle: Vehicle, weights: ArrayLike | None) -> Array:
-    """
-    Return the weights of the projection (m,), ones if `weights` is None.
-
-    Raises
-    ------
-    ValueError
-        Not one positive number for each joint of the `vehicle`; infinity locks a joint.
-    """
+    """Return the `weights` (m,) of the projection, one by default; ValueError unless positive."""
     m = vehicle.size[0]
     out = np.ones(m) if weights is None else np.array(weights, float)
     if out.shape != (m,) or not np.all(out > 0.0):
@@ -175,7 +157,7 @@ def checked_weights(vehicle: Vehicle, weights: ArrayLike | None) -> Array:
 def velocity(vehicle: Vehicle, terrain: Terrain, state: State, desired: ArrayLike,
              weights: ArrayLike | None = None) -> Velocity:
     """
-    Return how the vehicle moves when its joints are asked for the rates `desired`.
+    Return the motion of a vehicle for desired joint rates.
 
     Parameters
     ----------
@@ -186,8 +168,8 @@ def velocity(vehicle: Vehicle, terrain: Terrain, state: State, desired: ArrayLik
     desired : (m,) array_like, rad/s or m/s
         θ̇_d.
     weights : (m,) array_like, optional
-        Of the squared differences θ̇ − θ̇_d; greater than zero, one by default. A large weight
-        keeps a joint to what is asked of it; the others give way.
+        Of the squared differences θ̇ − θ̇_d; greater than zero, one by default. A joint of large
+        weight keeps its desired rate; the others deviate.
 
     Returns
     -------
@@ -196,14 +178,14 @@ def velocity(vehicle: Vehicle, terrain: Terrain, state: State, desired: ArrayLik
     Raises
     ------
     ContactError
-        The ground is sharper than a tyre at a contact; the text says where.
+        The ground is sharper than a tyre at a contact; the text names the place.
     ValueError
         A vector of the wrong size or with numbers that are not finite.
     """
     m, n = vehicle.size
-    asked = np.array(desired, float)
-    if asked.shape != (m,) or not np.all(np.isfinite(asked)):
-        raise ValueError(f'desired = {asked.tolist()}: expected {m} finite rates, of '
+    given = np.array(desired, float)
+    if given.shape != (m,) or not np.all(np.isfinite(given)):
+        raise ValueError(f'desired = {given.tolist()}: expected {m} finite rates, of '
                          f'{[joint.name for joint in vehicle.joints]}')
     scale = 1.0 / np.sqrt(checked_weights(vehicle, weights))
     grasp, reach = contact_jacobians(vehicle, state)
@@ -214,12 +196,12 @@ def velocity(vehicle: Vehicle, terrain: Terrain, state: State, desired: ArrayLik
     constraint = q[:, 6 + 3 * n:].T @ reach
     left, input_values, right = np.linalg.svd(constraint * scale, full_matrices=False)
     count = int(np.sum(input_values > RANK_TOLERANCE * input_values[0]))
-    excess = left[:, :count].T @ constraint @ asked / input_values[:count]
-    rates = asked - scale * (right[:count].T @ excess)
+    excess = left[:, :count].T @ constraint @ given / input_values[:count]
+    rates = given - scale * (right[:count].T @ excess)
     motion = np.linalg.lstsq(grasp, reach @ rates, rcond=None)[0]
     spin = motion[6:].reshape(n, 3)
     surface = Ground(terrain)
     eta_rates = [contact_rates(wheel.surface, surface, state.contact[i], spin[i])
                  for i, wheel in enumerate(vehicle.wheels)]
-    return Velocity(-motion[:6], rates, np.array(eta_rates), spin, asked, m - count, rank,
+    return Velocity(-motion[:6], rates, np.array(eta_rates), spin, given, m - count, rank,
                     float(values[0] / values[-1]), values, input_values)

@@ -4,7 +4,7 @@
 Compiled contact geometry: scalars in, tuples of scalars out, no arrays and no checks.
 
 Wheel: ``f(u, v) = r(v) e_r(u) + h(v) ŷ``, ``e_r = (cos u, 0, −sin u)``. Ground: the graph
-``(x, y, g(x, y))``. What the numbers of a wheel mean:
+``(x, y, g(x, y))``. Numbers of a wheel:
 
 kind       parameters
 TORUS      R of the centre circle (0: a sphere), ρ of the tube        v is the angle in the tube
@@ -107,9 +107,3 @@ def rates(wheel, ground, c, s, wx, wy, wz, vx, vy):
     q0, q1 = c * p0 - s * p1, -s * p0 - c * p1
     dy = q1 / m11
     return (w0 / m0, w1 / m1, (q0 - m01 * dy) / a, dy, wz + t0 * w0 + tx * q0 + ty * q1, margin)
-
-
-@inlined
-def rolling_rates(wheel, ground, c, s, wx, wy, wz):
-    """Return ``(u̇, v̇, ẋ, ẏ, ψ̇, margin)`` of rolling without slip: `rates` with v = 0."""
-    return rates(wheel, ground, c, s, wx, wy, wz, 0.0, 0.0)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How a point contact moves: Montana's equations, with and without slip, and back.
+Motion of a point contact: Montana's equations, with and without slip.
 
 Contact coordinates are η = (u, v, x, y, ψ): (u, v) on the wheel, (x, y) on the ground, and the
 angle between the two contact frames. Their origins coincide, their z axes are opposite, and
@@ -20,12 +20,11 @@ K* undefined.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_kinematics.rolling_contact.surfaces import Array, Surface
+from c3p_description.model import Array
+from c3p_kinematics.rolling_contact.surfaces import Surface
 
 # 1/m; a tyre and a ground whose curvatures differ by less than this fit each other over a metre
 LEAST_MARGIN = 1e-9
@@ -35,29 +34,9 @@ class ContactError(ValueError):
     """A contact that is not one point; the text names the value, the place and the remedy."""
 
 
-class RelativeMotion(NamedTuple):
-    """
-    How a wheel moves relative to the ground at the contact point.
-
-    Attributes
-    ----------
-    velocity : (3,) array, m/s
-        Of the wheel's material point at the contact, in contW: the slip, and 0 along the normal.
-    angular_velocity : (3,) array, rad/s
-        In contW, whose z axis points out of the wheel.
-    """
-
-    velocity: Array
-    angular_velocity: Array
-
-
 def contact_orientation(psi: float) -> Array:
     """
-    Return the axes of contW in contG (3, 3), which is its own inverse.
-
-    Parameters
-    ----------
-    psi : float, rad
+    Return the axes of contW in contG (3, 3) for `psi` [rad]; the matrix is its own inverse.
 
     Examples
     --------
@@ -68,42 +47,11 @@ def contact_orientation(psi: float) -> Array:
     return np.array([[c, -s, 0.0], [-s, -c, 0.0], [0.0, 0.0, -1.0]])
 
 
-def wheel_pose(wheel: Surface, ground: Surface, eta: ArrayLike) -> tuple[Array, Array]:
-    """
-    Return where a wheel is that touches the ground at η.
-
-    ``T_GW = T_G,contG(x, y) · T(ψ) · T_W,contW(u, v)⁻¹``
-
-    Parameters
-    ----------
-    wheel, ground : Surface
-    eta : (5,) array_like
-        u, v, x, y, ψ.
-
-    Returns
-    -------
-    position, rotation : (3,) and (3, 3) arrays
-        Of {W} in {G}.
-    """
-    eta = np.asarray(eta, float)
-    rotation = (ground.frame(eta[2:4]) @ contact_orientation(eta[4]) @ wheel.frame(eta[:2]).T)
-    return ground.point(eta[2:4]) - rotation @ wheel.point(eta[:2]), rotation
-
-
 def relative_curvature(wheel: Surface, ground: Surface, eta: ArrayLike) -> Array:
     """
-    Return ``Kw + K*``, ``K* = Rψ Kg Rψ``, in the axes of contW.
+    Return ``Kw + K*``, ``K* = Rψ Kg Rψ`` (2, 2), 1/m, in the axes of contW at `eta` (5,).
 
-    Parameters
-    ----------
-    wheel, ground : Surface
-    eta : (5,) array_like
-        u, v, x, y, ψ.
-
-    Returns
-    -------
-    (2, 2) array, 1/m
-        Positive definite where the surfaces part in every direction from the contact point.
+    Positive definite where the surfaces part in every direction from the contact point.
     """
     eta = np.asarray(eta, float)
     turn = contact_orientation(eta[4])[:2, :2]
@@ -160,41 +108,6 @@ def contact_rates(wheel: Surface, ground: Surface, eta: ArrayLike,
             + ground.torsion(eta[2:4]) @ on_ground)
     return np.array([*np.linalg.solve(wheel.metric(eta[:2]), on_wheel),
                      *np.linalg.solve(ground.metric(eta[2:4]), on_ground), spin])
-
-
-def relative_motion(wheel: Surface, ground: Surface, eta: ArrayLike,
-                    eta_rate: ArrayLike) -> RelativeMotion:
-    """
-    Return the motion that given rates of the contact coordinates mean: `contact_rates` undone.
-
-    ``(vx, vy) = Rψ Mg (ẋ, ẏ) − Mw (u̇, v̇)``,
-    ``(−ωy, ωx) = Kw Mw (u̇, v̇) + Rψ Kg Mg (ẋ, ẏ)``; never singular.
-
-    Parameters
-    ----------
-    wheel, ground : Surface
-    eta, eta_rate : (5,) array_like
-        u, v, x, y, ψ and their rates.
-
-    Examples
-    --------
-    >>> from c3p_kinematics.rolling_contact import Ground, Torus
-    >>> from c3p_kinematics.terrain import Flat
-    >>> spinning = [1.0, 0.0, 0.0, 0.0, 0.0]  # on the spot: the rim slips backwards
-    >>> motion = relative_motion(Torus(0.25, 0.05), Ground(Flat()), [0.0] * 5, spinning)
-    >>> (motion.velocity.round(12) + 0.0).tolist()
-    [-0.3, 0.0, 0.0]
-    """
-    eta, rate = np.asarray(eta, float), np.asarray(eta_rate, float)
-    turn = contact_orientation(eta[4])[:2, :2]
-    on_wheel = wheel.metric(eta[:2]) @ rate[:2]
-    on_ground = ground.metric(eta[2:4]) @ rate[2:4]
-    slip = turn @ on_ground - on_wheel
-    tilt = (wheel.curvature(eta[:2]) @ on_wheel
-            + turn @ (ground.curvature(eta[2:4]) @ on_ground))
-    spin = (rate[4] - wheel.torsion(eta[:2]) @ on_wheel
-            - ground.torsion(eta[2:4]) @ on_ground)
-    return RelativeMotion(np.array([*slip, 0.0]), np.array([tilt[1], -tilt[0], spin]))
 
 
 def _require_point_contact(relative: Array, wheel: Array, eta: Array) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The contact geometry of any smooth surface: frame, metric M, curvature K and torsion T.
+Contact geometry of any smooth surface: frame, metric M, curvature K and torsion T.
 
-A chart ``f(q)``, q = (q₁, q₂), with its first and second derivatives is all that is needed. It
+They follow from a chart ``f(q)``, q = (q₁, q₂), and its first and second derivatives. The chart
 need not be orthogonal. With the contact frame ``x = f₁/|f₁|``, ``z = f₁×f₂/|f₁×f₂|``, ``y = z×x``:
 
     M = [[x·f₁, x·f₂], [0, y·f₂]]        displacement of the contact point in the frame, M q̇
@@ -15,16 +15,18 @@ charts only (docs/papers/auchter_moore.md).
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from c3p_description.model import Array
+from c3p_kinematics.terrain import Terrain
 
 
 class SurfaceError(ValueError):
-    """A surface that cannot be; the text names the value and the remedy."""
+    """An invalid surface; the text names the value and the remedy."""
 
 
 class Chart(NamedTuple):
@@ -49,29 +51,9 @@ class Chart(NamedTuple):
     second_second: Array
 
 
-@runtime_checkable
-class Surface(Protocol):
-    """A surface that a contact point can move on; coordinates are (2,) arrays."""
-
-    def point(self, coordinates: ArrayLike) -> Array:
-        """Return f (3,) at the `coordinates`, in the frame of the body."""
-
-    def frame(self, coordinates: ArrayLike) -> Array:
-        """Return the axes x, y, z of the contact frame as columns (3, 3), z outward."""
-
-    def metric(self, coordinates: ArrayLike) -> Array:
-        """Return M (2, 2), upper triangular."""
-
-    def curvature(self, coordinates: ArrayLike) -> Array:
-        """Return K (2, 2), symmetric, 1/m, in the axes of the contact frame."""
-
-    def torsion(self, coordinates: ArrayLike) -> Array:
-        """Return T (2,), 1/m."""
-
-
-class ChartSurface:
+class Surface:
     """
-    A Surface that follows from its `chart` alone.
+    A surface that a contact point can move on; coordinates are (2,) arrays.
 
     Derive from it and write ``chart(coordinates) -> Chart``; f₁×f₂ must point out of the body.
     """
@@ -91,7 +73,7 @@ class ChartSurface:
         Raises
         ------
         SurfaceError
-            Where the chart is not regular (at a pole), which the text names with `coordinates`.
+            The chart is not regular at the `coordinates` (a pole).
         """
         return self._frame(self.chart(coordinates), coordinates)
 
@@ -138,21 +120,39 @@ def _metric(chart: Chart, frame: Array) -> Array:
     return np.array([[x @ chart.first, x @ chart.second], [0.0, y @ chart.second]])
 
 
-def positive(owner: str, **values: float) -> None:
+@dataclass(frozen=True)
+class Ground(Surface):
     """
-    Raise unless every named length is a finite number greater than zero.
+    The graph of a terrain: ``f = (x, y, g(x, y))``, an oblique chart where gx·gy ≠ 0.
 
-    Parameters
+    With ``a = √(1+gx²)`` and ``W = √(1+gx²+gy²)`` the forms are
+    ``M = [[a, gx gy/a], [0, W/a]]``, ``K = −M⁻ᵀ ∇∇g M⁻¹/W`` and
+    ``T = gy/(a² W) [gxx, gxy] M⁻¹``.
+
+    Attributes
     ----------
-    owner : str
-        What has these lengths, for the message.
-    **values : float, m
+    terrain : Terrain
+        Anything with ``derivatives(x, y)``.
 
-    Raises
-    ------
-    SurfaceError
-        Names the first wrong one.
+    Examples
+    --------
+    >>> from c3p_kinematics.terrain import Incline
+    >>> (Ground(Incline(slope=0.5)).frame([0.0, 0.0])[:, 2].round(3) + 0.0).tolist()
+    [-0.447, 0.0, 0.894]
     """
+
+    terrain: Terrain
+
+    def chart(self, coordinates: ArrayLike) -> Chart:
+        """Return the point at `coordinates` = (x, y) and the derivatives there."""
+        x, y = np.asarray(coordinates, float)
+        g, gx, gy, gxx, gxy, gyy = (float(d) for d in self.terrain.derivatives(x, y))
+        return Chart(np.array([x, y, g]), np.array([1.0, 0.0, gx]), np.array([0.0, 1.0, gy]),
+                     *(np.array([0.0, 0.0, d]) for d in (gxx, gxy, gyy)))
+
+
+def positive(owner: str, **values: float) -> None:
+    """Raise SurfaceError unless all lengths [m] of `owner` are finite and greater than zero."""
     for name, value in values.items():
         if not (np.isfinite(value) and value > 0):
             raise SurfaceError(f'{owner}: {name} = {value} m: it must be a finite length greater '

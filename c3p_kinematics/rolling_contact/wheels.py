@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Wheels: surfaces of revolution about the axle ŷ.
+Wheels: surfaces of revolution about the axle ŷ; SurfaceError names an invalid length.
 
 ``f(u, v) = r(v) e_r(u) + h(v) ŷ`` with ``e_r = (cos u, 0, −sin u)``: u turns with the wheel, v
 goes over the tread; the origin is the wheel centre.
@@ -9,30 +9,33 @@ goes over the tread; the origin is the wheel centre.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from c3p_description.model import Array
 from c3p_kinematics.rolling_contact import _kernels as kernels
 from c3p_kinematics.rolling_contact.surfaces import (
-    Array,
     Chart,
-    ChartSurface,
+    Surface,
     SurfaceError,
     positive,
 )
 
+# uncompiled: one value costs less than the compiler
+SECTION = getattr(kernels.profile, 'py_func', kernels.profile)
 
-class WheelSurface(ChartSurface):
+
+class WheelSurface(Surface):
     """
-    A surface of revolution, which the compiled kernels know by `kind` and `parameters`.
+    A surface of revolution; `kind` and `parameters` select it in the compiled kernels.
 
     Attributes
     ----------
     kind : int
-        Which section ``r(v), h(v)`` (rolling_contact/_kernels.py).
+        Section ``r(v), h(v)`` (rolling_contact/_kernels.py).
     parameters : (k,) array
         Its lengths, read-only.
     outer_radius : float, m
@@ -44,7 +47,7 @@ class WheelSurface(ChartSurface):
     @property
     def parameters(self) -> Array:
         """The lengths that the kernels take."""
-        parameters = np.array(self._lengths(), float)
+        parameters = np.array(astuple(self), float)
         parameters.setflags(write=False)
         return parameters
 
@@ -64,12 +67,9 @@ class WheelSurface(ChartSurface):
         return Chart(r * radial + h * axle, r * along, dr * radial + dh * axle,
                      -r * radial, dr * along, ddr * radial + ddh * axle)
 
-    def _lengths(self) -> tuple[float, ...]:
-        raise NotImplementedError
-
     def _section(self, v: float) -> tuple[float, ...]:
         """Return r, h and their first and second derivatives by v."""
-        raise NotImplementedError
+        return SECTION(self.kind, astuple(self), v)
 
 
 @dataclass(frozen=True)
@@ -83,11 +83,6 @@ class Torus(WheelSurface):
         R of the circle of the tube's centres; 0 gives a sphere.
     tube_radius : float, m
         ρ.
-
-    Raises
-    ------
-    SurfaceError
-        A length that cannot be.
 
     Examples
     --------
@@ -106,26 +101,10 @@ class Torus(WheelSurface):
         if self.radius != 0:
             positive('Torus', radius=self.radius)
 
-    def _lengths(self) -> tuple[float, ...]:
-        return self.radius, self.tube_radius
-
-    def _section(self, v: float) -> tuple[float, ...]:
-        c, s = self.tube_radius * math.cos(v), self.tube_radius * math.sin(v)
-        return self.radius + c, s, -s, c, -c, -s
-
 
 def sphere(radius: float) -> Torus:
     """
-    Return a ball as a wheel: a torus without a hole.
-
-    Parameters
-    ----------
-    radius : float, m
-
-    Raises
-    ------
-    SurfaceError
-        `radius` is not a finite length greater than zero.
+    Return a ball of `radius` [m] as a wheel: a torus without a hole.
 
     Examples
     --------
@@ -142,15 +121,8 @@ class Ellipsoid(WheelSurface):
 
     Attributes
     ----------
-    radius : float, m
-        a, of the equator.
-    half_width : float, m
-        b, along the axle.
-
-    Raises
-    ------
-    SurfaceError
-        A length that cannot be.
+    radius, half_width : float, m
+        a of the equator, b along the axle.
 
     Examples
     --------
@@ -167,13 +139,6 @@ class Ellipsoid(WheelSurface):
         """Check both lengths."""
         positive('Ellipsoid', radius=self.radius, half_width=self.half_width)
 
-    def _lengths(self) -> tuple[float, ...]:
-        return self.radius, self.half_width
-
-    def _section(self, v: float) -> tuple[float, ...]:
-        a, b, c, s = self.radius, self.half_width, math.cos(v), math.sin(v)
-        return a * c, b * s, -a * s, b * c, -a * c, -b * s
-
 
 @dataclass(frozen=True)
 class CappedCylinder(WheelSurface):
@@ -185,17 +150,8 @@ class CappedCylinder(WheelSurface):
 
     Attributes
     ----------
-    radius : float, m
-        Of the tread.
-    half_flat : float, m
-        Half the width of the flat.
-    edge_radius : float, m
-        Of the rounded edges, smaller than `radius`.
-
-    Raises
-    ------
-    SurfaceError
-        A length that cannot be.
+    radius, half_flat, edge_radius : float, m
+        Of the tread, half the width of the flat, of the rounded edges (smaller than `radius`).
 
     Examples
     --------
@@ -215,16 +171,3 @@ class CappedCylinder(WheelSurface):
         if self.edge_radius >= self.radius:
             raise SurfaceError(f'CappedCylinder: edge_radius = {self.edge_radius} m: it must be '
                                f'smaller than radius = {self.radius} m')
-
-    def _lengths(self) -> tuple[float, ...]:
-        return self.radius, self.half_flat, self.edge_radius
-
-    def _section(self, v: float) -> tuple[float, ...]:
-        edge = self.edge_radius
-        # how far round the edge: negative on the left one, 0 on the flat
-        angle = (v - min(max(v, -self.half_flat), self.half_flat)) / edge
-        if angle == 0.0:
-            return self.radius, v, 0.0, 1.0, 0.0, 0.0
-        c, s = math.cos(angle), math.sin(angle)
-        return (self.radius - edge * (1.0 - c), math.copysign(self.half_flat, v) + edge * s,
-                -s, c, -c / edge, -s / edge)

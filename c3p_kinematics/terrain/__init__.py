@@ -2,11 +2,11 @@
 """
 Ground surfaces z = g(x, y) with the derivatives that rolling needs.
 
-Every terrain gives numbers twice: by numpy here (``height``, ``derivatives``), and to compiled
-code by ``kind``, ``parameters`` and ``table`` (_kernels.py).
+One formula serves both sides (_kernels.py): arrays of places through ``height`` and
+``derivatives``, compiled code through ``kind``, ``parameters`` and ``table``.
 """
 
-from c3p_kinematics.terrain.analytic import Flat, Incline, Plateau
+from c3p_kinematics.terrain.analytic import Flat, Hills, Incline, Plateau
 from c3p_kinematics.terrain.base import (
     MOST_POINTS,
     Terrain,
@@ -14,7 +14,6 @@ from c3p_kinematics.terrain.base import (
     principal_curvatures,
 )
 from c3p_kinematics.terrain.heightmap import HeightMap
-from c3p_kinematics.terrain.hills import Hills
 from c3p_kinematics.terrain.mesh import HeightGrid, Mesh, grid_mesh, height_grid
 from c3p_kinematics.terrain.splines import SplineGround
 

@@ -3,7 +3,7 @@
 """
 Compiled heights: ``height(kind, parameters, table, x, y) -> (g, gx, gy, gxx, gxy, gyy)``.
 
-What the numbers of a ground mean:
+Numbers of a ground:
 
 kind     parameters                                   table
 FLAT     height                                       unused
@@ -47,8 +47,8 @@ def sine_cosine(angle):
     """
     Return sin and cos together, within 3e-16: several times as fast as two calls of the library.
 
-    The nearest part's from a table, turned by the remainder |r| ≤ π/128, for which the series to
-    r⁷ and r⁶ leave less than 1e-17.
+    Those of the nearest part from a table, turned by the remainder |r| ≤ π/128, for which the
+    error of the series to r⁷ and r⁶ is below 1e-17.
     """
     if not abs(angle) < LARGEST_ANGLE:
         return math.sin(angle), math.cos(angle)
@@ -68,16 +68,16 @@ def plateau(parameters, x, y):
     h, w = parameters[0], parameters[1]
     c, s = parameters[3], parameters[4]
     q = (x * c + y * s - parameters[2]) / w
-    # by the exponential, which is faster and keeps the digits of what is left far from the climb:
+    # by the exponential, which is faster and keeps the digits of the remainder far from the climb:
     # (1 + tanh q)/2 = 1/(1 + e) and 1 − tanh² q = 4 e/(1 + e)², with e of −2|q| for either sign
     e = math.exp(-2.0 * abs(q))
-    share = 1.0 / (1.0 + e)
-    tanh = (1.0 - e) * share
-    first = 2.0 * h * e * share * share / w
+    rise = 1.0 / (1.0 + e)
+    tanh = (1.0 - e) * rise
+    first = 2.0 * h * e * rise * rise / w
     if q < 0.0:
-        share, tanh = e * share, -tanh
+        rise, tanh = e * rise, -tanh
     second = -2.0 * tanh * first / w
-    return (h * share, first * c, first * s, second * c * c, second * c * s, second * s * s)
+    return (h * rise, first * c, first * s, second * c * c, second * c * s, second * s * s)
 
 
 @inlined
@@ -151,7 +151,7 @@ def first(index, count, repeat):
 
 @inlined
 def place(index, count, repeat):
-    """Return where coefficient `index` ≥ `first` is stored: the net again, or its last row."""
+    """Return the row of coefficient `index` ≥ `first`: repeated, or that of the edge."""
     if index >= count:
         return index - count if repeat else count - 1
     return max(index, 0)
@@ -235,3 +235,11 @@ def height(kind, parameters, table, x, y):
         sx, sy = parameters[1], parameters[2]
         return parameters[0] + sx * x + sy * y, sx, sy, 0.0, 0.0, 0.0
     return parameters[0], 0.0, 0.0, 0.0, 0.0, 0.0
+
+
+@kernel
+def height_each(kind, parameters, table, x, y, out):
+    """Write `height` of each place into a column of `out` (6, k)."""
+    for i in range(len(x)):
+        (out[0, i], out[1, i], out[2, i], out[3, i], out[4, i],
+         out[5, i]) = height(kind, parameters, table, x[i], y[i])

@@ -1,32 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Terrains with a formula: a plane, a slope, the plateau of Auchter and Moore."""
+"""
+Terrains with a formula: plane, incline, plateau of Auchter and Moore, rolling hills.
+
+TerrainError names a number that is not finite or out of range, and shapes that do not fit.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
 
+from c3p_description.model import Array
 from c3p_kinematics.terrain import _kernels as kernels
-from c3p_kinematics.terrain.base import Array, CompiledTerrain, above_zero, anything, require
+from c3p_kinematics.terrain.base import (
+    LARGEST,
+    Terrain,
+    TerrainError,
+    above_zero,
+    anything,
+    frozen,
+    require,
+)
 
-# half the side of the square in which `smallest_radius` looks, in widths of the climb
-WINDOW_WIDTHS = 4.0
-
-
-def _flat_derivatives(x: ArrayLike, y: ArrayLike, g: Array, gx: float,
-                      gy: float) -> tuple[Array, ...]:
-    """Return the derivatives of a plane at points that broadcast."""
-    shape = np.broadcast_shapes(np.shape(x), np.shape(y))
-    return tuple(np.array(np.broadcast_to(d, shape), float) for d in (g, gx, gy, 0.0, 0.0, 0.0))
+# half the side of the square in which `smallest_radius` searches: in widths of the climb, and in
+# lengths of the longest wave / π
+WINDOW_WIDTHS, LONGEST_WAVES = 4.0, 4.0
+# largest number of waves: each is added up at every point
+MOST_WAVES = 128
 
 
 @dataclass(frozen=True)
-class Flat(CompiledTerrain):
+class Flat(Terrain):
     """
     A level plane.
 
@@ -34,11 +43,6 @@ class Flat(CompiledTerrain):
     ----------
     level : float, m
         Its height.
-
-    Raises
-    ------
-    TerrainError
-        `level` is not a finite number.
 
     Examples
     --------
@@ -55,16 +59,12 @@ class Flat(CompiledTerrain):
         """Check the level."""
         require('Flat', anything, 'a finite height in m', level=self.level)
 
-    def derivatives(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, ...]:
-        """Return g and five zeros at x and y, which broadcast."""
-        return _flat_derivatives(x, y, self.level, 0.0, 0.0)
-
     def _numbers(self) -> ArrayLike:
         return [self.level]
 
 
 @dataclass(frozen=True)
-class Incline(CompiledTerrain):
+class Incline(Terrain):
     """
     A tilted plane through the origin: ``g = slope·(x cos D + y sin D)``.
 
@@ -74,11 +74,6 @@ class Incline(CompiledTerrain):
         Tangent of the angle of rise.
     direction : float, rad
         D, where it rises to, from the x axis.
-
-    Raises
-    ------
-    TerrainError
-        A number that is not finite.
 
     Examples
     --------
@@ -97,19 +92,13 @@ class Incline(CompiledTerrain):
         require('Incline', anything, 'a finite tangent', slope=self.slope)
         require('Incline', anything, 'a finite angle in rad', direction=self.direction)
 
-    def derivatives(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, ...]:
-        """Return g, gx, gy, gxx, gxy, gyy at x and y, which broadcast."""
-        rise_x, rise_y = self._numbers()[1:]
-        return _flat_derivatives(x, y, np.multiply(rise_x, x) + np.multiply(rise_y, y),
-                                 rise_x, rise_y)
-
     def _numbers(self) -> tuple[float, ...]:
         return (0.0, self.slope * math.cos(self.direction),
                 self.slope * math.sin(self.direction))
 
 
 @dataclass(frozen=True)
-class Plateau(CompiledTerrain):
+class Plateau(Terrain):
     """
     A climb onto a plateau: ``g = H/2 (1 + tanh((x cos D + y sin D − x0)/w))``.
 
@@ -123,11 +112,6 @@ class Plateau(CompiledTerrain):
         x0, the middle of the climb.
     direction : float, rad
         D, where it rises to, from the x axis.
-
-    Raises
-    ------
-    TerrainError
-        A number that is not finite, or a width that is not greater than zero.
 
     Examples
     --------
@@ -154,17 +138,6 @@ class Plateau(CompiledTerrain):
         """The width of the climb, m."""
         return self.width
 
-    def derivatives(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, ...]:
-        """Return g, gx, gy, gxx, gxy, gyy at x and y, which broadcast."""
-        c, s = math.cos(self.direction), math.sin(self.direction)
-        q = (np.multiply(c, x) + np.multiply(s, y) - self.start) / self.width
-        # tanh by the logistic function σ: (1 + tanh q)/2 = σ(2q), which no q overflows
-        up, down = expit(2.0 * q), expit(-2.0 * q)
-        g = self.rise * up
-        first = self.rise * up * down * 2.0 / self.width
-        second = first * (down - up) * 2.0 / self.width
-        return g, first * c, first * s, second * c * c, second * c * s, second * s * s
-
     def _numbers(self) -> ArrayLike:
         return [self.rise, self.width, self.start, math.cos(self.direction),
                 math.sin(self.direction)]
@@ -175,3 +148,103 @@ class Plateau(CompiledTerrain):
         half = WINDOW_WIDTHS * self.width
         return ((self.start * c - half, self.start * c + half),
                 (self.start * s - half, self.start * s + half))
+
+
+@dataclass(frozen=True, eq=False)
+class Hills(Terrain):
+    """
+    Rolling hills without end: ``g = mean + Σ Aᵢ cos(kᵢ·(x, y) + φᵢ)``.
+
+    Attributes
+    ----------
+    amplitude : (n,) array_like, m
+        Aᵢ.
+    wave_vector : (n, 2) array_like, rad/m
+        kᵢ; a wave has the length 2π/|k|.
+    phase : (n,) array_like, rad
+        φᵢ.
+    mean : float, m
+
+    Examples
+    --------
+    >>> waves = Hills(amplitude=[0.1], wave_vector=[[2.0, 0.0]], phase=[0.0])
+    >>> round(float(waves.height(0.0, 5.0)), 3), round(waves.smallest_radius, 2)
+    (0.1, 2.5)
+    """
+
+    amplitude: ArrayLike
+    wave_vector: ArrayLike
+    phase: ArrayLike
+    mean: float = 0.0
+    kind: ClassVar[int] = kernels.COSINES
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only and check them."""
+        require('Hills', anything, 'a finite height in m', mean=self.mean)
+        waves = {name: frozen(getattr(self, name)) for name in ('amplitude', 'wave_vector',
+                                                               'phase')}
+        count = waves['amplitude'].size
+        for name, shape in (('amplitude', (count,)), ('wave_vector', (count, 2)),
+                            ('phase', (count,))):
+            values = waves[name]
+            if values.shape != shape or count == 0:
+                raise TerrainError(f'Hills: {name} has the shape {values.shape}: amplitude (n,), '
+                                   'wave_vector (n, 2) and phase (n,) of n ≥ 1 waves are needed')
+            if count > MOST_WAVES:
+                raise TerrainError(f'Hills: {count} waves: at most {MOST_WAVES} are added up at '
+                                   'every step; leave out the lowest')
+            if not np.all(np.abs(values) <= LARGEST):
+                wrong = np.argwhere(~(np.abs(values) <= LARGEST))[0]
+                raise TerrainError(f'Hills: {name}{wrong.tolist()} = {values[tuple(wrong)]}: '
+                                   f'every number must be finite and at most {LARGEST:g}')
+            object.__setattr__(self, name, values)
+
+    @classmethod
+    def random(cls, seed: int, amplitude: float = 0.35, wavelength: float = 4.0,
+               count: int = 8) -> Hills:
+        """
+        Return random hills: waves in all directions, the long ones higher.
+
+        Parameters
+        ----------
+        seed : int
+            The same seed gives the same hills.
+        amplitude : float, m
+            The greatest height over the mean that can occur: Σ Aᵢ.
+        wavelength : float, m
+            Of the shortest wave; the longest is twice as long. Aᵢ grows with the length, so
+            that all are equally steep.
+        count : int
+            Number of waves.
+        """
+        require('Hills.random', above_zero, 'greater than zero', amplitude=amplitude,
+                wavelength=wavelength)
+        require('Hills.random', lambda number: number == int(number) and 1 <= number <= MOST_WAVES,
+                f'a whole number from 1 to {MOST_WAVES}', count=count)
+        generator = np.random.default_rng(seed)
+        length = wavelength * 2.0 ** generator.uniform(0.0, 1.0, count)
+        # one wave per sector, so that no direction is left level
+        angle = math.pi * (np.arange(count) + generator.uniform(0.0, 1.0, count)) / count
+        direction = np.column_stack([np.cos(angle), np.sin(angle)])
+        return cls(amplitude * length / length.sum(),
+                   direction * (2.0 * math.pi / length)[:, None],
+                   generator.uniform(0.0, 2.0 * math.pi, count))
+
+    @property
+    def feature_length(self) -> float:
+        """The shortest 1/|k|, m: a wavelength through 2π."""
+        longest = float(np.max(np.linalg.norm(self.wave_vector, axis=1)))
+        return 1.0 / longest if longest > 0 else math.inf
+
+    @cached_property
+    def table(self) -> Array:
+        """Rows A, kx, ky, φ, read-only."""
+        return frozen(np.column_stack([self.amplitude, self.wave_vector, self.phase]))
+
+    def _numbers(self) -> ArrayLike:
+        return [self.mean]
+
+    def _window(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        lengths = np.linalg.norm(self.wave_vector, axis=1)
+        half = LONGEST_WAVES * math.pi / max(float(np.min(lengths)), 1e-3)
+        return (-half, half), (-half, half)

@@ -1,91 +1,57 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every terrain has: heights with derivatives, lengths that bound a step, plain checks."""
+"""Base class of terrains: heights with derivatives, lengths that bound a step, input checks."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from c3p_description.model import Array
 from c3p_description.texts import brief
+from c3p_kinematics.terrain import _kernels as kernels
 
-Array = NDArray[np.float64]
-
-# points per axis at which the curvature of a terrain is looked at for `smallest_radius`
+# points per axis at which `smallest_radius` evaluates the curvature of a terrain
 SAMPLES = 192
 
-# of a grid of heights; more are a mistake in the spacing
+# largest number of points of a grid of heights; more indicate a wrong spacing
 MOST_POINTS = 4_000_000
-# of a height, a length or a slope, and of one that must not be zero: what is beyond overflows
+# limits of a height, a length or a slope, and of one that must not be zero, against overflow
 LARGEST, SMALLEST = 1e9, 1e-9
 
 
 class TerrainError(ValueError):
-    """A terrain that cannot be; the text names the cell or the value, and the remedy."""
+    """An invalid terrain; the text names the cell or the value, and the remedy."""
 
 
-@runtime_checkable
-class Terrain(Protocol):
+class Terrain:
     """
-    A ground z = g(x, y), for the equations and for the compiled kernels.
+    A ground z = g(x, y): derive, and write `kind`, `feature_length`, `_numbers`, `_window`.
 
     Attributes
     ----------
     kind : int
-        Which formula (terrain/_kernels.py).
+        Formula (terrain/_kernels.py).
     parameters : (k,) array
     table : (m, n) array
         The numbers of that formula, read-only.
-    """
-
-    @property
-    def kind(self) -> int:
-        """Which formula the kernels take."""
-
-    @property
-    def parameters(self) -> Array:
-        """The numbers of the formula."""
-
-    @property
-    def table(self) -> Array:
-        """The rows of the formula."""
-
-    @property
-    def smallest_radius(self) -> float:
-        """An estimate of the smallest radius of curvature, m; infinite on a plane."""
-
-    @property
-    def feature_length(self) -> float:
-        """The length over which the slope changes, m: a step should stay well below it."""
-
-    def height(self, x: ArrayLike, y: ArrayLike) -> Array:
-        """Return g at x and y, which broadcast."""
-
-    def derivatives(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, ...]:
-        """Return g, gx, gy, gxx, gxy, gyy at x and y, which broadcast."""
-
-
-class CompiledTerrain:
-    """
-    What a terrain has besides its formula: derive, and write `derivatives`, `_numbers`, `_window`.
-
-    Attributes
-    ----------
-    kind : int
-    parameters : (k,) array
-    table : (m, n) array
-        As in Terrain.
+    feature_length : float, m
+        Length over which the slope changes; a step should be well below it.
     """
 
     kind: int
+    feature_length: float
 
     def derivatives(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, ...]:
         """Return g, gx, gy, gxx, gxy, gyy at x and y, which broadcast."""
-        raise NotImplementedError(f'{type(self).__name__} needs derivatives')
+        x, y = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
+        out = np.empty((6, x.size))
+        kernels.height_each(self.kind, self.parameters, self.table, x.ravel(), y.ravel(), out)
+        return tuple(part.reshape(x.shape)[()] for part in out)
 
     def height(self, x: ArrayLike, y: ArrayLike) -> Array:
         """Return g at x and y, which broadcast; m."""
@@ -125,16 +91,8 @@ def principal_curvatures(gx: ArrayLike, gy: ArrayLike, gxx: ArrayLike, gxy: Arra
     Return both principal curvatures of a graph, the smaller one first.
 
     Mean ``H = ((1+gy²) gxx − 2 gx gy gxy + (1+gx²) gyy)/(2 W³)``, Gaussian
-    ``(gxx gyy − gxy²)/W⁴``; positive in a hollow.
-
-    Parameters
-    ----------
-    gx, gy, gxx, gxy, gyy : array_like
-        Derivatives of the height; they broadcast to (…).
-
-    Returns
-    -------
-    (2, …) array, 1/m
+    ``(gxx gyy − gxy²)/W⁴``; positive in a hollow. The derivatives `gx`, `gy`, `gxx`, `gxy`, `gyy`
+    of the height broadcast to (…); the result is (2, …), 1/m.
 
     Examples
     --------
@@ -150,13 +108,7 @@ def principal_curvatures(gx: ArrayLike, gy: ArrayLike, gxx: ArrayLike, gxy: Arra
 
 
 def frozen(values: ArrayLike) -> Array:
-    """
-    Return `values` as a read-only contiguous array of floats.
-
-    Parameters
-    ----------
-    values : array_like
-    """
+    """Return `values` as a read-only contiguous array of floats."""
     array = np.array(values, float, order='C')
     array.setflags(write=False)
     return array
@@ -165,21 +117,9 @@ def frozen(values: ArrayLike) -> Array:
 def require(owner: str, condition: Callable[[float], bool], expected: str,
             **values: Any) -> None:
     """
-    Raise unless every named value is one number up to 1e9 that fulfils `condition`.
+    Raise TerrainError unless every named value is a number up to 1e9 that fulfils `condition`.
 
-    Parameters
-    ----------
-    owner : str
-        What has the values, for the message.
-    condition : callable
-    expected : str
-        Ends the sentence "it must be …".
-    **values : float
-
-    Raises
-    ------
-    TerrainError
-        Names the first wrong one.
+    `owner` begins the message, `expected` ends its sentence "it must be …".
     """
     for name, value in values.items():
         try:

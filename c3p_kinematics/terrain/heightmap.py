@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A ground that goes through gridded heights: an interpolating spline of degree 3 or 5."""
+"""Interpolating spline of degree 3 or 5 through gridded heights."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
+from c3p_description.model import Array
 from c3p_description.texts import brief
-from c3p_kinematics.terrain.base import MOST_POINTS, Array, TerrainError, frozen
+from c3p_kinematics.terrain.base import MOST_POINTS, TerrainError, frozen
 from c3p_kinematics.terrain.splines import SplineNet, both, checked_net
 
 
@@ -20,8 +21,8 @@ class HeightMap(SplineNet):
     """
     The spline through a grid of heights, without curvature across its edges ("natural").
 
-    Outside the grid the slope at the edge tapers off over `margin` cells; beyond them the ground
-    is level away from the edge. It is as smooth there as inside.
+    Outside the grid the slope at the edge tapers off over `margin` cells, as smoothly as inside;
+    beyond them the ground is level away from the edge.
 
     Attributes
     ----------
@@ -30,7 +31,7 @@ class HeightMap(SplineNet):
     spacing : float or (float, float), m
         Δx, Δy.
     origin : (float, float), m
-        Where heights[0, 0] is.
+        Position of heights[0, 0].
     degree : int
         3 or 5.
     margin : int
@@ -39,8 +40,8 @@ class HeightMap(SplineNet):
     Raises
     ------
     TerrainError
-        A height that is not finite (which cell), a grid that is too small, a spacing that is not
-        greater than zero, another degree, a margin below 1.
+        A height that is not finite, a grid that is too small, a spacing that is not greater than
+        zero, another degree, a margin below 1; the text names the cell or the value.
 
     Examples
     --------
@@ -58,7 +59,7 @@ class HeightMap(SplineNet):
     margin: int = 10
 
     def __post_init__(self) -> None:
-        """Make the heights read-only and check everything."""
+        """Check all values and make the heights read-only."""
         object.__setattr__(self, 'heights', checked_net('HeightMap', self.heights, self.spacing,
                                                         self.origin, self.degree))
         if not (isinstance(self.margin, (int, np.integer)) and self.margin >= 1):
@@ -71,7 +72,7 @@ class HeightMap(SplineNet):
 
     @property
     def extent(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """The ranges of x and y, m, for which there are heights."""
+        """The ranges of x and y with heights, m."""
         (dx, dy), (x0, y0) = both(self.spacing), self.origin
         rows, columns = self.heights.shape
         return (x0, x0 + (rows - 1) * dx), (y0, y0 + (columns - 1) * dy)
@@ -97,22 +98,10 @@ def coefficients(values: ArrayLike, degree: int) -> Array:
     """
     Return the uniform B-spline coefficients of the spline through `values`, along the first axis.
 
-    Parameters
-    ----------
-    values : (m, …) array_like
-        At the whole numbers.
-    degree : int
-        3 or 5.
-
-    Returns
-    -------
-    (m + degree − 1, …) array
-        Those of the B-splines centred at −(degree // 2) … m − 1 + degree // 2.
-
-    Notes
-    -----
-    The even derivatives from the second on vanish at both ends. Ends "not a knot" would follow a
-    parabola better, but those of a rough map swing to thousands of times its height outside.
+    `values` (m, …) are at the whole numbers, the coefficients (m + degree − 1, …) those of the
+    B-splines centred at −(degree // 2) … m − 1 + degree // 2. The even derivatives from the second
+    on vanish at both ends: "not a knot" ends of a rough map swing to thousands of times its height
+    outside.
 
     Examples
     --------
@@ -128,12 +117,11 @@ def coefficients(values: ArrayLike, degree: int) -> Array:
 
 
 def _continued(values: Array, degree: int, margin: int) -> Array:
-    """Return the coefficients through `values` and `margin` more at both ends, ever flatter."""
+    """Return the coefficients through `values`, and `margin` more at both ends."""
     half = degree // 2
-    # from that of the last cell the slope goes to zero in equal steps, so that the curvature is
-    # the same all the way
+    # from that of the last cell the slope decreases to zero in equal steps: constant curvature
     steps = np.concatenate([np.ones(half), 1.0 - np.arange(1, margin + 1) / (margin + 1.0)])
-    share = np.cumsum(steps)[half:].reshape((margin,) + (1,) * (values.ndim - 1))
-    before = values[0] + share[::-1] * (values[0] - values[1])
-    after = values[-1] + share * (values[-1] - values[-2])
+    reach = np.cumsum(steps)[half:].reshape((margin,) + (1,) * (values.ndim - 1))
+    before = values[0] + reach[::-1] * (values[0] - values[1])
+    after = values[-1] + reach * (values[-1] - values[-2])
     return np.concatenate([before, coefficients(values, degree), after])

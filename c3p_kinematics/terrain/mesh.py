@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Terrains as triangles and as grids of heights, for whoever draws or collides them."""
+"""Terrains as triangles and as grids of heights, for drawing and collision."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from c3p_kinematics.terrain.base import MOST_POINTS, Array, Terrain, TerrainError
+from c3p_description.model import Array
+from c3p_kinematics.terrain.base import MOST_POINTS, Terrain, TerrainError
 
 Range = tuple[float, float]
-# vertices that a viewer still turns smoothly
-MOST_VERTICES = MOST_POINTS
 
 
 class Mesh(NamedTuple):
@@ -54,7 +53,7 @@ class HeightGrid(NamedTuple):
 def height_grid(terrain: Terrain, x_range: Range, y_range: Range,
                 shape: tuple[int, int]) -> HeightGrid:
     """
-    Return the heights of a rectangle on a grid with so many points along x and y.
+    Return the heights of a rectangle on a grid of `shape` points along x and y.
 
     Parameters
     ----------
@@ -62,12 +61,12 @@ def height_grid(terrain: Terrain, x_range: Range, y_range: Range,
     x_range, y_range : (float, float), m
         From, to.
     shape : (int, int)
-        At least 2 each way.
+        At least 2 along each axis, at most four million in all.
 
     Raises
     ------
     TerrainError
-        A range without length, fewer than 2 points, more than four million.
+        An empty range or a shape out of range.
 
     Examples
     --------
@@ -79,9 +78,9 @@ def height_grid(terrain: Terrain, x_range: Range, y_range: Range,
         if not (np.isfinite(low) and np.isfinite(high) and low < high):
             raise TerrainError(f'{name} = ({low}, {high}): give two finite places in m, the '
                                'smaller one first')
-    if min(shape) < 2 or shape[0] * shape[1] > MOST_VERTICES:
-        raise TerrainError(f'a grid of {shape[0]} × {shape[1]} points: take at least 2 each way '
-                           f'and {MOST_VERTICES} in all; a larger spacing gives fewer')
+    if min(shape) < 2 or shape[0] * shape[1] > MOST_POINTS:
+        raise TerrainError(f'a grid of {shape[0]} × {shape[1]} points: take at least 2 along each '
+                           f'axis and {MOST_POINTS} in all; a larger spacing gives fewer')
     x, y = np.linspace(*x_range, shape[0]), np.linspace(*y_range, shape[1])
     # row by row: a spline evaluated everywhere at once takes a hundred numbers per point
     return HeightGrid(x, y, np.array([terrain.height(place, y) for place in x]))
@@ -97,12 +96,12 @@ def grid_mesh(terrain: Terrain, x_range: Range, y_range: Range, spacing: float) 
     x_range, y_range : (float, float), m
         From, to.
     spacing : float, m
-        The cells are at most this long.
+        Largest length of a cell.
 
     Raises
     ------
     TerrainError
-        As `height_grid`; also a spacing that is not greater than zero.
+        As `height_grid`, or a spacing that is not greater than zero.
 
     Examples
     --------

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from c3p_description.model import Array
 from c3p_description.texts import brief
 from c3p_kinematics.terrain import _kernels as kernels
 from c3p_kinematics.terrain.base import (
     LARGEST,
     MOST_POINTS,
-    Array,
-    CompiledTerrain,
+    Terrain,
     TerrainError,
     above_zero,
     anything,
@@ -33,41 +33,7 @@ KINDS = {3: kernels.CUBIC, 5: kernels.QUINTIC}
 CONTINUATIONS = ('repeat', 'hold')
 
 
-def bspline(degree: int, order: int, t: ArrayLike) -> Array:
-    """
-    Return a derivative of the uniform B-spline that is centred at 0.
-
-    ``B_k(t) = 1/k! Σ_j (−1)^j C(k+1, j) (t + (k+1)/2 − j)₊^k`` and
-    ``B_k' = B_{k−1}(t + ½) − B_{k−1}(t − ½)``.
-
-    Parameters
-    ----------
-    degree : int
-        k ≥ 1.
-    order : int
-        Of the derivative, less than k.
-    t : (…) array_like
-        In units of the spacing.
-
-    Returns
-    -------
-    (…) array
-
-    Examples
-    --------
-    >>> bspline(3, 0, [-1.0, 0.0, 1.0]).round(6).tolist()
-    [0.166667, 0.666667, 0.166667]
-    """
-    t = np.asarray(t, float)
-    if order:
-        return bspline(degree - 1, order - 1, t + 0.5) - bspline(degree - 1, order - 1, t - 0.5)
-    # from the nearer end, where the powers are small
-    into = 0.5 * (degree + 1) - np.abs(t)
-    return sum((-1) ** j * math.comb(degree + 1, j) * np.maximum(into - j, 0.0) ** degree
-               for j in range(degree + 1)) / math.factorial(degree)
-
-
-class SplineNet(CompiledTerrain):
+class SplineNet(Terrain):
     """
     A ground by coefficients: derive, and give `table`, `parameters`, `kind` and `spacing`.
 
@@ -83,7 +49,7 @@ class SplineNet(CompiledTerrain):
 
     @property
     def kind(self) -> int:
-        """The kernels' formula."""
+        """Formula of the kernels."""
         return KINDS[self.degree]
 
     @property
@@ -92,24 +58,10 @@ class SplineNet(CompiledTerrain):
         return float(min(both(self.spacing)))
 
     def derivatives(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, ...]:
-        """Return g, gx, gy, gxx, gxy, gyy at x and y, which broadcast."""
-        x, y = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
-        x0, y0, rate_x, rate_y, repeat = self.parameters
-        rows, in_x = self._axis((x - x0) * rate_x, self.table.shape[0], repeat)
-        columns, in_y = self._axis((y - y0) * rate_y, self.table.shape[1], repeat)
-        block = self.table[rows[..., :, None], columns[..., None, :]]
-        return tuple(np.einsum('...i,...ij,...j', in_x[i], block, in_y[j])
-                     * rate_x**i * rate_y**j
-                     for i, j in ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2)))
-
-    def _axis(self, t: Array, count: int, repeat: float) -> tuple[NDArray[np.int64], list[Array]]:
-        """Return which coefficients reach t, (…, k+1), and B, B', B'' of them."""
-        if not np.all(np.isfinite(t)):
+        """Return g, gx, gy, gxx, gxy, gyy at x and y, which broadcast and must be finite."""
+        if not (np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
             raise TerrainError(f'{type(self).__name__}: a place is not finite; give finite x, y')
-        first = np.floor(t).astype(int) - self.degree // 2
-        index = first[..., None] + np.arange(self.degree + 1)
-        weights = [bspline(self.degree, order, t[..., None] - index) for order in range(3)]
-        return (index % count if repeat else np.clip(index, 0, count - 1)), weights
+        return super().derivatives(x, y)
 
     def _window(self) -> tuple[tuple[float, float], tuple[float, float]]:
         x0, y0, rate_x, rate_y, _ = self.parameters
@@ -120,27 +72,27 @@ class SplineNet(CompiledTerrain):
 @dataclass(frozen=True, eq=False)
 class SplineGround(SplineNet):
     """
-    A ground over a net of coefficients, which it approaches and need not go through.
+    A ground over a net of coefficients, which it approximates and need not interpolate.
 
     Attributes
     ----------
     heights : (m, n) array_like, m
-        Coefficients, first index along x; at least degree + 1 each way.
+        Coefficients, first index along x; at least degree + 1 along each axis.
     spacing : float or (float, float), m
         Δx, Δy.
     origin : (float, float), m
-        Where coefficient [0, 0] is.
+        Position of coefficient [0, 0].
     degree : int
         3 or 5.
     continuation : str
-        Outside the net: ``'repeat'`` it for ever, as smooth as inside, or ``'hold'`` the
-        coefficients of its rim, so that the ground becomes a level strip beyond each edge.
+        Outside the net: ``'repeat'`` it, as smooth as inside, or ``'hold'`` the coefficients of
+        its edge, so that the ground becomes level beyond it.
 
     Raises
     ------
     TerrainError
-        A net that is too small or has a height which is not finite (which cell), a spacing that
-        is not greater than zero, another degree or continuation.
+        A net that is too small or has a height which is not finite, a spacing that is not greater
+        than zero, another degree or continuation; the text names the cell or the value.
 
     Examples
     --------
@@ -156,7 +108,7 @@ class SplineGround(SplineNet):
     continuation: str = 'repeat'
 
     def __post_init__(self) -> None:
-        """Make the net read-only and check everything."""
+        """Check all values and make the net read-only."""
         object.__setattr__(self, 'heights', checked_net('SplineGround', self.heights,
                                                         self.spacing, self.origin, self.degree))
         if self.continuation not in CONTINUATIONS:
@@ -176,7 +128,7 @@ class SplineGround(SplineNet):
         spacing : float, m
         amplitude : float, m
         shape : (int, int)
-            After so many coefficients along x and y it repeats.
+            Number of coefficients along x and y, after which the ground repeats.
         degree : int
             3 or 5.
 
@@ -204,13 +156,7 @@ class SplineGround(SplineNet):
 
 
 def both(spacing: ArrayLike) -> tuple[float, float]:
-    """
-    Return the spacing along x and along y.
-
-    Parameters
-    ----------
-    spacing : float or (float, float), m
-    """
+    """Return the `spacing` along x and along y, m."""
     dx, dy = np.broadcast_to(np.asarray(spacing, float), (2,))
     return float(dx), float(dy)
 
@@ -218,21 +164,10 @@ def both(spacing: ArrayLike) -> tuple[float, float]:
 def checked_net(owner: str, heights: ArrayLike, spacing: ArrayLike,
                 origin: tuple[float, float], degree: int) -> Array:
     """
-    Return a grid of heights as a read-only array, after checking it and what belongs to it.
+    Return a grid of heights as a read-only array after checking all values.
 
-    Parameters
-    ----------
-    owner : str
-        What has the grid, for the messages.
-    heights : (m, n) array_like, m
-    spacing : float or (float, float), m
-    origin : (float, float), m
-    degree : int
-
-    Raises
-    ------
-    TerrainError
-        Names the cell or the value, and the remedy.
+    `owner`, `heights`, `spacing`, `origin` and `degree` as in `SplineGround`. TerrainError names
+    the owner, the cell or the value, and the remedy.
     """
     if not isinstance(degree, (int, np.integer)) or degree not in KINDS:
         raise TerrainError(f'{owner}: degree = {brief(degree)}: it must be 3 (curvature is '

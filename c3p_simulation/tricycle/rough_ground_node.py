@@ -2,10 +2,10 @@
 """
 Node: the tricycle with passive variable camber, rolling over rough ground without slip.
 
-Publishes ``joint_states``, ``odom`` (the whole pose), ``/tf`` where tf2 is installed, as markers
-the ground, the paths on it and the camber and, when asked, ``/clock``; subscribes ``cmd_vel``. A
-thread with an absolute deadline keeps the rate. Where the model ends the vehicle stands, the node
-says why, and ``~/restart`` begins anew.
+Publishes ``joint_states``, ``odom`` (the whole pose), ``/tf`` where tf2 is installed and, if
+``publish_clock`` is set, ``/clock``; subscribes ``cmd_vel``. The marker node draws the ground, the
+contact paths and the camber. A thread with an absolute deadline keeps the rate. Where the model
+ends the vehicle stands, the diagnostics name the reason, and ``~/restart`` begins anew.
 """
 
 from __future__ import annotations
@@ -18,21 +18,17 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
-from rclpy.clock import Clock as RclpyClock
-from rclpy.clock import ClockType
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
-from visualization_msgs.msg import MarkerArray
 
 from c3p_description.pvc_model import JOINTS, PvcTricycle
 from c3p_description.reading.loader import load_tricycle
 from c3p_kinematics.closed_chain_vehicle.vehicle import quaternion
-from c3p_kinematics.terrain import grid_mesh
 from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.frames import TransformPublisher
 from c3p_ros.messages import MessageError, check_age, ns_to_stamp, stamp_to_ns, twist_of
-from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
+from c3p_ros.node import LATEST, RELIABLE, SuiteNode
 from c3p_ros.parameters import ParameterError
 from c3p_ros.session import run
 from c3p_ros.wire import JointStateWriter, OdometryWriter
@@ -41,9 +37,6 @@ from c3p_simulation.tricycle.commands import AUTODRIVE, COMMANDED, WAITING, Comm
 from c3p_simulation.tricycle.pace import Pace
 from c3p_simulation.tricycle.run import RoughGroundRun
 from c3p_simulation.worlds.terrain_files import load_terrain
-from c3p_viewers.scene.camber_scene import camber_scene
-from c3p_viewers.scene.markers import MarkerScene
-from c3p_viewers.scene.terrain_markers import Paths, terrain_message
 
 
 class RoughGroundNode(SuiteNode):
@@ -65,16 +58,12 @@ class RoughGroundNode(SuiteNode):
         self.parameters.changed = self._retune
         self._retune()
         self._period = 1.0 / values.rate
-        self._paths, self._shown = Paths(values.path_points, values.path_spacing), None
         self._make_publishers()
         command = TwistStamped if values.use_stamped_vel else Twist
         self.create_subscription(command, 'cmd_vel', self._on_command, LATEST)
         self.create_service(Trigger, '~/restart', self._on_restart)
         self._stamps = Stamps(round(1e9 / values.rate), SIMULATED_START if values.publish_clock
                               else self.now_ns(), follows=not values.publish_clock)
-        self._on_markers()
-        self.create_timer(1.0 / values.marker_rate, self._on_markers,
-                          clock=RclpyClock(clock_type=ClockType.STEADY_TIME))
         self.watch(self._on_watch)
         self._pace = Pace(self._period / values.realtime_factor, self._advance, self.context.ok)
         self._pace.start()
@@ -92,10 +81,6 @@ class RoughGroundNode(SuiteNode):
         self._write_odom = OdometryWriter(values.odom_frame, values.base_frame, 'odom')
         self._joint_pub = self.create_publisher(JointState, 'joint_states', RELIABLE)
         self._odom_pub = self.create_publisher(Odometry, 'odom', RELIABLE)
-        self._terrain_pub = self.create_publisher(MarkerArray, '~/terrain', LATCHED)
-        self._path_pub = self.create_publisher(MarkerArray, '~/contact_paths', LATCHED)
-        self._camber_pub = self.create_publisher(MarkerArray, '~/camber', RELIABLE)
-        self._camber = MarkerScene()
         self._clock_pub = (self.create_publisher(Clock, '/clock', RELIABLE)
                            if values.publish_clock else None)
         self._transforms = TransformPublisher(self) if values.publish_tf else None
@@ -120,12 +105,11 @@ class RoughGroundNode(SuiteNode):
         asked.camber_gain, asked.timeout = values.camber_gain, values.cmd_vel_timeout
 
     def _advance(self, steps: int, let_go: int = 0) -> None:
-        """Move on by `steps` periods after `let_go` in which it stood; tell where it is."""
+        """Move on by `steps` periods after `let_go` at standstill; publish the state."""
         with self._lock:
             now, run, period = self.watch_time(), self.run, self._period
             for _ in range(steps):
                 run.advance(self._commands.rates(run.state.joint, now, period), period)
-                self._paths.add(run.contact_point, run.wheel_center)
             # simulated time waits for the vehicle, real time does not
             stamp = self._stamps.advance(steps if self._clock_pub else steps + let_go,
                                          self.now_ns())
@@ -158,33 +142,8 @@ class RoughGroundNode(SuiteNode):
         with self._lock:
             self.run.restart()
             self._commands.forget()
-            self._paths.clear()
         response.success, response.message = True, 'at the start again'
         return response
-
-    def _on_markers(self) -> None:
-        """Publish camber and paths, and the ground when the vehicle has left the middle of it."""
-        values = self.parameters.value
-        with self._lock:
-            stamp, place = self._stamps.now, self.run.state.position[:2]
-            joint = self.run.state.joint
-            self._paths.add(self.run.contact_point, self.run.wheel_center)
-            paths = (self._paths.message(values.odom_frame, stamp) if self._paths.changed
-                     else None)
-        half = values.terrain_size / 2
-        if self._shown is None or np.abs(place - self._shown).max() > half / 2:
-            # on one grid for ever, so that the triangles do not move with the vehicle
-            self._shown = np.round(place / half) * half
-            mesh = grid_mesh(self.run.terrain, *(
-                (c - half, c + half) for c in self._shown.tolist()), values.terrain_resolution)
-            self._terrain_pub.publish(terrain_message(mesh, values.odom_frame, stamp))
-        if paths is not None:
-            self._path_pub.publish(paths)
-        if self._camber_pub.get_subscription_count():
-            shapes = camber_scene(self.robot, joint, values.base_frame)
-            self._camber_pub.publish(self._camber.message(shapes, stamp))
-        else:
-            self._camber.forget()
 
     def _on_watch(self) -> None:
         self._pace.check()

@@ -13,8 +13,8 @@ from c3p_description.pvc_model import JOINTS, PvcTricycle
 from c3p_kinematics.closed_chain_vehicle.motion import simulate
 from c3p_kinematics.closed_chain_vehicle.placement import place
 from c3p_kinematics.closed_chain_vehicle.run import Run
-from c3p_kinematics.pvc_tricycle import vehicle as vehicle_of
 from c3p_kinematics.terrain import Terrain
+from c3p_kinematics.vehicles import pvc_tricycle as vehicle_of
 
 Array = NDArray[np.float64]
 

@@ -9,9 +9,11 @@ ground is where it is in {G}.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
+from numpy.typing import NDArray
 
 from c3p_kinematics.terrain import Mesh, Terrain, TerrainError, grid_mesh, height_grid
 
@@ -78,6 +80,64 @@ def _write_stl(mesh: Mesh, path: Path) -> None:
     path.write_bytes(header + np.array(len(corners), '<u4').tobytes() + facets.tobytes())
 
 
+class HeightField(NamedTuple):
+    """
+    A height field as MuJoCo takes it.
+
+    Attributes
+    ----------
+    values : (rows, columns) array
+        0 to 1, rows along y.
+    size : (float, float, float, float), m
+        Half lengths along x and y, relief, thickness below the lowest point.
+    position : (float, float, float), m
+        Of the geom in {G}.
+    """
+
+    values: NDArray[np.float64]
+    size: tuple[float, float, float, float]
+    position: tuple[float, float, float]
+
+    @property
+    def low(self) -> float:
+        """Height of the lowest point, m."""
+        return self.position[2]
+
+    @property
+    def relief(self) -> float:
+        """Difference of heights, m."""
+        return self.size[2]
+
+
+def height_field(terrain: Terrain, x_range: Range, y_range: Range, shape: tuple[int, int],
+                 base: float = BASE) -> HeightField:
+    """
+    Return a rectangle of a terrain as a height field.
+
+    Parameters
+    ----------
+    terrain : Terrain
+    x_range, y_range : (float, float), m
+        From, to.
+    shape : (int, int)
+        Number of points along x and y.
+    base : float, m
+        Thickness below the lowest point.
+
+    Raises
+    ------
+    TerrainError
+        As `height_grid`.
+    """
+    x, y, heights = height_grid(terrain, x_range, y_range, shape)
+    low = float(heights.min())
+    relief = max(float(np.ptp(heights)), LEAST_RELIEF)
+    half_x, half_y = 0.5 * (x[-1] - x[0]), 0.5 * (y[-1] - y[0])
+    # MuJoCo scales the values to 0 … 1 itself
+    return HeightField(((heights - low) / relief).T, (half_x, half_y, relief, base),
+                       (x[0] + half_x, y[0] + half_y, low))
+
+
 def write_mujoco(terrain: Terrain, path: str | Path, x_range: Range, y_range: Range,
                  shape: tuple[int, int]) -> Path:
     """
@@ -107,21 +167,15 @@ def write_mujoco(terrain: Terrain, path: str | Path, x_range: Range, y_range: Ra
         As `height_grid`.
     """
     path = Path(path)
-    x, y, heights = height_grid(terrain, x_range, y_range, shape)
-    low = float(heights.min())
-    relief = max(float(np.ptp(heights)), LEAST_RELIEF)
+    field = height_field(terrain, x_range, y_range, shape)
     data = path.with_suffix('.hfield')
-    # rows go along y; MuJoCo stretches the values to 0 … 1 itself
-    data.write_bytes(np.array(heights.shape[::-1], '<i4').tobytes()
-                     + ((heights - low) / relief).T.astype('<f4').tobytes())
-
-    half_x, half_y = 0.5 * (x[-1] - x[0]), 0.5 * (y[-1] - y[0])
+    data.write_bytes(np.array(field.values.shape, '<i4').tobytes()
+                     + field.values.astype('<f4').tobytes())
     model = ElementTree.Element('mujoco', model=path.stem)
     ElementTree.SubElement(ElementTree.SubElement(model, 'asset'), 'hfield', name=path.stem,
-                           file=data.name, size=xml_numbers(half_x, half_y, relief, BASE))
+                           file=data.name, size=xml_numbers(*field.size))
     ElementTree.SubElement(ElementTree.SubElement(model, 'worldbody'), 'geom', name=path.stem,
-                           type='hfield', hfield=path.stem,
-                           pos=xml_numbers(x[0] + half_x, y[0] + half_y, low))
+                           type='hfield', hfield=path.stem, pos=xml_numbers(*field.position))
     _write_xml(model, path)
     return data
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
-from c3p_viewers.foxglove.foxglove_scene import SCENE
 from c3p_viewers.foxglove.plots import Plot
+from c3p_viewers.foxglove.scene_channel import SCENE
 
 # frames whose axes are shown, and what is behind everything
 AXES, GROUND = ('odom', 'base_link'), '#14181d'
@@ -18,10 +18,6 @@ AXES, GROUND = ('odom', 'base_link'), '#14181d'
 def foxglove_layout(plots: Sequence[Plot]) -> str:
     """
     Return the layout of the Foxglove app: robot and scene, plots, diagnostics and log.
-
-    Parameters
-    ----------
-    plots : sequence of Plot
 
     Returns
     -------
@@ -96,10 +92,6 @@ def _plot_panel(plot: Plot) -> dict[str, Any]:
 def plotjuggler_layout(plots: Sequence[Plot]) -> str:
     """
     Return the layout of PlotJuggler, with the plots one below the other in two columns.
-
-    Parameters
-    ----------
-    plots : sequence of Plot
 
     Returns
     -------

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from c3p_bags.report.style import caster_colour
+from c3p_bags.report.palette import caster_colour
 from c3p_description.model import CasterRobot
-from c3p_viewers.foxglove.foxglove_scene import NUMBERS
+from c3p_viewers.foxglove.scene_channel import NUMBERS
 
-# under which the diagnostics tell the measure
+# key of the measure in the diagnostics
 SIGMA_MIN = 'sigma_min of the wheel Jacobian'
 
 
@@ -53,10 +53,6 @@ def plots(robot: CasterRobot) -> tuple[Plot, ...]:
     ----------
     robot : CasterRobot
         Gives names of joints and their number.
-
-    Returns
-    -------
-    tuple of Plot
     """
     return (*(_twist(*axis) for axis in (
         ('vx', 'velocity along x [m/s]', 'linear.x'), ('vy', 'velocity along y [m/s]', 'linear.y'),
@@ -64,10 +60,10 @@ def plots(robot: CasterRobot) -> tuple[Plot, ...]:
 
 
 def _twist(name: str, title: str, field: str) -> Plot:
-    """Return the plot of a component of the twist, asked, by odometry and true."""
+    """Return the plot of a component of the twist: commanded, by odometry and true."""
     slashed = field.replace('.', '/')
     # the last one lies over the others
-    lines = (('asked', '#E69F00', '/cmd_vel', 'twist'),
+    lines = (('commanded', '#E69F00', '/cmd_vel', 'twist'),
              ('true', '#7f7f7f', '/ground_truth/odom', 'twist.twist'),
              ('odometry', '#0072B2', '/odom', 'twist.twist'))
     return Plot(name, title, tuple(
@@ -84,7 +80,7 @@ def _wheels(robot: CasterRobot) -> tuple[Plot, ...]:
         Plot('steering', 'steering [rad]', tuple(
             Curve(f'caster {i + 1}', caster_colour(i), f'/joint_states.position[{i}]',
                   f'/joint_states/{robot.steering_joints[i]}/position') for i in casters)),
-        Plot('torque', 'wheel torque asked [N·m]', tuple(
+        Plot('torque', 'commanded wheel torque [N·m]', tuple(
             Curve(f'wheel {i + 1}', caster_colour(i), f'/wheel_effort.effort[{i}]',
                   f'/wheel_effort/{robot.wheel_joints[i]}/effort') for i in casters)),
         Plot('slip', 'slip of each wheel [m/s]', tuple(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts over a picture of the scene: what is shown, its numbers, and what the colours mean."""
+"""Texts over a picture of the scene: title, numbers, and a legend of the colours."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from matplotlib.lines import Line2D
 from c3p_bags.report.style import figure
 from c3p_description.model import Array
 
-# pixels per inch, on which the sizes of letters depend
+# pixels per inch, of which the sizes of letters are multiples
 DPI = 100
 INK, PAPER, RIM = '#1b1f24', (1.0, 1.0, 1.0, 0.86), '#c9ced6'
-# of ways and goal
+# of paths and goal
 DRIVEN, AHEAD, TRUE, AIM = '#E6521F', '#4d5560', '#1b1f24', '#009E73'
 
-# what each kind of shape means and whether it is drawn as a ball; in the order of the list
+# meaning of each kind of shape and whether it is drawn as a ball, in the order of the legend
 MEANINGS = (
     ('rolling_line', 'rolling lines, green far from a singularity and red in it', False),
     ('unactuated', 'motion that the motors can hardly drive', False),
-    ('axle_line', 'axles, and how far they pass by the centre', False),
+    ('axle_line', 'axles, up to their closest point to the centre', False),
     ('icr', 'instantaneous centre of rotation (ICR)', True),
-    ('twist', 'velocity: the way of the next second', False),
+    ('twist', 'velocity: the path of the next second', False),
     ('torque', 'torques of the motors', False),
     ('slip', 'slip of the contacts', False),
     ('suspect', 'wheel that most likely slips', True),
-    ('driven', 'way driven, by odometry', False),
-    ('ahead', 'way that follows', False),
-    ('truth', 'true way', False),
+    ('driven', 'path driven, by odometry', False),
+    ('ahead', 'path ahead', False),
+    ('truth', 'true path', False),
     ('goal', 'goal', True),
 )
 
 
 class Text(NamedTuple):
-    """A text in a picture: its middle, in pixels from the upper left corner, and what it says."""
+    """A text in a picture, with its middle in pixels from the upper left corner."""
 
     place: Array
     text: str
@@ -56,11 +56,11 @@ def caption(pixels: Array, title: str, numbers: Sequence[tuple[str, str]],
     pixels : (height, width, 3) array of uint8
     title : str
     numbers : sequence of (name, value)
-        Stand below the title.
+        Listed below the title.
     shown : mapping
-        Name → colour of what is drawn; the list of meanings has only these.
+        Name → colour of the drawn shapes; the legend has only these.
     texts : sequence of Text
-        Those outside the picture are left out.
+        Texts outside the picture are left out.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def _numbers(page: Figure, title: str, numbers: Sequence[tuple[str, str]], lette
 
 def _meanings(page: Figure, shown: Mapping[str, Sequence[float] | str], letters: float
               ) -> list[Artist]:
-    """List in the lower left corner what is drawn, in its colours; return the box."""
+    """Write the legend into the lower left corner; return the box."""
     handles, labels = [], []
     for kind, meaning, ball in MEANINGS:
         # of the casters each has its own, lines of one colour are shown once

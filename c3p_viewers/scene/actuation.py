@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The singularity made visible: rolling lines, how far they are from it, and what gets lost.
+Scene of a singularity: rolling lines, their distance from it, and the direction that is lost.
 
 The wheels lose a direction of motion when the rolling lines of the driven ones are all parallel
 or all meet in one point (c3p_kinematics/singularity.py). The lines are green where the wheels
-drive every direction well and red where one is lost; close to that, the motion that gets lost is
+drive every direction well and red where one is lost; close to that, the lost motion is
 drawn: an arrow where it is a translation, an arc about its centre where it is a rotation.
 """
 
@@ -34,13 +34,9 @@ def actuation(at: Casters, steering: ArrayLike) -> list[Shape]:
     ----------
     at : Casters
     steering : (n,) array_like, rad
-
-    Returns
-    -------
-    list of Shape
     """
     state = singularity(at.robot, steering)
-    # of no sign, where rounding gives it one
+    # rounding may give it a sign
     sigma = abs(float(state.sigma_min))
     paint = scale(sigma / at.settings.safe_sigma)
     reach = at.settings.line_reach * at.size
@@ -57,7 +53,7 @@ def actuation(at: Casters, steering: ArrayLike) -> list[Shape]:
 
 
 def _measure(at: Casters, state: Singularity, sigma: float, paint: Colour) -> Label:
-    """Return the label with the measure, and with how the lines lie where they are singular."""
+    """Return the label with the measure, and with the kind of a singularity."""
     lines = Lines(int(state.lines))
     text = f'sigma_min {sigma:.2f}'
     if lines != Lines.REGULAR:

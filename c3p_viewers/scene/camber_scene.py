@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tricycle's passive camber made visible: how far each rear wheel leans."""
+"""Scene of the tricycle's passive camber: the angle of each rear wheel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from c3p_description.pvc_model import JOINTS, PvcTricycle
 from c3p_viewers.scene.colours import TEXT, caster_colour, colour
 from c3p_viewers.scene.shapes import Label, Line, Shape
 
-# how far the lines reach from the wheel centre, and where the arc and the label are; radii of the
+# reach of the lines, radius of the arc and place of the label from the wheel centre; radii of the
 # wheel. Least angle with an arc, rad, and points of one
 REACH, ARC, LABEL = 2.0, 1.8, 2.3
 LEAST_ARC, POINTS = math.radians(0.5), 13
@@ -24,10 +24,10 @@ WIDTH, HEIGHT = 0.06, 0.35
 def camber_scene(tricycle: PvcTricycle, joint: ArrayLike, frame: str = 'base_link'
                  ) -> tuple[Shape, ...]:
     """
-    Return what shows the camber of the wheels 2 and 3, in ``base_link``.
+    Return the shapes of the camber of wheels 2 and 3, in ``base_link``.
 
-    ``camber_upright_i``, the line in which an upright wheel would stand, ``camber_i``, that of the
-    wheel, ``camber_arc_i`` between them and ``camber_label_i`` with the angle in degrees.
+    ``camber_upright_i``, the line of an upright wheel, ``camber_i``, that of the wheel,
+    ``camber_arc_i`` between them and ``camber_label_i`` with the angle in degrees.
 
     Parameters
     ----------
@@ -36,10 +36,6 @@ def camber_scene(tricycle: PvcTricycle, joint: ArrayLike, frame: str = 'base_lin
         θ, in the order of `JOINTS`.
     frame : str
         Of the platform.
-
-    Returns
-    -------
-    tuple of Shape
 
     Raises
     ------
@@ -91,5 +87,5 @@ def _wheel(tricycle: PvcTricycle, number: int, side: float, angle: float, frame:
 
 
 def _up(angle: float) -> Array:
-    """Return the direction of the wheel's upper end when it leans, about +x."""
+    """Return the direction of the upper end of a wheel with a camber angle about +x."""
     return np.array([0.0, -math.sin(angle), math.cos(angle)])

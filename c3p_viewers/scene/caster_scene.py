@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The scene of a driven caster robot: why it moves as it does, and which motion it may lose.
+The scene of a driven caster robot: its motion, and the motion that it may lose.
 
-One function makes it from what the topics say; RViz, Rerun, MuJoCo and Foxglove draw it.
+One function makes it from the state of the robot; RViz, Rerun, MuJoCo and Foxglove draw it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def caster_scene(robot: CasterRobot, steering: ArrayLike, *, twist: ArrayLike | 
     a label), ``unactuated_ahead``, ``unactuated_back``, ``unactuated_arc`` and
     ``unactuated_point`` close to a singularity, ``axle_line_i``, ``twist``, ``turn``,
     ``turn_head``, ``icr`` or ``icr_far`` with ``icr_label`` while it moves, ``torque_i``,
-    ``slip_i``, ``suspect_i`` and ``suspect_label_i``. What is not shown now is left out.
+    ``slip_i``, ``suspect_i`` and ``suspect_label_i``. Shapes without a value are left out.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def caster_scene(robot: CasterRobot, steering: ArrayLike, *, twist: ArrayLike | 
     twist : (3,) array_like, optional
         ν = (vx, vy, ω), m/s and rad/s, ``base_link``.
     wheel_torque : (n,) array_like, N·m, optional
-        At the wheels; those of wheels without motor are not looked at.
+        At the wheels; values of wheels without motor are ignored.
     residual : (n, 2) array_like, m/s, optional
         `SensedForward.residual`: slip of each contact along and across its wheel.
     suspect : int, optional
@@ -72,7 +72,7 @@ def caster_scene(robot: CasterRobot, steering: ArrayLike, *, twist: ArrayLike | 
     shapes = [*actuation(at, np.asarray(steering, float)),
               *motion(at, None if twist is None else _vector(n, 'twist', twist, 3))]
     if wheel_torque is not None:
-        # nan stands for "no motor" in some messages
+        # nan means "no motor" in some messages
         given = np.array(wheel_torque, float)
         if given.shape == (n,):
             given[~robot.driven] = 0.0

@@ -1,23 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""
-Colours of the scene: Okabe and Ito's palette, which colour-blind readers can tell apart.
-
-A caster has the same colour in the scene and in the figures of the reports
-(c3p_bags/report/style.py); a test compares them.
-"""
+"""Colours of the scene: the palette of the plots, as numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
 
+from c3p_bags.report.palette import CASTERS, GREEN, SKY, VERMILION, YELLOW
+
 # red, green, blue, opacity, each 0 to 1
 Colour = tuple[float, float, float, float]
 
-CASTERS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#56B4E9', '#E69F00')
 # the ends of the measure's scale and its middle, the lost direction, slip and motion
-GOOD, FAIR, BAD = '#009E73', '#F0E442', '#D55E00'
-LOST, ALERT, MOTION, TEXT = '#D55E00', '#E3182D', '#56B4E9', '#FFFFFF'
+GOOD, FAIR, BAD = GREEN, YELLOW, VERMILION
+LOST, ALERT, MOTION, TEXT = VERMILION, '#E3182D', SKY, '#FFFFFF'
 
 
 @lru_cache

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all parts of a caster scene start from: places and directions of the casters, sizes."""
+"""Places, directions and sizes that all parts of a caster scene share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LIFT, ABOVE, OVER = 0.01, 1.25, 0.9
 
 class Casters(NamedTuple):
     """
-    Where the casters stand and how they point, in ``base_link``.
+    Places and directions of the casters, in ``base_link``.
 
     Attributes
     ----------

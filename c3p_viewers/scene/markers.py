@@ -12,8 +12,8 @@ from geometry_msgs.msg import Point
 from visualization_msgs.msg import Marker, MarkerArray
 
 from c3p_ros.messages import ns_to_stamp
-from c3p_viewers.scene.layers import layer
-from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Mesh, Shape, arc_points
+from c3p_viewers.scene.settings import layer
+from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape, arc_points
 
 # head of an arrow against its shaft: diameter and length, the latter at most part of the arrow
 HEAD_WIDTH, HEAD_LENGTH, HEAD_PART = 2.2, 3.5, 0.6
@@ -128,13 +128,5 @@ def _fill_label(marker: Marker, shape: Label) -> None:
     place.x, place.y, place.z = (float(v) for v in shape.position)
 
 
-def _fill_mesh(marker: Marker, shape: Mesh) -> None:
-    marker.type = Marker.TRIANGLE_LIST
-    marker.scale.x = marker.scale.y = marker.scale.z = 1.0
-    # from both sides
-    both = np.concatenate([shape.triangles, np.asarray(shape.triangles)[:, ::-1]])
-    _fill_points(marker, np.asarray(shape.vertices)[both.reshape(-1)])
-
-
 _FILL = {Line: _fill_line, Arc: _fill_arc, Arrow: _fill_arrow, Ball: _fill_ball,
-         Label: _fill_label, Mesh: _fill_mesh}
+         Label: _fill_label}

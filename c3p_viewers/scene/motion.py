@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How the platform moves: its twist, its instantaneous centre and the axles that point to it.
+Scene of the motion: twist, instantaneous centre, and the axles that point to it.
 
 Every point of the platform circles about the instantaneous centre (ICR) ``c = ẑ×v/ω``. Without
 slip the platform point over a contact moves across its wheel with ``−d θ̇_s``, so that an axle
@@ -35,10 +35,6 @@ def motion(at: Casters, twist: Array | None) -> list[Shape]:
     at : Casters
     twist : (3,) array, optional
         ν = (vx, vy, ω), m/s and rad/s, ``base_link``.
-
-    Returns
-    -------
-    list of Shape
     """
     if twist is None or _resting(at, twist):
         return axles(at, None)

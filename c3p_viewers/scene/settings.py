@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How large the scene is drawn, and from where on a quantity is shown."""
+"""Scales, thresholds and layers of the scene."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ class SceneSettings:
     centre_reach : float, size
         Farthest place at which the instantaneous centre is drawn; beyond, an arrow points to it.
     centre_limit : float, size
-        A centre farther away is none: the platform translates.
+        Distance of a centre from which the platform counts as translating.
     safe_sigma : float, 1
         Least singular value from which on the rolling lines are all green; red at 0.
     lost_sigma : float, 1
         Least singular value below which the direction about to be lost is drawn.
     rest_speed : float, m/s
-        Below it nothing of the motion is drawn: platform speed, and L times the yaw rate.
+        Motion is drawn from this platform speed, or L times yaw rate, on.
     twist_time : float, s
-        Arrow and arc of the twist show the way of this time.
+        Arrow and arc of the twist show the distance travelled in this time.
     slip_time : float, s
-        A slip arrow shows the way slipped in this time.
+        A slip arrow shows the distance slipped in this time.
     least_slip : float, m/s
-        Residuals below it are noise and not drawn.
+        Smaller residuals are noise and not drawn.
     torque_reach : float, size
         Length of a torque arrow at the wheel's limit, or at 1 N·m where it has none.
     least_torque : float, 1
@@ -63,3 +63,23 @@ class SceneSettings:
 
 
 DEFAULT_SETTINGS = SceneSettings()
+
+# first word of a shape's name, and its layer where that has another name
+LAYERS = {'rolling': 'rolling_lines', 'sigma': 'rolling_lines', 'axle': 'axle_lines',
+          'turn': 'twist', 'icr': 'instantaneous_centre', 'suspect': 'slip'}
+
+
+def layer(name: str) -> str:
+    """
+    Return the layer of a shape by its name: what a viewer switches on and off together.
+
+    Layers are ``rolling_lines``, ``unactuated``, ``axle_lines``, ``instantaneous_centre``,
+    ``twist``, ``torque``, ``slip``, ``uncertainty`` and ``planned``.
+
+    Examples
+    --------
+    >>> layer('rolling_line_2'), layer('turn_head'), layer('slip_1')
+    ('rolling_lines', 'twist', 'slip')
+    """
+    first = name.split('_', 1)[0]
+    return LAYERS.get(first, first)

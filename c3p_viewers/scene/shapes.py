@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Shapes of the scene: lines, arrows, balls, arcs, labels and triangles.
+Shapes of the scene: lines, arrows, balls, arcs and labels.
 
 Each has a name that is unique in its scene and stays the same over time, a frame and a colour
 (red, green, blue, opacity; 0 to 1). Lengths are in metres, points in the shape's frame.
@@ -12,7 +12,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from c3p_description.model import Array
 from c3p_viewers.scene.colours import Colour
@@ -85,17 +85,7 @@ class Arc(NamedTuple):
     width: float
 
 
-class Mesh(NamedTuple):
-    """Triangles (k, 3), numbers of `vertices` (m, 3), seen from both sides."""
-
-    name: str
-    frame: str
-    colour: Colour
-    vertices: Array
-    triangles: NDArray[np.int32]
-
-
-Shape = Line | Arrow | Ball | Label | Arc | Mesh
+Shape = Line | Arrow | Ball | Label | Arc
 
 
 def arc_points(arc: Arc) -> Array:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ground and paths as markers for RViz."""
+"""Ground and contact paths as markers for RViz."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from visualization_msgs.msg import Marker, MarkerArray
 from c3p_kinematics.terrain import Mesh
 from c3p_ros.messages import ns_to_stamp
 from c3p_viewers.scene.colours import caster_colour
+from c3p_viewers.scene.trail import JUMP
 from c3p_viewers.scene.wire_markers import filled
 
 Array = NDArray[np.float64]
 
 # colours of the ground from its lowest to its highest point: red, green, blue
 SHADES = np.array([[0.16, 0.30, 0.22], [0.36, 0.50, 0.27], [0.66, 0.60, 0.38], [0.93, 0.91, 0.86]])
-# heights that differ by less are all one colour: rounding is no hill, m
+# smaller differences of height are rounding, and all one colour, m
 LEAST_RELIEF = 1e-3
-# towards the sun, and the share of light that is everywhere
+# towards the sun, and the fraction of ambient light
 SUN, AMBIENT = np.array([-0.5, 0.3, 0.812]), 0.45
-# the marker of the contact paths stands this much higher than its points, so that the flat
-# triangles of the ground do not hide them, m
+# offset of the contact paths above their points, so that the flat triangles of the ground do not
+# hide them, m
 LIFT = 0.01
 
 
@@ -73,7 +74,9 @@ def _marker(space: str, number: int, kind: int, frame: str, stamp: int,
 
 class Paths:
     """
-    Where the contacts and the wheel centres have been, the last stretch of it.
+    Recent paths of the contacts and of the wheel centres.
+
+    A contact farther than `JUMP` from the last one begins new paths.
 
     Parameters
     ----------
@@ -85,7 +88,7 @@ class Paths:
     Attributes
     ----------
     changed : bool
-        Points have come since the markers were last made.
+        Points have been added since the last message.
     """
 
     def __init__(self, length: int, spacing: float) -> None:
@@ -95,14 +98,18 @@ class Paths:
         self._places: deque[Array] = deque(maxlen=length)
         self.changed = False
 
-    def clear(self) -> None:
-        """Forget everything."""
-        self._places.clear()
+    def __len__(self) -> int:
+        """Return the number of points of each path."""
+        return len(self._places)
 
     def add(self, contact: Array, center: Array) -> None:
-        """Take contact points and wheel centres (n, 3) where any contact is far enough on."""
-        if self._places and np.abs(contact - self._places[-1][0]).max() < self._spacing:
-            return
+        """Take contact points and wheel centres (n, 3) if a contact has moved far enough."""
+        if self._places:
+            moved = np.abs(contact - self._places[-1][0]).max()
+            if moved < self._spacing:
+                return
+            if moved > JUMP:
+                self._places.clear()
         self._places.append(np.array([contact, center]))
         self.changed = True
 

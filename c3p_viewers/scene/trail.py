@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the platform has been: poses a step apart, the last stretch of the way."""
+"""Paths of the platform: the driven one as poses, and the planned one as a line."""
 
 from __future__ import annotations
 
 import math
 from collections import deque
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-# a pose this far from the last one is no motion: the odometry was set anew, or nobody listened, m
+from c3p_description.model import CasterRobot
+from c3p_kinematics.singularity import length_scale
+from c3p_viewers.scene.colours import GOOD, colour
+from c3p_viewers.scene.frame import LIFT
+from c3p_viewers.scene.settings import SceneSettings
+from c3p_viewers.scene.shapes import Line, Shape, raised
+
+# a pose this far from the last one is not motion: odometry was reset, or the node was idle, m
 JUMP = 0.5
 
 
@@ -59,3 +67,26 @@ class Trail:
                 self.poses.clear()
         self.poses.append((x, y, yaw))
         return True
+
+
+def planned_line(robot: CasterRobot, poses: ArrayLike, frame: str, settings: SceneSettings
+                 ) -> tuple[Shape, ...]:
+    """
+    Return ``planned``, a line through the poses ahead; nothing if they are one place.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+        Gives the size.
+    poses : (k, 2 or more) array_like, m
+        X, Y and what else, in `frame`, whose ground is at zero.
+    frame : str
+        Of the odometry.
+    settings : SceneSettings
+    """
+    places = np.atleast_2d(np.asarray(poses, float))[:, :2]
+    size = length_scale(robot)
+    if len(places) < 2 or np.ptp(places, axis=0).max() < LIFT * size:
+        return ()
+    return (Line('planned', frame, colour(GOOD), raised(places, LIFT * size),
+                 settings.line_width * size),)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-How sure the odometry is of the pose: an ellipse on the ground and a sector of headings.
+Uncertainty of the odometry: an ellipse on the ground and a sector of headings.
 
 RViz draws the covariance of an Odometry flat only where the variances of z, roll and pitch are
 zero. Those of a wheeled robot are large, because wheels do not observe them, and RViz would draw
@@ -32,7 +32,7 @@ AROUND, REACH, LEAST = 36, 1.6, 0.01
 def uncertainty(robot: CasterRobot, pose: ArrayLike, covariance: ArrayLike, frame: str,
                 settings: SceneSettings) -> tuple[Shape, ...]:
     """
-    Return ``uncertainty_place`` and ``uncertainty_heading``; nothing that is too small to see.
+    Return ``uncertainty_place`` and ``uncertainty_heading``, unless they are too small to see.
 
     Parameters
     ----------
@@ -45,10 +45,6 @@ def uncertainty(robot: CasterRobot, pose: ArrayLike, covariance: ArrayLike, fram
     frame : str
         Of the odometry.
     settings : SceneSettings
-
-    Returns
-    -------
-    tuple of Shape
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each wheel does: the torque of its motor, and how fast its contact slips."""
+"""Scene of the wheels: torques of the motors and slip of the contacts."""
 
 from __future__ import annotations
 
@@ -28,10 +28,6 @@ def torques(at: Casters, wheel_torque: Array) -> list[Shape]:
     at : Casters
     wheel_torque : (n,) array, N·m
         A positive torque pushes the platform along e. Of wheels without motor nothing is drawn.
-
-    Returns
-    -------
-    list of Shape
     """
     limit = np.where(np.isfinite(at.robot.torque_limit), at.robot.torque_limit, 1.0)
     part = wheel_torque / limit
@@ -46,7 +42,7 @@ def torques(at: Casters, wheel_torque: Array) -> list[Shape]:
 
 def slips(at: Casters, residual: Array, suspect: int | None, slipping: bool) -> list[Shape]:
     """
-    Return ``slip_i`` over the contacts, and ``suspect_i`` with a label about the wheel that slips.
+    Return ``slip_i`` over the contacts, and ``suspect_i`` with a label around the slipping wheel.
 
     Parameters
     ----------
@@ -54,13 +50,9 @@ def slips(at: Casters, residual: Array, suspect: int | None, slipping: bool) -> 
     residual : (n, 2) array, m/s
         Measured minus fitted velocity of the contact points, [along, across].
     suspect : int, optional
-        Index of the wheel that most likely slips, from 0; below 0 or None: nobody knows.
+        Index of the wheel that most likely slips, from 0; below 0 or None: unknown.
     slipping : bool
-        Whether any wheel slips.
-
-    Returns
-    -------
-    list of Shape
+        True if any wheel slips.
     """
     shapes: list[Shape] = []
     for i, (along, across) in enumerate(residual):
@@ -79,7 +71,7 @@ def slips(at: Casters, residual: Array, suspect: int | None, slipping: bool) -> 
 
 
 def _blame(at: Casters, i: int, speed: float) -> list[Shape]:
-    """Return a ring around the suspect and what it does."""
+    """Return a ring around the suspect and a label with its slip."""
     frame, paint = at.settings.frame, colour(ALERT)
     radius = RING * float(at.robot.caster_offset[i] + at.robot.wheel_radius[i])
     height = at.settings.label_height * at.size

@@ -13,10 +13,10 @@ from c3p_bags.runs.run_log import Motion, RunLog, Series, Slip
 from c3p_description.model import Array
 from c3p_viewers.sources.moment import Moment
 
-# the true way is told where it ends farther than this from the odometry's, m
+# the true path is shown if it ends farther than this from the odometry's, m
 APART = 0.02
 
-# what a value may be older than a moment, s: where a topic falls silent, nothing is shown
+# largest age of a value at a moment, s: a topic that falls silent is not shown
 LASTS = 0.5
 
 
@@ -24,16 +24,12 @@ class BagSource:
     """
     A run of a robot, read at any time.
 
-    Parameters
-    ----------
-    log : RunLog
-
     Attributes
     ----------
     log : RunLog
     path, truth : (k, 2) array, m
-        The whole way by odometry and the true one, both in the odometry's frame; empty where
-        they were not recorded.
+        The whole path by odometry and the true one, both in the odometry's frame; empty if not
+        recorded.
 
     Examples
     --------
@@ -52,7 +48,7 @@ class BagSource:
 
     @property
     def apart(self) -> bool:
-        """Whether the true way can be told from the odometry's."""
+        """True if the true path differs visibly from the odometry's."""
         return bool(len(self.path) and len(self.truth)
                     and np.hypot(*(self.path[-1] - self.truth[-1])) > APART)
 
@@ -68,7 +64,7 @@ class BagSource:
 
     @property
     def halfway(self) -> float:
-        """Time at which half of the way is driven, s; the middle where it was not driven."""
+        """Time at which half of the path is driven, s; the middle of a run at standstill."""
         motion = self.log.odom or self._truth
         if motion is not None:
             way = np.concatenate([[0.0], np.cumsum(np.hypot(
@@ -88,7 +84,7 @@ class BagSource:
             yield self.at(time)
 
     def driven(self, time: float) -> Array:
-        """Return the way until `time` by odometry, or the true one without it, (k, 2), m."""
+        """Return the path until `time` by odometry, else the true one, (k, 2), m."""
         motion = self.log.odom or self._truth
         if motion is None:
             return np.zeros((0, 2))
@@ -106,8 +102,8 @@ class BagSource:
         Returns
         -------
         Moment
-            Positions are interpolated; commands, torques and slip are the newest ones, and none
-            where those are older than half a second.
+            Positions are interpolated; commands, torques and slip are the newest ones, None if
+            they are older than half a second.
         """
         time = float(np.clip(time, self.start, self.end))
         joints, odom = self.log.joints, self.log.odom
@@ -143,7 +139,7 @@ def _pose(motion: Motion | None, time: float) -> Array | None:
 
 
 def _index(times: ArrayLike, time: float) -> int | None:
-    """Return the place of the newest sample that is still of use, or None."""
+    """Return the index of the newest sample within `LASTS`, or None."""
     times = np.asarray(times)
     index = int(np.searchsorted(times, time, side='right')) - 1
     return index if index >= 0 and time - times[index] <= LASTS else None
@@ -155,7 +151,7 @@ def _newest(series: Series | None, time: float) -> Array | None:
 
 
 def _slip_at(slip: Slip | None, time: float) -> tuple[Array, int | None] | None:
-    """Return the residuals (n, 2) and the wheel that is suspected, or None."""
+    """Return the residuals (n, 2) and the suspected wheel, or None."""
     index = None if slip is None else _index(slip.time, time)
     if index is None:
         return None

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What is known of a robot at one time, wherever it comes from: what every viewer draws.
+State of a robot at one time, and its scene: what every viewer draws.
 
-A bag (`bag_source`) and live topics (`live_source`) give the same `Moment`, so no viewer knows
-which of them it shows.
+A bag (`bag_source`) and live topics (`live`) give the same `Moment` to every viewer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -17,11 +15,13 @@ from c3p_description.model import Array, CasterRobot
 from c3p_viewers.scene.caster_scene import caster_scene
 from c3p_viewers.scene.settings import DEFAULT_SETTINGS, SceneSettings
 from c3p_viewers.scene.shapes import Shape
+from c3p_viewers.scene.trail import planned_line
+from c3p_viewers.scene.uncertainty import uncertainty
 
 
 class Moment(NamedTuple):
     """
-    A robot at one time; what is not known is None.
+    A robot at one time; unknown values are None.
 
     Attributes
     ----------
@@ -34,15 +34,23 @@ class Moment(NamedTuple):
     truth : (3,) array, optional
         The true pose in the odometry's frame.
     command : (3,) array, optional
-        The twist that is asked for, ``base_link``.
+        Commanded twist, ``base_link``.
     torque : (n,) array, N·m, optional
-        Asked of the wheels, else measured there.
+        Commanded torque of the wheels, else measured there.
     residual : (n, 2) array, m/s, optional
         Slip of each contact along and across its wheel.
     suspect : int, optional
         The wheel that most likely slips, from 0.
     goal : (3,) array, optional
         In the odometry's frame.
+    stamp : int, ns
+        Of the joint states.
+    frame : str
+        Of the odometry.
+    planned : (k, 2) array, m, optional
+        The path ahead of a controller, in the odometry's frame.
+    covariance : (3, 3) array, optional
+        Of x, y and yaw of `pose`, m² and rad².
     """
 
     time: float
@@ -58,10 +66,14 @@ class Moment(NamedTuple):
     residual: Array | None = None
     suspect: int | None = None
     goal: Array | None = None
+    stamp: int = 0
+    frame: str = 'odom'
+    planned: Array | None = None
+    covariance: Array | None = None
 
     @property
     def place(self) -> Array:
-        """The pose to draw the robot at: odometry, else the truth, else the origin, (3,)."""
+        """Pose at which the robot is drawn: odometry, else the truth, else the origin, (3,)."""
         for pose in (self.pose, self.truth):
             if pose is not None:
                 return pose
@@ -79,10 +91,6 @@ def scene_of(robot: CasterRobot, moment: Moment,
     moment : Moment
         Of that robot.
     settings : SceneSettings
-
-    Returns
-    -------
-    tuple of Shape
     """
     # a motor that measures no torque says nan
     torque = None if moment.torque is None else np.nan_to_num(moment.torque)
@@ -94,21 +102,31 @@ def scene_of(robot: CasterRobot, moment: Moment,
                         slipping=moment.suspect is not None, settings=settings)
 
 
-def joint_positions(robot: CasterRobot, moment: Moment) -> Mapping[str, float]:
+def odometry_scene(robot: CasterRobot, moment: Moment,
+                   settings: SceneSettings = DEFAULT_SETTINGS) -> tuple[Shape, ...]:
+    """Return the uncertainty of the pose and the path ahead, in the odometry's frame."""
+    shapes: tuple[Shape, ...] = ()
+    if moment.pose is not None and moment.covariance is not None:
+        shapes = uncertainty(robot, moment.pose, moment.covariance, moment.frame, settings)
+    return shapes if moment.planned is None else (*shapes, *planned_line(
+        robot, moment.planned, moment.frame, settings))
+
+
+def joint_positions(robot: CasterRobot, steering: Array, wheel_angle: Array) -> dict[str, float]:
     """
-    Return the positions of the joints as the description counts them, rad.
+    Return the positions of the joints in the convention of the description, rad.
 
     Parameters
     ----------
     robot : CasterRobot
-    moment : Moment
+    steering, wheel_angle : (n,) arrays, rad
+        In the convention of the model.
 
     Returns
     -------
-    mapping
+    dict
         Joint name → position.
     """
-    steering = robot.steering_sign * (moment.steering - robot.steering_zero)
-    wheel = robot.wheel_sign * moment.wheel_angle
-    return {**dict(zip(robot.steering_joints, steering.tolist(), strict=True)),
-            **dict(zip(robot.wheel_joints, wheel.tolist(), strict=True))}
+    values = np.concatenate([robot.steering_sign * (steering - robot.steering_zero),
+                             robot.wheel_sign * wheel_angle])
+    return dict(zip((*robot.steering_joints, *robot.wheel_joints), values.tolist(), strict=True))

@@ -1,89 +1,72 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Moments from serialized messages as they come: of live topics, or of a bag that is played."""
+"""Moments of a caster robot from serialized messages, of live topics or of a bag."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
-from c3p_bags.storage.bags import message_types
 from c3p_description.model import Array, CasterRobot
 from c3p_ros.cdr import MessageError
 from c3p_ros.wheel_slip import KIND as SLIP_KIND
 from c3p_ros.wheel_slip import TOPIC as SLIP
 from c3p_ros.wheel_slip import read_slip
 from c3p_viewers.sources.moment import Moment
+from c3p_viewers.sources.newest import (
+    LASTS,
+    NewestMessages,
+    finite,
+    picked,
+    planar_pose,
+    rates,
+    spatial_twist,
+    stamp_of,
+)
 
-# what a moment is made of: only the first is needed. The types are the usual ones; `put` is told
-# those that are published
+# topics of a moment; only the first is required
 TOPICS: Mapping[str, str] = {
     'joint_states': 'sensor_msgs/msg/JointState', 'odom': 'nav_msgs/msg/Odometry',
     'ground_truth/odom': 'nav_msgs/msg/Odometry', 'cmd_vel': 'geometry_msgs/msg/TwistStamped',
     'wheel_effort': 'sensor_msgs/msg/JointState', 'goal_pose': 'geometry_msgs/msg/PoseStamped',
     SLIP: SLIP_KIND,
 }
+# what RViz shows besides
+PLANNED = 'reference_trajectory'
+MARKER_TOPICS = {**{topic: TOPICS[topic] for topic in (
+    'joint_states', 'odom', SLIP, 'wheel_effort')},
+    PLANNED: 'trajectory_msgs/msg/MultiDOFJointTrajectory'}
 
-# age from which on a message says nothing about now, s; a goal stays
-LASTS = 0.5
-
-
-class Heard(NamedTuple):
-    """A serialized message, its type, and when it came, s."""
-
-    kind: str
-    data: bytes
-    time: float
+# places of x, y and yaw in ROS' covariances over (x, y, z, roll, pitch, yaw)
+PLANAR = np.ix_([0, 1, 5], [0, 1, 5])
 
 
-class MomentReader:
+class MomentReader(NewestMessages):
     """
-    Keeps the newest message of each topic, and decodes them when a moment is asked for.
+    Keeps the newest messages of a caster robot; decodes them when a moment is requested.
 
     Parameters
     ----------
     robot : CasterRobot
+    topics : mapping
+        Topic → usual message type: `TOPICS`, or `MARKER_TOPICS`.
+    lasts, refuse
+        As for `NewestMessages`.
     """
 
-    def __init__(self, robot: CasterRobot) -> None:
+    def __init__(self, robot: CasterRobot, topics: Mapping[str, str] = TOPICS,
+                 lasts: float = LASTS,
+                 refuse: Callable[[str, object], None] = lambda topic, reason: None) -> None:
         """Begin without messages."""
+        super().__init__(topics, lasts, refuse)
         self.robot = robot
-        self._types = message_types()
-        self._heard: dict[str, Heard] = {}
         self._first: int | None = None
-
-    def put(self, topic: str, data: bytes, time: float, kind: str | None = None) -> None:
-        """
-        Take a message.
-
-        Parameters
-        ----------
-        topic : str
-            One of `TOPICS`, without namespace; others are left alone.
-        data : bytes
-            As on the wire.
-        time : float, s
-            When it came; of a clock of the caller's choice.
-        kind : str, optional
-            Its type, where it is not the usual one.
-        """
-        if topic in TOPICS:
-            self._heard[topic] = Heard(kind or TOPICS[topic], data, time)
-
-    def clear(self) -> None:
-        """Forget all messages."""
-        self._heard.clear()
-
-    def stamp(self) -> int | None:
-        """Return the stamp of the newest joint states, ns; None without any."""
-        message = self._message('joint_states', math.inf)
-        return None if message is None else _stamp(message)
 
     def moment(self, now: float) -> Moment | None:
         """
-        Return what is known at a time of the clock of `put`.
+        Return the moment at a time of the clock of `put`.
 
         Parameters
         ----------
@@ -92,113 +75,76 @@ class MomentReader:
         Returns
         -------
         Moment or None
-            None without fresh joint states that name all joints of the robot.
+            None without fresh joint states of all joints of the robot.
         """
-        robot, message = self.robot, self._message('joint_states', now)
-        joints = None if message is None else self._joints(message)
+        joints = self.value('joint_states', now, self._joints)
         if joints is None:
             return None
-        stamp = _stamp(message)
+        stamp, angles = joints
         if self._first is None or stamp < self._first:
             self._first = stamp
-        odom, truth = (self._message(topic, now) for topic in ('odom', 'ground_truth/odom'))
-        command, goal = self._message('cmd_vel', now), self._message('goal_pose', math.inf)
-        frame = 'odom' if odom is None else odom.header.frame_id
-        residual, suspect = self._slip(self._message(SLIP, now))
-        effort = self._message('wheel_effort', now)
-        torque = None if effort is None else _picked(effort, robot.wheel_joints, 'effort')
+        robot = self.robot
+        frame, pose = self.value('odom', now, _framed) or ('odom', None)
+
+        def in_frame(found: tuple[str, Array] | None) -> Array | None:
+            # a motion capture system or a map has another frame
+            return found[1] if found is not None and found[0] == frame else None
+
+        torque = self.value('wheel_effort', now, lambda message: picked(
+            message, robot.wheel_joints, 'effort') * robot.wheel_sign)
+        residual, suspect = self.value(SLIP, now, self._slip) or (None, None)
         return Moment(
-            (stamp - self._first) * 1e-9, *joints,
-            pose=None if odom is None else _pose(odom.pose.pose),
-            twist=None if odom is None else _twist(odom.twist.twist),
-            # a motion capture's frame is elsewhere
-            truth=None if truth is None or truth.header.frame_id != frame else (
-                _pose(truth.pose.pose)),
-            command=None if command is None else _twist(getattr(command, 'twist', command)),
-            torque=None if torque is None else torque * robot.wheel_sign,
-            residual=residual, suspect=suspect,
-            goal=None if goal is None or goal.header.frame_id != frame else _pose(goal.pose))
+            (stamp - self._first) * 1e-9, *angles, pose=pose,
+            twist=self.value('odom', now, lambda message: _planar(message.twist.twist)),
+            truth=in_frame(self.value('ground_truth/odom', now, _framed)),
+            command=self.value('cmd_vel', now, lambda message: _planar(
+                getattr(message, 'twist', message))),
+            torque=torque, residual=residual, suspect=suspect,
+            # a goal holds until the next one
+            goal=in_frame(self.value('goal_pose', math.inf, lambda message: (
+                message.header.frame_id, planar_pose(message.pose)))),
+            stamp=stamp, frame=frame,
+            planned=None if pose is None else self.value(
+                PLANNED, now, lambda message: _planned(message, frame)),
+            covariance=self.value('odom', now, lambda message: finite(np.reshape(
+                message.pose.covariance, (6, 6))[PLANAR], 'pose.covariance')))
 
-    def _message(self, topic: str, now: float) -> Any:
-        """Return the newest message of a topic, None where it is old or cannot be read."""
-        heard = self._heard.get(topic)
-        if heard is None or (math.isfinite(now) and now - heard.time > LASTS):
-            return None
-        try:
-            return self._types.deserialize_cdr(heard.data, heard.kind)
-        # bytes of whatever another program sent
-        except Exception:
-            del self._heard[topic]
-            return None
+    def odometry(self, now: float) -> tuple[int, str, Array] | None:
+        """Return stamp, ns, frame and pose (3,) of the odometry; None without a fresh one."""
+        return self.value('odom', now, lambda message: (
+            stamp_of(message.header), *_framed(message)))
 
-    def _joints(self, message: Any) -> tuple[Array, Array, Array, Array] | None:
-        """Return steering, its rate, wheel angle and its rate in the model's convention."""
+    def _joints(self, message: Any) -> tuple[int, tuple[Array, Array, Array, Array]]:
+        """Return the stamp, and steering, its rate, wheel angle and its rate of the model."""
         robot, values = self.robot, []
         for names, sign, zero in ((robot.steering_joints, robot.steering_sign,
                                    robot.steering_zero), (robot.wheel_joints, robot.wheel_sign,
                                                           0.0)):
-            position = _picked(message, names, 'position')
-            rate = _picked(message, names, 'velocity')
-            if position is None:
-                return None
-            values += [sign * position + zero,
-                       np.zeros(robot.count) if rate is None else sign * rate]
-        return values[0], values[1], values[2], values[3]
+            values += [sign * picked(message, names, 'position') + zero,
+                       sign * rates(message, names)]
+        return stamp_of(message.header), (values[0], values[1], values[2], values[3])
 
-    def _slip(self, message: Any) -> tuple[Array | None, int | None]:
-        """Return the residuals (n, 2) and the wheel that is suspected."""
-        if message is None:
-            return None, None
-        try:
-            slip = read_slip(message, self.robot.wheel_joints)
-        except MessageError:
-            return None, None
+    def _slip(self, message: Any) -> tuple[Array, int | None]:
+        """Return the residuals (n, 2) and the suspected wheel."""
+        slip = read_slip(message, self.robot.wheel_joints)
         return slip.residual, slip.suspect if slip.suspect >= 0 else None
 
 
-def _picked(message: Any, names: tuple[str, ...], field: str) -> Array | None:
-    """Return the values of some joints, None where one is missing or no finite number."""
-    at = {name: k for k, name in enumerate(message.name)}
-    values = np.asarray(getattr(message, field), float)
-    if len(values) != len(message.name) or any(name not in at for name in names):
-        return None
-    picked = values[[at[name] for name in names]]
-    return picked if np.isfinite(picked).all() else None
+def _framed(message: Any) -> tuple[str, Array]:
+    """Return frame and pose of an Odometry."""
+    return message.header.frame_id, planar_pose(message.pose.pose)
 
 
-def _stamp(message: Any) -> int:
-    return message.header.stamp.sec * 1_000_000_000 + message.header.stamp.nanosec
+def _planar(twist: Any) -> Array:
+    return spatial_twist(twist)[[0, 1, 5]]
 
 
-def _pose(pose: Any) -> Array | None:
-    q = pose.orientation
-    yaw = math.atan2(2.0 * (q.w * q.z + q.x * q.y), q.w**2 + q.x**2 - q.y**2 - q.z**2)
-    return _finite(pose.position.x, pose.position.y, yaw)
-
-
-def _twist(twist: Any) -> Array | None:
-    return _finite(twist.linear.x, twist.linear.y, twist.angular.z)
-
-
-def _finite(*values: float) -> Array | None:
-    array = np.array(values, float)
-    return array if np.isfinite(array).all() else None
-
-
-def topic_below(topic: str, namespace: str) -> str:
-    """
-    Return a topic without its namespace.
-
-    Parameters
-    ----------
-    topic, namespace : str
-        ``'/robot1/odom'`` and ``'/robot1'``.
-
-    Examples
-    --------
-    >>> topic_below('/robot1/odom', '/robot1'), topic_below('/odom', '')
-    ('odom', 'odom')
-    """
-    return topic.removeprefix(f'{namespace.rstrip("/")}/')
-
-
+def _planned(message: Any, frame: str) -> Array:
+    """Return the places (k, 2) of a trajectory in the frame of the odometry."""
+    if message.header.frame_id != frame:
+        raise MessageError(f'frame {message.header.frame_id!r}: must be that of the odometry, '
+                           f'{frame!r}')
+    places = [point.transforms[0].translation for point in message.points if point.transforms]
+    if not places:
+        raise MessageError('no points; the trajectory must have at least one')
+    return finite([(place.x, place.y) for place in places], 'points')

@@ -12,15 +12,15 @@ from rosbags.rosbag2 import (
     StoragePlugin,
     Writer,
 )
+from synthetic import opened, read_raw, read_topics, topics_of
 
 from c3p_bags.report.run import read as read_report
 from c3p_bags.runs.log_reader import read_run
 from c3p_bags.runs.recompute_bag import recompute_bag
-from c3p_bags.runs.recorded_robot import recorded_robot
 from c3p_bags.runs.ride_log import read_ride
-from c3p_bags.storage.bag_contents import connections_of, notes_of
-from c3p_bags.storage.bag_parameters import EVENT, event, read_parameters
-from c3p_bags.storage.bags import BagWriter, read_raw, read_topics, span_of, topics_of
+from c3p_bags.storage.bag import Bag
+from c3p_bags.storage.bag_parameters import EVENT, event
+from c3p_bags.storage.bag_writer import BagWriter
 from c3p_bags.storage.mcap_close import close_mcap
 from c3p_bags.storage.repair import repair
 from c3p_description.reading.loader import load, robot_description
@@ -81,7 +81,7 @@ class BagWriterTypes:
     """The message definitions of the suite's bags."""
 
     def __init__(self):
-        from c3p_bags.storage.bags import message_types
+        from c3p_bags.storage.bag_writer import message_types
 
         self.store = message_types()
 
@@ -116,15 +116,13 @@ def lay(files, folder, changed=None, data=b''):
 
 
 def _look(bag):
-    topics_of(bag)
-    connections_of(bag)
-    notes_of(bag)
-    read_parameters(bag)
-    span_of(bag)
+    with Bag(bag) as found:
+        assert found.topics is not None and found.notes is not None
+        assert found.parameters is not None and found.span
 
 
 def _robot(bag):
-    with recorded_robot(bag) as robot:
+    with Bag(bag) as found, found.robot().description() as robot:
         load(robot)
 
 
@@ -143,9 +141,10 @@ def _repaired(bag):
 
 
 def _report(bag):
-    read_report(bag, C3P)
+    opened(read_report, bag, 'c3p')
 
 
 OPENS = {'look': _look, 'robot': _robot, 'messages': _messages, 'objects': _objects,
-         'run': lambda bag: read_run(bag, C3P), 'ride': read_ride,
-         'recompute': recompute_bag, 'report': _report, 'repair': _repaired}
+         'run': lambda bag: opened(read_run, bag, C3P), 'ride': lambda bag: opened(read_ride, bag),
+         'recompute': lambda bag: opened(recompute_bag, bag), 'report': _report,
+         'repair': _repaired}

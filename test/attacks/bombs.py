@@ -131,24 +131,31 @@ def repaired(folder):
 
 
 def looked(folder):
-    from c3p_bags.storage.bags import topics_of
+    from c3p_bags.storage.bag import Bag
 
-    return topics_of
+    def look(path):
+        with Bag(path) as found:
+            return found.topics
+    return look
 
 
 def scanned(folder):
-    from c3p_bags.storage.mcap_scan import scan_mcap
+    from c3p_bags.storage.bag_writer import BagError
+    from c3p_bags.storage.mcap import read_mcap
 
-    return lambda path: list(scan_mcap(path, ['/odom']))
+    def scan(path):
+        try:
+            return list(read_mcap(path, ['/odom']))
+        except ValueError as error:
+            raise BagError(f'{error}') from None
+    return scan
 
 
 def metadata(content):
-    from c3p_bags.storage.bags import topics_of
-
     def make(folder):
         (folder / 'bag').mkdir()
         text(folder / 'bag', 'metadata.yaml', content)
-        return topics_of, folder / 'bag'
+        return looked(folder), folder / 'bag'
     return make
 
 
@@ -168,7 +175,7 @@ def database(folder):
 
 
 def visuals(path):
-    from c3p_viewers.sources.urdf_visuals import visuals
+    from c3p_viewers.sources.visuals import visuals
 
     return visuals(path.read_text(), path)
 

@@ -118,8 +118,8 @@ def _heights(path):
 
 def _description(path):
     text = robot_description(path)
-    from c3p_viewers.mujoco.mujoco_urdf import mujoco_urdf
-    from c3p_viewers.sources.urdf_visuals import visuals
+    from c3p_viewers.mujoco.urdf import mujoco_urdf
+    from c3p_viewers.sources.visuals import visuals
 
     for use in (lambda: load(path), lambda: FrameTree(text).fixed(),
                 lambda: [FrameTree(text).from_root(joint.child)
@@ -140,7 +140,7 @@ def _urdf(path):
 
 
 def _shown(path):
-    from c3p_viewers.sources.urdf_visuals import visuals
+    from c3p_viewers.sources.visuals import visuals
 
     (path.parent / 'robot.urdf').write_text('<robot name="r"/>')
     visuals(f'<robot name="r"><link name="a"><visual><geometry><mesh filename="{path.name}"/>'

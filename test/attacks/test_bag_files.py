@@ -15,7 +15,7 @@ from bag_kinds import OPENS, bags, lay, write_plain  # noqa: E402
 from damage import damaged, variants  # noqa: E402
 from trial import count, explain, outcome  # noqa: E402
 
-from c3p_bags.storage.bags import BagError  # noqa: E402
+from c3p_bags.storage.bag_writer import BagError  # noqa: E402
 from c3p_description.model import ModelError  # noqa: E402
 
 SEED = 13

@@ -25,11 +25,12 @@ from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from source_tree import ROOT  # noqa: E402
 from std_msgs.msg import Bool, String  # noqa: E402
+from synthetic import topics_of  # noqa: E402
 from wired import LIMIT, Wired, deliver  # noqa: E402
 
 from c3p_bags.player.player_node import PlayerNode  # noqa: E402
 from c3p_bags.recorder.recorder_node import RecorderNode  # noqa: E402
-from c3p_bags.storage.bags import BagWriter, topics_of  # noqa: E402
+from c3p_bags.storage.bag_writer import BagWriter  # noqa: E402
 from c3p_bringup.drive_client import DriveClient  # noqa: E402
 from c3p_bringup.excite_live import ExcitationClient  # noqa: E402
 from c3p_bringup.teleop.robot_link import RobotLink  # noqa: E402
@@ -191,11 +192,12 @@ def test_markers_are_drawn_afterwards(wired):
 
     # what was sent is read when it is drawn, so after each message
     Attack(SEED, node._draw, every=1)(node, wired.now)
-    drawn = node._count
+    drawn = node.markers.metrics()['scenes drawn']
     wired.time += LONG
     for _ in range(3):
         draw()
-    assert node._count == drawn + 3 and wired.published['marker/scene'] >= 3
+    assert node.markers.metrics()['scenes drawn'] == drawn + 3
+    assert wired.published['marker/scene'] >= 3
 
 
 @pytest.mark.parametrize('seconds', [0.0, 5.0])

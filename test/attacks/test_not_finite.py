@@ -19,11 +19,11 @@ from wired import Wired  # noqa: E402
 from wired_robot import RATE, WiredRobot  # noqa: E402
 
 from c3p_bags.player.player_node import PlayerNode  # noqa: E402
-from c3p_bags.storage.bags import BagWriter  # noqa: E402
+from c3p_bags.storage.bag_writer import BagWriter  # noqa: E402
+from c3p_bags.storage.messages import RawMessage  # noqa: E402
 from c3p_bringup.excite_live import ExcitationClient  # noqa: E402
 from c3p_bringup.teleop.robot_link import RobotLink  # noqa: E402
-from c3p_controller.goal_life import NO_COMMAND  # noqa: E402
-from c3p_controller.law import Ahead  # noqa: E402
+from c3p_controller.goals.goal_life import NO_COMMAND  # noqa: E402
 from c3p_controller.twist_mux_node import TwistMuxNode  # noqa: E402
 from c3p_description import load  # noqa: E402
 from c3p_dynamics import inverse_dynamics_node  # noqa: E402
@@ -78,7 +78,7 @@ def withheld(node, topic):
 def comes_to_rest_locked(robot):
     robot.cycle(int(1.5 * RATE))
     assert abs(robot.twist).max() < 0.01
-    assert robot.velocity._guard.lock or robot.position._controller.goal is None
+    assert robot.velocity.interlock.lock or robot.position._controller.goal is None
 
 
 @bad
@@ -110,8 +110,8 @@ def test_a_reference_ahead_that_is_no_number_gives_the_goal_up(driving, monkeypa
 
     def spoiled(*arguments):
         command = step(*arguments)
-        if ahead := node._controller.ahead:
-            node._controller.ahead = Ahead(ahead.time, ahead.pose * value, ahead.velocity)
+        if preview := node._controller.preview:
+            node._controller.preview = preview._replace(pose=preview.pose * value)
         return command
 
     monkeypatch.setattr(node._controller, 'step', spoiled)
@@ -126,11 +126,11 @@ def test_a_reference_ahead_that_is_no_number_gives_the_goal_up(driving, monkeypa
 @bad
 def test_a_torque_law_that_gives_no_number_brakes_and_locks(driving, monkeypatch, value):
     node = driving.velocity
-    law = 'answer' if node._paper else 'step'
+    law = 'torque' if hasattr(node._law, 'expects') else 'step'
     monkeypatch.setattr(node._law, law, lambda *_: np.array([0.0, value, 0.0]))
     before = withheld(node, 'wheel_effort')
     driving.cycle(2)
-    assert node._guard.lock == 'stopped: the torque is not finite'
+    assert node.interlock.lock == 'stopped: the torque is not finite'
     assert withheld(node, 'wheel_effort') > before
     # against the motion of each wheel
     effort, rate = driving._readers[JointState](driving.last['wheel_effort']), node._wheel_rate
@@ -146,10 +146,10 @@ def test_a_torque_law_that_gives_no_number_brakes_and_locks(driving, monkeypatch
 @paper
 def test_an_acceleration_that_is_no_number_brakes_and_locks(driving, monkeypatch, value):
     node = driving.velocity
-    monkeypatch.setattr(node._law, 'ask', lambda *_: np.array([0.0, 0.0, value]))
+    monkeypatch.setattr(node._law, 'accel', lambda *_: np.array([0.0, 0.0, value]))
     before = withheld(node, 'reference_acceleration')
     driving.cycle(2)
-    assert node._guard.lock == 'stopped: the acceleration asked for is not finite'
+    assert node.interlock.lock == 'stopped: the desired acceleration is not finite'
     assert withheld(node, 'reference_acceleration') > before
     driving.cycle(int(1.5 * RATE))
     assert abs(driving.twist).max() < 0.01
@@ -165,7 +165,7 @@ def test_inverse_dynamics_that_give_no_number_answer_nothing(driving, monkeypatc
     driving.cycle(int(0.5 * RATE))
     assert withheld(driving.dynamics, 'dynamics_effort') > before
     # without answers the wheels brake
-    assert driving.velocity._guard.lock.startswith('no dynamics_effort')
+    assert driving.velocity.interlock.lock.startswith('no dynamics_effort')
     driving.cycle(int(1.5 * RATE))
     assert abs(driving.twist).max() < 0.01
     monkeypatch.undo()
@@ -293,10 +293,10 @@ def test_a_player_leaves_out_recorded_commands_that_are_no_numbers(wired, tmp_pa
         Parameter(name, value=value) for name, value in {
             'bag': str(tmp_path / 'bag'), 'commands': True, 'start_paused': True}.items()]))
     twist = Twist()
-    player._send('/cmd_vel', serialize_message(twist))
+    player._send(RawMessage('/cmd_vel', 1, serialize_message(twist)))
     for value in BAD:
         twist.angular.z = value
-        player._send('/cmd_vel', serialize_message(twist))
-    player._send('/cmd_vel', b'\0\1\0\0\0')
+        player._send(RawMessage('/cmd_vel', 1, serialize_message(twist)))
+    player._send(RawMessage('/cmd_vel', 1, b'\0\1\0\0\0'))
     assert player.withheld['/cmd_vel'] == 1 + len(BAD) and player.counts['/cmd_vel'] == 1
     assert wired.published['cmd_vel'] == 1

@@ -76,9 +76,9 @@ def test_a_dask_cluster_of_this_computer_listens_on_loopback_only(monkeypatch):
 
 def test_the_foxglove_server_listens_on_loopback_unless_it_is_given_an_address():
     pytest.importorskip('foxglove', reason='pip install c3p[view]')
-    from c3p_viewers.foxglove.foxglove_bag import BagPlayer
-    from c3p_viewers.foxglove.foxglove_live import FoxgloveLive
-    from c3p_viewers.foxglove.foxglove_server import FoxgloveServer
+    from c3p_viewers.foxglove.bag_player import BagPlayer
+    from c3p_viewers.foxglove.live_topics import FoxgloveLive
+    from c3p_viewers.foxglove.server import FoxgloveServer
 
     for kind in (FoxgloveServer, BagPlayer, FoxgloveLive):
         assert inspect.signature(kind.__init__).parameters['host'].default == '127.0.0.1'

@@ -8,8 +8,8 @@ rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], 
 
 from wired_robot import RATE, WiredRobot  # noqa: E402
 
-from c3p_controller.command_guard import STOPPED_FOR  # noqa: E402
-from c3p_controller.goal_life import STOPPED  # noqa: E402
+from c3p_controller.command_interlock import STOPPED_FOR  # noqa: E402
+from c3p_controller.goals.goal_life import STOPPED  # noqa: E402
 from c3p_ros.diagnostics import ERROR  # noqa: E402
 
 # wheels on ice gain this much, rad/s²: 20 m/s² at the rim, twice what a tyre transmits

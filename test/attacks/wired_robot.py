@@ -41,7 +41,7 @@ class WiredRobot(Wired):
         # it would go on by itself where this computer stands still for a second
         self.simulation._on_watch = lambda: None
         self.results = []
-        self.position._reports._publisher.publish = self.results.append
+        self.position._goals._publisher.publish = self.results.append
 
     def _take(self, topic, kind, message):
         super()._take(topic, kind, message)
@@ -75,9 +75,9 @@ class WiredRobot(Wired):
         """Let cycles pass until the velocity controller follows commands."""
         for _ in range(int(3 * RATE)):
             self.cycle()
-            if not self.velocity._guard.lock and self.simulation._gate.open:
+            if not self.velocity.interlock.lock and self.simulation._gate.open:
                 return
-        raise AssertionError(f'locked: {self.velocity._guard.lock}; the gate: '
+        raise AssertionError(f'locked: {self.velocity.interlock.lock}; the gate: '
                              f'{self.simulation._gate.reason}')
 
     def goal(self, *pose, frame='base_link'):
@@ -90,7 +90,7 @@ class WiredRobot(Wired):
 
     def cancel(self):
         """Let the position controller forget its goal."""
-        self.position._on_cancel(None, Trigger.Response())
+        self.position._goals._on_cancel(None, Trigger.Response())
 
     def ended(self):
         """Return (reason, message) of the last goal that ended."""

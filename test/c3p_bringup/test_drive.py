@@ -12,10 +12,10 @@ import yaml
 rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
 from drive_process import KEYS, c3p, check_figures  # noqa: E402
+from synthetic import opened, read_topics  # noqa: E402
 
 from c3p_bags.report.numbers import run_numbers  # noqa: E402
 from c3p_bags.report.run import read  # noqa: E402
-from c3p_bags.storage.bags import read_topics  # noqa: E402
 from c3p_bringup.cli.main import main  # noqa: E402
 from c3p_bringup.options import (  # noqa: E402
     CONTROLLERS,
@@ -24,10 +24,9 @@ from c3p_bringup.options import (  # noqa: E402
     DriveOptions,
     parameter_files,
 )
+from c3p_controller.controllers import TABLE  # noqa: E402
 from c3p_controller.position_controller_node import PositionControllerNode  # noqa: E402
-from c3p_controller.torque_laws import LAWS, PAPER  # noqa: E402
 from c3p_controller.velocity_controller_node import VelocityControllerNode  # noqa: E402
-from c3p_description import load  # noqa: E402
 from c3p_ros.parameters import read_schema  # noqa: E402
 
 SCHEMAS = Path(__file__).parents[2] / 'c3p_simulation'
@@ -97,7 +96,7 @@ def test_two_lockstep_drives_are_the_same(lockstep, topic, part):
 @pytest.mark.slow
 def test_the_same_figures_come_from_the_bag_alone(lockstep):
     _, figures, out = lockstep[0]
-    again = run_numbers(read(out / 'bag', load('c3p'), yaw_tolerance=math.inf), 0.05, math.inf)
+    again = run_numbers(opened(read, out / 'bag', yaw_tolerance=math.inf), 0.05, math.inf)
     assert {k: again[k] for k in KEYS} == {k: figures[k] for k in KEYS}
 
 
@@ -112,7 +111,7 @@ def test_a_goal_zone_from_a_parameter_file_is_that_of_the_figures(tmp_path):
     assert done.returncode == 0, done.stderr + done.stdout
     figures = json.loads((out / 'figures.json').read_text())
     # the same bag with the usual zone: reached sooner
-    wide = run_numbers(read(out / 'bag', load('c3p')), 0.05, math.inf)
+    wide = run_numbers(opened(read, out / 'bag'), 0.05, math.inf)
     assert figures['time_s'] > wide['time_s'] + 0.1
     assert figures['final_error_m'] < 0.005
 
@@ -152,7 +151,7 @@ def test_files_count_more_than_defaults_and_options_more_than_files(place, tmp_p
 
 
 def test_drives_offer_the_laws_and_plants_that_there_are():
-    assert set(CONTROLLERS) == {PAPER, *LAWS}
+    assert set(CONTROLLERS) == set(TABLE)
     plant = read_schema(SCHEMAS / 'plant_parameters.yaml')
     simulation = read_schema(SCHEMAS / 'simulation_parameters.yaml')
     assert set(PLANTS) == set(LATENCY) == set(plant['plant']['validation']['one_of<>'][0])

@@ -12,6 +12,7 @@ from c3p_bringup.cli import main as cli
 from c3p_bringup.cli.common import INTERRUPTED, until_ctrl_c
 from c3p_bringup.cli.report import drive_summary
 from c3p_bringup.drive_story import DriveStory
+from c3p_dynamics.identification.excitation import Excitation
 
 
 @pytest.fixture
@@ -80,8 +81,8 @@ def test_the_first_ctrl_c_asks_and_the_second_interrupts():
 
 
 def test_an_interrupted_excitation_writes_what_was_driven(tmp_path):
-    from c3p_bags.storage.bags import topics_of
-    from c3p_dynamics.identification.excitation import Excitation
+    from synthetic import topics_of
+
     from c3p_experiments.identification.excite import simulate_excitation
 
     cycles = iter(range(200))

@@ -8,19 +8,19 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from c3p_controller.fusion import FusionOptions
+from c3p_controller.controllers import make_position, position_gains
+from c3p_controller.goals.path_controller import PathController, PathGains
+from c3p_controller.paper.exponential import PositionController, PositionGains
+from c3p_controller.paper.fusion import FusionOptions
 from c3p_controller.paper.position import (
     PaperPositionController,
     PaperPositionGains,
     PaperPositionOptions,
 )
-from c3p_controller.path_controller import PathController, PathGains
-from c3p_controller.position_controller import PositionController, PositionGains
-from c3p_controller.position_laws import make_position, printed_of, retune
+from c3p_controller.paper.velocity import VelocityGains
 from c3p_controller.predictive.controller import PredictiveSettings
-from c3p_controller.reference import ReferenceLimits
-from c3p_controller.traction_control import TractionSettings
-from c3p_controller.velocity_controller import VelocityGains
+from c3p_controller.setpoint_limits import ReferenceLimits
+from c3p_controller.torques import TractionSettings
 from c3p_dynamics.caster_dynamics import VIRTUAL_STEERING_WEIGHT
 
 ROOT = Path(__file__).parents[2]
@@ -33,6 +33,12 @@ def schema(path):
 VELOCITY = schema('c3p_controller/velocity_controller_parameters.yaml')
 POSITION = schema('c3p_controller/position_controller_parameters.yaml')
 DYNAMICS = schema('c3p_dynamics/inverse_dynamics_parameters.yaml')
+
+
+def namespace(entries):
+    return SimpleNamespace(**{
+        name: entry['default_value'] if 'default_value' in entry else namespace(entry)
+        for name, entry in entries.items()})
 
 
 @pytest.mark.parametrize('gains, parameters', [(VelocityGains(), VELOCITY),
@@ -54,9 +60,9 @@ def test_settings_have_the_defaults_of_their_group_of_parameters(settings, group
 
 
 def test_the_printed_position_law_has_the_defaults_of_its_group():
-    group = SimpleNamespace(**{name: entry['default_value']
-                               for name, entry in POSITION['printed'].items()})
-    assert printed_of(group) == (PaperPositionGains(), PaperPositionOptions())
+    values = namespace(POSITION)
+    values.controller, values.paper_law = 'paper', 'printed'
+    assert position_gains(values) == (PaperPositionGains(), PaperPositionOptions())
 
 
 @pytest.mark.parametrize('controller, paper_law, kind', [
@@ -64,17 +70,12 @@ def test_the_printed_position_law_has_the_defaults_of_its_group():
     ('mpc', 'line', PathController), ('closed_form', 'line', PathController)])
 def test_position_laws_are_found_by_name_and_take_their_own_parameters(controller, paper_law,
                                                                        kind):
-    def namespace(entries):
-        return SimpleNamespace(**{
-            name: entry['default_value'] if 'default_value' in entry else namespace(entry)
-            for name, entry in entries.items()})
-
     values = namespace(POSITION)
     values.controller, values.paper_law = controller, paper_law
     law = make_position(values)
     assert type(law) is kind
     values.speed, values.printed.yaw_gain, values.goal_tolerance = 0.3, 0.7, 0.04
-    retune(law, values)
+    law.retune(position_gains(values))
     assert (law.gains.yaw_gain if kind is PaperPositionController else law.gains.speed) in (
         0.3, 0.7)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from c3p_controller.closed_form.controller import ClosedFormController, ClosedFormSettings
-from c3p_controller.path_controller import PathController, PathGains
+from c3p_controller.goals.path_controller import PathController, PathGains
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
 from c3p_description.reading.loader import load
 from c3p_experiments.loop.closed_loop import Held, run_loop

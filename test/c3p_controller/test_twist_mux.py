@@ -239,7 +239,7 @@ def test_when_time_goes_back_all_let_go_again_and_what_is_locked_stays_so():
     ((), (), 'no topics'),
     ((Input('a', 'x', 0.5, 0),), (), 'priority of a = 0'),
     ((Input('a', 'x', 0.5, 256),), (), 'priority of a = 256'),
-    ((Input('a', 'x', 0.0, 1),), (), 'never too old'),
+    ((Input('a', 'x', 0.0, 1),), (), 'never expires'),
     ((Input('a', 'x', float('nan'), 1),), (), 'timeout of a'),
     ((Input('a', 'x', 0.5, 1),), (Lock('l', 'y', -1.0, 1),), 'timeout of l'),
     ((Input('a', 'x', 0.5, 1),), (Lock('l', 'y', 0.0, 1, 'shut'),), "start of l = 'shut'"),

@@ -104,7 +104,7 @@ def test_other_proportions_reach_the_urdf(other):
 
 
 def test_yourdfpy_sees_wheels_as_large_as_the_parameters(urdf):
-    yourdfpy = pytest.importorskip('yourdfpy', reason='pip install c3p[view]')
+    yourdfpy = pytest.importorskip('yourdfpy', reason='pip install c3p[test]')
     model = load('pvc')
     tree = yourdfpy.URDF.load(io.StringIO(urdf), filename_handler=lambda fname: str(
         resolve_uri(fname)))

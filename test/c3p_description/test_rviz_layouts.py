@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from c3p_description.reading.loader import robot_description
-from c3p_viewers.scene.layers import layer
+from c3p_viewers.scene.settings import layer
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
@@ -128,7 +128,7 @@ def test_the_layers_of_the_scene_can_be_switched():
     assert LAYOUTS[1].stem == 'c3p'
     text = ''.join(path.read_text(encoding='utf-8')
                    for path in (ROOT / 'c3p_viewers/scene').glob('*.py')
-                   if path.stem in ('actuation', 'motion', 'wheels', 'planned', 'uncertainty'))
+                   if path.stem in ('actuation', 'motion', 'wheels', 'trail', 'uncertainty'))
     # names of shapes as they stand in the code, without the number of the wheel
     names = set(re.findall(r"(?:Line|Arrow|Ball|Label|Arc|arc_head)\(\s*(?:\w+, )?f?'([a-z_]+)",
                            text))

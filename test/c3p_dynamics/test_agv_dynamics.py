@@ -33,8 +33,7 @@ from c3p_dynamics.agv_simulation import (
     table_torque,
 )
 from c3p_dynamics.verner import FIFTH, NODES, SIXTH, STAGES, integrate, step
-from c3p_kinematics.agv import rates_to_twist
-from c3p_kinematics.agv_caster import caster_map, caster_rates
+from c3p_kinematics.agv import caster_map, caster_rates, rates_to_twist
 from c3p_kinematics.agv_circle import Circle, joint_path
 
 AGV = load('agv')

@@ -37,8 +37,7 @@ from c3p_dynamics.orthogonal_complement import (
     svd_complement,
     twist_map,
 )
-from c3p_kinematics.agv import rates_to_twist
-from c3p_kinematics.agv_caster import caster_rates
+from c3p_kinematics.agv import caster_rates, rates_to_twist
 from c3p_kinematics.casters import inverse
 
 AGV = load('agv')

@@ -12,6 +12,9 @@ from scipy.integrate import solve_ivp
 from c3p_description import load
 from c3p_kinematics.agv import (
     acceleration_to_accelerations,
+    caster_jacobians,
+    caster_map,
+    caster_rates,
     consistent_twist,
     least_squares_rates,
     platform_map,
@@ -20,7 +23,6 @@ from c3p_kinematics.agv import (
     rates_to_twist,
     twist_to_rates,
 )
-from c3p_kinematics.agv_caster import caster_jacobians, caster_map, caster_rates
 from c3p_kinematics.agv_circle import (
     Circle,
     caster_on_circle,

@@ -80,7 +80,7 @@ def test_positions_that_begin_anew_every_turn_are_read_by_the_rates():
     np.testing.assert_allclose(wrapped.pose, plain.pose, atol=1e-9)
 
 
-def test_positions_that_have_begun_anew_move_nothing_and_say_so():
+def test_positions_that_restart_from_zero_move_nothing_and_are_reported():
     """A driver that was started again counts its wheels from zero."""
     odometry, still = Odometry(C3P), np.zeros(3)
     for k in range(100):
@@ -88,7 +88,7 @@ def test_positions_that_have_begun_anew_move_nothing_and_say_so():
     before = odometry.pose
     found = odometry.step(1.0, still, still, still, still)
     np.testing.assert_array_equal(found.pose, before)
-    assert 'begun anew' in found.reason and found.skipped == 1 and found.gaps == 0
+    assert 'counters were reset' in found.reason and found.skipped == 1 and found.gaps == 0
 
 
 @pytest.mark.parametrize('hours', [1.0, 24.0])

@@ -9,6 +9,7 @@ from robots import robots_in_motion, vectors
 
 from c3p_kinematics import _odometry_kernels as kernels
 from c3p_kinematics import se2
+from c3p_kinematics._planar_kernels import solve
 from c3p_kinematics.casters import inverse, sensed_forward
 
 
@@ -65,8 +66,8 @@ def test_fit_gives_the_inverse_of_its_information_and_the_scatter_of_its_residua
     weight = rng.uniform(0.1, 1.0, n)
     expected = sensed_forward(robot, steering, wheel, steer, weight[:, None])
     found, residual, covariance = np.empty(3), np.empty((n, 2)), np.empty((3, 3))
-    variance, power = kernels.solve(robot.geometry, steering, wheel, steer, weight, found,
-                                    residual, covariance)
+    variance, power = solve(robot.geometry, steering, wheel, steer, weight, found, residual,
+                            covariance)
     np.testing.assert_allclose(found, expected.twist, atol=1e-9)
     np.testing.assert_allclose(residual, expected.residual, atol=1e-9)
     # rounding of the inverse, at the condition of the normal equations

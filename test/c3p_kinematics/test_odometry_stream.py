@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stream against the odometry that it feeds."""
+"""Samples given by time steps; settings from node parameters; compilation before the drive."""
 
 import math
 
@@ -7,34 +7,31 @@ import numpy as np
 import pytest
 
 from c3p_description.model import CasterRobot
-from c3p_kinematics import _grip_kernels as grip_kernels
-from c3p_kinematics import _odometry_kernels as odometry_kernels
+from c3p_kinematics import _odometry_kernels as kernels
 from c3p_kinematics.compiled import COMPILED
-from c3p_kinematics.odometry import Odometry, OdometrySettings
-from c3p_kinematics.odometry_stream import PARAMETERS, OdometryStream, odometry_settings
+from c3p_kinematics.odometry import PARAMETERS, Odometry, OdometrySettings, odometry_settings
 
 ROBOT = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
 STILL = np.zeros(3)
 
 
 def samples(count):
-    """Return (steering, steering rate, angle, rate) of a robot that drives some curve."""
+    """Return (steering, angle, rate, steering rate) of a robot on a curve."""
     random = np.random.default_rng(3)
     rates = 2.0 + np.cumsum(random.normal(0.0, 0.05, (count, 3)), axis=0)
     turns = 0.2 * np.sin(np.arange(count)[:, None] / 20.0 + np.arange(3))
-    return [(np.sum(turns[:k + 1], axis=0) * 0.005, turns[k],
-             np.sum(rates[:k + 1], axis=0) * 0.005, rates[k]) for k in range(count)]
+    return [(np.sum(turns[:k + 1], axis=0) * 0.005, np.sum(rates[:k + 1], axis=0) * 0.005,
+             rates[k], turns[k]) for k in range(count)]
 
 
-def test_a_stream_is_the_odometry_at_summed_steps():
-    stream, odometry, time = OdometryStream(ROBOT), Odometry(ROBOT), 0.0
+def test_time_steps_equal_summed_times():
+    stream, odometry, time = Odometry(ROBOT), Odometry(ROBOT), 0.0
     stream.warm_up()
-    for k, (steering, steering_rate, angle, rate) in enumerate(samples(50)):
+    for k, sample in enumerate(samples(50)):
         # sums and differences of powers of two are exact
         step = 2.0**-8 if k else None
         time += step or 0.0
-        ours = stream.step(step, steering, steering_rate, angle, rate)
-        theirs = odometry.step(time, steering, angle, rate, steering_rate)
+        ours, theirs = stream.step_by(step, *sample), odometry.step(time, *sample)
         # the same bits, although one of them has been warmed up
         assert ours.time == theirs.time and np.array_equal(ours.pose, theirs.pose)
         assert np.array_equal(ours.twist, theirs.twist)
@@ -42,30 +39,30 @@ def test_a_stream_is_the_odometry_at_summed_steps():
 
 
 def test_a_run_that_began_earlier_moves_by_the_same_bits():
-    early, late = OdometryStream(ROBOT), OdometryStream(ROBOT)
+    early, late = Odometry(ROBOT), Odometry(ROBOT)
     for k in range(40):
-        early.step(0.007 if k else None, STILL, STILL, STILL, STILL)
+        early.step_by(0.007 if k else None, STILL, STILL, STILL, STILL)
     for k, sample in enumerate(samples(60)):
         if k == 30:
-            # a sample that is refused takes its time with it
-            assert not early.step(0.005, STILL * np.nan, STILL, STILL, STILL).accepted
-            assert not late.step(0.005, STILL * np.nan, STILL, STILL, STILL).accepted
-        one, other = early.step(0.005, *sample), late.step(0.005 if k else None, *sample)
+            # the time of a rejected sample belongs to the next step
+            assert not early.step_by(0.005, STILL * np.nan, STILL, STILL, STILL).accepted
+            assert not late.step_by(0.005, STILL * np.nan, STILL, STILL, STILL).accepted
+        one, other = early.step_by(0.005, *sample), late.step_by(0.005 if k else None, *sample)
         if k == 0:
             early.reset()
-            one = early.step(0.0, *sample)
+            one = early.step_by(0.0, *sample)
         assert np.array_equal(one.pose, other.pose) and np.array_equal(one.twist, other.twist)
 
 
 def test_a_new_time_line_keeps_the_pose_and_takes_the_angles_as_they_are():
-    stream = OdometryStream(ROBOT)
+    stream = Odometry(ROBOT)
     for k, sample in enumerate(samples(20)):
-        before = stream.step(0.005 if k else None, *sample)
-    after = stream.step(None, STILL + 3.0, STILL, STILL - 7.0, STILL)
+        before = stream.step_by(0.005 if k else None, *sample)
+    after = stream.step_by(None, STILL + 3.0, STILL - 7.0, STILL, STILL)
     assert np.array_equal(after.pose, before.pose) and after.reason == 'first sample'
     assert np.array_equal(stream.pose, before.pose)
     stream.reset((1.0, 2.0, 0.5))
-    assert stream.step(0.005, *samples(1)[0]).pose.tolist() == [1.0, 2.0, 0.5]
+    assert stream.step_by(0.005, *samples(1)[0]).pose.tolist() == [1.0, 2.0, 0.5]
 
 
 def test_settings_are_those_of_the_parameters():
@@ -79,9 +76,10 @@ def test_settings_are_those_of_the_parameters():
 
 
 def test_nothing_is_left_to_compile_in_a_drive():
-    stream = OdometryStream(ROBOT)
+    stream = Odometry(ROBOT)
     stream.warm_up()
     if COMPILED:
-        for used in (odometry_kernels.refit, odometry_kernels.bridge, grip_kernels.judge):
+        for used in (kernels.refit, kernels.bridge, kernels.judge, kernels.add_slip,
+                     kernels.posterior):
             assert used.signatures, used.__name__
     assert stream.pose.tolist() == [0.0, 0.0, 0.0]

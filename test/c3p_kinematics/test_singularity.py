@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Singular sets of the driven wheels against the geometry of their rolling lines."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -9,7 +11,7 @@ from robots import C3P, caster_robots, robots_in_motion, vectors
 from test_casters import changed
 
 from c3p_kinematics.casters import wheel_jacobian
-from c3p_kinematics.singularity import Lines, length_scale, singularity
+from c3p_kinematics.singularity import Lines, length_scale, scaled_wheel_jacobian, singularity
 
 angles = st.floats(-4, 4)
 
@@ -140,3 +142,32 @@ def test_angle_that_is_no_number_is_refused():
 def test_tolerance_out_of_range_is_refused(tolerance):
     with pytest.raises(ValueError, match='tolerance = '):
         singularity(C3P, [0.0, 1.0, 2.0], tolerance)
+
+
+@given(robots_in_motion(min_casters=3))
+def test_singular_values_have_the_moments_of_the_rows(case):
+    robot, steering, *_ = case
+    shown = singularity(robot, steering)
+    rows = scaled_wheel_jacobian(robot, steering)
+    values = shown.singular_values
+    # unit rolling directions and the levers of the rolling lines about the mean pivot
+    assert np.sum(values**2) == pytest.approx(robot.count + np.sum(rows[:, 2]**2), rel=1e-9)
+    assert np.prod(values)**2 == pytest.approx(np.linalg.det(rows.T @ rows), rel=1e-6, abs=1e-12)
+    # the wheels roll with σ for the twist of each direction
+    for value, twist in zip(values, shown.directions, strict=True):
+        rolled = robot.wheel_radius * (wheel_jacobian(robot, steering) @ twist)
+        assert np.linalg.norm(rolled) == pytest.approx(value, rel=1e-6, abs=1e-9)
+
+
+@given(robots_in_motion(min_casters=3), st.integers(0, 2**32 - 1))
+def test_measure_does_not_depend_on_numbering_or_handedness(case, seed):
+    robot, steering, *_ = case
+    values = singularity(robot, steering).singular_values
+    order = np.random.default_rng(seed).permutation(robot.count)
+    renumbered = replace(robot, hip_position=robot.hip_position[order],
+                         caster_offset=robot.caster_offset[order],
+                         wheel_radius=robot.wheel_radius[order])
+    mirrored = replace(robot, hip_position=robot.hip_position * [1, -1])
+    for other, angles in ((renumbered, steering[order]), (mirrored, np.pi - steering),
+                          (robot, steering + np.pi)):
+        np.testing.assert_allclose(singularity(other, angles).singular_values, values, atol=1e-9)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slip isolation: truss edges, leave-one-out fits, honesty where the data cannot decide."""
+"""Slip isolation against truss edges and second fits; invariances; ambiguous cases."""
+
+from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -7,15 +10,28 @@ from hypothesis import given
 from hypothesis import strategies as st
 from robots import C3P, caster_robots, robots_in_motion, vectors
 
-from c3p_kinematics import _slip_kernels as kernels
+from c3p_kinematics._odometry_kernels import leave_one_out
+from c3p_kinematics._planar_kernels import measured
 from c3p_kinematics.casters import inverse, sensed_forward
-from c3p_kinematics.slip import detect_slip, edge_rates, edges, thresholds
-from c3p_kinematics.slip_monitor import SlipMonitor, SlipSettings
+from c3p_kinematics.slip import SlipMonitor, SlipSettings, detect_slip, thresholds
 
 
 def contact_points(robot, steering):
     along = np.column_stack([-np.sin(steering), np.cos(steering)])
     return robot.hip_position - robot.caster_offset[:, None] * along
+
+
+def edge_rates(robot, steering, wheel_rate, steering_rate):
+    """Return how fast the measured distances between contact points change, by pair."""
+    e = np.column_stack([-np.sin(steering), np.cos(steering)])
+    a = np.column_stack([np.cos(steering), np.sin(steering)])
+    velocity = (e * (robot.wheel_radius * wheel_rate)[:, None]
+                - a * (robot.caster_offset * steering_rate)[:, None])
+    points, rates = contact_points(robot, steering), {}
+    for i, j in combinations(range(robot.count), 2):
+        edge = points[i] - points[j]
+        rates[i, j] = edge @ (velocity[i] - velocity[j]) / np.linalg.norm(edge)
+    return rates
 
 
 def slipped(robot, steering, twist, wheel, velocity):
@@ -36,18 +52,29 @@ def slip_along(robot, steering, wheel, direction, speed):
 def test_rigid_motion_stretches_no_edge_and_raises_no_alarm(case):
     robot, steering, twist, _ = case
     wheel, steer, _ = inverse(robot, steering, twist)
-    assert np.abs(edge_rates(robot, steering, wheel, steer)).max() < 1e-12
+    assert max(map(abs, edge_rates(robot, steering, wheel, steer).values())) < 1e-12
     report = detect_slip(robot, steering, wheel, steer)
     assert not report.slipping and report.suspect == -1 and report.confidence == 0.0
 
 
 @given(robots_in_motion(min_casters=3, max_casters=3), st.integers(0, 2), vectors(2, 1.0))
-def test_with_three_casters_the_edge_opposite_the_slipping_wheel_stays_zero(case, wheel, slip):
+def test_with_three_casters_the_others_agree_without_the_slipping_wheel(case, wheel, slip):
     robot, steering, twist, _ = case
     rates = slipped(robot, steering, twist, wheel, slip)
-    stretch = edge_rates(robot, steering, *rates)
-    opposite = [i for i, pair in enumerate(edges(3)) if wheel not in pair]
-    np.testing.assert_allclose(stretch[opposite], 0.0, atol=1e-12)
+    # the edge opposite the wheel does not stretch
+    others = [rate for pair, rate in edge_rates(robot, steering, *rates).items()
+              if wheel not in pair]
+    np.testing.assert_allclose(others, 0.0, atol=1e-12)
+    assert without_each(robot, steering, *rates, np.ones(3))[wheel] < 1e-12
+
+
+def without_each(robot, steering, wheel, steer, variance):
+    """Return χ² without each caster."""
+    n = robot.count
+    contact, residual, without = np.empty((n, 2)), np.empty((n, 2)), np.empty(n)
+    measured(robot.geometry, wheel, steer, contact)
+    leave_one_out(robot.geometry, steering, contact, variance, residual, without)
+    return without
 
 
 @given(robots_in_motion(min_casters=3, max_casters=3), vectors(6, 1.0))
@@ -56,13 +83,12 @@ def test_with_three_casters_leaving_one_out_leaves_the_opposite_edge(case, noise
     wheel, steer, _ = inverse(robot, steering, twist)
     wheel, steer = wheel + noise[:3], steer + noise[3:]
     variance = np.array([1.0, 0.5, 2.0]) * 1e-4
-    contact, residual, without = np.empty((3, 2)), np.empty((3, 2)), np.empty(3)
-    kernels.measured(robot.geometry, wheel, steer, contact)
-    total = kernels.leave_one_out(robot.geometry, steering, contact, variance, residual, without)
+    without = without_each(robot, steering, wheel, steer, variance)
     # two rigid points have one equation too many: their distance, of variance v_i + v_j
-    stretch = edge_rates(robot, steering, wheel, steer)
-    expected = [stretch[k]**2 / (variance[i] + variance[j]) for k, (i, j) in enumerate(edges(3))]
-    np.testing.assert_allclose(without, expected[::-1], rtol=1e-7, atol=1e-9 * (1 + total))
+    expected = [rate**2 / (variance[i] + variance[j])
+                for (i, j), rate in edge_rates(robot, steering, wheel, steer).items()]
+    np.testing.assert_allclose(without, expected[::-1], rtol=1e-7,
+                               atol=1e-9 * (1 + np.sum(expected)))
 
 
 @given(robots_in_motion(min_casters=4), vectors(12, 1.0))
@@ -71,9 +97,7 @@ def test_deletion_formula_equals_a_second_fit(case, noise):
     n = robot.count
     wheel, steer, _ = inverse(robot, steering, twist)
     wheel, steer = wheel + np.resize(noise, n), steer + np.resize(noise[::-1], n)
-    contact, residual, without = np.empty((n, 2)), np.empty((n, 2)), np.empty(n)
-    kernels.measured(robot.geometry, wheel, steer, contact)
-    kernels.leave_one_out(robot.geometry, steering, contact, np.ones(n), residual, without)
+    without = without_each(robot, steering, wheel, steer, np.ones(n))
     for k in range(n):
         keep = np.arange(n) != k
         fit = sensed_forward(robot, steering, wheel, steer, keep[:, None] * 1.0)
@@ -100,6 +124,37 @@ def test_slipping_wheel_is_named_unless_an_edge_hides_it(robot, seed):
     if edge_angle(robot, steering, wheel, direction) > 0.3:
         assert report.suspect == wheel and report.confidence > 0.9
         assert report.residual[wheel] == pytest.approx(1.0, abs=0.05)
+
+
+@given(robots_in_motion(min_casters=3), st.integers(0, 2**32 - 1))
+def test_a_slip_test_does_not_depend_on_frame_order_mirror_or_size(case, seed):
+    robot, steering, twist, _ = case
+    n, rng = robot.count, np.random.default_rng(seed)
+    wheel, steer, _ = inverse(robot, steering, twist)
+    wheel, steer = wheel + rng.normal(size=n), steer + rng.normal(size=n)
+    expected = detect_slip(robot, steering, wheel, steer, 0.02, 0.0)
+
+    def compare(robot, steering, wheel, steer, noise=0.02, order=slice(None)):
+        got = detect_slip(robot, steering, wheel, steer, noise, 0.0)
+        assert got.statistic == pytest.approx(expected.statistic, rel=1e-6)
+        np.testing.assert_allclose(got.likelihood, expected.likelihood[order], atol=1e-6)
+        assert got.slipping == expected.slipping
+
+    # base_link elsewhere and turned by 0.7 rad: the steering angles turn with the pivots
+    c, s = np.cos(0.7), np.sin(0.7)
+    hips = robot.hip_position @ np.array([[c, s], [-s, c]]) + [0.3, -0.2]
+    compare(replace(robot, hip_position=hips), steering + 0.7, wheel, steer)
+    # mirrored in the XZ plane: θ → π − θ makes e → (e_x, −e_y), the wheels roll as before
+    compare(replace(robot, hip_position=robot.hip_position * [1, -1]), np.pi - steering, wheel,
+            -steer)
+    order = rng.permutation(n)
+    compare(replace(robot, hip_position=robot.hip_position[order],
+                    caster_offset=robot.caster_offset[order],
+                    wheel_radius=robot.wheel_radius[order]),
+            steering[order], wheel[order], steer[order], order=order)
+    compare(replace(robot, hip_position=3 * robot.hip_position,
+                    caster_offset=3 * robot.caster_offset, wheel_radius=3 * robot.wheel_radius),
+            steering, wheel, steer, 0.06)
 
 
 def test_slip_perpendicular_to_an_edge_leaves_two_equal_suspects():
@@ -158,7 +213,7 @@ def test_false_alarms_of_gaussian_noise_are_as_rare_as_the_threshold_says():
     (lambda: detect_slip(C3P, [0] * 3, [0] * 3, [0] * 3, noise_std=[0.1] * 2), 'noise_std = '),
     (lambda: detect_slip(C3P, [0] * 3, [0] * 3, [0] * 3, speed_fraction=-1.0), 'speed_fraction'),
     (lambda: detect_slip(C3P, [0] * 3, [0, np.nan, 0], [0] * 3), 'wheel_rate = '),
-    (lambda: edge_rates(C3P, [0] * 3, [0] * 3, [0, 0, np.inf]), 'steering_rate = '),
+    (lambda: detect_slip(C3P, [0] * 3, [0] * 3, [0, 0, np.inf]), 'steering_rate = '),
     (lambda: SlipSettings(time_constant=0.0), 'time_constant = 0.0'),
     (lambda: SlipSettings(release=-1.0), 'release = -1.0'),
 ])

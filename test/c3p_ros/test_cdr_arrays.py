@@ -7,7 +7,7 @@ import synthetic
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c3p_bags.storage.bags import message_types
+from c3p_bags.storage.bag_writer import message_types
 from c3p_ros.cdr_arrays import read_diagnostics, tables
 
 TYPES = message_types()

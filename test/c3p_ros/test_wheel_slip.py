@@ -11,7 +11,6 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
-from c3p_kinematics.sensed_kinematics_node import slip_probability  # noqa: E402
 from c3p_kinematics.slip import SlipReport  # noqa: E402
 from c3p_ros.cdr import MessageError, PublishError  # noqa: E402
 from c3p_ros.wheel_slip import read_slip, suspects  # noqa: E402
@@ -69,7 +68,7 @@ def test_the_most_probable_wheel_is_suspected_and_at_most_one(rows):
 
 
 def report(slipping, suspect, likelihood):
-    return SlipReport(np.zeros(3), np.zeros(3), suspect, 0.0, slipping, np.array(likelihood), 0.0,
+    return SlipReport(np.zeros(3), suspect, 0.0, slipping, np.array(likelihood), 0.0,
                       1.0)
 
 
@@ -79,7 +78,7 @@ def report(slipping, suspect, likelihood):
 def test_a_report_comes_back_over_the_wire(slip, suspect):
     write = JointStateWriter(WHEELS, FIELDS, 'wheel_slip', unknown=('effort',))
     numbers = np.arange(6.0).reshape(3, 2)
-    data = write(5, position=numbers[:, 0], velocity=numbers[:, 1], effort=slip_probability(slip))
+    data = write(5, position=numbers[:, 0], velocity=numbers[:, 1], effort=slip.probability)
     found = read_slip(READERS[JointState]()(data), WHEELS)
     np.testing.assert_array_equal(found.residual, numbers)
     assert found.suspect == suspect

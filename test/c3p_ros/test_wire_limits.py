@@ -18,9 +18,9 @@ from trajectory_msgs.msg import (  # noqa: E402
     MultiDOFJointTrajectoryPoint,
 )
 
-from c3p_controller import law  # noqa: E402
+from c3p_controller import torque_law  # noqa: E402
+from c3p_controller.ros.goal_frames import GoalFrames  # noqa: E402
 from c3p_ros.cdr import MOST_NAMES, MOST_POINTS, MOST_TEXT, MessageError  # noqa: E402
-from c3p_ros.frames import GoalFrames  # noqa: E402
 from c3p_ros.messages import stamp_to_ns  # noqa: E402
 from c3p_ros.wire import READERS  # noqa: E402
 
@@ -88,7 +88,8 @@ def test_what_is_of_the_size_of_a_robot_is_read(kind):
                              position=[0.5] * MOST_NAMES)
         assert READERS[kind]()(serialize_message(message)).name == message.name
     else:
-        assert len(READERS[kind]()(points(MOST_POINTS)).time) == MOST_POINTS == law.MOST_POINTS
+        assert torque_law.MOST_POINTS == MOST_POINTS
+        assert len(READERS[kind]()(points(MOST_POINTS)).time) == MOST_POINTS
 
 
 @pytest.mark.parametrize('kind', KINDS)

@@ -65,9 +65,9 @@ class HandRobot:
         self._catch('velocity', '_effort', self._effort)
         self._catch('velocity', '_lock._publisher', self._lock)
         commands = self.nodes['position']._commands
-        commands.send = lambda twist, stamp, frames, ahead=None: self._command(
+        commands.send = lambda twist, stamp, frames, preview=None: self._command(
             np.array(twist), stamp)
-        commands.listeners.anybody, commands.listeners.found = lambda: True, lambda now: False
+        commands.listeners.matched, commands.listeners.found = lambda: True, lambda now: False
         self.commands, self.stopped = [], set()
         self.cycle()
 
@@ -107,7 +107,7 @@ class HandRobot:
 
     def _command(self, twist, stamp):
         self.commands.append(twist)
-        self.nodes['velocity']._guard.command(twist, self.clock.steady, 0)
+        self.nodes['velocity'].interlock.command(twist, self.clock.steady, 0)
 
     def cycle(self, seconds=PERIOD, periods=1):
         """Let time go on, then one cycle with everything that it causes, and the watchdogs."""
@@ -129,7 +129,7 @@ class HandRobot:
     def drive(self, *goal):
         """Begin a drive and go on until the robot is under way."""
         self.run(0.6)
-        assert not self.nodes['velocity']._guard.lock
+        assert not self.nodes['velocity'].interlock.lock
         self.nodes['position']._drive_to(np.array(goal))
         self.run(2.0)
         assert self.speed > 0.3
@@ -144,7 +144,7 @@ class HandRobot:
 
     @property
     def life(self):
-        return self.nodes['position']._life
+        return self.nodes['position']._goals.life
 
 
 @pytest.fixture
@@ -161,11 +161,11 @@ def test_a_clock_that_is_set_locks_and_the_drive_goes_on(robot, step):
     locks = []
     for _ in range(300):
         robot.cycle()
-        locks.append(robot.nodes['velocity']._guard.lock)
+        locks.append(robot.nodes['velocity'].interlock.lock)
         # the wheels brake or follow; nothing jumps
         assert robot.speed < 0.55
     assert any(locks) and not locks[-1]
-    assert robot.life.number == 1 and robot.nodes['position']._opening.count >= 1
+    assert robot.life.number == 1 and robot.nodes['position']._commands.opening.count >= 1
     assert np.hypot(*(robot.pose - before)[:2]) > 0.1
     robot.run(5.0)
     assert robot.life.held

@@ -2,6 +2,7 @@
 """A short made-up drive for all viewers, as a bag; wheel 2 slips from 1.2 to 1.4 s."""
 
 import pytest
+from synthetic import opened
 
 from c3p_description.reading.loader import load
 
@@ -29,4 +30,4 @@ def source(robot, viewed_bag):
     from c3p_bags.runs.log_reader import read_run
     from c3p_viewers.sources.bag_source import BagSource
 
-    return BagSource(read_run(viewed_bag, robot))
+    return BagSource(opened(read_run, viewed_bag, robot))

@@ -10,10 +10,10 @@ pytest.importorskip('rerun', reason='pip install c3p[view]')
 pytest.importorskip('mujoco', reason='pip install c3p[sim]')
 
 from c3p_bringup.cli.main import main  # noqa: E402
-from c3p_viewers.mujoco.mujoco_studio import PictureError  # noqa: E402
-from c3p_viewers.rerun import rerun_process, rerun_view  # noqa: E402
-from c3p_viewers.rerun.rerun_layout import blueprint  # noqa: E402
-from c3p_viewers.rerun.rerun_process import RerunProcess, ShownRecording  # noqa: E402
+from c3p_viewers.rerun import process, show  # noqa: E402
+from c3p_viewers.rerun.layout import blueprint  # noqa: E402
+from c3p_viewers.rerun.process import RerunProcess, ShownRecording  # noqa: E402
+from c3p_viewers.screen import PictureError  # noqa: E402
 
 # what a viewer is for these tests: it notes how it was started, listens where it is bound, and
 # ends as it is told
@@ -38,7 +38,7 @@ def program(tmp_path, monkeypatch):
         file.write_text(VIEWER.format(python=sys.executable, noted=str(tmp_path / 'noted'),
                                       word=word), encoding='utf-8')
         file.chmod(stat.S_IRWXU)
-        monkeypatch.setattr(rerun_process, '_program', lambda: str(file))
+        monkeypatch.setattr(process, '_program', lambda: str(file))
         return tmp_path / 'noted'
 
     return put
@@ -68,7 +68,7 @@ def test_a_viewer_that_ends_at_once_is_told_with_its_last_word(program, monkeypa
     program('Error: no window')
     monkeypatch.setenv('DISPLAY', ':7')
     with pytest.raises(PictureError, match=r'Rerun does not start \(Error: no window\)'):
-        rerun_view.spawn(blueprint())
+        show.spawn(blueprint())
 
 
 def test_a_recording_waits_for_its_viewer_only_while_that_runs():

@@ -14,8 +14,9 @@ pytest.importorskip('launch.actions', reason=NEEDS)
 pytest.importorskip('launch_ros.actions', reason=NEEDS)
 
 from conftest import STAND_IN, add_package  # noqa: E402
+from synthetic import topics_of  # noqa: E402
 
-from c3p_bags.storage.bags import BagWriter, topics_of  # noqa: E402
+from c3p_bags.storage.bag_writer import BagWriter  # noqa: E402
 
 # says how it was called and what the file of overrides holds, then waits for Ctrl-C
 ROS2 = STAND_IN.replace('signal.pause()', """

@@ -14,8 +14,8 @@ from goal_place import NODE, Place  # noqa: E402
 from std_msgs.msg import Bool  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
-from c3p_ros.drive_commands import DISCOVERY  # noqa: E402
-from c3p_ros.goal_report import RESULTS  # noqa: E402
+from c3p_controller.ros.drive_commands import DISCOVERY  # noqa: E402
+from c3p_controller.ros.goal_interface import RESULTS  # noqa: E402
 from c3p_ros.node import LATCHED  # noqa: E402
 
 
@@ -91,7 +91,7 @@ def test_cancelled_preempted_and_refused_goals_are_told_apart(bench):
     values = place.ends('refused')
     assert 'moon' in values['message'] and values['number'] == '0'
     assert values['level'] == DiagnosticStatus.ERROR
-    assert bench.nodes[NODE]._life.running
+    assert bench.nodes[NODE]._goals.life.running
     assert bench.call(Trigger, f'{NODE}/cancel').success
     values = place.ends('cancelled')
     assert values['number'] == '2' and values['goal'] == '[0.0, 2.0, 0.5]'

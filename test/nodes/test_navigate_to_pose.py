@@ -92,7 +92,7 @@ def test_a_goal_of_the_action_is_preempted_by_any_other_and_by_none_that_is_reje
     first, second = client.send(0.0, 1.0, 0.0), client.send(0.0, 2.0, 0.0)
     assert client.end(first) == ('aborted', 9000, 'goal 2 took its place')
     assert not client.send(0.0, 1.0, 0.0, frame='moon').accepted
-    assert bench.nodes[NODE]._life.running
+    assert bench.nodes[NODE]._goals.life.running
     client.goal(1.0, 1.0, 0.0)
     assert client.end(second) == ('aborted', 9000, 'goal 3 took its place')
 
@@ -112,4 +112,4 @@ def test_an_empty_name_offers_no_action(bench):
     bench.add(PositionControllerNode, navigate_action='')
     assert not [name for name, _ in bench.talker.get_service_names_and_types()
                 if name.startswith('/navigate_to_pose')]
-    assert bench.nodes[NODE]._reports._action is None
+    assert bench.nodes[NODE]._goals._action is None

@@ -16,12 +16,12 @@ from std_srvs.srv import Trigger  # noqa: E402
 from c3p_bringup.cli.teleop import default_limits  # noqa: E402
 from c3p_bringup.teleop.robot_link import RobotLink  # noqa: E402
 from c3p_bringup.teleop.screen import View  # noqa: E402
+from c3p_controller.ros.drive_commands import DISCOVERY  # noqa: E402
+from c3p_controller.ros.mux_inputs import locks_of, shipped, sources_of  # noqa: E402
 from c3p_controller.twist_mux_node import TwistMuxNode  # noqa: E402
 from c3p_description.reading.files import share_file  # noqa: E402
 from c3p_description.reading.loader import load  # noqa: E402
-from c3p_ros.drive_commands import DISCOVERY  # noqa: E402
 from c3p_ros.messages import fill_twist, stamp_to_ns  # noqa: E402
-from c3p_ros.mux_inputs import locks_of, shipped, sources_of  # noqa: E402
 from c3p_ros.node import LATCHED  # noqa: E402
 from c3p_ros.parameters import ParameterError  # noqa: E402
 
@@ -228,7 +228,7 @@ def test_an_entry_that_cannot_be_meant_is_refused_with_its_place(given, words):
 def test_a_file_that_cannot_be_meant_is_refused(bench):
     for given, words in (
             ({'topics.a.topic': 'x', 'topics.a.timeout': 0.0, 'topics.a.priority': 1},
-             'twist_mux: .*never too old'),
+             'twist_mux: .*never expires'),
             ({'locks.a.topic': 'x', 'locks.a.timeout': 0.0, 'locks.a.priority': 1}, 'no topics'),
             ({'topic.a.topic': 'x'}, 'unknown parameter')):
         with pytest.raises(ParameterError, match=words):
@@ -256,7 +256,7 @@ def test_a_lock_counts_as_pressed_until_its_state_is_heard_or_it_is_released(ben
     bench.add(TwistMuxNode)
     state = closed(bench)
     assert state()
-    bench.wait_for(lambda: 'e_stop: not heard since the start' in ' '.join(
+    bench.wait_for(lambda: 'e_stop: unknown since the start' in ' '.join(
         bench.said.get('twist_mux', ())), 'the reason and the remedy')
     # a publisher that latches nothing: `ros2 topic pub`, a joystick
     button = bench.publisher(Bool, 'e_stop')

@@ -330,4 +330,4 @@ def test_a_drive_that_a_pause_has_locked_goes_on_by_itself(in_process_robot):
     bench.wait_for(lambda: int(bench.value('position_controller', 'opened again') or 0) > 0,
                    'the lock, and zeros')
     bench.wait_for(lambda: bench.speed() > 0.45, 'driving again')
-    assert bench.nodes['position_controller']._life.number == 1
+    assert bench.nodes['position_controller']._goals.life.number == 1

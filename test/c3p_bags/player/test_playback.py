@@ -15,7 +15,8 @@ from c3p_bags.player.playback import (
     select,
     with_clock,
 )
-from c3p_bags.storage.bags import BagError, RawMessage
+from c3p_bags.storage.bag_writer import BagError
+from c3p_bags.storage.messages import RawMessage
 from c3p_bags.storage.topics import read_topics_file
 from c3p_description.reading.files import share_file
 
@@ -105,7 +106,7 @@ def test_the_clock_never_goes_back_and_never_lags_behind_a_message(tenths, rate)
 
 def test_lateness():
     late = Lateness()
-    assert late.figures() == {}
+    assert late.quantiles() == {}
     for value in np.linspace(0.0, 1.0, 101):
         late.add(value)
-    assert late.figures() == pytest.approx({'p50': 0.5, 'p99': 0.99, 'max': 1.0})
+    assert late.quantiles() == pytest.approx({'p50': 0.5, 'p99': 0.99, 'max': 1.0})

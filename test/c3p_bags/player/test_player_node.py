@@ -15,7 +15,7 @@ from std_msgs.msg import Float64, String  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 
 from c3p_bags.player.player_node import PlayerNode  # noqa: E402
-from c3p_bags.storage.bags import BagError, BagWriter  # noqa: E402
+from c3p_bags.storage.bag_writer import BagError, BagWriter  # noqa: E402
 from c3p_bringup.cli.main import main  # noqa: E402
 from c3p_ros.parameters import ParameterError  # noqa: E402
 
@@ -82,7 +82,8 @@ class Bench:
     def go(self, *topics):
         """Let a player that waits begin, once somebody listens to these topics."""
         for topic in topics:
-            self.spin(self.player._players[topic].get_subscription_count, f'listening to {topic}')
+            publisher = self.player._publishers_of[topic]
+            self.spin(publisher.get_subscription_count, f'listening to {topic}')
         client = self.node.create_client(SetBool, 'player/pause')
         self.spin(client.service_is_ready, 'the service')
         asked = client.call_async(SetBool.Request(data=False))
@@ -110,13 +111,15 @@ def test_every_message_arrives_in_order_and_commands_do_not(bench, tmp_path):
     ticks = bench.hear(Clock, '/clock')
     player = bench.start(written(tmp_path / 'bag'), start_paused=True, clock=100.0)
     bench.go('/number', '/clock')
-    bench.spin(lambda: player.done and len(numbers) == 400 and len(ticks) == 200, 'playing')
+    bench.spin(lambda: player.playback.done and len(numbers) == 400 and len(ticks) == 200,
+               'playing')
     assert [m.data for m in numbers] == list(range(400)) and goals == []
     # every hundredth of the recorded second, whatever the rate
     assert [round((m.clock.sec - BEGIN // SECOND) * 100 + m.clock.nanosec * 1e-7) for m in ticks
             ] == list(range(200))
-    assert player.failure == '' and player.counts['/number'] == 400
-    assert player.position == pytest.approx(399 / 200) and player.late.figures()['p50'] >= 0.0
+    assert player.playback.failure == '' and player.counts['/number'] == 400
+    assert player.playback.position == pytest.approx(399 / 200)
+    assert player.playback.late.quantiles()['p50'] >= 0.0
 
 
 def test_late_subscribers_get_all_that_is_latched(bench, tmp_path):
@@ -125,7 +128,7 @@ def test_late_subscribers_get_all_that_is_latched(bench, tmp_path):
     bench.spin(lambda: player.counts['/number'] == 5, 'the first messages')
     told = bench.hear(String, '/urdf', LATCHED)
     bench.spin(lambda: len(told) == 2, 'latched messages')
-    assert [m.data for m in told] == ['first', 'second'] and not player.done
+    assert [m.data for m in told] == ['first', 'second'] and not player.playback.done
 
 
 def test_commands_and_the_recorded_clock_are_played_when_asked_for(bench, tmp_path):
@@ -133,7 +136,7 @@ def test_commands_and_the_recorded_clock_are_played_when_asked_for(bench, tmp_pa
     player = bench.start(written(tmp_path / 'bag', count=50, clock=True), start_paused=True,
                          commands=True, clock=100.0, topics=['/goal_pose', '/clock'])
     bench.go('/goal_pose', '/clock')
-    bench.spin(lambda: player.done and len(goals) == len(ticks) == 50, 'playing')
+    bench.spin(lambda: player.playback.done and len(goals) == len(ticks) == 50, 'playing')
     assert [m.clock.sec for m in ticks] == list(range(50))
     assert set(player.counts) == {'/goal_pose', '/clock'}
 
@@ -142,20 +145,20 @@ def test_nobody_speaks_in_the_place_of_a_robot_that_runs(bench, tmp_path):
     bench.node.create_publisher(Float64, '/number', 10)
     bench.spin(lambda: bench.node.count_publishers('/number'), 'a publisher')
     player = bench.start(written(tmp_path / 'bag', count=5))
-    bench.spin(lambda: player.done, 'refusal')
-    assert "'/number': ['/listener']" in player.failure and not player.counts
+    bench.spin(lambda: player.playback.done, 'refusal')
+    assert "'/number': ['/listener']" in player.playback.failure and not player.counts
     player.destroy_node()
     bench.executor.remove_node(player)
     player = bench.start(tmp_path / 'bag', force=True)
-    bench.spin(lambda: player.done, 'playing')
-    assert player.failure == '' and player.counts['/number'] == 5
+    bench.spin(lambda: player.playback.done, 'playing')
+    assert player.playback.failure == '' and player.counts['/number'] == 5
 
 
 def test_a_loop_begins_again_and_can_be_stopped(bench, tmp_path):
     player = bench.start(written(tmp_path / 'bag', count=5), loop=True)
     bench.spin(lambda: player.counts['/number'] > 12, 'a third time')
-    player.stop()
-    assert player.done and player.failure == ''
+    player.playback.stop()
+    assert player.playback.done and player.playback.failure == ''
 
 
 def test_what_cannot_be_played_is_refused(bench, tmp_path):
@@ -164,13 +167,13 @@ def test_what_cannot_be_played_is_refused(bench, tmp_path):
     path = written(tmp_path / 'bag', count=5)
     with pytest.raises(BagError, match=r"\['/other'\]: not in the bag"):
         bench.start(path, topics=['/other'])
-    with pytest.raises(BagError, match='nothing is left to play'):
+    with pytest.raises(BagError, match='no playable topic'):
         bench.start(path, topics=['/goal_pose'])
     with pytest.raises(ParameterError, match='rate'):
         bench.start(path, rate=0.0)
     player = bench.start(path, start_offset=10.0)
-    bench.spin(lambda: player.done, 'the end')
-    assert 'no message from start_offset on' in player.failure
+    bench.spin(lambda: player.playback.done, 'the end')
+    assert 'no message from start_offset on' in player.playback.failure
 
 
 def test_the_command_plays_and_counts(tmp_path, capfd):
@@ -189,7 +192,7 @@ def test_the_command_records_what_there_is(tmp_path, capfd):
     assert main(['record', '--out', str(out), '--duration', '0.1', '--namespace', 'robot_1',
                  '--json', '-']) == 0
     said = capfd.readouterr()
-    assert json.loads(said.out)['bag'] == str(out) and 'no joint_states came' in said.err
+    assert json.loads(said.out)['bag'] == str(out) and 'no joint_states received' in said.err
     assert (out / 'metadata.yaml').is_file()
     assert main(['record', '--out', str(out), '--duration', '0.1']) == 2
     assert main(['record', '--out', str(tmp_path / 'flight'), '--duration', '0.1', '--snapshot',

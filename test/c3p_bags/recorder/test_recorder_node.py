@@ -22,11 +22,11 @@ from rosbags.highlevel import AnyReader  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64, String  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
+from synthetic import notes_of, opened, read_topics, topics_of  # noqa: E402
 
 from c3p_bags.recorder.recorder_node import RecorderNode  # noqa: E402
-from c3p_bags.storage.bag_contents import notes_of  # noqa: E402
-from c3p_bags.storage.bag_parameters import read_parameters, suite_version  # noqa: E402
-from c3p_bags.storage.bags import BagError, read_topics, topics_of  # noqa: E402
+from c3p_bags.storage.bag_parameters import suite_version  # noqa: E402
+from c3p_bags.storage.bag_writer import BagError  # noqa: E402
 from c3p_bags.storage.topics import message_class  # noqa: E402
 from c3p_ros.executor import make_executor  # noqa: E402
 from c3p_ros.parameters import ParameterError  # noqa: E402
@@ -230,7 +230,7 @@ def test_the_parameters_of_those_who_publish_are_in_the_bag(bench):
     bench.publisher(JointState, 'joint_states')
     bench.spin(lambda: bench.recorded('recorder/parameters'), 'asking for parameters')
     bench.recorder.close()
-    (node, values), = read_parameters(bench.bag).items()
+    (node, values), = opened(lambda bag: bag.parameters, bench.bag).items()
     assert node == '/bench/talker'
     assert (values['gain'], values['gains'], values['name']) == (2.5, [1, 2], 'talker')
     assert values['use_sim_time'] is False

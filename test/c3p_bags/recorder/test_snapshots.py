@@ -2,11 +2,11 @@
 """The flight recorder's memory, without nodes and without a clock."""
 
 import pytest
+from synthetic import notes_of, read_raw, read_topics, topics_of
 
 from c3p_bags.recorder.snapshots import DISTINCT, SnapshotLimits, SnapshotWriter
 from c3p_bags.recorder.triggers import FaultWatch
-from c3p_bags.storage.bag_contents import notes_of
-from c3p_bags.storage.bags import BagError, read_raw, read_topics, topics_of
+from c3p_bags.storage.bag_writer import BagError
 
 SECOND = 10**9
 BEGIN = 10**18
@@ -144,7 +144,7 @@ def test_topics_that_appear_while_a_snapshot_is_written_are_in_it(tmp_path):
     path = writer.trigger('nothing yet', BEGIN)
     writer.add('/late', 'std_msgs/msg/String')
     writer.write_message('/late', BEGIN, writer.types.types['std_msgs/msg/String']('here'))
-    with pytest.raises(BagError, match="'no/msg/Type' is not known"):
+    with pytest.raises(BagError, match="'no/msg/Type' is unknown"):
         writer.add('/none', 'no/msg/Type')
     writer.close()
     assert [m.message.data for m in read_topics(path)] == ['here']

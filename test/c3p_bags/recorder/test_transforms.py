@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 import pytest
-from synthetic import START_NS, Messages
+from hypothesis import given
+from hypothesis import strategies as st
+from synthetic import START_NS, Messages, read_topics
 from transforms3d.axangles import axangle2mat
 from transforms3d.euler import euler2mat
 from transforms3d.quaternions import quat2mat
 
 from c3p_bags.recorder.frames import RecordedFrames
-from c3p_bags.recorder.transforms import FrameTree, Transform, compose, inverse
-from c3p_bags.storage.bags import BagWriter, read_topics
+from c3p_bags.recorder.transforms import FrameTree, Transform, compose, from_matrix, inverse
+from c3p_bags.storage.bag_writer import BagWriter
 from c3p_description.reading.loader import robot_description
 
 URDF = """<robot name="odd">
@@ -114,3 +116,20 @@ def test_recorded_frames_of_the_c3p_agree_with_another_urdf_library(tmp_path):
         np.testing.assert_allclose(
             in_odom(link), base @ model.get_transform(link, 'base_link'), rtol=0, atol=1e-12)
     assert parent_of['base_footprint'] == 'odom'
+
+
+@given(rotations=st.lists(st.floats(-10.0, 10.0), min_size=3, max_size=3),
+       shift=st.lists(st.floats(-1e3, 1e3), min_size=3, max_size=3))
+def test_a_matrix_and_its_transform_are_the_same_pose(rotations, shift):
+    full = expected(shift, rotations)
+    found = from_matrix(full)
+    np.testing.assert_allclose(matrix(found), full, rtol=0, atol=4e-15)
+    assert np.linalg.norm(found.rotation) == pytest.approx(1.0, abs=1e-15)
+
+
+@pytest.mark.parametrize('axis', [0, 1, 2])
+@pytest.mark.parametrize('angle', [np.pi, np.pi - 1e-9, 0.0])
+def test_half_turns_have_a_quaternion(axis, angle):
+    direction = np.eye(3)[axis]
+    np.testing.assert_allclose(matrix(from_matrix(turned(direction, angle))),
+                               turned(direction, angle), atol=1e-15)

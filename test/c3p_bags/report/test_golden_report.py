@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 import synthetic
 from robots import C3P
+from synthetic import opened
 
 from c3p_bags.report import sheet, write
 from c3p_bags.report.run import read
 from c3p_bags.runs.log_reader import read_run
-from c3p_bags.runs.recorded_robot import recorded_casters
+from c3p_bags.storage.bag import Bag
 from c3p_bringup.cli.main import main
 
 GOLDEN = Path(__file__).parents[2] / 'data' / 'golden_bag'
@@ -103,7 +104,7 @@ def test_the_golden_bag_says_which_wheel_slipped(golden):
 
 
 def test_the_golden_bag_ends_where_it_ended(golden):
-    log = read_run(GOLDEN, C3P)
+    log = opened(read_run, GOLDEN, C3P)
     # as recorded: half a unit of the digits above, and the reader adds nothing
     np.testing.assert_allclose(log.odom.pose[-1], END, rtol=0, atol=6e-9)
     np.testing.assert_allclose(log.ground_truth.pose[-1], TRUE_END, rtol=0, atol=6e-9)
@@ -120,7 +121,7 @@ def test_the_golden_bag_ends_where_it_ended(golden):
 
 
 def test_odometry_computed_again_is_the_recorded_one():
-    run = read(GOLDEN, C3P)
+    run = opened(read, GOLDEN, 'c3p')
     # the same operations on the same stamps; rounding of the description in the bag only. The
     # recording ended between the last joint states and their odometry
     count = len(run.log.odom.time)
@@ -161,7 +162,8 @@ def test_two_bags_side_by_side(once, monkeypatch, tmp_path, capsys):
                                             if s.anchor in ('slip', 'way', 'loop')])
     run = synthetic.drive(C3P, goal=(0.3, 0.0, 0.0), rate=50.0)
     synthetic.write_bag(tmp_path / 'b', C3P, run, only=['joint_states', 'odom'])
-    code = main(['report', str(GOLDEN), str(tmp_path / 'b'), '--out', str(tmp_path / 'out')])
+    code = main(['report', str(GOLDEN), str(tmp_path / 'b'), '--robot', 'c3p', '--out',
+                 str(tmp_path / 'out')])
     assert code == 0 and 'golden_bag' in capsys.readouterr().out
     text = (tmp_path / 'out' / 'report.html').read_text(encoding='utf-8')
     assert '>B − A<' in text and 'A: golden_bag' in text and not Page(text).open
@@ -174,7 +176,8 @@ def test_two_bags_side_by_side(once, monkeypatch, tmp_path, capsys):
 def test_a_bag_of_joint_states_alone_is_enough(once, tmp_path, capsys):
     run = synthetic.drive(C3P, goal=(0.3, 0.1, 0.0), rate=100.0)
     synthetic.write_bag(tmp_path / 'bag', C3P, run, only=['joint_states'])
-    assert main(['report', str(tmp_path / 'bag'), '--out', str(tmp_path / 'out')]) == 0
+    assert main(['report', str(tmp_path / 'bag'), '--robot', 'c3p', '--out',
+                 str(tmp_path / 'out')]) == 0
     told = capsys.readouterr().out
     assert 'No goal was sent' in told and 'computed from the joint states' in told
     figures = json.loads((tmp_path / 'out' / 'figures.json').read_text())
@@ -190,7 +193,8 @@ def test_a_missed_goal_is_told_by_the_exit_code(unpictured, tmp_path, capsys):
     run = synthetic.drive(C3P, goal=(0.3, 0.0, 0.0), rate=50.0)
     synthetic.write_bag(tmp_path / 'bag', C3P, {**run, 'goal': np.array([2.0, 0.0, 0.0])},
                         only=['joint_states', 'odom', 'goal_pose'])
-    code = main(['report', str(tmp_path / 'bag'), '--out', str(tmp_path / 'out')])
+    code = main(['report', str(tmp_path / 'bag'), '--robot', 'c3p', '--out',
+                 str(tmp_path / 'out')])
     assert code == 1 and 'MISSED' in capsys.readouterr().out
 
 
@@ -200,6 +204,6 @@ def test_the_robot_is_that_of_the_bag(tmp_path):
     text = robot_description('c3p').replace('name="c3p"', 'name="its_own"', 1)
     synthetic.write_bag(tmp_path / 'bag', C3P, run, text,
                         only=['joint_states', 'robot_description', 'tf', 'tf_static'])
-    assert recorded_casters(tmp_path / 'bag').name == 'its_own'
-    assert recorded_casters(tmp_path / 'bag', 'c3p').name == 'c3p'
-    assert recorded_casters(GOLDEN).name == 'c3p'
+    assert opened(Bag.casters, tmp_path / 'bag').name == 'its_own'
+    assert opened(Bag.casters, tmp_path / 'bag', 'c3p').name == 'c3p'
+    assert opened(Bag.casters, GOLDEN).name == 'c3p'

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from robots import C3P
 
 from c3p_bags.report.compare import differences
-from c3p_bags.report.goals import goal_figures, in_odom, part
+from c3p_bags.report.goals import goal_metrics, in_odom, part
 from c3p_bags.report.health import complaints, spans
 from c3p_bags.report.path import instants
 from c3p_bags.report.sheet import envelope, peaks
@@ -45,7 +45,7 @@ def test_a_loop_that_keeps_time():
     time = PERIOD * np.arange(1000)
     found = timing(answered(time, np.full(1000, 0.0009)))
     assert found.period == pytest.approx(PERIOD) and found.lost == found.late == 0
-    assert found.asked == found.answered == 1000
+    assert found.cycles == found.answered == 1000
     np.testing.assert_allclose(found.latency, 0.0009, atol=1e-12)
 
 
@@ -56,7 +56,7 @@ def test_lost_samples_late_commands_and_silence_are_counted():
     assert found.lost == 4
     assert found.longest_gap == pytest.approx(4 * PERIOD)
     assert found.longest_gap_time == pytest.approx(299 * PERIOD)
-    assert (found.asked, found.answered, found.late) == (996, 994, 10)
+    assert (found.cycles, found.answered, found.late) == (996, 994, 10)
 
 
 def test_a_recorder_in_simulated_time_cannot_tell_latency():
@@ -66,7 +66,7 @@ def test_a_recorder_in_simulated_time_cannot_tell_latency():
 
 def test_without_commands_only_samples_are_judged():
     found = timing(log(PERIOD * np.arange(10)))
-    assert found.asked == found.answered == 0 and found.lost == 0
+    assert found.cycles == found.answered == 0 and found.lost == 0
     assert timing(log(np.zeros(1))).period == 0.0
 
 
@@ -90,13 +90,13 @@ def test_each_goal_has_its_own_figures():
     odom.pose[:, 0] = x
     run = log(time, odom=odom, goals=(Goal(0.0, (4.0, 0.0, 0.0), 'odom'),
                                       Goal(6.0, (2.0, 0.0, 0.0), 'base_link')))
-    first, second = goal_figures(run, C3P, 0.05, np.inf)
+    first, second = goal_metrics(run, C3P, 0.05, np.inf)
     assert first['reached'] and first['time_s'] == pytest.approx(3.95, abs=0.011)
     # two metres ahead of where the robot was
     assert second['goal_pose'] == pytest.approx([6.0, 0.0, 0.0]) and second['frame'] == 'odom'
     assert second['reached'] and second['time_s'] == pytest.approx(1.95, abs=0.011)
     assert first['end_s'] == second['begin_s'] == 6.0
-    missed, _ = goal_figures(replace(run, goals=(Goal(0.0, (5.0, 0.0, 0.0), 'odom'),
+    missed, _ = goal_metrics(replace(run, goals=(Goal(0.0, (5.0, 0.0, 0.0), 'odom'),
                                                  run.goals[1])), C3P, 0.05, np.inf)
     assert missed['reached'] is False and missed['final_error_m'] == pytest.approx(1.0)
 

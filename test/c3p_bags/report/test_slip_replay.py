@@ -58,7 +58,7 @@ def test_the_replay_is_the_odometry_of_the_node():
 def test_the_wheel_that_slips_is_named(wheel, along):
     _, found = replay(C3P, rolling(2.5, [(wheel, 1.0, 1.4, along)]))
     (event,) = slip_events(found)
-    assert event.wheel == wheel and event.told is None
+    assert event.wheel == wheel and event.reported is None
     # of all evidence together: at one instant two wheels may explain it equally well
     assert event.confidence > 0.99
     assert event.along == pytest.approx(along, rel=0.02) and abs(event.across) < 0.02
@@ -94,9 +94,9 @@ def test_whether_the_robot_said_so():
     time = np.arange(0.0, 2.5, 0.05)
     suspect = np.zeros((len(time), 3), bool)
     silent = Slip(time, np.zeros((len(time), 3, 2)), suspect, np.zeros((len(time), 3)))
-    assert slip_events(found, silent)[0].told is False
+    assert slip_events(found, silent)[0].reported is False
     suspect[(time > 1.1) & (time < 1.3), 1] = True
-    assert slip_events(found, silent)[0].told is True
+    assert slip_events(found, silent)[0].reported is True
 
 
 def test_evidence_that_fits_two_wheels_names_neither_for_sure():

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 import synthetic
 from robots import C3P
+from synthetic import opened
 
 from c3p_bags.report.drive_page import drive_figure
-from c3p_bags.runs.log_reader import namespace_of, read_description, read_run
+from c3p_bags.runs.log_reader import read_run
 from c3p_bags.runs.metrics import drive_metrics
-from c3p_bags.storage.bags import BagError, BagWriter
+from c3p_bags.storage.bag import Bag
+from c3p_bags.storage.bag_writer import BagError, BagWriter
 from c3p_description.reading.loader import robot_description
 
 # a robot whose encoders count backwards from another zero
@@ -32,7 +34,7 @@ def bag(run, tmp_path_factory):
 
 
 def test_everything_comes_back(run, bag):
-    log = read_run(bag, ODD)
+    log = opened(read_run, bag, ODD)
     assert log.start_ns == synthetic.START_NS
     np.testing.assert_allclose(log.joints.time, run['t'], atol=1e-9)
     for name, key in (('steering', 'steering'), ('steering_rate', 'steering_rate'),
@@ -69,13 +71,13 @@ def test_wheel_slip_of_an_earlier_version_comes_back(run, tmp_path):
 
 
 def test_description_comes_back(bag, tmp_path, run):
-    assert '<robot' in read_description(bag)
+    assert '<robot' in opened(Bag.description, bag)
     synthetic.write_bag(tmp_path / 'bare', ODD, run, only=['joint_states'])
-    assert read_description(tmp_path / 'bare') is None
+    assert opened(Bag.description, tmp_path / 'bare') is None
 
 
 def test_the_picture_of_a_run(bag, run, tmp_path):
-    log = read_run(bag, ODD)
+    log = opened(read_run, bag, ODD)
     found = drive_metrics(log, ODD, run['goal'], 0.05)
     files = drive_figure(log, ODD, found, tmp_path / 'new' / 'drive.png')
     assert [f.name for f in files] == ['drive.png', 'drive.pdf']
@@ -90,7 +92,7 @@ def test_the_picture_of_a_run(bag, run, tmp_path):
 def test_missing_topics_are_none_and_never_an_error(run, tmp_path, only):
     short = {k: v[:60] if isinstance(v, np.ndarray) and len(v) > 3 else v for k, v in run.items()}
     synthetic.write_bag(tmp_path / 'bag', ODD, short, only=only)
-    log = read_run(tmp_path / 'bag', ODD)
+    log = opened(read_run, tmp_path / 'bag', ODD)
     assert (log.odom is None) == ('odom' not in only)
     assert (log.slip is None) == ('sensed_kinematics/wheel_slip' not in only)
     found = drive_metrics(log, ODD, run['goal'], 0.05)
@@ -102,20 +104,30 @@ def test_missing_topics_are_none_and_never_an_error(run, tmp_path, only):
 def test_a_bag_without_joint_states_says_so(run, tmp_path):
     synthetic.write_bag(tmp_path / 'bag', ODD, run, only=['odom'])
     with pytest.raises(BagError, match='no joint_states topic.*odom'):
-        read_run(tmp_path / 'bag', ODD)
+        opened(read_run, tmp_path / 'bag', ODD)
 
 
 def test_joint_states_of_another_robot_say_so(bag):
     other = replace(ODD, wheel_joints=('a', 'b', 'c'))
     with pytest.raises(BagError, match="'a', 'b', 'c'"):
-        read_run(bag, other)
+        opened(read_run, bag, other)
 
 
-def test_namespaces():
-    assert namespace_of(['/joint_states', '/odom'], 'bag') == ''
-    assert namespace_of(['/r1/joint_states', '/odom'], 'bag') == '/r1'
-    with pytest.raises(BagError, match="'/r1', '/r2'"):
-        namespace_of(['/r1/joint_states', '/r2/joint_states'], 'bag')
+@pytest.mark.parametrize(('spaces', 'found'), [
+    (['', '/r1'], ''), (['/r1'], '/r1'), (['/r1', '/r2'], "'/r1', '/r2'"),
+    ([], 'no joint_states')])
+def test_namespaces(tmp_path, spaces, found):
+    with BagWriter(tmp_path / 'bag') as writer:
+        writer.add('/odom', 'nav_msgs/msg/Odometry')
+        for space in spaces:
+            writer.add(f'{space}/joint_states', 'sensor_msgs/msg/JointState')
+    with Bag(tmp_path / 'bag') as bag:
+        assert [bag.namespace(name) for name in ('', '/', 'r1', '/r1/')] == ['', '', '/r1', '/r1']
+        if found in spaces:
+            assert bag.namespace() == found
+        else:
+            with pytest.raises(BagError, match=found):
+                bag.namespace()
 
 
 def test_messages_that_cannot_be_used_are_left_out(tmp_path):
@@ -135,7 +147,7 @@ def test_messages_that_cannot_be_used_are_left_out(tmp_path):
             writer.write_message('/r/joint_states', start + k, message)
         # half a second after the last joint states; a plain Twist has no stamp
         writer.write_message('/r/cmd_vel', start + 4 + 5 * 10**8, make.twist([0.1, 0.2, 0.3]))
-    log = read_run(tmp_path / 'bag', ODD)
+    log = opened(read_run, tmp_path / 'bag', ODD)
     assert len(log.joints.time) == 2 and log.start_ns == start + 3
     # the reversed message: joint k is at place 5 − k
     np.testing.assert_allclose(log.joints.wheel_angle[0], [2.0, -1.0, 0.0])

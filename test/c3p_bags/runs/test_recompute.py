@@ -5,15 +5,17 @@ import json
 
 import numpy as np
 import pytest
+from synthetic import notes_of, opened, read_topics, topics_of
 
-from c3p_bags.runs.recompute import JOINT_STATES, ODOMETRY, _numbers
-from c3p_bags.runs.recompute_bag import _message, recompute_bag
+from c3p_bags.runs.recompute import ODOMETRY, _numbers
+from c3p_bags.runs.recompute_bag import recompute_bag
+from c3p_bags.runs.run_bag import odometry_message
 from c3p_bags.storage import bag_parameters
-from c3p_bags.storage.bag_contents import notes_of
-from c3p_bags.storage.bags import BagError, BagWriter, read_topics, topics_of
+from c3p_bags.storage.bag import JOINT_STATES
+from c3p_bags.storage.bag_writer import BagError, BagWriter
 from c3p_bringup.cli.main import main
 from c3p_description.reading.loader import load_casters
-from c3p_kinematics.odometry_stream import OdometryStream, odometry_settings
+from c3p_kinematics.odometry import Odometry, odometry_settings
 from c3p_ros.cycle import CycleClock
 
 ROBOT = load_casters('c3p')
@@ -47,10 +49,11 @@ def bag(path, count=200, space='', refused=(), resets=None, parameters=PARAMETER
         odom=True, lost=()):
     """Write what a robot would: every sample, and an odometry of those that were not refused."""
     store_kinds = {'joint_states': JOINT_STATES, 'odom': ODOMETRY}
-    stream = OdometryStream(ROBOT, odometry_settings(
+    stream = Odometry(ROBOT, odometry_settings(
         wheel_counts=PARAMETERS['wheel_counts'], robust=PARAMETERS['robust']))
     clock = CycleClock()
     with BagWriter(path) as writer:
+        writer.note({'c3p_robot': 'c3p'})
         for topic, kind in store_kinds.items():
             writer.add(f'{space}/{topic}', kind)
         t = writer.types.types
@@ -59,6 +62,7 @@ def bag(path, count=200, space='', refused=(), resets=None, parameters=PARAMETER
             event = bag_parameters.event(t, BEGIN, f'{space}/sensed_kinematics', {
                 name: Value(value) for name, value in parameters.items()})
             writer.write_message(f'{space}/recorder/parameters', BEGIN, event)
+        joints = t['sensor_msgs/msg/JointState']
         names = [*ROBOT.steering_joints, *ROBOT.wheel_joints]
         sign = np.concatenate([ROBOT.steering_sign, ROBOT.wheel_sign])
         zero = np.concatenate([ROBOT.steering_zero, np.zeros(ROBOT.count)])
@@ -69,7 +73,7 @@ def bag(path, count=200, space='', refused=(), resets=None, parameters=PARAMETER
             header = t['std_msgs/msg/Header'](
                 t['builtin_interfaces/msg/Time'](*divmod(stamp, 10**9)), '')
             if k >= start:
-                writer.write_message(f'{space}/joint_states', stamp + 1000, t[JOINT_STATES](
+                writer.write_message(f'{space}/joint_states', stamp + 1000, joints(
                     header, names, position, velocity, np.zeros(6)))
             if k in refused:
                 continue
@@ -77,16 +81,16 @@ def bag(path, count=200, space='', refused=(), resets=None, parameters=PARAMETER
                 stream.reset(resets[k])
             # as the node reads it
             back = sign * position + zero
-            estimate = stream.step(clock.accept(stamp), back[:3], sign[:3] * velocity[:3],
-                                   back[3:], sign[3:] * velocity[3:])
+            estimate = stream.step_by(clock.accept(stamp), back[:3], back[3:],
+                                      sign[3:] * velocity[3:], sign[:3] * velocity[:3])
             if odom and k >= start and k not in lost:
-                writer.write(f'{space}/odom', stamp + 2000, _message(
-                    writer.types, stamp, _numbers(estimate), 'map', 'base_link'))
+                writer.write_message(f'{space}/odom', stamp + 2000, odometry_message(
+                    t, stamp, _numbers(estimate), 'map', 'base_link'))
     return path
 
 
 def test_every_bit_is_that_of_the_recorded_odometry(tmp_path):
-    found = recompute_bag(bag(tmp_path / 'bag'))
+    found = opened(recompute_bag, bag(tmp_path / 'bag'))
     assert found.known and not found.changed and found.frames == ('map', 'base_link')
     assert found.parameters == {'wheel_counts': 4096, 'robust': False}
     assert (found.agreement.compared, found.agreement.identical) == (200, 200)
@@ -96,26 +100,26 @@ def test_every_bit_is_that_of_the_recorded_odometry(tmp_path):
 def test_what_was_refused_is_left_out_and_a_pose_that_was_set_is_found(tmp_path):
     path = bag(tmp_path / 'bag', space='/robot_1', refused=(50, 51, 120),
                resets={100: (0.0, 0.0, 0.0), 150: (2.0, -1.0, 3.0)})
-    found = recompute_bag(path)
+    found = opened(recompute_bag, path)
     assert found.namespace == '/robot_1' and found.odometry.refused == 3
     assert found.odometry.resets == (BEGIN + 100 * PERIOD, BEGIN + 150 * PERIOD)
     # after the pose that was set the yaw has gone through a quaternion, which rounds it
     assert found.agreement.compared == 197 and found.agreement.identical >= 147
     assert max(found.agreement.position, found.agreement.yaw, found.agreement.twist) < 1e-14
-    everything = recompute_bag(path, everything=True)
+    everything = opened(recompute_bag, path, everything=True)
     assert len(everything.odometry.stamp) == 200 and everything.agreement.position > 1.0
 
 
 def test_answers_that_were_not_recorded_are_told_from_samples_that_were_refused(tmp_path):
     path = bag(tmp_path / 'bag', refused=(50, 51), lost=(80, 81, 82, 120))
-    found = recompute_bag(path)
+    found = opened(recompute_bag, path)
     assert found.odometry.refused == 2 and len(found.odometry.stamp) == 198
     # every answer that there is, is the same; and those that are not are computed
     assert found.agreement.compared == found.agreement.identical == 194
 
 
 def test_a_bag_that_begins_in_the_middle_of_a_run_agrees_to_rounding(tmp_path):
-    found = recompute_bag(bag(tmp_path / 'bag', start=100))
+    found = opened(recompute_bag, bag(tmp_path / 'bag', start=100))
     assert found.odometry.resets == (BEGIN + 100 * PERIOD,) and found.agreement.compared == 100
     # metres and radians of order one, through one quaternion
     assert max(found.agreement.position, found.agreement.yaw) < 1e-14
@@ -126,14 +130,14 @@ def test_a_bag_that_begins_in_the_middle_of_a_run_agrees_to_rounding(tmp_path):
 
 def test_other_parameters_give_another_odometry_and_are_told(tmp_path):
     path = bag(tmp_path / 'bag')
-    found = recompute_bag(path, changes={'rate_noise_std': 0.1})
+    found = opened(recompute_bag, path, changes={'rate_noise_std': 0.1})
     assert found.changed and found.agreement.position == 0.0 and found.agreement.covariance > 0.0
     with pytest.raises(BagError, match=r"\['gain'\]: not parameters of the odometry"):
-        recompute_bag(path, changes={'gain': 1})
+        opened(recompute_bag, path, changes={'gain': 1})
 
 
 def test_without_parameters_and_without_odometry_it_is_computed_all_the_same(tmp_path):
-    found = recompute_bag(bag(tmp_path / 'bag', parameters=None, odom=False))
+    found = opened(recompute_bag, bag(tmp_path / 'bag', parameters=None, odom=False))
     assert not found.known and found.agreement is None and len(found.odometry.stamp) == 200
     assert np.linalg.norm(found.odometry.numbers[-1, :2]) > 0.03
 

@@ -8,6 +8,7 @@ pytest.importorskip('rclpy')
 
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
+from synthetic import opened  # noqa: E402
 
 from c3p_bags.recorder.recorder_node import RecorderNode  # noqa: E402
 from c3p_bags.runs.recompute_bag import recompute_bag  # noqa: E402
@@ -45,7 +46,7 @@ def test_recorded_and_recomputed_odometry_are_equal_to_the_last_bit(bench, tmp_p
     bench.wait_for(lambda: counts['/recorder/parameters'] and counts['/odom'], 'the recording')
     bench.wait_for(lambda: counts['/joint_states'] == 2 * SAMPLES, 'all samples')
     recorder.close()
-    found = recompute_bag(tmp_path / 'bag')
+    found = opened(recompute_bag, tmp_path / 'bag')
     assert found.known and found.parameters['wheel_counts'] == 1024
     # a computer that stood still for 0.2 s makes the node refuse a sample, and the run does, too
     assert found.agreement.compared == counts['/odom'] > SAMPLES

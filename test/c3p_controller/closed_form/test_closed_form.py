@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from robots import caster_robots
 
 from c3p_controller.closed_form.controller import ClosedFormController, ClosedFormSettings
-from c3p_controller.law import Ahead, Asked, Sensed
-from c3p_controller.path import figure_eight
-from c3p_controller.path_controller import PathController, PathGains
+from c3p_controller.goals.path import figure_eight
+from c3p_controller.goals.path_controller import PathController, PathGains
+from c3p_controller.torque_law import Preview, Sensed, Setpoint
 from c3p_description.reading.loader import load
 from c3p_experiments.loop.closed_loop import Held, Push, run_loop
 from c3p_experiments.loop.command_sources import (
@@ -195,11 +195,11 @@ def sensed_at(time, rng, count, reach=1.0):
 def asked_at(time, rng):
     twist = rng.normal(0.0, 0.5, 3) * (rng.uniform() < 0.8)
     if rng.uniform() < 0.5:
-        return Asked(twist)
+        return Setpoint(twist)
     count = rng.integers(1, 20)
     times = np.concatenate(([0.0], np.cumsum(rng.uniform(0.01, 0.2, count - 1))))
-    ahead = Ahead(times, rng.normal(size=(count, 3)), rng.normal(size=(count, 3)))
-    return Asked(twist, ahead, time - rng.uniform(0.0, 0.1))
+    ahead = Preview(times, rng.normal(size=(count, 3)), rng.normal(size=(count, 3)))
+    return Setpoint(twist, ahead, time - rng.uniform(0.0, 0.1))
 
 
 @settings(max_examples=30, deadline=None)
@@ -235,14 +235,14 @@ def test_where_the_robot_stands_and_looks_makes_no_difference(seed, turn):
     steering, pose = rng.uniform(-3.0, 3.0, 3), np.zeros(3)
     for k in range(8):
         pose = pose + rng.normal(0.0, 1e-4, 3)
-        ahead = Ahead(times, pose + 0.5 * np.outer(times**2, direction),
+        ahead = Preview(times, pose + 0.5 * np.outer(times**2, direction),
                       np.outer(times, direction))
-        moved = Ahead(times, ahead.pose @ rotation.T + shift, ahead.velocity @ rotation.T)
+        moved = Preview(times, ahead.pose @ rotation.T + shift, ahead.velocity @ rotation.T)
         zero = np.zeros(3)
         ours = here.step(Sensed(k * DT, steering, zero, pose, zero),
-                         Asked(direction, ahead, k * DT), DT)
+                         Setpoint(direction, ahead, k * DT), DT)
         theirs = there.step(Sensed(k * DT, steering, zero, rotation @ pose + shift, zero),
-                            Asked(direction, moved, k * DT), DT)
+                            Setpoint(direction, moved, k * DT), DT)
         # a bound that is met or not decides by the last digit, hence not the last digit
         assert theirs == pytest.approx(ours, abs=1e-6)
 
@@ -265,14 +265,14 @@ def test_it_needs_no_compiler():
     script = ('import sys; sys.modules["numba"] = None\n'
               'import numpy as np\n'
               'from c3p_controller.closed_form.controller import ClosedFormController\n'
-              'from c3p_controller.law import Asked, Sensed\n'
+              'from c3p_controller.torque_law import Setpoint, Sensed\n'
               'from c3p_description.model import CasterRobot\n'
               'robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0,\n'
               '                            3.51, torque_limit=1.2)\n'
               'law, zero = ClosedFormController(robot), np.zeros(3)\n'
               'for k in range(10):\n'
               '    torque = law.step(Sensed(0.005 * k, zero, zero, zero, zero),\n'
-              '                      Asked(np.array([0.5, 0.0, 0.0])), 0.005)\n'
+              '                      Setpoint(np.array([0.5, 0.0, 0.0])), 0.005)\n'
               'assert np.abs(torque).max() > 0.5, torque\n')
     done = subprocess.run([sys.executable, '-c', script], capture_output=True, text=True,
                           timeout=60)

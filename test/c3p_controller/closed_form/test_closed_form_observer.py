@@ -9,7 +9,7 @@ from robots import C3P
 
 from c3p_controller.closed_form.model import ScalarModel, times
 from c3p_controller.closed_form.observer import QueueObserver, State
-from c3p_controller.law import Sensed
+from c3p_controller.torque_law import Sensed
 from c3p_simulation.plants.plant import AnalyticPlant
 
 DT = 0.005
@@ -58,7 +58,7 @@ def test_with_the_right_model_the_prediction_is_the_future():
     torques = [np.zeros(3)] * 2
     foretold = []
     for _ in range(100):
-        state = observer.ahead(DT)
+        state = observer.predicted(DT)
         foretold.append(np.array([*state.pose, *state.twist]))
         torques.append(torques[-1] + rng.normal(0.0, 0.1, 3))
         observer.send(*accel_of(observer, state, torques[-1]))
@@ -80,7 +80,7 @@ def test_a_steady_push_is_found():
     push = (4.0, -3.0, 1.0)
     plant.push(push[:2], push[2], 10.0)
     for _ in range(120):
-        observer.send(*accel_of(observer, observer.ahead(DT), np.zeros(3)))
+        observer.send(*accel_of(observer, observer.predicted(DT), np.zeros(3)))
         plant.step(np.zeros(3), DT)
         observer.step(sensed_of(plant), DT)
     # the push is in turning axes, as the wrench is
@@ -93,7 +93,7 @@ def test_a_disturbance_is_believed_up_to_its_limit():
     observer.reset(sensed_of(plant))
     plant.push((20.0, 0.0), 0.0, 10.0)
     for _ in range(60):
-        observer.send(*accel_of(observer, observer.ahead(DT), np.zeros(3)))
+        observer.send(*accel_of(observer, observer.predicted(DT), np.zeros(3)))
         plant.step(np.zeros(3), DT)
         observer.step(sensed_of(plant), DT)
     assert observer.wrench[0] == 1.0

@@ -8,22 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c3p_controller.closed_form.reference import AheadReference, TwistLine, turn_near
-from c3p_controller.law import Ahead
+from c3p_controller.closed_form.reference import PreviewReference, TwistReference, turn_near
+from c3p_controller.torque_law import Preview
 
 DT = 0.005
 
 
 def line():
-    return TwistLine(0.8, 3.0, 0.1, 0.6)
+    return TwistReference(0.8, 3.0, 0.1, 0.6)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 30), st.floats(-0.1, 3.0))
 def test_between_points_it_is_linear(seed, count, time):
     rng = np.random.default_rng(seed)
     times = np.concatenate(([0.0], np.cumsum(rng.uniform(0.01, 0.1, count - 1))))
-    ahead = Ahead(times, rng.normal(0.0, 0.5, (count, 3)), rng.normal(size=(count, 3)))
-    target = AheadReference().at(ahead, time, 0.0)
+    ahead = Preview(times, rng.normal(0.0, 0.5, (count, 3)), rng.normal(size=(count, 3)))
+    target = PreviewReference().at(ahead, time, 0.0)
     inside = min(max(time, 0.0), times[-1])
     velocity = [np.interp(inside, times, ahead.velocity[:, j]) for j in range(3)]
     pose = np.array([np.interp(inside, times, ahead.pose[:, j]) for j in range(3)])
@@ -38,15 +38,15 @@ def test_from_rest_the_heading_is_that_of_the_first_motion():
     times = np.linspace(0.0, 1.0, 21)
     velocity = np.outer(np.minimum(times, 0.5), [-0.6, 0.8, 0.0])
     pose = np.outer(times**2 / 2.0, [-0.6, 0.8, 0.0])
-    target = AheadReference().at(Ahead(times, pose, velocity), 0.0, 0.0)
+    target = PreviewReference().at(Preview(times, pose, velocity), 0.0, 0.0)
     assert target.heading == pytest.approx(math.atan2(0.8, -0.6))
     assert target.accel == pytest.approx((-0.6, 0.8, 0.0))
 
 
 def test_a_reference_at_rest_keeps_the_heading():
-    reference = AheadReference()
-    moving = Ahead(np.array([0.0, 1.0]), np.zeros((2, 3)), np.full((2, 3), [0.0, -1.0, 0.0]))
-    resting = Ahead(np.array([0.0, 1.0]), np.zeros((2, 3)), np.zeros((2, 3)))
+    reference = PreviewReference()
+    moving = Preview(np.array([0.0, 1.0]), np.zeros((2, 3)), np.full((2, 3), [0.0, -1.0, 0.0]))
+    resting = Preview(np.array([0.0, 1.0]), np.zeros((2, 3)), np.zeros((2, 3)))
     reference.at(moving, 0.0, 0.0)
     assert reference.at(resting, 0.0, 0.0).heading == pytest.approx(-math.pi / 2.0)
 

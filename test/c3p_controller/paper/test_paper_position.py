@@ -10,17 +10,18 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from robots import vectors
 
-from c3p_controller.paper.gains import BOTH_AXES, TABLE_I
+from c3p_controller.goals.position_command import PositionCommand
 from c3p_controller.paper.position import (
     AS_PRINTED,
+    BOTH_AXES,
     CHOICES,
     CORRECTED,
+    TABLE_I,
     PaperPositionController,
     PaperPositionGains,
     PaperPositionOptions,
     line_error,
 )
-from c3p_controller.position_controller import PositionCommand
 from c3p_description import load
 from c3p_kinematics.se2 import compose, exp
 

@@ -11,7 +11,7 @@ from robots import caster_robots
 from scipy.optimize import minimize
 
 from c3p_controller.predictive import _box_ddp as ddp
-from c3p_controller.predictive import _cost as cost
+from c3p_controller.predictive import _kernels as cost
 from c3p_controller.predictive import _kernels as motion
 from c3p_description.reading.loader import load
 from c3p_dynamics._caster_equations import packed_model

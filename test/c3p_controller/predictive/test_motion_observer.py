@@ -4,8 +4,7 @@
 import numpy as np
 import pytest
 
-from c3p_controller.predictive.motion_observer import JUMP, MotionObserver
-from c3p_controller.predictive.torque_line import TorqueLine
+from c3p_controller.predictive.motion_observer import JUMP, InputDelay, MotionObserver
 from c3p_description.reading.loader import load
 from c3p_simulation.plants.plant import AnalyticPlant
 
@@ -19,7 +18,7 @@ def observed(push, seconds, noise=0.0, bandwidth=30.0, latency=0.0):
     observer = MotionObserver(ROBOT, ROBOT.losses, bandwidth, bandwidth, np.full(3, 100.0))
     observer.reset(np.zeros(3), np.zeros(3), np.zeros(3))
     plant.push(push[:2], push[2], 1e3)
-    line = TorqueLine(3, latency)
+    line = InputDelay(3, latency)
     held = [np.zeros(3)] * round(latency / 0.005)
     for _ in range(round(seconds / 0.005)):
         line.add(TORQUE)
@@ -64,7 +63,7 @@ def test_disturbances_are_believed_up_to_a_limit():
 
 
 def test_torques_act_when_their_time_has_come():
-    line = TorqueLine(2, 0.012)
+    line = InputDelay(2, 0.012)
     for k in range(4):
         line.add(np.full(2, float(k)))
         acted = line.past(0.005)
@@ -73,4 +72,4 @@ def test_torques_act_when_their_time_has_come():
     assert [(round(d, 6), t[0]) for d, t in line.pending()] == [
         (0.002, 1.0), (0.005, 2.0), (0.005, 3.0)]
     with pytest.raises(ValueError, match='latency'):
-        TorqueLine(2, -0.1)
+        InputDelay(2, -0.1)

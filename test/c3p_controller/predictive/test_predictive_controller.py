@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from c3p_bags.runs.metrics import drive_metrics
-from c3p_controller.law import Asked, Sensed
-from c3p_controller.path_controller import PathController, PathGains
+from c3p_controller.goals.path_controller import PathController, PathGains
 from c3p_controller.predictive.controller import (
     PredictiveController,
     PredictiveSettings,
     first_guesses,
 )
+from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description.model import CasterRobot
 from c3p_description.reading.loader import load
 from c3p_experiments.loop.closed_loop import Held, Push, run_loop
@@ -136,7 +136,7 @@ def test_numbers_without_bounds_never_reach_the_motors():
     for k in range(40):
         pose = np.array([1e300 * (k > 20), 0.0, 0.0])
         sensed = Sensed(0.005 * k, np.zeros(3), np.zeros(3), pose, np.full(3, 1e200 * (k > 20)))
-        torque = law.step(sensed, Asked(np.array([0.3, 0.0, 0.0])), 0.005)
+        torque = law.step(sensed, Setpoint(np.array([0.3, 0.0, 0.0])), 0.005)
         assert np.isfinite(torque).all() and (abs(torque) <= 1.2).all()
 
 

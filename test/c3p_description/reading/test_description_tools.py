@@ -87,7 +87,7 @@ def test_mujoco_rolls_along_e_for_positive_wheel_rate(urdf):
 
 
 def test_yourdfpy_places_wheels_where_the_model_does(urdf):
-    yourdfpy = pytest.importorskip('yourdfpy', reason='pip install c3p[view]')
+    yourdfpy = pytest.importorskip('yourdfpy', reason='pip install c3p[test]')
     robot = load('c3p')
     tree = yourdfpy.URDF.load(io.StringIO(urdf), filename_handler=lambda fname: str(
         resolve_uri(fname)))

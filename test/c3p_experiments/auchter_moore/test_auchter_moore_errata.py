@@ -7,16 +7,15 @@ import pytest
 from c3p_description import load
 from c3p_kinematics.closed_chain_vehicle import contact_jacobians, place, velocity
 from c3p_kinematics.closed_chain_vehicle.velocity import joint_frames, transform
-from c3p_kinematics.pvc_tricycle import vehicle
 from c3p_kinematics.rolling_contact import Ground, Torus, contact_orientation, contact_rates
-from c3p_kinematics.rovers import four_wheel_rover
 from c3p_kinematics.terrain import Flat
+from c3p_kinematics.vehicles import four_wheel_rover, pvc_tricycle
 from c3p_simulation.worlds.terrain_files import load_terrain
 
 # the first of these tests on a computer compiles the kernels: a minute of work, more when shared
 pytestmark = pytest.mark.timeout(400)
 
-TRICYCLE = vehicle(load('pvc_tricycle'))
+TRICYCLE = pvc_tricycle(load('pvc_tricycle'))
 OBLIQUE = load_terrain('plateau_20deg')
 DESIRED = np.array([0.0, 1.0, 0.0, 1.0, 0.0, 1.0])
 

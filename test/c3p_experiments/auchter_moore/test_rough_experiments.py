@@ -3,24 +3,23 @@
 
 import json
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
 from matplotlib.image import imread
 
 from c3p_bags.report import style
 from c3p_bringup.cli.main import main
 from c3p_experiments.auchter_moore import experiments as rough_experiments
 from c3p_experiments.auchter_moore import pages as rough_pages
-from c3p_experiments.auchter_moore import scene as rough_scene
 from c3p_experiments.auchter_moore.experiments import HILL, RANDOM, Case, drive, rows, together
 from c3p_experiments.auchter_moore.measures import least_slip
-from c3p_experiments.auchter_moore.scene import Scene
 from c3p_experiments.loop.outcome import ModelOptions
 from c3p_kinematics.closed_chain_vehicle import Event
 from c3p_kinematics.terrain import Flat
 from c3p_simulation.worlds.terrain_files import load_terrain
+from c3p_viewers.screen import PictureError
 
 # the first of these tests on a computer compiles the kernels: a minute of work, more when shared
 pytestmark = pytest.mark.timeout(400)
@@ -114,8 +113,6 @@ def test_every_row_of_the_table_has_its_figure(climb):
 def test_the_command_writes_page_table_and_figures(tmp_path, monkeypatch, capsys):
     # coarse, because the page is what is looked at
     monkeypatch.setattr(rough_pages, 'PICTURE', (725, 252))
-    monkeypatch.setattr(rough_pages, 'Scene', partial(Scene, texel=0.03))
-    monkeypatch.setattr(rough_scene, 'SHADOW', 256)
     monkeypatch.setattr(style, 'DPI', 75)
     code = main(['experiment', 'hill', '--duration', '2', '--out', str(tmp_path), '--json',
                  str(tmp_path / 'a.json')])
@@ -136,6 +133,20 @@ def test_the_command_writes_page_table_and_figures(tmp_path, monkeypatch, capsys
     assert (tmp_path / 'hill.pdf').read_bytes().startswith(b'%PDF')
 
 
+def test_without_opengl_the_page_has_the_remedy_and_its_panels(climb, tmp_path, monkeypatch):
+    def fail(*arguments):
+        raise PictureError('no OpenGL here; install libegl1')
+
+    monkeypatch.setattr(rough_pages, 'RunStudio', fail)
+    texts = []
+    monkeypatch.setattr(Axes, 'text', lambda self, *arguments, **options: texts.append(
+        arguments[2]))
+    figures = together([climb.figures, climb.figures])
+    pages = rough_pages.rough_page('t', 's', figures, [climb], 'pvc_tricycle', tmp_path / 'page')
+    assert 'No picture: no OpenGL here; install libegl1' in texts
+    assert imread(pages[0])[1000:, ..., :3].std() > 0.03
+
+
 def test_a_missed_bar_is_the_exit_code(tmp_path, monkeypatch):
     monkeypatch.setattr(rough_experiments, 'CLOSURE_BAR', 0.0)
     monkeypatch.setattr(rough_experiments, 'rough_page', lambda *arguments: [tmp_path] * 2)
@@ -143,6 +154,6 @@ def test_a_missed_bar_is_the_exit_code(tmp_path, monkeypatch):
     assert 'Goal MISSED' in (tmp_path / 'random_terrain.md').read_text()
 
 
-def test_a_film_that_cannot_be_written_is_told_before_the_runs(tmp_path):
+def test_a_film_that_cannot_be_written_is_refused_before_the_runs(tmp_path):
     with pytest.raises(ValueError, match='film avi: must be one of mp4, gif'):
         rough_experiments.hill(tmp_path, ModelOptions(film='avi'))

@@ -65,7 +65,7 @@ def test_the_controller_knows_the_description_and_the_plant_is_what_was_drawn():
     assert plant.settings.latency == drawn.latency != bench.conditions.latency == 0.010
     assert plant.settings.wheel_counts == drawn.wheel_counts
     assert bench.robot.platform_mass == 30.0 != drawn.robot.platform_mass
-    assert bench.controller().law.law.controller.robot.platform_mass == 30.0
+    assert bench.controller().law.law.robot.platform_mass == 30.0
 
 
 def test_the_contact_plant_has_the_drawn_friction():

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from excited import excited
 from matplotlib.image import imread
+from synthetic import opened
 
 from c3p_bags.runs.log_reader import read_run
 from c3p_bags.runs.run_bag import write_run
 from c3p_bags.runs.run_log import Joints, RunLog, Series
-from c3p_bags.storage.bags import BagError
+from c3p_bags.storage.bag_writer import BagError
 from c3p_bringup.cli.main import main
 from c3p_description import load
 from c3p_dynamics.identification.excitation import Excitation
@@ -83,7 +84,7 @@ def test_the_picture_is_written_and_has_content(drive):
 
 def test_the_excitation_stays_near_and_excites(drive):
     place, _, _ = drive
-    log = read_run(place / 'bag', ROBOT)
+    log = opened(read_run, place / 'bag', ROBOT)
     assert np.hypot(*log.ground_truth.pose[:, :2].T).max() < 1.0
     assert np.abs(log.wheel_effort.value).max() <= 1.2
     # as the source asks: at rest in the end, but for the pull back; the last command is of some
@@ -98,7 +99,7 @@ def test_what_a_run_writes_is_what_is_read(tmp_path):
                     wheel_sign=[-1, 1, -1])
     log = simulate_excitation(tmp_path / 'a', excitation=Excitation(1.0))
     write_run(log, robot, tmp_path / 'b')
-    back = read_run(tmp_path / 'b', robot)
+    back = opened(read_run, tmp_path / 'b', robot)
     for part in ('joints', 'odom', 'ground_truth', 'cmd_vel', 'wheel_effort'):
         for name, sent, got in zip(getattr(log, part)._fields, getattr(log, part),
                                    getattr(back, part), strict=True):
@@ -211,7 +212,7 @@ def test_joints_of_another_robot_are_named(tmp_path):
     named = replace(ROBOT, wheel_joints=('a', 'b', 'c'))
     bag = bag_of(run_of(excited(ROBOT, 1.0)), tmp_path / 'bag', named)
     with pytest.raises(BagError, match='wheel_joint_1'):
-        identify_bag(bag, out=tmp_path / 'out')
+        opened(identify_bag, bag, out=tmp_path / 'out')
 
 
 def test_per_caster_values_and_what_is_not_identifiable_reach_figures_and_file(tmp_path):

@@ -6,14 +6,12 @@ import pytest
 from robots import C3P
 
 from c3p_bags.runs.metrics import drive_metrics
-from c3p_controller.law import Asked
-from c3p_controller.path import Arcs
-from c3p_controller.position_controller import PositionController, PositionGains
-from c3p_controller.reference import ReferenceLimits
-from c3p_controller.velocity_controller import VelocityController, VelocityGains
+from c3p_controller.goals.path import Arcs
+from c3p_controller.paper.exponential import PositionController, PositionGains
+from c3p_controller.paper.velocity import PaperLaw
+from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description import load
 from c3p_dynamics.caster_dynamics import (
-    VIRTUAL_STEERING_WEIGHT,
     inverse_dynamics,
     mass_matrix,
 )
@@ -57,19 +55,19 @@ def cascade_by_hand(goal, cycles):
     """Return true poses (k, 3) of a drive in which every object is called by hand."""
     plant, odometry, command = AnalyticPlant(ROBOT), Odometry(ROBOT), np.zeros(3)
     position, poses = PositionController(PositionGains()), []
-    velocity = VelocityController(ROBOT, VelocityGains(), ReferenceLimits(),
-                                  VIRTUAL_STEERING_WEIGHT)
+    velocity = PaperLaw(ROBOT)
     sample = plant.reset()
     position.set_goal(goal, np.zeros(3))
     for _ in range(cycles):
         poses.append(plant.truth().pose)
         estimate = odometry.step(sample.time, sample.steering, sample.wheel_angle,
                                  sample.wheel_rate, sample.steering_rate)
-        accel = velocity.ask(command, estimate.twist, 0.005)
+        accel = velocity.accel(command, estimate.twist, 0.005)
         command = position.step(estimate.pose).twist
         torque = inverse_dynamics(ROBOT, sample.steering, estimate.twist, accel)
-        sample = plant.step(velocity.fuse(sample.steering, sample.wheel_rate, estimate.twist,
-                                          torque), 0.005)
+        sensed = Sensed(sample.time, sample.steering, sample.wheel_rate, estimate.pose,
+                        estimate.twist)
+        sample = plant.step(velocity.fuse(sensed, torque), 0.005)
     return np.array(poses)
 
 
@@ -111,8 +109,8 @@ def test_a_reference_ahead_comes_with_the_time_of_its_odometry():
     run_loop(AnalyticPlant(ROBOT), law, GoalSource(mpc.position(), [(1.0, 0.0, 0.0)]),
              duration=0.05)
     asked = [call[1] for call in law.calls]
-    assert asked[0].ahead is None and asked[1].ahead is not None
-    assert [a.ahead_time for a in asked[1:]] == pytest.approx(4 * [0] + 4 * [0.02] + 2 * [0.04])
+    assert asked[0].preview is None and asked[1].preview is not None
+    assert [a.preview_time for a in asked[1:]] == pytest.approx(4 * [0] + 4 * [0.02] + 2 * [0.04])
 
 
 def test_a_lost_sample_makes_no_cycle_and_holds_the_torque():
@@ -198,7 +196,7 @@ def cycle(time, done, twist=(0.0, 0.0, 0.0)):
     """Return a cycle for `Held`."""
     estimate = Odometry(ROBOT).step(0.0, np.zeros(3), np.zeros(3))
     return Cycle(time, None, estimate._replace(twist=np.array(twist)),
-                 Command(Asked(np.zeros(3)), done), np.zeros(3))
+                 Command(Setpoint(np.zeros(3)), done), np.zeros(3))
 
 
 def test_a_goal_counts_as_held_after_its_dwell_without_a_break():

@@ -124,11 +124,7 @@ def test_untouched_parameters_make_the_controller_of_that_name(name):
     made, usual = (c._replace(law=c.law.law) for c in (made, usual))
     assert type(made.law) is type(usual.law)
     assert made.position().gains == usual.position().gains
-    if name == 'paper':
-        assert made.law.controller.gains == usual.law.controller.gains
-        assert made.law.controller.shaper.limits == usual.law.controller.shaper.limits
-    else:
-        assert made.law.settings == usual.law.settings
+    assert made.law.settings == usual.law.settings
     assert make(name, ROBOT, 0.010, {}, speed=0.21).position().gains.speed == 0.21
 
 
@@ -137,12 +133,7 @@ def test_every_tunable_parameter_reaches_its_controller(name):
     untouched = make(name, ROBOT, 0.010, {})
 
     def state(controller):
-        law = controller.law.law
-        parts = [controller.position().gains, getattr(law, 'settings', None)]
-        if name == 'paper':
-            parts += [law.controller.gains, law.controller.shaper.limits,
-                      law.controller.virtual_steering_weight]
-        return parts
+        return controller.position().gains, controller.law.law.settings
 
     assert len(tunables(name)) > 5
     for tunable in find(name, tunables(name), {}):

@@ -15,11 +15,11 @@ from c3p_kinematics.closed_chain_vehicle import (
     simulate,
 )
 from c3p_kinematics.closed_chain_vehicle.velocity import joint_frames, transform
-from c3p_kinematics.pvc_tricycle import vehicle
-from c3p_kinematics.rolling_contact import Ellipsoid, Ground, Torus, sphere, wheel_pose
+from c3p_kinematics.rolling_contact import Ellipsoid, Ground, Torus, contact_orientation, sphere
 from c3p_kinematics.terrain import Hills
+from c3p_kinematics.vehicles import pvc_tricycle
 
-TRICYCLE = vehicle(PvcTricycle('tricycle', 1.2, 0.6, 0.1, 0.25, 0.05))
+TRICYCLE = pvc_tricycle(PvcTricycle('tricycle', 1.2, 0.6, 0.1, 0.25, 0.05))
 HILLS = Hills.random(1)
 # slopes to 45°, hollows rounder than a metre
 STEEP = Hills.random(3, amplitude=3.5, wavelength=10.0)
@@ -43,7 +43,9 @@ def platform_by_wheels(vehicle, ground, joint, contact):
     """Return T_GP by each wheel, from ground to contact, wheel and back through its chain."""
     out = []
     for i, wheel in enumerate(vehicle.wheels):
-        position, rotation = wheel_pose(wheel.surface, Ground(ground), contact[i])
+        surface, below, (u, v, x, y, psi) = wheel.surface, Ground(ground), contact[i]
+        rotation = below.frame([x, y]) @ contact_orientation(psi) @ surface.frame([u, v]).T
+        position = below.point([x, y]) - rotation @ surface.point([u, v])
         chain = joint_frames(vehicle, i, joint)[-1]
         out.append(transform(rotation, position) @ np.linalg.inv(chain))
     return np.array(out)

@@ -15,8 +15,8 @@ from grounded_vehicles import (
 from c3p_description.pvc_model import PvcTricycle
 from c3p_kinematics.closed_chain_vehicle import StepError, place, simulate
 from c3p_kinematics.closed_chain_vehicle.vehicle import yaw_of
-from c3p_kinematics.pvc_tricycle import vehicle
 from c3p_kinematics.terrain import Flat, HeightMap, Hills, Plateau, SplineGround
+from c3p_kinematics.vehicles import pvc_tricycle
 
 
 def test_straight_on_flat_ground_distance_is_angle_times_radius():
@@ -185,7 +185,7 @@ def test_wrong_questions_are_named(changes, text):
 
 
 def test_a_tyre_that_is_sharper_than_any_hollow_never_ends_early():
-    thin = vehicle(PvcTricycle('thin', 1.2, 0.6, 0.1, 0.08, 0.02))
+    thin = pvc_tricycle(PvcTricycle('thin', 1.2, 0.6, 0.1, 0.08, 0.02))
     ground = Hills.random(8, amplitude=0.2, wavelength=3.0)
     start = place(thin, ground, 0, 0, 0).require()
     assert not simulate(thin, ground, start, 3.0 * EQUAL_DRIVES, 20.0, camber_gain=1.0).events

@@ -34,8 +34,8 @@ def test_slip_without_camber_comes_mostly_from_equal_drives():
     assert slip.equal.shape == slip.best.shape == (51, 3)
     assert np.all(np.sum(slip.best**2, axis=1) <= np.sum(slip.equal**2, axis=1) + 1e-20)
     # about nine tenths of the square, seven tenths of the mean
-    assert 0.8 < slip.equal_drive_energy_share < 0.95
-    assert 0.6 < slip.equal_drive_share < 0.9
+    assert 0.8 < slip.equal_drive_energy_fraction < 0.95
+    assert 0.6 < slip.equal_drive_fraction < 0.9
     assert 1e-5 < slip.best.mean() < slip.equal.mean() < 0.01
 
 
@@ -86,7 +86,7 @@ def test_rollouts_that_end_early_say_so_and_keep_their_last_state():
 
 
 @pytest.mark.parametrize('states, desired, changes, text', [
-    (1, np.ones(6), {}, 'shape'), (2, np.ones((3, 6)), {}, 'as many'),
+    (1, np.ones(6), {}, 'shape'), (2, np.ones((3, 6)), {}, 'equally many'),
     (1, np.ones((3, 5)), {}, 'desired'), (1, np.ones((3, 6)), {'workers': 0}, 'workers')])
 def test_rollouts_name_what_does_not_fit(states, desired, changes, text):
     start = tricycle_at(HILLS, 0, 0, 0.3)

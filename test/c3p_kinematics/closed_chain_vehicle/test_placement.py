@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from c3p_description.pvc_model import PvcTricycle
 from c3p_kinematics.closed_chain_vehicle import place
 from c3p_kinematics.closed_chain_vehicle.vehicle import yaw_of
-from c3p_kinematics.pvc_tricycle import vehicle
 from c3p_kinematics.rolling_contact import ContactError
 from c3p_kinematics.terrain import Flat, Hills, Incline, SplineGround
+from c3p_kinematics.vehicles import pvc_tricycle
 
 
 @settings(max_examples=30)
@@ -89,11 +89,11 @@ def test_wheels_that_cannot_stand_are_named_with_place_and_remedy():
                 found.require()
     assert reasons
     for reason in reasons:
-        assert 'x =' in reason and ('take' in reason or 'put' in reason)
+        assert 'x =' in reason and ('take' in reason or 'place the' in reason)
 
 
 def test_a_vehicle_wider_than_its_ground_still_stands():
-    large = vehicle(PvcTricycle('large', 12.0, 6.0, 1.0, 2.5, 0.5))
+    large = pvc_tricycle(PvcTricycle('large', 12.0, 6.0, 1.0, 2.5, 0.5))
     assert place(large, HILLS, 0.0, 0.0, 1.0).success
 
 

@@ -16,11 +16,11 @@ import json
 import numpy as np
 from c3p_description.pvc_model import PvcTricycle
 from c3p_kinematics.closed_chain_vehicle import place, simulate
-from c3p_kinematics.pvc_tricycle import vehicle
-from c3p_kinematics.rovers import four_wheel_rover
+from c3p_kinematics.vehicles import pvc_tricycle
+from c3p_kinematics.vehicles import four_wheel_rover
 from c3p_kinematics.terrain import Hills, SplineGround
 out = []
-for robot, ground in ((vehicle(PvcTricycle('one', 1.2, 0.6, 0.1, 0.25, 0.05)),
+for robot, ground in ((pvc_tricycle(PvcTricycle('one', 1.2, 0.6, 0.1, 0.25, 0.05)),
                        Hills.random(3)), (four_wheel_rover(), SplineGround.random(5, degree=5))):
     start = place(robot, ground, 0.3, -0.2, 0.4).require()
     asked = np.full(robot.size[0], 0.1)

@@ -2,6 +2,7 @@
 """Wheels, grounds and a numerical derivative for the tests of rolling contact."""
 
 import numpy as np
+from contact_oracles import TriaxialEllipsoid
 from hypothesis import strategies as st
 
 from c3p_kinematics.rolling_contact import (
@@ -9,7 +10,6 @@ from c3p_kinematics.rolling_contact import (
     Ellipsoid,
     Ground,
     Torus,
-    TriaxialEllipsoid,
     sphere,
 )
 from c3p_kinematics.terrain import Flat, HeightMap, Hills, Incline, Plateau, SplineGround

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+from contact_oracles import relative_motion, wheel_pose
 from contact_pairs import GROUNDS, PAIRS, TERRAINS, WHEELS, a_contact, contacts, derivative
 from hypothesis import assume, given
 
@@ -14,8 +15,6 @@ from c3p_kinematics.rolling_contact import (
     contact_orientation,
     contact_rates,
     relative_curvature,
-    relative_motion,
-    wheel_pose,
 )
 from c3p_kinematics.terrain import Flat, Hills, Plateau
 

@@ -4,18 +4,17 @@
 import numpy as np
 import pytest
 import sympy as sp
+from contact_oracles import TriaxialEllipsoid
 from contact_pairs import GROUNDS, WHEELS, contacts, derivative
 from hypothesis import given
 
 from c3p_kinematics.rolling_contact import (
     CappedCylinder,
-    ChartSurface,
     Ellipsoid,
     Ground,
     Surface,
     SurfaceError,
     Torus,
-    TriaxialEllipsoid,
     sphere,
 )
 from c3p_kinematics.terrain import Flat, Plateau
@@ -126,7 +125,6 @@ def test_the_edge_of_a_cylinder_begins_where_its_flat_ends():
     (lambda: Ellipsoid(0.3, np.inf), 'half_width = inf'),
     (lambda: CappedCylinder(0.3, 0.0, 0.01), 'half_flat = 0.0'),
     (lambda: CappedCylinder(0.3, 0.1, 0.3), 'smaller than radius = 0.3 m'),
-    (lambda: TriaxialEllipsoid((0.1, -1.0, 0.1)), 'b = -1.0'),
 ])
 def test_lengths_that_cannot_be_are_named(make, words):
     with pytest.raises(SurfaceError, match=words.replace('.', r'\.')):
@@ -142,4 +140,4 @@ def test_a_place_without_a_frame_is_named(surface):
 
 def test_a_surface_needs_nothing_but_a_chart():
     with pytest.raises(NotImplementedError, match='needs a chart'):
-        ChartSurface().point([0, 0])
+        Surface().point([0, 0])

@@ -1,17 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Three ways to the derivatives of a ground: kernel, numpy, SciPy; and finite differences."""
+"""Derivatives of a ground: kernels against formulas, SciPy, finite differences, invariances."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.interpolate import BSpline, NdBSpline, make_interp_spline
+from terrain_formulas import ORDERS, bspline, formula
 from terrain_list import ORIGIN, ROUGH, SPACING, TERRAINS
 
-from c3p_kinematics.terrain import HeightMap, Hills, SplineGround, Terrain
+from c3p_kinematics.rolling_contact import Ground
+from c3p_kinematics.terrain import (
+    HeightMap,
+    Hills,
+    Incline,
+    Plateau,
+    SplineGround,
+    Terrain,
+    principal_curvatures,
+)
 from c3p_kinematics.terrain import _kernels as kernels
 
-ORDERS = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
 PLACES = st.floats(-40, 60)
 
 
@@ -21,8 +30,8 @@ def compiled(terrain, x, y):
 
 @pytest.mark.parametrize('terrain', TERRAINS.values(), ids=TERRAINS)
 @given(x=PLACES, y=PLACES)
-def test_numpy_gives_the_numbers_of_the_kernel(terrain, x, y):
-    expected = np.array(compiled(terrain, x, y))
+def test_kernels_give_the_numbers_of_the_formulas(terrain, x, y):
+    expected = np.array(formula(terrain, x, y))
     # heights outside a map grow with its slopes: rounding is relative to them, and to 1/spacing²
     scale = np.array([1, 1, 1, 10, 10, 10]) * max(1.0, np.abs(terrain.table).max())
     np.testing.assert_array_less(np.abs(terrain.derivatives(x, y) - expected), 1e-12 * scale)
@@ -134,8 +143,6 @@ def test_sine_and_cosine_are_right_to_the_last_rounding(angle):
 
 
 def test_basis_functions_are_scipys():
-    from c3p_kinematics.terrain.splines import bspline
-
     t = np.linspace(-2.9, 2.9, 30)
     for degree in (3, 5):
         element = BSpline.basis_element(np.arange(degree + 2) - (degree + 1) / 2,
@@ -150,3 +157,52 @@ def test_hills_are_a_sum_of_their_waves():
     x, y = 1.2, -0.7
     expected = 0.5 + 0.1 * np.cos(x + 0.3) + 0.2 * np.cos(0.5 * x + 2.0 * y + 0.4)
     assert float(hills.height(x, y)) == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize('terrain', TERRAINS.values(), ids=TERRAINS)
+def test_contact_normals_are_orthogonal_to_chords_of_the_surface(terrain):
+    x, y, step = 0.31, 2.93, 1e-4
+    normal = Ground(terrain).frame([x, y])[:, 2]
+    assert normal[2] > 0.0 and np.linalg.norm(normal) == pytest.approx(1.0, abs=1e-15)
+    for angle in np.linspace(0.0, np.pi, 5):
+        dx, dy = step * np.cos(angle), step * np.sin(angle)
+        chord = np.array([2 * dx, 2 * dy, float(terrain.height(x + dx, y + dy))
+                          - float(terrain.height(x - dx, y - dy))])
+        # a central chord leaves the third derivative, below 10 1/m²
+        assert abs(normal @ chord) / np.linalg.norm(chord) < 1e-7
+
+
+def turned(parts, angle):
+    """Return height, gradient and Hessian of a ground in axes turned by an angle."""
+    g, gx, gy, gxx, gxy, gyy = parts
+    c, s = np.cos(angle), np.sin(angle)
+    turn = np.array([[c, s], [-s, c]])
+    gradient, hessian = turn @ [gx, gy], turn @ [[gxx, gxy], [gxy, gyy]] @ turn.T
+    return [g, *gradient, hessian[0, 0], hessian[0, 1], hessian[1, 1]]
+
+
+@given(x=st.floats(-5, 5), y=st.floats(-5, 5), angle=st.floats(-3, 3))
+def test_a_ground_turned_about_the_origin_has_turned_derivatives(x, y, angle):
+    c, s = np.cos(angle), np.sin(angle)
+    hills = TERRAINS['hills']
+    pairs = [(Incline(0.4, 0.3), Incline(0.4, 0.3 + angle)),
+             (Plateau(direction=0.35), Plateau(direction=0.35 + angle)),
+             (hills, Hills(hills.amplitude, hills.wave_vector @ [[c, s], [-s, c]], hills.phase))]
+    for ground, after in pairs:
+        expected = ground.derivatives(x, y)
+        got = turned(after.derivatives(c * x - s * y, s * x + c * y), angle)
+        np.testing.assert_allclose(got, expected, atol=1e-11)
+        # what rolling depends on does not turn
+        np.testing.assert_allclose(principal_curvatures(*got[1:]),
+                                   principal_curvatures(*expected[1:]), atol=1e-6)
+
+
+@given(x=st.floats(-2, 4), y=st.floats(0, 6), scale=st.floats(0.2, 5.0))
+def test_scaled_grounds_have_scaled_derivatives(x, y, scale):
+    spacing, origin = scale * np.array(SPACING), scale * np.array(ORIGIN)
+    for degree in (3, 5):
+        ground = HeightMap(ROUGH, SPACING, ORIGIN, degree)
+        larger = HeightMap(scale * ROUGH, spacing, tuple(origin), degree)
+        expected = np.array(ground.derivatives(x, y)) * [scale, 1, 1, *[1 / scale] * 3]
+        np.testing.assert_allclose(larger.derivatives(scale * x, scale * y), expected,
+                                   rtol=1e-9, atol=1e-9 / scale)

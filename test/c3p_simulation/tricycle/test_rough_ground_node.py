@@ -14,11 +14,9 @@ from nav_msgs.msg import Odometry  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
-from visualization_msgs.msg import MarkerArray  # noqa: E402
 
 from c3p_description.pvc_model import JOINTS  # noqa: E402
 from c3p_ros import frames  # noqa: E402
-from c3p_ros.node import LATCHED  # noqa: E402
 from c3p_simulation.tricycle.rough_ground_node import RoughGroundNode  # noqa: E402
 from c3p_simulation.worlds.terrain_files import load_terrain  # noqa: E402
 
@@ -68,35 +66,6 @@ def test_it_drives_by_itself_and_tells_where_it_is(bench):
                                                 last.pose.pose.position.y))
     assert 0.1 < last.pose.pose.position.z - ground < 0.6
     bench.wait_for(lambda: bench.value('rough_ground', 'driven by') == 'autodrive', 'figures')
-
-
-def test_a_late_listener_gets_ground_and_paths(bench):
-    odom = bench.collect(Odometry, 'odom', 10, keep=1)
-    bench.add(RoughGroundNode, terrain_size=8.0, path_points=5, path_spacing=0.01)
-    bench.wait_for(lambda: odom and np.linalg.norm(place(odom[-1])[:2]) > 0.1, 'a way')
-    terrain = bench.collect(MarkerArray, 'rough_ground/terrain', LATCHED)
-    paths = bench.collect(MarkerArray, 'rough_ground/contact_paths', LATCHED)
-    bench.wait_for(lambda: terrain and paths and len(paths[-1].markers[0].points) == 6,
-                   'the ground and full paths')
-    marker, = terrain[0].markers
-    points = np.array([(p.x, p.y, p.z) for p in marker.points])
-    assert marker.header.frame_id == 'odom' and len(points) == 3 * 2 * 40 * 40
-    assert np.isfinite(points).all() and len(marker.colors) == len(points)
-    assert (points.min(axis=0)[:2] == -4.0).all() and (points.max(axis=0)[:2] == 4.0).all()
-    assert [len(m.points) for m in paths[-1].markers] == [6] * 6
-    # contacts are on the ground
-    on = np.array([(p.x, p.y, p.z) for m in paths[-1].markers[:3] for p in m.points])
-    np.testing.assert_allclose(on[:, 2], load_terrain('hills').height(on[:, 0], on[:, 1]),
-                               rtol=0, atol=1e-9)
-
-
-def test_the_ground_goes_along_with_the_vehicle(bench):
-    terrain = bench.collect(MarkerArray, 'rough_ground/terrain', LATCHED)
-    bench.add(RoughGroundNode, terrain='flat', terrain_size=2.0, drive_rate=8.0,
-              realtime_factor=5.0, publish_clock=True)
-    bench.wait_for(lambda: len(terrain) > 2, 'two further pieces of ground')
-    middle = [np.mean([(p.x, p.y) for p in m.markers[0].points], axis=0) for m in terrain]
-    assert middle[2][0] > middle[1][0] > middle[0][0] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_commands_drive_it_and_bad_or_old_ones_stop_it(bench):

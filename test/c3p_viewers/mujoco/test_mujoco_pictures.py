@@ -2,6 +2,7 @@
 """Pictures and films: that they show the robot where it is, and say what is missing."""
 
 import importlib
+import importlib.util
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,13 +15,17 @@ pytest.importorskip('mujoco', reason='pip install c3p[sim]')
 pytest.importorskip('xacro', reason='pip install c3p[sim]')
 
 from c3p_description.reading.loader import load  # noqa: E402
-from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant  # noqa: E402
-from c3p_viewers.mujoco.mujoco_pictures import film, render, render_run  # noqa: E402
-from c3p_viewers.mujoco.mujoco_studio import PictureError, Studio, View  # noqa: E402
+from c3p_kinematics.terrain import Plateau  # noqa: E402
+from c3p_viewers.mujoco.films import FilmWriter, check_film  # noqa: E402
+from c3p_viewers.mujoco.pictures import CasterStudio, film, run_picture  # noqa: E402
+from c3p_viewers.mujoco.studio import Placement, Studio  # noqa: E402
+from c3p_viewers.mujoco.terrain import HEIGHTS, Ground, height_colours  # noqa: E402
+from c3p_viewers.mujoco.view import View  # noqa: E402
+from c3p_viewers.screen import PictureError  # noqa: E402
 
 SMALL = (320, 180)
 # straight from above, +X to the right and +Y up
-ABOVE = View(centre=(0.0, 0.0), distance=4.0, azimuth=np.pi / 2, elevation=np.pi / 2 - 1e-3)
+ABOVE = View(target=(0.0, 0.0, 0.06), distance=4.0, azimuth=np.pi / 2, elevation=np.pi / 2 - 1e-3)
 
 
 def blue(pixels):
@@ -55,7 +60,7 @@ def test_yaw_turns_it_and_a_third_of_a_turn_looks_alike(studio):
 
 
 def test_steering_and_wheels_are_seen(studio):
-    low = View((0, 0), 1.2, 0.3, 0.1)
+    low = View((0, 0, 0.06), 1.2, 0.3, 0.1)
     pictures = [studio.draw([(0, 0, 0)], steering, angle, view=low).astype(int)
                 for steering, angle in ((0.0, 0.0), ([0, 0, 1.2], 0.0), (0.0, 0.0))]
     assert np.abs(pictures[1] - pictures[0]).max() > 60
@@ -80,21 +85,12 @@ def test_a_robot_with_four_casters_is_drawn_from_its_own_file(studio, tmp_path):
         'extends: c3p\nname: four\ncasters:\n'
         '  hip_position: [[0.3, 0.3], [-0.3, 0.3], [-0.3, -0.3], [0.3, -0.3]]\n'
         "visual: {platform_mesh: ''}\n")
-    with Studio(tmp_path / 'four.yaml', SMALL) as four:
+    with CasterStudio(tmp_path / 'four.yaml', SMALL) as four:
         seen = blue(four.draw([(0, 0, 0)], 0.0, view=ABOVE))
     # four arms: alike after a quarter of a turn, in a square around the middle
     side = SMALL[1]
     square = seen[:, (SMALL[0] - side) // 2:(SMALL[0] + side) // 2]
     assert (square & np.rot90(square)).sum() / (square | np.rot90(square)).sum() > 0.6
-
-
-def test_a_plant_is_rendered_to_a_file(studio, tmp_path):
-    plant = MujocoPlant('c3p')
-    plant.reset(pose=(3, 4, 1), steering=0.3)
-    pixels = imread(render(plant, tmp_path / 'new' / 'plant.png', size=SMALL))
-    assert pixels.shape[:2] == SMALL[::-1]
-    # the view follows the robot
-    assert np.hypot(*middle(blue((255 * pixels[..., :3]).astype(int)))) < 0.15
 
 
 def run_log(**changed):
@@ -108,7 +104,7 @@ def run_log(**changed):
 
 
 def test_a_run_is_one_picture_with_robots_beside_each_other(studio, tmp_path):
-    path = render_run(run_log(), tmp_path / 'run.png', size=SMALL)
+    path = run_picture(run_log(), tmp_path / 'run.png', size=SMALL)
     seen = blue((255 * imread(path)[..., :3]).astype(int))
     # three robots of some 0.85 m on 2 m
     assert seen.any(axis=0).sum() > 0.3 * SMALL[0]
@@ -116,7 +112,7 @@ def test_a_run_is_one_picture_with_robots_beside_each_other(studio, tmp_path):
 
 def test_a_log_without_poses_cannot_be_drawn(studio, tmp_path):
     with pytest.raises(PictureError, match='no true poses, no odometry'):
-        render_run(run_log(ground_truth=None), tmp_path / 'run.png', size=SMALL)
+        run_picture(run_log(ground_truth=None), tmp_path / 'run.png', size=SMALL)
 
 
 def test_a_film_has_the_length_of_the_run(studio, tmp_path):
@@ -140,7 +136,7 @@ def test_the_command_draws_what_a_bag_holds(studio, tmp_path, capsys):
 
     robot = load('c3p')
     write_bag(tmp_path / 'bag', robot, drive(robot, goal=(1.0, 0.0, 0.0), rate=20.0))
-    arguments = ['film', str(tmp_path / 'bag'), '--size', '320', '180', '--out']
+    arguments = ['film', str(tmp_path / 'bag'), '--robot', 'c3p', '--size', '320', '180', '--out']
     assert main([*arguments, str(tmp_path / 'run.png')]) == 0
     assert capsys.readouterr().out.strip() == str(tmp_path / 'run.png')
     assert imread(tmp_path / 'run.png').shape[:2] == (180, 320)
@@ -167,4 +163,46 @@ def test_without_opengl_the_remedy_is_named(monkeypatch):
     monkeypatch.setattr(importlib, 'import_module', fail)
     monkeypatch.delenv('MUJOCO_GL', raising=False)
     with pytest.raises(PictureError, match=r'libegl1.*libosmesa6'):
-        Studio('c3p', SMALL)
+        CasterStudio('c3p', SMALL)
+
+
+def test_films_that_cannot_be_written_name_the_remedy(monkeypatch, tmp_path):
+    with pytest.raises(PictureError, match='film webm: must be one of mp4, gif'):
+        check_film('webm')
+    monkeypatch.setattr(importlib.util, 'find_spec', lambda name: None)
+    check_film('gif')
+    with pytest.raises(PictureError, match=r'c3p\[film\].*gif, which needs neither'):
+        check_film('mp4')
+    with FilmWriter(tmp_path / 'new' / 'a.gif', 10.0) as writer:
+        writer.add(np.zeros((9, 16, 3), np.uint8))
+        writer.add(np.full((9, 16, 3), 255, np.uint8))
+    assert (tmp_path / 'new' / 'a.gif').read_bytes().startswith(b'GIF8')
+
+
+def test_a_fitted_view_just_contains_everything():
+    points = np.array([(0, 0, 0), (7, 0, 0.3), (7, 3, 1.0), (0, 3, -0.5)], float)
+    view = View((0, 0, 0), 3.0, 0.7, 0.5, 0.3).fitted(points, SMALL, 0.05)
+    at = view.project(points, SMALL) / SMALL
+    low, high = at.min(axis=0), at.max(axis=0)
+    # the longer side fills what the margin leaves; perspective makes the fit a little rough
+    np.testing.assert_allclose(0.5 * (low + high), 0.5, atol=0.01)
+    assert np.max(high - low) == pytest.approx(0.9, abs=0.01)
+
+
+def test_a_point_of_a_terrain_has_the_colour_of_its_height_where_the_view_projects_it(studio):
+    """Heights, place and texture of the height field, against the projection."""
+    terrain = Plateau()
+    ground = Ground(terrain, (-1.0, 6.0), (-1.0, 1.0), texel=0.02)
+    view = View((2.5, 0.0, 0.5), 12.0, np.radians(105), np.radians(40), np.radians(40))
+    with Studio('pvc_tricycle', SMALL, ground) as drawn:
+        pixels = drawn.picture([Placement((0.0, 0.0, 50.0), (1.0, 0.0, 0.0, 0.0), {})], view)
+    hue = []
+    for x in (-0.7, 5.7):
+        height = float(terrain.height(x, -0.5))
+        column, row = view.project([(x, -0.5, height)], SMALL)[0]
+        red, green, blue = pixels[int(row), int(column)].astype(int)
+        hue.append(red - green)
+    # green below, sand above
+    assert hue[0] < -5 and hue[1] > 0
+    np.testing.assert_allclose(height_colours(ground.heights, ground.heights), HEIGHTS[[0, -1]])
+    assert ground.corners.shape == (8, 3) and ground.corners[:, 2].min() < ground.heights[0]

@@ -12,13 +12,13 @@ pytest.importorskip('mujoco', reason='pip install c3p[sim]')
 pytest.importorskip('xacro', reason='pip install c3p[sim]')
 
 from c3p_bringup.cli.main import main  # noqa: E402
-from c3p_simulation.contact_plant.mujoco_plant import import_mujoco  # noqa: E402
 from c3p_viewers.mujoco.caption import Text, caption  # noqa: E402
-from c3p_viewers.mujoco.mujoco_picture import numbers  # noqa: E402
-from c3p_viewers.mujoco.mujoco_shapes import add_shapes  # noqa: E402
-from c3p_viewers.mujoco.mujoco_studio import PictureError, View  # noqa: E402
-from c3p_viewers.mujoco.projection import project  # noqa: E402
+from c3p_viewers.mujoco.opengl import import_mujoco  # noqa: E402
+from c3p_viewers.mujoco.pictures import numbers  # noqa: E402
+from c3p_viewers.mujoco.shapes import add_shapes  # noqa: E402
+from c3p_viewers.mujoco.view import View  # noqa: E402
 from c3p_viewers.scene.shapes import Ball, Label, Line  # noqa: E402
+from c3p_viewers.screen import PictureError  # noqa: E402
 
 SMALL = (320, 180)
 RED = (1.0, 0.0, 0.0, 1.0)
@@ -31,7 +31,8 @@ def red(pixels):
     return columns.mean(), rows.mean()
 
 
-@pytest.mark.parametrize('view', [View((0.5, -0.2), 2.0, 0.4, 0.7), View((0, 0), 3.0, -2.2, 1.2)])
+@pytest.mark.parametrize('view', [View((0.5, -0.2, 0.06), 2.0, 0.4, 0.7),
+                                  View((0, 0, 0.3), 3.0, -2.2, 1.2, 1.0)])
 def test_a_ball_appears_where_the_projection_says(studio, view):
     """MuJoCo's camera against the pinhole equation, with the robot elsewhere."""
     # in the frame of a robot at (0.5, 0.4), turned by 0.8; high enough to hide nothing
@@ -42,13 +43,13 @@ def test_a_ball_appears_where_the_projection_says(studio, view):
     turn = np.array([[np.cos(0.8), -np.sin(0.8)], [np.sin(0.8), np.cos(0.8)]])
     point = [*(pose[:2] + turn @ [0.2, 0.1]), 0.4]
     # a pixel for the raster and one for the shaded side
-    np.testing.assert_allclose(red(pixels), project([point], view, SMALL)[0], atol=2.0)
+    np.testing.assert_allclose(red(pixels), view.project([point], SMALL)[0], atol=2.0)
 
 
 def test_what_is_behind_the_camera_appears_nowhere():
-    view = View((0.0, 0.0), 2.0, 0.0, 0.3)
-    assert np.isnan(project([(-50.0, 0.0, 0.0)], view, SMALL)).all()
-    np.testing.assert_allclose(project([(0.0, 0.0, 0.06)], view, SMALL), [[160, 90]])
+    view = View((0.0, 0.0, 0.06), 2.0, 0.0, 0.3)
+    assert np.isnan(view.project([(-50.0, 0.0, 0.0)], SMALL)).all()
+    np.testing.assert_allclose(view.project([(0.0, 0.0, 0.06)], SMALL), [[160, 90]])
 
 
 def test_a_scene_that_is_full_takes_no_more(studio):
@@ -120,7 +121,7 @@ def test_what_does_not_go_together_is_told_in_one_line(arguments, said, capsys, 
 
 
 def test_a_window_without_a_screen_names_what_works_without(robot, monkeypatch):
-    from c3p_viewers.mujoco.mujoco_window import Window
+    from c3p_viewers.mujoco.window import Window
 
     monkeypatch.delenv('DISPLAY', raising=False)
     monkeypatch.delenv('WAYLAND_DISPLAY', raising=False)
@@ -130,7 +131,7 @@ def test_a_window_without_a_screen_names_what_works_without(robot, monkeypatch):
 
 def test_the_window_places_the_robot_and_keeps_its_way(robot, source, monkeypatch):
     """What is drawn into MuJoCo's window, without the window."""
-    from c3p_viewers.mujoco.mujoco_window import Window
+    from c3p_viewers.mujoco.window import Window
 
     monkeypatch.setenv('DISPLAY', ':none')
     mj, window = import_mujoco(), Window(robot, 'c3p')

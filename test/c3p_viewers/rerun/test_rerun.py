@@ -11,12 +11,15 @@ pytest.importorskip('trimesh', reason='pip install c3p[view]')
 
 from c3p_bringup.cli.main import main  # noqa: E402
 from c3p_description.reading.loader import robot_description  # noqa: E402
-from c3p_viewers.rerun import rerun_view  # noqa: E402
-from c3p_viewers.rerun.rerun_layout import PLATFORM, TITLES, series  # noqa: E402
-from c3p_viewers.rerun.rerun_log import RerunLog  # noqa: E402
-from c3p_viewers.rerun.rerun_view import live_numbers, log_run  # noqa: E402
+from c3p_viewers.rerun import caster  # noqa: E402
+from c3p_viewers.rerun.caster import (  # noqa: E402
+    CasterLog,  # noqa: E402
+    live_numbers,
+    log_run,
+)
+from c3p_viewers.rerun.layout import PLATFORM, TITLES, series  # noqa: E402
 from c3p_viewers.sources.moment import scene_of  # noqa: E402
-from c3p_viewers.sources.urdf_visuals import visuals  # noqa: E402
+from c3p_viewers.sources.visuals import visuals  # noqa: E402
 
 
 class Recording:
@@ -42,7 +45,7 @@ class Recording:
 @pytest.fixture
 def log(robot):
     recording = Recording()
-    return RerunLog(recording, robot, 'c3p'), recording
+    return CasterLog(recording, robot, 'c3p'), recording
 
 
 def numbers_of(batch):
@@ -117,7 +120,7 @@ def test_shapes_that_are_not_shown_any_more_are_cleared(log, robot, source):
 
 
 def test_a_run_fills_every_line_of_every_plot(log, robot, source, monkeypatch):
-    monkeypatch.setattr(rerun_view, 'MOST_MOMENTS', 20)
+    monkeypatch.setattr(caster, 'MOST_MOMENTS', 20)
     out, recording = log
     log_run(out, source)
     wanted = {f'plots/{plot}/{line}' for plot, lines in series(robot).items() for line in lines}
@@ -136,7 +139,7 @@ def test_a_live_robot_fills_the_same_lines(log, robot, source):
 
 
 def test_the_command_writes_a_recording(viewed_bag, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(rerun_view, 'MOST_MOMENTS', 20)
+    monkeypatch.setattr(caster, 'MOST_MOMENTS', 20)
     path = tmp_path / 'new' / 'run.rrd'
     assert main(['view', str(viewed_bag), '--save', str(path)]) == 0
     assert capsys.readouterr().out.strip() == str(path)

@@ -11,20 +11,22 @@ rr = pytest.importorskip('rerun', reason='pip install c3p[view]')
 pytest.importorskip('trimesh', reason='pip install c3p[view]')
 pytest.importorskip('xacro', reason='pip install xacro')
 
+from synthetic import opened, read_raw  # noqa: E402
+
 from c3p_bags.runs.ride_log import TERRAIN, read_ride  # noqa: E402
-from c3p_bags.storage.bags import BagError, BagWriter, read_raw  # noqa: E402
+from c3p_bags.storage.bag_writer import BagError, BagWriter  # noqa: E402
 from c3p_bringup.cli.main import main  # noqa: E402
 from c3p_description.pvc_model import JOINTS  # noqa: E402
 from c3p_description.reading.loader import load_tricycle  # noqa: E402
-from c3p_viewers.rerun import tricycle_view  # noqa: E402
-from c3p_viewers.rerun.rerun_layout import PLATFORM  # noqa: E402
-from c3p_viewers.rerun.tricycle_log import (  # noqa: E402
+from c3p_viewers.rerun import show, tricycle  # noqa: E402
+from c3p_viewers.rerun.layout import PLATFORM  # noqa: E402
+from c3p_viewers.rerun.tricycle import (  # noqa: E402
     PLOTS,
     TITLES,
     TricycleLog,
     roll_pitch,
 )
-from c3p_viewers.rerun.tricycle_view import TOPICS, RideReader  # noqa: E402
+from c3p_viewers.sources.ride_reader import TOPICS, RideReader  # noqa: E402
 
 START, PERIOD, COUNT = 1_700_000_000_000_000_000, 20_000_000, 100
 
@@ -119,7 +121,7 @@ def numbers_of(batch):
 def shown(bag, monkeypatch):
     """Return what `c3p view` of the bag logs; the bag says which robot it is."""
     recording = Recording()
-    monkeypatch.setattr(tricycle_view, 'spawn', lambda layout: recording)
+    monkeypatch.setattr(show, 'spawn', lambda layout: recording)
     assert main(['view', str(bag)]) == 0
     return recording
 
@@ -176,10 +178,10 @@ def test_a_live_vehicle_is_shown_as_its_bag(bag, shown):
         message = next(coming, None)
         if message is not None:
             topic = message.topic[1:]
-            reader.put(topic, message.data, tricycle_view.clock.monotonic(), TOPICS[topic])
+            reader.put(topic, message.data, tricycle.clock.monotonic(), TOPICS[topic])
         return message is not None
 
-    tricycle_view.follow(log, reader, going)
+    tricycle.follow(log, reader, going)
     assert len(recording.of('odom/ground')) == 2
     time, placed = recording.of(PLATFORM)[-1]
     assert time == pytest.approx(1.98)
@@ -188,10 +190,10 @@ def test_a_live_vehicle_is_shown_as_its_bag(bag, shown):
         shown.columns)
     assert recording.of('odom/ways/driven')
     # what falls silent is not known any more, and what cannot be read never was
-    assert reader.moment(tricycle_view.clock.monotonic() + 1.0) is None
+    assert reader.moment(tricycle.clock.monotonic() + 1.0) is None
     reader.put('odom', b'\0\1\0\0nonsense', 1e9, TOPICS['odom'])
     reader.put(TERRAIN, b'\0\1\0\0nonsense', 1e9, TOPICS[TERRAIN])
-    assert reader.moment(1e9) is None and reader.ground is None
+    assert reader.moment(1e9) is None and reader.ground() is None
 
 
 def test_the_command_writes_a_recording_and_says_so(bag, tmp_path, capsys):
@@ -215,4 +217,4 @@ def test_a_bag_of_another_robot_is_told(tmp_path):
     with BagWriter(tmp_path / 'bag') as writer:
         writer.add('/joint_states', TOPICS['joint_states'])
     with pytest.raises(BagError, match='camber_joint_2'):
-        read_ride(tmp_path / 'bag')
+        opened(read_ride, tmp_path / 'bag')

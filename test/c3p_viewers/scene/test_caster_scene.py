@@ -15,8 +15,7 @@ from c3p_kinematics.casters import inverse, wheel_jacobian
 from c3p_kinematics.singularity import length_scale
 from c3p_viewers.scene import colours
 from c3p_viewers.scene.caster_scene import caster_scene
-from c3p_viewers.scene.layers import layer
-from c3p_viewers.scene.settings import SceneSettings
+from c3p_viewers.scene.settings import SceneSettings, layer
 from c3p_viewers.scene.shapes import Arc, Label, Shape
 
 SEEDS = st.integers(0, 2**32 - 1)

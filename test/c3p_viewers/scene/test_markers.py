@@ -10,13 +10,18 @@ from rclpy.serialization import deserialize_message, serialize_message  # noqa: 
 from std_msgs.msg import ColorRGBA  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
+from c3p_description import load  # noqa: E402
+from c3p_kinematics.closed_chain_vehicle import place, simulate  # noqa: E402
+from c3p_kinematics.closed_chain_vehicle.vehicle import quaternion  # noqa: E402
 from c3p_kinematics.terrain import Flat, Hills, grid_mesh  # noqa: E402
+from c3p_kinematics.vehicles import pvc_tricycle  # noqa: E402
 from c3p_viewers.scene.terrain_markers import (  # noqa: E402
     LIFT,
     Paths,
     shades,
     terrain_message,
 )
+from c3p_viewers.scene.tricycle_markers import contacts  # noqa: E402
 from c3p_viewers.scene.wire_markers import filled  # noqa: E402
 
 
@@ -67,8 +72,8 @@ def test_many_points_are_what_rclpy_would_have_written():
     # names of all lengths modulo 8: what follows them is aligned anew
     for names in (('a', 'bc', 'def'), ('abcd', 'abcde', 'abcdef'), ('abcdefg', '', 'abcdefgh')):
         long = MarkerArray(markers=markers(names))
-        for marker, place in zip(long.markers, places, strict=True):
-            for x, y, z in place.tolist():
+        for marker, points in zip(long.markers, places, strict=True):
+            for x, y, z in points.tolist():
                 marker.points.append(type(marker.pose.position)(x=x, y=y, z=z))
         for r, g, b, a in colours.tolist():
             long.markers[1].colors.append(ColorRGBA(r=r, g=g, b=b, a=a))
@@ -104,6 +109,21 @@ def test_a_path_that_has_just_begun_is_a_line_too():
     paths = Paths(length=10, spacing=0.1)
     paths.add(np.zeros((3, 3)), np.ones((3, 3)))
     assert [len(m.points) for m in read(paths.message('odom', 1))] == [2] * 6
-    paths.clear()
-    paths.add(np.ones((3, 3)), np.ones((3, 3)))
-    assert points_of(read(paths.message('odom', 1))[0]).tolist() == [[1.0] * 3] * 2
+    # a jump begins a new path
+    paths.add(np.full((3, 3), 9.0), np.full((3, 3), 9.0))
+    assert len(paths) == 1 and read(paths.message('odom', 1))[0].points[0].x == 9.0
+
+
+@pytest.mark.timeout(400)
+def test_contacts_found_from_pose_and_joints_are_those_of_the_run():
+    """Newton's method on joint states and odometry against the contacts that rolled there."""
+    hills, tricycle = Hills.random(seed=1), pvc_tricycle(load('pvc_tricycle'))
+    run = simulate(tricycle, hills, place(tricycle, hills, 0, 0, 0.4).require(),
+                   [0, 1, 0, 1, 0, 1], 8.0)
+    for k in range(0, len(run), 100):
+        state = run.state(k)
+        w, *xyz = quaternion(state.rotation)
+        contact, centre = contacts(tricycle, hills, [*state.position, *xyz, w], state.joint)
+        # roll and pitch are solved one after the other, which turns the heading by microradians
+        np.testing.assert_allclose(contact, run.contact_point[k], atol=1e-4)
+        np.testing.assert_allclose(centre, run.wheel_center[k], atol=1e-4)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages of the scene: markers, deletions, paths, and what is read from topics."""
+"""Messages of the scene: markers, deletions and paths."""
 
 import numpy as np
 import pytest
@@ -7,24 +7,15 @@ from robots import C3P
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
-from nav_msgs.msg import Odometry, Path  # noqa: E402
+from nav_msgs.msg import (
+    Path,  # noqa: E402
+)
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
-from sensor_msgs.msg import JointState  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from c3p_ros.cdr_arrays import path_bytes  # noqa: E402
-from c3p_ros.messages import MessageError, yaw_of  # noqa: E402
-from c3p_ros.wire import ODOMETRY, Reader  # noqa: E402
+from c3p_ros.messages import yaw_of  # noqa: E402
 from c3p_viewers.scene.caster_scene import caster_scene  # noqa: E402
-from c3p_viewers.scene.live import (  # noqa: E402
-    EFFORT,
-    JOINTS,
-    ODOM,
-    SLIP,
-    LiveScene,
-    Spread,
-    planar_covariance,
-)
 from c3p_viewers.scene.markers import MarkerScene  # noqa: E402
 from c3p_viewers.scene.shapes import (  # noqa: E402
     Arc,
@@ -32,7 +23,6 @@ from c3p_viewers.scene.shapes import (  # noqa: E402
     Ball,
     Label,
     Line,
-    Mesh,
     arc_points,
 )
 
@@ -43,7 +33,7 @@ SHAPES = (
     Ball('icr', 'base_link', RED, np.array([1.0, 2.0, 3.0]), 0.1),
     Label('icr_label', 'base_link', RED, np.array([1.0, 2.0, 4.0]), 'ICR', 0.2),
     Arc('turn', 'base_link', RED, np.array([1.0, 0.0, 0.5]), 2.0, 0.1, 1.5, 0.04),
-    Mesh('planned', 'odom', RED, np.eye(3), np.array([[0, 1, 2]], np.int32)))
+    Line('planned', 'odom', RED, np.eye(3), 0.01))
 
 
 def points_of(marker):
@@ -58,7 +48,7 @@ def sent(message):
 def test_every_shape_becomes_its_marker():
     first, *markers = sent(MarkerScene(1.25).message(SHAPES, 3_000_000_007))
     assert first.action == Marker.DELETEALL
-    line, arrow, ball, label, arc, mesh = markers
+    line, arrow, ball, label, arc, _ = markers
     for marker, shape in zip(markers, SHAPES, strict=True):
         assert (marker.action, marker.frame_locked) == (Marker.ADD, True)
         assert marker.header.frame_id == shape.frame
@@ -68,7 +58,7 @@ def test_every_shape_becomes_its_marker():
         assert marker.pose.orientation.w == 1.0
     assert [m.type for m in markers] == [
         Marker.LINE_STRIP, Marker.ARROW, Marker.SPHERE, Marker.TEXT_VIEW_FACING,
-        Marker.LINE_STRIP, Marker.TRIANGLE_LIST]
+        Marker.LINE_STRIP, Marker.LINE_STRIP]
     np.testing.assert_array_equal(points_of(line), SHAPES[0].points)
     assert line.scale.x == 0.02 and arc.scale.x == 0.04
     np.testing.assert_array_equal(points_of(arrow), [[0, 0, 0], [0, 1, 0]])
@@ -77,8 +67,6 @@ def test_every_shape_becomes_its_marker():
     assert (ball.pose.position.x, ball.pose.position.z, ball.scale.y) == (1.0, 3.0, 0.2)
     assert (label.text, label.pose.position.z, label.scale.z) == ('ICR', 4.0, 0.2)
     np.testing.assert_array_equal(points_of(arc), arc_points(SHAPES[4]))
-    # both sides
-    assert len(mesh.points) == 6 and mesh.scale.x == mesh.scale.y == mesh.scale.z == 1.0
 
 
 def test_what_is_gone_is_deleted_once_and_keeps_its_number():
@@ -138,68 +126,3 @@ def test_a_path_is_what_rclpy_reads(frame, count):
         assert stamped.header == message.header and message.header.stamp.nanosec == 3
         assert (stamped.pose.position.x, stamped.pose.position.y) == (x, y)
         assert yaw_of(stamped.pose.orientation, 'pose') == pytest.approx(yaw, abs=1e-12)
-
-
-def pose_covariance(data):
-    return planar_covariance(Reader(ODOMETRY, Spread)(data))
-
-
-def test_covariance_is_that_of_x_y_and_yaw():
-    message = Odometry(child_frame_id='base')
-    message.header.frame_id = 'odometry'
-    message.pose.covariance = np.arange(36.0)
-    np.testing.assert_array_equal(pose_covariance(serialize_message(message)),
-                                  [[0, 1, 5], [6, 7, 11], [30, 31, 35]])
-    with pytest.raises(MessageError, match='cut off'):
-        pose_covariance(serialize_message(message)[:100])
-    message.pose.covariance[0] = np.nan
-    with pytest.raises(MessageError, match='finite'):
-        pose_covariance(serialize_message(message))
-
-
-def joints(position=(0.5, 2.0, -1.5, 0, 0, 0), names=None):
-    return serialize_message(JointState(
-        name=names or [*C3P.steering_joints, *C3P.wheel_joints],
-        position=[float(p) for p in position]))
-
-
-def live(timeout=100.0):
-    refused = []
-    return LiveScene(C3P, timeout, lambda topic, reason: refused.append((topic, f'{reason}'))), \
-        refused
-
-
-def names(drawn):
-    return {shape.name for shape in drawn[0]}
-
-
-def test_joint_states_without_velocities_are_enough_and_drawn_once():
-    scene, refused = live()
-    assert scene.scene() is None
-    # sliders of joint_state_publisher_gui have positions only
-    scene.put(JOINTS, joints())
-    assert 'rolling_line_1' in names(scene.scene()) and scene.scene() is None
-    scene.put(JOINTS, joints())
-    assert scene.scene() is not None and refused == []
-
-
-def test_what_cannot_be_read_is_refused_once_and_left_out():
-    scene, refused = live()
-    odometry = Odometry()
-    odometry.pose.pose.orientation.w, odometry.twist.twist.linear.x = 1.0, 0.5
-    scene.put(ODOM, serialize_message(odometry))
-    scene.put(EFFORT, serialize_message(JointState(name=list(C3P.wheel_joints), effort=[1.0])))
-    scene.put(SLIP, b'\x00\x01\x00\x00nonsense')
-    for _ in range(3):
-        scene.put(JOINTS, joints())
-        drawn = names(scene.scene())
-        assert 'twist' in drawn and not {n for n in drawn if n.startswith(('torque', 'slip'))}
-    assert sorted(topic for topic, _ in refused) == [SLIP, EFFORT]
-    scene.put(JOINTS, joints(names=['a', 'b', 'c', 'd', 'e', 'f']))
-    assert scene.scene() is None and 'missing' in refused[-1][1]
-
-
-def test_old_messages_are_not_drawn():
-    scene, refused = live(timeout=-1.0)
-    scene.put(JOINTS, joints())
-    assert scene.scene() is None and scene.odometry() is None and refused == []

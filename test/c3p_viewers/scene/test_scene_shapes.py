@@ -14,10 +14,9 @@ from scipy.stats import chi2
 from c3p_description.pvc_model import JOINTS
 from c3p_description.reading.loader import load_tricycle, robot_description
 from c3p_viewers.scene.camber_scene import camber_scene
-from c3p_viewers.scene.planned import planned_line
 from c3p_viewers.scene.settings import SceneSettings
 from c3p_viewers.scene.shapes import ARC_STEP, Arc, arc_head, arc_points, raised
-from c3p_viewers.scene.trail import JUMP, Trail
+from c3p_viewers.scene.trail import JUMP, Trail, planned_line
 from c3p_viewers.scene.uncertainty import ELLIPSE, SECTOR, uncertainty
 
 ANGLES, TRICYCLE = st.floats(-6.0, 6.0), load_tricycle('pvc')

@@ -5,11 +5,12 @@ import dataclasses
 
 import numpy as np
 import pytest
+from synthetic import opened, read_raw, topics_of
 
-from c3p_bags.storage.bags import read_raw, span_of, topics_of
 from c3p_viewers.scene.shapes import Arrow
 from c3p_viewers.sources.moment import joint_positions, scene_of
-from c3p_viewers.sources.moment_reader import MomentReader, topic_below
+from c3p_viewers.sources.moment_reader import MomentReader
+from c3p_viewers.sources.newest import topic_below
 
 
 def test_a_moment_between_samples_is_between_them(source):
@@ -71,10 +72,10 @@ def test_without_odometry_the_robot_stands_where_it_truly_is(source):
 def test_messages_one_by_one_tell_the_same_as_the_bag(robot, source, viewed_bag):
     """The reader of live topics against the reader of bags, on the same bytes."""
     reader, kinds = MomentReader(robot), {t: k for t, (k, _) in topics_of(viewed_bag).items()}
-    start, _ = span_of(viewed_bag)
+    start, _ = opened(lambda bag: bag.span, viewed_bag)
     compared, last = 0, None
     for message in read_raw(viewed_bag):
-        if message.topic == '/joint_states' and reader.stamp() is not None:
+        if message.topic == '/joint_states' and reader.received('joint_states'):
             # everything of the cycle before has come
             heard = reader.moment(last)
             recorded = source.at(heard.time)
@@ -108,14 +109,14 @@ def test_the_reader_leaves_out_what_it_cannot_use(robot, viewed_bag):
     moment = reader.moment(0.1)
     assert moment.pose is None and moment.command is None and moment.time == 0.0
     # nothing comes any more
-    assert reader.moment(0.6) is None and reader.stamp() is not None
+    assert reader.moment(0.6) is None and reader.received('joint_states')
 
 
 def test_joint_positions_are_those_of_the_description(robot, source):
     turned = dataclasses.replace(robot, steering_sign=[-1, 1, 1], steering_zero=[0.3, 0.0, 0.0],
                                  wheel_sign=[1, 1, -1])
     moment = source.at(2.0)
-    positions = joint_positions(turned, moment)
+    positions = joint_positions(turned, moment.steering, moment.wheel_angle)
     assert positions['steering_joint_1'] == pytest.approx(-(moment.steering[0] - 0.3))
     assert positions['wheel_joint_3'] == pytest.approx(-moment.wheel_angle[2])
     assert len(positions) == 6

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Colours of plots, pages and scenes; a caster has the same colour everywhere."""
+
+from __future__ import annotations
+
+# Okabe and Ito's palette, distinguishable for colour-blind readers; casters in the papers' order
+BLUE, VERMILION, GREEN, PURPLE = '#0072B2', '#D55E00', '#009E73', '#CC79A7'
+SKY, ORANGE, YELLOW = '#56B4E9', '#E69F00', '#F0E442'
+CASTERS = (BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE)
+
+REFERENCE, SENSED, TRUE = '#000000', BLUE, ORANGE
+GREY, GOAL, ALERT = '#7f7f7f', GREEN, VERMILION
+
+# text, labels and rules; in SVG the page replaces them by its own, for light and dark screens
+INK, MUTED, RULE = '#1b1f24', '#6a737d', '#e1e4e8'
+
+
+def caster_colour(index: int) -> str:
+    """Return the colour of a caster, counted from 0."""
+    return CASTERS[index % len(CASTERS)]

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Executes velocity commands with a torque law: limits, preview, controlled stop, standstill.
+
+A command is a twist with its stamp. A preview with the same stamp is part of the setpoint;
+without one the setpoint is the bare twist. Without a command the robot stops along its present
+motion; nothing pulls it back to a place. At standstill the law is reset and the torques are zero:
+behind a closed wheel gate the observer of the law would drift, and the gate would never get the
+zero that opens it. If a stop does not end in time the wheels brake: when torques arrive 0.1 s
+late the closed loop limit-cycles about standstill, braking does not.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from c3p_controller.setpoint_limits import (
+    ReferenceLimits,
+    limit_preview,
+    limit_twist,
+    stay_near,
+    stop_preview,
+    stop_time,
+)
+from c3p_controller.torque_law import Preview, Sensed, Setpoint, TorqueLaw, check_preview
+from c3p_controller.torques import (
+    GrippingLaw,
+    TractionControl,
+    TractionSettings,
+    braking_torque,
+    limit_torque,
+)
+from c3p_description.model import Array, CasterRobot
+
+# previews that may wait for the command of their stamp
+WAITING = 3
+
+# made-up cycles before the first: a plan is made and followed, so that everything is compiled
+WARM_UP, WARM_UP_PERIOD = 60, 0.005
+
+# a stop that exceeds its time by this is left to the brake, s
+STOP_PATIENCE = 0.5
+
+# a twist below this commands standstill, m/s and rad/s
+STANDSTILL_COMMAND = 1e-3
+
+# standstill of this duration, with standstill commanded, is rest, s
+REST_AFTER = 0.1
+
+NOTHING, TWIST, PREVIEW, STOP, REST, BRAKE = ('nothing', 'twist', 'ahead', 'stop', 'rest',
+                                              'brake')
+
+
+class LawFailure(ArithmeticError):
+    """A law returned an invalid torque; the text contains it."""
+
+
+@dataclass(frozen=True)
+class FollowerSettings:
+    """
+    Limits of the setpoints, stop, standstill and traction control.
+
+    `stop_deceleration` is in m/s², `stop_damping` of the brake in N·m·s/rad. The robot is at
+    `standstill` below both speed, m/s, and yaw rate, rad/s.
+    """
+
+    limits: ReferenceLimits = field(default_factory=ReferenceLimits)
+    stop_deceleration: float = 1.0
+    standstill: tuple[float, float] = (0.005, 0.01)
+    stop_damping: float = 0.1
+    traction: TractionSettings = field(default_factory=TractionSettings)
+
+
+class CommandFollower:
+    """
+    Executes commands with a law; the memory is the previews, the present stop and the law's.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    law : TorqueLaw
+    settings : FollowerSettings, optional
+
+    Attributes
+    ----------
+    traction : TractionControl
+    follows : str
+        Last setpoint of the law: ``ahead`` (with a preview), ``twist``, ``stop``, or ``nothing``
+        yet; ``rest`` and ``brake`` while the law does not run.
+    """
+
+    def __init__(self, robot: CasterRobot, law: TorqueLaw,
+                 settings: FollowerSettings | None = None) -> None:
+        """Start without previews."""
+        self.law, self.settings = law, settings or FollowerSettings()
+        self._robot = robot
+        self.traction = TractionControl(robot, self.settings.traction)
+        self._gripping = GrippingLaw(law, self.traction)
+        self._lever = float(np.hypot(*robot.hip_position.T).max())
+        # stamp: preview as received, limits, and the preview within these limits
+        self._previews: dict[int, tuple[Preview, ReferenceLimits, Preview]] = {}
+        self.reset()
+
+    def retune(self, settings: FollowerSettings, law_settings: Any) -> None:
+        """Replace the settings, and those of the law."""
+        self.settings, self.traction.settings = settings, settings.traction
+        self.law.retune(law_settings)
+
+    def reset(self, sensed: Sensed | None = None) -> None:
+        """Forget the past; start from `sensed` (at rest when omitted)."""
+        self._stop: tuple[float, Preview] | None = None
+        self._stands, self._rest_by, self.follows = 0.0, math.inf, NOTHING
+        self.law.reset(sensed)
+
+    def forget(self) -> None:
+        """Drop the previews: time has restarted."""
+        self._previews.clear()
+
+    def warm_up(self) -> None:
+        """Compile the kernels, with and without a preview."""
+        zero = np.zeros(self._robot.count)
+        preview = Preview(np.array([0.0, 1.0]), np.array([[0.0, 0.0, 0.0], [0.1, 0.1, 0.0]]),
+                          np.full((2, 3), [0.1, 0.1, 0.0]))
+        for k in range(WARM_UP):
+            setpoint = Setpoint(np.array([0.1, 0.1, 0.0]), preview if k % 2 else None)
+            self.law.step(Sensed(WARM_UP_PERIOD * k, zero, zero, np.zeros(3), np.zeros(3)),
+                          setpoint, WARM_UP_PERIOD)
+        self.reset()
+        self.traction.warm_up()
+
+    def take_preview(self, stamp: int, preview: Preview) -> None:
+        """
+        Keep the preview of the command with this stamp, ns.
+
+        Raises
+        ------
+        ValueError
+            An invalid preview; see `check_preview` and `limit_preview`.
+        """
+        preview, limits = check_preview(preview), self.settings.limits
+        self._previews[stamp] = preview, limits, limit_preview(preview, limits)
+        while len(self._previews) > WAITING:
+            del self._previews[next(iter(self._previews))]
+
+    def step(self, sensed: Sensed, command: Array | None, stamp: int, cycle: int, dt: float
+             ) -> Array:
+        """
+        Return the wheel torques (n,) N·m, within the limits of the robot.
+
+        Parameters
+        ----------
+        sensed : Sensed
+        command : (3,) array or None
+            Twist, ``base_link``; None stops the robot.
+        stamp, cycle : int, ns
+            Stamp of the command and of the cycle.
+        dt : float, s
+            Since the last call; greater than zero.
+
+        Raises
+        ------
+        LawFailure
+            The law returned an invalid torque.
+        """
+        self._gripping.begin(sensed, dt)
+        if self._rests(sensed, command, dt):
+            self._rest_by = math.inf
+            return self._override(REST, sensed, np.zeros(self._robot.count))
+        if self._overdue(sensed, command, stamp):
+            return self._override(BRAKE, sensed, braking_torque(
+                self._robot, sensed.wheel_rate, self.settings.stop_damping,
+                self.settings.standstill[0]))
+        setpoint = self._stopping(sensed) if command is None else self._following(
+            sensed, command, stamp, 1e-9 * (cycle - stamp))
+        try:
+            torque = np.asarray(self.law.step(sensed, setpoint, dt), float)
+        except ArithmeticError as error:
+            raise LawFailure(f'{type(self.law).__name__}: {error}') from error
+        if not np.isfinite(torque).all():
+            raise LawFailure(f'{type(self.law).__name__}: torque = {torque.tolist()}: must be '
+                             'finite')
+        torque = limit_torque(np.where(self._robot.driven, torque, 0.0), self.traction.bound)
+        return self._gripping.apply(torque).copy()
+
+    def _override(self, follows: str, sensed: Sensed, torque: Array) -> Array:
+        """Send a torque in the place of the law's."""
+        self._stop, self.follows, self._gripping.sent = None, follows, torque
+        self.law.reset(sensed)
+        return torque.copy()
+
+    def _rests(self, sensed: Sensed, command: Array | None, dt: float) -> bool:
+        speed, yaw_rate = self.settings.standstill
+        stands = (np.hypot(sensed.twist[0], sensed.twist[1]) < speed
+                  and abs(sensed.twist[2]) < yaw_rate
+                  and (command is None or (abs(command) < STANDSTILL_COMMAND).all()))
+        self._stands = self._stands + dt if stands else 0.0
+        return self._stands >= REST_AFTER
+
+    def _overdue(self, sensed: Sensed, command: Array | None, stamp: int) -> bool:
+        """Return whether a commanded standstill was not reached in time."""
+        # a preview contains the place of rest, and reaching it may need motion
+        if command is not None and ((abs(command) >= STANDSTILL_COMMAND).any()
+                                    or stamp in self._previews):
+            self._rest_by = math.inf
+            return False
+        if self._rest_by == math.inf:
+            self._rest_by = sensed.time + STOP_PATIENCE + stop_time(
+                limit_twist(sensed.twist, self.settings.limits), self._lever,
+                self.settings.stop_deceleration)
+        return sensed.time > self._rest_by
+
+    def _following(self, sensed: Sensed, command: Array, stamp: int, age: float) -> Setpoint:
+        self._stop, limits = None, self.settings.limits
+        twist = limit_twist(command, limits)
+        received = self._previews.get(stamp)
+        if received is None:
+            self.follows = TWIST
+            return Setpoint(twist)
+        raw, used, preview = received
+        if used is not limits:
+            preview = limit_preview(raw, limits)
+            self._previews[stamp] = raw, limits, preview
+        self.follows = PREVIEW
+        return Setpoint(twist, stay_near(preview, age, sensed.pose, limits), sensed.time - age)
+
+    def _stopping(self, sensed: Sensed) -> Setpoint:
+        self.follows = STOP
+        if self._stop is None:
+            self._stop = sensed.time, stop_preview(
+                sensed.pose, limit_twist(sensed.twist, self.settings.limits), self._lever,
+                self.settings.stop_deceleration)
+        begin, preview = self._stop
+        return Setpoint(np.zeros(3), preview, begin)

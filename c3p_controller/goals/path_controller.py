@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Position control along a path, with a preview for torque laws that use it.
+
+The reference begins at the robot's place along the path, so that there is no lag to make up after
+casters have turned, and moves with
+
+    v ← min(v + a dt, K, ω_max/|dφ/dσ|, √(2 a_b (L − σ)), k (L − σ))
+
+until it rests at the end; before a bend it brakes with a_b. The commanded twist is that of the
+reference in ``base_link``, with the exponential law of the papers across the path and in yaw.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from c3p_controller.goals.path import Line, Path, closest
+from c3p_controller.goals.position_command import (
+    PositionCommand,
+    PositionLaw,
+    body_twist,
+    checked_goal,
+    exponential,
+)
+from c3p_controller.torque_law import Preview
+from c3p_description.model import Array
+from c3p_kinematics.se2 import wrap
+
+
+@dataclass(frozen=True)
+class PathGains:
+    """
+    Speed profile along a path, and goal zone: parameters of the node and its group path.
+
+    In the equations `speed` is K, `acceleration` a, `deceleration` a_b, `approach` k,
+    `line_approach` μ_⊥, `yaw_gain` K_Φ and `yaw_rate` ω_max. Inside the zone the robot approaches
+    the goal to `stop_distance` and `stop_yaw` and then stops until it leaves the zone.
+    """
+
+    speed: float = 0.5
+    acceleration: float = 0.8
+    deceleration: float = 1.0
+    approach: float = 8.0
+    line_approach: float = 2.0
+    yaw_gain: float = 1.0
+    yaw_rate: float = 1.5
+    goal_tolerance: float = 0.05
+    yaw_tolerance: float = 0.15
+    stop_distance: float = 0.0008
+    stop_yaw: float = 0.02
+    horizon: float = 1.2
+
+
+# time between the points of the preview, s
+SPACING = 0.05
+
+
+class PathController(PositionLaw):
+    """Travels along a path to its end; the memory is the path and the place along it."""
+
+    def __init__(self, gains: PathGains) -> None:
+        """Start without a path; the horizon of `gains` stays."""
+        super().__init__(gains)
+        self.path: Path | None = None
+        self._sigma, self._there = 0.0, False
+        self._times = SPACING * np.arange(int(round(gains.horizon / SPACING)) + 1)
+
+    def set_goal(self, goal: Array, pose: Array) -> None:
+        """Drive straight from `pose` to `goal`, both (x, y, yaw) in the odometry frame."""
+        self.set_path(Line(np.array(pose, float), checked_goal(goal)))
+
+    def set_path(self, path: Path) -> None:
+        """Travel along `path` from its begin."""
+        self.path = path
+        self.goal = path.at(np.array([path.length]))[0][0]
+        self._sigma, self._there = 0.0, False
+
+    def cancel(self) -> None:
+        """Forget the path."""
+        self.goal, self.path, self.preview = None, None, None
+
+    def step(self, pose: Array, twist: Array | None = None) -> PositionCommand | None:
+        """
+        Return the command at the odometry's `pose` (3,), None without a path.
+
+        The measured `twist` (3,) in ``base_link`` is zero when omitted. The attribute `preview`
+        belongs to the command.
+        """
+        if self.path is None:
+            return None
+        gains, twist = self.gains, np.zeros(3) if twist is None else twist
+        _, distance, yaw_error = self._errors(pose)
+        self._sigma = closest(self.path, pose, self._sigma)
+        ending = self.path.length - self._sigma < gains.goal_tolerance
+        in_zone = (ending and distance <= gains.goal_tolerance
+                   and abs(yaw_error) <= gains.yaw_tolerance)
+        # arrival needs less error than the zone has, so that noise does not toggle it
+        self._there = in_zone and (self._there or (
+            distance <= gains.stop_distance and abs(yaw_error) <= gains.stop_yaw))
+        places, allowed = self._allowed()
+        self.preview = self._sample(pose, twist, places, allowed)
+        command = np.zeros(3) if self._there else self._twist(pose, float(allowed[0]))
+        return PositionCommand(command, distance, yaw_error, in_zone)
+
+    def _sample(self, pose: Array, twist: Array, places: Array, allowed: Array) -> Preview:
+        """Return the preview: the speed profile integrated from the present motion on."""
+        gains, length = self.gains, self.path.length
+        c, s = math.cos(pose[2]), math.sin(pose[2])
+        floor = np.array([c * twist[0] - s * twist[1], s * twist[0] + c * twist[1], twist[2]])
+        _, rate = self.path.at(np.array([self._sigma]))
+        # present speed along the path; where the platform only turns, that of σ
+        planar = float(rate[0, :2] @ rate[0, :2])
+        speed = float(floor[:2] @ rate[0, :2]) / planar if planar > 0.25 else (
+            floor[2] / rate[0, 2] if rate[0, 2] else 0.0)
+        speed = min(max(speed, 0.0), float(allowed[0]))
+        times = self._times
+        sigma, rates = np.empty(len(times)), np.empty(len(times))
+        here = self._sigma
+        for k in range(len(times)):
+            sigma[k], rates[k] = here, speed
+            left = length - here
+            speed = min(speed + gains.acceleration * SPACING,
+                        float(np.interp(here + SPACING * speed, places, allowed)),
+                        math.sqrt(2.0 * gains.deceleration * left), gains.approach * left)
+            here = min(here + SPACING * 0.5 * (rates[k] + speed), length)
+        poses, slopes = self.path.at(sigma)
+        # a bend may begin between two places
+        rates = np.minimum(rates, self._in_bend(slopes))
+        return Preview(times, poses, slopes * rates[:, None])
+
+    def _in_bend(self, slopes: Array) -> Array:
+        """Return the speed along the path (k,) that derivatives by σ (k, 3) allow, m/s."""
+        gains, bend = self.gains, np.abs(slopes[:, 2])
+        return np.divide(gains.yaw_rate, bend, out=np.full(len(bend), gains.speed),
+                         where=bend * gains.speed > gains.yaw_rate)
+
+    def _allowed(self) -> tuple[Array, Array]:
+        """Return places σ within reach, and the speed along the path that bends allow there."""
+        gains, here = self.gains, self._sigma
+        places = np.linspace(here, min(here + gains.speed * gains.horizon, self.path.length),
+                             len(self._times))
+        speed = self._in_bend(self.path.at(places)[1])
+        step = 2.0 * gains.deceleration * (places[1] - places[0])
+        for k in range(len(places) - 2, -1, -1):
+            speed[k] = min(speed[k], math.sqrt(speed[k + 1]**2 + step))
+        return places, speed
+
+    def _twist(self, pose: Array, allowed: float) -> Array:
+        """Return the twist of the reference, with the correction back to the path."""
+        gains = self.gains
+        here, rate = self.path.at(np.array([self._sigma]))
+        left = self.path.length - self._sigma
+        speed = min(allowed, math.sqrt(2.0 * gains.deceleration * left),
+                    gains.approach * left)
+        gap = here[0] - pose
+        velocity = speed * rate[0, :2] + np.array([
+            exponential(gap[0], gains.speed, gains.line_approach),
+            exponential(gap[1], gains.speed, gains.line_approach)])
+        velocity *= min(1.0, gains.speed / max(math.hypot(*velocity), 1e-12))
+        turn = speed * rate[0, 2] + gains.yaw_gain * float(wrap(gap[2]))
+        turn = min(max(turn, -gains.yaw_rate), gains.yaw_rate)
+        return body_twist(velocity, turn, pose[2])

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Publishers of a drive: ``cmd_vel``, preceded by the preview; discovery of their subscribers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import Twist, TwistStamped
+from rclpy.node import Node
+from trajectory_msgs.msg import MultiDOFJointTrajectory
+
+from c3p_controller.goals.position_command import PositionCommand
+from c3p_controller.goals.rearm import Opening
+from c3p_controller.torque_law import Preview
+from c3p_ros.finite import check_finite
+from c3p_ros.messages import fill_twist, ns_to_stamp
+from c3p_ros.node import LATEST
+from c3p_ros.wire import TrajectoryWriter
+
+# time within which processes discover each other after the start, s
+DISCOVERY = 3.0
+# after a subscriber is matched, publish zeros for this long, s; discovery is not symmetric
+OPENING = 0.3
+
+
+class Listeners:
+    """Matched subscribers of a publisher, which exists since `now`, s."""
+
+    def __init__(self, publisher: Any, now: float) -> None:
+        """Start without subscribers."""
+        self._publisher, self._start, self._most = publisher, now, 0
+
+    def matched(self) -> bool:
+        """Return whether a subscriber is matched now."""
+        return self._publisher.get_subscription_count() > 0
+
+    def found(self, now: float) -> bool:
+        """
+        Return whether a subscriber was matched since the last call.
+
+        The first one counts at any time. Further ones count only soon after the start, when the
+        robot may be discovered after a recorder; a later one was restarted.
+        """
+        # with simulated time the start was before any clock
+        self._start = self._start or now
+        count, most = self._publisher.get_subscription_count(), self._most
+        self._most = max(count, most)
+        return count > most and (most == 0 or now - self._start < DISCOVERY)
+
+
+class DriveCommands:
+    """
+    Publishers of ``cmd_vel``, `stamped` or not, and with `preview` of ``reference_trajectory``.
+
+    Attributes
+    ----------
+    listeners : Listeners
+        Of ``cmd_vel``.
+    opening : Opening
+        Schedule of the zero commands.
+    """
+
+    def __init__(self, node: Node, stamped: bool, preview: bool, now: float) -> None:
+        """Create the publishers."""
+        self._stamped = stamped
+        self._preview = node.create_publisher(
+            MultiDOFJointTrajectory, 'reference_trajectory', LATEST) if preview else None
+        self._write: TrajectoryWriter | None = None
+        self._frames = '', ''
+        self._command = node.create_publisher(TwistStamped if stamped else Twist, 'cmd_vel',
+                                              LATEST)
+        self.listeners, self.opening, self._found = Listeners(self._command, now), Opening(), 0.0
+
+    def look(self, now: float) -> None:
+        """Look for new subscribers at `now`, s, in each cycle, also without a goal."""
+        self._found = OPENING if self.listeners.found(now) else 0.0
+
+    def execute(self, command: PositionCommand, preview: Preview | None, twist: np.ndarray,
+                time: float, lock: str, stamp: int, frames: tuple[str, str]) -> None:
+        """
+        Publish a `command` with its `preview`, or zeros while the chain re-arms.
+
+        `twist` (3,) is measured, `time`, s, robot time, and `lock` that of the velocity
+        controller; `stamp` and `frames` are as for `send`, with its errors.
+        """
+        self.opening.matched(time, self._found, self.listeners.matched())
+        moves = bool(command.twist.any()) and not command.reached
+        if self.opening.zeros(time, twist, moves, lock):
+            self.send(np.zeros(3), stamp, frames)
+        else:
+            self.send(command.twist, stamp, frames, preview)
+
+    def send(self, twist: np.ndarray, stamp: int, frames: tuple[str, str],
+             preview: Preview | None = None) -> None:
+        """
+        Publish a twist (3,), m/s and rad/s, and before it the preview of its `stamp`, ns.
+
+        `frames` are those of the odometry and of the robot; the twist is in the latter.
+
+        Raises
+        ------
+        PublishError
+            A number that is not finite; nothing is published.
+        """
+        check_finite('cmd_vel', 'twist', twist, ('vx', 'vy', 'yaw rate'))
+        if self._preview is not None and preview is not None:
+            if self._write is None or self._frames != frames:
+                self._write = TrajectoryWriter(*frames, preview.time, 'reference_trajectory')
+                self._frames = frames
+            self._preview.publish(self._write(stamp, preview.pose, preview.velocity))
+        if not self._stamped:
+            self._command.publish(fill_twist(Twist(), twist))
+            return
+        message = TwistStamped()
+        message.header.stamp, message.header.frame_id = ns_to_stamp(stamp), frames[1]
+        fill_twist(message.twist, twist)
+        self._command.publish(message)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sources and locks of the mux, from parameters in the format of the package twist_mux."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.node import Node
+
+from c3p_controller.command_lock import Lock
+from c3p_controller.twist_mux import Input
+from c3p_description.reading.files import share_file
+from c3p_ros.parameters import overrides_of
+from c3p_ros.schema import ParameterError
+
+# groups of the parameter file, and required fields of their entries
+TOPICS, LOCKS = 'topics', 'locks'
+FIELDS = {'topic': str, 'timeout': float, 'priority': int}
+# optional field of a lock
+START = {'start': str}
+
+
+def declared_inputs(node: Node) -> tuple[list[Input], list[Lock]]:
+    """
+    Declare and return the sources and the locks of a mux, the shipped ones by default.
+
+    Raises
+    ------
+    ParameterError
+        A missing or unknown field, or one of another type.
+    """
+    given: dict[str, dict[str, Any]] = {TOPICS: {}, LOCKS: {}}
+    for name, parameter in overrides_of(node).items():
+        group, _, rest = name.partition('.')
+        if group in given and parameter.value is not None:
+            given[group][rest] = parameter.value
+    if not any(given.values()):
+        given = shipped()
+    fixed = ParameterDescriptor(read_only=True)
+    for group, entries in given.items():
+        for key, value in entries.items():
+            node.declare_parameter(f'{group}.{key}', value, fixed)
+    return sources_of(given[TOPICS]), locks_of(given[LOCKS])
+
+
+def sources_of(entries: Mapping[str, Any]) -> list[Input]:
+    """Return the sources of ``{'NAME.FIELD': value}``, in the order of their names."""
+    return [Input(name, **fields) for name, fields in _read(entries, TOPICS, {})]
+
+
+def locks_of(entries: Mapping[str, Any]) -> list[Lock]:
+    """Return the locks of ``{'NAME.FIELD': value}``, in the order of their names."""
+    return [Lock(name, **fields) for name, fields in _read(entries, LOCKS, START)]
+
+
+def _read(entries: Mapping[str, Any], where: str, optional: Mapping[str, type]
+          ) -> list[tuple[str, dict[str, Any]]]:
+    """Return the checked fields of each entry of a group."""
+    found: dict[str, dict[str, Any]] = {}
+    kinds = {**FIELDS, **optional}
+    for key, value in entries.items():
+        name, _, field = key.rpartition('.')
+        kind = kinds.get(field)
+        if not name or kind is None:
+            raise ParameterError(f'{where}.{key}: unknown; an entry has {", ".join(kinds)}')
+        # an integer is accepted for seconds
+        value = float(value) if kind is float and type(value) is int else value
+        if type(value) is not kind:
+            raise ParameterError(f'{where}.{key} = {value!r}: must be of type {kind.__name__}')
+        found.setdefault(name, {})[field] = value
+    for name, fields in found.items():
+        if missing := [field for field in FIELDS if field not in fields]:
+            raise ParameterError(f'{where}.{name}: {", ".join(missing)} missing')
+    return sorted(found.items())
+
+
+def shipped() -> dict[str, dict[str, Any]]:
+    """Return ``{group: {'NAME.FIELD': value}}`` of config/twist_mux.yaml."""
+    content = yaml.safe_load(share_file('config/twist_mux.yaml').read_text(encoding='utf-8'))
+    (node,) = content.values()
+    return {group: {f'{name}.{field}': value for name, entry in
+                    node['ros__parameters'][group].items() for field, value in entry.items()}
+            for group in (TOPICS, LOCKS)}

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Limits of wheel torques: scaling, braking and traction control.
+
+Traction control reduces the torque of a slipping wheel and restores it as the wheel grips. The
+slip of a driven wheel is its rim speed minus the speed of the floor below it,
+
+    ``s_i = r_i θ̇_x,i − Rx_i ν``,
+
+with the twist ν of the odometry, which excludes spinning wheels (c3p_kinematics/grip.py). When
+|s_i| passes a threshold, the limit of the wheel falls to a fraction of the torque that the floor
+did not transmit. A damping torque brings the spinning wheel back to the speed of the floor. After
+the slip the limit is held and then rises at a constant rate, so the next slip on the same floor
+begins with less torque. Slip that control cannot end and overspeed are faults: the caller stops
+the robot and reports the text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from c3p_controller.torque_law import Sensed, Setpoint, TorqueLaw
+from c3p_description.model import Array, CasterRobot
+from c3p_dynamics.traction import torque_bounds, traction_report
+from c3p_kinematics.casters import wheel_jacobian
+
+# time constant with which the damping torque ends the spin of a free wheel, s: three times the
+# latency of the loop
+SPIN_TIME = 0.03
+
+# longest overspeed: a late sample makes the rate of one look too high, s
+OVERSPEED_TIME = 0.05
+
+
+def limit_torque(torque: Array, limit: Array) -> Array:
+    """
+    Return the torques within their limits, all scaled by one factor.
+
+    One factor keeps the direction of the wrench; clipping each wheel separately would turn it. A
+    wheel with the limit 0 gets zero and does not affect the factor.
+
+    Examples
+    --------
+    >>> limit_torque(np.array([2.0, 1.0, 0.5]), np.array([1.0, 1.0, 0.0]))
+    array([1. , 0.5, 0. ])
+    """
+    over = (np.abs(torque) > limit) & (limit > 0.0)
+    factor = float(np.min(limit[over] / np.abs(torque[over]))) if over.any() else 1.0
+    # rounding of the factor must not pass a limit
+    return np.clip(factor * torque, -limit, limit)
+
+
+def braking_torque(robot: CasterRobot, wheel_rate: Array, damping: float, standstill_speed: float
+                   ) -> Array:
+    """
+    Return torques (n,) N·m of ``-damping θ̇_x`` against the wheels' rates, within the limits.
+
+    A wheel is at rest below the rim speed `standstill_speed`, m/s, and its torque then exactly
+    zero, so that drives that require a zero command re-arm. `wheel_rate` is in rad/s, `damping` in
+    N·m·s/rad.
+
+    Examples
+    --------
+    >>> robot = CasterRobot.regular(0.343, [0.5, 2.6, 4.7], 0.04, 0.04, 30.0, 3.51)
+    >>> braking_torque(robot, np.array([2.0, -2.0, 0.1]), 0.1, 0.005)
+    array([-0.2,  0.2,  0. ])
+    """
+    moves = robot.driven & (np.abs(wheel_rate) * robot.wheel_radius >= standstill_speed)
+    return limit_torque(np.where(moves, -damping * wheel_rate, 0.0), torque_bounds(robot))
+
+
+@dataclass(frozen=True)
+class TractionSettings:
+    """
+    Thresholds and times of traction control: the parameters of the group traction.
+
+    A wheel slips above ``slip_speed + slip_fraction·|Rx ν|``, and grips again below half. A
+    gripping wheel faster than `overspeed` times its ``wheel_rate_limit`` for `OVERSPEED_TIME` is a
+    fault. velocity_controller_parameters.yaml describes the others, with units.
+    """
+
+    slip_speed: float = 0.05
+    slip_fraction: float = 0.05
+    cut: float = 0.5
+    least: float = 0.04
+    hold: float = 0.3
+    recovery: float = 4.0
+    patience: float = 0.5
+    overspeed: float = 1.2
+
+
+    def __post_init__(self) -> None:
+        """Reject invalid values."""
+        for name in ('slip_speed', 'recovery', 'patience', 'overspeed'):
+            if not 0.0 < getattr(self, name) < np.inf:
+                raise ValueError(f'{name} = {getattr(self, name)}: must be finite and greater '
+                                 'than zero')
+        for name in ('slip_fraction', 'cut', 'least', 'hold'):
+            if not 0.0 <= getattr(self, name) < np.inf:
+                raise ValueError(f'{name} = {getattr(self, name)}: must be finite and not '
+                                 'negative')
+
+
+class TractionControl:
+    """
+    Torque limits of the wheels from their slip; the memory is the limit of each wheel.
+
+    Attributes
+    ----------
+    limit : (n,) array, N·m
+        Present limit of each wheel; at most `torque_bounds` of the robot.
+    slipping : (n,) bool array
+    fault : str
+        Reason for which the robot must stop; '' without a fault.
+
+    Examples
+    --------
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51,
+    ...                             torque_limit=1.2)
+    >>> control, still = TractionControl(robot), np.zeros(3)
+    >>> control.update(Sensed(0.0, still, np.array([0.0, 0.0, 20.0]), still, still),
+    ...                np.array([0.0, 0.0, 1.0]), 0.005)
+    >>> control.limit, control.slipping
+    (array([1.2, 1.2, 0.5]), array([False, False,  True]))
+    """
+
+    def __init__(self, robot: CasterRobot, settings: TractionSettings | None = None) -> None:
+        """Start with all wheels gripping."""
+        self.robot = robot
+        self.settings = settings or TractionSettings()
+        self.bound = torque_bounds(robot)
+        self._damping = robot.wheel_spin_inertia / SPIN_TIME
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget every slip."""
+        n = self.robot.count
+        self.limit, self.slipping, self.fault = self.bound.copy(), np.zeros(n, bool), ''
+        self._spin = np.zeros(n)
+        self._gripped, self._slipped, self._fast = np.full(n, np.inf), np.zeros(n), np.zeros(n)
+
+    def warm_up(self) -> None:
+        """Compile the kernels."""
+        zero = np.zeros(self.robot.count)
+        self.update(Sensed(0.0, zero, zero, np.zeros(3), np.zeros(3)), zero, SPIN_TIME)
+        self.reset()
+
+    def update(self, sensed: Sensed, torque: Array, dt: float) -> None:
+        """Process a cycle, `dt` s after the last one, with the `torque` (n,) N·m since then."""
+        s, robot = self.settings, self.robot
+        radius = robot.wheel_radius
+        # J_x has the rows Rx/r
+        rolling = wheel_jacobian(robot, sensed.steering) @ sensed.twist
+        self._spin = sensed.wheel_rate - rolling
+        slip = np.abs(self._spin) * radius
+        # a wheel that slips grips again below half the threshold: hysteresis against chattering
+        threshold = s.slip_speed + s.slip_fraction * np.abs(rolling) * radius
+        slips = robot.driven & (slip > np.where(self.slipping, 0.5, 1.0) * threshold)
+        # begin of a slip: cut the limit
+        begins = slips & ~self.slipping
+        cut = np.maximum(s.cut * np.minimum(self.limit, np.abs(torque)), s.least * self.bound)
+        self.limit = np.where(begins, np.minimum(cut, self.limit), self.limit)
+        # after the hold the limit rises
+        self._gripped = np.where(slips, 0.0, self._gripped + dt)
+        rises = self._gripped > s.hold
+        self.limit = np.where(rises, np.minimum(self.limit + self.bound * dt / s.recovery,
+                                                self.bound), self.limit)
+        # durations for the faults
+        self.slipping = slips
+        self._slipped = np.where(slips, self._slipped + dt, 0.0)
+        fast = ~slips & (np.abs(sensed.wheel_rate) > s.overspeed * robot.wheel_rate_limit)
+        self._fast = np.where(fast, self._fast + dt, 0.0)
+        self.fault = self._judge(sensed)
+
+    def apply(self, torque: Array) -> Array:
+        """Return `torque` within the limits; spinning wheels are slowed down to the floor."""
+        damped = np.where(self.slipping, -self._damping * self._spin, 0.0)
+        return np.clip(np.clip(torque, -self.limit, self.limit) + damped, -self.bound, self.bound)
+
+    def stronger(self) -> str:
+        """Return a report of the motors that are stronger than their tyres, '' without one."""
+        return traction_report(self.robot)
+
+    def describe(self) -> str:
+        """Return the fault, or the wheels that slip or are limited; '' while all wheels grip."""
+        if self.fault:
+            return self.fault
+        names = self.robot.wheel_joints
+        slipping = ', '.join(names[i] for i in np.flatnonzero(self.slipping))
+        if slipping:
+            return f'{slipping} slips: torque reduced'
+        limited = [f'{names[i]} {self.limit[i]:.2f} of {self.bound[i]:.2f} N·m'
+                   for i in np.flatnonzero(self.limit < self.bound)]
+        return f'grip returns: {", ".join(limited)}' if limited else ''
+
+    def _judge(self, sensed: Sensed) -> str:
+        patience, driven = self.settings.patience, self.robot.driven
+        together = float(self._slipped[driven].min())
+        if together > patience:
+            return (f'all driven wheels have slipped for {together:.1f} s: the floor transmits '
+                    'less than the torque needed')
+        fastest = int(np.argmax(self._fast))
+        if self._fast[fastest] > OVERSPEED_TIME:
+            return (f'{self.robot.wheel_joints[fastest]} turns at '
+                    f'{sensed.wheel_rate[fastest]:.1f} rad/s: at most {self.settings.overspeed:g} '
+                    f'times its limit of {self.robot.wheel_rate_limit[fastest]:g} rad/s')
+        longest = int(np.argmax(self._slipped))
+        if self._slipped[longest] > 4.0 * patience:
+            return (f'{self.robot.wheel_joints[longest]} has slipped for '
+                    f'{self._slipped[longest]:.1f} s')
+        return ''
+
+
+class GrippingLaw:
+    """
+    Torque law under traction control: the one place that applies it.
+
+    `sent` (n,), N·m, are the last torques of the wheels.
+    """
+
+    def __init__(self, law: TorqueLaw, traction: TractionControl) -> None:
+        """Start without torque."""
+        self.law, self.traction = law, traction
+        self.sent = np.zeros(traction.robot.count)
+
+    def reset(self, sensed: Sensed | None = None) -> None:
+        """Forget the past of the law; the limits of the floor stay."""
+        self.law.reset(sensed)
+        self.sent = np.zeros(self.traction.robot.count)
+
+    def begin(self, sensed: Sensed, dt: float) -> None:
+        """Update the slip `dt` seconds after the last torques and hand the limits to the law."""
+        self.traction.update(sensed, self.sent, dt)
+        self.law.limit = self.traction.limit
+
+    def apply(self, torque: Array) -> Array:
+        """Return the torques of the law within the limits; they are sent now."""
+        self.sent = self.traction.apply(torque)
+        return self.sent
+
+    def step(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
+        """Return the wheel torques (n,) N·m; parameters as in `TorqueLaw.step`."""
+        self.begin(sensed, dt)
+        return self.apply(self.law.step(sensed, setpoint, dt))

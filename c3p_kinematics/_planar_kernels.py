@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
+"""
+Compiled planar kinematics: SE(2), casters and the rigid fit; plain arrays, no checks.
+
+Public sides: se2.py and casters.py. Poses and steps are rows (x, y, yaw); the leading axis of
+`*_each` is the batch. `geometry` has rows ``[hip x, hip y, d, r]``; `steering` is θ_s (n,);
+`twist` is (vx, vy, ω) in ``base_link``. For every caster, with e = (−sin θ, cos θ) the rolling
+direction and a = (cos θ, sin θ) the axle, the pivot moves with ``s = e·v_pivot = Rx ν`` and
+``u = a·v_pivot = Ra ν``. `contact` (n, 2) is the velocity of each contact point [along, across]
+its wheel, m/s.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from c3p_kinematics.compiled import kernel
+
+TURN = 2.0 * math.pi
+
+# below this angle [rad] the series is used; its first dropped term is 1e-2⁸/9! = 3e-22
+SMALL_ANGLE = 1e-2
+
+# fraction of its diagonal below which a Cholesky pivot is rounding: contact points nearer to each
+# other than 1e-7 of their distance from the origin, or of the caster offset, count as one
+RANK_TOLERANCE = 1e-14
+
+
+def wrap(angle):
+    """Return `angle`, a number or an array, in (−π, π]."""
+    rest = angle - TURN * np.rint(angle / TURN)
+    # rounding may leave the half-open interval by one unit in the last place
+    return rest + TURN * (rest <= -math.pi) - TURN * (rest > math.pi)
+
+
+# the same formula for one angle inside a kernel
+wrap_angle = kernel(wrap)
+
+
+@kernel
+def arc(angle):
+    """Return (sin φ/φ, (1 − cos φ)/φ) without cancellation."""
+    if abs(angle) < SMALL_ANGLE:
+        q = angle * angle
+        return (1.0 - q / 6.0 * (1.0 - q / 20.0 * (1.0 - q / 42.0)),
+                0.5 * angle * (1.0 - q / 12.0 * (1.0 - q / 30.0 * (1.0 - q / 56.0))))
+    half = math.sin(0.5 * angle)
+    return math.sin(angle) / angle, 2.0 * half * half / angle
+
+
+@kernel
+def half_cotangent(angle):
+    """Return (φ/2) cot(φ/2) for |φ| ≤ π."""
+    if abs(angle) < SMALL_ANGLE:
+        q = angle * angle
+        return 1.0 - q / 12.0 * (1.0 + q / 60.0 * (1.0 + q / 42.0))
+    return 0.5 * angle * math.cos(0.5 * angle) / math.sin(0.5 * angle)
+
+
+@kernel
+def exp_row(step, out):
+    """Write exp of one step (3,) into `out`."""
+    s, c = arc(step[2])
+    x, y = s * step[0] - c * step[1], c * step[0] + s * step[1]
+    out[0], out[1], out[2] = x, y, wrap_angle(step[2])
+
+
+@kernel
+def log_row(pose, out):
+    """Write the logarithm of one pose (3,) into `out`."""
+    yaw = wrap_angle(pose[2])
+    g, h = half_cotangent(yaw), 0.5 * yaw
+    x, y = g * pose[0] + h * pose[1], g * pose[1] - h * pose[0]
+    out[0], out[1], out[2] = x, y, yaw
+
+
+@kernel
+def compose_row(a, b, out):
+    """Write the product of two poses (3,) into `out`, which may be `a` or `b`."""
+    c, s = math.cos(a[2]), math.sin(a[2])
+    x, y = a[0] + c * b[0] - s * b[1], a[1] + s * b[0] + c * b[1]
+    out[0], out[1], out[2] = x, y, wrap_angle(a[2] + b[2])
+
+
+@kernel
+def integrate_row(pose, step, out):
+    """Write pose · exp(step) into `out`, which may be `pose`."""
+    moved = np.empty(3)
+    exp_row(step, moved)
+    compose_row(pose, moved, out)
+
+
+@kernel
+def exp_each(step, out):
+    """Apply `exp_row` to each row."""
+    for b in range(len(out)):
+        exp_row(step[b], out[b])
+
+
+@kernel
+def log_each(pose, out):
+    """Apply `log_row` to each row."""
+    for b in range(len(out)):
+        log_row(pose[b], out[b])
+
+
+@kernel
+def compose_each(first, second, out):
+    """Apply `compose_row` to each row."""
+    for b in range(len(out)):
+        compose_row(first[b], second[b], out[b])
+
+
+@kernel
+def integrate_each(pose, step, out):
+    """Apply `integrate_row` to each row."""
+    for b in range(len(out)):
+        integrate_row(pose[b], step[b], out[b])
+
+
+@kernel
+def first_not_finite(vectors):
+    """Return the first row of `vectors` (B, k) with a number that is not finite, or −1."""
+    for b in range(len(vectors)):
+        for value in vectors[b]:
+            if not math.isfinite(value):
+                return b
+    return -1
+
+
+@kernel
+def rows(geometry, steering, rolling, axle):
+    """Write the rows ``Rx`` into `rolling` and ``Ra`` into `axle`, both (n, 3)."""
+    for i in range(len(steering)):
+        c, s = math.cos(steering[i]), math.sin(steering[i])
+        x, y = geometry[i, 0], geometry[i, 1]
+        # v_pivot = v + ω ẑ×m with ẑ×m = (−y, x)
+        rolling[i, 0], rolling[i, 1], rolling[i, 2] = -s, c, s * y + c * x
+        axle[i, 0], axle[i, 1], axle[i, 2] = c, s, s * x - c * y
+
+
+@kernel
+def jacobians(geometry, steering, wheel, steer, contact):
+    """Write ``Rx/r``, ``−Ra/d − [0 0 1]`` and ``−Ra/d``; leading axis is the batch."""
+    for b in range(len(steering)):
+        rows(geometry, steering[b], wheel[b], contact[b])
+        for i in range(steering.shape[1]):
+            for j in range(3):
+                wheel[b, i, j] /= geometry[i, 3]
+                contact[b, i, j] /= -geometry[i, 2]
+                steer[b, i, j] = contact[b, i, j]
+            steer[b, i, 2] -= 1.0
+
+
+@kernel
+def rates(geometry, steering, twist, wheel_rate, steering_rate, contact_rate):
+    """Write θ̇_x, θ̇_s, θ̇_c of a rigid motion without slip; leading axis is the batch."""
+    for b in range(len(steering)):
+        vx, vy, w = twist[b, 0], twist[b, 1], twist[b, 2]
+        for i in range(steering.shape[1]):
+            c, s = math.cos(steering[b, i]), math.sin(steering[b, i])
+            px, py = vx - w * geometry[i, 1], vy + w * geometry[i, 0]
+            wheel_rate[b, i] = (c * py - s * px) / geometry[i, 3]
+            contact_rate[b, i] = -(c * px + s * py) / geometry[i, 2]
+            steering_rate[b, i] = contact_rate[b, i] - w
+
+
+@kernel
+def accelerations(geometry, steering, twist, accel, wheel_accel, steering_accel):
+    """Write θ̈_x = J_x ν̇ − θ̇_s u/r and θ̈_s = J_s ν̇ − θ̇_s s/d; leading axis is the batch."""
+    for b in range(len(steering)):
+        vx, vy, w = twist[b, 0], twist[b, 1], twist[b, 2]
+        ax, ay, aw = accel[b, 0], accel[b, 1], accel[b, 2]
+        for i in range(steering.shape[1]):
+            c, s = math.cos(steering[b, i]), math.sin(steering[b, i])
+            x, y, d, r = geometry[i, 0], geometry[i, 1], geometry[i, 2], geometry[i, 3]
+            px, py = vx - w * y, vy + w * x
+            along, across = c * py - s * px, c * px + s * py
+            rate = -across / d - w
+            qx, qy = ax - aw * y, ay + aw * x
+            # dRx/dθ = −Ra and dRa/dθ = Rx
+            wheel_accel[b, i] = (c * qy - s * qx - rate * across) / r
+            steering_accel[b, i] = -(c * qx + s * qy + rate * along) / d - aw
+
+
+@kernel
+def solve3(a, b, x):
+    """
+    Solve the symmetric positive definite ``a x = b`` (3, 3) by Cholesky; return the last pivot.
+
+    A matrix without full rank (a pivot below RANK_TOLERANCE of its diagonal) gives nan and 0.
+    """
+    p00 = a[0, 0]
+    if p00 > 0.0:
+        l10, l20 = a[1, 0] / p00, a[2, 0] / p00
+        p11 = a[1, 1] - l10 * a[1, 0]
+        if p11 > RANK_TOLERANCE * a[1, 1]:
+            r21 = a[2, 1] - l20 * a[1, 0]
+            l21 = r21 / p11
+            p22 = a[2, 2] - l20 * a[2, 0] - l21 * r21
+            if p22 > RANK_TOLERANCE * a[2, 2]:
+                y0 = b[0]
+                y1 = b[1] - l10 * y0
+                y2 = b[2] - l20 * y0 - l21 * y1
+                x[2] = y2 / p22
+                x[1] = y1 / p11 - l21 * x[2]
+                x[0] = y0 / p00 - l10 * x[1] - l20 * x[2]
+                return math.sqrt(p22)
+    x[:] = np.nan
+    return 0.0
+
+
+@kernel
+def contact_rows(geometry, steering, rolling, axle):
+    """Write the rows of the contact velocities: `rolling` Rx and `axle` Ra + d [0 0 1]."""
+    rows(geometry, steering, rolling, axle)
+    for i in range(len(steering)):
+        axle[i, 2] += geometry[i, 2]
+
+
+@kernel
+def measured(geometry, wheel_rate, steering_rate, contact):
+    """Write r θ̇_x and −d θ̇_s of each caster, m/s."""
+    for i in range(len(wheel_rate)):
+        contact[i, 0] = geometry[i, 3] * wheel_rate[i]
+        contact[i, 1] = -geometry[i, 2] * steering_rate[i]
+
+
+@kernel
+def misfit(rolling, axle, contact, twist, residual):
+    """Write measured minus fitted contact velocities."""
+    for i in range(len(contact)):
+        residual[i, 0], residual[i, 1] = contact[i, 0], contact[i, 1]
+        for j in range(3):
+            residual[i, 0] -= rolling[i, j] * twist[j]
+            residual[i, 1] -= axle[i, j] * twist[j]
+
+
+@kernel
+def fit(geometry, steering, contact, weight, twist, residual, information):
+    """
+    Fit one twist (3,) to the contact velocities, `weight` (n,) for both directions.
+
+    The rigid-body fit of `least_squares` for one sample; the twist is nan if all contact points
+    coincide. `information` (3, 3) is the matrix of the normal equations.
+    """
+    n = len(steering)
+    rolling, axle, right = np.empty((n, 3)), np.empty((n, 3)), np.zeros(3)
+    contact_rows(geometry, steering, rolling, axle)
+    information[:] = 0.0
+    lever = 0.0
+    for i in range(n):
+        lever += weight[i] * geometry[i, 2] ** 2
+        for j in range(3):
+            right[j] += weight[i] * (rolling[i, j] * contact[i, 0] + axle[i, j] * contact[i, 1])
+            for k in range(3):
+                information[j, k] += weight[i] * (rolling[i, j] * rolling[i, k]
+                                                  + axle[i, j] * axle[i, k])
+    # the last pivot is what the contact points, apart from each other, measure of the yaw rate
+    if solve3(information, right, twist) ** 2 <= RANK_TOLERANCE * lever:
+        twist[:] = np.nan
+    misfit(rolling, axle, contact, twist, residual)
+
+
+@kernel
+def least_squares(geometry, steering, wheel_rate, steering_rate, weight,
+                  twist, residual, information):
+    """
+    Fit one rigid twist per row to the measured contact velocities, weights (B, n, 2).
+
+    Each caster gives two equations in metres per second, ``Rx ν = r θ̇_x`` along the wheel and
+    ``(Ra + d [0 0 1]) ν = −d θ̇_s`` across it: the velocity of the body-fixed point over the
+    contact. Together they are a rigid-body fit to n points, which has full rank whenever two
+    contact points differ. `residual` (n, 2) is measured minus fitted [along, across];
+    `information` (3, 3) is the matrix of the normal equations.
+    """
+    n = steering.shape[1]
+    right, contact = np.empty(3), np.empty((n, 2))
+    rolling, axle = np.empty((n, 3)), np.empty((n, 3))
+    for b in range(len(steering)):
+        contact_rows(geometry, steering[b], rolling, axle)
+        measured(geometry, wheel_rate[b], steering_rate[b], contact)
+        normal = information[b]
+        normal[:] = 0.0
+        right[:] = 0.0
+        lever = 0.0
+        for i in range(n):
+            lever += (weight[b, i, 0] + weight[b, i, 1]) * geometry[i, 2] ** 2
+            for j in range(3):
+                wx, wa = weight[b, i, 0] * rolling[i, j], weight[b, i, 1] * axle[i, j]
+                right[j] += wx * contact[i, 0] + wa * contact[i, 1]
+                for k in range(3):
+                    normal[j, k] += wx * rolling[i, k] + wa * axle[i, k]
+        if solve3(normal, right, twist[b]) ** 2 <= RANK_TOLERANCE * lever:
+            twist[b, :] = np.nan
+        misfit(rolling, axle, contact, twist[b], residual[b])
+
+
+@kernel
+def solve(geometry, steering, wheel_rate, steering_rate, weight, twist, residual, covariance):
+    """
+    Fit a twist; write its covariance for unit variance (3, 3); return variance, mean square speed.
+
+    The variance is ``Σ w|residual|²/(2n − 3)``, m²/s²; the mean square is of the contact speeds.
+    """
+    n = len(steering)
+    contact, information, column = np.empty((n, 2)), np.empty((3, 3)), np.zeros(3)
+    measured(geometry, wheel_rate, steering_rate, contact)
+    fit(geometry, steering, contact, weight, twist, residual, information)
+    # the inverse column by column; the mean of both halves is symmetric to the last bit
+    for j in range(3):
+        column[:] = 0.0
+        column[j] = 1.0
+        solve3(information, column, covariance[j])
+    for j in range(3):
+        for k in range(j):
+            covariance[j, k] = covariance[k, j] = 0.5 * (covariance[j, k] + covariance[k, j])
+    variance, power = 0.0, 0.0
+    for i in range(n):
+        variance += weight[i] * (residual[i, 0] ** 2 + residual[i, 1] ** 2) / (2 * n - 3)
+        power += (contact[i, 0] ** 2 + contact[i, 1] ** 2) / n
+    return variance, power

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Picture and film files: PNG, MP4 (H.264) and GIF."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from c3p_description.model import Array
+from c3p_viewers.screen import PictureError
+
+KINDS = ('mp4', 'gif')
+# colours of a GIF
+COLOURS = 96
+
+
+def check_film(kind: str) -> None:
+    """
+    Check that a kind of film can be written.
+
+    Raises
+    ------
+    PictureError
+        An unknown `kind`, or its writer is not installed.
+    """
+    if kind not in KINDS:
+        raise PictureError(f'film {kind}: must be one of {", ".join(KINDS)}')
+    if kind == 'mp4' and not all(importlib.util.find_spec(name)
+                                 for name in ('imageio', 'imageio_ffmpeg')):
+        raise PictureError('film mp4: needs imageio and its ffmpeg; install them with '
+                           '`pip install c3p[film]`, or take gif, which needs neither')
+
+
+class FilmWriter:
+    """
+    Writes pictures of one size as a film.
+
+    Parameters
+    ----------
+    path : str or Path
+        Ends in ``.mp4`` or ``.gif``; its directory is made.
+    rate : float, 1/s
+        Pictures per second of the film.
+
+    Raises
+    ------
+    PictureError
+        As `check_film`; also when ffmpeg does not start.
+    """
+
+    def __init__(self, path: str | Path, rate: float) -> None:
+        """Open the file."""
+        self._path, self._rate = Path(path), rate
+        kind = self._path.suffix[1:].lower()
+        check_film(kind)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._pictures: list[Image.Image] = []
+        self._writer: Any = None
+        if kind == 'mp4':
+            import imageio
+
+            try:
+                # H.264 as every browser shows it
+                self._writer = imageio.get_writer(self._path, fps=rate, codec='libx264',
+                                                  quality=8, macro_block_size=2)
+            except (ImportError, ValueError, OSError) as error:
+                raise PictureError(f'{path}: ffmpeg does not write ({error}); try gif') from None
+
+    def add(self, pixels: Array) -> None:
+        """Append a picture (height, width, 3) of uint8."""
+        if self._writer is not None:
+            self._writer.append_data(np.asarray(pixels))
+        else:
+            self._pictures.append(Image.fromarray(np.ascontiguousarray(pixels)).quantize(COLOURS))
+
+    def __enter__(self) -> FilmWriter:
+        """Return itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        """Complete the file."""
+        if self._writer is not None:
+            self._writer.close()
+        elif kind is None and self._pictures:
+            self._pictures[0].save(self._path, save_all=True, append_images=self._pictures[1:],
+                                   loop=0, duration=round(1000.0 / self._rate))
+
+
+def write_png(path: str | Path, pixels: Array) -> Path:
+    """Write a picture (height, width, 3) of uint8 and return its path; makes directories."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(np.ascontiguousarray(pixels)).save(path)
+    return path
