@@ -63,8 +63,8 @@ class GoalSource:
     Parameters
     ----------
     controller : PositionController, PathController or another with their methods
-        ``set_goal(goal, pose)`` and ``step(pose)`` or ``step(pose, twist)``; its `preview`, if any,
-        becomes that of the setpoint.
+        ``set_goal(goal, pose)`` and ``step(pose)`` or ``step(pose, twist)``; its `preview`, if
+        any, becomes that of the setpoint.
     goals : sequence of (3,) array_like, m and rad
     dwell, patience : float, s
     """
