@@ -164,7 +164,7 @@ class Pacing:
         return self._period * self._periods / real if real > 0.0 else math.nan
 
     def metrics(self) -> dict[str, str | int]:
-        """Return the figures for diagnostics."""
+        """Return the metrics for diagnostics."""
         shown = self.latency.metrics('latency')
         shown['late_p99_ms'] = f'{1e3 * self.lateness.quantile(0.99):.4f}'
         return {'cycles': self.cycles, 'answered': self.answered, 'overruns': self.overruns,
