@@ -163,7 +163,7 @@ def test_a_name_that_is_not_there_lists_the_names_there_are(tmp_path):
 
 
 @pytest.mark.parametrize(('name', 'options', 'words'), [
-    ('map.npy', {}, 'give spacing in m'),
+    ('map.npy', {}, 'set spacing in m'),
     ('map.npy', {'spacing': 0.5, 'height_range': (0, 1)}, 'leave out height_range'),
     ('map.npy', {'spacing': -0.5}, 'map.npy: HeightMap: spacing_x = -0.5'),
     ('map.png', {'spacing': 0.5}, 'set height_range'),
