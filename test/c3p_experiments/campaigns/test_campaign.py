@@ -110,7 +110,7 @@ def save_and_wait(file, save=store.ResultFile.save):
         print('saved', flush=True)
         sys.stdin.read()
 
-store.INTERVAL, store.SHARE, store.ResultFile.save = 0.0, float('inf'), save_and_wait
+store.INTERVAL, store.FRACTION, store.ResultFile.save = 0.0, float('inf'), save_and_wait
 main(sys.argv[1:])
 """
 
