@@ -112,7 +112,7 @@ def simulate_casters(options: SimOptions, announce: Callable[[str], None] = prin
         'ends', 'c3p.rviz'), announce)
     pose = node.plant.truth().pose
     return {'robot': options.robot, 'robot_time_s': node.plant.time, 'pose': pose.tolist(),
-            'cycles': node.cycles, 'answered': node.pace.answered, 'overruns': node.overruns,
+            'cycles': node.cycles, 'answered': node.pace.answered, 'overruns': node.pace.overruns,
             'realtime_factor_achieved': node.pace.achieved}
 
 

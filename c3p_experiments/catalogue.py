@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The experiments by name, what is printed about them, and what is wanted."""
+"""Catalogue of the experiments in the control loop, with printed values and acceptance bars."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from c3p_experiments.el_shenawy import goals, pages, velocities
 from c3p_experiments.loop.conditions import Bench, Conditions
 from c3p_experiments.loop.outcome import Experiment, Row
-from c3p_experiments.loop.report import table_figures, write_report
+from c3p_experiments.loop.report import table_rows, write_report
 
 CM = {'unit': 'cm', 'scale': 100.0}
 SECONDS = {'unit': 's'}
@@ -23,7 +23,7 @@ FINAL = Row('final_error_m', 'final error by odometry', **CM)
 TRUE_FINAL = Row('ground_truth_final_error_m', 'final error, true', **CM)
 SETTLED = Row('settled_time_s', 'within 0.5 cm by odometry after', **SECONDS)
 
-# only the predictive controller is slow enough to be asked how slow
+# step time: only the predictive controller has a bar
 EFFORT = (
     Row('solve_cpu_ms.p99', 'step of the law, p99, processor', 'ms', bars={'mpc': 2.0},
         stretch=0.5),
@@ -108,7 +108,7 @@ EXPERIMENTS = {e.name: e for e in (
                    PATH._replace(name='path error, largest of all'),
                    TRUE_FINAL._replace(name='final error, true, largest of all'), *EFFORT),
                runs=goals.DRIVES),
-    Experiment('pushes', '4 m while somebody pushes', 'ours', goals.pushes, pages.goal_page,
+    Experiment('pushes', '4 m with pushes', 'ours', goals.pushes, pages.goal_page,
                (*DRIVE, *EFFORT)),
     Experiment('slope', '4 m across a slope of 4°, from exactly singular steering', 'ours',
                goals.slope, pages.goal_page, (*DRIVE, *EFFORT), plants=('mujoco',)),
@@ -128,7 +128,7 @@ def experiment_for(name: str, plant: str) -> Experiment:
     Raises
     ------
     ValueError
-        There is none, or `plant` cannot do it; the text names those there are.
+        Unknown name, or a plant that the experiment does not support.
     """
     if name not in EXPERIMENTS:
         raise ValueError(f'experiment {name}: must be one of {", ".join(EXPERIMENTS)}')
@@ -142,37 +142,20 @@ def experiment_for(name: str, plant: str) -> Experiment:
 def run_experiment(name: str, conditions: Conditions, out: str | Path,
                    progress: Callable[[float], None] | None = None) -> dict[str, Any]:
     """
-    Do an experiment; write its page and its table.
+    Run the experiment `name` of `EXPERIMENTS` under `conditions`; write page and table into `out`.
 
-    Parameters
-    ----------
-    name : str
-        One of `EXPERIMENTS`.
-    conditions : Conditions
-    out : str or Path
-        Directory for ``NAME.png``, ``.pdf`` and ``.md``.
-    progress : callable, optional
-        Takes the number of runs done, with a part of the present one.
-
-    Returns
-    -------
-    dict
-        The figures, ready for JSON, with ``conditions``, ``table`` and ``files``.
-
-    Raises
-    ------
-    ValueError
-        An unknown experiment, or one that this plant cannot do.
+    `progress` takes the number of runs done, with the fraction of the present one. Returns the
+    metrics for JSON with ``conditions``, ``table`` and ``files``. Raises as `experiment_for`.
     """
     experiment = experiment_for(name, conditions.plant)
     bench = Bench(conditions, experiment.robot, progress)
     outcome = experiment.run(bench)
     base = Path(out) / name
     files = experiment.page(outcome, bench, experiment, base)
-    figures = {'experiment': name, 'title': experiment.title, 'source': experiment.source,
-               'conditions': bench.describe(), **outcome.figures,
-               'table': table_figures(experiment, outcome, conditions.controller)}
-    report = write_report(experiment, figures, base)
-    figures['files'] = {'picture': str(files[0]), 'picture_pdf': str(files[1]),
+    metrics = {'experiment': name, 'title': experiment.title, 'source': experiment.source,
+               'conditions': bench.describe(), **outcome.metrics,
+               'table': table_rows(experiment.rows, outcome.metrics, conditions.controller)}
+    report = write_report(experiment, metrics, base)
+    metrics['files'] = {'picture': str(files[0]), 'picture_pdf': str(files[1]),
                         'table': str(report)}
-    return figures
+    return metrics

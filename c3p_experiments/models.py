@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiments with other models than a robot on casters in a control loop, by name."""
+"""Catalogue of the experiments with models outside the caster-robot control loop."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 
 from c3p_experiments.auchter_moore import experiments as rough
 from c3p_experiments.kelly import experiments as constrained
-from c3p_experiments.loop.model_options import ModelOptions
-from c3p_experiments.loop.outcome import Row
+from c3p_experiments.loop.outcome import ModelOptions, Row
 from c3p_experiments.loop.report import table_rows, write_report
 from c3p_experiments.saha_angeles import experiment as agv
 
@@ -21,23 +20,22 @@ Progress = Callable[[float], None]
 @dataclass(frozen=True)
 class ModelExperiment:
     """
-    An experiment that is no drive of a robot on casters.
+    An experiment without a caster robot in a control loop.
 
     Attributes
     ----------
     name, title : str
     source : str
-        Where it is printed, or ``ours``.
+        Figure of the paper, or ``ours``.
     run : callable
-        Takes directory, `ModelOptions` and progress (a part of `runs`); writes ``NAME.png`` and
-        ``.pdf`` and returns the figures with ``reached`` and ``files``. What else
-        `catalogue.run_experiment` has is added where it is missing.
+        Takes directory, `ModelOptions` and progress (of `runs`); writes ``NAME.png`` and ``.pdf``,
+        returns the metrics with ``reached`` and ``files``. `completed` adds the rest.
     takes : tuple of str
-        The options that mean something to it.
+        Supported options.
     runs : int
-        How many runs it takes, for the progress bar.
+        Number of runs, for the progress bar.
     rows : tuple of Row
-        Of the table, unless the figures have one.
+        Of the table, unless the metrics have one.
     """
 
     name: str
@@ -63,47 +61,27 @@ MODELS = {e.name: e for e in (
 
 def check_options(experiment: ModelExperiment, given: Mapping[str, Any]) -> None:
     """
-    Refuse options that mean nothing to an experiment.
-
-    Parameters
-    ----------
-    experiment : ModelExperiment
-    given : mapping
-        Option → value, of those that were given.
+    Reject `given` options (option → value) that an experiment does not support.
 
     Raises
     ------
     ValueError
-        Names the options, and those that there are.
+        Names the unsupported and the supported options.
     """
     idle = [f'--{name}' for name in given if name not in experiment.takes]
     if idle:
-        there = ', '.join(f'--{name}' for name in experiment.takes) or 'none'
-        raise ValueError(f'experiment {experiment.name}: {", ".join(idle)} '
-                         f'{"means" if len(idle) == 1 else "mean"} nothing to it, which is no '
-                         f'drive in a control loop; leave out what is none of its options: '
-                         f'{there}')
+        supported = ', '.join(f'--{name}' for name in experiment.takes) or 'none'
+        raise ValueError(f'experiment {experiment.name} does not support {", ".join(idle)}; '
+                         f'supported: {supported}')
 
 
 def run_model(name: str, options: ModelOptions, out: str | Path,
               progress: Progress = lambda done: None) -> dict[str, Any]:
     """
-    Do an experiment with a model; write its page and its table.
+    Run the experiment `name` of `MODELS` with `options`; write its page and table into `out`.
 
-    Parameters
-    ----------
-    name : str
-        One of `MODELS`.
-    options : ModelOptions
-    out : str or Path
-        Directory for ``NAME.png``, ``.pdf`` and ``.md``.
-    progress : callable
-        Takes the number of runs done, with a part of the present one.
-
-    Returns
-    -------
-    dict
-        The figures, ready for JSON, with ``conditions``, ``table`` and ``files``.
+    `progress` takes the number of runs done. Returns the metrics for JSON with ``conditions``,
+    ``table`` and ``files``.
     """
     place = Path(out)
     place.mkdir(parents=True, exist_ok=True)
@@ -111,20 +89,15 @@ def run_model(name: str, options: ModelOptions, out: str | Path,
     return completed(model, model.run(place, options, progress), place)
 
 
-def completed(model: ModelExperiment, figures: Mapping[str, Any], place: Path) -> dict[str, Any]:
+def completed(model: ModelExperiment, metrics: Mapping[str, Any], place: Path) -> dict[str, Any]:
     """
-    Return the figures of an experiment with names, conditions, table and files, ready for JSON.
+    Return the metrics of an experiment with names, conditions, table and files, for JSON.
 
-    Parameters
-    ----------
-    model : ModelExperiment
-    figures : mapping
-        Files may be a list: picture and PDF.
-    place : Path
-        Directory where a table goes that is not written yet.
+    ``files`` may be a list: picture and PDF. A missing table is written into the directory
+    `place`.
     """
     out = {'experiment': model.name, 'title': model.title, 'source': model.source,
-           'conditions': {}, **figures}
+           'conditions': {}, **metrics}
     if 'table' not in out:
         out['table'] = table_rows(model.rows, out)
     if not isinstance(out['files'], dict):

@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Node: the motor cards and encoders of a robot, emulated, with a simulated robot behind them.
+Node: emulated motor cards and encoders with a simulated robot.
 
-Speaks CANopen on a bus, by default a pseudo terminal that the hardware interface opens as it would
-open a CAN adapter. The bus and the robot live in a thread of their own; the executor publishes
-``ground_truth/odom`` and diagnostics and takes faults.
+Communicates by CANopen on a bus, by default a pseudo terminal that the hardware interface opens
+like a CAN adapter. Bus and robot run in a thread; the executor publishes ``ground_truth/odom`` and
+diagnostics, and injects faults.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import can
-from nav_msgs.msg import Odometry
 from std_msgs.msg import String
 
 from c3p_hardware.emulator.absolute_encoder import EncoderCard
@@ -26,21 +24,21 @@ from c3p_hardware.transport.can_bus import BusAddress, open_bus
 from c3p_hardware.transport.serial_can import PtyBus
 from c3p_ros.cdr import MOST_TEXT
 from c3p_ros.diagnostics import OK, WARN
-from c3p_ros.messages import pose_numbers, twist_numbers
-from c3p_ros.node import RECORDED, RELIABLE, SuiteNode
+from c3p_ros.node import RELIABLE, SuiteNode
 from c3p_ros.parameters import ParameterError
 from c3p_ros.session import run
-from c3p_ros.wire import OdometryWriter
 from c3p_simulation.make_plant import plant_of_parameters, start_of_parameters
+from c3p_simulation.publishers import GroundTruthPublisher
+from c3p_simulation.worker import Worker
 
 HERE = Path(__file__).parent
 
-# what the word pty means as an interface
+# value of bus.interface for a pseudo terminal
 PTY = 'pty'
 
 
 class EmulatedCardsNode(SuiteNode):
-    """Adapter between parameters, topics and the emulated cards; owns their thread."""
+    """Adapter between parameters, topics and the emulated cards; runs their thread."""
 
     def __init__(self, **options: Any) -> None:
         """Switch the cards on."""
@@ -56,15 +54,12 @@ class EmulatedCardsNode(SuiteNode):
         except ValueError:
             self._bus.shutdown()
             raise
-        self._failure: Exception | None = None
-        self._stop = threading.Event()
-        self._write_truth = OdometryWriter('odom', 'base_link', 'ground_truth/odom')
-        self._truth_pub = self.create_publisher(Odometry, 'ground_truth/odom', RECORDED)
+        self._truth_pub = GroundTruthPublisher(self)
         self.create_subscription(String, '~/inject', self._on_inject, RELIABLE)
         self.create_timer(1.0 / values.truth_rate, self._publish_truth)
         self.watch(self._on_watch)
-        self._thread = threading.Thread(target=self._run, name='emulated cards', daemon=True)
-        self._thread.start()
+        self._worker = Worker('emulated cards', self.cards.run)
+        self._worker.start()
 
     def _open_bus(self, bus: Any) -> can.BusABC:
         if bus.interface != PTY:
@@ -91,17 +86,9 @@ class EmulatedCardsNode(SuiteNode):
 
     def destroy_node(self) -> None:
         """Stop the thread, close the bus, then the node."""
-        self._stop.set()
-        self._thread.join(timeout=2.0)
+        self._worker.stop()
         self._bus.shutdown()
         super().destroy_node()
-
-    def _run(self) -> None:
-        try:
-            self.cards.run(self._stop)
-        except Exception as error:
-            # raised again where the executor sees it: without this thread there are no cards
-            self._failure = error
 
     def _on_inject(self, message: String) -> None:
         try:
@@ -114,20 +101,17 @@ class EmulatedCardsNode(SuiteNode):
             self.get_logger().warning(f'injected: {message.data}')
 
     def _publish_truth(self) -> None:
-        truth = self.cards.truth
-        self.send(self._truth_pub, self._write_truth, self.now_ns(), pose_numbers(truth.pose),
-                  twist_numbers(truth.twist))
+        self._truth_pub.publish(self.now_ns(), self.cards.truth)
 
     def _on_watch(self) -> None:
-        if self._failure is not None:
-            raise self._failure
+        self._worker.check()
         faults = ' '.join(self.cards.present_faults)
         self.diagnostics.condition('faults', WARN if faults else OK,
                                    f'injected on purpose: {faults}' if faults else 'none')
 
 
 def _settings(values: Any) -> EmulatedDevices:
-    """Return the cards that the parameters describe."""
+    """Return the settings of the cards from the parameters."""
     numbered = {name: () if list(getattr(values, name)) == [0] else tuple(getattr(values, name))
                 for name in ('drive_ids', 'encoder_ids', 'drive_serials', 'encoder_serials')}
     return EmulatedDevices(

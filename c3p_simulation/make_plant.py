@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plants by name, with the sensors, the ground and the errors that they are to have."""
+"""Plants by name, with sensors, ground and model errors."""
 
 from __future__ import annotations
 
@@ -17,30 +17,29 @@ from c3p_simulation.plants.parameter_errors import ParameterErrors, perturbed
 from c3p_simulation.plants.plant import AnalyticPlant, JointSample, Plant
 from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
 
-# what each plant's robot has when nothing is said
+# default sensors of each plant
 PLANTS = {'analytic': SensorSettings.ideal(), 'mujoco': SensorSettings()}
 
 
 @dataclass(frozen=True)
 class PlantOptions:
     """
-    What a plant is to have.
+    Options of a plant.
 
     Attributes
     ----------
     friction : (n,) array_like or float
-        μ between tyres and ground; the analytic plant does not slip, whatever it is.
+        μ between tyres and ground; no effect on the analytic plant.
     slope, slope_direction : float, rad
-        The ground falls by `slope` towards `slope_direction`; not on the analytic plant.
+        Inclination of the ground and downhill direction; contact plant only.
     patches : tuple of FloorPatch
-        Parts of the floor with another μ; not on the analytic plant.
+        Parts of the floor with another μ; contact plant only.
     sensors : SensorSettings, optional
-        Else ideal ones on the analytic plant, and 2000 and 4096 counts with 10 ms of latency on
-        mujoco.
+        Default: ideal on the analytic plant, `SensorSettings()` on mujoco.
     errors : ParameterErrors, optional
-        How far the robot that moves is from the one described; else not at all.
+        Bounds of random model errors; default none.
     seed : int
-        Of the errors and of the sensors.
+        Of model errors and sensors.
     """
 
     friction: ArrayLike = 0.8
@@ -62,22 +61,22 @@ def make_plant(name: str, robot: CasterRobot | str | Path, options: PlantOptions
     name : str
         Of `PLANTS`.
     robot : CasterRobot, str or Path
-        As described, and as the controller knows it.
+        Description, the model of the controller.
     options : PlantOptions, optional
     shape_from : str or Path, optional
-        Parameter file that tells the heights of a `robot` that is a model (see `BodyShape`).
+        Parameter file with the heights of a `robot` that is a model (see `BodyShape`).
 
     Returns
     -------
     Plant
-        Its ``robot`` is the one that moves, errors included.
+        Its ``robot`` includes the model errors.
 
     Raises
     ------
     PlantError
         MuJoCo is not installed, or the robot cannot stand.
     ValueError
-        A name or an option that cannot be.
+        An invalid name or option.
 
     Examples
     --------
@@ -98,8 +97,8 @@ def make_plant(name: str, robot: CasterRobot | str | Path, options: PlantOptions
     elif options.patches:
         raise ValueError('patches: the analytic plant does not slip; choose the plant mujoco')
     elif options.slope:
-        raise ValueError(f'slope = {options.slope}: the analytic plant stands on level ground; '
-                         'choose the plant mujoco')
+        raise ValueError(f'slope = {options.slope}: the analytic plant is on level ground; choose '
+                         'the plant mujoco')
     else:
         plant = AnalyticPlant(true)
     sensors = options.sensors or PLANTS[name]
@@ -110,17 +109,17 @@ def make_plant(name: str, robot: CasterRobot | str | Path, options: PlantOptions
 
 def plant_of_parameters(values: Any, robot: CasterRobot, sensors: str = '') -> Plant:
     """
-    Return the plant that parameters of the simulation node describe, as `make_plant`.
+    Return the plant of the parameters of a node, as `make_plant`.
 
     Parameters
     ----------
     values : dataclass
-        Named as in ``plant_parameters.yaml`` and ``simulation_parameters.yaml``; with `sensors`
-        ideal those of the sensors are not needed.
+        Of ``plant_parameters.yaml`` and ``simulation_parameters.yaml``; with ideal `sensors` the
+        parameters of sensors are not needed.
     robot : CasterRobot
-        As described.
+        Description.
     sensors : str
-        In place of the parameter.
+        Overrides the parameter.
     """
     choice = sensors or values.sensors
     encoders = choice == 'encoders' or (choice == 'auto' and values.plant == 'mujoco')
@@ -136,19 +135,19 @@ def plant_of_parameters(values: Any, robot: CasterRobot, sensors: str = '') -> P
     options = PlantOptions(friction=values.friction, slope=values.slope,
                            slope_direction=values.slope_direction, sensors=sensed,
                            errors=errors if any(astuple(errors)) else None, seed=values.seed)
-    # a URDF says the heights in another form than a parameter file
+    # only parameter files have heights as parameters
     return make_plant(values.plant, robot, options,
                       None if values.robot_description else values.robot)
 
 
 def start_of_parameters(plant: Plant, values: Any) -> JointSample:
     """
-    Put the robot where the parameters ``start_pose`` and ``start_steering`` say, at rest.
+    Place the robot by the parameters ``start_pose`` and ``start_steering``, at rest.
 
     Raises
     ------
     ValueError
-        Neither one steering angle nor one per caster.
+        Number of steering angles neither 1 nor that of the casters.
     """
     steering, count = values.start_steering, plant.robot.count
     if len(steering) not in (1, count):

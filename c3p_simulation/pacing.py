@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-When the next cycle of a simulated robot begins, and which stamp it has. Time comes from outside.
+Pace and stamps of the cycles of a simulated robot; times are arguments.
 
-``strict`` follows the clock, as a robot does: a late cycle advances by all periods that passed,
-and the watchdogs see the delay. ``wait`` follows the clock while the computer keeps up, and
-otherwise waits: a cycle begins after the answer to the cycle before, so that the robot never runs
-ahead of its controllers. Robot time then falls behind the clock, and catches up at 1.25 times the
-pace at most.
+``strict`` follows the clock, as a robot does: a late cycle advances by all missed periods, and the
+watchdogs see the delay. ``wait`` also waits for the answer to the previous cycle, so that robot
+time never runs ahead of the controllers: on a busy computer it falls behind the clock, and catches
+up at 1.25 times the pace at most.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ OFF = 0.05
 
 class Pacing:
     """
-    Begins cycles at a pace, and waits for their answers where that is asked for.
+    Schedule of cycles by the clock and, with `waits`, by their answers.
 
     Parameters
     ----------
@@ -52,9 +51,9 @@ class Pacing:
     factor : float
         Robot time per real time.
     waits : bool
-        ``wait``; else ``strict``.
+        ``wait``, else ``strict``.
     now : float, s
-        Of a monotonic clock; the first cycle is due.
+        Monotonic time; the first cycle is due.
 
     Attributes
     ----------
@@ -63,11 +62,11 @@ class Pacing:
     waits : bool
         As given.
     deadline : float, s
-        When the next cycle is due.
+        Due time of the next cycle.
     cycles, overruns, answered : int
-        Cycles begun, periods that have begun late, and answers, since `count_afresh`.
+        Cycles, late periods and answers since `count_afresh`.
     latency, lateness : LatencyHistogram
-        From a cycle to its answer, and from a deadline to its cycle, both by the monotonic clock.
+        From a cycle to its answer, and from a deadline to its cycle.
 
     Examples
     --------
@@ -81,33 +80,33 @@ class Pacing:
     """
 
     def __init__(self, period: float, factor: float, waits: bool, now: float) -> None:
-        """Be due at `now`."""
+        """Set the first cycle due at `now`."""
         self._period, self.wall, self.waits = period, period / factor, waits
         self.deadline = self._schedule = self._begun = now
-        # without a first answer there is no controller to wait for
-        self._heard, self._newest = -math.inf, -1
+        # no controller to wait for before the first answer
+        self._answered, self._newest = -math.inf, -1
         self._waiting, self._sent = False, dict[int, float]()
         self.count_afresh(now)
 
     def start(self, now: float) -> None:
-        """Be due at `now`, s: what came before was no delay."""
+        """Set the next cycle due at `now`, s, and forget earlier delays."""
         self.deadline = self._schedule = self._begun = now
 
     def count_afresh(self, now: float) -> None:
-        """Begin the statistics again at `now`, s; what robot time is behind by then stays so."""
+        """Reset the statistics at `now`, s; the present lag of robot time stays."""
         self.latency, self.lateness = LatencyHistogram(), LatencyHistogram()
         self.overruns = self.answered = self.cycles = self._periods = 0
         self._since = self._until = now
         self._schedule = max(self._schedule, now)
 
     def left(self, now: float) -> float:
-        """Return how long the next cycle has to wait at `now`, s; an answer may shorten it."""
-        if self.waits and self._waiting and now - self._heard < PATIENCE:
+        """Return the waiting time of the next cycle at `now`, s; an answer may shorten it."""
+        if self.waits and self._waiting and now - self._answered < PATIENCE:
             return max(self.deadline - now, self._begun + CYCLE_PATIENCE - now, 0.0)
         return max(self.deadline - now, 0.0)
 
     def periods(self, now: float) -> int:
-        """Return how many periods a cycle at `now` moves on by, s; counts those that are late."""
+        """Return the number of periods of a cycle at `now`, s; counts late ones."""
         late = now - self.deadline
         self.lateness.add(late)
         missed = int(late / self.wall) if late > self.wall else 0
@@ -117,21 +116,21 @@ class Pacing:
             self.deadline = max(self._schedule, now + CATCH_UP * self.wall)
             return 1
         self._schedule = self.deadline = self.deadline + (1 + missed) * self.wall
-        # the rest is dropped: catching up with an hour would block the node
+        # longer delays are dropped: catching up with them would block the node
         return 1 + min(missed, int(LONGEST / self.wall))
 
     def sent(self, stamp: int, periods: int, now: float, answerable: bool = True) -> None:
         """
-        Take note that a cycle has been sent.
+        Record a sent cycle.
 
         Parameters
         ----------
         stamp : int, ns
         periods : int
-            By which it moved on.
+            Number of periods of the cycle.
         now : float, s
         answerable : bool
-            There is a sample; one that was lost is not answered.
+            False for a lost sample, which has no answer.
         """
         self._newest, self._begun, self._until = stamp, now, now
         self._waiting = answerable
@@ -142,18 +141,18 @@ class Pacing:
             del self._sent[next(iter(self._sent))]
 
     def answer(self, stamp: int, now: float) -> bool:
-        """Take the answer to the cycle with this stamp, ns; return whether it is the newest's."""
+        """Record the answer to the cycle with this stamp, ns; return True for the newest cycle."""
         sent = self._sent.pop(stamp, None)
         if sent is not None:
             self.answered += 1
             self.latency.add(now - sent)
         if stamp != self._newest:
             return False
-        self._heard, self._waiting = now, False
+        self._answered, self._waiting = now, False
         return True
 
     def lag(self, now: float) -> str:
-        """Return how far robot time is behind at `now`, s, in words; empty while it keeps up."""
+        """Return the text of the lag of robot time at `now`, s; empty while it keeps up."""
         behind = now - self._schedule if self.waits else 0.0
         return (f'{behind:.1f} s behind the clock: the computer is busy, and the robot waits for '
                 'its controllers') if behind > BEHIND else ''
@@ -165,7 +164,7 @@ class Pacing:
         return self._period * self._periods / real if real > 0.0 else math.nan
 
     def metrics(self) -> dict[str, str | int]:
-        """Return the figures for diagnostics."""
+        """Return the metrics for diagnostics."""
         shown = self.latency.metrics('latency')
         shown['late_p99_ms'] = f'{1e3 * self.lateness.quantile(0.99):.4f}'
         return {'cycles': self.cycles, 'answered': self.answered, 'overruns': self.overruns,
@@ -174,10 +173,10 @@ class Pacing:
 
 class Stamps:
     """
-    Stamps that go on by whole periods, and with the system clock where they are to follow it.
+    Stamps in steps of whole periods that follow the system clock or are simulated time.
 
-    A system clock may be set: by an hour when a laptop finds its network, or by parts of a second.
-    Stamps that merely counted on would be refused as stale or as ahead for ever.
+    A system clock may be set, by hours or by milliseconds. Without following, stamps would then be
+    rejected as stale or as ahead for ever.
 
     Parameters
     ----------
@@ -185,14 +184,14 @@ class Stamps:
     start : int, ns
         The stamp before the first.
     follows : bool
-        The stamps are the system's time; else they are a clock of their own.
+        Stamps follow the system clock; else they are simulated time.
 
     Attributes
     ----------
     now : int, ns
         The newest stamp.
     resets : int
-        How often it was set anew.
+        Number of jumps to the system clock.
 
     Examples
     --------
@@ -204,12 +203,12 @@ class Stamps:
     """
 
     def __init__(self, period_ns: int, start: int, follows: bool) -> None:
-        """Stand at `start`."""
+        """Start at `start`."""
         self._period, self.now, self.follows, self.resets = period_ns, start, follows, 0
         self._most = round(1e9 * OFF) + 2 * period_ns
 
     def advance(self, periods: int, clock: int) -> int:
-        """Go on by some periods and return the stamp, ns; `clock` is the system's time, ns."""
+        """Advance by `periods` and return the stamp, ns; `clock` is the system time, ns."""
         self.now += periods * self._period
         if self.follows and abs(clock - self.now) > self._most:
             self.now, self.resets = clock, self.resets + 1
@@ -218,30 +217,30 @@ class Stamps:
 
 def pace_of_parameters(values: Any, now: float, clock: int) -> tuple[Pacing, Stamps]:
     """
-    Return pace and stamps as the parameters of the simulation say.
+    Return pace and stamps from the parameters of the simulation.
 
     Parameters
     ----------
     values : namespace
         rate, realtime, realtime_factor, lockstep, publish_clock.
     now : float, s
-        Of a monotonic clock.
+        Monotonic time.
     clock : int, ns
-        The system's time.
+        System time.
 
     Raises
     ------
     ValueError
-        What needs a clock of its own has none.
+        A setting needs ``publish_clock``.
     """
     waits = values.realtime == WAIT and not values.lockstep
     real = values.realtime_factor == 1.0 and not values.lockstep
     if not values.publish_clock and (waits or not real):
         raise ValueError(f'simulation: realtime {values.realtime}, realtime_factor '
-                         f'{values.realtime_factor:g}, lockstep {values.lockstep}: anything but '
-                         'strict, 1 and false needs publish_clock: true, and use_sim_time in the '
-                         'other nodes')
-    # a clock that keeps pace with the system's begins with it: RViz need not follow /clock
+                         f'{values.realtime_factor:g}, lockstep {values.lockstep}: values '
+                         'other than strict, 1 and False need publish_clock: true, and '
+                         'use_sim_time in the other nodes')
+    # simulated time at real-time pace starts at system time: RViz need not follow /clock
     start = SIMULATED_START if values.publish_clock and not (waits and real) else clock
     return (Pacing(1.0 / values.rate, values.realtime_factor, waits, now),
             Stamps(round(1e9 / values.rate), start, follows=not values.publish_clock))

@@ -102,7 +102,7 @@ def _carry_out(arguments: argparse.Namespace, drives: Sequence[str], models: Seq
                conditions: Conditions | None, out: Path) -> int:
     """Do experiments one after the other; write what comes of them, return the exit code."""
     from c3p_experiments.catalogue import experiment_for, run_experiment
-    from c3p_experiments.loop.model_options import ModelOptions
+    from c3p_experiments.loop.outcome import ModelOptions
     from c3p_experiments.models import MODELS, run_model
 
     # --robot names one of these where it is asked for alone; under `all` it is that of the drives

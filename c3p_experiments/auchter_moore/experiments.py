@@ -18,8 +18,7 @@ from c3p_experiments.auchter_moore.measures import (
     run_figures,
 )
 from c3p_experiments.auchter_moore.pages import rough_page
-from c3p_experiments.loop.model_options import ModelOptions
-from c3p_experiments.loop.outcome import Row
+from c3p_experiments.loop.outcome import ModelOptions, Row
 from c3p_experiments.loop.report import table_rows, write_report
 from c3p_kinematics.closed_chain_vehicle import LockedSlip, Run, locked_slip, place, simulate
 from c3p_kinematics.terrain import SplineGround, Terrain

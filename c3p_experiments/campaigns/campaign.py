@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Monte-Carlo campaigns: the same task for many robots that the description may mean.
+Monte-Carlo campaigns: one task with many draws of robot, floor and sensors.
 
-Each draw is a pure function of the specification and its index. So it does not matter which worker
-computes it, in what order, or whether the campaign was killed in between.
+A draw is a pure function of specification and index: the worker, the order and interruptions have
+no effect on the result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from c3p_experiments.campaigns.store import ResultFile
 from c3p_experiments.campaigns.workers import Workers, computing
 from c3p_simulation.contact_plant.mujoco_plant import shape_of
 
-# what a draw is computed with; the rest of the suite may change without making rows stale
+# sources that a draw depends on; changes elsewhere leave stored rows valid
 PACKAGES = ('c3p_description', 'c3p_kinematics', 'c3p_dynamics', 'c3p_controller',
             'c3p_simulation/plants', 'c3p_simulation/contact_plant', 'c3p_experiments/loop',
             'c3p_experiments/el_shenawy', 'c3p_experiments/campaigns', 'c3p_bags/runs')
@@ -37,18 +37,18 @@ LIBRARIES = ('numpy', 'numba', 'mujoco')
 
 class CampaignResult(NamedTuple):
     """
-    A campaign that is done.
+    Result of a completed campaign.
 
     Attributes
     ----------
     path : Path
         The result file.
     rows : list of dict
-        By index.
+        Sorted by index.
     parameters : tuple of str
-        Which of a row's names are quantities that were drawn.
+        Columns of the drawn quantities.
     computed : int
-        How many draws were not in the file yet.
+        Number of draws that were not in the file.
     """
 
     path: Path
@@ -62,7 +62,7 @@ def run_campaign(spec: CampaignSpec, draws: int, folder: Path, workers: Workers 
                  progress: Callable[[list[dict[str, Any]]], None] | None = None
                  ) -> CampaignResult:
     """
-    Compute the draws 0 to `draws` − 1 that the result file in `folder` does not have yet.
+    Compute the draws 0 to `draws` − 1 that are missing in the result file of `folder`.
 
     Parameters
     ----------
@@ -71,44 +71,42 @@ def run_campaign(spec: CampaignSpec, draws: int, folder: Path, workers: Workers 
     folder : Path
     workers : Workers, optional
     resume : bool
-        False begins afresh.
+        False starts afresh.
     progress : callable, optional
-        Takes all rows that are there, at the start and after each draw.
+        Takes all rows so far, at the start and after each draw.
 
     Raises
     ------
     ValueError
-        A campaign that cannot be: before anything is computed.
+        An invalid campaign; raised before the first draw.
     """
     if draws < 1:
         raise ValueError(f'draws = {draws}: must be 1 or more')
     parameters = check(spec)
     with ResultFile(folder, identity(spec), resume) as file:
         missing = [index for index in range(draws) if index not in file.rows]
-        wanted = {index: row for index, row in file.rows.items() if index < draws}
+        rows = {index: row for index, row in file.rows.items() if index < draws}
         if progress is not None:
-            progress(list(wanted.values()))
+            progress(list(rows.values()))
         if missing:
             with computing(workers or Workers()) as compute:
                 for row in compute(run_draw, ((spec, index) for index in missing)):
                     file.add(row)
-                    wanted[row['index']] = row
+                    rows[row['index']] = row
                     if progress is not None:
-                        progress(list(wanted.values()))
-    return CampaignResult(file.path, [wanted[index] for index in sorted(wanted)], parameters,
+                        progress(list(rows.values()))
+    return CampaignResult(file.path, [rows[index] for index in sorted(rows)], parameters,
                           len(missing))
 
 
 def check(spec: CampaignSpec) -> tuple[str, ...]:
     """
-    Return the names of the quantities that are drawn.
-
-    What cannot work is refused here, once, and not draw by draw.
+    Validate a campaign once, before its draws; return the names of the drawn quantities.
 
     Raises
     ------
     ValueError
-        A robot, plant or experiment that cannot be.
+        An invalid robot, plant or experiment.
     """
     first = draw(spec, 0)
     DrawnBench(spec, first).plant()
@@ -119,19 +117,19 @@ def check(spec: CampaignSpec) -> tuple[str, ...]:
 
 
 def identity(spec: CampaignSpec) -> dict[str, Any]:
-    """Return what decides the rows of a campaign: specification, source and libraries."""
+    """Return all that determines the rows: specification, source and library versions."""
     libraries = {name: _version(name) for name in LIBRARIES}
     return {**spec.plain(), 'source': source_digest(spec.robot), 'libraries': libraries}
 
 
 def source_digest(robot: str) -> str:
-    """Return a short digest of the source that computes draws, and of the robot's description."""
+    """Return a short digest of the source that draws depend on and of the robot description."""
     root, digest = Path(__file__).parents[2], hashlib.sha256()
     files = [file for package in PACKAGES for file in sorted((root / package).rglob('*'))
              if file.suffix in ('.py', '.yaml') and not any(map(file.match, UNUSED))]
     for file in files:
         digest.update(file.name.encode() + b'\0' + file.read_bytes())
-    # whatever files the description is made of, these are its numbers
+    # the numbers of the description, independent of its files
     digest.update(repr([*_numbers(asdict(load(robot))), *_numbers(asdict(shape_of(robot)))])
                   .encode())
     return digest.hexdigest()[:16]
@@ -139,7 +137,7 @@ def source_digest(robot: str) -> str:
 
 def command(spec: CampaignSpec, index: int) -> str:
     """
-    Return the command line that drives draw `index` again.
+    Return the command line that repeats draw `index`.
 
     Examples
     --------
@@ -158,7 +156,7 @@ def command(spec: CampaignSpec, index: int) -> str:
 
 
 def degrees(angle: float) -> float:
-    """Return the degrees that are read back as exactly this angle [rad], short where possible."""
+    """Return the degrees that convert back to exactly this angle [rad], short where possible."""
     exact = math.degrees(angle)
     near = [round(exact, 9), exact, math.nextafter(exact, math.inf),
             math.nextafter(exact, -math.inf)]
@@ -166,7 +164,7 @@ def degrees(angle: float) -> float:
 
 
 def _word(value: Any) -> str:
-    # argparse takes -1e-05 for an option
+    # argparse reads -1e-05 as an option
     return np.format_float_positional(value, trim='0') if isinstance(value, float) else str(value)
 
 

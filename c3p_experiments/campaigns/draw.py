@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One draw of a campaign, driven: the row of the result file."""
+"""One draw of a campaign: simulation and row of the result file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c3p_experiments.campaigns.spec import CampaignSpec, Draw, draw
-from c3p_experiments.el_shenawy.goals import drive_figures
+from c3p_experiments.el_shenawy.goals import goal_metrics
 from c3p_experiments.loop.closed_loop import Held
 from c3p_experiments.loop.command_sources import GoalSource
 from c3p_experiments.loop.conditions import Bench, Conditions
@@ -21,13 +21,13 @@ from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant, shape_of
 from c3p_simulation.plants.plant import AnalyticPlant, Plant
 from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
 
-# begin of the names of columns that tell of the computer, and differ from run to run
+# prefixes of columns that depend on the computer and differ from run to run
 CLOCKS = ('solve_', 'elapsed_')
 
-# how long a goal is held before a drive counts as over, s
+# duration at the goal that ends a drive, s
 DWELL = 0.5
 
-# figures that are the same in every row, or of no use in a table
+# metrics without use in a table: equal in every row
 DROPPED = ('goal_pose', 'goal_tolerance_m', 'yaw_tolerance_rad')
 
 MakeController = Callable[[float | None], Controller]
@@ -36,7 +36,7 @@ _warm: set[tuple[str, str]] = set()
 
 
 class Driven(NamedTuple):
-    """A draw with the figures of its drive and all that was recorded."""
+    """A simulated draw: metrics and logs."""
 
     draw: Draw
     bench: DrawnBench
@@ -45,19 +45,19 @@ class Driven(NamedTuple):
 
 class DrawnBench(Bench):
     """
-    A bench whose plant is what was drawn; the controller knows the description only.
+    Bench with the drawn plant; the controller has the described model.
 
     Parameters
     ----------
     spec : CampaignSpec
     drawn : Draw
     make : callable, optional
-        Takes a speed or None and returns the controller, in the place of `controllers`' own.
+        Takes a speed or None and returns the controller; replaces `make_controller`.
     """
 
     def __init__(self, spec: CampaignSpec, drawn: Draw, make: MakeController | None = None
                  ) -> None:
-        """Take the draw."""
+        """Make the bench of a draw."""
         self.spec, self.drawn, self._make = spec, drawn, make
         contact = spec.plant == 'mujoco'
         super().__init__(Conditions(
@@ -66,7 +66,7 @@ class DrawnBench(Bench):
             seed=drawn.sensor_seed), spec.robot)
 
     def plant(self, slope: float = 0.0, slope_direction: float = 0.0) -> Plant:
-        """Return a new plant as it was drawn, with sensors; `slope`, `slope_direction` in rad."""
+        """Return a new plant of the draw with sensors; `slope`, `slope_direction` in rad."""
         drawn, spec = self.drawn, self.spec
         if spec.plant == 'analytic':
             if slope:
@@ -81,11 +81,11 @@ class DrawnBench(Bench):
             dropout=spec.dropout), seed=drawn.sensor_seed, model=self.robot)
 
     def controller(self, speed: float | None = None) -> Controller:
-        """Return a new controller, which travels with `speed`, m/s, if that is given."""
+        """Return a new controller with travel speed `speed`, m/s, or its default."""
         return super().controller(speed) if self._make is None else self._make(speed)
 
     def _warm_up(self) -> None:
-        """Compile once in each process, not once for each draw."""
+        """Compile once per process."""
         key = (self.spec.controller, self.spec.robot)
         if key not in _warm:
             super()._warm_up()
@@ -94,19 +94,12 @@ class DrawnBench(Bench):
 
 def simulate(spec: CampaignSpec, index: int, make: MakeController | None = None) -> Driven:
     """
-    Return draw `index` of `spec`, driven; equal arguments give equal bits.
-
-    Parameters
-    ----------
-    spec : CampaignSpec
-    index : int
-    make : callable, optional
-        As in `DrawnBench`.
+    Simulate draw `index` of `spec`, with controllers of `make`; equal arguments give equal bits.
 
     Raises
     ------
     ValueError
-        What plant or controller refuse: a robot that has fallen over, a torque that is no number.
+        As plant and controller: a robot that has fallen over, a torque that is not finite.
     """
     drawn = draw(spec, index)
     bench = DrawnBench(spec, drawn, make)
@@ -115,40 +108,31 @@ def simulate(spec: CampaignSpec, index: int, make: MakeController | None = None)
     controller = bench.controller()
     log = bench.run(controller, GoalSource(controller.position(), [spec.goal]),
                     duration=spec.timeout, stop=Held(DWELL), steering=drawn.steering)
-    return Driven(drawn, bench, Outcome(drive_figures(bench, log, spec.goal),
+    return Driven(drawn, bench, Outcome(goal_metrics(bench, log, spec.goal),
                                         (Run('', log, {}),)))
 
 
 def run_draw(spec: CampaignSpec, index: int) -> dict[str, Any]:
     """
-    Return the row of draw `index`: what was drawn, and what came of it.
+    Return the row of draw `index`: drawn quantities and metrics.
 
-    A draw that raises is a row with the reason in ``failure``.
-
-    Parameters
-    ----------
-    spec : CampaignSpec
-    index : int
-
-    Returns
-    -------
-    dict
-        ``index``, `Draw.parameters`, the figures, ``elapsed_s``, ``failure`` (empty: reached).
+    It holds ``index``, `Draw.parameters`, the metrics, ``elapsed_s`` and ``failure``: empty, or
+    the reason of a missed goal or the text of an error.
     """
     started = time.perf_counter()
     row: dict[str, Any] = {'index': index, **draw(spec, index).parameters()}
     try:
-        figures = simulate(spec, index).outcome.figures
-        row |= flat({name: value for name, value in figures.items() if name not in DROPPED})
+        metrics = simulate(spec, index).outcome.metrics
+        row |= flat({name: value for name, value in metrics.items() if name not in DROPPED})
         failure = '' if row['reached'] else missed(row)
-    except Exception as error:  # whatever it is, the other draws go on
+    except Exception as error:  # one failed draw must not end the campaign
         row['reached'], failure = False, f'{type(error).__name__}: {error}'
     row['elapsed_s'] = time.perf_counter() - started
     return {**row, 'failure': failure}
 
 
 def missed(row: Mapping[str, Any]) -> str:
-    """Return how far a drive that did not reach its goal came."""
+    """Return the text of a missed goal with the final errors."""
     text = 'missed'
     if row.get('final_error_m') is not None:
         text += f': ends {100 * row["final_error_m"]:.1f} cm'
@@ -158,15 +142,9 @@ def missed(row: Mapping[str, Any]) -> str:
     return text
 
 
-def flat(figures: Mapping[str, Any], prefix: str = '') -> dict[str, Any]:
+def flat(metrics: Mapping[str, Any], prefix: str = '') -> dict[str, Any]:
     """
-    Return the single numbers, truths and texts in nested figures, by joined names.
-
-    Parameters
-    ----------
-    figures : mapping
-    prefix : str
-        Of every name.
+    Return the scalars of nested `metrics` by joined names, each with a `prefix`.
 
     Examples
     --------
@@ -174,7 +152,7 @@ def flat(figures: Mapping[str, Any], prefix: str = '') -> dict[str, Any]:
     {'reached': True, 'solve_ms_p99': 1.5}
     """
     row: dict[str, Any] = {}
-    for name, value in figures.items():
+    for name, value in metrics.items():
         value = value.item() if isinstance(value, np.generic) else value
         if isinstance(value, Mapping):
             row |= flat(value, f'{prefix}{name}_')
@@ -187,14 +165,14 @@ def flat(figures: Mapping[str, Any], prefix: str = '') -> dict[str, Any]:
 
 def experiment_of(spec: CampaignSpec) -> Experiment:
     """
-    Return the experiment that is the task of `spec`.
+    Return the experiment of `spec`.
 
     Raises
     ------
     ValueError
-        There is none, or its plant cannot do it.
+        As `catalogue.experiment_for`.
     """
-    # imported when asked for: it brings all pages of plots
+    # imported on demand: the catalogue imports all pages of plots
     from c3p_experiments.catalogue import experiment_for
 
     return experiment_for(spec.experiment, spec.plant)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a campaign: how its outcomes are distributed, and what they depend on."""
+"""Page of a campaign: distributions of outcomes and their correlations."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ DISTRIBUTIONS = (
 CORRELATIONS = (('(f) true final error depends on', 'ground_truth_final_error_m'),
                 ('(g) true path error depends on', 'ground_truth_path_error_max_m'))
 
-# so many parameters are shown
+# number of parameters shown
 SHOWN = 9
 
-# panels of single draws: which effect is drawn over the parameter it depends on most
+# panels of single draws: effects over their most correlated parameter
 SCATTERS = (('(h)', 'ground_truth_path_error_max_m'), ('(i)', 'align_time_s'))
 
 COLOURS = (style.SENSED, style.TRUE)
@@ -49,21 +49,9 @@ COLOURS = (style.SENSED, style.TRUE)
 def campaign_page(spec: CampaignSpec, rows: Sequence[Row], summary: Mapping[str, Any],
                   path: str | Path) -> list[Path]:
     """
-    Draw the page and write it as PNG and PDF.
+    Draw the page of `rows` with their `summary` by `summarise`; write PNG and PDF beside `path`.
 
-    Parameters
-    ----------
-    spec : CampaignSpec
-    rows : sequence of dict
-    summary : mapping
-        Of `summary.summarise`.
-    path : str or Path
-        With or without suffix.
-
-    Returns
-    -------
-    list of Path
-        The two files.
+    `spec` is the specification of the campaign. Returns the two files.
     """
     page, grid = _page(spec, summary)
     panels = [page.add_subplot(grid[k // 3, k % 3]) for k in range(9)]
@@ -92,7 +80,7 @@ def _page(spec: CampaignSpec, summary: Mapping[str, Any]) -> tuple[Figure, GridS
 
 def _distribution(axes: Axes, rows: Sequence[Row], title: str,
                   outcomes: Sequence[tuple[str, str]]) -> None:
-    """Draw the part of all draws that are at most so large; what misses never comes to 100 %."""
+    """Draw cumulative distributions over all draws; missing values keep them below 100 %."""
     unit, drawn = '', False
     for (name, label), colour in zip(outcomes, COLOURS, strict=False):
         _, scale, unit = OUTCOMES[name]
@@ -100,13 +88,13 @@ def _distribution(axes: Axes, rows: Sequence[Row], title: str,
         values = values[np.isfinite(values)]
         if not len(values):
             continue
-        share = np.arange(1, len(values) + 1) / len(rows)
-        axes.step(np.append(values[:1], values), np.append(0.0, share), where='post',
+        fraction = np.arange(1, len(values) + 1) / len(rows)
+        axes.step(np.append(values[:1], values), np.append(0.0, fraction), where='post',
                   color=colour, linewidth=1.4, label=label or None)
         drawn = True
     if not drawn:
         style.absent(axes, 'not in these draws')
-    style.dress(axes, title, f'at most [{unit}]', 'share of draws')
+    style.dress(axes, title, f'at most [{unit}]', 'fraction of draws')
     for level in (0.5, 0.9, 0.99):
         axes.axhline(level, color=style.GREY, linewidth=0.6, linestyle=':')
     axes.set_ylim(0.0, 1.02)
@@ -117,7 +105,7 @@ def _distribution(axes: Axes, rows: Sequence[Row], title: str,
 
 def _correlation(axes: Axes, title: str, effect: str, summary: Mapping[str, Any]) -> None:
     found = list(summary['correlations'][effect].items())[:SHOWN][::-1]
-    style.dress(axes, title, "Spearman's ρ (grey: may be chance)", '')
+    style.dress(axes, title, "Spearman's ρ (grey: insignificant)", '')
     axes.set_yticks([])
     if not found:
         style.absent(axes, 'too few draws')
@@ -127,7 +115,7 @@ def _correlation(axes: Axes, title: str, effect: str, summary: Mapping[str, Any]
     edge = max(1.15 * max(abs(rho) for _, rho in found), 1.6 * least)
     for place, (name, rho) in enumerate(found):
         axes.barh(place, rho, height=0.62, color=style.SENSED if abs(rho) > least else '#b5c7d3')
-        # on the side where the bar is not
+        # on the side opposite to the bar
         axes.text(-math.copysign(0.02 * edge, rho), place, plain(name), fontsize=style.SMALL,
                   va='center', ha='right' if rho > 0 else 'left')
     axes.axvline(0.0, color='#333333', linewidth=0.7)
@@ -151,7 +139,7 @@ def _scatter(axes: Axes, letter: str, effect: str, rows: Sequence[Row],
         axes.plot(x[~reached], y[~reached], 'x', markersize=5, color=style.ALERT, label='missed')
     style.dress(axes, f'{letter} {title}', f'{plain(cause)}   (ρ = {found[cause]:+.2f})',
                 f'[{unit}]')
-    # moments of inertia of wheels have many zeros
+    # wheel inertias are small numbers
     axes.ticklabel_format(axis='x', scilimits=(-3, 4))
     axes.xaxis.get_offset_text().set_fontsize(style.SMALL)
     style.legend(axes)
@@ -159,7 +147,7 @@ def _scatter(axes: Axes, letter: str, effect: str, rows: Sequence[Row],
 
 def plain(name: str) -> str:
     """
-    Return the name of a column for people.
+    Return the label of a column.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign draws: its specification, and each draw as a pure function of it."""
+"""Specification of a campaign, and its draws as pure functions of it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from c3p_simulation.plants.parameter_errors import ParameterErrors, perturbed
 
 Range = tuple[float, float]
 
-# each quantity has a stream of its own, by its place here: another range for one leaves the draws
-# of the others. New names come last
+# each quantity has its own random stream, by its index here: a changed range leaves the draws of
+# other quantities. Append new names at the end
 STREAMS = ('robot', 'friction', 'pivot', 'scrub', 'rolling', 'latency', 'wheel_counts',
            'steering_counts', 'noise', 'sensor_seed', 'steering')
 
-# start steering that is drawn
+# value of start_steering that draws it
 RANDOM = 'random'
 
-# which friction of the model each factor belongs to
+# friction coefficients that each factor scales
 FACTORS = {'pivot': ('pivot_viscous', 'pivot_coulomb'), 'scrub': ('scrub_coulomb',),
            'rolling': ('rolling_viscous', 'rolling_coulomb')}
 
@@ -32,39 +32,39 @@ FACTORS = {'pivot': ('pivot_viscous', 'pivot_coulomb'), 'scrub': ('scrub_coulomb
 @dataclass(frozen=True)
 class CampaignSpec:
     """
-    Everything that decides what a draw is, and nothing else.
+    Complete specification of the draws of a campaign.
 
-    The controller keeps the model as described, `known_latency` and the default encoder counts;
-    what is drawn happens to the plant alone.
+    Draws change the plant only: the controller keeps the described model, `known_latency` and the
+    default encoder counts.
 
     Attributes
     ----------
     controller, plant, robot : str
         One of `controllers.NAMES`; ``mujoco`` or ``analytic``; name or path of the description.
     experiment : str
-        Name of an experiment; empty for a drive to `goal`.
+        Name of an experiment; empty drives to `goal`.
     goal : (3,) tuple, m and rad
     start_steering : tuple of float or 'random', rad
-        One for all casters or one each; random is uniform in ±π, each caster by itself.
+        One for all casters or one each; random is uniform in ±π, independent per caster.
     seed : int
     timeout : float, s
-        Robot time after which a drive to `goal` is missed.
+        Robot time after which a drive to `goal` counts as missed.
     mass, com, wheel_radius, caster_offset, hip_position, steering_zero : float
-        Sizes of the errors of the description, see `parameter_errors.ParameterErrors`.
+        Bounds of the model errors, see `ParameterErrors`.
     friction : range
         μ between tyres and ground, contact plant only.
     pivot, scrub, rolling : range
-        Factor of this friction of all casters.
+        Factor on this friction of all casters.
     latency : range, s
         Of the whole loop.
     noise : range, counts
         Standard deviation of the noise of all encoders.
     wheel_counts, steering_counts : tuple of int
-        One of these, 1/turn.
+        Candidates, counts per turn.
     dropout : float
-        Probability that a cycle's sample is lost; not drawn.
+        Probability of a lost sample per cycle; not drawn.
     known_latency : float, s
-        What the controller believes.
+        Latency in the model of the controller.
     """
 
     controller: str = 'mpc'
@@ -93,8 +93,8 @@ class CampaignSpec:
     known_latency: float = 0.010
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be drawn or driven."""
-        # imported when needed: the command line reads the defaults, and should not wait for laws
+        """Validate the specification."""
+        # imported on demand: the command line reads the defaults without loading controllers
         from c3p_experiments.loop.controllers import NAMES
         from c3p_simulation.make_plant import PLANTS
 
@@ -121,7 +121,7 @@ class CampaignSpec:
         if self.experiment and (self.start_steering != (0.0,) or self.goal != (4.0, 0.0, 0.0)):
             raise ValueError(f'experiment = {self.experiment}: has goals and start steering of '
                              'its own; leave those out')
-        # the sizes of errors are checked by who uses them
+        # raises for invalid bounds of errors
         _ = self.errors
 
     def _check_range(self, name: str) -> None:
@@ -132,12 +132,12 @@ class CampaignSpec:
 
     @property
     def errors(self) -> ParameterErrors:
-        """Sizes of the errors of the description."""
+        """Bounds of the model errors."""
         return ParameterErrors(**{f.name: getattr(self, f.name) for f in fields(ParameterErrors)
                                   if f.name != 'friction'}, friction=0.0)
 
     def plain(self) -> dict[str, Any]:
-        """Return all fields as JSON knows them."""
+        """Return all fields in JSON types."""
         return {name: list(value) if isinstance(value, tuple) else value
                 for name, value in asdict(self).items()}
 
@@ -145,15 +145,15 @@ class CampaignSpec:
 @dataclass(frozen=True, eq=False)
 class Draw:
     """
-    One of the many robots, floors and sensors that the description may mean.
+    Robot, floor and sensors of one draw.
 
     Attributes
     ----------
     index : int
     described, robot : CasterRobot
-        As the controller knows it, and as it is.
+        Model of the controller, and of the plant.
     friction : float
-        μ; None where the plant has none.
+        μ; None on the analytic plant.
     factors : dict
         Of pivot, scrub and rolling friction.
     latency : float, s
@@ -177,7 +177,7 @@ class Draw:
     steering: Array
 
     def parameters(self) -> dict[str, float | int | None]:
-        """Return everything that was drawn, by name, SI units."""
+        """Return all drawn quantities by name, SI units."""
         robot, described = self.robot, self.described
         shown: dict[str, float | int | None] = {
             'platform_mass_kg': robot.platform_mass,
@@ -205,7 +205,7 @@ class Draw:
 
 def draw(spec: CampaignSpec, index: int) -> Draw:
     """
-    Return draw number `index`: a pure function, whoever computes it and in whatever order.
+    Return draw number `index`, a pure function of its arguments.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def draw(spec: CampaignSpec, index: int) -> Draw:
 
 @cache
 def _described(name: str) -> CasterRobot:
-    # read once per process: a file that changes meanwhile must not change the draws half-way
+    # read once per process: draws must not change with the file during a campaign
     return load(name)
 
 

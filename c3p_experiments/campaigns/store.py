@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The one result file of a campaign, which is whole at any time.
+Result file of a campaign, complete at any time and resumable.
 
-Parquet where pyarrow is installed when the file is begun, CSV otherwise; a file that is there is
-continued as what it is. It carries the specification of its campaign: Parquet in the metadata
-``c3p_campaign``, CSV in a first line that begins with ``#``. It is written beside itself and put
-in place in one step, so that who is killed, even while writing, leaves the file of a moment ago.
+Parquet where pyarrow is installed, CSV otherwise; an existing file keeps its format. It holds the
+identity of its campaign: Parquet in the metadata ``c3p_campaign``, CSV in a first line that begins
+with ``#``. Each save writes a temporary file and renames it: an interruption leaves the last save.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from typing import Any
 NAME = 'campaign'
 KEY = b'c3p_campaign'
 
-# rows are saved at most so often, s, and take at most this part of the time
-INTERVAL, SHARE = 0.5, 0.05
+# shortest interval of saves, s, and largest fraction of the time that they take
+INTERVAL, FRACTION = 0.5, 0.05
 
-# so many differences between two campaigns are told
-TOLD = 3
+# number of differences between two campaigns that an error lists
+LISTED = 3
 
-# columns that are text even when they look like a number or like nothing
+# columns that are text, even where a cell looks like a number or is empty
 TEXTS = ('failure',)
 
 Row = dict[str, Any]
 
 
 class StoreError(ValueError):
-    """A result file that cannot be used; the text names it and what can be done."""
+    """A result file cannot be used; the text names the file and the remedy."""
 
 
 def have_parquet() -> bool:
@@ -50,16 +49,16 @@ def have_parquet() -> bool:
 
 class ResultFile:
     """
-    Rows by index, saved now and then; use as a context, which saves at the end whatever happens.
+    Rows by index, saved at intervals and at the end of the context.
 
     Parameters
     ----------
     folder : Path
-        Is made where it is missing.
+        Created where it is missing.
     identity : mapping
-        What the campaign is, ready for JSON. Rows of another campaign are never mixed in.
+        Of the campaign, for JSON. A file with another identity is rejected.
     resume : bool
-        Continue the file that is there. False: begin afresh.
+        Continue an existing file; False starts afresh.
 
     Attributes
     ----------
@@ -70,12 +69,11 @@ class ResultFile:
     Raises
     ------
     StoreError
-        The file that is there belongs to another campaign or cannot be read, or somebody else
-        writes it now.
+        The file belongs to another campaign, is unreadable, or is locked by another process.
     """
 
     def __init__(self, folder: Path, identity: Mapping[str, Any], resume: bool = True) -> None:
-        """Lock the folder, and read what is there."""
+        """Lock the folder and read an existing file."""
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = _lock(folder / f'.{NAME}.lock')
         self._identity = json.loads(json.dumps(identity))
@@ -88,16 +86,16 @@ class ResultFile:
         self._saved, self._took, self._new = time.monotonic(), 0.0, False
 
     def _begin(self, folder: Path, resume: bool) -> Path:
-        """Return the file's path, with the rows that are there taken or removed."""
+        """Return the path of the file; read or remove existing files."""
         kinds = {suffix: folder / f'{NAME}.{suffix}' for suffix in ('parquet', 'csv')}
-        there = [path for path in kinds.values() if path.exists()]
-        if len(there) == 2 and resume:
-            raise StoreError(f'{there[0]} and {there[1]}: a campaign has one result file; move '
-                             'one of them away')
-        if there and resume:
-            self._resume(there[0])
-            return there[0]
-        for path in there:
+        present = [path for path in kinds.values() if path.exists()]
+        if len(present) == 2 and resume:
+            raise StoreError(f'{present[0]} and {present[1]}: a campaign has one result file; '
+                             'move one of them away')
+        if present and resume:
+            self._resume(present[0])
+            return present[0]
+        for path in present:
             path.unlink()
         return kinds['parquet' if have_parquet() else 'csv']
 
@@ -106,22 +104,22 @@ class ResultFile:
         if identity != self._identity:
             other = [f'{name} was {_short(identity.get(name))}, is {_short(value)}'
                      for name, value in self._identity.items() if identity.get(name) != value]
-            more = f'; and {len(other) - TOLD} more' if len(other) > TOLD else ''
+            more = f'; and {len(other) - LISTED} more' if len(other) > LISTED else ''
             raise StoreError(f'{path} belongs to another campaign '
-                             f'({"; ".join(other[:TOLD])}{more}); '
+                             f'({"; ".join(other[:LISTED])}{more}); '
                              'choose another --out, or --no-resume to begin afresh')
         self.rows = {row['index']: row for row in rows}
 
     def add(self, row: Row) -> None:
-        """Take a row; save when it is time."""
+        """Add a row; save when the interval has passed."""
         self.rows[row['index']] = row
         self._new = True
-        wait = max(INTERVAL, self._took / SHARE)
+        wait = max(INTERVAL, self._took / FRACTION)
         if time.monotonic() - self._saved >= wait:
             self.save()
 
     def save(self) -> None:
-        """Put a whole file in place."""
+        """Write the file."""
         started = time.monotonic()
         write(self.path, self._identity, [self.rows[i] for i in sorted(self.rows)])
         self._saved, self._new = time.monotonic(), False
@@ -133,7 +131,7 @@ class ResultFile:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
-        """Save what is not saved yet."""
+        """Save unsaved rows and release the lock."""
         try:
             if self._new:
                 self.save()
@@ -142,17 +140,7 @@ class ResultFile:
 
 
 def write(path: Path, identity: Mapping[str, Any], rows: Iterable[Row]) -> None:
-    """
-    Write rows in one step: afterwards the file is the new one or, if this fails, the old one.
-
-    Parameters
-    ----------
-    path : Path
-        ``.parquet`` or ``.csv``.
-    identity : mapping
-    rows : iterable of dict
-        What a row does not have is missing in the file.
-    """
+    """Write `rows` to a ``.parquet`` or ``.csv`` file atomically; missing keys are empty cells."""
     rows = list(rows)
     names = list(dict.fromkeys(name for row in rows for name in row))
     head = json.dumps(identity)
@@ -173,7 +161,7 @@ def read(path: Path) -> tuple[dict[str, Any], list[Row]]:
     Raises
     ------
     StoreError
-        It is no result file, or pyarrow is missing for it.
+        Not a result file, or pyarrow is missing.
     """
     try:
         if path.suffix == '.parquet':
@@ -209,13 +197,13 @@ def _parquet(head: str, names: list[str], rows: list[Row]) -> bytes:
 
 
 def _arrow_type(pa: Any, values: list[Any]) -> Any:
-    """Return the type of a column; one without any value counts as numbers."""
-    there = [value for value in values if value is not None]
-    # a column of truths is one of whole numbers, too: the narrowest that all are
+    """Return the type of a column: the narrowest that fits, numbers without any value."""
+    present = [value for value in values if value is not None]
+    # bool is a subclass of int: try the narrowest type first
     for kind, arrow in ((bool, pa.bool_()), (int, pa.int64()), (int | float, pa.float64())):
-        if there and all(isinstance(value, kind) for value in there):
+        if present and all(isinstance(value, kind) for value in present):
             return arrow
-    return pa.string() if there else pa.float64()
+    return pa.string() if present else pa.float64()
 
 
 def _csv(head: str, names: list[str], rows: list[Row]) -> bytes:
@@ -228,7 +216,7 @@ def _csv(head: str, names: list[str], rows: list[Row]) -> bytes:
 
 
 def _value(cell: str) -> Any:
-    """Return the cell of a CSV file as what it was."""
+    """Return the value of a CSV cell."""
     if cell in ('', 'True', 'False'):
         return {'': None, 'True': True, 'False': False}[cell]
     for kind in (int, float):
@@ -245,7 +233,7 @@ def _short(value: Any) -> str:
 
 
 def _lock(path: Path) -> Any:
-    """Hold a lock that ends with this process; where the system has none, nothing is locked."""
+    """Return a lock that ends with this process; systems without fcntl do not lock."""
     file = open(path, 'w')
     try:
         import fcntl

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the rows of a campaign say: how many reached, how well, and what it depends on."""
+"""Statistics of a campaign: success rate, quantiles and correlations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from c3p_description.model import Array
 
 Row = dict[str, Any]
 
-# whose quantiles are told, with the factor and the unit of the reader: the first that a draw has
+# outcomes with quantiles: label, factor from SI and unit
 OUTCOMES = {
     'time_s': ('time to the goal zone', 1.0, 's'),
     'settled_time_s': ('time to within 5 mm', 1.0, 's'),
@@ -31,40 +31,31 @@ OUTCOMES = {
     'solve_cpu_ms_p99': ('the same in time of the core', 1.0, 'ms'),
 }
 
-# what the parameters are correlated with
+# outcomes that are correlated with the parameters
 EFFECTS = ('final_error_m', 'ground_truth_final_error_m', 'ground_truth_path_error_max_m',
            'align_time_s')
 
 LEVELS = {'p50': 0.5, 'p90': 0.9, 'p99': 0.99, 'max': 1.0}
 
-# no correlation without some draws
+# least number of draws for correlations
 LEAST_DRAWS = 8
 
-# so many of the worst draws are told
+# number of worst draws listed
 WORST = 5
 
 
 def column(rows: Sequence[Row], name: str, missing: float = math.nan) -> Array:
-    """
-    Return a column as numbers.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-    name : str
-    missing : float
-        Stands for what a row does not have.
-    """
+    """Return a column of `rows` as numbers, `missing` for rows without it."""
     values = [row.get(name) for row in rows]
     return np.array([missing if value is None else float(value) for value in values])
 
 
 def quantiles(rows: Sequence[Row], name: str) -> dict[str, float | None] | None:
     """
-    Return p50, p90, p99 and the largest of a column; None where no row has it.
+    Return p50, p90, p99 and maximum of a column; None where no row has it.
 
-    A drive that has no such value counts as worse than all that have one, so that failures do not
-    improve a quantile; a quantile among these is None. Quantiles are values that occurred.
+    Missing values count as infinite, so that failures do not improve a quantile; an infinite
+    quantile is None. Quantiles are observed values (inverted CDF).
     """
     values = column(rows, name, math.inf)
     if not np.isfinite(values).any():
@@ -79,17 +70,8 @@ def correlations(rows: Sequence[Row], parameters: Sequence[str], effect: str
     """
     Return Spearman's ρ of each drawn parameter with an effect, strongest first.
 
-    Parameters
-    ----------
-    rows : sequence of dict
-    parameters : sequence of str
-        Those that do not vary are left out.
-    effect : str
-
-    Returns
-    -------
-    dict
-        Empty for fewer than LEAST_DRAWS rows that have the effect, or when it is always the same.
+    Constant `parameters` are omitted. Empty for fewer than LEAST_DRAWS rows with the `effect`, or
+    a constant effect.
     """
     whole = [row for row in rows if row.get(effect) is not None]
     values = column(whole, effect)
@@ -104,26 +86,12 @@ def correlations(rows: Sequence[Row], parameters: Sequence[str], effect: str
 
 
 def chance(count: int) -> float:
-    """
-    Return the |ρ| that one parameter in a hundred exceeds by chance in `count` draws.
-
-    The normal approximation ``2.58/√(N − 1)``.
-    """
+    """Return the 1 % significance limit of |ρ| for `count` draws, ``2.58/√(N − 1)``."""
     return 2.58 / math.sqrt(max(count - 1, 1))
 
 
 def worst(rows: Sequence[Row], name: str, count: int = WORST) -> list[Row]:
-    """
-    Return the worst rows: those that missed, then by a column.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-    name : str
-        What does not have it is worst.
-    count : int
-        At most so many.
-    """
+    """Return the `count` worst rows: missed goals, then missing and largest values of `name`."""
     return sorted(rows, key=lambda row: (bool(row['reached']), -_or(row.get(name), math.inf),
                                          row['index']))[:count]
 
@@ -134,19 +102,19 @@ def _or(value: float | None, otherwise: float) -> float:
 
 def summarise(rows: Sequence[Row], parameters: Sequence[str]) -> dict[str, Any]:
     """
-    Return the figures of a campaign, ready for JSON.
+    Return the statistics of a campaign for JSON.
 
     Parameters
     ----------
     rows : sequence of dict
         At least one.
     parameters : sequence of str
-        Names of what was drawn.
+        Names of the drawn quantities.
 
     Returns
     -------
     dict
-        ``draws``, ``reached`` (how many), ``reached_fraction`` with its exact (Clopper-Pearson)
+        ``draws``, ``reached`` (count), ``reached_fraction`` with its exact (Clopper-Pearson)
         ``reached_interval`` of 95 %, ``quantiles`` by outcome, ``correlations`` by effect and
         parameter, ``correlation_by_chance``, ``worst`` by effect, ``failures`` by index.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Independent computations on many cores or many computers: joblib, with processes or Dask."""
+"""Independent computations on many cores or computers: joblib with processes or Dask."""
 
 from __future__ import annotations
 
@@ -12,29 +12,27 @@ BACKENDS = ('loky', 'dask')
 
 INSTALL = 'install it with `pip install c3p[campaign]`'
 
-# a cluster of this computer listens here
+# address of a local cluster
 LOOPBACK = '127.0.0.1'
 
 
 class WorkersError(ValueError):
-    """Workers that cannot be had; the text says what is missing."""
+    """Workers are not available; the text names the missing part."""
 
 
 @dataclass(frozen=True)
 class Workers:
     """
-    Who computes.
+    Workers of a computation.
 
     Attributes
     ----------
     jobs : int
-        Processes; −1 is one for each core, −2 all cores but one. With `scheduler` it has no
-        effect: a cluster has the workers that it has.
+        Number of processes; −1 is one per core, −2 all cores but one. Ignored with `scheduler`.
     backend : str
         ``loky``, processes of this computer; ``dask``, a Dask cluster.
     scheduler : str
-        Address of the cluster's scheduler, ``tcp://host:8786``; empty starts a local cluster and
-        ends it afterwards.
+        Address of the scheduler, ``tcp://host:8786``; empty starts a temporary local cluster.
     """
 
     jobs: int = -1
@@ -42,7 +40,7 @@ class Workers:
     scheduler: str = ''
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Validate the settings."""
         if self.backend not in BACKENDS:
             raise WorkersError(f'backend = {self.backend}: must be one of {", ".join(BACKENDS)}')
         if self.jobs == 0:
@@ -58,10 +56,9 @@ Compute = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Iterator[Any
 @contextmanager
 def computing(workers: Workers) -> Iterator[Compute]:
     """
-    Give a function that maps a function over tuples of arguments, results in any order.
+    Yield a parallel map of a function over tuples of arguments, results in any order.
 
-    The function and its arguments must be picklable. Linear algebra has one thread per worker:
-    matrices of 3 × 3 gain nothing from more, and the cores are taken.
+    Function and arguments must be picklable. Linear algebra uses one thread per worker.
 
     Raises
     ------
@@ -76,7 +73,7 @@ def computing(workers: Workers) -> Iterator[Compute]:
         with _dask(workers), joblib.parallel_config('dask'):
             yield _unordered
         return
-    # one process needs no workers, and then nothing is pickled
+    # a single process needs no workers and no pickling
     options = {'inner_max_num_threads': 1} if workers.jobs != 1 else {}
     with joblib.parallel_config('loky', n_jobs=workers.jobs, **options):
         yield _unordered
@@ -95,7 +92,7 @@ def _dask(workers: Workers) -> Iterator[Any]:
     try:
         from dask.distributed import Client, LocalCluster
     except ImportError:
-        # whose text is half a page
+        # the text of the original error is half a page
         raise WorkersError(f'the backend dask needs dask.distributed; {INSTALL}') from None
     if workers.scheduler:
         try:
@@ -108,7 +105,7 @@ def _dask(workers: Workers) -> Iterator[Any]:
         return
     import joblib
 
-    # scheduler and workers run what they receive: this computer only, and no dashboard
+    # scheduler and workers execute received code: loopback only, no dashboard
     with (LocalCluster(n_workers=joblib.effective_n_jobs(workers.jobs), threads_per_worker=1,
                        processes=True, host=LOOPBACK, dashboard_address=None) as cluster,
           Client(cluster) as client):

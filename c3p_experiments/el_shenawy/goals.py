@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiments that drive to goals: paper I, Figs 9 and 10, and ours."""
+"""Goal experiments: paper I, Figs 9 and 10, and ours."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from c3p_bags.runs.metrics import drive_metrics, entry_time
 from c3p_bags.runs.run_log import Motion
 from c3p_experiments.el_shenawy.measures import (
     first_aligned,
-    leg_figures,
-    solve_figures,
+    leg_metrics,
+    solve_metrics,
     torque_rms,
     torque_step,
 )
@@ -28,54 +28,54 @@ from c3p_simulation.plants.floor import FloorPatch
 # the goal zone of the papers, m, and ours in yaw, rad
 ZONE, YAW_ZONE = 0.05, 0.15
 
-# a drive has settled when it stays so close to its goal, m
+# settled: distance from the goal, m
 SETTLED = 0.005
 
-# slower than this the robot stands, m/s
-STANDING = 0.01
+# standstill speed, m/s
+STANDSTILL = 0.01
 
-# how long a goal is held before a run counts as over, s
+# duration at the goal that ends a run, s
 DWELL = 0.5
 
-# casters that trail behind a robot that drove along +X, rad
+# steering of casters after a drive along +X, rad
 TRAILING = -np.pi / 2
 
 # paper I, Fig. 10: P1, P2, P3 and back, m and rad
 TRIANGLE = ((0.0, 0.0, 0.0), (0.0, 3.5, 0.0), (3.0, 3.5, 0.0), (0.0, 0.0, 0.0))
 
-# of the drives with goals all around: how many, and how far, m
+# goals all around: number and distance, m
 DRIVES, REACH = 36, 2.0
 
-# what hits the robot on its way: from the side, around, from ahead
+# pushes during the drive: lateral, yaw, from ahead
 PUSHES = (Push(2.0, (0.0, 40.0), 0.0, 0.2), Push(4.0, (0.0, 0.0), 8.0, 0.2),
           Push(6.0, (-40.0, 0.0), 0.0, 0.3))
 
 # the ground falls to the robot's right, rad
 SLOPE, SLOPE_DIRECTION = np.radians(4.0), -np.pi / 2
 
-# oil on the track of one wheel: from and to X, width, m; µ
+# oil on the track of one wheel: X range, width, m; µ
 OIL, OIL_WIDTH, OIL_FRICTION = (-0.1, 0.4), 0.1, 0.05
 
-# part of a drive's figures that is a drive's only
+# metrics of `drive_metrics` that only drives with nodes have
 DROPPED = ('latency_ms', 'cycles', 'overruns', 'messages')
 
 
-def drive_figures(bench: Bench, log: LoopLog, goal: ArrayLike) -> dict[str, Any]:
-    """Return the figures of a drive to one goal, as those of ``c3p drive``."""
-    figures = drive_metrics(log, bench.robot, goal, ZONE, YAW_ZONE)
+def goal_metrics(bench: Bench, log: LoopLog, goal: ArrayLike) -> dict[str, Any]:
+    """Return the metrics of a drive to one goal: those of ``c3p drive`` and of experiments."""
+    metrics = drive_metrics(log, bench.robot, goal, ZONE, YAW_ZONE)
     for name in DROPPED:
-        figures.pop(name)
+        metrics.pop(name)
     settled = entry_time(log.odom, goal, 0.0, SETTLED, np.inf)
     speed = np.hypot(*log.odom.twist[log.odom.time > log.odom.time[-1] - DWELL, :2].T)
-    return {**figures, 'settled_time_s': settled, 'end_time_s': float(log.joints.time[-1]),
+    return {**metrics, 'settled_time_s': settled, 'end_time_s': float(log.joints.time[-1]),
             'first_aligned_s': first_aligned(log, bench.robot),
             'overshoot_m': overshoot(log.ground_truth, goal),
-            'stands': bool((speed < STANDING).all()), 'max_torque_step_nm': torque_step(log),
-            'rms_wheel_torque_nm': torque_rms(log), **solve_figures([log])}
+            'stands': bool((speed < STANDSTILL).all()), 'max_torque_step_nm': torque_step(log),
+            'rms_wheel_torque_nm': torque_rms(log), **solve_metrics([log])}
 
 
 def overshoot(motion: Motion, goal: ArrayLike) -> float:
-    """Return how far past `goal`, along the line from the start, a robot was at most, m."""
+    """Return the largest overshoot past `goal` along the line from the start, m."""
     goal = np.asarray(goal, float)[:2]
     line = goal - motion.pose[0, :2]
     length = float(np.hypot(*line))
@@ -89,22 +89,22 @@ def _drive(bench: Bench, goal: ArrayLike, *, duration: float = 40.0, **options: 
     controller = bench.controller()
     log = bench.run(controller, GoalSource(controller.position(), [goal]), duration=duration,
                     stop=Held(DWELL), **options)
-    figures = drive_figures(bench, log, goal)
-    return figures, Run('', log, {'points': [(0.0, 0.0, 0.0), goal], **aligned(figures)})
+    metrics = goal_metrics(bench, log, goal)
+    return metrics, Run('', log, {'points': [(0.0, 0.0, 0.0), goal], **aligned(metrics)})
 
 
-def aligned(figures: dict[str, Any]) -> dict[str, list[float]]:
-    """Return the fact at what time of a run all casters were aligned, if they had to."""
-    return {'aligned': [figures['align_time_s']]} if figures['align_time_s'] else {}
+def aligned(metrics: dict[str, Any]) -> dict[str, list[float]]:
+    """Return the fact of the alignment time, empty for casters aligned from the start."""
+    return {'aligned': [metrics['align_time_s']]} if metrics['align_time_s'] else {}
 
 
 def _single(bench: Bench, goal: ArrayLike, **options: Any) -> Outcome:
-    figures, run = _drive(bench, goal, **options)
-    return Outcome(figures, (run,))
+    metrics, run = _drive(bench, goal, **options)
+    return Outcome(metrics, (run,))
 
 
 def line(bench: Bench) -> Outcome:
-    """Drive 4 m along +X with all steering angles exactly 0, where X is not actuated."""
+    """Drive 4 m along +X from steering angles exactly 0, where X is not actuated."""
     return _single(bench, (4.0, 0.0, 0.0))
 
 
@@ -114,19 +114,19 @@ def spin(bench: Bench) -> Outcome:
 
 
 def sideways(bench: Bench) -> Outcome:
-    """Drive 2 m along +Y with the casters as they trail after a drive along +X: singular."""
+    """Drive 2 m along +Y, casters trailing as after a drive along +X: singular."""
     return _single(bench, (0.0, 2.0, 0.0), steering=TRAILING)
 
 
 def goal_behind(bench: Bench) -> Outcome:
-    """Drive 2 m back where the robot came from: every caster has to turn around."""
+    """Drive 2 m back against trailing casters: every caster must flip."""
     return _single(bench, (-2.0, 0.0, 0.0), steering=TRAILING)
 
 
 def pushes(bench: Bench) -> Outcome:
-    """Drive 4 m while somebody pushes: from the side, around, from ahead."""
-    figures, run = _drive(bench, (4.0, 0.0, 0.0), pushes=PUSHES)
-    return Outcome(figures, (run._replace(facts={**run.facts, 'pushes': PUSHES}),))
+    """Drive 4 m with pushes: lateral, yaw, from ahead."""
+    metrics, run = _drive(bench, (4.0, 0.0, 0.0), pushes=PUSHES)
+    return Outcome(metrics, (run._replace(facts={**run.facts, 'pushes': PUSHES}),))
 
 
 def slope(bench: Bench) -> Outcome:
@@ -135,7 +135,7 @@ def slope(bench: Bench) -> Outcome:
 
 
 def oil_patch(bench: Bench) -> Outcome:
-    """Drive 4 m along +X, the last wheel accelerating on oil; report which wheel was named."""
+    """Drive 4 m along +X, the last wheel accelerating on oil; check the slip isolation."""
     wheel = bench.robot.count - 1
     y = float(bench.robot.hip_position[wheel, 1])
     oil = FloorPatch(OIL, (y - 0.5 * OIL_WIDTH, y + 0.5 * OIL_WIDTH), OIL_FRICTION)
@@ -144,8 +144,8 @@ def oil_patch(bench: Bench) -> Outcome:
     slip = outcome.runs[0].log.slip
     named = np.flatnonzero(slip.suspect.any(axis=0))
     first = float(slip.time[slip.suspect[:, wheel]].min()) if wheel in named else None
-    return replace(outcome, figures={
-        **outcome.figures, 'wheel_on_oil': wheel + 1, 'wheels_named': (named + 1).tolist(),
+    return replace(outcome, metrics={
+        **outcome.metrics, 'wheel_on_oil': wheel + 1, 'wheels_named': (named + 1).tolist(),
         'others_named': int(np.count_nonzero(named != wheel)), 'named_time_s': first})
 
 
@@ -154,41 +154,41 @@ def triangle(bench: Bench) -> Outcome:
     controller = bench.controller()
     source = GoalSource(controller.position(), TRIANGLE[1:], dwell=0.2)
     log = bench.run(controller, source, duration=100.0, stop=Held(DWELL))
-    figures = drive_figures(bench, log, TRIANGLE[-1])
-    legs = leg_figures(log, bench.robot, TRIANGLE, source.times, ZONE)
+    metrics = goal_metrics(bench, log, TRIANGLE[-1])
+    legs = leg_metrics(log, bench.robot, TRIANGLE, source.times, ZONE)
     done = len(legs) == len(TRIANGLE) - 1
-    figures.update(
+    metrics.update(
         reached=done and all(leg['reached'] for leg in legs), legs=legs,
         length_m=_length(TRIANGLE),
         time_s=source.times[-1] + legs[-1]['time_s'] if done and legs[-1]['reached'] else None,
         align_time_s=_worst(legs, 'align_time_s'))
     for prefix in ('', 'ground_truth_'):
         for name in ('path_error_max_m', 'path_error_rms_m'):
-            figures[prefix + name] = _worst(legs, prefix + name)
+            metrics[prefix + name] = _worst(legs, prefix + name)
     facts = {'points': TRIANGLE, 'times': source.times, 'aligned': [
         start + leg['align_time_s'] for start, leg in zip([0.0, *source.times], legs,
                                                           strict=False)
         if leg['align_time_s']]}
-    return Outcome(figures, (Run('', log, facts),))
+    return Outcome(metrics, (Run('', log, facts),))
 
 
 def steerings(bench: Bench) -> Outcome:
-    """Drive to goals all around, each from steering angles that are drawn."""
+    """Drive to goals all around, each from random steering angles."""
     random = np.random.default_rng(bench.conditions.seed)
     drives, runs = [], []
     for number in range(DRIVES):
         angle = 2.0 * np.pi * number / DRIVES
         goal = (REACH * np.cos(angle), REACH * np.sin(angle), 0.0)
         start = random.uniform(-np.pi, np.pi, bench.robot.count)
-        figures, run = _drive(bench, goal, duration=25.0, steering=start)
-        drives.append({'start_steering_rad': start.tolist(), **figures})
+        metrics, run = _drive(bench, goal, duration=25.0, steering=start)
+        drives.append({'start_steering_rad': start.tolist(), **metrics})
         runs.append(run)
-    return Outcome(steerings_figures(drives, [run.log for run in runs]), tuple(runs))
+    return Outcome(steerings_metrics(drives, [run.log for run in runs]), tuple(runs))
 
 
-def steerings_figures(drives: Sequence[dict[str, Any]], logs: Sequence[LoopLog]
+def steerings_metrics(drives: Sequence[dict[str, Any]], logs: Sequence[LoopLog]
                       ) -> dict[str, Any]:
-    """Return the figures of many drives together: largest errors, and how times are spread."""
+    """Return the joint metrics of many drives: largest errors and quantiles of times."""
     reached = [drive['reached'] for drive in drives]
     aligned = [np.inf if drive['align_time_s'] is None else drive['align_time_s']
                for drive in drives]
@@ -203,11 +203,11 @@ def steerings_figures(drives: Sequence[dict[str, Any]], logs: Sequence[LoopLog]
             'drives_missed': len(reached) - sum(reached),
             'align_time_p50_s': float(p50) if np.isfinite(p50) else None,
             'align_time_p90_s': float(p90) if np.isfinite(p90) else None,
-            **solve_figures(logs), 'drives': list(drives)}
+            **solve_metrics(logs), 'drives': list(drives)}
 
 
 def _worst(parts: Sequence[dict[str, Any]], name: str) -> float | None:
-    """Return the largest of a figure, None where one of them does not exist."""
+    """Return the largest of a metric, None where a value is missing."""
     values = [part[name] for part in parts]
     return None if not values or None in values else max(values)
 

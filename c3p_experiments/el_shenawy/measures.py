@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What experiments measure besides the numbers of a drive to one goal; pure functions of a log."""
+"""Measures of experiments beyond the metrics of a drive to one goal; pure functions of a log."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from c3p_kinematics.se2 import wrap
 
 def off_direction(log: LoopLog, direction: ArrayLike) -> Array:
     """
-    Return how far each caster is from trailing in a travel along `direction`, (k, n), rad.
+    Return the angle of each caster from trailing in travel along `direction`, (k, n), rad.
 
-    From 0 (trails) over π/2 (stands across) to π (goes ahead of its pivot): with e = (−sin θ_s,
+    0 trails, π/2 is across, π is ahead of the pivot: with e = (−sin θ_s,
     cos θ_s) turned by the true yaw, the angle between e and the direction.
 
     Parameters
@@ -43,15 +43,9 @@ def off_direction(log: LoopLog, direction: ArrayLike) -> Array:
 
 def settled_time(time: Array, off: Array, limit: float = ALIGNED) -> float | None:
     """
-    Return the time after which no column of `off` exceeds `limit` any more, s.
+    Return the time after which all columns of `off` (k, n) stay within `limit`, in `time` (k,), s.
 
-    0 when it never does; None when it does at the end.
-
-    Parameters
-    ----------
-    time : (k,) array, s
-    off : (k, n) array
-    limit : float
+    0 if always within; None if outside at the end.
     """
     out = np.flatnonzero((off > limit).any(axis=1))
     if not len(out):
@@ -61,33 +55,25 @@ def settled_time(time: Array, off: Array, limit: float = ALIGNED) -> float | Non
 
 def first_aligned(log: LoopLog, robot: CasterRobot) -> float | None:
     """
-    Return when all casters that are asked to travel are within 10° of it for the first time, s.
+    Return the first time at which all commanded casters are within 10° of alignment, s.
 
-    `metrics.align_time` is when they are so for good, which a correction at the goal may delay.
+    `metrics.align_time` is the time of lasting alignment, which corrections at the goal may delay.
     """
     found = alignment(log, robot)
-    asked = np.isfinite(found.angle)
-    aligned = asked.any(axis=1) & ((found.angle <= ALIGNED) | ~asked).all(axis=1)
+    commanded = np.isfinite(found.angle)
+    aligned = commanded.any(axis=1) & ((found.angle <= ALIGNED) | ~commanded).all(axis=1)
     return float(found.time[np.argmax(aligned)]) if aligned.any() else None
 
 
 def across(motion: Motion, direction: ArrayLike) -> Array:
     """Return the distance (k,) from the line through the start along `direction` (2,), m."""
     x, y = np.asarray(direction, float) / np.hypot(*np.asarray(direction, float))
-    way = motion.pose[:, :2] - motion.pose[0, :2]
-    return x * way[:, 1] - y * way[:, 0]
+    moved = motion.pose[:, :2] - motion.pose[0, :2]
+    return x * moved[:, 1] - y * moved[:, 0]
 
 
 def ring_error(motion: Motion, centres: ArrayLike, radius: float) -> Array:
-    """
-    Return the distance (k,) from the nearest of some circles, m.
-
-    Parameters
-    ----------
-    motion : Motion
-    centres : (m, 2) array_like, m
-    radius : float, m
-    """
+    """Return the distance (k,) from the nearest circle around `centres` (m, 2) of `radius`, m."""
     gap = motion.pose[:, None, :2] - np.asarray(centres, float)
     return np.abs(np.hypot(gap[..., 0], gap[..., 1]) - radius).min(axis=1)
 
@@ -97,19 +83,19 @@ def largest_and_rms(error: Array) -> tuple[float, float]:
     return float(np.abs(error).max()), float(np.sqrt(np.mean(np.square(error))))
 
 
-def leg_figures(log: LoopLog, robot: CasterRobot, points: Sequence[ArrayLike],
+def leg_metrics(log: LoopLog, robot: CasterRobot, points: Sequence[ArrayLike],
                 times: Sequence[float], tolerance: float) -> list[dict[str, Any]]:
     """
-    Return the numbers of each leg of a drive from point to point.
+    Return the metrics of each leg of a drive from point to point.
 
     Parameters
     ----------
     log : LoopLog
     robot : CasterRobot
     points : sequence of (3,) array_like
-        Where the drive starts, and each goal.
+        Start and goals.
     times : sequence of float, s
-        When each leg but the last was done.
+        End of each leg but the last.
     tolerance : float, m
         Radius of the goal zone.
     """
@@ -117,7 +103,7 @@ def leg_figures(log: LoopLog, robot: CasterRobot, points: Sequence[ArrayLike],
     ends = [*times, np.inf]
     for number, goal in enumerate(points[1:]):
         if number > len(times):
-            break  # the drive did not come so far
+            break  # not reached in this run
         goal = np.asarray(goal, float)
         start = times[number - 1] if number else 0.0
         window = (log.odom.time >= start) & (log.odom.time <= ends[number])
@@ -129,7 +115,7 @@ def leg_figures(log: LoopLog, robot: CasterRobot, points: Sequence[ArrayLike],
             'time_s': None if entry is None else entry - start,
             'align_time_s': align_time(log, robot, start, np.inf if entry is None else entry)}
         for prefix, motion in (('', odom), ('ground_truth_', truth)):
-            # from where the goal before was: its error counts as the path's, too
+            # from the previous goal: its final error counts as path error
             path = distance_to_segment(motion.pose[:, :2], np.asarray(points[number])[:2],
                                        goal[:2])
             leg[f'{prefix}path_error_max_m'], leg[f'{prefix}path_error_rms_m'] = (
@@ -141,31 +127,30 @@ def leg_figures(log: LoopLog, robot: CasterRobot, points: Sequence[ArrayLike],
     return legs
 
 
-def solve_figures(logs: Sequence[LoopLog]) -> dict[str, dict[str, float]]:
+def solve_metrics(logs: Sequence[LoopLog]) -> dict[str, dict[str, float]]:
     """
-    Return p50, p99 and the largest time of a step of the law on this computer, ms.
+    Return p50, p99 and maximum of the step time of the law on this computer, ms.
 
-    ``solve_ms`` is by the clock on the wall, ``solve_cpu_ms`` the time of the processor, which
-    does not count what other programs took.
+    ``solve_ms`` is wall time, ``solve_cpu_ms`` processor time without other programs.
     """
-    figures = {}
+    metrics = {}
     for name, field in (('solve_ms', 'solve_time'), ('solve_cpu_ms', 'solve_cpu')):
         steps = 1e3 * np.concatenate([getattr(log, field) for log in logs])
-        figures[name] = {'p50': float(np.percentile(steps, 50)),
+        metrics[name] = {'p50': float(np.percentile(steps, 50)),
                          'p99': float(np.percentile(steps, 99)), 'max': float(steps.max())}
-    return figures
+    return metrics
 
 
 def path_error(motion: Motion, facts: Mapping[str, Any]) -> Array:
     """
-    Return the distance (k,) from what was to be driven, m.
+    Return the distance (k,) from the desired path, m.
 
     Parameters
     ----------
     motion : Motion
     facts : mapping
         ``centres`` and ``radius`` of rings, the ``direction`` of a line, or the ``points`` of
-        straight legs with the ``times`` when each but the last was done.
+        straight legs with the end ``times`` of each but the last.
     """
     if 'centres' in facts:
         return ring_error(motion, facts['centres'], facts['radius'])
@@ -182,7 +167,7 @@ def path_error(motion: Motion, facts: Mapping[str, Any]) -> Array:
 
 
 def torque_rms(log: LoopLog) -> float:
-    """Return the root mean square of all wheel torques of a run, N·m: what heats the motors."""
+    """Return the root mean square of all wheel torques of a run, N·m, as a measure of heating."""
     return float(np.sqrt(np.mean(np.square(log.wheel_effort.value))))
 
 

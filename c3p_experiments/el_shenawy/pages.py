@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One page of plots for each experiment, panels in the papers' order."""
+"""Pages of plots of the experiments, panels in the order of the papers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from matplotlib.figure import Figure
 
 from c3p_bags.report import style
 from c3p_experiments.el_shenawy import panels
-from c3p_experiments.el_shenawy.path_panel import draw_way
+from c3p_experiments.el_shenawy.path_panel import draw_trajectory
 from c3p_experiments.loop.conditions import Bench
 from c3p_experiments.loop.outcome import Experiment, Outcome, Row
 from c3p_experiments.loop.report import NEVER
 from c3p_kinematics.se2 import to_floor
 
-# the figures under a page's title have so much room, letters
+# room for metrics below the title, characters
 HEADLINE = 165
 
 
@@ -25,23 +25,13 @@ def goal_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Path
     """
     Write the page of paper I, Figs 9 to 11: steering, Ẋ, Ẏ, Φ̇, trajectory; then ours.
 
-    Parameters
-    ----------
-    outcome : Outcome
-    bench : Bench
-    experiment : Experiment
-    path : Path
-
-    Returns
-    -------
-    list of Path
-        The files.
+    Draws the `outcome` of an `experiment` on its `bench`; `path` has no suffix. Returns the files.
     """
     run, robot = outcome.runs[0], bench.robot
     page, grid = _page(experiment, outcome, bench)
     ends = np.asarray(run.facts.get('curve', run.facts.get('points')), float)
     reach = np.ptp(ends[:, :2], axis=0)
-    # a way that is wide takes two cells beside each other, another one two above each other
+    # a wide trajectory takes two cells side by side, others two above each other
     wide = bool(reach[0] > 1.6 * reach[1])
     cells = ([(0, 0), (0, 1), (0, 2), (1, 0), (2, 0), (2, 1), (2, 2)] if wide
              else [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)])
@@ -50,7 +40,7 @@ def goal_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Path
     for component, letter in enumerate('bcd'):
         panels.velocity(shared[1 + component], run, component, letter)
     place = page.add_subplot(grid[1, 1:] if wide else grid[:2, 2])
-    draw_way(place, run, robot, 'e', wide)
+    draw_trajectory(place, run, robot, 'e', wide)
     panels.rates(shared[4], run, robot, 'wheel', 'f')
     panels.torques(shared[5], run, robot, 'g')
     panels.errors(shared[6], run, 'h')
@@ -68,13 +58,13 @@ def flip_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Path
     panels.rates(shared[2], run, robot, 'steering', 'c')
     for component, letter in enumerate('def'):
         panels.velocity(shared[3 + component], run, component, letter)
-    draw_way(page.add_subplot(grid[2, 0]), run, robot, 'g', False)
+    draw_trajectory(page.add_subplot(grid[2, 0]), run, robot, 'g', False)
     panels.torques(shared[6], run, robot, 'h')
     errors = page.add_subplot(grid[2, 2])
     panels.errors(errors, run, 'i')
     errors.set_xlim(0.0, run.log.joints.time[-1])
-    # what happens, happens at the beginning; the way goes on
-    aligned = outcome.figures['align_time_s'] or run.log.joints.time[-1]
+    # show the flip at the start; the drive continues
+    aligned = outcome.metrics['align_time_s'] or run.log.joints.time[-1]
     shared[0].set_xlim(0.0, min(3.0 * aligned, run.log.joints.time[-1]))
     return style.save(page, path)
 
@@ -95,13 +85,13 @@ def ramp_x_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Pa
     panels.overlay(shared[1], 'b', 'wheel accelerations', r'$\ddot\theta_x$ [rad/s²]', [
         (f'wheel {i + 1}', time, wheels[:, i], style.caster_colour(i), '-')
         for i in range(robot.count)])
-    asked = panels.slopes(time, run.facts['asked'])
+    commanded = panels.slopes(time, run.facts['commanded'])
     panels.overlay(shared[2], 'c', 'acceleration along X', r'$\ddot X$ [m/s²]', [
-        ('reference', time, asked[:, 0], style.REFERENCE, '--'),
+        ('reference', time, commanded[:, 0], style.REFERENCE, '--'),
         ('true', time, panels.slopes(time, _floor(log))[:, 0], style.TRUE, '-')])
     for component, letter in enumerate('def'):
         panels.velocity(shared[3 + component], run, component, letter)
-    draw_way(page.add_subplot(grid[2, 0]), run, robot, 'g', False)
+    draw_trajectory(page.add_subplot(grid[2, 0]), run, robot, 'g', False)
     panels.torques(shared[6], run, robot, 'h')
     panels.errors(shared[7], run, 'i')
     shared[0].set_xlim(0.0, time[-1])
@@ -119,7 +109,7 @@ def ramp_y_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Pa
     page, grid = _page(experiment, outcome, bench)
     shared = _shared(page, grid, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (2, 1), (2, 2)])
     time = runs[0].log.joints.time
-    asked = runs[0].facts['asked'][:, 1]
+    commanded = runs[0].facts['commanded'][:, 1]
     floor = [_floor(run.log)[:, 1] for run in runs]
     dashes = ('--', '-')
 
@@ -130,12 +120,12 @@ def ramp_y_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Pa
 
     angles = [np.degrees(np.unwrap(run.log.joints.steering, axis=0)) for run in runs]
     panels.overlay(shared[0], 'a', 'steering angles', r'$\theta_s$ [deg]', each(angles))
-    for axes, letter, name, label, wanted, values in (
-            (shared[1], 'b', 'velocity along Y', r'$\dot Y$ [m/s]', asked, floor),
+    for axes, letter, name, label, reference, values in (
+            (shared[1], 'b', 'velocity along Y', r'$\dot Y$ [m/s]', commanded, floor),
             (shared[2], 'c', 'acceleration along Y', r'$\ddot Y$ [m/s²]',
-             panels.slopes(time, asked), [panels.slopes(time, v) for v in floor])):
+             panels.slopes(time, commanded), [panels.slopes(time, v) for v in floor])):
         panels.overlay(axes, letter, name, label, [
-            ('reference', time, wanted, style.REFERENCE, ':'),
+            ('reference', time, reference, style.REFERENCE, ':'),
             *((f'case {i + 1}', time, value, (style.GREY, style.TRUE)[i], dashes[i])
               for i, value in enumerate(values))])
     panels.overlay(shared[3], 'd', 'steering accelerations', r'$\ddot\theta_s$ [rad/s²]', each(
@@ -143,7 +133,7 @@ def ramp_y_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Pa
     panels.overlay(shared[4], 'e', 'wheel accelerations', r'$\ddot\theta_x$ [rad/s²]', each(
         [panels.slopes(time, run.log.joints.wheel_rate) for run in runs]))
     panels.errors(shared[5], runs[1], 'f')
-    draw_way(page.add_subplot(grid[2, 0]), runs[1], robot, 'g', False)
+    draw_trajectory(page.add_subplot(grid[2, 0]), runs[1], robot, 'g', False)
     for case, letter in enumerate('hi'):
         panels.torques(shared[6 + case], runs[case], robot, letter)
     for axes, case in ((shared[5], 2), (page.axes[-1], 2), (shared[6], 1), (shared[7], 2)):
@@ -156,24 +146,24 @@ def ramp_y_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Pa
 def steerings_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Path
                    ) -> list[Path]:
     """
-    Write the page of many drives: their ways, and how their figures are spread.
+    Write the page of many drives: trajectories and distributions of metrics.
 
     Parameters as in `goal_page`.
     """
     page, grid = _page(experiment, outcome, bench)
-    drives = outcome.figures['drives']
-    ways = page.add_subplot(grid[:2, :2])
-    style.dress(ways, '(a) true trajectories; colour: time of alignment', 'X [m]', 'Y [m]')
-    ways.set_aspect('equal', adjustable='datalim')
+    drives = outcome.metrics['drives']
+    floor = page.add_subplot(grid[:2, :2])
+    style.dress(floor, '(a) true trajectories; colour: time of alignment', 'X [m]', 'Y [m]')
+    floor.set_aspect('equal', adjustable='datalim')
     aligned = np.array([np.nan if d['align_time_s'] is None else d['align_time_s']
                         for d in drives])
-    # 1 s where all are fast, or nobody is ever aligned
+    # at least 1 s, also where no drive aligns
     top = float(np.fmax.reduce(aligned, initial=1.0))
     colours = _colours(aligned / top)
     for drive, run, colour in zip(drives, outcome.runs, colours, strict=True):
         pose = run.log.ground_truth.pose
-        ways.plot(*style.thin(pose[:, 0], pose[:, 1]), color=colour, linewidth=1.3)
-        ways.plot(*drive['goal_pose'][:2], marker='o' if drive['reached'] else 'x',
+        floor.plot(*style.thin(pose[:, 0], pose[:, 1]), color=colour, linewidth=1.3)
+        floor.plot(*drive['goal_pose'][:2], marker='o' if drive['reached'] else 'x',
                   color=style.GOAL if drive['reached'] else style.ALERT, markersize=5,
                   linestyle='none')
     angle = np.degrees([np.arctan2(d['goal_pose'][1], d['goal_pose'][0]) % (2 * np.pi)
@@ -181,7 +171,7 @@ def steerings_page(outcome: Outcome, bench: Bench, experiment: Experiment, path:
     bars = page.add_subplot(grid[0, 2])
     style.dress(bars, '(b) casters aligned after', 'direction of the goal [deg]', 'time [s]')
     bars.bar(angle, aligned, width=8.0, color=colours)
-    p90 = outcome.figures['align_time_p90_s']
+    p90 = outcome.metrics['align_time_p90_s']
     if p90 is not None:
         bars.axhline(p90, color=style.REFERENCE, linewidth=0.9, linestyle='--',
                      label=f'p90 {p90:.2f} s')
@@ -205,22 +195,17 @@ def steerings_page(outcome: Outcome, bench: Bench, experiment: Experiment, path:
 def spread(axes: Axes, letter: str, title: str, label: str,
            groups: list[tuple[str, list[float | None], str]]) -> None:
     """
-    Draw how many per cent of the runs stay below a value.
+    Draw cumulative distributions over the runs into a panel: `axes`, `letter`, `title`, `label`.
 
-    Parameters
-    ----------
-    axes : Axes
-    letter, title, label : str
-    groups : list of (name, values, colour)
-        None is the value of a run that has none.
+    `groups` are (name, values, colour); None is a missing value.
     """
-    style.dress(axes, f'({letter}) {title}', label, 'part of the drives [%]')
+    style.dress(axes, f'({letter}) {title}', label, 'fraction of drives [%]')
     for name, values, colour in groups:
-        there = sorted(value for value in values if value is not None)
-        if there:
-            # of all runs: those without the value never come to 100 %
-            part = 100.0 * np.arange(len(there) + 1) / len(values)
-            axes.step([0.0, *there], part, where='post', color=colour, linewidth=1.2,
+        present = sorted(value for value in values if value is not None)
+        if present:
+            # of all runs: missing values keep it below 100 %
+            part = 100.0 * np.arange(len(present) + 1) / len(values)
+            axes.step([0.0, *present], part, where='post', color=colour, linewidth=1.2,
                       label=name or None)
     axes.set_ylim(0.0, 102.0)
     axes.set_xlim(left=0.0)
@@ -252,17 +237,17 @@ def _page(experiment: Experiment, outcome: Outcome, bench: Bench) -> tuple[Figur
     """Return a page with its headline, and the grid of its panels."""
     facts: list[str] = []
     for row in experiment.rows:
-        if len('   |   '.join([*facts, _figure(row, outcome)])) > HEADLINE:
+        if len('   |   '.join([*facts, _metric(row, outcome)])) > HEADLINE:
             break
-        facts.append(_figure(row, outcome))
-    reached = outcome.figures['reached']
+        facts.append(_metric(row, outcome))
+    reached = outcome.metrics['reached']
     return style.page(
         experiment.title + ('' if reached else ': goal MISSED'), facts,
         f'{experiment.source}   |   plant {bench.conditions.plant}, controller '
         f'{bench.conditions.controller}, robot {bench.robot.name}', good=reached)
 
 
-def _figure(row: Row, outcome: Outcome) -> str:
-    value = row.value(outcome.figures)
+def _metric(row: Row, outcome: Outcome) -> str:
+    value = row.value(outcome.metrics)
     return f'{row.name}: ' + (NEVER if value is None else
                               f'{value * row.scale:.{row.digits}f} {row.unit}'.strip())

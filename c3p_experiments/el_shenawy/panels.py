@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panels over time of the experiments' pages; all take axes, run, robot and a letter."""
+"""Panels over time of the pages of experiments."""
 
 from __future__ import annotations
 
@@ -26,34 +26,30 @@ TIME = 'time [s]'
 VELOCITIES = (('velocity along X', r'$\dot X$ [m/s]'), ('velocity along Y', r'$\dot Y$ [m/s]'),
               ('yaw rate', r'$\dot\Phi$ [rad/s]'))
 
-# the least half range of a velocity, and the least largest error shown, m/s and cm
+# smallest half range of velocity axes, m/s, and range of error axes, cm
 LEAST_VELOCITY, LEAST_ERROR = 0.05, 0.1
 
-# accelerations are slopes of the rates over this time, s
+# window of the slopes of rates, s
 SLOPE_TIME = 0.1
 
 
 def steering(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
     """
-    Draw the steering angles, where each is asked to be, and when they are all there.
+    Draw the steering angles of a `run` with their commanded angles and alignment times.
 
-    Parameters
-    ----------
-    axes : Axes
-    run : Run
-        Its facts may hold the times ``aligned``, and the ``times`` when its legs were done.
-    robot : CasterRobot
-    letter : str
+    Into the panel `axes` with this `letter`. The facts of the run may hold the times ``aligned``
+    and the end ``times`` of its legs; `robot` is the model.
     """
     _title(axes, letter, 'steering angles', r'$\theta_s$ [deg]')
     log = run.log
-    time, angles, asked = style.thin(
+    time, angles, commanded = style.thin(
         log.joints.time, np.degrees(np.unwrap(log.joints.steering, axis=0)),
-        np.degrees(asked_angles(run, robot)))
+        np.degrees(commanded_angles(run, robot)))
     band = np.degrees(ALIGNED)
     for i in range(robot.count):
-        axes.fill_between(time, asked[:, i] - band, asked[:, i] + band, linewidth=0, alpha=0.25,
-                          color=style.caster_colour(i), label='asked ±10°' if i == 0 else None)
+        axes.fill_between(time, commanded[:, i] - band, commanded[:, i] + band, linewidth=0,
+                          alpha=0.25, color=style.caster_colour(i),
+                          label='commanded ±10°' if i == 0 else None)
     for i in range(robot.count):
         axes.plot(time, angles[:, i], color=style.caster_colour(i), linewidth=style.LINE,
                   linestyle=('-', '--', '-.')[i % 3], label=f'caster {i + 1}')
@@ -67,12 +63,11 @@ def steering(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
     style.legend(axes, ncols=robot.count + 1, loc='lower right')
 
 
-def asked_angles(run: Run, robot: CasterRobot) -> Array:
+def commanded_angles(run: Run, robot: CasterRobot) -> Array:
     """
-    Return the steering angles (k, n) at which wheels roll where their hips are asked to go, rad.
+    Return the steering angles (k, n) that align the wheels with the command, rad.
 
-    Each leg by itself, on the branch (modulo 180°) that its end is nearest to; nan while nothing
-    is asked.
+    Per leg on the branch (modulo 180°) nearest to its end; nan at zero command.
     """
     log, joints = run.log, run.log.joints
     turns = np.unwrap(joints.steering, axis=0)
@@ -80,7 +75,7 @@ def asked_angles(run: Run, robot: CasterRobot) -> Array:
     parts, begin = [], 0
     for end in rows:
         leg = replace(log, joints=Joints(*(column[begin:end] for column in joints)))
-        # the log's own unwrapping of a leg may begin a whole turn away
+        # unwrapping a leg alone may differ by whole turns
         offset = turns[begin:end] - np.unwrap(joints.steering[begin:end], axis=0)
         parts.append(commanded_steering(leg, robot) + offset)
         begin = end
@@ -89,30 +84,24 @@ def asked_angles(run: Run, robot: CasterRobot) -> Array:
 
 def velocity(axes: Axes, run: Run, component: int, letter: str) -> None:
     """
-    Draw one component of the velocity over the floor: asked, sensed, true.
+    Draw a component (0 X, 1 Y, 2 yaw) of the velocity over the floor: commanded, sensed, true.
 
-    Parameters
-    ----------
-    axes : Axes
-    run : Run
-    component : int
-        0 is X, 1 is Y, 2 is yaw.
-    letter : str
+    Into the panel `axes` with this `letter`, of the `run`; `component` is its index.
     """
     log = run.log
-    asked = run.facts.get('asked')
-    if asked is None:
-        asked = to_floor(log.odom.pose[:, 2], log.cmd_vel.value)
+    commanded = run.facts.get('commanded')
+    if commanded is None:
+        commanded = to_floor(log.odom.pose[:, 2], log.cmd_vel.value)
     name, label = VELOCITIES[component]
     _title(axes, letter, f'{name}, floor', label)
     for what, value, colour, dash, width in (
-            ('reference', asked, style.REFERENCE, '--', 0.9),
+            ('reference', commanded, style.REFERENCE, '--', 0.9),
             ('sensed', to_floor(log.odom.pose[:, 2], log.odom.twist), style.SENSED, '-', 1.0),
             ('true', to_floor(log.ground_truth.pose[:, 2], log.ground_truth.twist), style.TRUE,
              '-', 1.2)):
         axes.plot(*style.thin(log.joints.time, value[:, component]), color=colour, linestyle=dash,
                   linewidth=width, label=what)
-    # a component that stays at zero shall look like zero, not like amplified noise
+    # a component near zero must not look like amplified noise
     low, high = axes.get_ylim()
     middle, half = 0.5 * (low + high), max(0.5 * (high - low), LEAST_VELOCITY)
     axes.set_ylim(middle - half, middle + half)
@@ -121,18 +110,7 @@ def velocity(axes: Axes, run: Run, component: int, letter: str) -> None:
 
 
 def rates(axes: Axes, run: Run, robot: CasterRobot, kind: str, letter: str) -> None:
-    """
-    Draw the rates of wheels or steering axes as sensed.
-
-    Parameters
-    ----------
-    axes : Axes
-    run : Run
-    robot : CasterRobot
-    kind : str
-        ``wheel`` or ``steering``.
-    letter : str
-    """
+    """Draw the sensed rates of a `kind` of joints, wheel or steering; others as in `steering`."""
     joints = run.log.joints
     value = joints.wheel_rate if kind == 'wheel' else joints.steering_rate
     symbol = r'$\dot\theta_x$' if kind == 'wheel' else r'$\dot\theta_s$'
@@ -141,7 +119,7 @@ def rates(axes: Axes, run: Run, robot: CasterRobot, kind: str, letter: str) -> N
 
 
 def torques(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
-    """Draw the wheel torques as sent, and their limits; parameters as in `steering`."""
+    """Draw the commanded wheel torques and their limits; parameters as in `steering`."""
     _title(axes, letter, 'wheel torques', r'$\tau$ [N m]')
     limit = float(np.max(torque_bounds(robot)))
     for sign in (1.0, -1.0):
@@ -159,7 +137,7 @@ def _per_caster(axes: Axes, time: Array, value: Array, robot: CasterRobot, name:
 
 
 def errors(axes: Axes, run: Run, letter: str) -> None:
-    """Draw how far the robot is from what was to be driven, true and by its own odometry."""
+    """Draw the distance from the desired path, true and by odometry."""
     _title(axes, letter, 'distance from the path', 'distance [cm]')
     for what, motion, colour, width in (('true', run.log.ground_truth, style.TRUE, 1.8),
                                         ('by odometry', run.log.odom, style.SENSED, 1.0)):
@@ -171,7 +149,7 @@ def errors(axes: Axes, run: Run, letter: str) -> None:
 
 
 def slopes(time: Array, value: Array) -> Array:
-    """Return the derivative (k, …) of `value` by time: a line fitted over SLOPE_TIME."""
+    """Return the time derivative (k, …) of `value`: slope of a line fit over SLOPE_TIME."""
     half = max(1, int(round(0.5 * SLOPE_TIME / (time[1] - time[0]))))
     offsets = np.arange(-half, half + 1)
     weights = offsets / (offsets @ offsets * (time[1] - time[0]))
@@ -185,13 +163,9 @@ def slopes(time: Array, value: Array) -> Array:
 def overlay(axes: Axes, letter: str, title: str, label: str,
             lines: Sequence[tuple[str, Array, Array, str, str]]) -> None:
     """
-    Draw lines of several runs into one panel.
+    Draw lines (name, time, value, colour, line style) of several runs into one panel.
 
-    Parameters
-    ----------
-    axes : Axes
-    letter, title, label : str
-    lines : sequence of (name, time, value, colour, line style)
+    `lines` into the panel `axes` with this `letter`, `title` and `label` of its values.
     """
     _title(axes, letter, title, label)
     for name, time, value, colour, dash in lines:

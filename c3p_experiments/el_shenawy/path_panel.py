@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The panel of the way over the floor, on the experiments' pages."""
+"""Panel of the trajectory on the pages of experiments."""
 
 from __future__ import annotations
 
@@ -14,29 +14,22 @@ from c3p_experiments.el_shenawy.goals import ZONE
 from c3p_experiments.loop.outcome import Run
 from c3p_kinematics.se2 import to_floor
 
-# a robot that turns on the spot is drawn again after so much, rad
+# rotation after which the robot is drawn again, rad
 APART_TURN = 1.5
 
-# the robot is not drawn so close to its last place, part of the usual distance
+# smallest distance of the last two drawn robots, fraction of the usual distance
 CLOSE = 0.6
 
-# arrows of pushes, m
+# length of arrows of pushes, m
 ARROW = 0.3
 
 
-def draw_way(axes: Axes, run: Run, robot: CasterRobot, letter: str, wide: bool) -> None:
+def draw_trajectory(axes: Axes, run: Run, robot: CasterRobot, letter: str, wide: bool) -> None:
     """
-    Draw the way over the floor with the robot on it.
+    Draw the trajectory over the floor with the `robot` at some poses.
 
-    Parameters
-    ----------
-    axes : Axes
-    run : Run
-        Its facts may hold ``points``, a ``curve``, a ``direction`` and ``pushes``.
-    robot : CasterRobot
-    letter : str
-    wide : bool
-        The panel is wider than high.
+    Into the panel `axes` with this `letter`, which is `wide` or high. The facts of the `run` may
+    hold ``points``, a ``curve``, a ``direction`` and ``pushes``.
     """
     style.dress(axes, f'({letter}) trajectory', 'X [m]', 'Y [m]')
     axes.set_aspect('equal', adjustable='datalim')
@@ -45,13 +38,13 @@ def draw_way(axes: Axes, run: Run, robot: CasterRobot, letter: str, wide: bool) 
     width = 2.0 * float(np.linalg.norm(robot.hip_position, axis=1).max())
     for k in places(truth.pose, width):
         draw_robot(axes, robot, truth.pose[k], angles[k])
-    asked = facts.get('curve', facts.get('points'))
-    if asked is None:
+    desired = facts.get('curve', facts.get('points'))
+    if desired is None:
         far = np.abs((truth.pose[-1, :2] - truth.pose[0, :2]) @ facts['direction'])
-        asked = [truth.pose[0, :2], truth.pose[0, :2] + facts['direction'] * far / (
+        desired = [truth.pose[0, :2], truth.pose[0, :2] + facts['direction'] * far / (
             facts['direction'] @ facts['direction'])]
-    asked = np.array([np.asarray(point)[:2] for point in asked])
-    axes.plot(*asked.T, color=style.REFERENCE, linestyle='--', linewidth=0.9, label='asked',
+    desired = np.array([np.asarray(point)[:2] for point in desired])
+    axes.plot(*desired.T, color=style.REFERENCE, linestyle='--', linewidth=0.9, label='desired',
               zorder=6)
     for motion, name, colour, points in ((truth, 'true', style.TRUE, 2.4),
                                          (log.odom, 'odometry', style.SENSED, 1.0)):
@@ -63,38 +56,30 @@ def draw_way(axes: Axes, run: Run, robot: CasterRobot, letter: str, wide: bool) 
                               label='goal zone' if number == 0 else None))
     _pushes(axes, run)
     style.legend(axes, ncols=6 if wide else 2, loc='upper center')
-    # room for the legend; limits cannot be set where the aspect is
+    # room for the legend by data limits: axis limits are fixed by the equal aspect
     low, high = axes.dataLim.intervaly
     axes.update_datalim([(float(truth.pose[0, 0]), high + 0.22 * (high - low))])
     axes.autoscale_view()
 
 
 def places(pose: Array, width: float) -> list[int]:
-    """
-    Return the rows of `pose` (k, 3) at which the robot is drawn: the ends, and well apart.
-
-    Parameters
-    ----------
-    pose : (k, 3) array
-    width : float, m
-        Of the robot.
-    """
+    """Return the rows of `pose` (k, 3) at which a robot of `width`, m, is drawn, ends included."""
     def apart(j: int, k: int) -> float:
-        way, turn = np.hypot(*(pose[k, :2] - pose[j, :2])), abs(pose[k, 2] - pose[j, 2])
-        return max(way / (APART_WIDTHS * width), turn / APART_TURN)
+        moved, turn = np.hypot(*(pose[k, :2] - pose[j, :2])), abs(pose[k, 2] - pose[j, 2])
+        return max(moved / (APART_WIDTHS * width), turn / APART_TURN)
 
     rows, end = [0], len(pose) - 1
     for k in range(0, len(pose), 10):
         if apart(rows[-1], k) >= 1.0:
             rows.append(k)
-    # where the robot ends counts more than what it would hide there
+    # the last pose replaces one that it would overlap
     if len(rows) > 1 and apart(rows[-1], end) < CLOSE:
         rows.pop()
     return [*rows, end]
 
 
 def _pushes(axes: Axes, run: Run) -> None:
-    """Draw where pushes begin and which way they go."""
+    """Draw place and direction of the pushes."""
     truth = run.log.ground_truth
     for push in run.facts.get('pushes', ()):
         k = min(int(np.searchsorted(truth.time, push.time)), len(truth.time) - 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Experiments that ask for velocities: paper I, Fig. 11, and paper II, Figs 6, 7 and 9."""
+"""Velocity experiments: paper I, Fig. 11, and paper II, Figs 6, 7 and 9."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike
 from c3p_bags.runs.metrics import align_time
 from c3p_controller.goals.path import figure_eight as eight
 from c3p_description.model import Array
-from c3p_experiments.el_shenawy.goals import DWELL, aligned, drive_figures
+from c3p_experiments.el_shenawy.goals import DWELL, aligned, goal_metrics
 from c3p_experiments.el_shenawy.measures import (
     across,
     largest_and_rms,
     off_direction,
     ring_error,
     settled_time,
-    solve_figures,
+    solve_metrics,
     torque_rms,
     torque_step,
 )
@@ -33,69 +33,69 @@ from c3p_kinematics.se2 import to_floor, wrap
 EIGHT_SPEED, EIGHT_RATE = 0.3, 0.2
 EIGHT_RADIUS = EIGHT_SPEED / EIGHT_RATE
 
-# paper II, Fig. 6: the ramp of Vy ends there, m/s and s; steering angles of the second case, rad
+# paper II, Fig. 6: end of the ramp of Vy, m/s and s; steering angles of the second case, rad
 RAMP_Y_SPEED, RAMP_Y_TIME, RAMP_Y_STEERING = 0.09, 3.2, np.radians([45.0, -45.0, 90.0])
 
-# paper II, Fig. 7: the ramp of Vx lasts as long as the picture, m/s and s
+# paper II, Fig. 7: end of the ramp of Vx, m/s and s
 RAMP_X_SPEED, RAMP_X_TIME = 0.14, 15.0
 
 # paper II, Fig. 9: m/s on the floor, and all steering angles, rad
 FLIP_VELOCITY, FLIP_STEERING = (0.5, 0.5, 0.0), np.radians(135.0)
 
-# the casters have long aligned again so long after the middle of the eight, s
+# window for the alignment after the middle of the eight, s
 CROSSING_WINDOW = 5.0
 
-# a velocity is reached when the mean of the last second misses it by less than this part
+# relative error of the mean velocity in the last second that counts as reached
 REACHED = 0.1
 
 
-def velocity_figures(log: LoopLog, velocity: Callable[[float], ArrayLike], direction: ArrayLike
+def velocity_metrics(log: LoopLog, velocity: Callable[[float], ArrayLike], direction: ArrayLike
                      ) -> dict[str, Any]:
     """
-    Return the figures of a run in which one velocity over the floor is asked.
+    Return the metrics of a run with one commanded velocity over the floor.
 
     Parameters
     ----------
     log : LoopLog
     velocity : callable
-        As asked: seconds → Ẋ, Ẏ, ω.
+        Command: seconds → Ẋ, Ẏ, ω.
     direction : (2,) array_like
         Of the travel, on the floor.
 
     Returns
     -------
     dict
-        ``align_time_s``: no caster is more than 10° from trailing any more; ``path_error_*``:
-        across the line through the start; ``velocity_error_*``: the true velocity against the
-        asked one, along each axis; ``reached``: aligned, and at the speed at the end.
+        ``align_time_s``: all casters stay within 10° of trailing; ``path_error_*``: cross-track
+        from the line through the start; ``velocity_error_*``: true minus commanded velocity;
+        ``reached``: aligned, and at the commanded velocity at the end.
     """
     time = log.joints.time
-    asked = np.array([velocity(t) for t in time], float)
+    commanded = np.array([velocity(t) for t in time], float)
     true = to_floor(log.ground_truth.pose[:, 2], log.ground_truth.twist)
     aligned = settled_time(time, off_direction(log, direction))
     last = time > time[-1] - 1.0
-    there, wanted = true[last].mean(axis=0)[:2], asked[last].mean(axis=0)[:2]
-    there_speed, missed = np.hypot(*there), np.hypot(*(there - wanted))
-    figures: dict[str, Any] = {
-        'reached': bool(aligned is not None and missed <= REACHED * np.hypot(*wanted)),
+    final, target = true[last].mean(axis=0)[:2], commanded[last].mean(axis=0)[:2]
+    final_speed, missed = np.hypot(*final), np.hypot(*(final - target))
+    metrics: dict[str, Any] = {
+        'reached': bool(aligned is not None and missed <= REACHED * np.hypot(*target)),
         'time_s': None, 'align_time_s': aligned,
         'final_error_m': None, 'final_yaw_error_rad': None,
         'ground_truth_final_error_m': None,
         'ground_truth_final_yaw_error_rad': float(abs(wrap(log.ground_truth.pose[-1, 2])))}
     for prefix, motion in (('', log.odom), ('ground_truth_', log.ground_truth)):
-        figures[f'{prefix}path_error_max_m'], figures[f'{prefix}path_error_rms_m'] = (
+        metrics[f'{prefix}path_error_max_m'], metrics[f'{prefix}path_error_rms_m'] = (
             largest_and_rms(across(motion, direction)))
-    error = true - asked
-    figures.update(
+    error = true - commanded
+    metrics.update(
         velocity_error_rms_mps=largest_and_rms(np.hypot(error[:, 0], error[:, 1]))[1],
-        final_speed_mps=float(there_speed),
+        final_speed_mps=float(final_speed),
         yaw_max_rad=float(np.abs(log.ground_truth.pose[:, 2]).max()),
         odometry_error_final_m=float(np.hypot(*(log.ground_truth.pose[-1]
                                                 - log.odom.pose[-1])[:2])),
         max_wheel_torque_nm=float(np.abs(log.wheel_effort.value).max()),
         rms_wheel_torque_nm=torque_rms(log), max_torque_step_nm=torque_step(log),
-        end_time_s=float(time[-1]), **solve_figures([log]))
-    return figures
+        end_time_s=float(time[-1]), **solve_metrics([log]))
+    return metrics
 
 
 def _velocity(bench: Bench, label: str, velocity: Callable[[float], ArrayLike],
@@ -103,54 +103,54 @@ def _velocity(bench: Bench, label: str, velocity: Callable[[float], ArrayLike],
               ) -> tuple[dict[str, Any], Run]:
     log = bench.run(bench.controller(), FloorVelocitySource(velocity), duration=duration,
                     steering=steering)
-    asked = np.array([velocity(t) for t in log.joints.time], float)
-    figures = velocity_figures(log, velocity, direction)
-    return figures, Run(label, log, {
-        'asked': asked, 'direction': np.asarray(direction, float), **aligned(figures)})
+    commanded = np.array([velocity(t) for t in log.joints.time], float)
+    metrics = velocity_metrics(log, velocity, direction)
+    return metrics, Run(label, log, {
+        'commanded': commanded, 'direction': np.asarray(direction, float), **aligned(metrics)})
 
 
 def ramp(speed: float, until: float, direction: ArrayLike) -> Callable[[float], Array]:
-    """Return a velocity over the floor that grows to `speed` at `until` and then stays."""
+    """Return a velocity over the floor that rises linearly to `speed` at `until` and stays."""
     unit = np.array([*direction, 0.0])
     return lambda t: speed * min(t / until, 1.0) * unit
 
 
 def ramp_y(bench: Bench) -> Outcome:
-    """Ramp of the velocity along Y, from casters that trail and from casters that do not."""
-    asked = ramp(RAMP_Y_SPEED, RAMP_Y_TIME, (0.0, 1.0))
+    """Ramp of the velocity along Y, from trailing and from misaligned casters."""
+    command = ramp(RAMP_Y_SPEED, RAMP_Y_TIME, (0.0, 1.0))
     cases, runs = [], []
     for label, steering in (
             ('0°, 0°, 0°', 0.0),
             ('45°, −45°, 90°', np.resize(RAMP_Y_STEERING, bench.robot.count))):
-        figures, run = _velocity(bench, label, asked, (0.0, 1.0), 6.0, steering)
-        cases.append({'case': label, **figures})
+        metrics, run = _velocity(bench, label, command, (0.0, 1.0), 6.0, steering)
+        cases.append({'case': label, **metrics})
         runs.append(run)
-    # the second case is the one that has to do something
+    # metrics of the second case, whose casters have to align
     return Outcome({**cases[1], 'reached': all(case['reached'] for case in cases),
                     'cases': cases}, tuple(runs))
 
 
 def ramp_x(bench: Bench) -> Outcome:
     """Ramp of the velocity along X from steering angles 0, where X is not actuated."""
-    figures, run = _velocity(bench, '', ramp(RAMP_X_SPEED, RAMP_X_TIME, (1.0, 0.0)), (1.0, 0.0),
+    metrics, run = _velocity(bench, '', ramp(RAMP_X_SPEED, RAMP_X_TIME, (1.0, 0.0)), (1.0, 0.0),
                              RAMP_X_TIME, 0.0)
-    return Outcome(figures, (run,))
+    return Outcome(metrics, (run,))
 
 
 def flip(bench: Bench) -> Outcome:
-    """Ask for 0.5 m/s along X and along Y with all casters ahead of their pivots: 135°."""
-    figures, run = _velocity(bench, '', lambda t: FLIP_VELOCITY, FLIP_VELOCITY[:2], 8.0,
+    """Command 0.5 m/s along X and Y with all casters ahead of their pivots, 135°."""
+    metrics, run = _velocity(bench, '', lambda t: FLIP_VELOCITY, FLIP_VELOCITY[:2], 8.0,
                              FLIP_STEERING)
-    return Outcome(figures, (run,))
+    return Outcome(metrics, (run,))
 
 
 def _crossing(bench: Bench, log: LoopLog) -> dict[str, Any]:
-    """Return how long the casters took at the start, and where the curvature jumps."""
+    """Return the alignment times at the start and at the jump of curvature."""
     right = np.flatnonzero(log.cmd_vel.value[:, 2] < -0.5 * EIGHT_RATE)
     if not len(right):
         return {'align_time_s': None, 'crossing_align_time_s': None}
     middle = float(log.cmd_vel.time[right[0]])
-    # the cycle of the jump itself belongs to what follows
+    # exclude the cycle of the jump
     before = middle - 1.5 / bench.conditions.rate
     return {'align_time_s': align_time(log, bench.robot, 0.0, before),
             'crossing_align_time_s': align_time(log, bench.robot, middle,
@@ -161,7 +161,7 @@ def figure_eight(bench: Bench) -> Outcome:
     """
     Drive a ring to the left and one to the right, along body +Y.
 
-    A controller that can follow a path is given the path; another one the papers' velocities.
+    Path controllers follow the path, others the velocities of the paper.
     """
     controller = bench.controller(EIGHT_SPEED)
     position, turn = controller.position(), 2.0 * np.pi / EIGHT_RATE
@@ -174,18 +174,18 @@ def figure_eight(bench: Bench) -> Outcome:
             lambda t: (0.0, EIGHT_SPEED, EIGHT_RATE if t < turn else -EIGHT_RATE)),
             duration=2.0 * turn)
     end = path.at(np.array([path.length]))[0][0]
-    figures = drive_figures(bench, log, end)
+    metrics = goal_metrics(bench, log, end)
     centres = [(-EIGHT_RADIUS, 0.0), (EIGHT_RADIUS, 0.0)]
     for prefix, motion in (('', log.odom), ('ground_truth_', log.ground_truth)):
         largest, rms = largest_and_rms(ring_error(motion, centres, EIGHT_RADIUS))
-        figures.update({f'{prefix}ring_error_max_m': largest, f'{prefix}ring_error_rms_m': rms,
+        metrics.update({f'{prefix}ring_error_max_m': largest, f'{prefix}ring_error_rms_m': rms,
                         f'{prefix}path_error_max_m': largest, f'{prefix}path_error_rms_m': rms})
-    # without a path nobody looks for its end: the rings have to be driven
-    way = float(np.hypot(*np.diff(log.ground_truth.pose[:, :2], axis=0).T).sum())
-    figures['length_m'] = way
-    figures.update(_crossing(bench, log))
+    # without a path the criterion is the distance driven
+    length = float(np.hypot(*np.diff(log.ground_truth.pose[:, :2], axis=0).T).sum())
+    metrics['length_m'] = length
+    metrics.update(_crossing(bench, log))
     if not hasattr(position, 'set_path'):
-        figures['reached'] = bool(way > (1.0 - REACHED) * path.length)
+        metrics['reached'] = bool(length > (1.0 - REACHED) * path.length)
     shape = path.at(np.linspace(0.0, path.length, 400))[0]
-    return Outcome(figures, (Run('', log, {'curve': shape, 'centres': centres,
+    return Outcome(metrics, (Run('', log, {'curve': shape, 'centres': centres,
                                            'radius': EIGHT_RADIUS}),))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A drive that shows a robot's parameters, simulated or commanded, and its bag."""
+"""Simulated excitation drive for identification, recorded in a bag."""
 
 from __future__ import annotations
 
@@ -22,26 +22,20 @@ from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
 
 
 class ExcitationSource:
-    """
-    Asks the closed loop for an `Excitation` around the pose at the start.
-
-    Parameters
-    ----------
-    excitation : Excitation
-    """
+    """Command source of an `Excitation` around the pose at the start."""
 
     goal = None
 
     def __init__(self, excitation: Excitation) -> None:
-        """Take the motion."""
+        """Set the motion."""
         self.excitation = excitation
 
     def start(self, estimate: OdometryEstimate) -> None:
-        """Begin where the robot is."""
+        """Start at the present estimate."""
         self._begin, self._pose = estimate.time, np.array(estimate.pose)
 
     def step(self, time: float, estimate: OdometryEstimate) -> Command:
-        """Return the twist to ask for at the sample of `time`, s."""
+        """Return the command at the sample of `time`, s."""
         since = time - self._begin
         twist = self.excitation.twist(since, self._pose, estimate.pose)
         return Command(Setpoint(twist), since >= self.excitation.duration)
@@ -61,9 +55,9 @@ def simulate_excitation(bag: str | Path, robot: str = 'c3p', simulated: str | No
     bag : str or Path
         Directory of the bag; must not exist.
     robot : str
-        Description with which the robot is controlled.
+        Description of the controller.
     simulated : str, optional
-        Description of the robot that moves, if it is another.
+        Description of the plant; default `robot`.
     plant : str
         ``analytic`` or ``mujoco``.
     controller : str
@@ -72,11 +66,11 @@ def simulate_excitation(bag: str | Path, robot: str = 'c3p', simulated: str | No
     sensors : SensorSettings, optional
         Encoders and latency; default those of the C3P.
     seed : int
-        Of the sensors and of the steering angles at the start.
+        Of the sensors and of the start steering.
     progress : callable, optional
-        Takes the robot's time in each cycle, s.
+        Takes the robot time of each cycle, s.
     stop : callable, optional
-        Called in each cycle; True ends the drive, and what there is of it is written.
+        Called in each cycle; True ends the drive, and the bag holds the drive so far.
 
     Returns
     -------
@@ -87,10 +81,10 @@ def simulate_excitation(bag: str | Path, robot: str = 'c3p', simulated: str | No
     BagError
         The bag exists or cannot be written.
     ModelError, ValueError
-        A robot, plant or controller that is not known.
+        An unknown robot, plant or controller.
     """
     if Path(bag).exists():
-        # told before the drive, not after
+        # rejected before the drive
         raise ValueError(f'bag {bag}: exists already; name another place, or remove it')
     excitation, model = excitation or Excitation(), load(robot)
     moves = make_plant(plant, simulated or robot, PlantOptions(sensors=SensorSettings.ideal()))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a bag to the parameters of a robot: what is read, and what is written."""
+"""Identification of a robot from a bag: recording, choice of torques, and result files."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from c3p_dynamics.identification.identify import identify
 from c3p_dynamics.identification.parameters import USUAL
 from c3p_dynamics.identification.recording import IdentificationError, Recording, ShootingSettings
 from c3p_dynamics.identification.result import Identification
-from c3p_experiments.identification.report import figures_of, robot_file
+from c3p_experiments.identification.report import metrics_of, robot_file
 
 TORQUES = ('auto', 'command', 'measured')
 
-# drives whose torques differ from the commanded ones by this part of their rms do not obey
+# relative rms difference of reported from commanded torques above which both are tried
 DISOBEYED = 0.1
 
-# delays tried to compare commanded and reported torques, s
+# delays for the comparison of commanded and reported torques, s
 DELAYS = np.arange(0.0, 0.1, 1e-3)
 
 
 class Read(NamedTuple):
-    """A recording, and what had to be left out of the bag, in words."""
+    """A recording, and notes on omitted data."""
 
     recording: Recording
     left_out: list[str]
 
 
 class Identified(NamedTuple):
-    """A result, the recording behind it, which torques it took, and what to say of them."""
+    """A result, its recording, the source of its torques, and notes."""
 
     found: Identification
     recording: Recording
@@ -47,20 +47,20 @@ class Identified(NamedTuple):
 
 def recording_of(log: RunLog, robot: CasterRobot, torque: str = 'command') -> Read:
     """
-    Return the joints and torques of a run as they are needed.
+    Return the joints and torques of a run.
 
     Parameters
     ----------
     log : RunLog
     robot : CasterRobot
     torque : {'command', 'measured'}
-        ``wheel_effort``, or the efforts in ``joint_states``: what drives say that they gave
-        since the sample before.
+        ``wheel_effort``, or the efforts in ``joint_states``: as reported by the drives for the
+        time since the sample before.
 
     Raises
     ------
     IdentificationError
-        The bag does not have them, or none is finite.
+        The bag has no torques, or no finite ones.
     """
     later = _increasing(log.joints.time)
     commands = _commanded(log, robot) if torque == 'command' else _measured(log, robot, later)
@@ -81,7 +81,7 @@ def recording_of(log: RunLog, robot: CasterRobot, torque: str = 'command') -> Re
 
 
 def _increasing(time: Array) -> Array:
-    """Return which times are later than all before."""
+    """Return a mask of times later than all before."""
     return np.concatenate([[True], time[1:] > np.maximum.accumulate(time)[:-1]])
 
 
@@ -90,35 +90,35 @@ def _commanded(log: RunLog, robot: CasterRobot) -> Series:
         efforts = sorted(t for t in log.messages if t.endswith('wheel_effort'))
         found = (f'{efforts} has no message with efforts of the joints '
                  f'{list(robot.wheel_joints)}' if efforts else 'it has no topic wheel_effort')
-        raise IdentificationError(f'bag {log.path}: {found}. Record wheel_effort, or take what '
-                                  'the drives report with --torque measured')
+        raise IdentificationError(f'bag {log.path}: {found}. Record wheel_effort, or use the '
+                                  'torques reported by the drives, --torque measured')
     return log.wheel_effort
 
 
 def _measured(log: RunLog, robot: CasterRobot, later: Array) -> Series:
     time, torque = log.joints.time[later], log.joints.wheel_torque[later]
-    # drives that report nothing leave zeros
+    # without reports the efforts are zero
     if not np.nan_to_num(torque).any():
         raise IdentificationError(f'bag {log.path}: joint_states carry no efforts of '
                                   f'{list(robot.wheel_joints)}; use --torque command')
-    # told at the end of the time in which it was given
+    # a sample reports the torque of the time before it
     return Series(time[:-1], torque[1:])
 
 
 def disobedience(command: Recording, measured: Recording) -> float:
     """
-    Return the rms difference of reported from commanded torques, as a part of the commanded.
+    Return the rms difference of reported and commanded torques relative to the commanded rms.
 
-    At the delay at which they agree best.
+    At the delay of best agreement.
     """
-    # halfway through the cycle in which it was given
+    # middle of the cycle of each reported torque
     middle = measured.torque_time[1:-1] + 0.5 * np.diff(measured.torque_time)[1:]
-    told = measured.torque[1:-1]
-    wrong = []
+    reported = measured.torque[1:-1]
+    errors = []
     for delay in DELAYS:
         row = np.searchsorted(command.torque_time, middle - delay, side='right') - 1
-        wrong.append(np.mean((told - command.torque[np.clip(row, 0, None)])**2))
-    return float(np.sqrt(min(wrong) / max(np.mean(command.torque**2), np.finfo(float).tiny)))
+        errors.append(np.mean((reported - command.torque[np.clip(row, 0, None)])**2))
+    return float(np.sqrt(min(errors) / max(np.mean(command.torque**2), np.finfo(float).tiny)))
 
 
 def identify_run(log: RunLog, robot: CasterRobot, torque: str = 'auto', **options: Any
@@ -132,16 +132,16 @@ def identify_run(log: RunLog, robot: CasterRobot, torque: str = 'auto', **option
     robot : CasterRobot
         The description.
     torque : {'auto', 'command', 'measured'}
-        ``auto`` takes the commands; where the drives report others, what fits better.
+        ``auto`` uses the commands; if reported torques differ, those with the smaller errors.
     **options
         Passed to `identification.identify`.
 
     Raises
     ------
     IdentificationError
-        Nothing to learn.
+        The motion identifies no parameter.
     ValueError
-        An option that cannot be.
+        An invalid option.
     """
     if torque not in TORQUES:
         raise ValueError(f'torque = {torque!r}: must be one of {", ".join(TORQUES)}')
@@ -169,7 +169,7 @@ def identify_run(log: RunLog, robot: CasterRobot, torque: str = 'auto', **option
 
 def _better(found_with: Callable[[str, Read], Identified], command: Read, measured: Read,
             part: float) -> Identified:
-    """Identify with commanded and with reported torques, and return what fits better."""
+    """Return the identification with smaller errors, of commanded and of reported torques."""
     both, errors = [], []
     for source, read in (('command', command), ('measured', measured)):
         try:
@@ -181,8 +181,8 @@ def _better(found_with: Callable[[str, Read], Identified], command: Read, measur
         raise failed
     best = both[int(np.argmin(errors))]
     best.notes.append(
-        f'the drives report torques that differ from the commanded by {part:.0%}: taken is what '
-        f'fits better, {best.torque}; errors of '
+        f'reported torques differ from commanded torques by {part:.0%}: used {best.torque}, which '
+        f'fits better; errors of '
         + ', '.join(f'{1e3 * e:.2g} mm ({b.torque})' for e, b in zip(errors, both, strict=True)))
     return best
 
@@ -192,7 +192,7 @@ def identify_bag(bag: Bag, robot: str = 'c3p', out: str | Path = 'out/identify',
                  estimate: Iterable[str] = USUAL, per_caster: Iterable[str] = (),
                  segment: float = 0.5, confidence: float = 0.95) -> dict[str, Any]:
     """
-    Identify a robot from a bag; write robot file and picture, and return the figures.
+    Identify a robot from a bag; write robot file and page, return the metrics.
 
     Parameters
     ----------
@@ -202,26 +202,26 @@ def identify_bag(bag: Bag, robot: str = 'c3p', out: str | Path = 'out/identify',
     out : str or Path
         Directory for ``identified.yaml``, ``identify.png`` and ``identify.pdf``.
     namespace : str, optional
-        Of the robot in the bag; default the only one.
+        Of the robot in the bag; default: the only one.
     torque : {'auto', 'command', 'measured'}
         As in `identify_run`.
     estimate, per_caster : iterable of str
         As in `identification.identify`.
     segment : float, s
-        Longest piece that is predicted.
+        Longest segment of prediction.
     confidence : float
 
     Returns
     -------
     dict
-        As JSON, SI units; see docs/identification.md.
+        For JSON, SI units; see docs/identification.md.
 
     Raises
     ------
     BagError, ModelError, IdentificationError
-        No bag, no robot, or nothing to learn.
+        No bag, no robot, or no identifiable parameter.
     ValueError
-        An option that cannot be.
+        An invalid option.
     """
     from c3p_experiments.identification.page import identification_figure
 
@@ -229,18 +229,18 @@ def identify_bag(bag: Bag, robot: str = 'c3p', out: str | Path = 'out/identify',
     result = identify_run(read_run(bag, model, namespace), model, torque, estimate=estimate,
                           per_caster=per_caster, settings=ShootingSettings(segment=segment),
                           confidence=confidence)
-    figures = {'robot': robot, 'bag': str(bag), 'torque': result.torque,
-               **figures_of(result.found)}
-    figures['notes'] += result.notes
+    metrics = {'robot': robot, 'bag': str(bag), 'torque': result.torque,
+               **metrics_of(result.found)}
+    metrics['notes'] += result.notes
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     picture, document = identification_figure(result.found, model, result.recording,
                                               out / 'identify.png')
-    figures['files'] = {'picture': str(picture), 'picture_pdf': str(document)}
+    metrics['files'] = {'picture': str(picture), 'picture_pdf': str(document)}
     if Path(robot).suffix in DESCRIPTIONS:
-        figures['notes'].append(f'no robot file: {robot} is not a YAML file to extend')
+        metrics['notes'].append(f'no robot file: {robot} is not a YAML file to extend')
     else:
         file = out / 'identified.yaml'
         file.write_text(robot_file(result.found, robot, file, str(bag)), encoding='utf-8')
-        figures['files']['robot'] = str(file)
-    return figures
+        metrics['files']['robot'] = str(file)
+    return metrics

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of an identification: estimates with intervals, and predictions against the bag."""
+"""Page of an identification: estimates with intervals, and predictions against the bag."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.identification.recording import Recording
 from c3p_dynamics.identification.result import Estimate, Identification
 
-# length of the piece of the recording that is shown, s
+# duration of the shown section of the recording, s
 SHOWN = 3.0
 
-# errors of pieces that differ more are shown on a logarithmic axis
+# largest relative error of a segment on a linear axis
 WIDE = 10.0
 
 DESCRIBED, FOUND = style.TRUE, style.SENSED
@@ -28,19 +28,8 @@ def identification_figure(found: Identification, robot: CasterRobot, recording: 
     """
     Draw the result on one page and write it as PNG (300 dpi) and PDF.
 
-    Parameters
-    ----------
-    found : Identification
-    robot : CasterRobot
-        The description.
-    recording : Recording
-    path : str or Path
-        With or without suffix.
-
-    Returns
-    -------
-    list of Path
-        The two files.
+    `found` comes from the `recording`, `robot` is the description. Returns the files beside
+    `path`.
     """
     page, grid = style.page(f'Identification of {robot.name}', _facts(found), size=(12.0, 7.6),
                             rows=2, columns=3, left=0.115, right=0.97, wspace=0.44)
@@ -59,7 +48,7 @@ def _label(estimate: Estimate) -> str:
 
 
 def _draw_estimates(axes: Axes, found: Identification) -> None:
-    """Estimates and intervals as deviations from the description, in percent."""
+    """Draw estimates and intervals as deviations from the description, in percent."""
     shown = [e for e in found.estimates if e.described != 0.0 and e.name != 'delay'][::-1]
     rest = [e for e in found.estimates if e.described == 0.0
             and not e.name.startswith('platform_com')]
@@ -73,7 +62,7 @@ def _draw_estimates(axes: Axes, found: Identification) -> None:
     style.dress(axes, '(a) estimates against the description', 'deviation [%], linear to ±1 %', '')
     axes.set_yticks(range(len(shown)), [_label(e) for e in shown], fontsize=style.SMALL)
     axes.set_ylim(-0.6, len(shown) - 0.2)
-    # intervals of parts of a percent beside deviations of many
+    # intervals far below 1 % beside deviations of many %
     axes.set_xscale('symlog', linthresh=1.0, linscale=2.0)
     most = max([1.0, *(abs(100.0 * (x / e.described - 1.0)) for e in shown
                        for x in (e.low, e.high))])
@@ -88,7 +77,7 @@ def _draw_estimates(axes: Axes, found: Identification) -> None:
 
 
 def _draw_centre(axes: Axes, found: Identification, robot: CasterRobot) -> None:
-    """Centre of mass of the platform, with its interval in x and in y."""
+    """Draw the centre of mass of the platform with its intervals."""
     style.dress(axes, '(b) centre of mass of the platform', 'x [mm]', 'y [mm]')
     estimates = {e.name: e for e in found.estimates}
     pair = [estimates.get(f'platform_com_{axis}') for axis in 'xy']
@@ -101,7 +90,7 @@ def _draw_centre(axes: Axes, found: Identification, robot: CasterRobot) -> None:
         axes.errorbar(x, y, xerr=ends[0], yerr=ends[1], fmt='o', color=FOUND, markersize=4,
                       capsize=2.5, linewidth=style.LINE,
                       label=f'identified: {x:.2f}, {y:.2f} mm')
-    # neither a dot that fills the panel nor one that cannot be seen
+    # scale with the interval and the deviation
     reach = 1.4 * max(0.5, *(abs(1e3 * (found.robot.platform_com - robot.platform_com))),
                       *(1e3 * (e.high - e.low) for e in pair if e))
     axes.set_xlim(x - reach, x + reach)
@@ -126,7 +115,7 @@ def _draw_correlation(page: Figure, axes: Axes, found: Identification) -> None:
 
 
 def _interesting(found: Identification, recording: Recording) -> float:
-    """Return when the piece begins in which the description errs most, s."""
+    """Return the start of the section with the largest errors of the description, s."""
     time = recording.time[found.samples]
     error = (found.described_errors**2).sum(axis=1)
     starts = np.arange(time[0], max(time[-1] - SHOWN, time[0]) + 1e-9, 0.5 * SHOWN)
@@ -134,12 +123,12 @@ def _interesting(found: Identification, recording: Recording) -> float:
     return float(starts[int(np.argmax(sums))])
 
 
-def _piece(found: Identification, recording: Recording, begin: float
+def _section(found: Identification, recording: Recording, begin: float
            ) -> tuple[Array, Array, list[Array]]:
-    """Return time, places of the shown samples, and the same split by segment."""
+    """Return time, indices of the shown samples, and the same split by segment."""
     time = recording.time[found.samples]
     shown = np.flatnonzero((time >= begin) & (time <= begin + SHOWN))
-    # rows of a recording that do not follow each other belong to different segments
+    # samples that are not consecutive belong to different segments
     used = found.segments[~found.set_aside]
     segment = np.searchsorted(used[:, 0], time[shown], side='right')
     split = [shown[segment == s] for s in np.unique(segment)]
@@ -147,11 +136,11 @@ def _piece(found: Identification, recording: Recording, begin: float
 
 
 def _draw_motion(axes: Axes, found: Identification, recording: Recording, begin: float) -> None:
-    """Steering of the caster with the largest error, since each segment's beginning."""
-    time, shown, parts = _piece(found, recording, begin)
+    """Draw the steering of the caster with the largest error, from the start of each segment."""
+    time, shown, parts = _section(found, recording, begin)
     n = recording.steering.shape[1]
     caster = int(np.argmax((found.described_errors[shown, :n]**2).sum(axis=0)))
-    # errors are counted over ground; the angle itself is what a reader knows
+    # errors over ground, m, back to angles
     offset = found.robot.caster_offset[caster]
     measured = np.degrees(recording.steering[found.samples, caster])
     for i, part in enumerate(parts):
@@ -162,13 +151,13 @@ def _draw_motion(axes: Axes, found: Identification, recording: Recording, begin:
                       color=colour, label=label if i == 0 else None)
         axes.plot(time[part], measured[part] - measured[part[0]], '.', color='black',
                   markersize=1.2, label='measured' if i == 0 else None)
-    style.dress(axes, f'(d) steering of caster {caster + 1}, piece by piece', 'time [s]',
-                'turned since the piece began [°]')
+    style.dress(axes, f'(d) steering of caster {caster + 1}, by segment', 'time [s]',
+                'angle since start of segment [°]')
     style.legend(axes, markerscale=4)
 
 
 def _draw_errors(axes: Axes, found: Identification, recording: Recording, begin: float) -> None:
-    time, _, parts = _piece(found, recording, begin)
+    time, _, parts = _section(found, recording, begin)
     for i, part in enumerate(parts):
         for errors, colour, label in ((found.described_errors, DESCRIBED, 'described'),
                                       (found.errors, FOUND, 'identified')):
@@ -197,7 +186,7 @@ def _draw_segments(axes: Axes, found: Identification) -> None:
     largest = float(found.segment_error.max())
     if largest > WIDE:
         axes.set_yscale('log')
-    style.dress(axes, '(f) error of each piece', 'time [s]', 'rms error / noise')
+    style.dress(axes, '(f) error of each segment', 'time [s]', 'rms error / noise')
     if largest <= WIDE:
         axes.set_ylim(0.0, 1.25 * largest)
     style.legend(axes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An identification in words and numbers: figures for JSON, notes for people, a robot file."""
+"""Results of an identification as metrics, notes and a robot file."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from c3p_dynamics.identification.parameters import (
 )
 from c3p_dynamics.identification.result import Identification
 
-# errors of consecutive samples that are alike to this part are more than noise
+# correlation of consecutive errors above which they are not noise
 PERSISTENT = 0.5
 
-# smaller errors than this, m over ground, are those of integrating: no encoder resolves them
+# errors below this are from integration, below encoder resolution, m over ground
 RESOLVED = 1e-6
 
-# fixed numbers told by name, and what counts as their influence, parts of an estimate per 1 %
-TOLD, INFLUENTIAL = 3, 0.002
+# number of fixed parameters listed, and least listed influence, fraction of an estimate per 1 %
+LISTED, INFLUENTIAL = 3, 0.002
 
 
-def figures_of(found: Identification) -> dict[str, Any]:
-    """Return the result as numbers, texts, lists and dicts for JSON, SI units."""
+def metrics_of(found: Identification) -> dict[str, Any]:
+    """Return the metrics of an identification for JSON, SI units."""
     names = [e.name for e in found.estimates]
     return {
         'confidence': found.confidence,
@@ -52,7 +52,7 @@ def figures_of(found: Identification) -> dict[str, Any]:
 
 
 def notes(found: Identification) -> list[str]:
-    """Return what a reader of the numbers has to know, one sentence each."""
+    """Return notes on the result, one sentence each."""
     text = []
     for u in found.unseen:
         width = ('others have the same effect' if np.isinf(u.half_width)
@@ -60,42 +60,42 @@ def notes(found: Identification) -> list[str]:
                       f'{PARAMETERS[u.unknown.parameter].unit}')
         text.append(f'{u.unknown.name} is not identifiable from this motion ({width}); it stays '
                     f'{u.described:g} as described. To see it, {u.remedy}')
-    text += [f'{a} and {b} are hardly told apart (correlation {rho:.2f}): only together do they '
-             'fit' for a, b, rho in found.correlated()]
+    text += [f'{a} and {b} are hardly distinguishable (correlation {rho:.2f}): use both together'
+             for a, b, rho in found.correlated()]
     if found.persistence > PERSISTENT and found.noise.max() > RESOLVED:
-        text.append(f'errors of consecutive samples are alike ({found.persistence:.2f}): the '
-                    'model misses something (slip, wrong lengths, flexing, a floor that is not '
-                    'level), and values may be off by more than their intervals')
+        text.append(f'errors of consecutive samples are correlated ({found.persistence:.2f}): the '
+                    'model lacks an effect (slip, wrong lengths, flexing, a floor that is not '
+                    'level), and deviations may exceed the intervals')
     aside = int(found.set_aside.sum())
     if aside:
-        text.append(f'{aside} of {len(found.set_aside)} pieces fit much worse than the rest '
+        text.append(f'{aside} of {len(found.set_aside)} segments fit much worse than the rest '
                     '(slip, a push) and were set aside')
     if found.sudden:
-        text.append('dry friction changes its sign faster than this can resolve: smoothing is '
-                    f'{found["smoothing"].value:.2g} rad/s at most. A simulation may use more')
+        text.append('dry friction changes sign faster than the samples resolve: smoothing is at '
+                    f'most {found["smoothing"].value:.2g} rad/s. A simulation may use more')
     return text + _influences(found)
 
 
 def _influences(found: Identification) -> list[str]:
-    """Return what hangs most on numbers that were not estimated."""
-    # without torques and rates only its own size counts as much of a friction
+    """Return the largest influences of fixed parameters on estimates."""
+    # size of each parameter, for relative shifts
     size = np.array([scale(found.robot, e.unknown, 0.0, 1.0) for e in found.estimates])
     shifts = {fixed: shift / size for fixed, shift in found.influence.items()}
-    most = sorted(shifts, key=lambda fixed: -np.abs(shifts[fixed]).max())[:TOLD]
+    most = sorted(shifts, key=lambda fixed: -np.abs(shifts[fixed]).max())[:LISTED]
     text = []
     for fixed in most:
-        order = np.argsort(-np.abs(shifts[fixed]))[:TOLD]
+        order = np.argsort(-np.abs(shifts[fixed]))[:LISTED]
         parts = [f'{found.estimates[i].name} {found.influence[fixed][i]:+.2g} '
                  f'{found.estimates[i].unit}' for i in order
                  if abs(shifts[fixed][i]) > INFLUENTIAL]
         if parts:
-            text.append(f'{fixed} was taken as described; were it 1 % larger: ' + ', '.join(parts))
+            text.append(f'{fixed} is as described; if 1 % larger: ' + ', '.join(parts))
     return text
 
 
 def robot_file(found: Identification, robot: str, file: str | Path, source: str) -> str:
     """
-    Return the text of a robot file that extends `robot` by what was identified.
+    Return the text of a robot file that extends `robot` by the estimates.
 
     Parameters
     ----------
@@ -103,19 +103,19 @@ def robot_file(found: Identification, robot: str, file: str | Path, source: str)
     robot : str
         Name or path of the description.
     file : str or Path
-        Where the text will stand: a path in it is relative to that.
+        Path of the new file: the path in ``extends`` is relative to it.
     source : str
-        Of the motion, for the comment.
+        Source of the motion, for the comment.
     """
     base = robot
     if Path(robot).suffix in ('.yaml', '.yml') or Path(robot).name != robot:
         base = os.path.relpath(Path(robot).resolve(), Path(file).resolve().parent)
-    lines = [f'# Identified from {source}. Behind each value: its '
+    lines = [f'# Identified from {source}. After each value: its '
              f'{100 * found.confidence:g} % interval and the description.', f'extends: {base}']
     sections: dict[str, list[str]] = {}
     for name, p in PARAMETERS.items():
         some = [e for e in found.estimates if e.unknown.parameter == name
-                # a bound is no value, and one that makes a simulation stiff
+                # an upper bound is not an estimate, and makes a simulation stiff
                 and not (name == 'smoothing' and found.sudden)]
         if not some or not p.section or name == 'platform_com_y' and any(
                 e.name == 'platform_com_x' for e in found.estimates):

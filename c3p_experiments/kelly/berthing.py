@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The shuttle's arm captures a drifting satellite and berths it: the paper's Fig. 1.
+Capture and berthing of a drifting satellite by the arm of the shuttle: the paper's Fig. 1.
 
-Nothing holds the orbiter, so that momentum has to stay what it was through capture, manoeuvre,
-latching and release, and every change of energy has to be found in the account.
+The orbiter is free, so momentum is conserved through capture, manoeuvre, latching and release, and
+the energy account must close.
 """
 
 from __future__ import annotations
@@ -28,57 +28,37 @@ from c3p_experiments.kelly.shuttle import (
     spatial_berthing,
 )
 
-# free drift, capture, still, manoeuvre, settle, latch, release of the arm, end
+# times of capture, start and end of the manoeuvre, latch, release of the arm, end, s
 CAPTURE, STILL, MOVED, LATCH, RELEASE, END = 5.0, 15.0, 75.0, 95.0, 96.0, 100.0
 STEP = 0.02
-# joint law: 1/s of the closed loop
+# bandwidth of the joint law, 1/s
 BANDWIDTH = 0.8
-# the latch accepts so much, m and rad
+# largest misalignment of the latch, m
 LATCH_MISS = 0.02
 
 
 def run_berthing(out: str | Path) -> dict[str, Any]:
     """
-    Berth the satellite in the plane and in space; draw the page.
+    Berth the satellite in the plane and in space; draw ``berthing.png`` and ``.pdf`` into `out`.
 
-    Parameters
-    ----------
-    out : str or Path
-        Directory for ``berthing.png`` and ``.pdf``.
-
-    Returns
-    -------
-    dict
-        Figures, SI units, ready for JSON; ``planar`` and ``spatial`` hold those of each version.
+    Returns the metrics for JSON, SI units; ``planar`` and ``spatial`` hold those of each version.
     """
     results = {name: berth(make()) for name, make in (('planar', planar_berthing),
                                                       ('spatial', spatial_berthing))}
-    parts = {name: figures for name, (_, _, figures) in results.items()}
-    figures = {
+    parts = {name: metrics for name, (_, _, metrics) in results.items()}
+    metrics = {
         'experiment': 'berthing', 'title': 'The arm captures a satellite and berths it',
         'energy_error_j': max(part['energy_error_j'] for part in parts.values()),
         'drift_max_m': max(part['drift_max_m'] for part in parts.values()),
         'momentum_error_ns': max(part['momentum_error_ns'] for part in parts.values()),
         'berth_error_m': max(part['berth_error_m'] for part in parts.values()),
         'reached': all(part['reached'] for part in parts.values()), **parts}
-    figures['files'] = [str(file) for file in _draw(results, figures, Path(out) / 'berthing')]
-    return figures
+    metrics['files'] = [str(file) for file in _draw(results, metrics, Path(out) / 'berthing')]
+    return metrics
 
 
 def berth(plan: Berth) -> tuple[Berth, Record, dict[str, Any]]:
-    """
-    Do one version.
-
-    Parameters
-    ----------
-    plan : Berth
-
-    Returns
-    -------
-    plan : Berth
-    record : Record
-    figures : dict
-    """
+    """Run one version; return the plan, its record and the metrics."""
     tree = plan.tree
     q, qd = _start(plan)
     law = _law(plan, q)
@@ -102,7 +82,7 @@ def berth(plan: Berth) -> tuple[Berth, Record, dict[str, Any]]:
     some = slice(None, None, 20)
     moments = np.array([momentum(tree, *state) for state in zip(record.q[some], record.qd[some],
                                                                 strict=True)])
-    figures = {
+    metrics = {
         'freedoms': tree.count, 'capture_miss_m': capture_miss,
         'capture_loss_j': grip.energy_loss, 'latch_loss_j': latch.energy_loss,
         'berth_error_m': berth_miss, 'drift_max_m': drift,
@@ -113,25 +93,25 @@ def berth(plan: Berth) -> tuple[Berth, Record, dict[str, Any]]:
         'angular_momentum_nms': float(np.linalg.norm(before[3:])),
         'torque_max_nm': law.largest, 'rows_latched': rows, 'rank_latched': held,
         'reached': bool(berth_miss < LATCH_MISS)}
-    return plan, record, figures
+    return plan, record, metrics
 
 
 def _start(plan: Berth) -> tuple[Array, Array]:
-    """Return a state from which the satellite drifts to the hand in the time of capture."""
+    """Return a state from which the satellite drifts to the hand until the capture."""
     tree, count = plan.tree, plan.base
     q, qd = np.zeros(tree.count), np.zeros(tree.count)
     q[plan.arm] = plan.start
     turn, origin = pose(tree, q, plan.hand)
     centre = origin + turn @ (plan.reach - FIXTURE)
     q[-count:] = chain_coordinates(turn, centre, count)
-    # constant rates of the chain bring it there
+    # constant rates of the chain lead there
     q[-count:] -= CAPTURE * plan.drift
     qd[-count:] = plan.drift
     return q, qd
 
 
 class _Law:
-    """Joint torques towards a reference, with the inertia that the joints feel at the capture."""
+    """Computed torques towards a reference, with a constant joint inertia."""
 
     def __init__(self, plan: Berth, inertia: Array) -> None:
         self.plan, self.inertia, self.largest = plan, inertia, 0.0
@@ -142,16 +122,16 @@ class _Law:
         change = plan.berth - plan.start
         error = plan.start + s * change - q[plan.arm]
         slip = rate * change - qd[plan.arm]
-        wanted = accel * change + BANDWIDTH**2 * error + 2 * BANDWIDTH * slip
-        # after the latch nothing is to be forced
+        desired = accel * change + BANDWIDTH**2 * error + 2 * BANDWIDTH * slip
+        # the latched arm is a closed chain: no torque
         if time < LATCH:
-            torque[plan.arm] = self.inertia @ wanted
+            torque[plan.arm] = self.inertia @ desired
         self.largest = max(self.largest, float(np.max(np.abs(torque))))
         return torque
 
 
 def _law(plan: Berth, q: Array) -> _Law:
-    """Return the law with the inertia of the arm that holds the satellite, orbiter at rest."""
+    """Return the law with the inertia of arm and satellite, orbiter at rest."""
     tree, held = plan.tree, np.array(q)
     held[plan.arm] = 0.5 * (plan.start + plan.berth)
     count = plan.base
@@ -159,7 +139,7 @@ def _law(plan: Berth, q: Array) -> _Law:
     held[-count:] = chain_coordinates(turn, origin + turn @ (plan.reach - FIXTURE), count)
     weld = Weld.here(tree, held, 'satellite', plan.hand, FIXTURE)
     rows = evaluate(tree, [weld], held, np.zeros(tree.count)).jacobian
-    # motions of arm and satellite while the orbiter stands still
+    # motions of arm and satellite with the orbiter at rest
     free = svd_basis(np.vstack([rows, np.eye(tree.count)[:count]])).basis
     arm = free[plan.arm]
     return _Law(plan, np.linalg.inv(arm @ np.linalg.solve(free.T @ crba(tree, held) @ free,
@@ -172,17 +152,17 @@ def _place(plan: Berth, q: Array, body: str, point: Array) -> Array:
 
 
 def _berth_miss(plan: Berth, q: Array) -> float:
-    """Return how far the hand's tip is from the berth, as seen from the orbiter."""
-    wanted = np.zeros(plan.tree.count)
-    wanted[plan.arm] = plan.berth
-    aim = _place(plan, wanted, plan.hand, plan.reach)
+    """Return the distance of the tip of the hand from the berth, relative to the orbiter."""
+    berthed = np.zeros(plan.tree.count)
+    berthed[plan.arm] = plan.berth
+    aim = _place(plan, berthed, plan.hand, plan.reach)
     turn, origin = pose(plan.tree, q, 'orbiter')
     return float(np.linalg.norm(
         turn.T @ (_place(plan, q, plan.hand, plan.reach) - origin) - aim))
 
 
 def _outlines(plan: Berth, q: Array, axes: tuple[int, int]) -> list[tuple[Array, str]]:
-    """Return what is seen of orbiter, arm and satellite along two axes."""
+    """Return the outlines of orbiter, arm and satellite in the plane of two axes."""
     shapes = []
     for body, size, colour in (('orbiter', (11.0, 2.5, 2.0), style.GREY),
                                ('satellite', (1.5, 1.0, 1.0), style.CASTERS[1])):
@@ -199,17 +179,17 @@ def _outlines(plan: Berth, q: Array, axes: tuple[int, int]) -> list[tuple[Array,
     return shapes
 
 
-def _draw(results: dict[str, tuple[Berth, Record, dict[str, Any]]], figures: dict[str, Any],
+def _draw(results: dict[str, tuple[Berth, Record, dict[str, Any]]], metrics: dict[str, Any],
           path: Path) -> list[Path]:
     page, grid = head(
-        figures['title'], 'Kelly, Fig. 1: constrained motion between arm and satellite',
-        [f'momentum kept to {figures["momentum_error_ns"]:.0e} N·s',
-         f'berthed within {figures["berth_error_m"]:.0e} m',
-         f'account open by {figures["energy_error_j"]:.0e} J',
-         f'drift {figures["drift_max_m"]:.0e} m',
+        metrics['title'], 'Kelly, Fig. 1: constrained motion between arm and satellite',
+        [f'momentum kept to {metrics["momentum_error_ns"]:.0e} N·s',
+         f'berthed within {metrics["berth_error_m"]:.0e} m',
+         f'energy account error {metrics["energy_error_j"]:.0e} J',
+         f'drift {metrics["drift_max_m"]:.0e} m',
          *(f'{name}: n = {part["freedoms"]}, rank {part["rank_latched"]} of '
-           f'{part["rows_latched"]} rows' for name, part in ((n, figures[n]) for n in results))],
-        figures['reached'], rows=3, columns=4)
+           f'{part["rows_latched"]} rows' for name, part in ((n, metrics[n]) for n in results))],
+        metrics['reached'], rows=3, columns=4)
     instants = {'capture': CAPTURE, 'latch': LATCH}
     for row, (name, (plan, record, _)) in enumerate(results.items()):
         letters = 'abcd' if row == 0 else 'efgh'
@@ -247,7 +227,7 @@ def _draw(results: dict[str, tuple[Berth, Record, dict[str, Any]]], figures: dic
 
 def _draw_checks(page: Any, grid: Any, results: dict[str, tuple[Berth, Record, dict[str, Any]]]
                  ) -> None:
-    """Draw the last row: impacts, ranks, and what ought to be zero."""
+    """Draw the last row: impacts, ranks and residuals."""
     stairs(page.add_subplot(grid[2, 0]), 'i',
            {name: record for name, (_, record, _) in results.items()})
     ranks = page.add_subplot(grid[2, 1])
@@ -266,4 +246,4 @@ def _draw_checks(page: Any, grid: Any, results: dict[str, tuple[Berth, Record, d
         closed[f'{name} [J]'] = (record.time, record.energy_error)
     style.legend(ranks)
     closures(page.add_subplot(grid[2, 2]), 'k', kept, 'momentum: change', 'N·s, N·m·s')
-    closures(page.add_subplot(grid[2, 3]), 'l', closed, 'energy: what is not explained', 'J')
+    closures(page.add_subplot(grid[2, 3]), 'l', closed, 'energy account: residual', 'J')

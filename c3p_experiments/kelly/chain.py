@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A springy chain falls, bounces, and comes to lean against a wall."""
+"""Fall of a chain with joint springs: impacts, and rest against a wall."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from c3p_experiments.kelly.page import TIME, closures, energies, head, lines_at,
 LINKS, LENGTH, MASS = 5, 0.25, 0.4
 STIFFNESS, DAMPING = 14.0, 0.2
 WALL, DURATION, STEP = 0.55, 6.0, 2.5e-4
-# springs are asked every millisecond
+# cycle of the spring torques: 1 ms
 HOLD = 4
 RESTITUTION = 0.5
-# the foot's start, above the ground and off the wall, and the lean of the chain
+# start of the foot and angle of the chain
 START = (0.05, 0.35, np.radians(70.0))
-# at rest: kinetic energy that is left, J
+# kinetic energy at rest, J
 AT_REST = 1e-3
 
 
@@ -67,19 +67,7 @@ def joints_of(q: Array) -> Array:
 
 
 def run_chain(out: str | Path) -> dict[str, Any]:
-    """
-    Let the chain fall, and draw its page.
-
-    Parameters
-    ----------
-    out : str or Path
-        Directory for ``chain.png`` and ``.pdf``.
-
-    Returns
-    -------
-    dict
-        Figures, SI units, ready for JSON.
-    """
+    """Simulate the fall; draw ``chain.png`` and ``.pdf`` into `out`, return the metrics."""
     tree = chain_tree()
 
     def springs(time: float, q: Array, qd: Array) -> Array:
@@ -95,8 +83,8 @@ def run_chain(out: str | Path) -> dict[str, Any]:
     joints = joints_of(record.q)
     depth = max(np.max(-joints[..., 1]), np.max(joints[:, 1:, 0] - WALL))
     impacts = [event for event in record.events if event.kind == 'impact']
-    figures = {
-        'experiment': 'chain', 'title': 'A springy chain falls and leans against a wall',
+    metrics = {
+        'experiment': 'chain', 'title': 'A springy chain falls and rests against a wall',
         'energy_error_j': float(np.max(np.abs(record.energy_error))),
         'energy_lost_in_impacts_j': float(record.loss[-1]),
         'energy_lost_in_joints_j': float(record.friction[-1]),
@@ -105,18 +93,18 @@ def run_chain(out: str | Path) -> dict[str, Any]:
         'kinetic_energy_end_j': float(record.kinetic[-1]),
         'closed_at_end': [contact.title for contact in motion.closed],
         'reached': bool(record.kinetic[-1] < AT_REST and motion.closed)}
-    figures['files'] = [str(file) for file in _draw(record, figures, Path(out) / 'chain')]
-    return figures
+    metrics['files'] = [str(file) for file in _draw(record, metrics, Path(out) / 'chain')]
+    return metrics
 
 
-def _draw(record: Record, figures: dict[str, Any], path: Path) -> list[Path]:
+def _draw(record: Record, metrics: dict[str, Any], path: Path) -> list[Path]:
     page, grid = head(
-        figures['title'], 'temporary constraints: contacts that close and open',
-        [f'{figures["impacts"]} impacts, {figures["openings"]} openings',
-         f'lost in impacts {figures["energy_lost_in_impacts_j"]:.2f} J, in joints '
-         f'{figures["energy_lost_in_joints_j"]:.2f} J',
-         f'account open by {figures["energy_error_j"]:.1e} J',
-         f'deepest {figures["penetration_max_m"]:.1e} m'], figures['reached'])
+        metrics['title'], 'temporary constraints: contacts that close and open',
+        [f'{metrics["impacts"]} impacts, {metrics["openings"]} openings',
+         f'lost in impacts {metrics["energy_lost_in_impacts_j"]:.2f} J, in joints '
+         f'{metrics["energy_lost_in_joints_j"]:.2f} J',
+         f'energy account error {metrics["energy_error_j"]:.1e} J',
+         f'deepest {metrics["penetration_max_m"]:.1e} m'], metrics['reached'])
     place = page.add_subplot(grid[:2, 0])
     style.dress(place, '(a) the chain, light to dark', 'x [m]', 'y [m]')
     place.axhline(0.0, color=style.GREY, linewidth=2)
@@ -129,15 +117,15 @@ def _draw(record: Record, figures: dict[str, Any], path: Path) -> list[Path]:
              'work of the springs')
     heights = page.add_subplot(grid[1, 1])
     style.dress(heights, '(c) height of the joints', TIME, 'y [m]')
-    ways = joints_of(record.q)
+    joints = joints_of(record.q)
     for k in range(LINKS + 1):
-        heights.plot(*style.thin(record.time, ways[:, k, 1]), color=style.CASTERS[k],
+        heights.plot(*style.thin(record.time, joints[:, k, 1]), color=style.CASTERS[k],
                      linewidth=0.9, label='foot' if k == 0 else f'joint {k}')
     style.legend(heights, ncols=2)
     wall = page.add_subplot(grid[1, 2])
     style.dress(wall, '(d) distance from the wall', TIME, 'distance [m]')
     for k in range(1, LINKS + 1):
-        wall.plot(*style.thin(record.time, WALL - ways[:, k, 0]), color=style.CASTERS[k],
+        wall.plot(*style.thin(record.time, WALL - joints[:, k, 0]), color=style.CASTERS[k],
                   linewidth=0.9, label=f'joint {k}')
     style.legend(wall, ncols=2)
     forces = page.add_subplot(grid[2, 0])
@@ -157,5 +145,5 @@ def _draw(record: Record, figures: dict[str, Any], path: Path) -> list[Path]:
     closures(page.add_subplot(grid[2, 2]), 'g',
              {'energy account [J]': (record.time, record.energy_error),
               'constraint error of a step': (record.time, record.step_error)},
-             'what ought to be zero', 'J, m')
+             'residuals', 'J, m')
     return style.save(page, path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The experiments of constrained motion: their names, what is wanted of them, how they run."""
+"""Experiments of constrained motion, with acceptance bars."""
 
 from __future__ import annotations
 
@@ -10,25 +10,24 @@ from typing import Any, NamedTuple
 from c3p_experiments.kelly.berthing import run_berthing
 from c3p_experiments.kelly.chain import run_chain
 from c3p_experiments.kelly.grasp import run_grasp
-from c3p_experiments.loop.model_options import ModelOptions
-from c3p_experiments.loop.outcome import Row
+from c3p_experiments.loop.outcome import ModelOptions, Row
 
 Progress = Callable[[float], None]
 
 SMALL = {'digits': 1, 'scientific': True}
-ENERGY = Row('energy_error_j', 'energy account open by', 'J', bar=1e-8, **SMALL)
-DRIFT = Row('drift_max_m', 'constraints open by, largest', 'm', bar=1e-12, **SMALL)
+ENERGY = Row('energy_error_j', 'energy account, error', 'J', bar=1e-8, **SMALL)
+DRIFT = Row('drift_max_m', 'constraint error, largest', 'm', bar=1e-12, **SMALL)
 
 
 class Study(NamedTuple):
     """
-    An experiment with constraints that come and go.
+    An experiment with temporary constraints.
 
     Attributes
     ----------
     name, title, source : str
     draw : callable
-        Takes the directory; does the experiment, draws its page, returns the figures.
+        Takes the directory; runs the experiment, draws its page, returns the metrics.
     rows : tuple of Row
     """
 
@@ -40,33 +39,17 @@ class Study(NamedTuple):
 
     def run(self, out: Path, options: ModelOptions, progress: Progress = lambda done: None
             ) -> dict[str, Any]:
-        """
-        Do the experiment and draw its page.
-
-        Parameters
-        ----------
-        out : Path
-            Directory for ``NAME.png`` and ``.pdf``.
-        options : ModelOptions
-            None means anything to it.
-        progress : callable
-            Takes the number of runs done.
-
-        Returns
-        -------
-        dict
-            The figures, ready for JSON.
-        """
-        figures = self.draw(out)
+        """Run the experiment, draw its page in `out`, return the metrics; `options` are unused."""
+        metrics = self.draw(out)
         progress(1.0)
-        return figures
+        return metrics
 
 
 STUDIES = (
     Study('berthing', 'The arm captures a satellite and berths it', 'Kelly, Fig. 1', run_berthing,
           (ENERGY, DRIFT,
-           Row('momentum_error_ns', 'momentum of all, changed by', 'N·s', bar=1e-9, **SMALL),
-           Row('berth_error_m', 'place of the hand at the berth', 'mm', 1e3, digits=3),
+           Row('momentum_error_ns', 'change of total momentum', 'N·s', bar=1e-9, **SMALL),
+           Row('berth_error_m', 'position error of the hand at the berth', 'mm', 1e3, digits=3),
            Row('planar.rank_latched', 'rank of 12 rows once latched, in the plane', digits=0),
            Row('spatial.rank_latched', 'the same in space', digits=0),
            Row('planar.capture_loss_j', 'energy lost in the capture, in the plane', 'J', digits=4),
@@ -77,7 +60,7 @@ STUDIES = (
            Row('rank_held', 'of them independent', digits=0),
            Row('grasp_loss_j', 'energy lost in the catch', 'J', digits=4),
            Row('energy_lost_in_impacts_j', 'energy lost in all impacts', 'J', digits=4))),
-    Study('chain', 'A springy chain falls and leans against a wall', 'ours', run_chain,
+    Study('chain', 'A springy chain falls and rests against a wall', 'ours', run_chain,
           (ENERGY._replace(bar=1e-5),
            Row('penetration_max_m', 'inside ground or wall, deepest', 'm', bar=1e-9, **SMALL),
            Row('impacts', 'impacts', digits=0), Row('openings', 'contacts that opened', digits=0),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two planar arms catch a sliding box, lift it, carry it, set it down and let go."""
+"""Two planar arms catch a sliding box, lift, carry, set down and release it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from c3p_bags.report import style
 from c3p_description.model import Array
 from c3p_dynamics.constraints import ConstrainedMotion, Contact, Record, Weld
 from c3p_dynamics.trees import Body, Joint, Tree, bias, crba, point_jacobian
-from c3p_experiments.kelly.laws import Reference, three_joint_angles, way
+from c3p_experiments.kelly.laws import Reference, point_to_point, three_joint_angles
 from c3p_experiments.kelly.page import (
     TIME,
     closures,
@@ -29,13 +29,13 @@ BASES = (-0.6, 0.6)
 HEIGHT = 0.8
 BOX, BOX_MASS = (0.3, 0.2), 2.0
 STEP = 1e-3
-# the box slides; it is caught in the middle, lifted, carried, set down 0.2 m further
+# speed of the box, m/s, and times of catch, lifting, carrying, setting down, release, end, s
 SLIDE, CATCH, LIFTED, CARRIED, DOWN, RELEASE, END = 0.15, 1.0, 1.8, 2.8, 3.6, 3.7, 4.5
 LIFT, CARRY, TILT = 0.3, 0.2, np.radians(15.0)
-# of the joints: 1/s² and 1/s
+# gains of the joints, 1/s² and 1/s
 STIFF, DAMP = 900.0, 60.0
 ARM = len(LENGTHS)
-# where the box has to stand, m
+# largest final position error of the box, m
 NEAR = 0.01
 
 
@@ -59,7 +59,7 @@ def grasp_tree() -> Tree:
 
 
 def hand_path(arm: int) -> Reference:
-    """Return where hand `arm` is to be (x, y, direction): to the box, with it, and away."""
+    """Return the desired pose (x, y, direction) of hand `arm`: to the box, with it, and away."""
     side = -1.0 if arm == 0 else 1.0
     turn = 0.0 if arm == 0 else np.pi
 
@@ -68,10 +68,11 @@ def hand_path(arm: int) -> Reference:
         return np.array([x + grip * np.cos(tilt), y + grip * np.sin(tilt), turn + tilt])
 
     ground, top = BOX[1] / 2, BOX[1] / 2 + LIFT
-    return way([(0.0, at(0.0, ground + 0.15, 0.0, 0.12)), (CATCH, at(0.0, ground, 0.0)),
-                (LIFTED, at(0.0, top, TILT)), (CARRIED, at(CARRY, top, -TILT)),
-                (DOWN, at(CARRY, ground, 0.0)), (RELEASE, at(CARRY, ground, 0.0)),
-                (END, at(CARRY, ground + 0.15, 0.0, 0.12))])
+    return point_to_point([(0.0, at(0.0, ground + 0.15, 0.0, 0.12)),
+                           (CATCH, at(0.0, ground, 0.0)),
+                           (LIFTED, at(0.0, top, TILT)), (CARRIED, at(CARRY, top, -TILT)),
+                           (DOWN, at(CARRY, ground, 0.0)), (RELEASE, at(CARRY, ground, 0.0)),
+                           (END, at(CARRY, ground + 0.15, 0.0, 0.12))])
 
 
 def joint_path(arm: int) -> Reference:
@@ -83,7 +84,7 @@ def joint_path(arm: int) -> Reference:
         return three_joint_angles(hand(time)[0] - base, LENGTHS, side)
 
     def reference(time: float) -> tuple[Array, Array, Array]:
-        # central differences of a path in closed form: right to 1e-6 of the accelerations
+        # central differences of a closed-form path: relative error of accelerations 1e-6
         h = 1e-4
         before, now, after = (angles(time + k * h) for k in (-1, 0, 1))
         ahead = now + _wrapped(after - now)
@@ -98,20 +99,20 @@ def _wrapped(angle: Array) -> Array:
 
 
 class Law:
-    """Computed torques of both arms, each with half of the box once it is held."""
+    """Computed torques of both arms, each with half the weight of a held box."""
 
     def __init__(self, tree: Tree) -> None:
-        """Keep the tree and the paths."""
-        self.tree, self.paths, self.holds, self.largest = tree, [joint_path(0), joint_path(1)], \
-            False, 0.0
+        """Set tree and paths."""
+        self.tree, self.paths = tree, [joint_path(0), joint_path(1)]
+        self.holds, self.largest = False, 0.0
 
     def __call__(self, time: float, q: Array, qd: Array) -> Array:
         """Return the torques at a state."""
         accel = np.zeros(self.tree.count)
         for arm, path in enumerate(self.paths):
             place = slice(ARM * arm, ARM * arm + ARM)
-            angle, rate, wanted = path(time)
-            accel[place] = (wanted + STIFF * _wrapped(angle - q[place])
+            angle, rate, desired = path(time)
+            accel[place] = (desired + STIFF * _wrapped(angle - q[place])
                             + DAMP * (rate - qd[place]))
         torque = crba(self.tree, q) @ accel + bias(self.tree, q, qd)
         torque[2 * ARM:] = 0.0
@@ -125,25 +126,13 @@ class Law:
 
 
 def run_grasp(out: str | Path) -> dict[str, Any]:
-    """
-    Catch, carry and release the box; draw the page.
-
-    Parameters
-    ----------
-    out : str or Path
-        Directory for ``grasp.png`` and ``.pdf``.
-
-    Returns
-    -------
-    dict
-        Figures, SI units, ready for JSON.
-    """
+    """Simulate catch, transport and release; draw the page into `out`, return the metrics."""
     tree = grasp_tree()
     law = Law(tree)
     q, qd = np.zeros(tree.count), np.zeros(tree.count)
     for arm, path in enumerate(law.paths):
         q[ARM * arm:ARM * arm + ARM] = path(0.0)[0]
-    # it is in the middle at the time of the catch
+    # the box reaches the middle at the time of the catch
     q[-3:], qd[-3:] = (-SLIDE * CATCH, BOX[1] / 2, 0.0), (SLIDE, 0.0, 0.0)
     corners = [Contact(body='box', point=(side * BOX[0] / 2, -BOX[1] / 2, 0), normal=(0, 1, 0),
                        restitution=0.2, name=f'corner {name}')
@@ -165,7 +154,7 @@ def run_grasp(out: str | Path) -> dict[str, Any]:
     record = motion.record
     miss = float(abs(motion.q[-3] - CARRY))
     held = record.rank[(record.time > LIFTED) & (record.time < CARRIED)]
-    figures = {
+    metrics = {
         'experiment': 'grasp', 'title': 'Two arms catch, carry and release a box',
         'energy_error_j': float(np.max(np.abs(record.energy_error))),
         'drift_max_m': drift, 'step_error_max_m': float(np.max(record.step_error)),
@@ -175,8 +164,8 @@ def run_grasp(out: str | Path) -> dict[str, Any]:
         'torque_max_nm': law.largest, 'rows_held': 12, 'rank_held': int(np.median(held)),
         'closed_at_end': [contact.title for contact in motion.closed],
         'reached': bool(miss < NEAR and len(motion.closed) == len(corners))}
-    figures['files'] = [str(file) for file in _draw(tree, record, figures, Path(out) / 'grasp')]
-    return figures
+    metrics['files'] = [str(file) for file in _draw(tree, record, metrics, Path(out) / 'grasp')]
+    return metrics
 
 
 def _arm_points(q: Array, arm: int) -> Array:
@@ -193,14 +182,14 @@ def _box_points(q: Array) -> Array:
     return np.array([x, y]) + corners @ np.array([[c, s], [-s, c]])
 
 
-def _draw(tree: Tree, record: Record, figures: dict[str, Any], path: Path) -> list[Path]:
+def _draw(tree: Tree, record: Record, metrics: dict[str, Any], path: Path) -> list[Path]:
     page, grid = head(
-        figures['title'], 'temporary constraints between bodies (Kelly, Fig. 3)',
-        [f'lost in the catch {figures["grasp_loss_j"] * 1e3:.1f} mJ',
-         f'box stands {figures["place_error_m"] * 1e3:.1f} mm beside its place',
-         f'held by {figures["rows_held"]} rows of rank {figures["rank_held"]}',
-         f'drift {figures["drift_max_m"]:.0e} m',
-         f'account open by {figures["energy_error_j"]:.0e} J'], figures['reached'])
+        metrics['title'], 'temporary constraints between bodies (Kelly, Fig. 3)',
+        [f'lost in the catch {metrics["grasp_loss_j"] * 1e3:.1f} mJ',
+         f'position error of the box {metrics["place_error_m"] * 1e3:.1f} mm',
+         f'held by {metrics["rows_held"]} rows of rank {metrics["rank_held"]}',
+         f'drift {metrics["drift_max_m"]:.0e} m',
+         f'energy account error {metrics["energy_error_j"]:.0e} J'], metrics['reached'])
     instants = {'catch': CATCH, 'release': RELEASE}
     place = page.add_subplot(grid[:2, :2])
     style.dress(place, '(a) arms and box: begin, catch, lifted, carried, end', 'x [m]', 'y [m]')
@@ -234,7 +223,7 @@ def _draw(tree: Tree, record: Record, figures: dict[str, Any], path: Path) -> li
     closures(page.add_subplot(grid[2, 2]), 'f',
              {'energy account [J]': (record.time, record.energy_error),
               'constraint error of a step': (record.time, record.step_error)},
-             'what ought to be zero', 'J, m')
+             'residuals', 'J, m')
     for axes in (box, force, lost):
         marks(axes, instants)
     return style.save(page, path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""References and joint laws of the arms in the experiments."""
+"""References and inverse kinematics of the arms in the experiments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def quintic(time: float, begin: float, end: float) -> tuple[float, float, float]
     """
     Return a smooth step from 0 to 1 and its two derivatives.
 
-    ``10 s³ − 15 s⁴ + 6 s⁵``: at rest and without acceleration at both ends.
+    ``10 s³ − 15 s⁴ + 6 s⁵``: zero velocity and acceleration at both ends.
 
     Parameters
     ----------
@@ -33,14 +33,14 @@ def quintic(time: float, begin: float, end: float) -> tuple[float, float, float]
             60 * s * (1 - s) * (1 - 2 * s) / span**2)
 
 
-def way(points: list[tuple[float, Array]]) -> Reference:
+def point_to_point(points: list[tuple[float, Array]]) -> Reference:
     """
-    Return a reference that goes from point to point with a smooth step each.
+    Return a reference through points with a smooth step between each two.
 
     Parameters
     ----------
     points : list of (time, array)
-        In the order of time.
+        Sorted by time.
     """
     def reference(time: float) -> tuple[Array, Array, Array]:
         k = max(i for i, (begin, _) in enumerate(points[:-1]) if i == 0 or begin <= time)
@@ -59,10 +59,10 @@ def three_joint_angles(place: Array, lengths: tuple[float, float, float], side: 
     Parameters
     ----------
     place : (3,) array
-        x, y and direction of the last link's tip, from the first joint.
+        x, y and direction of the tip of the last link, from the first joint.
     lengths : tuple of float, m
     side : float
-        1 for an elbow to the left of the way, −1 to the right.
+        1 for an elbow to the left, −1 to the right.
 
     Raises
     ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the pages of constrained motion have in common: head, energy account, outlines."""
+"""Common panels of the pages of constrained motion: head, energy account, outlines."""
 
 from __future__ import annotations
 
@@ -15,23 +15,16 @@ from c3p_description.model import Array
 from c3p_dynamics.constraints import Record
 
 TIME = 'time [s]'
-# smaller values are zero but for rounding, and not drawn
+# smaller values are rounding and not drawn
 ZERO = 1e-18
 
 
 def head(title: str, source: str, lines: Sequence[str], reached: bool, rows: int = 3,
          columns: int = 3) -> tuple[Figure, GridSpec]:
     """
-    Return a page with its headline, and the grid of its panels.
+    Return a page with `rows` × `columns` panels.
 
-    Parameters
-    ----------
-    title, source : str
-    lines : sequence of str
-        Figures in words, under the title.
-    reached : bool
-    rows, columns : int
-        Of the grid.
+    Its head has `title` and whether it `reached` its goal, the `source`, and below the `lines`.
     """
     return style.page(title + ('' if reached else ': goal MISSED'), lines, source, good=reached,
                       rows=rows, columns=columns, left=0.06, wspace=0.24)
@@ -40,15 +33,9 @@ def head(title: str, source: str, lines: Sequence[str], reached: bool, rows: int
 def energies(axes: Axes, letter: str, title: str, record: Record,
              work: str = 'work of the motors') -> None:
     """
-    Draw the account: mechanical energy, work, and the staircase of what impacts took.
+    Draw the energy account of a `record`: mechanical energy, work, friction, losses in impacts.
 
-    Parameters
-    ----------
-    axes : Axes
-    letter, title : str
-    record : Record
-    work : str
-        What the torques are.
+    Into the panel `axes` with `letter` and `title`; `work` labels the work of the torques.
     """
     style.dress(axes, f'({letter}) {title}', TIME, 'energy [J]')
     start = record.kinetic[0] + record.potential[0]
@@ -67,15 +54,9 @@ def energies(axes: Axes, letter: str, title: str, record: Record,
 def stairs(axes: Axes, letter: str, records: Mapping[str, Record], title: str = 'lost in impacts'
            ) -> None:
     """
-    Draw what impacts took so far.
+    Draw the cumulative losses in impacts of `records` (name → record).
 
-    Parameters
-    ----------
-    axes : Axes
-    letter : str
-    records : mapping
-        Name → record.
-    title : str
+    Into the panel `axes` with `letter` and `title`.
     """
     style.dress(axes, f'({letter}) {title}', TIME, 'energy [mJ]')
     for k, (name, record) in enumerate(records.items()):
@@ -88,15 +69,9 @@ def stairs(axes: Axes, letter: str, records: Mapping[str, Record], title: str = 
 def closures(axes: Axes, letter: str, curves: Mapping[str, tuple[Array, Array]], title: str,
              label: str) -> None:
     """
-    Draw what ought to be zero, on a logarithmic axis.
+    Draw residuals on a logarithmic axis: `curves` (name → times and values).
 
-    Parameters
-    ----------
-    axes : Axes
-    letter : str
-    curves : mapping
-        Name → times and values.
-    title, label : str
+    Into the panel `axes` with `letter`, `title` and the `label` of its values.
     """
     axes.set_yscale('log')
     style.dress(axes, f'({letter}) {title}', TIME, label)
@@ -109,45 +84,21 @@ def closures(axes: Axes, letter: str, curves: Mapping[str, tuple[Array, Array]],
 def outline(axes: Axes, points: Array, colour: str, strength: float = 1.0, width: float = 1.4,
             joints: bool = True) -> None:
     """
-    Draw a chain of points.
+    Draw a chain of `points` (k, 2) into `axes` in a `colour` of `strength` 0 to 1.
 
-    Parameters
-    ----------
-    axes : Axes
-    points : (k, 2) array
-    colour : str
-    strength : float
-        0 to 1.
-    width : float
-    joints : bool
-        Whether to mark the points.
+    `width` is that of its line; `joints` marks the points.
     """
     axes.plot(points[:, 0], points[:, 1], color=colour, linewidth=width, alpha=strength,
               marker='o' if joints else None, markersize=2.2, solid_joinstyle='round')
 
 
 def lines_at(record: Record, times: Sequence[float]) -> list[int]:
-    """
-    Return the lines of a record nearest to some times.
-
-    Parameters
-    ----------
-    record : Record
-    times : sequence of float, s
-    """
+    """Return the rows of a `record` nearest to some `times`, s."""
     return [int(np.argmin(np.abs(record.time - time))) for time in times]
 
 
 def marks(axes: Axes, times: Mapping[str, float]) -> None:
-    """
-    Mark instants with thin vertical lines and their names.
-
-    Parameters
-    ----------
-    axes : Axes
-    times : mapping
-        Name → s.
-    """
+    """Mark instants `times` (name → s) in a panel `axes` with vertical lines and their names."""
     for name, time in times.items():
         axes.axvline(time, color=style.GREY, linewidth=0.6, linestyle=':')
         axes.text(time, 1.0, f' {name}', transform=axes.get_xaxis_transform(), fontsize=6,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bodies of the berthing: orbiter, arm and satellite, all free, in a plane or in space."""
+"""Models of the berthing: orbiter, arm and satellite, all free, planar or spatial."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from c3p_description.model import Array
 from c3p_dynamics.trees import Body, Joint, Tree
 
-# orbiter and satellite: mass, radii of gyration; ours, of the size of the Shuttle's
+# orbiter and satellite: mass, radii of gyration; our values, of the size of the Shuttle
 ORBITER = 9.0e4, np.array([4.0, 9.0, 9.5])
 SATELLITE = 3.0e3, np.array([1.4, 1.6, 1.6])
 # from the satellite's centre to its grapple fixture, in its axes
@@ -28,17 +28,17 @@ class Berth(NamedTuple):
     ----------
     tree : Tree
     base : int
-        Freedoms of orbiter and satellite each.
+        Freedoms of the orbiter, and of the satellite.
     arm : slice
-        The arm's joints in q.
+        Joints of the arm in q.
     hand : str
-        Its last body.
+        Last body of the arm.
     reach : (3,) array, m
-        Its tip, in axes of the last body.
+        Tip of the arm in the axes of the hand.
     start, berth : arrays
         Joint angles at the capture and at the berth.
     drift : array
-        Velocity and turning of the satellite before the capture (in its chain's rates).
+        Rates of the chain of the satellite before the capture.
     """
 
     tree: Tree

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The control loop without ROS: the nodes' own objects called one after the other.
+Closed control loop without ROS: the objects of the nodes, called one after the other.
 
-One cycle is one sample of the joints, as it is with nodes: odometry, law of torques, plant. A
-command of the source counts from the cycle after the one whose odometry it answers, and a cycle
-whose sample is lost does not take place. Nothing waits for anything, so that it is as fast as the
-computer can, and equal inputs give the same bits.
+A cycle is one sample of the joints, as with nodes: odometry, torque law, plant. A command takes
+effect in the cycle after the odometry from which it was computed. A lost sample skips the cycle
+and holds the torque. Nothing waits: the loop runs as fast as possible, bit-reproducibly.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,7 +40,7 @@ class Push(NamedTuple):
 
 class Cycle(NamedTuple):
     """
-    One control cycle, for who decides when a run is over.
+    One control cycle, the argument of `stop`.
 
     Attributes
     ----------
@@ -50,7 +49,7 @@ class Cycle(NamedTuple):
     sample : JointSample
     estimate : OdometryEstimate
     command : Command
-        The newest of the source.
+        The latest of the source.
     torque : (n,) array, N·m
         Sent in this cycle.
     """
@@ -65,23 +64,20 @@ class Cycle(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class LoopLog(RunLog):
     """
-    A `RunLog` with what only a loop in one process knows.
+    A `RunLog` with the computing times of the torque law.
 
     Attributes
     ----------
     solve_time : (k,) array, s
-        Time that each step of the law took.
+        Wall time of each step of the law.
     solve_cpu : (k,) array, s
-        Of that, the time of the processor: the rest went to other programs.
-    law_figures : dict
-        Whatever `watch` of `run_loop` returned, name → (k, …) array.
+        Processor time of each step of the law, without other programs.
     ended : bool
-        `stop` said so, before the time was up.
+        `stop` ended the run before its duration.
     """
 
     solve_time: Array = field(default_factory=lambda: np.zeros(0))
     solve_cpu: Array = field(default_factory=lambda: np.zeros(0))
-    law_figures: dict[str, Array] = field(default_factory=dict)
     ended: bool = False
 
 
@@ -89,21 +85,20 @@ def run_loop(plant: Plant, law: TorqueLaw, source: Source, *, duration: float,
              rate: float = 200.0, command_rate: float = 50.0, steering: ArrayLike = 0.0,
              pose: ArrayLike = (0.0, 0.0, 0.0), pushes: Sequence[Push] = (),
              stop: Callable[[Cycle], bool] | None = None, odometry: Odometry | None = None,
-             watch: Callable[[], dict[str, Any]] | None = None,
              progress: Callable[[float], None] | None = None) -> LoopLog:
     """
-    Reset `plant` and run the loop; the controller is fed by odometry only.
+    Reset `plant` and run the loop with odometry as the only feedback.
 
     Parameters
     ----------
     plant : Plant
-        With `plant.SensedPlant` around it, it has encoders and a latency.
+        Wrapped in a `SensedPlant` it has encoders and a latency.
     law : TorqueLaw
-        Is reset.
+        Reset at the start.
     source : Source
-        Says what is asked: a goal, a path or a velocity over the floor; is started.
+        Commands towards a goal, along a path or of a velocity; started at the start.
     duration : float, s
-        When the run ends at the latest.
+        Longest duration of the run.
     rate, command_rate : float, Hz
         Cycles of the law and of the source, per second of robot time.
     steering : (n,) array_like or float, rad
@@ -111,25 +106,23 @@ def run_loop(plant: Plant, law: TorqueLaw, source: Source, *, duration: float,
     pose : (3,) array_like, m and rad
         At the start, also of the odometry.
     pushes : sequence of Push
-        Begin with the cycle nearest to their time.
+        Each begins with the cycle nearest to its time.
     stop : callable, optional
         Takes each `Cycle`; True ends the run.
     odometry : Odometry, optional
-        Else one of ``plant.robot`` with default settings; is reset.
-    watch : callable, optional
-        Called after each step of the law; the numbers that it returns are kept.
+        Default: that of ``plant.robot`` with default settings. Reset at the start.
     progress : callable, optional
-        Takes the robot's time in each cycle, s.
+        Takes the robot time of each cycle, s.
 
     Returns
     -------
     LoopLog
-        In the frame of the odometry; one row for each cycle.
+        In the frame of the odometry, one row per cycle.
 
     Raises
     ------
     ValueError
-        A time or rate that is not positive, or what plant and law refuse.
+        A time or rate is not positive; as plant and law.
     """
     for name, value in (('duration', duration), ('rate', rate), ('command_rate', command_rate)):
         if not 0.0 < value < np.inf:
@@ -144,9 +137,9 @@ def run_loop(plant: Plant, law: TorqueLaw, source: Source, *, duration: float,
     begin, last, due = sample.time, sample.time - period, sample.time
     torque, ended = np.zeros(plant.robot.count), False
     for _ in range(int(round(duration * rate)) + 1):
-        now = sample.time
-        # a sample that was lost makes no cycle: the torque stays
-        if now > last:
+        # without a sample the cycle is skipped and the torque is held
+        if sample is not None:
+            now = sample.time
             estimate = odometry.step(now, sample.steering, sample.wheel_angle, sample.wheel_rate,
                                      sample.steering_rate)
             sensed = Sensed(now, sample.steering, sample.wheel_rate, estimate.pose,
@@ -155,14 +148,13 @@ def run_loop(plant: Plant, law: TorqueLaw, source: Source, *, duration: float,
                 law.reset(sensed)
                 source.start(estimate)
             started, busy = time.perf_counter(), time.thread_time()
-            torque = law.step(sensed, command.asked, now - last)
+            torque = law.step(sensed, command.setpoint, now - last)
             spent = (time.perf_counter() - started, time.thread_time() - busy)
-            record.add(sample, estimate, command.asked.twist, torque, spent,
-                       watch() if watch else None)
+            record.add(sample, estimate, command.setpoint.twist, torque, spent)
             last = now
             if now >= due - GRACE * period:
                 command = source.step(now, estimate)
-                # the next is due by the clock, not by when this one came
+                # due times follow the clock, so that one late cycle delays no later command
                 due = max(due + command_period, now + GRACE * period)
             ended = stop is not None and bool(stop(Cycle(now, sample, estimate, command,
                                                          torque)))
@@ -178,16 +170,15 @@ def run_loop(plant: Plant, law: TorqueLaw, source: Source, *, duration: float,
 
 
 class _Record:
-    """Rows of a run, and arrays from them."""
+    """Rows of a run."""
 
     def __init__(self, plant: Plant) -> None:
         self._plant = plant
-        self.rows: list[tuple[Any, ...]] = []
-        self._watched: list[dict[str, Any]] = []
+        self.rows: list[tuple] = []
 
     def add(self, sample: JointSample, estimate: OdometryEstimate, twist: Array, torque: Array,
-            spent: tuple[float, float], watched: dict[str, Any] | None) -> None:
-        """Keep one cycle."""
+            spent: tuple[float, float]) -> None:
+        """Append one cycle."""
         truth, slip = self._plant.truth(), estimate.slip
         suspect = np.zeros(len(torque), bool)
         if slip.slipping and slip.suspect >= 0:
@@ -196,16 +187,14 @@ class _Record:
             sample.time, *sample[1:], estimate.pose, estimate.twist, estimate.pose_covariance,
             estimate.twist_covariance, truth.pose, truth.twist, twist, torque, estimate.residual,
             suspect, slip.likelihood, *spent))
-        if watched is not None:
-            self._watched.append(watched)
 
     def log(self, source: Source, ended: bool) -> LoopLog:
         """Return the run as arrays."""
         (when, steering, steering_rate, wheel, wheel_rate, applied, pose, twist, of_pose,
-         of_twist, true_pose, true_twist, asked, torque, residual, suspect, likelihood,
+         of_twist, true_pose, true_twist, commanded, torque, residual, suspect, likelihood,
          solve_time, solve_cpu) = (np.array(column) for column in zip(*self.rows, strict=True))
         pose[:, 2] = np.unwrap(pose[:, 2])
-        # where the odometry's yaw is wrapped and the truth's is not they must not differ by turns
+        # wrapped yaw of the odometry, unwrapped of the truth: remove whole turns between them
         true_pose[:, 2] += 2.0 * np.pi * np.rint((pose[0, 2] - true_pose[0, 2]) / (2.0 * np.pi))
         when = when - when[0]
         none = np.zeros((len(when), 3, 3))
@@ -215,30 +204,25 @@ class _Record:
             joints=Joints(when, steering, steering_rate, wheel, wheel_rate, applied),
             odom=Motion(when, pose, twist, of_pose, of_twist, 'odom', 'base_link'),
             ground_truth=Motion(when, true_pose, true_twist, none, none, 'odom', 'base_link'),
-            cmd_vel=Series(when, asked), wheel_effort=Series(when, torque),
+            cmd_vel=Series(when, commanded), wheel_effort=Series(when, torque),
             goals=() if goal is None else (Goal(0.0, tuple(map(float, goal)), 'odom'),),
             slip=Slip(when, residual, suspect, likelihood), solve_time=solve_time,
             solve_cpu=solve_cpu,
-            law_figures={name: np.array([row[name] for row in self._watched])
-                         for name in (self._watched[0] if self._watched else ())},
             ended=ended)
 
 
 class Held:
     """
-    Tells when a goal has been held: nothing more is asked, and the robot stands.
-
-    Use as `stop` of `run_loop`.
+    Condition `stop` of `run_loop`: the goal has been held, with zero command and at standstill.
 
     Parameters
     ----------
     dwell : float, s
-        For so long.
+        Required duration of standstill.
     speed, yaw_rate : float, m/s and rad/s
-        Below both, by odometry, the robot stands.
+        Thresholds of standstill by odometry.
     patience : float, s
-        A robot that has been in the goal zone for so long has held its goal, too: not every law
-        comes closer, or to rest.
+        Duration in the goal zone that also counts as held, for laws with a steady error.
     """
 
     def __init__(self, dwell: float = 0.3, speed: float = 0.005, yaw_rate: float = 0.01,
@@ -249,10 +233,10 @@ class Held:
         self._since: list[float] = [np.inf, np.inf]
 
     def __call__(self, cycle: Cycle) -> bool:
-        """Return whether the goal is held long enough in this cycle."""
+        """Return whether the goal has been held long enough."""
         vx, vy, turn = cycle.estimate.twist
-        stands = np.hypot(vx, vy) < self._speed and abs(turn) < self._yaw_rate
-        for k, held in enumerate((cycle.command.done and stands, cycle.command.in_zone)):
+        still = np.hypot(vx, vy) < self._speed and abs(turn) < self._yaw_rate
+        for k, held in enumerate((cycle.command.done and still, cycle.command.in_zone)):
             self._since[k] = min(self._since[k], cycle.time) if held else np.inf
         return any(cycle.time - since >= long
                    for since, long in zip(self._since, self._long, strict=True))

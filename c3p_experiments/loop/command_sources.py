@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who says where a robot of the closed loop shall go: goals, paths, velocities over the floor."""
+"""Command sources of the closed loop: goals, paths, twists and velocities over the floor."""
 
 from __future__ import annotations
 
@@ -17,67 +17,66 @@ from c3p_description.model import Array
 from c3p_kinematics.odometry import OdometryEstimate
 from c3p_kinematics.se2 import to_body
 
-# inside the goal zone a command smaller than this asks for nothing more, m/s and rad/s
+# largest command that counts as zero in the goal zone, m/s and rad/s
 NOTHING = 1e-9
 
 
 class Command(NamedTuple):
     """
-    What is asked, and how far the source is.
+    Setpoint of the torque law and progress of the source.
 
     Attributes
     ----------
-    asked : Setpoint
+    setpoint : Setpoint
     done : bool
-        The last goal is reached, and nothing more is asked.
+        The last goal is reached and the command is zero.
     in_zone : bool
         The robot is in the zone of the last goal.
     """
 
-    asked: Setpoint
+    setpoint: Setpoint
     done: bool
     in_zone: bool = False
 
 
 class Source(Protocol):
-    """Asks for something at the rate of its commands."""
+    """Source of commands at the command rate."""
 
     @property
     def goal(self) -> Array | None:
-        """The pose (3,) where it ends, None if there is none or not yet."""
+        """Final pose (3,); None without a goal."""
 
     def start(self, estimate: OdometryEstimate) -> None:
-        """Begin where the robot is."""
+        """Start at the present estimate."""
 
     def step(self, time: float, estimate: OdometryEstimate) -> Command:
-        """Return what is asked at the sample of `time`, s."""
+        """Return the command at the sample of `time`, s."""
 
 
 class GoalSource:
     """
-    Drives to goals one after the other with a position controller.
+    Commands of a position controller for a sequence of goals.
 
-    The next goal is set when the one before is reached and the controller has asked for nothing
-    more for `dwell` seconds; or when the robot has been in the goal zone for `patience` seconds,
-    closer or not.
+    The next goal is set when the present one is reached and the command has been zero for `dwell`
+    seconds, or when the robot has been in the goal zone for `patience` seconds.
 
     Parameters
     ----------
     controller : PositionController, PathController or another with their methods
-        ``set_goal(goal, pose)`` and ``step(pose)`` or ``step(pose, twist)``; `preview`, if it has
-        that, is handed on.
+        ``set_goal(goal, pose)`` and ``step(pose)`` or ``step(pose, twist)``; its `preview`, if
+        any, becomes that of the setpoint.
     goals : sequence of (3,) array_like, m and rad
     dwell, patience : float, s
     """
 
     def __init__(self, controller: Any, goals: Sequence[ArrayLike], dwell: float = 0.0,
                  patience: float = 5.0) -> None:
-        """Take the goals; nothing is asked before `start`."""
+        """Take the goals; `start` sets the first."""
         self.controller = controller
         self.goals = [np.array(goal, float) for goal in goals]
         self._dwell, self._patience = dwell, patience
         self._with_twist = len(inspect.signature(controller.step).parameters) > 1
-        # when each goal was done, s from the start of the run's clock
+        # times at which goals were done, s, by the clock of the run
         self.times: list[float] = []
 
     @property
@@ -91,41 +90,41 @@ class GoalSource:
         self._set(estimate)
 
     def _set(self, estimate: OdometryEstimate) -> None:
-        self._there = self._inside = math.inf
+        self._held_since = self._inside_since = math.inf
         self.controller.set_goal(self.goals[len(self.times)], estimate.pose)
 
     def step(self, time: float, estimate: OdometryEstimate) -> Command:
-        """Return what the position controller asks."""
-        asked, there, inside = self._ask(time, estimate)
+        """Return the command of the position controller."""
+        setpoint, held, inside = self._command(time, estimate)
         last = len(self.times) + 1 >= len(self.goals)
-        if not last and (there >= self._dwell or inside >= self._patience):
+        if not last and (held >= self._dwell or inside >= self._patience):
             self.times.append(time)
             self._set(estimate)
-            asked, there, inside = self._ask(time, estimate)
+            setpoint, held, inside = self._command(time, estimate)
             last = False
-        return Command(asked, last and there >= self._dwell, last and inside >= 0.0)
+        return Command(setpoint, last and held >= self._dwell, last and inside >= 0.0)
 
-    def _ask(self, time: float, estimate: OdometryEstimate) -> tuple[Setpoint, float, float]:
-        """Return what is asked, and for how long it is done and in the zone; < 0: it is not."""
-        # controllers differ in whether they want the speed, too
+    def _command(self, time: float, estimate: OdometryEstimate) -> tuple[Setpoint, float, float]:
+        """Return setpoint, and how long the goal is held and the robot in its zone; −inf: not."""
         answer = (self.controller.step(estimate.pose, estimate.twist) if self._with_twist
                   else self.controller.step(estimate.pose))
-        asked = Setpoint(answer.twist, getattr(self.controller, 'preview', None), time)
-        nothing = bool((np.abs(answer.twist) < NOTHING).all())
-        self._inside = min(self._inside, time) if answer.reached else math.inf
-        self._there = min(self._there, time) if answer.reached and nothing else math.inf
-        return asked, time - self._there, time - self._inside
+        setpoint = Setpoint(answer.twist, getattr(self.controller, 'preview', None), time)
+        zero = bool((np.abs(answer.twist) < NOTHING).all())
+        self._inside_since = min(self._inside_since, time) if answer.reached else math.inf
+        self._held_since = (min(self._held_since, time) if answer.reached and zero
+                            else math.inf)
+        return setpoint, time - self._held_since, time - self._inside_since
 
 
 class PathSource(GoalSource):
     """
-    Drives along one path with a path controller.
+    Commands of a path controller along one path.
 
     Parameters
     ----------
     controller : PathController
     path : Path or callable
-        In the frame of the odometry; a callable makes it of the pose at the start.
+        In the frame of the odometry; a callable takes the pose at the start and returns it.
     """
 
     def __init__(self, controller: Any, path: Path | Callable[[Array], Path]) -> None:
@@ -141,7 +140,7 @@ class PathSource(GoalSource):
 
 class TwistSource:
     """
-    Asks for velocities that are a function of time, in ``base_link``.
+    Twists in ``base_link`` as a function of time.
 
     Parameters
     ----------
@@ -156,7 +155,7 @@ class TwistSource:
         self.velocity = velocity
 
     def start(self, estimate: OdometryEstimate) -> None:
-        """Count the time from here."""
+        """Set the time origin."""
         self._begin = estimate.time
 
     def step(self, time: float, estimate: OdometryEstimate) -> Command:
@@ -166,10 +165,9 @@ class TwistSource:
 
 class FloorVelocitySource(TwistSource):
     """
-    Asks for velocities over the floor, Ẋ, Ẏ and ω, that are a function of time.
+    Velocities over the floor Ẋ, Ẏ, ω as a function of time.
 
-    They are turned into ``base_link`` by the yaw of the odometry, as a joystick in the floor's
-    axes would.
+    Rotated into ``base_link`` by the yaw of the odometry.
 
     Parameters
     ----------
@@ -178,6 +176,6 @@ class FloorVelocitySource(TwistSource):
     """
 
     def step(self, time: float, estimate: OdometryEstimate) -> Command:
-        """Return the velocity at `time` in the axes of the robot."""
+        """Return the velocity at `time` in ``base_link``."""
         velocity = np.array(self.velocity(time - self._begin), float)
         return Command(Setpoint(to_body(estimate.pose[2], velocity)), False)

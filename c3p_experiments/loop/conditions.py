@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Under what conditions an experiment takes place: plant, sensors, controller; and its runs."""
+"""Conditions of an experiment: plant, sensors and controller; and the bench for its runs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from c3p_simulation.plants.floor import FloorPatch
 from c3p_simulation.plants.plant import AnalyticPlant, Plant
 from c3p_simulation.plants.sensors import SensorSettings
 
-# between tyres and ground where nothing else is said
+# default of µ between tyres and ground
 FRICTION = 0.8
 
 
 @dataclass(frozen=True)
 class Conditions:
     """
-    What an experiment is done with.
+    Conditions of an experiment.
 
     Attributes
     ----------
@@ -35,17 +35,17 @@ class Conditions:
     controller : str
         One of `controllers.NAMES`.
     robot : str or None
-        Name or path of the description; None for the one of the paper that the experiment is of.
+        Name or path of the description; None for that of the paper.
     friction : float or None
         μ between tyres and ground, contact plant only; None is `FRICTION`.
     latency : float, s
-        Of the whole loop; the controller knows it.
+        Of the whole loop, in the plant and in the model of the controller.
     wheel_counts, steering_counts : int
         Encoder counts per turn; 0 is ideal.
     seed : int
-        Of everything that is drawn.
+        Of all random numbers.
     rate, command_rate : float, Hz
-        Cycles of the law, and of what commands it.
+        Of the torque law, and of the command source.
     """
 
     plant: str = 'analytic'
@@ -60,14 +60,14 @@ class Conditions:
     command_rate: float = 50.0
 
     def __post_init__(self) -> None:
-        """Refuse conditions that cannot be."""
+        """Validate the conditions."""
         for name, known in (('plant', PLANTS), ('controller', NAMES)):
             if getattr(self, name) not in known:
                 raise ValueError(f'{name} = {getattr(self, name)}: must be one of '
                                  f'{", ".join(known)}')
         if self.seed < 0:
             raise ValueError(f'seed = {self.seed}: must be 0 or more')
-        # counts and latency are checked by who uses them
+        # raises for invalid counts or latency
         _ = self.sensors
         if self.friction is not None and self.plant == 'analytic':
             raise ValueError(f'friction = {self.friction}: wheels of the analytic plant never '
@@ -82,15 +82,15 @@ class Conditions:
 
 class Bench:
     """
-    Makes the runs of one experiment under its conditions.
+    Test bench: makes plant, controller and runs of one experiment under its conditions.
 
     Parameters
     ----------
     conditions : Conditions
     robot : str
-        Name or path, where the conditions name none.
+        Name or path, unless given by the conditions.
     progress : callable, optional
-        Takes the number of runs that are done, with the part of the present one.
+        Takes the number of runs done, with the fraction of the present one.
     """
 
     def __init__(self, conditions: Conditions, robot: str,
@@ -125,7 +125,7 @@ class Bench:
         Raises
         ------
         ValueError
-            A slope or a patch for the analytic plant.
+            Slope or patch with the analytic plant.
         """
         c = self.conditions
         return make_plant(c.plant, self.robot_name, PlantOptions(
@@ -133,12 +133,12 @@ class Bench:
             slope_direction=slope_direction, patches=patches, seed=c.seed, sensors=c.sensors))
 
     def controller(self, speed: float | None = None) -> Controller:
-        """Return a new controller, which travels with `speed`, m/s, if that is given."""
+        """Return a new controller with travel speed `speed`, m/s, or its default."""
         return make_controller(self.conditions.controller, self.robot,
                                latency=self.conditions.latency, speed=speed)
 
     def odometry(self) -> Odometry:
-        """Return new odometry that knows the encoders."""
+        """Return new odometry with the resolution of the encoders."""
         c = self.conditions
         step = [2.0 * np.pi / n if n else 0.0 for n in (c.wheel_counts, c.steering_counts)]
         return Odometry(self.robot, OdometrySettings(wheel_resolution=step[0],
@@ -155,7 +155,7 @@ class Bench:
         source : Source
         duration : float, s
         plant : Plant, optional
-            Else a new one on level ground.
+            Default: a new one on level ground.
         **options
             Of `closed_loop.run_loop`.
         """
@@ -175,7 +175,7 @@ class Bench:
         return log
 
     def _warm_up(self) -> None:
-        """Let the kernels be compiled, so that no solve time has that in it."""
+        """Compile the kernels, so that solve times do not include it."""
         run_loop(AnalyticPlant(self.robot), self.controller().law,
                  TwistSource(lambda t: (0.3, 0.0, 0.0)), duration=0.3,
                  rate=self.conditions.rate, odometry=self.odometry())

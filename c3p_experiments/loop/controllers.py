@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Controllers by name: a law of torques, and the position controller that belongs to it."""
+"""Controllers by name: a torque law with its position controller."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from c3p_description.model import CasterRobot
 
 class Controller(NamedTuple):
     """
-    What drives a robot.
+    A torque law with its position controller.
 
     Attributes
     ----------
@@ -47,11 +47,11 @@ def make_controller(name: str, robot: CasterRobot, *, latency: float = 0.010,
         One of `NAMES`: ``paper``, the papers' cascade; ``closed_form``, feedback linearisation
         that leaves singular sets; ``mpc``, the predictive controller.
     robot : CasterRobot
-        As the controller knows it.
+        Model of the controller.
     latency : float, s
-        Of the loop, as the controller knows it.
+        Delay of the loop in the model of the controller.
     speed : float, m/s, optional
-        At which goals and paths are travelled, if not the default.
+        Travel speed to goals and along paths; default that of the gains.
 
     Raises
     ------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an experiment is, what it gives, and the rows of its table."""
+"""Experiments, their options and outcomes, and the rows of their tables."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from c3p_experiments.loop.conditions import Bench
 
 class Row(NamedTuple):
     """
-    One row of a table: a figure, what is printed, and what is wanted.
+    One row of a table: measured metric, printed value, and acceptance bars.
 
     Attributes
     ----------
     key : str
-        Of the figure, in SI units; a dot goes into a part: ``solve_ms.p99``, ``legs.0.time_s``.
+        Of the metric, in SI units, nested by dots: ``solve_ms.p99``, ``legs.0.time_s``.
     name : str
-        For the reader.
+        Label.
     unit : str
     scale : float
         From SI to the unit.
     digits : int
         Shown after the point.
     printed : str
-        In the paper; empty for none.
+        Value in the paper; empty without one.
     bar, stretch : float or None
-        At most this much, SI; see `at_least`.
+        Upper limit and stretch goal, SI; see `at_least`.
     bars : mapping
-        Controller → a bar of its own.
+        Controller → its own bar.
     at_least : bool
-        `bar` and `stretch` are to be exceeded.
+        `bar` and `stretch` are lower limits.
     scientific : bool
-        Shown as a power of ten.
+        Shown in scientific notation.
     """
 
     key: str
@@ -51,9 +51,9 @@ class Row(NamedTuple):
     at_least: bool = False
     scientific: bool = False
 
-    def value(self, figures: Mapping[str, Any]) -> float | None:
-        """Return the figure, None where it does not exist."""
-        found: Any = figures
+    def value(self, metrics: Mapping[str, Any]) -> float | None:
+        """Return the metric, None where it does not exist."""
+        found: Any = metrics
         for part in self.key.split('.'):
             if isinstance(found, list):
                 found = found[int(part)] if int(part) < len(found) else None
@@ -67,7 +67,7 @@ class Row(NamedTuple):
 
 
 class Run(NamedTuple):
-    """One run of an experiment: what it is called, its log, and what its page needs to know."""
+    """One run of an experiment: label, log, and facts for its page."""
 
     label: str
     log: LoopLog
@@ -77,41 +77,40 @@ class Run(NamedTuple):
 @dataclass(frozen=True)
 class Outcome:
     """
-    What an experiment gave.
+    Result of an experiment.
 
     Attributes
     ----------
-    figures : dict
-        Ready for JSON; keys as those of `metrics.drive_metrics`, and the experiment's own.
-        ``reached``: the robot did what was asked.
+    metrics : dict
+        For JSON: keys of `drive_metrics` and those of the experiment; ``reached``: goal reached.
     runs : tuple of Run
     """
 
-    figures: dict[str, Any]
+    metrics: dict[str, Any]
     runs: tuple[Run, ...] = field(default=())
 
 
 @dataclass(frozen=True)
 class Experiment:
     """
-    An experiment.
+    An experiment with a robot in the control loop.
 
     Attributes
     ----------
     name, title : str
     source : str
-        Where it is printed, or ``ours``.
+        Figure of the paper, or ``ours``.
     run : callable
-        Does it on a `Bench`.
+        Takes a `Bench`, returns the outcome.
     page : callable
-        Writes the page of plots of an outcome; returns the files.
+        Writes the page of plots, returns the files.
     rows : tuple of Row
     runs : int
-        How many runs it takes, for the progress bar.
+        Number of runs, for the progress bar.
     robot : str
-        The robot of the paper.
+        Default robot.
     plants : tuple of str
-        Where it can be done.
+        Supported plants.
     """
 
     name: str
@@ -123,3 +122,25 @@ class Experiment:
     runs: int = 1
     robot: str = 'c3p'
     plants: tuple[str, ...] = ('analytic', 'mujoco')
+
+
+class ModelOptions(NamedTuple):
+    """
+    Options of experiments with models; each experiment uses those that it supports.
+
+    Attributes
+    ----------
+    robot : str or None
+        Name or path of a parameter file; None is that of the paper.
+    seed : int
+        Of random numbers.
+    duration : float or None, s
+        Of a run; None is that of the paper.
+    film : str
+        ``mp4`` or ``gif`` adds a film; empty does not.
+    """
+
+    robot: str | None = None
+    seed: int = 0
+    duration: float | None = None
+    film: str = ''

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of experiments: measured against printed numbers and bars, as text and as Markdown."""
+"""Tables of experiments as text and Markdown: measured values, printed values and bars."""
 
 from __future__ import annotations
 
@@ -7,43 +7,27 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from c3p_experiments.loop.outcome import Experiment, Outcome, Row
+from c3p_experiments.loop.outcome import Row
 
-# what is said of a figure that has a bar
+# verdicts of a metric with a bar
 STRETCH, MET, MISSED = 'stretch', 'met', 'MISSED'
 
-# stands for a figure that a run does not have: mostly a time that did not come
+# text for a metric that does not exist, mostly the time of an event that did not occur
 NEVER = 'never'
 
 COLUMNS = ('figure', 'paper', 'bar', 'stretch', 'measured', '')
 
 
-def table_figures(experiment: Experiment, outcome: Outcome, controller: str
-                  ) -> list[dict[str, Any]]:
-    """Return the rows of an experiment's table: `table_rows` of its `outcome`."""
-    return table_rows(experiment.rows, outcome.figures, controller)
-
-
-def table_rows(rows: Sequence[Row], figures: Mapping[str, Any], controller: str = ''
+def table_rows(rows: Sequence[Row], metrics: Mapping[str, Any], controller: str = ''
                ) -> list[dict[str, Any]]:
     """
-    Return the rows of a table, ready for JSON.
+    Return the rows of a table of `metrics` for JSON, with the bars of a `controller`.
 
-    Parameters
-    ----------
-    rows : sequence of Row
-    figures : mapping
-    controller : str
-        Some bars belong to one controller.
-
-    Returns
-    -------
-    list of dict
-        ``figure``, ``unit``, and in that unit ``printed`` (text), ``bar``, ``stretch``,
-        ``measured``; ``digits``, ``at_least`` and ``scientific`` as in the row; ``verdict``:
-        stretch, met, MISSED, or empty where there is no bar.
+    Each has ``figure``, ``unit``, and in that unit ``printed`` (text), ``bar``, ``stretch``,
+    ``measured``; ``digits``, ``at_least`` and ``scientific`` as in the row; ``verdict``: stretch,
+    met, MISSED, or empty without a bar.
     """
-    return [_table_row(row, row.value(figures), row.bar_for(controller)) for row in rows]
+    return [_table_row(row, row.value(metrics), row.bar_for(controller)) for row in rows]
 
 
 def _table_row(row: Row, value: float | None, bar: float | None) -> dict[str, Any]:
@@ -99,7 +83,7 @@ def conditions_text(conditions: Mapping[str, Any]) -> str:
     if not conditions:
         return 'as printed'
     if 'plant' not in conditions:
-        # a model by itself has no loop around it
+        # a model without a control loop
         return ', '.join(f'{name.replace("_", " ")} {value:g}' if isinstance(value, float)
                          else f'{name} {value}' for name, value in conditions.items())
     parts = [f'plant {conditions["plant"]}', f'controller {conditions["controller"]}',
@@ -112,20 +96,20 @@ def conditions_text(conditions: Mapping[str, Any]) -> str:
 
 
 class Named(Protocol):
-    """What a report says of an experiment."""
+    """Names of an experiment in a report."""
 
     name: str
     title: str
     source: str
 
 
-def write_report(experiment: Named, figures: Mapping[str, Any], base: Path) -> Path:
+def write_report(experiment: Named, metrics: Mapping[str, Any], base: Path) -> Path:
     """Write the table of an experiment beside its picture `base`.png; return the file."""
     path = base.with_name(base.name + '.md')
     path.write_text(
         f'# {experiment.name}: {experiment.title}\n\n{experiment.source}. '
-        f'{conditions_text(figures["conditions"])}. {_verdict(figures)}\n\n'
-        f'{markdown_table(figures["table"])}\n\n![{experiment.title}]({base.name}.png)\n',
+        f'{conditions_text(metrics["conditions"])}. {_verdict(metrics)}\n\n'
+        f'{markdown_table(metrics["table"])}\n\n![{experiment.title}]({base.name}.png)\n',
         encoding='utf-8')
     return path
 
@@ -135,22 +119,22 @@ def write_index(results: Sequence[Mapping[str, Any]], out: Path) -> Path:
     first = results[0]
     lines = ['# Experiments', '', conditions_text({**first['conditions'], 'robot': 'as named'})
              + '.', '', '| experiment | robot | source | goal | bars |', '|---|---|---|---|---|']
-    for figures in results:
-        name = figures['experiment']
-        lines.append(f'| [{name}]({name}.md) | {figures["conditions"].get("robot", "")} | '
-                     f'{figures["source"]} | {"reached" if figures["reached"] else "MISSED"} | '
-                     f'{bars_text(figures["table"])} |')
-    for figures in results:
-        name = figures['experiment']
-        lines += ['', f'## {name}: {figures["title"]}', '', _verdict(figures), '',
-                  markdown_table(figures['table']), '', f'[![{name}]({name}.png)]({name}.png)']
+    for metrics in results:
+        name = metrics['experiment']
+        lines.append(f'| [{name}]({name}.md) | {metrics["conditions"].get("robot", "")} | '
+                     f'{metrics["source"]} | {"reached" if metrics["reached"] else "MISSED"} | '
+                     f'{bars_text(metrics["table"])} |')
+    for metrics in results:
+        name = metrics['experiment']
+        lines += ['', f'## {name}: {metrics["title"]}', '', _verdict(metrics), '',
+                  markdown_table(metrics['table']), '', f'[![{name}]({name}.png)]({name}.png)']
     path = out / 'index.md'
     path.write_text('\n'.join(lines) + '\n', encoding='utf-8')
     return path
 
 
 def bars_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return how many bars of a table are met."""
+    """Return the number of bars of a table that are met, as text."""
     verdicts = [row['verdict'] for row in rows if row['verdict']]
     if not verdicts:
         return 'none'
@@ -159,5 +143,5 @@ def bars_text(rows: Sequence[Mapping[str, Any]]) -> str:
     return f'{met} of {len(verdicts)} met, {stretched} stretch'
 
 
-def _verdict(figures: Mapping[str, Any]) -> str:
-    return 'Goal reached.' if figures['reached'] else 'Goal MISSED.'
+def _verdict(metrics: Mapping[str, Any]) -> str:
+    return 'Goal reached.' if metrics['reached'] else 'Goal MISSED.'

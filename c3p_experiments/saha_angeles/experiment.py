@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The experiment of Saha & Angeles: a circle in a minute, and back through direct dynamics."""
+"""Experiment of Saha & Angeles: inverse dynamics on a circle, checked by direct dynamics."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from typing import Any, NamedTuple
 from c3p_description.agv_model import Agv
 from c3p_description.model import ModelError
 from c3p_description.reading.loader import load
-from c3p_experiments.loop.model_options import ModelOptions
-from c3p_experiments.loop.outcome import Row
+from c3p_experiments.loop.outcome import ModelOptions, Row
 from c3p_experiments.loop.report import table_rows, write_report
 from c3p_experiments.saha_angeles.page import agv_page
-from c3p_experiments.saha_angeles.study import figures_of, study
+from c3p_experiments.saha_angeles.study import metrics_of, study
 from c3p_kinematics.agv_circle import Circle
 
 Progress = Callable[[float], None]
 
 
 class Title(NamedTuple):
-    """What an experiment is called, and where it is printed."""
+    """Name, title and source of an experiment."""
 
     name: str
     title: str
@@ -29,7 +28,7 @@ class Title(NamedTuple):
 
 
 AGV = Title('agv', 'AGV with two freedoms on a circle', 'Saha & Angeles, Figs 3-5')
-# what the direct dynamics must give back of 150 rad after a minute
+# largest error of the direct dynamics after 60 s and 150 rad, rad
 ERROR_BAR = 1e-9
 
 ROWS = (
@@ -50,7 +49,7 @@ ROWS = (
 
 def load_agv(name_or_path: str | Path) -> Agv:
     """
-    Return the model of a vehicle that must have two driven wheels and one caster.
+    Return the model of a vehicle with two driven wheels and one caster.
 
     Raises
     ------
@@ -59,75 +58,44 @@ def load_agv(name_or_path: str | Path) -> Agv:
     """
     robot = load(name_or_path)
     if not isinstance(robot, Agv):
-        raise ModelError(f'robot {str(name_or_path)!r} is no AGV: give agv, or a .yaml file that '
-                         'starts with `extends: agv`')
+        raise ModelError(f'robot {str(name_or_path)!r} is not an AGV: give agv, or a .yaml file '
+                         'that starts with `extends: agv`')
     return robot
 
 
 def agv(out: Path, options: ModelOptions, progress: Progress = lambda done: None
         ) -> dict[str, Any]:
-    """
-    Drive the circle of the paper; write page and table.
-
-    Parameters
-    ----------
-    out : Path
-        Directory of ``agv.png``, ``.pdf`` and ``.md``.
-    options : ModelOptions
-    progress : callable
-        Takes the number of runs done.
-
-    Returns
-    -------
-    dict
-        The figures, ready for JSON.
-
-    Raises
-    ------
-    ModelError
-        As in `load_agv`.
-    """
-    figures = run_agv(out, options.robot or 'agv')
+    """Run the circle of the paper: `run_agv` with the robot of `options`."""
+    metrics = run_agv(out, options.robot or 'agv')
     progress(1.0)
-    return figures
+    return metrics
 
 
 def run_agv(out: str | Path, robot: str | Path = 'agv', circle: Circle | None = None
             ) -> dict[str, Any]:
     """
-    Drive a circle; write page and table.
+    Run a circle of the `robot`; write ``agv.png``, ``.pdf`` and ``.md`` into `out`.
 
-    Parameters
-    ----------
-    out : str or Path
-        Directory of ``agv.png``, ``.pdf`` and ``.md``.
-    robot : str or Path
-        Name or parameter file.
-    circle : Circle, optional
-        Else the paper's, with a radius of 1 m.
-
-    Returns
-    -------
-    dict
-        The figures, ready for JSON, with ``conditions``, ``table`` and ``files``.
+    `circle` is by default that of the paper, with a radius of 1 m. Returns the metrics for JSON
+    with ``conditions``, ``table`` and ``files``.
 
     Raises
     ------
     ModelError
         As in `load_agv`.
     ValueError
-        A circle so narrow that the caster revolves.
+        A circle on which the caster revolves.
     """
     circle, base = circle or Circle(), Path(out) / AGV.name
     done = study(load_agv(robot), circle)
-    figures = figures_of(done)
-    figures = {'experiment': AGV.name, 'title': AGV.title, 'source': AGV.source,
+    metrics = metrics_of(done)
+    metrics = {'experiment': AGV.name, 'title': AGV.title, 'source': AGV.source,
                'conditions': {'robot': str(robot), 'radius_m': circle.radius,
                               'duration_s': circle.duration, 'angle_rad': circle.angle,
                               'caster_start_rad': float(done.path.caster[0])},
-               'reached': figures['direct_dynamics_error_rad'] <= ERROR_BAR, **figures,
-               'table': table_rows(ROWS, figures)}
+               'reached': metrics['direct_dynamics_error_rad'] <= ERROR_BAR, **metrics,
+               'table': table_rows(ROWS, metrics)}
     picture, pdf = agv_page(done, base)
-    figures['files'] = {'picture': str(picture), 'picture_pdf': str(pdf),
-                        'table': str(write_report(AGV, figures, base))}
-    return figures
+    metrics['files'] = {'picture': str(picture), 'picture_pdf': str(pdf),
+                        'table': str(write_report(AGV, metrics, base))}
+    return metrics

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of the vehicle on its circle: Figs 3 to 5 of the paper, and why the error stays."""
+"""Page of the vehicle on its circle: Figs 3 to 5 of the paper, and the origin of its error."""
 
 from __future__ import annotations
 
@@ -16,25 +16,12 @@ from c3p_kinematics.agv_circle import floor_path
 
 TIME = 'time [s]'
 WHEELS = ('wheel 1, left', 'wheel 2, right')
-# vehicles drawn on the path
+# number of vehicles drawn on the path
 PLACES = 8
 
 
 def agv_page(done: Study, path: str | Path) -> list[Path]:
-    """
-    Draw the page and write it as PNG and PDF.
-
-    Parameters
-    ----------
-    done : Study
-    path : str or Path
-        With or without suffix.
-
-    Returns
-    -------
-    list of Path
-        The two files.
-    """
+    """Draw the page of a study and write it beside `path` as PNG and PDF; return both files."""
     one, two = done.path.angles[-1]
     page, grid = style.page(
         f'{done.agv.name}: {np.degrees(done.circle.angle):g}° on a circle of '
@@ -58,7 +45,7 @@ def agv_page(done: Study, path: str | Path) -> list[Path]:
 
 
 def _trajectory(axes: Axes, done: Study) -> None:
-    """Draw both paths on the floor, and the vehicle from above at some places."""
+    """Draw both paths on the floor, and the vehicle from above at some poses."""
     agv, circle = done.agv, done.circle
     swept = np.linspace(0.0, circle.angle, 361)
     axle, centre = floor_path(agv, circle, swept)
@@ -99,8 +86,8 @@ def _joints(axes: Axes, done: Study, title: str, label: str, values: np.ndarray)
 
 
 def _errors(axes: Axes, done: Study) -> None:
-    """Draw |θ − path| over time: each tolerance with the exact torque, all with the table."""
-    # greens from light to dark are tolerances; black at the strict end
+    """Draw |θ − path| over time per tolerance, with exact torque and with the table."""
+    # one shade per tolerance
     shades = ScalarMappable(LogNorm(PAPER_TOLERANCES[-1] / 30, PAPER_TOLERANCES[0] * 30),
                             'viridis')
     for tolerance in PAPER_TOLERANCES:
@@ -118,7 +105,7 @@ def _errors(axes: Axes, done: Study) -> None:
 
 
 def _floors(axes: Axes, done: Study) -> None:
-    """Draw the error over the tolerance: it falls with exact torques, a table stops it."""
+    """Draw the error over the tolerance: it falls with exact torques, not with tables."""
     axes.loglog(TOLERANCES, [largest(done.exact[t]) for t in TOLERANCES], 'o-', markersize=3,
                 color=style.REFERENCE, linewidth=style.LINE, label='exact torque')
     axes.loglog(TOLERANCES, [largest(done.tabulated[t]) for t in TOLERANCES], 's-', markersize=3,

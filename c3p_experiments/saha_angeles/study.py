@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is computed for the vehicle on its circle: the path, the torques, and where they lead."""
+"""Study of the vehicle on its circle: path, inverse dynamics, direct dynamics and their errors."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from c3p_dynamics.orthogonal_complement import constraint_rank
 from c3p_kinematics.agv import least_squares_rates, twist_to_rates
 from c3p_kinematics.agv_circle import Circle, JointPath, joint_path
 
-# tolerances that the paper tried, those beyond, and the one of the reference run
+# tolerances of the paper, further ones, and that of the reference run
 PAPER_TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5)
 TOLERANCES = (*PAPER_TOLERANCES, 1e-7, 1e-9)
 FINEST = 1e-13
-# rows of the torque tables, over the whole drive; the second is one a second in the paper's
+# rows of the torque tables over the drive; the second has a row per second, as in the paper
 TABLE_ROWS = (30, 60, 120, 600)
-# the tables' own errors are far above this
+# far below the errors of the tables
 TABLE_TOLERANCE = 1e-8
 SAMPLES, CALLS = 601, 61
 MILLIMETRE = 1e-3
 
 
 class Table(NamedTuple):
-    """A drive with torques from a table: spacing [s], its run, largest errors of it and of τ̈."""
+    """A drive with a torque table: spacing [s], run, largest error, and its prediction from τ̈."""
 
     spacing: float
     run: Run
@@ -47,7 +47,7 @@ class Table(NamedTuple):
 
 class Study(NamedTuple):
     """
-    Everything that is drawn or told.
+    Results of a study.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ def largest(run: Run) -> float:
 
 
 def study(agv: Agv, circle: Circle) -> Study:
-    """Return everything about an `agv` on a `circle`."""
+    """Return the study of an `agv` on a `circle`."""
     time = np.linspace(0.0, circle.duration, SAMPLES)
     calls = np.linspace(0.0, circle.duration, CALLS)
     path, torque = joint_path(agv, circle, time), circle_torque(agv, circle, time)
@@ -107,7 +107,7 @@ def study(agv: Agv, circle: Circle) -> Study:
 
 
 def _table(agv: Agv, circle: Circle, count: int) -> Table:
-    """Return the drive with a table of so many rows; no step goes over a corner of it."""
+    """Return the drive with a table of `count` rows; no step crosses one of its corners."""
     spacing = circle.duration / count
     calls = np.linspace(0.0, circle.duration, max(CALLS, count + 1))
     run = simulate(agv, circle, table_torque(agv, circle, spacing), calls, TABLE_TOLERANCE)
@@ -116,8 +116,8 @@ def _table(agv: Agv, circle: Circle, count: int) -> Table:
     return Table(spacing, run, largest(run), largest(smooth))
 
 
-def figures_of(done: Study) -> dict[str, Any]:
-    """Return the figures of a study, ready for JSON, in SI units."""
+def metrics_of(done: Study) -> dict[str, Any]:
+    """Return the metrics of a study for JSON, SI units."""
     agv, circle, path = done.agv, done.circle, done.path
     rates = np.abs(path.rates).max(axis=0)
     return {
@@ -146,7 +146,7 @@ def _work_balance(done: Study) -> float:
     """Return the largest |kinetic energy − work of motors and friction| on the path."""
     loss = friction_torque(done.agv, done.path.caster, done.path.rates)
     power = np.einsum('ki,ki->k', done.torque + loss, done.path.rates)
-    # Simpson's rule, to every second sample
+    # Simpson's rule at every second sample
     h = done.time[1] - done.time[0]
     work = np.concatenate([[0.0], np.cumsum(
         h / 3 * (power[:-2:2] + 4 * power[1:-1:2] + power[2::2]))])
@@ -155,12 +155,12 @@ def _work_balance(done: Study) -> float:
 
 
 def _ground(done: Study) -> dict[str, Any]:
-    """Return what the constraints determine, and what the ground gives."""
+    """Return rank of the constraints, and loads and friction at the ground."""
     found = constraint_rank(constraint_matrix(done.agv, float(done.path.caster[0])))
     apart, together = np.zeros(found.redundant.shape[1]), np.zeros(found.redundant.shape[1])
     apart[[GROUND, GROUND + 3]], together[[GROUND, GROUND + 3]] = (1, -1), (1, 1)
     across, along, up = np.moveaxis(done.loads, -1, 0)
-    # wheels 1 and 2 can share their sideways force in any way: as one
+    # the lateral forces of wheels 1 and 2 are determined as a sum only
     pair = np.hypot(across[:, 0] + across[:, 1], np.abs(along[:, :2]).sum(axis=1))
     single = np.hypot(across[:, 2], along[:, 2])
     return {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A controller made from the parameters of the nodes, without nodes."""
+"""Controllers from parameters of the control nodes, without nodes."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from c3p_ros.schema import typed, values_class
 def make(controller: str, robot: CasterRobot, latency: float, changed: Mapping[str, float],
          speed: float | None = None) -> Controller:
     """
-    Return a controller as the nodes would make it from their parameters.
+    Return the controller that the nodes make of these parameters.
 
     Parameters
     ----------
     controller : str
     robot : CasterRobot
-        As the controller knows it.
+        Model of the controller.
     latency : float, s
-        As the controller knows it.
+        In the model of the controller.
     changed : mapping
-        Full name → value, of parameters that are not at their default.
+        Full name → value, of parameters that differ from their default.
     speed : float, m/s, optional
-        At which is travelled, in the place of the parameter.
+        Travel speed; default that of the parameters.
 
     Raises
     ------
     ValueError
-        A combination of parameters that cannot be.
+        An invalid combination of parameters.
     """
     values = defaults() | dict(changed)
     for node in NODES:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ROS 2 parameter files of what was found, and of where a search starts."""
+"""ROS 2 parameter files: results of a search, and its start."""
 
 from __future__ import annotations
 
@@ -17,23 +17,16 @@ from c3p_experiments.tuning.parameters import NODES, Values, schemas
 
 def parameter_text(controller: str, values: Mapping[str, float], remark: str) -> str:
     """
-    Return a ROS 2 parameter file, for ``--params-file``.
+    Return a ROS 2 parameter file, for ``--params-file``, that selects the `controller`.
 
-    Parameters
-    ----------
-    controller : str
-        Both nodes are told to use it.
-    values : mapping
-        Full name → value.
-    remark : str
-        Goes into the first lines.
+    `values` are by full name; `remark` becomes the comment of the first lines.
     """
     nodes: dict[str, dict[str, Any]] = {f'/**/{node}': {'controller': controller}
                                         for node in NODES}
     for name, value in values.items():
         node, *groups, leaf = name.split('.')
         places = [f'/**/{node}']
-        # a force is shared in two nodes, in the same way
+        # both nodes that allocate forces have this parameter
         if leaf == 'virtual_steering_weight':
             places.append('/**/inverse_dynamics')
         for key in places:
@@ -48,17 +41,14 @@ def parameter_text(controller: str, values: Mapping[str, float], remark: str) ->
 
 def read_parameters(paths: Sequence[Path]) -> Values:
     """
-    Return the numbers that ROS 2 parameter files give to the control nodes, by full name.
+    Return the numeric parameters of the control nodes in ROS 2 parameter files, by full name.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Later files win.
+    Later files override earlier ones.
 
     Raises
     ------
     ValueError
-        Something that is no parameter file, or a parameter that no schema knows.
+        Not a parameter file, or a parameter without a schema.
     """
     known, found = schemas(), {}
     for path in paths:
@@ -71,9 +61,9 @@ def read_parameters(paths: Sequence[Path]) -> Values:
                     if full in known:
                         if (number := _number(path, full, known[full], value)) is not None:
                             found[full] = number
-                    # what stands under ** may be meant for another node
+                    # parameters under ** may belong to other nodes
                     elif key.strip('/') != '**':
-                        raise ValueError(f'{path}: {full} is no parameter of {node}')
+                        raise ValueError(f'{path}: {full}: {node} has no such parameter')
     return found
 
 
@@ -94,7 +84,7 @@ def _nodes(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _number(path: Path, name: str, entry: Mapping[str, Any], value: Any) -> float | None:
-    """Return the value of a parameter that is a number; None for one that is none."""
+    """Return the value of a numeric parameter; None for other types."""
     if entry['type'] not in ('double', 'int'):
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not (

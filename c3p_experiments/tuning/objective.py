@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a good controller is, as one number: the cost of a set of drives.
+Objective of the tuning: the cost of a set of drives.
 
 A drive that reaches its goal costs
 
     J = Σ w_k min(x_k/s_k, MOST)
 
 over the terms of `TERMS`: alignment of the casters, path error, final error, final yaw error, time
-and torque. A drive that misses costs MOST in every term, and up to as much again by how far it
-ends from the goal, half by distance and half by yaw; one that raises costs as much as the worst.
-A controller costs the mean of the mean and of the largest of its drives: what helps most robots a
-little and breaks one is no gain.
+and torque. A missed goal costs MOST in every term, and up to as much again in proportion to the
+final distance and yaw error, half each; a drive that raises costs as much as the worst miss. A
+controller costs the average of the mean and the maximum of its drives, so that small gains of most
+robots cannot outweigh the failure of one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from c3p_experiments.campaigns.spec import RANDOM, CampaignSpec, draw
 from c3p_experiments.loop.closed_loop import LoopLog
 from c3p_experiments.tuning.controller import make
 
-# term: (figure, its scale, weight)
+# term: (metric, scale, weight)
 TERMS = {
     'align': ('align_time_s', 1.0, 1.0),
     'path': ('ground_truth_path_error_max_m', 0.01, 1.0),
@@ -38,23 +38,23 @@ TERMS = {
     'torque': ('relative_torque', 1.0, 0.5),
 }
 
-# no term counts more than so many of its scales
+# limit of a term, in scales
 MOST = 20.0
 
-# a drive at this speed without any acceleration has the relative time 1, m/s
+# speed of relative time 1, m/s: a drive without acceleration
 SPEED = 0.5
 
-# how far the goals of the scenarios are, m, and how long a drive may take, s
+# distances of the goals of the scenarios, m, and longest drive, s
 LINE, AROUND, TIMEOUT = 2.0, 1.5, 30.0
 
 
 @dataclass(frozen=True)
 class Scenarios:
     """
-    Drives that a controller is judged by.
+    Set of drives that evaluates a controller.
 
-    Even numbers drive along +X from exactly singular, odd ones in a direction that is drawn, from
-    start steering that is drawn. Robot, floor and sensors are draws of a campaign.
+    Even scenarios drive along +X from exactly singular steering, odd ones in a random direction
+    from random steering. Robot, floor and sensors are draws of a campaign.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Scenarios:
         As in `CampaignSpec`.
     seed : int
     weights : dict
-        Term → weight, of those that do not have their own.
+        Term → weight, of terms that differ from the default.
     """
 
     controller: str = 'mpc'
@@ -72,7 +72,7 @@ class Scenarios:
     weights: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse terms that there are not, and weights that cannot be."""
+        """Validate terms, weights and specification."""
         for name, weight in self.weights.items():
             if name not in TERMS:
                 raise ValueError(f'objective {name}: must be one of {", ".join(TERMS)}')
@@ -92,7 +92,7 @@ class Scenarios:
         return sum(map(self.weight, TERMS))
 
     def spec(self, number: int) -> CampaignSpec:
-        """Return the specification whose draw `number` is scenario `number`."""
+        """Return the specification of scenario `number`: its draw of the same number."""
         spec = CampaignSpec(self.controller, self.plant, self.robot, seed=self.seed,
                             goal=(LINE, 0.0, 0.0), timeout=TIMEOUT)
         if number % 2 == 0:
@@ -105,16 +105,16 @@ class Scenarios:
 
 class Judgement(NamedTuple):
     """
-    What a drive costs.
+    Cost of a drive.
 
     Attributes
     ----------
     cost : float
     parts : dict
-        Term → its part of the cost.
+        Term → contribution to the cost.
     reached : bool
     failure : str
-        Why a drive raised; empty otherwise.
+        Error of a drive that raised; empty otherwise.
     """
 
     cost: float
@@ -125,60 +125,47 @@ class Judgement(NamedTuple):
 
 def judge(scenarios: Scenarios, changed: Mapping[str, float], number: int) -> Judgement:
     """
-    Return what scenario `number` costs a controller; never raises for what a drive may do.
+    Return the cost of scenario `number` with `changed` parameters, as for `controller.make`.
 
-    Parameters
-    ----------
-    scenarios : Scenarios
-    changed : mapping
-        Parameters of the controller, see `controller.make`.
-    number : int
+    Errors of the drive become the worst cost.
     """
     spec = scenarios.spec(number)
     try:
         described = draw(spec, number).described
         driven = simulate(spec, number, lambda speed: make(
             spec.controller, described, spec.known_latency, changed, speed))
-    except Exception as error:  # parameters that cannot be, and robots that fall over
+    except Exception as error:  # invalid parameters and robots that fall over
         return Judgement(2.0 * MOST * scenarios.total, {}, False,
                          f'{type(error).__name__}: {error}')
-    return cost(scenarios, driven.outcome.figures, driven.outcome.runs[0].log, spec,
+    return cost(scenarios, driven.outcome.metrics, driven.outcome.runs[0].log, spec,
                 np.minimum(described.torque_limit, traction_torque(described)))
 
 
-def cost(scenarios: Scenarios, figures: Mapping[str, Any], log: LoopLog, spec: CampaignSpec,
+def cost(scenarios: Scenarios, metrics: Mapping[str, Any], log: LoopLog, spec: CampaignSpec,
          torque_limit: np.ndarray) -> Judgement:
     """
-    Return what a drive costs.
+    Return the cost of a drive.
 
-    Parameters
-    ----------
-    scenarios : Scenarios
-        Has the weights.
-    figures : mapping
-        Of `goals.drive_figures`.
-    log : LoopLog
-    spec : CampaignSpec
-        Has the goal.
-    torque_limit : (n,) array, N·m
+    `metrics` are those of `goals.goal_metrics` and `log` its run towards the goal of `spec`;
+    `scenarios` have the weights, `torque_limit` (n,) in N·m scales the torques.
     """
     length = math.hypot(*spec.goal[:2])
-    if not figures['reached']:
-        away = (min(figures['ground_truth_final_error_m'] / length, 1.0)
-                + figures['ground_truth_final_yaw_error_rad'] / math.pi) / 2.0
+    if not metrics['reached']:
+        away = (min(metrics['ground_truth_final_error_m'] / length, 1.0)
+                + metrics['ground_truth_final_yaw_error_rad'] / math.pi) / 2.0
         return Judgement(MOST * scenarios.total * (1.0 + away), {}, False, '')
     relative = log.wheel_effort.value / torque_limit
-    told = {**figures, 'relative_time': figures['time_s'] * SPEED / length,
-            'relative_torque': float(np.sqrt(np.mean(np.square(relative))))}
+    values = {**metrics, 'relative_time': metrics['time_s'] * SPEED / length,
+              'relative_torque': float(np.sqrt(np.mean(np.square(relative))))}
     parts = {}
     for term, (name, scale, _) in TERMS.items():
-        # casters that are never aligned are as bad as it gets
-        value = MOST if told[name] is None else min(told[name] / scale, MOST)
+        # casters that never align have no time
+        value = MOST if values[name] is None else min(values[name] / scale, MOST)
         parts[term] = scenarios.weight(term) * value
     return Judgement(sum(parts.values()), parts, True, '')
 
 
 def together(judgements: Sequence[Judgement]) -> float:
-    """Return the cost of a controller: the mean of the mean and the largest of its drives."""
+    """Return the cost of a controller: the average of mean and maximum of its drives."""
     costs = [judgement.cost for judgement in judgements]
     return 0.5 * (sum(costs) / len(costs) + max(costs))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a search: how it converged, where the parameters went, and what became better."""
+"""Page of a search: convergence, parameters, and costs of drives and terms."""
 
 from __future__ import annotations
 
@@ -12,29 +12,15 @@ from c3p_bags.report import style
 from c3p_experiments.tuning.objective import TERMS, Scenarios
 from c3p_experiments.tuning.tune import Tuned
 
-# lines of parameters: palette, then the same dashed
+# line styles of parameters, changed after each round of the palette
 DASHES = ('-', '--', ':')
 
-# costs are drawn on a logarithmic scale when the largest is so many times the smallest
+# ratio of largest to smallest cost above which the axis is logarithmic
 WIDE = 5.0
 
 
 def tune_page(scenarios: Scenarios, tuned: Tuned, path: str | Path) -> list[Path]:
-    """
-    Draw the page and write it as PNG and PDF.
-
-    Parameters
-    ----------
-    scenarios : Scenarios
-    tuned : Tuned
-    path : str or Path
-        With or without suffix.
-
-    Returns
-    -------
-    list of Path
-        The two files.
-    """
+    """Draw the page of a search in `scenarios`; write PNG and PDF beside `path`, return both."""
     page, grid = style.page(
         f'{scenarios.robot}: {scenarios.controller} tuned on the {scenarios.plant} plant, '
         f'{len(tuned.history)} evaluations of {len(tuned.start.judgements)} drives, seed '
@@ -57,7 +43,7 @@ def _convergence(axes: Axes, tuned: Tuned) -> None:
     axes.step(number, np.minimum.accumulate(cost), where='post', color=style.SENSED,
               linewidth=1.5, label='best so far')
     axes.plot(1, cost[0], 's', markersize=5, color=style.ALERT, label='start')
-    # with some goals missed and others not the costs are far apart
+    # missed goals spread the costs over orders of magnitude
     if cost.max() > WIDE * cost.min():
         axes.set_yscale('log')
         axes.yaxis.set_major_formatter('{x:g}')
@@ -68,19 +54,20 @@ def _convergence(axes: Axes, tuned: Tuned) -> None:
 
 
 def _parameters(axes: Axes, tuned: Tuned) -> None:
-    """Draw where the best candidate was in the ranges, as the search went on."""
+    """Draw the relative position of the best candidate in its ranges over the evaluations."""
     costs = [evaluation.cost for evaluation in tuned.history]
     best = [int(np.argmin(costs[:k + 1])) for k in range(len(costs))]
     number = np.arange(1, len(costs) + 1)
     for k, tunable in enumerate(tuned.tunables):
-        shares = [tunable.share(tuned.history[i].values[tunable.name]) for i in best]
-        axes.step(number, shares, where='post', color=style.caster_colour(k), linewidth=1.1,
+        fractions = [tunable.fraction(tuned.history[i].values[tunable.name]) for i in best]
+        axes.step(number, fractions, where='post', color=style.caster_colour(k), linewidth=1.1,
                   linestyle=DASHES[k // len(style.CASTERS) % len(DASHES)],
                   label=f'{short(tunable.name)}: {tunable.start:.4g} → '
                         f'{tuned.best.values[tunable.name]:.4g}')
-    style.dress(axes, '(b) the best candidate in its ranges', 'evaluation', 'share of the range')
+    style.dress(axes, '(b) the best candidate in its ranges', 'evaluation',
+                'fraction of the range')
     axes.set_ylim(-0.03, 1.03)
-    # beside the lines where there is room for all names
+    # room for the legend beside the lines
     axes.set_xlim(1, max(2, 1.9 * len(costs)))
     style.legend(axes, loc='center right')
 
@@ -102,7 +89,7 @@ def _drives(axes: Axes, tuned: Tuned) -> None:
 
 
 def _terms(axes: Axes, tuned: Tuned) -> None:
-    """Draw the mean part of each term, over the drives that reached their goal both times."""
+    """Draw the mean of each term over the drives that reached their goal both times."""
     both = [(a.parts, b.parts) for a, b in zip(tuned.start.judgements, tuned.best.judgements,
                                                strict=True) if a.reached and b.reached]
     names = list(TERMS)
@@ -110,14 +97,14 @@ def _terms(axes: Axes, tuned: Tuned) -> None:
         mean = [np.mean([pair[k][term] for pair in both]) if both else 0.0 for term in names]
         axes.bar(np.arange(len(names)) + 0.38 * (k - 0.5), mean, width=0.36, color=colour,
                  label=name)
-    style.dress(axes, '(d) mean part of each term, goals reached by both', '', 'cost')
+    style.dress(axes, '(d) mean of each term, goals reached by both', '', 'cost')
     axes.set_xticks(range(len(names)), names, fontsize=style.LABEL)
     style.legend(axes)
 
 
 def short(name: str) -> str:
     """
-    Return a parameter's name without its node, where the node is plain from the rest.
+    Return the name of a parameter, without its node where that is unambiguous.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Parameters of the control nodes as an optimiser sees them: names and ranges.
+Parameters of the control nodes for an optimiser: names and ranges.
 
-The schemas of the nodes say which parameters there are and how far they may go.
+The schemas of the nodes define the parameters and their bounds.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from c3p_ros.schema import read_schema
 
 NODES = ('velocity_controller', 'position_controller')
 
-# a parameter greater than zero is sought within this factor of where the search starts
+# factor of the search range around a start above zero
 FACTOR = 10.0
 
-# where a parameter that may be zero is sought, when its schema allows more than makes sense
+# search ranges of parameters that may be zero, narrower than their schemas
 RANGES = {'lambda_1': (0.0, 2.0), 'lambda_2': (0.0, 2.0), 'line_yaw_gain': (-0.3, 0.3)}
 
-# what a law is not tuned by: how it is computed, and when it stops or counts as arrived
+# parameters that are not tuned: numerics of a law, standstill and goal tolerances
 FIXED = ('steps', 'iterations', 'latency', 'period', 'horizon', 'standstill_speed',
          'standstill_yaw_rate', 'goal_tolerance', 'yaw_tolerance', 'stop_distance', 'stop_yaw')
 
-# limits of the reference that the papers' law is tuned by
+# tunable limits of the reference of the papers' law
 LIMITS = ('acceleration_limit', 'yaw_acceleration_limit', 'command_smoothing')
 
-# names for several: those of the papers, and by what parameters are called
+# names of groups: symbols of the papers and suffixes of parameters
 GROUPS = {
     'lambda': ('velocity_controller.lambda_1', 'velocity_controller.lambda_2'),
     'K': ('position_controller.speed', 'position_controller.yaw_gain',
@@ -50,7 +50,7 @@ GROUPS = {
 }
 SUFFIXES = {'weights': ('_weight',), 'gains': ('_stiffness', '_damping', '_gain')}
 
-# what is tuned when nothing is named: the first that the controller has
+# default groups of each controller: the first that it has
 USUAL = {'paper': (('lambda', 'K', 'mu'),), 'mpc': (('weights',),),
          'closed_form': (('gains',), ('path',))}
 
@@ -60,15 +60,15 @@ Values = dict[str, float]
 @dataclass(frozen=True)
 class Tunable:
     """
-    A parameter that may be changed, and where it is sought.
+    A parameter with its start and search range.
 
     Attributes
     ----------
     name : str
-        With its node: ``velocity_controller.mpc.across_weight``.
+        Full name: ``velocity_controller.mpc.across_weight``.
     start, low, high : float
     logarithmic : bool
-        Equal factors are equal steps.
+        The search is in the logarithm.
     """
 
     name: str
@@ -77,20 +77,20 @@ class Tunable:
     high: float
     logarithmic: bool
 
-    def share(self, value: float) -> float:
-        """Return where `value` is between `low` (0) and `high` (1)."""
+    def fraction(self, value: float) -> float:
+        """Return the position of `value` from `low` (0) to `high` (1)."""
         low, high, value = (math.log(v) if self.logarithmic else v
                             for v in (self.low, self.high, value))
         return (value - low) / (high - low)
 
-    def value(self, share: float) -> float:
-        """Return the value at a `share` of the way; the inverse of `share`, never outside."""
-        part = min(max(float(share), 0.0), 1.0)
+    def value(self, fraction: float) -> float:
+        """Return the value at a `fraction` of the range, clamped to it; inverse of `fraction`."""
+        part = min(max(float(fraction), 0.0), 1.0)
         if self.logarithmic:
             found = math.exp((1 - part) * math.log(self.low) + part * math.log(self.high))
         else:
             found = (1 - part) * self.low + part * self.high
-        # six digits are more than any gain is worth, and can be read
+        # six significant digits: readable, and below any useful resolution of a gain
         return float(min(max(float(f'{found:.6g}'), self.low), self.high))
 
 
@@ -103,12 +103,12 @@ def schemas() -> dict[str, dict[str, Any]]:
 
 
 def defaults() -> Values:
-    """Return the value of every parameter that nobody sets."""
+    """Return the default of every parameter."""
     return {name: entry.get('default_value') for name, entry in schemas().items()}
 
 
 def tunables(controller: str) -> list[str]:
-    """Return the full names of what a controller may be tuned by."""
+    """Return the full names of the tunable parameters of a controller."""
     if controller == PAPER:
         own = {f.name for f in fields(VelocityGains)} | {'virtual_steering_weight', *LIMITS}
         groups = [('velocity_controller.', own),
@@ -126,47 +126,47 @@ def tunables(controller: str) -> list[str]:
 
 def find(controller: str, what: Sequence[str], start: Mapping[str, float]) -> list[Tunable]:
     """
-    Return the parameters that are meant.
+    Return the selected parameters with their ranges.
 
     Parameters
     ----------
     controller : str
         One of `controllers.NAMES`.
     what : sequence of str
-        Names: full, or the last part of one where only one ends so; groups (`GROUPS`,
-        ``weights``, ``gains``); each may have a range, ``name=LOW:HIGH``. Empty: what is usual.
+        Full names, unambiguous last parts of names, or groups (`GROUPS`, ``weights``, ``gains``),
+        each with an optional range, ``name=LOW:HIGH``. Empty selects the default (`USUAL`).
     start : mapping
-        Where the search starts, for those that do not start at their default.
+        Full name → start of the search, where it differs from the default.
 
     Raises
     ------
     ValueError
-        A name that nothing or more than one thing has, or a range that cannot be.
+        An unknown or ambiguous name, or an invalid range.
     """
     known, entries = tunables(controller), schemas()
     found: dict[str, Tunable] = {}
     usual = (words for words in USUAL[controller] if _named(controller, words[0], known))
     for word in what or next(usual):
         text, _, limits = word.partition('=')
-        names = _meant(controller, text, known)
+        names = _selected(controller, text, known)
         for name in names:
             found[name] = _tunable(name, entries[name], start.get(name), limits)
     return list(found.values())
 
 
-def _meant(controller: str, text: str, known: Sequence[str]) -> list[str]:
+def _selected(controller: str, text: str, known: Sequence[str]) -> list[str]:
     names = _named(controller, text, known)
     if len(names) > 1 and text not in GROUPS and text not in SUFFIXES:
-        raise ValueError(f'{text} may be {" or ".join(names)}: give the full name')
+        raise ValueError(f'{text} is ambiguous, {" or ".join(names)}: give the full name')
     if not names:
         groups = [group for group in (*GROUPS, *SUFFIXES) if _named(controller, group, known)]
-        raise ValueError(f'{text}: the controller {controller} is not tuned by that, but by '
-                         f'{", ".join(known)}; groups: {", ".join(groups) or "none"}')
+        raise ValueError(f'{text}: not a tunable parameter of the controller {controller}; '
+                         f'tunable: {", ".join(known)}; groups: {", ".join(groups) or "none"}')
     return names
 
 
 def _named(controller: str, text: str, known: Sequence[str]) -> list[str]:
-    """Return all that `text` may mean."""
+    """Return the names that match `text`."""
     if text in GROUPS:
         return [name for name in GROUPS[text] if name in known]
     if text in SUFFIXES:

@@ -2,9 +2,9 @@
 """
 Tuning: parameters of a controller found by CMA-ES over a robust set of drives.
 
-The optimiser (`pycma`, N. Hansen) asks for a generation of candidates, all of which are driven on
-all cores, and is told what they cost. It never sees a gradient, which a controller in contact with
-the ground does not have. The first evaluation is the start, so what is found is never worse.
+The optimiser (`pycma`, N. Hansen) proposes generations of candidates, which drive in parallel, and
+receives their costs. No gradient is needed, which contact with the ground does not provide.
+The first evaluation is the start, so the result is never worse.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from c3p_experiments.campaigns.workers import INSTALL, Compute, Workers, Workers
 from c3p_experiments.tuning.objective import Judgement, Scenarios, judge, together
 from c3p_experiments.tuning.parameters import Tunable, Values
 
-# first standard deviation of the search, share of each range: gains that work are near others that
-# work, and a tenth to ten times the start is far
+# initial standard deviation of the search, as a fraction of each range: small, because ranges span
+# two decades and good gains are near each other
 SIGMA = 0.08
 
 
 class Evaluation(NamedTuple):
     """
-    A candidate and what it costs.
+    A candidate and its cost.
 
     Attributes
     ----------
-    shares : (d,) array
-        Where each parameter is in its range, 0 to 1.
+    fractions : (d,) array
+        Position of each parameter in its range, 0 to 1.
     values : dict
         Full name → value.
     judgements : tuple of Judgement
-        One for each scenario.
+        One per scenario.
     cost : float
     """
 
-    shares: Array
+    fractions: Array
     values: Values
     judgements: tuple[Judgement, ...]
     cost: float
@@ -49,7 +49,7 @@ class Evaluation(NamedTuple):
 @dataclass(frozen=True)
 class Tuned:
     """
-    What a search found.
+    Result of a search.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Tuned:
     history : tuple of Evaluation
         In order; the first is the start.
     start_check, best_check : float
-        Cost of start and best in as many scenarios that the search never saw.
+        Costs of start and best in as many scenarios outside the search.
     """
 
     tunables: tuple[Tunable, ...]
@@ -67,12 +67,12 @@ class Tuned:
 
     @property
     def start(self) -> Evaluation:
-        """What the search started from."""
+        """Evaluation of the start."""
         return self.history[0]
 
     @property
     def best(self) -> Evaluation:
-        """The first of those that cost least."""
+        """First evaluation of least cost."""
         return min(self.history, key=lambda evaluation: evaluation.cost)
 
 
@@ -80,28 +80,27 @@ def tune(scenarios: Scenarios, tunables: Sequence[Tunable], *, evaluations: int,
          fixed: Mapping[str, float] | None = None, workers: Workers | None = None,
          progress: Callable[[int, Evaluation | None], None] | None = None) -> Tuned:
     """
-    Search for the parameters that cost least.
+    Search for the parameters of least cost.
 
     Parameters
     ----------
     scenarios : Scenarios
-        Its seed is that of the search, too: equal arguments find equal parameters, whoever
-        computes.
+        Its seed is also that of the search: equal arguments give equal results on any workers.
     tunables : sequence of Tunable
     evaluations : int
-        Candidates, the start among them.
+        Number of candidates, including the start.
     count : int
-        Scenarios that each candidate is judged by.
+        Number of scenarios per candidate.
     fixed : mapping, optional
-        Other parameters that are not at their default.
+        Other parameters that differ from their default.
     workers : Workers, optional
     progress : callable, optional
-        Takes the number of drives that are done, and the best candidate so far.
+        Takes the number of drives done and the best candidate so far.
 
     Raises
     ------
     ValueError
-        Too few evaluations or scenarios, no parameters, a start that cannot drive at all.
+        Too few evaluations or scenarios, no parameters, or a start whose drives all raise.
     WorkersError
         pycma or joblib is missing.
     """
@@ -117,7 +116,7 @@ def tune(scenarios: Scenarios, tunables: Sequence[Tunable], *, evaluations: int,
 
 
 class _Search:
-    """Evaluations so far, and who computes more."""
+    """State of a search: evaluations so far and the parallel map."""
 
     def __init__(self, scenarios: Scenarios, tunables: tuple[Tunable, ...], fixed: Values,
                  count: int, compute: Compute,
@@ -128,7 +127,7 @@ class _Search:
         self.history: list[Evaluation] = []
 
     def run(self, evaluations: int) -> None:
-        start = np.array([t.share(t.start) for t in self._tunables])
+        start = np.array([t.fraction(t.start) for t in self._tunables])
         first = self._evaluate([start], [{t.name: t.start for t in self._tunables}])[0]
         if first.judgements[0].failure and all(j.failure for j in first.judgements):
             raise ValueError(f'the start cannot be driven: {first.judgements[0].failure}')
@@ -136,14 +135,15 @@ class _Search:
             return
         optimiser = _optimiser(start, self._scenarios.seed)
         while len(self.history) < evaluations and not optimiser.stop():
-            shares = optimiser.ask()
+            points = optimiser.ask()
             left = evaluations - len(self.history)
-            found = self._evaluate(shares[:left], [self._values(z) for z in shares[:left]])
-            if len(found) == len(shares):
-                optimiser.tell(shares, [evaluation.cost for evaluation in found])
+            found = self._evaluate(points[:left], [self._values(z) for z in points[:left]])
+            # CMA-ES needs whole generations
+            if len(found) == len(points):
+                optimiser.tell(points, [evaluation.cost for evaluation in found])
 
     def result(self) -> Tuned:
-        """Return what was found, with both ends judged by drives that nobody has seen."""
+        """Return the result; start and best are also evaluated in scenarios outside the search."""
         done = Tuned(self._tunables, tuple(self.history), np.nan, np.nan)
         numbers = range(self._count, 2 * self._count)
         if done.best is done.start:
@@ -152,20 +152,20 @@ class _Search:
             ends = self._judge([done.start.values, done.best.values], numbers)
         return Tuned(done.tunables, done.history, *map(together, ends))
 
-    def _values(self, shares: Array) -> Values:
-        return {t.name: t.value(share) for t, share in zip(self._tunables, shares, strict=True)}
+    def _values(self, fractions: Array) -> Values:
+        return {t.name: t.value(z) for t, z in zip(self._tunables, fractions, strict=True)}
 
-    def _evaluate(self, shares: Sequence[Array], values: Sequence[Values]) -> list[Evaluation]:
+    def _evaluate(self, points: Sequence[Array], values: Sequence[Values]) -> list[Evaluation]:
         judged = self._judge(values, range(self._count))
         found = [Evaluation(np.asarray(z, float), v, j, together(j))
-                 for z, v, j in zip(shares, values, judged, strict=True)]
+                 for z, v, j in zip(points, values, judged, strict=True)]
         self.history += found
         self._progress(self._drives, min(self.history, key=lambda e: e.cost))
         return found
 
     def _judge(self, values: Sequence[Values], numbers: Sequence[int]
                ) -> list[tuple[Judgement, ...]]:
-        """Drive all scenarios with all candidates; whoever is ready first."""
+        """Return the judgements of all candidates in all scenarios, computed in any order."""
         tasks = [(self._scenarios, {**self._fixed, **value}, number, (k, number))
                  for k, value in enumerate(values) for number in numbers]
         found: dict[tuple[int, int], Judgement] = {}
@@ -187,6 +187,6 @@ def _optimiser(start: Array, seed: int) -> Any:
         import cma
     except ImportError as error:
         raise WorkersError(f'tuning needs pycma ({error}); {INSTALL}') from None
-    # its seed 0 is the time of day
+    # pycma reads seed 0 as the time of day
     return cma.CMAEvolutionStrategy(start, SIGMA, {
         'bounds': [0.0, 1.0], 'seed': seed + 1, 'verbose': -9, 'verb_log': 0})

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-A caster robot as a MuJoCo model (MJCF): seven bodies for three casters, tyres that may slip.
+A caster robot as a MuJoCo model (MJCF): platform, forks and wheels on tyres that may slip.
 
-The planar model (`CasterRobot`) says nothing about heights; `BodyShape` adds them. Bodies and
-joints stand as in the URDF: ``base_link`` at the height of the largest wheel's axle, steering
-joints about +z, wheel joints about −x, so that a positive rate rolls along the fork's +Y.
+The planar model (`CasterRobot`) has no heights; `BodyShape` adds them. Bodies and joints are as
+in the URDF: ``base_link`` at the height of the largest wheel's axle, steering
+joints about +z, wheel joints about −x, so that a positive rate rolls along +Y of the fork.
 
-What stands for what:
+Modelling:
 
-- Tyres are ellipsoids on a plane: one contact point, always below the axle. Flat cylinders would
-  touch with their edges and scrub. A tyre is a stiff spring and a damper upwards and dry friction
-  along the ground, which creeps by nm/s before it slips.
-- Dry friction of pivot and wheel is `frictionloss`: it holds until it breaks, and is not smoothed.
-- A tyre that turns on the spot resists with `scrub_coulomb`, whatever its load: dry friction of a
-  tendon that measures φ + θ_s. The torsional friction of MuJoCo's contacts would creep.
-- ``base_link`` moves on three slides and three hinges (yaw, roll, pitch) in the place of a free
-  joint, which makes the yaw a coordinate of its own, and not wrapped.
+- Tyres are ellipsoids on a plane: one contact point, always below the axle. Cylinders would touch
+  with their edges and scrub. A tyre is a stiff spring and damper vertically and dry friction along
+  the ground, which creeps by nm/s below slip.
+- Dry friction of pivot and wheel is `frictionloss`: with stiction, not smoothed.
+- Scrub of a tyre that turns on the spot is `scrub_coulomb` at any load: dry friction of a tendon
+  of length φ + θ_s. The torsional friction of MuJoCo's contacts would creep.
+- ``base_link`` moves on three slides and three hinges (yaw, roll, pitch) instead of a free
+  joint, so that the yaw is an unwrapped coordinate.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from c3p_description.model import GRAVITY, Array, CasterRobot, ModelError
 from c3p_description.reading.parameters import parameter_file, read_parameters
 from c3p_simulation.plants.checks import per_caster
 
-# MuJoCo's contacts are convex: sliding lifts what slides, against the normal impedance. At a small
-# one the normal force is that of spring and damper alone, and sliding is Coulomb's: measured, a
-# wheel that spins at 40 m/s pulls with μ N to 1e-5. At MuJoCo's 0.9 it bounces
+# MuJoCo's contact model is convex: sliding lifts the body against the normal impedance. At a small
+# impedance the normal force is that of spring and damper, and sliding is Coulomb friction: a wheel
+# that spins at 40 m/s pulls with μ N to 1e-5 (measured). At MuJoCo's default 0.9 it bounces
 TYRE_IMPEDANCE = 0.002
 
-# impedance of dry friction in the joints: the largest MuJoCo takes, so that it holds what it holds
+# impedance of dry friction in the joints: MuJoCo's maximum, against creep
 DRY_IMPEDANCE = '0.9999 0.9999 0.001 0.5 2'
 
 # resistance to creep per resistance to sinking in (`impratio`): tyres under load creep by nm/s
 FRICTION_STIFFNESS = 1e7
 
-# at MuJoCo's own 1e-8 the solver leaves jumps of 0.1 rad/s in the rates of the light wheels
+# MuJoCo's default 1e-8 leaves jumps of 0.1 rad/s in the rates of the light wheels
 SOLVER_TOLERANCE = 1e-12
 
 # the first six coordinates and rates of the model
@@ -54,22 +54,22 @@ BASE_JOINTS = """<joint name="base_x" type="slide" axis="1 0 0"/>
       <joint name="base_roll" axis="1 0 0"/>
       <joint name="base_pitch" axis="0 1 0"/>"""
 
-# the parts of a caster that the model may leave out need some mass and inertia in three
-# dimensions; a millionth of the lightest robot's, kg and kg·m²
+# bodies that the planar model leaves out need mass and inertia in 3D: 1e-6 of the lightest robot,
+# kg and kg·m²
 LEAST_MASS, LEAST_INERTIA = 1e-6, 1e-9
 
 
 @dataclass(frozen=True)
 class BodyShape:
     """
-    What a robot in space needs beyond the planar model; one value per caster or one for all.
+    Parameters of a robot in 3D beyond the planar model; one value per caster or one for all.
 
     Attributes
     ----------
     platform_com_height, link_com_height : float, (n,) array_like, m
-        Centres of mass above the ground. They say how load moves between the wheels.
+        Centres of mass above the ground, which determine the load transfer.
     platform_tilt_inertia, link_tilt_inertia : float, (n,) array_like, kg·m²
-        About a horizontal axis through the part's own centre of mass.
+        About a horizontal axis through the centre of mass of the body.
     wheel_width : (n,) array_like, m
     """
 
@@ -82,11 +82,10 @@ class BodyShape:
     @classmethod
     def of(cls, robot: CasterRobot) -> BodyShape:
         """
-        Return a likely shape where none is given: low, flat, with narrow wheels.
+        Return a default shape in the proportions of the C3P.
 
         The centre of mass of the platform is 3.5 wheel radii above the ground, that of a fork
-        1.75; the platform is a flat body, whose tilt inertia is half its yaw inertia; wheels are
-        0.6 radii wide. These are the proportions of the C3P.
+        1.75; the tilt inertia of the platform is half its yaw inertia; wheels are 0.6 radii wide.
         """
         radius = float(np.max(robot.wheel_radius))
         return cls(3.5 * radius, robot.platform_inertia / 2, 1.75 * robot.wheel_radius,
@@ -95,7 +94,7 @@ class BodyShape:
     @classmethod
     def read(cls, name_or_path: str | Path) -> BodyShape:
         """
-        Return the shape that the parameter file of a robot gives.
+        Return the shape from the parameter file of a robot.
 
         Raises
         ------
@@ -120,7 +119,7 @@ def mjcf(robot: CasterRobot, shape: BodyShape, friction: ArrayLike = 0.8,
     friction : (n,) array_like or float
         μ between each tyre and the ground.
     timestep : float, s
-        Longest step: what slips or yields by dry friction is stopped within one.
+        Longest step: dry friction stops a slipping body within one.
 
     Returns
     -------
@@ -199,8 +198,8 @@ def _caster(robot: CasterRobot, shape: BodyShape, i: int, base: float) -> str:
 
     pivot_viscous, pivot_dry, roll_viscous, roll_dry, _, _ = robot.losses[i]
     radius, link_inertia = robot.wheel_radius[i], max(robot.link_inertia[i], LEAST_INERTIA)
-    # a body's moments obey the triangle inequality; what a tilt inertia does not reach is given
-    # to it, and what of the spin inertia is too much for a body turns with the joint alone
+    # moments of inertia obey the triangle inequality: a small tilt inertia is raised, and excess
+    # spin inertia becomes armature of the joint
     tilt = max(of(shape.link_tilt_inertia), link_inertia / 2)
     yaw = max(robot.wheel_yaw_inertia[i], LEAST_INERTIA)
     spin = min(robot.wheel_spin_inertia[i], 2 * yaw)
@@ -225,25 +224,25 @@ def _caster(robot: CasterRobot, shape: BodyShape, i: int, base: float) -> str:
 
 
 def _text(*numbers: float) -> str:
-    """Return numbers as MJCF reads them, without loss."""
+    """Return numbers as lossless MJCF text."""
     return ' '.join(f'{float(n):.17g}' for n in numbers)
 
 
 def _check(robot: CasterRobot) -> None:
-    """Refuse a robot that is no body in space."""
+    """Reject a robot that cannot be modelled in 3D."""
     if robot.count < 3:
-        raise ModelError(f'{robot.count} casters: a robot that stands by itself needs three or '
-                         'more; the analytic plant takes two')
+        raise ModelError(f'{robot.count} casters: a robot on the ground needs three or more; '
+                         'the analytic plant accepts two')
     for name in ('wheel_mass', 'wheel_spin_inertia'):
         values = getattr(robot, name)
         if not np.all(values > 0):
-            raise ModelError(f'{name} = {values.tolist()}: wheels that may slip need one; a solid '
-                             'wheel of mass m has a spin inertia of m r²/2')
+            raise ModelError(f'{name} = {values.tolist()}: must be positive for wheels that may '
+                             'slip; a solid wheel of mass m has a spin inertia of m r²/2')
 
 
 def gravity(slope: float, direction: float) -> Array:
     """
-    Return gravity (3,), m/s², in a floor frame that falls by `slope` towards `direction`, rad.
+    Return gravity (3,), m/s², in a floor frame inclined by `slope` towards `direction`, rad.
 
     Raises
     ------

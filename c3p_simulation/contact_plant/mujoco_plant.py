@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contact plant: the robot as seven bodies in MuJoCo, on tyres that grip, slip and scrub."""
+"""Contact plant: the robot as bodies in MuJoCo on tyres with slip and scrub."""
 
 from __future__ import annotations
 
@@ -16,22 +16,17 @@ from c3p_description.reading.loader import load
 from c3p_kinematics.casters import inverse
 from c3p_simulation.contact_plant.mujoco_model import BodyShape, gravity, mjcf
 from c3p_simulation.contact_plant.mujoco_tyres import set_tyres, stand, tyre_geoms, wheel_loads
-from c3p_simulation.plants.checks import (
-    PlantError,
-    finite,
-    per_caster,
-    positive,
-)
+from c3p_simulation.plants.checks import PlantError, per_caster, positive
 from c3p_simulation.plants.floor import FloorPatch, checked_patch, friction_at
 from c3p_simulation.plants.plant import GroundTruth, JointSample, PushedPlant
 
-# longest step, s: discretisation then costs below 1 mm in a drive of some metres
+# longest step, s: discretisation error below 1 mm in a drive of some metres
 TIMESTEP = 1e-3
 
-# places in coordinates and rates: yaw; roll and pitch
+# indices in coordinates and rates: yaw; roll and pitch
 YAW, TILTS = 3, slice(4, 6)
 
-# beyond this tilt, rad, the robot has fallen over and the planar truth means nothing
+# tilt of a robot that has fallen over, rad: the planar truth is then meaningless
 FALLEN = 0.3
 
 
@@ -42,7 +37,7 @@ def import_mujoco() -> Any:
     Raises
     ------
     PlantError
-        It is not installed; the text says how to.
+        It is not installed.
     """
     try:
         import mujoco
@@ -55,35 +50,34 @@ def import_mujoco() -> Any:
 
 class MujocoPlant(PushedPlant):
     """
-    The robot in contact with the ground; the same interface as `plant.AnalyticPlant`.
+    The robot in contact with the ground, with the interface of `AnalyticPlant`.
 
-    Same inputs give the same bits. Wheels may slip, load moves between them, dry friction holds
-    until it breaks. Without slip and friction the motion is that of `AnalyticPlant`, to the first
-    order in `timestep`.
+    Bit-reproducible. Wheels may slip, load shifts between them, dry friction has stiction. Without
+    slip and friction the motion is that of `AnalyticPlant`, to first order in `timestep`.
 
     Parameters
     ----------
     robot : CasterRobot, str or Path
-        A model, or name or path as for `loader.load`; a parameter file gives the shape, too.
+        A model, or name or path as for `loader.load`; a parameter file also gives the shape.
     friction : (n,) array_like or float
         μ between tyres and ground.
     slope : float, rad
-        The ground falls by this angle; X and Y are measured along it.
+        Inclination of the ground; X and Y are in its plane.
     slope_direction : float, rad
-        Where it falls to, from the floor's +X.
+        Downhill direction from +X of the floor.
     shape : BodyShape, optional
-        Heights and widths; else from the parameter file, else likely ones (`BodyShape.of`).
+        Heights and widths; default from the parameter file, else `BodyShape.of`.
     timestep : float, s
-        Longest step; `dt` of `step` is divided evenly.
+        Longest step; `step` divides `dt` evenly.
     patches : sequence of FloorPatch
-        Where the floor grips differently; the last one that holds a contact point counts.
+        Floor patches of other friction; the last one at a contact point counts.
 
     Raises
     ------
     PlantError
         MuJoCo is not installed.
     ModelError, ValueError
-        A robot that cannot stand, or a parameter that cannot be.
+        A robot that cannot stand, or an invalid parameter.
 
     Examples
     --------
@@ -98,7 +92,7 @@ class MujocoPlant(PushedPlant):
                  slope: float = 0.0, slope_direction: float = 0.0,
                  shape: BodyShape | None = None, timestep: float = TIMESTEP,
                  patches: Sequence[FloorPatch] = ()) -> None:
-        """Stand at the origin with all steering angles 0."""
+        """Place the robot at the origin with all steering angles 0."""
         self._mj = import_mujoco()
         if shape is None:
             shape = shape_of(robot)
@@ -108,10 +102,10 @@ class MujocoPlant(PushedPlant):
         self._model = self._mj.MjModel.from_xml_string(text)
         self._model.opt.gravity[:] = gravity(slope, slope_direction)
         self._data = self._mj.MjData(self._model)
-        # views, which cost more to make than to use
+        # views: access through MuJoCo creates them anew
         self._qpos, self._qvel, self._ctrl = self._data.qpos, self._data.qvel, self._data.ctrl
         n = self._robot.count
-        # after six of the base come steering and wheel of each caster
+        # coordinates: six of the base, then steering and wheel of each caster
         self._steering, self._wheel = 6 + 2 * np.arange(n), 7 + 2 * np.arange(n)
         self._tyres = tyre_geoms(self._model, n)
         self._friction = per_caster('friction', friction, n)
@@ -123,7 +117,7 @@ class MujocoPlant(PushedPlant):
 
     @property
     def model(self) -> Any:
-        """MuJoCo's model (mjModel), for pictures and for those who know what they change."""
+        """MuJoCo's model (mjModel)."""
         return self._model
 
     @property
@@ -136,45 +130,19 @@ class MujocoPlant(PushedPlant):
         """Normal force (n,) on each wheel now, N."""
         return wheel_loads(self._mj, self._model, self._data, self._tyres)
 
-    def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0), steering: ArrayLike = 0.0,
-              twist: ArrayLike = (0.0, 0.0, 0.0)) -> JointSample:
-        """
-        Put the robot somewhere, rolling with `twist`; wheel angles and time become 0.
-
-        It stands as deep in the ground as its tyres bear, so that nothing jumps.
-
-        Parameters
-        ----------
-        pose : (3,) array_like
-            X, Y, φ in the floor frame, m and rad.
-        steering : (n,) array_like or float, rad
-        twist : (3,) array_like
-            ν in ``base_link``.
-
-        Returns
-        -------
-        JointSample
-
-        Raises
-        ------
-        ValueError
-            A vector of the wrong size or with a value that is not finite.
-        """
-        robot, data = self._robot, self._data
-        pose, twist = finite('pose', pose, 3), finite('twist', twist, 3)
-        steering = per_caster('steering', steering, robot.count)
-        wheel_rate, steering_rate, _ = inverse(robot, steering, twist)
+    def _place(self, pose: Array, steering: Array, twist: Array) -> None:
+        """Set the state; the tyres sink in by their static load, so that nothing jumps."""
+        data = self._data
+        wheel_rate, steering_rate, _ = inverse(self._robot, steering, twist)
         self._mj.mj_resetData(self._model, data)
         data.qpos[self._steering] = steering
         data.qpos[0:2], data.qpos[YAW] = pose[0:2], pose[2]
-        self._let_go()
         stand(self._mj, self._model, data, self._stiffness)
         c, s = math.cos(pose[2]), math.sin(pose[2])
         data.qvel[0:2] = c * twist[0] - s * twist[1], s * twist[0] + c * twist[1]
         data.qvel[YAW] = twist[2]
         data.qvel[self._steering], data.qvel[self._wheel] = steering_rate, wheel_rate
         self._mj.mj_forward(self._model, data)
-        return self.sense()
 
     def sense(self) -> JointSample:
         """Return the joints now."""
@@ -194,23 +162,22 @@ class MujocoPlant(PushedPlant):
         """Advance the state by `duration` in equal steps no longer than the time step."""
         if duration <= 0:
             return
-        # a ratio that is whole but for rounding must not cost one step more
+        # rounding of a whole ratio must not add a step
         steps = max(1, math.ceil(duration / self._timestep - 1e-9))
         self._model.opt.timestep = duration / steps
         n = len(self._torque)
         self._ctrl[:n], self._ctrl[n:] = self._torque, wrench
         if self._patches:
             grip = friction_at(self._patches, self._contact_points(), self._friction)
-            # sliding friction along both tangents; the others are not used with condim 3
+            # sliding friction along both tangents; condim 3 ignores the others
             self._model.pair_friction[self._pairs, :2] = grip[:, None]
         self._mj.mj_step(self._model, self._data, steps)
         roll, pitch = self._qpos[TILTS].tolist()
-        # also false for a number that is none
+        # also raises for NaN
         if not (abs(roll) < FALLEN and abs(pitch) < FALLEN):
             raise PlantError(f'{self._robot.name} has fallen over {self._time:.3f} s after its '
-                             'reset; a lower centre of mass, a wider base, or less of what '
-                             'pushes it would keep it standing')
-
+                             'reset; lower its centre of mass, widen its base, or reduce '
+                             'the load')
 
     def _contact_points(self) -> Array:
         """Return where the tyres touch the floor, (n, 2) m."""
@@ -223,7 +190,7 @@ class MujocoPlant(PushedPlant):
 
 
 def shape_of(robot: CasterRobot | str | Path) -> BodyShape:
-    """Return the shape from a parameter file, or a likely one of a model or a URDF."""
+    """Return the shape from a parameter file, or the default of a model or URDF."""
     if isinstance(robot, CasterRobot):
         return BodyShape.of(robot)
     if Path(robot).suffix in ('.urdf', '.xacro'):

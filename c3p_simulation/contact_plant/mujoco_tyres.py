@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""
-The tyres of the contact plant: how stiff they are, how deep they stand, what they carry.
-
-Kept apart from `mujoco_model`, because it needs the compiled model: masses as they add up.
-"""
+"""Tyres of the contact plant: stiffness, sinkage and loads, from the compiled MuJoCo model."""
 
 from __future__ import annotations
 
@@ -18,33 +14,33 @@ from c3p_description.model import GRAVITY, Array, CasterRobot
 from c3p_simulation.contact_plant.mujoco_model import TYRE_IMPEDANCE
 from c3p_simulation.plants.checks import PlantError
 
-# how deep a tyre stands in the ground under an equal share of the weight, m: as little as steps of
-# `TIMESTEP` allow, a tenth of what polyurethane yields
+# sinkage of a tyre under an equal fraction of the weight, m: the smallest that steps of `TIMESTEP`
+# allow, a tenth of the deflection of polyurethane
 SINKAGE = 2.5e-5
 
-# largest (ω·timestep)² of a robot that bounces on its tyres, ω in rad/s; beyond about 1.5 the
-# integration is unstable. A step too long for SINKAGE makes the tyres softer
+# largest (ω·timestep)² of bouncing on the tyres, ω in rad/s; the integration is unstable beyond
+# about 1.5. Steps too long for SINKAGE make the tyres softer
 STIFFEST = 0.5
 
-# weight of the balance of forces against the equality of loads in `stand`; the share of the weight
-# that counts as a load, and that may be missing in a balance
+# weight of force balance against equality of loads in `stand`; fraction of the weight that counts
+# as a load, and as the tolerance of the balance
 STRICT, SUPPORT = 1e3, 1e-4
 
-# damping of that bouncing, per critical damping
+# damping ratio of bouncing
 TYRE_DAMPING = 0.6
 
-# places in coordinates and rates of what the tyres' springs move: height, roll, pitch
+# indices of height, roll and pitch in coordinates and rates
 VERTICAL = [2, 4, 5]
 
 
 def set_tyres(mj: Any, model: Any, data: Any, robot: CasterRobot, timestep: float
               ) -> float:
     """
-    Set the spring and the damper that each tyre is, and make up for its sinkage.
+    Set spring and damper of each tyre, and compensate its sinkage.
 
-    A tyre rolls about the middle of what it shares with the ground, so it is made larger by half
-    of that. Stiffness is an equal share of the weight per SINKAGE, or less where `timestep` would
-    be too long for the fastest way in which the robot can bounce.
+    The effective rolling radius is reduced by half the sinkage, so the tyre is enlarged by it.
+    Stiffness is an equal fraction of the weight per SINKAGE, or less where `timestep` is too long
+    for the fastest bouncing mode.
 
     Parameters
     ----------
@@ -66,7 +62,7 @@ def set_tyres(mj: Any, model: Any, data: Any, robot: CasterRobot, timestep: floa
     mj.mj_forward(model, data)
     inertia = np.zeros((model.nv, model.nv))
     mj.mj_fullM(model, data, inertia)
-    # rows: how height, roll and pitch raise each tyre
+    # rows: lift of each tyre by height, roll and pitch
     x, y = data.geom_xpos[tyres, :2].T
     raised = np.stack([np.ones(robot.count), y, -x])
     fastest = math.sqrt(eigh(stiffness * raised @ raised.T, inertia[np.ix_(VERTICAL, VERTICAL)],
@@ -75,12 +71,12 @@ def set_tyres(mj: Any, model: Any, data: Any, robot: CasterRobot, timestep: floa
     stiffness, fastest = softer * stiffness, math.sqrt(softer) * fastest
     damping = 2 * TYRE_DAMPING * stiffness / fastest
     for i, tyre in enumerate(tyres):
-        # MuJoCo's numbers are per unit of its regularisation R = (1 − d)/d · (inverse inertia)
+        # MuJoCo scales by its regularisation R = (1 − d)/d · (inverse inertia)
         loose = (1 - TYRE_IMPEDANCE) * model.body_invweight0[model.geom_bodyid[tyre], 0]
         pair = model.pair(f'tyre_{i + 1}').id
         model.pair_solref[pair] = -stiffness * loose, -damping * loose
         model.geom_size[tyre, 1:] += weight / stiffness / 2
-        # the bounds by which MuJoCo looks for contacts
+        # bounds for MuJoCo's collision detection
         model.geom_rbound[tyre] = model.geom_size[tyre].max()
         model.geom_aabb[tyre, 3:] = model.geom_size[tyre]
     return stiffness
@@ -88,9 +84,9 @@ def set_tyres(mj: Any, model: Any, data: Any, robot: CasterRobot, timestep: floa
 
 def stand(mj: Any, model: Any, data: Any, stiffness: float) -> None:
     """
-    Set height and tilt so that the tyres bear the weight, whichever of them touch.
+    Set height and tilt so that the tyres in contact carry the weight.
 
-    At height and tilts q tyre i stands ``half a sinkage − u_i·q`` deep, ``u_i = (1, y_i, −x_i)``;
+    At height and tilts q tyre i sinks in by ``half a sinkage − u_i·q``, ``u_i = (1, y_i, −x_i)``;
     its load f is k times that, or 0. Of all loads f ≥ 0 with ``Σ f_i u_i = W u_c``, where the
     weight W meets the ground at c, springs choose those nearest to equal (least squares).
 
@@ -111,7 +107,7 @@ def stand(mj: Any, model: Any, data: Any, stiffness: float) -> None:
     data.qpos[VERTICAL] = 0
     mj.mj_kinematics(model, data)
     mj.mj_comPos(model, data)
-    # body 1 is the platform, from which everything else hangs
+    # body 1 is the platform, root of all others
     down, com = model.opt.gravity, data.subtree_com[1]
     weight = -down[2] * model.body_subtreemass[1]
     tyres = tyre_geoms(model, model.npair)
@@ -119,18 +115,18 @@ def stand(mj: Any, model: Any, data: Any, stiffness: float) -> None:
     points = np.array([com - down * com[2] / down[2], *data.geom_xpos[tyres]]) - data.xpos[1]
     points = points @ data.xmat[1].reshape(3, 3)
     levers = np.stack([np.ones(len(points)), points[:, 1], -points[:, 0]])
-    asked, levers = weight * levers[:, 0], levers[:, 1:]
+    wrench, levers = weight * levers[:, 0], levers[:, 1:]
     half = model.geom_size[tyres, 1] - data.geom_xpos[tyres, 2]
     load = nnls(np.vstack([STRICT * levers, np.eye(len(tyres))]),
-                np.concatenate([STRICT * asked, stiffness * half]))[0]
-    if np.abs(levers @ load - asked).max() > SUPPORT * np.abs(asked).max():
+                np.concatenate([STRICT * wrench, stiffness * half]))[0]
+    if np.abs(levers @ load - wrench).max() > SUPPORT * np.abs(wrench).max():
         raise PlantError(f'the robot would fall over at once: its weight meets the ground at '
                          f'{points[0, :2].round(3).tolist()} m in base_link, outside of its '
                          f'contacts {points[1:, :2].round(3).tolist()}')
-    # with the tyres that bear known, the equation is linear
+    # linear for known tyres in contact
     bearing = levers[:, load > SUPPORT * weight]
     data.qpos[VERTICAL] = np.linalg.lstsq(
-        bearing @ bearing.T, bearing @ half[load > SUPPORT * weight] - asked / stiffness,
+        bearing @ bearing.T, bearing @ half[load > SUPPORT * weight] - wrench / stiffness,
         rcond=None)[0]
 
 
@@ -155,6 +151,6 @@ def wheel_loads(mj: Any, model: Any, data: Any, tyres: list[int]) -> Array:
     load, force = np.zeros(len(tyres)), np.zeros(6)
     for k, contact in enumerate(data.contact[:data.ncon]):
         mj.mj_contactForce(model, data, k, force)
-        # the other one is the ground, which comes first
+        # the other geom is the ground, index 0
         load[tyres.index(max(contact.geom))] = force[0]
     return load

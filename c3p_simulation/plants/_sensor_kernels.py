@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ANN001, ANN202 (the compiler infers the types)
-"""Compiled encoders and tracking loops: a thousand readings a second of every joint."""
+"""Compiled encoders and tracking loops, at 1 kHz per joint."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from c3p_kinematics.compiled import kernel
 
 
 @kernel
-def read_encoders(angle, rate, quantum, shift, interval, z, told, told_rate, tracked):
+def read_encoders(angle, rate, quantum, shift, interval, z, read, read_rate, tracked):
     """
-    Write what encoders tell of `angle` and `rate` (m,), as `sensors.SensedPlant` says.
+    Write measured `read` and `read_rate` of true `angle` and `rate` (m,), see `SensedPlant`.
 
-    `quantum` is 0 for an ideal one; `shift` is phase and noise in counts; `tracked` and
-    `told_rate` are the state of the loops, which an `interval` of 0 leaves as it is.
+    `quantum` is 0 for ideal encoders; `shift` is phase plus noise in counts; `tracked` and
+    `read_rate` are the state of the loops, unchanged by an `interval` of 0.
     """
     for i in range(len(angle)):
         if quantum[i] == 0.0:
-            told[i], told_rate[i] = angle[i], rate[i]
+            read[i], read_rate[i] = angle[i], rate[i]
             continue
-        told[i] = quantum[i] * math.floor(angle[i] / quantum[i] + shift[i])
+        read[i] = quantum[i] * math.floor(angle[i] / quantum[i] + shift[i])
         if interval > 0.0:
-            expected = tracked[i] + interval * told_rate[i]
-            error = told[i] - expected
+            expected = tracked[i] + interval * read_rate[i]
+            error = read[i] - expected
             tracked[i] = expected + (1.0 - z * z) * error
-            told_rate[i] += (1.0 - z) * (1.0 - z) / interval * error
+            read_rate[i] += (1.0 - z) * (1.0 - z) / interval * error

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every plant demands of its inputs, and in the same words."""
+"""Validation of the inputs of all plants."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from c3p_description.model import Array, CasterRobot
 
 
 class PlantError(ValueError):
-    """A plant that cannot be: MuJoCo is missing, or the robot has fallen over."""
+    """MuJoCo is not installed, or the robot has fallen over."""
 
 
 def finite(name: str, value: ArrayLike, size: int) -> Array:
@@ -22,7 +22,7 @@ def finite(name: str, value: ArrayLike, size: int) -> Array:
     Raises
     ------
     ValueError
-        With `name`, shape or value.
+        A wrong shape, or a value that is not finite.
     """
     array = np.asarray(value, float)
     if array.shape != (size,):
@@ -39,25 +39,25 @@ def per_caster(name: str, value: ArrayLike, count: int) -> Array:
 
 def clipped_torque(robot: CasterRobot, wheel_torque: ArrayLike) -> Array:
     """
-    Return what the motors give when `wheel_torque` (n,) is asked, N·m.
+    Return `wheel_torque` (n,) within the limits of the motors, N·m.
 
-    Clipped at ``robot.torque_limit``; 0 where no motor is.
+    Clipped at ``robot.torque_limit``; 0 on wheels without a motor.
 
     Raises
     ------
     ValueError
         A torque that is not finite, with the name of its wheel; a wrong size.
     """
-    asked = np.asarray(wheel_torque, float)
-    if asked.shape != robot.torque_limit.shape:
-        raise ValueError(f'wheel_torque has shape {asked.shape}: must be ({robot.count},)')
-    if not np.isfinite(asked).all():
-        wheel = int(np.flatnonzero(~np.isfinite(asked))[0])
-        raise ValueError(f'wheel_torque of {robot.wheel_joints[wheel]} = {asked[wheel]}: '
+    torque = np.asarray(wheel_torque, float)
+    if torque.shape != robot.torque_limit.shape:
+        raise ValueError(f'wheel_torque has shape {torque.shape}: must be ({robot.count},)')
+    if not np.isfinite(torque).all():
+        wheel = int(np.flatnonzero(~np.isfinite(torque))[0])
+        raise ValueError(f'wheel_torque of {robot.wheel_joints[wheel]} = {torque[wheel]}: '
                          'must be a finite number of N·m')
-    # faster than np.clip, and this is done in every step
-    asked = np.minimum(np.maximum(asked, -robot.torque_limit), robot.torque_limit)
-    return np.where(robot.driven, asked, 0.0)
+    # faster than np.clip: called in every step
+    torque = np.minimum(np.maximum(torque, -robot.torque_limit), robot.torque_limit)
+    return np.where(robot.driven, torque, 0.0)
 
 
 def positive(name: str, value: float, unit: str = 'seconds') -> float:

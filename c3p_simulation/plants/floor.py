@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Floors whose grip differs from place to place: oil, water, a metal plate."""
+"""Floors with patches of different friction: oil, water, a metal plate."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from c3p_description.model import Array
 
 class FloorPatch(NamedTuple):
     """
-    A rectangle of the floor with a friction coefficient of its own.
+    Rectangle of the floor with its own friction coefficient.
 
     Attributes
     ----------
     x, y : (low, high), m
         Extent along the floor's axes.
     friction : float
-        µ between a tyre and this part of the floor.
+        µ between a tyre and the patch.
     """
 
     x: tuple[float, float]
@@ -30,7 +30,7 @@ class FloorPatch(NamedTuple):
 
 
 def checked_patch(patch: FloorPatch) -> FloorPatch:
-    """Return `patch`; ValueError for one without area or with a friction that is not positive."""
+    """Return `patch`; raises ValueError without area or with a friction that is not positive."""
     for name, (low, high) in (('x', patch.x), ('y', patch.y)):
         if not -math.inf < low < high < math.inf:
             raise ValueError(f'patch.{name} = ({low}, {high}): must be finite and increase')
@@ -43,7 +43,7 @@ def friction_at(patches: Sequence[FloorPatch], points: Array, friction: Array) -
     """
     Return the friction coefficient (n,) at each of `points` (n, 2), m.
 
-    Where no patch lies it is `friction` (n,); where several overlap the last one counts.
+    Outside of patches it is `friction` (n,); of overlapping patches the last one counts.
 
     Examples
     --------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Robots that are not quite as their description says: drawn around it, by seed."""
+"""Seeded random perturbation of model parameters (Monte Carlo)."""
 
 from __future__ import annotations
 
@@ -10,34 +10,33 @@ import numpy as np
 
 from c3p_description.model import CasterRobot
 
-# what counts as friction: smoothing is numerical
+# perturbed friction coefficients; smoothing is numerical
 FRICTION = ('pivot_viscous', 'pivot_coulomb', 'rolling_viscous', 'rolling_coulomb',
             'scrub_coulomb')
 
-# which of the errors are shares of the value, and how large a share may be
+# errors relative to the value, below 1
 RELATIVE = ('mass', 'friction', 'wheel_radius', 'caster_offset')
 
 
 @dataclass(frozen=True)
 class ParameterErrors:
     """
-    How far a real robot may be from its description; every error is uniform within ±.
+    Bounds of the errors of model parameters; each error is uniform within ±.
 
     Attributes
     ----------
-    mass : float, share
-        Of each mass and, drawn anew, of each moment of inertia: platform, and each link and wheel
-        by itself.
+    mass : float, relative
+        Of each mass and moment of inertia, independently: platform, links and wheels.
     com : float, m
         Of the centre of mass of the platform, in x and in y.
-    friction : float, share
+    friction : float, relative
         Of each coefficient of each caster.
-    wheel_radius, caster_offset : float, share
+    wheel_radius, caster_offset : float, relative
         Of each caster.
     hip_position : float, m
         Of each pivot, in x and in y.
     steering_zero : float, rad
-        Of each steering angle as encoders tell it (`SensedPlant` with ``model=``).
+        Of each measured steering angle (`SensedPlant` with ``model=``).
     """
 
     mass: float = 0.1
@@ -49,29 +48,28 @@ class ParameterErrors:
     steering_zero: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse sizes that cannot be."""
+        """Validate the bounds."""
         for field in fields(self):
             size = getattr(self, field.name)
             limit = 1.0 if field.name in RELATIVE else math.inf
             if not 0 <= size < limit:
                 raise ValueError(f'{field.name} = {size}: must be 0 or more'
-                                 + (' and below 1, a share of the value'
+                                 + (' and below 1, relative to the value'
                                     if limit == 1 else ' and finite'))
 
 
 def perturbed(robot: CasterRobot, seed: int, errors: ParameterErrors | None = None
               ) -> CasterRobot:
     """
-    Return the robot that stands in the laboratory where `robot` is described.
+    Return a random robot around the description `robot`.
 
-    ``true = described·(1 + e)`` or ``described + e`` with e uniform within the sizes of `errors`.
-    Each kind of error has a stream of its own: a larger one leaves the draws of the others, and
-    scales its own.
+    ``true = described·(1 + e)`` or ``described + e`` with e uniform within `errors`. Each
+    kind of error has its own random stream: a larger bound scales its draws and leaves the others.
 
     Parameters
     ----------
     robot : CasterRobot
-        As described, and as the controller knows it.
+        Description, the model of the controller.
     seed : int
         Equal seeds give equal robots.
     errors : ParameterErrors, optional
@@ -79,7 +77,7 @@ def perturbed(robot: CasterRobot, seed: int, errors: ParameterErrors | None = No
     Returns
     -------
     CasterRobot
-        Equal to `robot` in everything that has no error.
+        Equal to `robot` in parameters without error.
 
     Examples
     --------

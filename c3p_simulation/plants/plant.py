@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-The interface behind which every simulated robot stands, and the analytic plant.
+Interface of simulated robots, and the analytic plant.
 
 Joint coordinates are those of the model: θ_s relative to the platform, 0 when the wheel rolls
-along +Y; θ_x grows when the wheel rolls forward. What a URDF calls zero and positive is the
-business of who writes messages (`CasterRobot.steering_sign` and its neighbours).
+along +Y; θ_x grows when the wheel rolls forward. Zeros and signs of a URDF apply to messages only
+(`CasterRobot.steering_sign` and its neighbours).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from c3p_dynamics.caster_dynamics import kinetic_energy
 from c3p_kinematics.casters import inverse
 from c3p_simulation.plants.checks import clipped_torque, finite, per_caster, positive, pushing
 
-# longest Runge-Kutta step, s: energy of a free motion then drifts less than 1e-8 in a minute
+# longest Runge-Kutta step, s: energy of a free motion drifts by less than 1e-8 per minute
 SUBSTEP = 1e-3
 
 NO_PUSH = np.zeros(3)
@@ -30,7 +30,7 @@ NO_PUSH = np.zeros(3)
 
 class JointSample(NamedTuple):
     """
-    What encoders and drives of the robot would tell, without noise.
+    Joint states as measured by encoders and drives, without noise.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class JointSample(NamedTuple):
     wheel_angle, wheel_rate : (n,) array, rad and rad/s
         θ_x, not wrapped, and θ̇_x.
     wheel_torque : (n,) array, N·m
-        What the motors gave during the last step, after their limits.
+        Applied during the last step, after limits.
     """
 
     time: float
@@ -53,7 +53,7 @@ class JointSample(NamedTuple):
 
 class GroundTruth(NamedTuple):
     """
-    Where the robot really is.
+    True pose and twist of the robot.
 
     Attributes
     ----------
@@ -70,11 +70,11 @@ class GroundTruth(NamedTuple):
 
 
 class Plant(Protocol):
-    """A robot that takes wheel torques and tells its joints."""
+    """Simulated robot: wheel torques in, joint states out."""
 
     @property
     def robot(self) -> CasterRobot:
-        """The model whose joints are sensed."""
+        """Model of the simulated robot."""
 
     @property
     def time(self) -> float:
@@ -82,10 +82,10 @@ class Plant(Protocol):
 
     def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0), steering: ArrayLike = 0.0,
               twist: ArrayLike = (0.0, 0.0, 0.0)) -> JointSample:
-        """Put the robot at `pose` (floor) with `steering` and `twist` (``base_link``), time 0."""
+        """Place the robot at `pose` (floor), `steering` and `twist` (``base_link``), time 0."""
 
-    def step(self, wheel_torque: ArrayLike, dt: float) -> JointSample:
-        """Hold `wheel_torque` (n,) for `dt` seconds and return the joints afterwards."""
+    def step(self, wheel_torque: ArrayLike, dt: float) -> JointSample | None:
+        """Hold `wheel_torque` (n,) for `dt` seconds; return the joints, None if they are lost."""
 
     def sense(self) -> JointSample:
         """Return the joints now."""
@@ -96,7 +96,7 @@ class Plant(Protocol):
 
 class PushedPlant(ABC):
     """
-    What plants share: a torque is held for a while, and somebody may push meanwhile.
+    Base of plants: holds torques for a step, and applies pushes meanwhile.
 
     Parameters
     ----------
@@ -104,18 +104,18 @@ class PushedPlant(ABC):
     """
 
     def __init__(self, robot: CasterRobot) -> None:
-        """Nothing moves it yet."""
+        """Start without torque or push."""
         self._robot = robot
         self._let_go()
 
     def _let_go(self) -> None:
-        """Begin at time 0, without torques or a push."""
+        """Set time, torques and push to zero."""
         self._time, self._torque = 0.0, np.zeros(self._robot.count)
         self._wrench, self._push_left = np.zeros(3), 0.0
 
     @property
     def robot(self) -> CasterRobot:
-        """The model that moves."""
+        """Model of the simulated robot."""
         return self._robot
 
     @property
@@ -123,123 +123,10 @@ class PushedPlant(ABC):
         """Seconds since `reset`."""
         return self._time
 
-    def push(self, force: ArrayLike, moment: float, duration: float) -> None:
-        """
-        Push the platform from now on; a new push replaces one that still lasts.
-
-        Parameters
-        ----------
-        force : (2,) array_like, N
-            At the origin of ``base_link``, in its axes: it turns with the robot.
-        moment : float, N·m
-        duration : float, s
-            0 ends a push.
-
-        Raises
-        ------
-        ValueError
-            A value that is not finite, or a negative duration.
-        """
-        self._wrench, self._push_left = pushing(force, moment, duration)
-
-    def step(self, wheel_torque: ArrayLike, dt: float) -> JointSample:
-        """
-        Hold `wheel_torque` for `dt` and return the joints afterwards.
-
-        Parameters
-        ----------
-        wheel_torque : (n,) array_like, N·m
-            Clipped at ``robot.torque_limit``; 0 where no motor is.
-        dt : float, s
-
-        Returns
-        -------
-        JointSample
-            `wheel_torque` is what was applied.
-
-        Raises
-        ------
-        ValueError
-            A torque that is not finite, with the name of its wheel; a wrong size; a `dt` that is
-            not a positive number.
-        PlantError
-            The robot has fallen over, where that can happen.
-        """
-        self._torque, dt = clipped_torque(self._robot, wheel_torque), positive('dt', dt)
-        pushed = min(self._push_left, dt)
-        self._integrate(self._wrench, pushed)
-        self._integrate(NO_PUSH, dt - pushed)
-        self._push_left -= pushed
-        self._time += dt
-        return self.sense()
-
-    @abstractmethod
-    def sense(self) -> JointSample:
-        """Return the joints now."""
-
-    @abstractmethod
-    def _integrate(self, wrench: Array, duration: float) -> None:
-        """Advance by `duration` with the torque that is held and a `wrench` at the platform."""
-
-
-class AnalyticPlant(PushedPlant):
-    """
-    The closed-chain equations of motion: rolling without slip, friction of `robot.friction`.
-
-    Integrates ``[X, Y, φ, ν, θ_s, θ_x]`` by the classical fourth-order Runge-Kutta method. Same
-    inputs give the same bits. A robot that stands and is not pushed stands still exactly.
-    Smoothed dry friction is no stiction (a load makes it creep) and is stiff: keep the substep
-    below ``m d² smoothing/coulomb``, some 10 ms for the C3P.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-    substep : float, s
-        Longest integration step; `dt` of `step` is divided evenly.
-
-    Raises
-    ------
-    ValueError
-        `substep` is not a positive number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
-    >>> plant = AnalyticPlant(robot)
-    >>> for _ in range(200):  # 3 · 0.4 N·m/0.04 m on 30 kg along +Y, for one second
-    ...     sample = plant.step([0.4, 0.4, 0.4], 0.005)
-    >>> round(float(plant.truth().pose[1]), 9)
-    0.5
-    """
-
-    def __init__(self, robot: CasterRobot, substep: float = SUBSTEP) -> None:
-        """Stand at the origin with all steering angles 0."""
-        super().__init__(robot)
-        self._substep = positive('substep', substep)
-        self._state = np.zeros(8 + 2 * robot.count)
-        self.reset()
-
-    @property
-    def work(self) -> float:
-        """Energy that motors and pushes have put in since `reset`, J."""
-        return float(self._state[-2])
-
-    @property
-    def dissipated(self) -> float:
-        """Energy that friction has taken since `reset`, J; never decreases."""
-        return float(self._state[-1])
-
-    @property
-    def kinetic_energy(self) -> float:
-        """½ νᵀ M ν now, J: its value at `reset` plus `work` minus `dissipated`."""
-        n = self._robot.count
-        return float(kinetic_energy(self._robot, self._state[6:6 + n], self._state[3:6]))
-
     def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0), steering: ArrayLike = 0.0,
               twist: ArrayLike = (0.0, 0.0, 0.0)) -> JointSample:
         """
-        Put the robot somewhere, moving with `twist`; wheel angles, time and energies become 0.
+        Place the robot, rolling with `twist`; wheel angles, time and energies become 0.
 
         Parameters
         ----------
@@ -258,13 +145,131 @@ class AnalyticPlant(PushedPlant):
         ValueError
             A vector of the wrong size or with a value that is not finite.
         """
-        n = self._robot.count
-        start = np.zeros_like(self._state)
-        start[0:3], start[3:6] = finite('pose', pose, 3), finite('twist', twist, 3)
-        start[6:6 + n] = per_caster('steering', steering, n)
-        self._state = start
+        pose, twist = finite('pose', pose, 3), finite('twist', twist, 3)
+        self._place(pose, per_caster('steering', steering, self._robot.count), twist)
         self._let_go()
         return self.sense()
+
+    def push(self, force: ArrayLike, moment: float, duration: float) -> None:
+        """
+        Push the platform from now on; replaces a push in progress.
+
+        Parameters
+        ----------
+        force : (2,) array_like, N
+            At the origin of ``base_link``, in its axes.
+        moment : float, N·m
+        duration : float, s
+            0 ends the push.
+
+        Raises
+        ------
+        ValueError
+            A value that is not finite, or a negative duration.
+        """
+        self._wrench, self._push_left = pushing(force, moment, duration)
+
+    def step(self, wheel_torque: ArrayLike, dt: float) -> JointSample:
+        """
+        Hold `wheel_torque` for `dt` and return the joints afterwards.
+
+        Parameters
+        ----------
+        wheel_torque : (n,) array_like, N·m
+            Clipped at ``robot.torque_limit``; 0 on wheels without a motor.
+        dt : float, s
+
+        Returns
+        -------
+        JointSample
+            With the applied `wheel_torque`.
+
+        Raises
+        ------
+        ValueError
+            A torque that is not finite, a wrong size, or a `dt` that is not positive.
+        PlantError
+            The robot has fallen over (contact plant).
+        """
+        self._torque, dt = clipped_torque(self._robot, wheel_torque), positive('dt', dt)
+        pushed = min(self._push_left, dt)
+        self._integrate(self._wrench, pushed)
+        self._integrate(NO_PUSH, dt - pushed)
+        self._push_left -= pushed
+        self._time += dt
+        return self.sense()
+
+    @abstractmethod
+    def _place(self, pose: Array, steering: Array, twist: Array) -> None:
+        """Set the state; wheel angles are 0."""
+
+    @abstractmethod
+    def sense(self) -> JointSample:
+        """Return the joints now."""
+
+    @abstractmethod
+    def _integrate(self, wrench: Array, duration: float) -> None:
+        """Advance by `duration` with the held torque and a `wrench` at the platform."""
+
+
+class AnalyticPlant(PushedPlant):
+    """
+    The closed-chain equations of motion: rolling without slip, friction of `robot.friction`.
+
+    Integrates ``[X, Y, φ, ν, θ_s, θ_x]`` by the classical fourth-order Runge-Kutta method,
+    bit-reproducibly. An unloaded robot at standstill stays exactly in place. Smoothed dry friction
+    has no stiction (it creeps under load) and is stiff: the substep must be below
+    ``m d² smoothing/coulomb``, some 10 ms for the C3P.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    substep : float, s
+        Longest integration step; `step` divides `dt` evenly.
+
+    Raises
+    ------
+    ValueError
+        `substep` is not a positive number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> plant = AnalyticPlant(robot)
+    >>> for _ in range(200):  # 3 · 0.4 N·m/0.04 m on 30 kg along +Y, for one second
+    ...     sample = plant.step([0.4, 0.4, 0.4], 0.005)
+    >>> round(float(plant.truth().pose[1]), 9)
+    0.5
+    """
+
+    def __init__(self, robot: CasterRobot, substep: float = SUBSTEP) -> None:
+        """Place the robot at the origin with all steering angles 0."""
+        super().__init__(robot)
+        self._substep = positive('substep', substep)
+        self._state = np.zeros(8 + 2 * robot.count)
+        self.reset()
+
+    @property
+    def work(self) -> float:
+        """Work of motors and pushes since `reset`, J."""
+        return float(self._state[-2])
+
+    @property
+    def dissipated(self) -> float:
+        """Energy dissipated by friction since `reset`, J; never decreases."""
+        return float(self._state[-1])
+
+    @property
+    def kinetic_energy(self) -> float:
+        """½ νᵀ M ν now, J: its value at `reset` plus `work` minus `dissipated`."""
+        n = self._robot.count
+        return float(kinetic_energy(self._robot, self._state[6:6 + n], self._state[3:6]))
+
+    def _place(self, pose: Array, steering: Array, twist: Array) -> None:
+        self._state[:] = 0.0
+        self._state[0:3], self._state[3:6] = pose, twist
+        self._state[6:6 + len(steering)] = steering
 
     def sense(self) -> JointSample:
         """Return the joints now; rates follow from ν by the rolling constraints."""
@@ -281,7 +286,7 @@ class AnalyticPlant(PushedPlant):
         """Advance the state by `duration` in equal steps no longer than the substep."""
         if duration <= 0:
             return
-        # a ratio that is whole but for rounding must not cost one step more
+        # rounding of a whole ratio must not add a step
         steps = max(1, math.ceil(duration / self._substep - 1e-9))
         robot = self._robot
         runge_kutta(robot.geometry, robot.caster_inertia, robot.platform, robot.losses,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Sensors and the delay of the loop, around any plant.
+Encoders and loop delay around any plant.
 
-`SensedPlant` has the interface of a plant. What it tells of the joints is what encoders and motor
-cards would; what it is told to do reaches the motors late. The truth passes through.
+`SensedPlant` has the interface of a plant: it measures joints as encoders and motor cards do, and
+delays torques. The ground truth passes through.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from c3p_simulation.plants import _sensor_kernels as kernels
 from c3p_simulation.plants.checks import clipped_torque, positive
 from c3p_simulation.plants.plant import GroundTruth, JointSample, Plant
 
-# shorter remainders of a delay are rounding, s
+# remainders of a delay below this are rounding, s
 INSTANT = 1e-9
 
 
 @dataclass(frozen=True)
 class SensorSettings:
     """
-    What encoders, motor cards and the way of a command do to the numbers.
+    Settings of encoders, motor cards and loop delay.
 
     Attributes
     ----------
@@ -34,17 +34,16 @@ class SensorSettings:
         Counts per turn of the incremental wheel and the absolute steering encoders; 0 is ideal:
         true angle and true rate.
     latency : float, s
-        From the call of `step` to its torque at the wheels: the delay of the whole loop. Samples
-        are told at once and with their true time.
+        Delay of the whole loop, from `step` to its torque at the wheels. Samples are immediate and
+        have their true time.
     wheel_noise, steering_noise : float, counts
         Standard deviation of the angle before it is rounded to counts, white at `sample_rate`.
     dropout : float, 0 to 1
-        Probability that a cycle's sample is lost: `step` then returns the sample before it, with
-        its old time.
+        Probability of a lost sample per cycle, for which `step` returns None.
     rate_bandwidth : float, Hz
-        Of the tracking loops that estimate rates from counts.
+        Of the tracking loops for rates.
     sample_rate : float, Hz
-        At which cards read the encoders and run the tracking loops.
+        Of encoder readings and tracking loops.
     """
 
     wheel_counts: int = 2000
@@ -57,7 +56,7 @@ class SensorSettings:
     sample_rate: float = 1000.0
 
     def __post_init__(self) -> None:
-        """Refuse values that cannot be."""
+        """Validate the settings."""
         for name in ('wheel_counts', 'steering_counts'):
             counts = getattr(self, name)
             if counts != int(counts) or counts < 0:
@@ -70,7 +69,7 @@ class SensorSettings:
         for kind in ('wheel', 'steering'):
             if getattr(self, f'{kind}_noise') > 0 and getattr(self, f'{kind}_counts') == 0:
                 raise ValueError(f'{kind}_noise is in counts: an ideal encoder, {kind}_counts = '
-                                 '0, has none; give counts or no noise')
+                                 '0, has no noise; set counts, or noise to 0')
         if not 0 <= self.dropout < 1:
             raise ValueError(f'dropout = {self.dropout}: must be a probability from 0 to below 1')
         positive('rate_bandwidth', self.rate_bandwidth, 'Hz')
@@ -78,26 +77,25 @@ class SensorSettings:
 
     @classmethod
     def ideal(cls) -> SensorSettings:
-        """Return settings that change nothing."""
+        """Return ideal sensors without delay."""
         return cls(wheel_counts=0, steering_counts=0, latency=0.0)
 
 
 class SensedPlant:
     """
-    A plant as its encoders tell it and as its motors hear it.
+    A plant with encoders and loop delay.
 
-    An encoder tells ``q·⌊θ/q + φ⌋`` with ``q = 2π/counts``; an incremental one begins at 0
-    wherever in a count (φ, drawn) it stands, an absolute one rounds (φ = ½). A motor card reads it
-    at `sample_rate` (adjusted so that a whole number of readings fills a cycle) and estimates the
-    rate by a critically damped tracking loop of `rate_bandwidth` f: with ``z = exp(−2πf·T)``
+    An encoder returns ``q·⌊θ/q + φ⌋`` with ``q = 2π/counts``; an incremental one starts at 0 at a
+    random phase φ of a count, an absolute one rounds (φ = ½). A motor card reads it at
+    `sample_rate`, adjusted to a whole number of readings per cycle, and estimates the rate by a
+    critically damped tracking loop of `rate_bandwidth` f: with ``z = exp(−2πf·T)``
 
-        e = θ_told − (θ̂ + T·ω̂),   θ̂ ← θ̂ + T·ω̂ + (1 − z²) e,   ω̂ ← ω̂ + (1 − z)² e/T
+        e = θ_read − (θ̂ + T·ω̂),   θ̂ ← θ̂ + T·ω̂ + (1 − z²) e,   ω̂ ← ω̂ + (1 − z)² e/T
 
     which has no error at constant rate and lags by ``1/(πf)`` times the acceleration. At 2000
-    counts and 40 Hz the rounding leaves a noise of about 0.05 rad/s.
+    counts and 40 Hz the quantisation noise is about 0.05 rad/s.
 
-    All draws come from `seed`, begin again at `reset`, and do not depend on each other: noise
-    changes no dropout.
+    Random streams come from `seed`, restart at `reset` and are independent of each other.
 
     Parameters
     ----------
@@ -105,8 +103,8 @@ class SensedPlant:
     settings : SensorSettings, optional
     seed : int
     model : CasterRobot, optional
-        The robot as the controller knows it. Where its `steering_zero` differs from that of
-        `plant.robot`, the encoders tell angles that are wrong by the difference.
+        Model of the controller. Measured steering angles are offset by the difference of its
+        `steering_zero` from that of `plant.robot`.
     """
 
     def __init__(self, plant: Plant, settings: SensorSettings | None = None, seed: int = 0,
@@ -116,9 +114,9 @@ class SensedPlant:
         self._settings = settings or SensorSettings()
         self._seed = seed
         robot, n = plant.robot, plant.robot.count
-        wrong = 0.0 if model is None else model.steering_zero - robot.steering_zero
+        offset = 0.0 if model is None else model.steering_zero - robot.steering_zero
         # steering first, then wheels, in all arrays of two per caster
-        self._offset = np.concatenate([np.broadcast_to(wrong, n), np.zeros(n)])
+        self._offset = np.concatenate([np.broadcast_to(offset, n), np.zeros(n)])
         counts = np.repeat([self._settings.steering_counts, self._settings.wheel_counts], n)
         # 0 is ideal
         self._quantum = np.divide(2 * math.pi, counts, out=np.zeros(2 * n), where=counts > 0)
@@ -128,7 +126,7 @@ class SensedPlant:
 
     @property
     def robot(self) -> CasterRobot:
-        """The robot that really moves."""
+        """Model of the simulated robot."""
         return self._plant.robot
 
     @property
@@ -138,66 +136,67 @@ class SensedPlant:
 
     @property
     def plant(self) -> Plant:
-        """What is wrapped."""
+        """The wrapped plant."""
         return self._plant
 
     @property
     def settings(self) -> SensorSettings:
-        """What sensors and delay there are."""
+        """Settings of sensors and delay."""
         return self._settings
 
     def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0), steering: ArrayLike = 0.0,
               twist: ArrayLike = (0.0, 0.0, 0.0)) -> JointSample:
-        """Put the robot somewhere as the wrapped plant does, with no torque on its way."""
+        """Place the robot as the wrapped plant does, without torques in the delay."""
         sample = self._plant.reset(pose, steering, twist)
         n = self.robot.count
         phase, noise, dropout = np.random.SeedSequence(self._seed).spawn(3)
         self._phase = np.concatenate([np.full(n, 0.5),
                                       np.random.default_rng(phase).uniform(size=n)])
         self._noises, self._dropouts = map(np.random.default_rng, (noise, dropout))
+        # torques in the delay, with the time that is left
         self._torque, self._coming = np.zeros(n), []
         angle, rate = _angles_and_rates(sample)
         self._rate, self._tracked, self._angle = rate, angle + self._offset, np.empty(2 * n)
         self._read(sample, 0.0)
-        self._sample = self._told(sample)
+        self._sample = self._measured(sample)
         return self._sample
 
     def push(self, force: ArrayLike, moment: float, duration: float) -> None:
         """Push the platform as `AnalyticPlant.push` does."""
         self._plant.push(force, moment, duration)
 
-    def step(self, wheel_torque: ArrayLike, dt: float) -> JointSample:
+    def step(self, wheel_torque: ArrayLike, dt: float) -> JointSample | None:
         """
-        Send `wheel_torque` to the motors, let `dt` pass, and return what the encoders tell.
+        Send `wheel_torque` to the motors, advance by `dt` and return the measured joints.
 
         Parameters
         ----------
         wheel_torque : (n,) array_like, N·m
-            Reaches the wheels after the latency, also in the middle of a cycle.
+            Acts after the latency, also within a cycle.
         dt : float, s
 
         Returns
         -------
-        JointSample
-            `wheel_torque` is what the motors give now. The sample before, with its time, when
-            this one is lost.
+        JointSample or None
+            `wheel_torque` is the present torque of the motors. None if the sample is lost.
 
         Raises
         ------
         ValueError
             As the wrapped plant.
         """
-        asked = clipped_torque(self.robot, wheel_torque)
+        torque = clipped_torque(self.robot, wheel_torque)
         dt = positive('dt', dt)
-        self._coming.append((self._settings.latency, asked))
+        self._coming.append((self._settings.latency, torque))
         readings = (max(1, round(dt * self._settings.sample_rate)) if self._quantum.any()
                     else 1)
         for _ in range(readings):
             sample = self._pass(dt / readings)
             self._read(sample, dt / readings)
         lost = self._settings.dropout > 0 and self._dropouts.uniform() < self._settings.dropout
-        if not lost:
-            self._sample = self._told(sample)
+        if lost:
+            return None
+        self._sample = self._measured(sample)
         return self._sample
 
     def sense(self) -> JointSample:
@@ -209,7 +208,7 @@ class SensedPlant:
         return self._plant.truth()
 
     def _pass(self, duration: float) -> JointSample:
-        """Advance the plant by `duration`, with each torque from its time on."""
+        """Advance the plant by `duration`; each delayed torque acts from its time on."""
         passed, sample = 0.0, None
         while duration - passed > INSTANT:
             while self._coming and self._coming[0][0] - passed <= INSTANT:
@@ -233,7 +232,7 @@ class SensedPlant:
         kernels.read_encoders(angle + self._offset, rate, self._quantum, shift, interval, z,
                               self._angle, self._rate, self._tracked)
 
-    def _told(self, sample: JointSample) -> JointSample:
+    def _measured(self, sample: JointSample) -> JointSample:
         """Return the last reading as a sample."""
         n = self.robot.count
         return JointSample(sample.time, self._angle[:n].copy(), self._rate[:n].copy(),

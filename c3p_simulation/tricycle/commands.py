@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-From a commanded speed and yaw rate, or none, to the joint rates that the tricycle shall have.
+Desired joint rates of the tricycle from commanded speed and yaw rate.
 
-What is desired here is not yet what the vehicle does: the closed chains allow three free rates of
-six, and the equations take the allowed ones nearest to these.
+The closed chains allow three of six rates; the vehicle takes the allowed rates nearest to the
+desired ones.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ Array = NDArray[np.float64]
 STEERING, DRIVE_1, CAMBER_2, DRIVE_2, CAMBER_3, DRIVE_3 = range(len(JOINTS))
 DRIVES, CAMBERS = [DRIVE_1, DRIVE_2, DRIVE_3], [CAMBER_2, CAMBER_3]
 
-# share of the steering limit that commands use: on rough ground the nearest allowed rates differ
-# from the desired ones, and the steering must not be pushed into its stop
+# fraction of the steering limit for commands: on rough ground the allowed rates differ from the
+# desired ones, and the steering must not reach its stop
 USABLE_STEERING = 0.95
 
-# what `Commands.source` says
+# values of `Commands.source`
 AUTODRIVE, COMMANDED, WAITING, STALE, REFUSED = (
     'autodrive', 'cmd_vel', 'waiting for cmd_vel', 'cmd_vel is stale', 'cmd_vel was refused')
 
@@ -34,25 +34,24 @@ def ackermann(model: PvcTricycle, speed: float, yaw_rate: float, steering: float
     """
     Return the joint rates for a twist of {P} as on flat ground, camber rates zero.
 
-    The steering moves towards ``φ* = atan(L ω/v)``; the wheels turn as the steering φ of now asks,
+    The steering moves towards ``φ* = atan(L ω/v)``; the wheels turn for the present steering φ,
     with κ = tan φ/L: ``v/cos φ`` in front, ``v (1 ∓ b κ)`` left and right, over R + ρ.
 
     Parameters
     ----------
     model : PvcTricycle
     speed, yaw_rate : float, m/s and rad/s
-        v along x and ω about z of {P}. Without speed only the steering turns: the vehicle cannot
+        v along x and ω about z of {P}. At zero speed only the steering moves: the vehicle cannot
         turn on the spot.
     steering : float, rad
-        φ, the angle now.
+        Present angle φ.
     period : float, s
-        After which the steering shall be there, as far as its rate limit allows.
+        Time to reach φ*, subject to the rate limit.
 
     Returns
     -------
     (6,) array, rad/s
-        In the order of `pvc_model.JOINTS`; all drives are slowed down together where one would
-        exceed its limit.
+        In the order of `pvc_model.JOINTS`; all drives are scaled together to their limit.
 
     Examples
     --------
@@ -62,12 +61,12 @@ def ackermann(model: PvcTricycle, speed: float, yaw_rate: float, steering: float
     """
     limit = USABLE_STEERING * model.steering_limit
     if speed == 0.0:
-        wanted = math.copysign(limit, yaw_rate) if yaw_rate else steering
+        target = math.copysign(limit, yaw_rate) if yaw_rate else steering
     else:
-        wanted = math.atan(model.wheelbase * yaw_rate / speed)
-    wanted = min(max(wanted, -limit), limit)
+        target = math.atan(model.wheelbase * yaw_rate / speed)
+    target = min(max(target, -limit), limit)
     rates = np.zeros(len(JOINTS))
-    rates[STEERING] = np.clip((wanted - steering) / period, -model.steering_rate_limit,
+    rates[STEERING] = np.clip((target - steering) / period, -model.steering_rate_limit,
                               model.steering_rate_limit)
     turn = model.half_track * math.tan(steering) / model.wheelbase
     drives = speed / model.outer_radius * np.array([1 / math.cos(steering), 1 - turn, 1 + turn])
@@ -77,18 +76,18 @@ def ackermann(model: PvcTricycle, speed: float, yaw_rate: float, steering: float
 
 class Commands:
     """
-    Remembers the newest command and says which joint rates are desired now.
+    Latest command and the desired joint rates.
 
     Parameters
     ----------
     model : PvcTricycle
     autodrive : bool
-        Drive with `drive_rate` on every wheel until the first command comes; else stand.
+        Drive every wheel at `drive_rate` until the first command; False waits at standstill.
     drive_rate : float, rad/s
     camber_gain : float, 1/s
-        k of the desired camber rates −k γ; the paper's vehicle has 0.
+        k of the desired camber rates −k γ; 0 in the paper.
     timeout : float, s
-        Age at which a command is no longer used.
+        Largest age of a command.
 
     Examples
     --------
@@ -111,19 +110,19 @@ class Commands:
         self._since, self._refused = -math.inf, False
 
     def forget(self) -> None:
-        """Drop the command, as at the start."""
+        """Drop the command, as after the start."""
         self._command, self._since, self._refused = None, -math.inf, False
 
     def command(self, speed: float, yaw_rate: float, now: float) -> None:
-        """Take a command at time `now`, s, whose values are finite."""
+        """Store a finite command at time `now`, s."""
         self._command, self._since, self._refused = (speed, yaw_rate), now, False
 
     def refuse(self) -> None:
-        """Take note that a command could not be used: the vehicle stops until one can."""
+        """Record a rejected command: the vehicle stops until the next valid one."""
         self._command, self._refused = (0.0, 0.0), True
 
     def source(self, now: float) -> str:
-        """Return where the desired rates come from: one of the texts above."""
+        """Return the source of the desired rates: one of the constants above."""
         if self._refused:
             return REFUSED
         if self._command is None:
@@ -137,11 +136,11 @@ class Commands:
         Parameters
         ----------
         joint : (6,) array, rad
-            The joint angles now, in the order of `pvc_model.JOINTS`.
+            Joint angles in the order of `pvc_model.JOINTS`.
         now : float, s
-            By the clock of `command`.
+            On the clock of `command`.
         period : float, s
-            For which the rates will be held.
+            Duration of the rates.
         """
         source, rates = self.source(now), np.zeros(len(JOINTS))
         if source == COMMANDED:
@@ -149,7 +148,7 @@ class Commands:
         elif source == AUTODRIVE:
             rates[DRIVES] = self.drive_rate
         if np.any(rates):
-            # a gain beyond one period's worth would overshoot
+            # a larger gain would overshoot within a period
             gain = min(self.camber_gain, 1.0 / period)
             rates[CAMBERS] = 0.0 - gain * joint[CAMBERS]
         return rates

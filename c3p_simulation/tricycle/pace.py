@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Time that goes on at a fixed rate, in a thread with an absolute deadline."""
+"""Fixed-rate thread with absolute deadlines."""
 
 from __future__ import annotations
 
@@ -7,64 +7,44 @@ import threading
 import time
 from collections.abc import Callable
 
-# delay after which time is let go instead of being made up for, s, and periods made up for in one
-# call, so that who waits for it to end waits for a moment only
+from c3p_simulation.worker import Worker
+
+# longest delay that is made up for, s, and most periods in one call, which bound its duration
 LONGEST_DELAY, MOST_PERIODS = 1.0, 100
 
 
-class Pace:
+class Pace(Worker):
     """
-    Calls `advance` once a period; after a delay once for all the periods that are due.
+    Calls `advance` once per period; after a delay, once for all due periods.
 
     Parameters
     ----------
     period : float, s
-        Of real time.
+        In real time.
     advance : callable
-        Takes the number of periods to move on by, and how many before them are let go.
+        Takes the number of periods to advance, and the number of skipped periods before them.
     alive : callable
-        Tells whether to go on.
+        Returns False to end.
 
     Attributes
     ----------
     overruns : int
-        Periods that were not begun in time.
+        Number of periods that started late.
     """
 
     def __init__(self, period: float, advance: Callable[[int, int], None],
                  alive: Callable[[], bool] = lambda: True) -> None:
-        """Do nothing yet."""
+        """Create the thread without starting it."""
+        super().__init__('pace', self._keep)
         self._period, self._advance, self._alive = period, advance, alive
-        self._over, self._failure = threading.Event(), None
-        self._thread = threading.Thread(target=self._keep, name='pace', daemon=True)
         self.overruns = 0
 
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End; what is under way finishes."""
-        self._over.set()
-        if self._thread.is_alive():
-            self._thread.join(timeout=2.0)
-
-    def check(self) -> None:
-        """Raise what `advance` raised, in the thread that asks."""
-        if self._failure is not None:
-            raise self._failure
-
-    def _keep(self) -> None:
+    def _keep(self, stopping: threading.Event) -> None:
         deadline = time.monotonic()
-        while not self._over.is_set() and self._alive():
+        while not stopping.is_set() and self._alive():
             missed = max(0, int((time.monotonic() - deadline) / self._period))
             made_up = min(missed, int(LONGEST_DELAY / self._period), MOST_PERIODS)
             self.overruns += missed
-            try:
-                self._advance(1 + made_up, missed - made_up)
-            except Exception as error:
-                # raised again by `check`: without this thread time stands still
-                self._failure = error
-                return
+            self._advance(1 + made_up, missed - made_up)
             deadline += (1 + missed) * self._period
-            self._over.wait(max(0.0, deadline - time.monotonic()))
+            stopping.wait(max(0.0, deadline - time.monotonic()))

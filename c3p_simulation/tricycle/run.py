@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tricycle on its ground, moved on period by period until the model ends."""
+"""Stepwise simulation of the tricycle on its ground until the model ends."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Array = NDArray[np.float64]
 
 class RoughGroundRun:
     """
-    A tricycle that rolls over a ground.
+    Simulation of a tricycle on a terrain.
 
     Parameters
     ----------
     model : PvcTricycle
     terrain : Terrain
     start : (3,) array_like
-        x, y, yaw of {P} in {G}, m and rad; height, roll and pitch are found.
+        x, y, yaw of {P} in {G}, m and rad; height, roll and pitch follow from contact.
     weights : (6,) array_like
-        What it costs to depart from the desired rate of each joint.
+        Weights of deviations from the desired joint rates.
 
     Attributes
     ----------
@@ -43,16 +43,16 @@ class RoughGroundRun:
     contact_point, wheel_center : (3, 3) array, m
         One row per wheel, in {G}.
     ended : str
-        Why the model cannot go on, with wheel, place and remedy; empty while it can.
+        Reason for the end of the model with wheel, place and remedy; empty before.
     distance : float, m
-        Way of the origin of {P}.
+        Path length of the origin of {P}.
     closure, largest_camber : float
         Largest closure error so far, m and rad together, and camber angle, rad.
 
     Raises
     ------
     ContactError
-        The wheels cannot all touch the ground at the start.
+        Not all wheels can touch the ground at the start.
     """
 
     def __init__(self, model: PvcTricycle, terrain: Terrain, start: ArrayLike = (0.0, 0.0, 0.0),
@@ -65,17 +65,17 @@ class RoughGroundRun:
         self.restart()
 
     def restart(self) -> None:
-        """Go back to the start."""
+        """Return to the start."""
         x, y, yaw = self._start
         self.state = place(self._vehicle, self.terrain, x, y, yaw).require()
         self.time, self.distance, self.ended = 0.0, 0.0, ''
         self.closure, self.largest_camber = 0.0, 0.0
         self._rest()
-        # a step of no motion says where contacts and wheel centres are
+        # a step without motion gives contacts and wheel centres
         self._take(self._run(np.zeros(len(JOINTS)), 1e-3))
 
     def advance(self, desired: Array, period: float) -> None:
-        """Move on by `period`, s, with desired joint rates (6,), unless the model has ended."""
+        """Advance by `period`, s, with desired joint rates (6,), unless the model has ended."""
         if self.ended:
             return
         before, began = self.state.position, self.time
@@ -85,18 +85,18 @@ class RoughGroundRun:
         self.distance += math.dist(before, self.state.position)
         if run.events:
             event, = run.events
-            # its clock began with this period
+            # time of the event counts from this period
             self.ended = event.text.replace(f't = {event.when:.6g} s',
                                             f't = {began + event.when:.2f} s')
             self._rest()
 
     def _run(self, desired: Array, period: float) -> Run:
-        # steps of the method may be shorter than the period, as the ground asks
+        # the adaptive method takes shorter steps on rough ground
         return simulate(self._vehicle, self.terrain, self.state, desired, period, step=period,
                         method='adaptive', weights=self._weights)
 
     def _take(self, run: Run) -> None:
-        """Take over the end of a run."""
+        """Adopt the final state of a run."""
         self.state = run.state(-1)
         self.joint_rates, self.twist = run.joint_rates[-1], run.platform_twist[-1]
         self.contact_point, self.wheel_center = run.contact_point[-1], run.wheel_center[-1]

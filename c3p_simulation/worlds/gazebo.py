@@ -2,14 +2,14 @@
 """
 Terrains for Gazebo: models and worlds whose ground is where it is in {G}.
 
-What is felt is a height map, what is seen a mesh through the same points. Read from the sources of
-gz-sim 8, gz-physics 7 and gz-common 5, and run on DART in gz-physics 5 (docs/gazebo.md):
+The collision is a height map, the visual a mesh through the same points. According to the sources
+of gz-sim 8, gz-physics 7 and gz-common 5, and to runs on DART in gz-physics 5 (docs/gazebo.md):
 
-- The physics leave out ``<pos>`` of a heightmap and take ``<pose>`` of the collision; pictures do
-  the reverse. So heights are in ``<pose>``, and the pictures have a mesh.
-- A heightmap of n samples has cells of size/n, not size/(n − 1): the size that is written is
-  larger by n/(n − 1).
-- 16 bits count, when the brightest pixel is white.
+- Physics ignore ``<pos>`` of a heightmap and use ``<pose>`` of the collision; rendering does the
+  reverse. So the offset is in ``<pose>``, and the visual is a mesh.
+- A heightmap of n samples has cells of size/n, not size/(n − 1): the written size is larger by
+  n/(n − 1).
+- All 16 bits are used if the brightest pixel is white.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from c3p_simulation.worlds.terrain_export import LEAST_RELIEF, Range, write_mesh
 GAZEBO_SIDES = tuple(2**n + 1 for n in range(4, 13))
 WHITE = 65535
 VERSION = '1.9'
-# DART takes the smaller coefficient of two bodies and Bullet their product: tyres of at most 1
+# DART uses the smaller coefficient of two bodies, Bullet their product: at 1, tyres of at most 1
 # keep their own
 GROUND_FRICTION = 1.0
 # step of the physics, s: that of MuJoCo's plant
 STEP = 1e-3
-# systems of gz-sim that a world has to name
+# required systems of gz-sim
 SYSTEMS = (('physics', 'Physics'), ('user-commands', 'UserCommands'),
            ('scene-broadcaster', 'SceneBroadcaster'), ('imu', 'Imu'))
 # colours of the ground and of the light
 GREY, LIGHT = '0.62 0.60 0.55 1', '0.9 0.9 0.9 1'
-# a level floor is a plane of this size where it is drawn, m
+# size of the visual of a level floor, m
 PLANE_SIZE = 100.0
 
 
@@ -50,7 +50,7 @@ def write_gazebo(terrain: Terrain, folder: str | Path, x_range: Range, y_range: 
     ----------
     terrain : Terrain
     folder : str or Path
-        Made if it is not there; its name is the name of the model.
+        Created if missing; its name is the name of the model.
     x_range, y_range : (float, float), m
         From, to.
     side : int
@@ -82,19 +82,19 @@ def write_gazebo(terrain: Terrain, folder: str | Path, x_range: Range, y_range: 
 def write_world(path: str | Path, terrain: Terrain | None = None, x_range: Range = (-6.4, 6.4),
                 y_range: Range = (-6.4, 6.4), side: int = 65, comment: str = '') -> Path:
     """
-    Write a world of Gazebo Harmonic or later with one ground, the sun and the systems it needs.
+    Write a world of Gazebo Harmonic or later with one ground, the sun and its systems.
 
     Parameters
     ----------
     path : str or Path
-        An ``.sdf`` file, whose name is the name of the world. PNG and mesh of a terrain come into
-        a folder of that name beside it.
+        An ``.sdf`` file named as the world. PNG and mesh of a terrain are in a folder of that name
+        beside it.
     terrain : Terrain, optional
-        Else a level floor without end.
+        Default: an infinite level floor.
     x_range, y_range, side
         As for `write_gazebo`.
     comment : str
-        What the file says of itself.
+        Comment in the first lines.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def write_world(path: str | Path, terrain: Terrain | None = None, x_range: Range
 
 def _rough_ground(terrain: Terrain, folder: Path, uri: str, name: str,
                   ranges: tuple[Range, Range], side: int) -> ElementTree.Element:
-    """Write picture and mesh of a terrain into a folder; return the model that they are."""
+    """Write image and mesh of a terrain into a folder; return its model."""
     from PIL import Image
 
     if side not in GAZEBO_SIDES:
@@ -138,9 +138,9 @@ def _rough_ground(terrain: Terrain, folder: Path, uri: str, name: str,
     x, y, heights = height_grid(terrain, *ranges, (side, side))
     folder.mkdir(parents=True, exist_ok=True)
     relief = max(float(np.ptp(heights)), LEAST_RELIEF)
-    # from above, because the highest point has to be white
+    # the highest point must be white
     low = float(heights.max()) - relief
-    # the top row of the picture is the largest y
+    # the top row of the image is the largest y
     levels = np.round((heights - low) / relief * WHITE).astype(np.uint16).T[::-1]
     Image.fromarray(np.ascontiguousarray(levels)).save(folder / 'heights.png')
     lengths = x[-1] - x[0], y[-1] - y[0]
@@ -164,21 +164,21 @@ def _level_ground() -> ElementTree.Element:
     return _ground('ground', *shapes)
 
 
-def _ground(name: str, felt: ElementTree.Element, seen: ElementTree.Element,
+def _ground(name: str, shape: ElementTree.Element, visible: ElementTree.Element,
             pose: str = '0 0 0 0 0 0') -> ElementTree.Element:
-    """Return a static model of what is felt, at `pose`, and what is seen, at the origin."""
+    """Return a static model of a collision at `pose` and a visual at the origin."""
     model = ElementTree.Element('model', name=name)
     ElementTree.SubElement(model, 'static').text = 'true'
     link = ElementTree.SubElement(model, 'link', name='ground')
     collision = ElementTree.SubElement(link, 'collision', name='collision')
     ElementTree.SubElement(collision, 'pose').text = pose
-    ElementTree.SubElement(collision, 'geometry').append(felt)
+    ElementTree.SubElement(collision, 'geometry').append(shape)
     surface = ElementTree.SubElement(collision, 'surface')
     friction = ElementTree.SubElement(ElementTree.SubElement(surface, 'friction'), 'ode')
     for tag in ('mu', 'mu2'):
         ElementTree.SubElement(friction, tag).text = xml_numbers(GROUND_FRICTION)
     visual = ElementTree.SubElement(link, 'visual', name='visual')
-    ElementTree.SubElement(visual, 'geometry').append(seen)
+    ElementTree.SubElement(visual, 'geometry').append(visible)
     material = ElementTree.SubElement(visual, 'material')
     for tag in ('ambient', 'diffuse'):
         ElementTree.SubElement(material, tag).text = GREY

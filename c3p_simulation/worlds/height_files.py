@@ -14,22 +14,22 @@ import numpy as np
 from c3p_kinematics.terrain import MOST_POINTS, TerrainError
 
 IMAGES = ('.png', '.tif', '.tiff')
-# what an image may be, whatever its suffix says: other decoders are not tried
+# accepted formats of images, independent of the suffix
 FORMATS = ('PNG', 'TIFF')
-# GeoTIFF: width and height of a pixel in m; GDAL: the value that stands for a hole
+# GeoTIFF: width and height of a pixel in m; GDAL: value of missing data
 PIXEL_SCALE_TAG, NO_DATA_TAG = 33550, 42113
 
 
 class GriddedHeights(NamedTuple):
     """
-    What a file of heights says.
+    Contents of a file of heights.
 
     Attributes
     ----------
     heights : (m, n) array
-        First index along x, second along y; in m, but of a PNG the share 0 … 1 of full white.
+        First index along x, second along y; in m, of a PNG 0 … 1 from black to white.
     spacing : (float, float) or None, m
-        None where the file does not say.
+        None where the file has none.
     """
 
     heights: np.ndarray
@@ -43,16 +43,15 @@ def read_heights(path: str | Path) -> GriddedHeights:
     Parameters
     ----------
     path : str or Path
-        An array file has the first index along x; an ``.npz`` has the arrays `heights` and, if
-        it wants, `spacing`. An image has +y at the top and +x to the right. A TIFF has one band
-        of numbers in m, a spacing where it has a ModelPixelScaleTag, and holes (nan) where it
-        has the value of its GDAL no-data tag.
+        An array has the first index along x; an ``.npz`` has the arrays `heights` and, optionally,
+        `spacing`. An image has +y at the top and +x to the right. A TIFF has one band of heights
+        in m, the spacing of its ModelPixelScaleTag, and nan at the value of its GDAL no-data tag.
 
     Raises
     ------
     TerrainError
-        A file that is not there or not readable, another suffix, values that are not real
-        numbers, a picture in colour, more than 4 million points.
+        A missing or unreadable file, another suffix, values that are not real numbers, a colour
+        image, more than 4 million points.
     """
     path = Path(path)
     readers = {'.npy': _read_array, '.npz': _read_archive, **dict.fromkeys(IMAGES, _read_image)}
@@ -62,7 +61,7 @@ def read_heights(path: str | Path) -> GriddedHeights:
         found = readers[path.suffix.lower()](path)
     except TerrainError:
         raise
-    # a damaged file shows itself by whatever its bytes happen to mean
+    # damaged files raise any exception
     except Exception as error:
         raise TerrainError(f'{path}: cannot be read as a grid of heights: '
                            f'{" ".join(f"{error}".split())[:200] or type(error).__name__}'
@@ -90,7 +89,7 @@ def _read_archive(path: Path) -> GriddedHeights:
 
 
 def _array(path: Path, file: IO[bytes]) -> np.ndarray:
-    """Return the array in a file of NumPy's format; its size is known before it is read."""
+    """Return the array of a NumPy file; its size is checked before reading."""
     version = np.lib.format.read_magic(file)
     read_header = {(1, 0): np.lib.format.read_array_header_1_0,
                    (2, 0): np.lib.format.read_array_header_2_0}.get(version)
@@ -109,18 +108,18 @@ def _array(path: Path, file: IO[bytes]) -> np.ndarray:
 
 
 def _check_count(path: Path, shape: tuple[int, ...]) -> None:
-    """Refuse a grid of more points than are drawn."""
+    """Reject a grid of more than MOST_POINTS."""
     if math.prod(shape) > MOST_POINTS:
         raise TerrainError(f'{path}: a grid of {" × ".join(map(str, shape))}, at most '
                            f'{MOST_POINTS} points are read; cut or thin it out')
 
 
 def _read_image(path: Path) -> GriddedHeights:
-    # comes with matplotlib, and is imported only by those who have pictures
+    # a dependency of matplotlib, imported for images only
     from PIL import Image
 
     with warnings.catch_warnings():
-        # the size stands in front and is checked here; Pillow's own limit is of gigabytes
+        # the size is checked here; the limit of Pillow is gigabytes
         warnings.simplefilter('ignore')
         with Image.open(path, formats=FORMATS) as image:
             _check_count(path, image.size)
@@ -128,14 +127,14 @@ def _read_image(path: Path) -> GriddedHeights:
             tags = dict(getattr(image, 'tag_v2', {}))
     if len(bands) != 1 or mode == 'P':
         raise TerrainError(f'{path}: has the bands {", ".join(bands)} ({mode}); heights need one '
-                           'grey band: convert the picture to greyscale')
+                           'grey band: convert the image to greyscale')
     values = pixels.astype(float)
     if path.suffix.lower() == '.png':
-        # what Pillow gives neither as bits nor as bytes had 16 bits
+        # neither bool nor 8 bits: 16 bits
         values /= {np.bool_: 1.0, np.uint8: 255.0}.get(pixels.dtype.type, 65535.0)
     if NO_DATA_TAG in tags:
         hole = float(str(tags[NO_DATA_TAG]).strip(' \0'))
-        # written with more digits than single precision keeps
+        # the tag is text with more digits than single precision
         kind = pixels.dtype if pixels.dtype.kind == 'f' else float
         values[pixels == np.array(hole).astype(kind)] = np.nan
     spacing = tags.get(PIXEL_SCALE_TAG)

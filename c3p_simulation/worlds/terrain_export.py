@@ -35,7 +35,7 @@ def write_mesh(terrain: Terrain, path: str | Path, x_range: Range, y_range: Rang
     ----------
     terrain : Terrain
     path : str or Path
-        Its suffix says which; RViz and MuJoCo read both.
+        The suffix selects the format; RViz and MuJoCo read both.
     x_range, y_range : (float, float), m
         From, to.
     spacing : float, m
@@ -181,7 +181,7 @@ def write_mujoco(terrain: Terrain, path: str | Path, x_range: Range, y_range: Ra
 
 
 def xml_numbers(*values: float) -> str:
-    """Return numbers as XML wants them; the last bits of sines differ between processors."""
+    """Return numbers as XML text, rounded because sines differ in the last bits by processor."""
     return ' '.join(repr(float(f'{value:.{DIGITS}g}')) for value in values)
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Terrains from files: descriptions in YAML, and grounds through the heights of a file.
+Terrains from files: YAML descriptions and height maps.
 
 ``load_terrain('plateau')`` reads ``terrains/plateau.yaml``. A file has a `kind` and the fields of
 that kind; lengths are in m, angles in rad or written ``!degrees 20``:
@@ -61,16 +61,16 @@ def load_height_map(path: str | Path, spacing: ArrayLike | None = None,
                     height_range: tuple[float, float] | None = None, degree: int = 3,
                     margin: int = 10) -> HeightMap:
     """
-    Return the ground through the heights of a file.
+    Return the terrain through the heights of a file.
 
     Parameters
     ----------
     path : str or Path
         As for `read_heights`.
     spacing : float or (float, float), m, optional
-        Needed unless the file says it.
+        Required unless the file has it.
     origin : (float, float), m
-        Where the first height is: of an image the pixel at the lower left.
+        Place of the first height; of an image the lower left pixel.
     height_range : (float, float), m, optional
         Heights of black and of white; needed for a PNG.
     degree, margin : int
@@ -79,18 +79,17 @@ def load_height_map(path: str | Path, spacing: ArrayLike | None = None,
     Raises
     ------
     TerrainError
-        As `read_heights` and HeightMap, with the name of the file; also for what is missing.
+        As `read_heights` and HeightMap, with the name of the file; a missing argument.
     """
     path = Path(path)
     heights, known = read_heights(path)
     spacing = known if spacing is None else spacing
     if spacing is None:
-        raise TerrainError(f'{path}: the file does not say how far its points are apart; give '
-                           'spacing in m')
+        raise TerrainError(f'{path}: the file has no spacing of its points; set spacing in m')
     if path.suffix.lower() == '.png':
         if height_range is None:
-            raise TerrainError(f'{path}: a PNG has shares of white; give height_range, the '
-                               'heights of black and white in m')
+            raise TerrainError(f'{path}: a PNG has grey values; set height_range, the heights of '
+                               'black and white in m')
         low, high = (float(height) for height in height_range)
         heights = low + (high - low) * heights
     elif height_range is not None:
@@ -114,7 +113,7 @@ def load_terrain(name_or_path: str | Path) -> Terrain:
     Raises
     ------
     TerrainError
-        A name or file that is not there, an unknown kind or field, a value that cannot be.
+        A missing file or unknown name, an unknown kind or field, an invalid value.
 
     Examples
     --------
@@ -129,9 +128,8 @@ def load_terrain(name_or_path: str | Path) -> Terrain:
     kind = fields.pop('kind', None) if isinstance(fields, dict) else fields
     if not isinstance(kind, str) or kind not in KINDS:
         raise TerrainError(f'{path}: kind = {brief(kind)}: it must be one of {", ".join(KINDS)}')
-    ways = KINDS[kind]
-    # a kind that can be given in two ways: the one with more of the given fields
-    build, known = max(ways, key=lambda way: len(set(fields) & set(way[1])))
+    # of two forms of a kind, the one with more of the given fields
+    build, known = max(KINDS[kind], key=lambda form: len(set(fields) & set(form[1])))
     for field in fields:
         if field not in known:
             word = brief(field)[1:-1] if isinstance(field, str) else brief(field)
@@ -144,11 +142,11 @@ def load_terrain(name_or_path: str | Path) -> Terrain:
     except TerrainError as error:
         text = str(error)
         raise TerrainError(text if str(path) in text else f'{path}: {text}') from None
-    # values of whatever type YAML has, where numbers are expected
+    # YAML values of any type where numbers are expected
     except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError,
             MemoryError) as error:
-        said = ' '.join(f'{error}'.split())[:200]
-        raise TerrainError(f'{path}: {said}; the fields are {", ".join(known)}') from error
+        text = ' '.join(f'{error}'.split())[:200]
+        raise TerrainError(f'{path}: {text}; the fields are {", ".join(known)}') from error
 
 
 def _terrain_file(name_or_path: str | Path) -> Path:
@@ -186,7 +184,7 @@ def _plateau(path: Path, fields: dict[str, Any]) -> Plateau:
 
 
 Builder = Callable[[Path, dict[str, Any]], Terrain]
-# per kind: how it is built and which fields it takes, for each way in which it can be given
+# per kind and form: builder and fields
 KINDS: dict[str, tuple[tuple[Builder, tuple[str, ...]], ...]] = {
     'flat': ((lambda path, fields: Flat(fields.get('height', 0.0)), ('height',)),),
     'incline': ((lambda path, fields: Incline(**fields), ('slope', 'direction')),),

@@ -47,28 +47,28 @@ def test_every_experiment_of_the_papers_and_of_ours_is_there():
 
 
 def test_the_line_leaves_the_singular_start_and_its_figures_are_those_of_its_log(line):
-    figures, log = line.figures, line.runs[0].log
-    assert figures.keys() >= KEYS and figures['reached'] and figures['stands']
+    metrics, log = line.metrics, line.runs[0].log
+    assert metrics.keys() >= KEYS and metrics['reached'] and metrics['stands']
     # from exactly singular: all angles 0, the goal along X
     assert np.all(log.joints.steering[0] == 0.0)
-    # figures again, by hand
+    # metrics again, by hand
     truth = log.ground_truth.pose
     last = truth[-1, :2] - (4.0, 0.0)
-    assert figures['ground_truth_final_error_m'] == pytest.approx(np.hypot(*last))
-    before = log.odom.time <= figures['time_s']
-    assert figures['ground_truth_path_error_max_m'] == pytest.approx(
+    assert metrics['ground_truth_final_error_m'] == pytest.approx(np.hypot(*last))
+    before = log.odom.time <= metrics['time_s']
+    assert metrics['ground_truth_path_error_max_m'] == pytest.approx(
         distance_to_segment(truth[before, :2], (0.0, 0.0), (4.0, 0.0)).max())
     # casters that roll along X: |sin(θ_s + φ)| = 1; asked twists differ from X by little
     off = np.degrees(np.arccos(np.abs(np.sin(log.joints.steering + truth[:, 2:3]))))
     last_off = log.odom.time[(off > 10.0).any(axis=1) & before].max()
-    assert figures['align_time_s'] == pytest.approx(last_off, abs=0.25)
+    assert metrics['align_time_s'] == pytest.approx(last_off, abs=0.25)
 
 
 def test_the_line_meets_its_bars_on_the_analytic_plant(line):
     wanted = {row.key: row.bar for row in EXPERIMENTS['line'].rows if row.bar}
     assert len(wanted) == 6
     for key, bar in wanted.items():
-        assert line.figures[key] <= bar, key
+        assert line.metrics[key] <= bar, key
 
 
 def test_experiments_repeat_to_the_last_bit(line):
@@ -79,13 +79,13 @@ def test_experiments_repeat_to_the_last_bit(line):
 
 def test_the_triangle_stops_at_each_corner_and_closes():
     found = outcome('triangle')
-    figures = found.figures
-    assert figures['reached'] and len(figures['legs']) == 3
-    assert figures['length_m'] == pytest.approx(3.5 + 3.0 + np.hypot(3.0, 3.5))
-    assert figures['ground_truth_final_error_m'] <= 0.02
-    assert figures['ground_truth_path_error_max_m'] <= 0.03
-    assert figures['ground_truth_path_error_max_m'] == max(
-        leg['ground_truth_path_error_max_m'] for leg in figures['legs'])
+    metrics = found.metrics
+    assert metrics['reached'] and len(metrics['legs']) == 3
+    assert metrics['length_m'] == pytest.approx(3.5 + 3.0 + np.hypot(3.0, 3.5))
+    assert metrics['ground_truth_final_error_m'] <= 0.02
+    assert metrics['ground_truth_path_error_max_m'] <= 0.03
+    assert metrics['ground_truth_path_error_max_m'] == max(
+        leg['ground_truth_path_error_max_m'] for leg in metrics['legs'])
     # the papers' angles: 0 on leg 1, −90° on leg 2; on leg 3 along (−3, −3.5) modulo 180°
     log, times = found.runs[0].log, found.runs[0].facts['times']
     middle = [np.searchsorted(log.odom.time, t) for t in
@@ -99,11 +99,11 @@ def test_the_triangle_stops_at_each_corner_and_closes():
 def test_a_small_eight_is_driven_and_measured_against_its_rings(monkeypatch):
     for name, value in (('EIGHT_RADIUS', 0.4), ('EIGHT_RATE', 0.75)):
         monkeypatch.setattr(experiment_velocities, name, value)
-    figures = outcome('figure_eight').figures
-    assert figures['reached'] and figures.keys() >= KEYS
-    assert figures['length_m'] == pytest.approx(4.0 * np.pi * 0.4, rel=0.01)
-    assert figures['ground_truth_ring_error_max_m'] <= 0.02
-    assert 'crossing_align_time_s' in figures
+    metrics = outcome('figure_eight').metrics
+    assert metrics['reached'] and metrics.keys() >= KEYS
+    assert metrics['length_m'] == pytest.approx(4.0 * np.pi * 0.4, rel=0.01)
+    assert metrics['ground_truth_ring_error_max_m'] <= 0.02
+    assert 'crossing_align_time_s' in metrics
 
 
 def test_a_controller_without_paths_is_given_the_velocities_of_the_eight(monkeypatch):
@@ -120,40 +120,40 @@ def test_all_casters_flip_by_half_a_turn_as_in_the_paper():
     turned = np.degrees(np.ptp(found.runs[0].log.joints.steering[[0, -1]], axis=0))
     # the robot may have yawed a little meanwhile
     np.testing.assert_allclose(turned, 180.0, atol=10.0)
-    assert found.figures['reached'] and found.figures['align_time_s'] <= 0.6
-    assert found.figures['ground_truth_path_error_max_m'] <= 0.01
-    assert found.figures['final_error_m'] is None
+    assert found.metrics['reached'] and found.metrics['align_time_s'] <= 0.6
+    assert found.metrics['ground_truth_path_error_max_m'] <= 0.01
+    assert found.metrics['final_error_m'] is None
 
 
 def test_the_ramps_end_with_trailing_casters_at_the_asked_speed():
     ramp = outcome('ramp_x')
     # the mean of the last of 15 s on the way to 0.14 m/s
-    assert ramp.figures['reached']
-    assert ramp.figures['final_speed_mps'] == pytest.approx(0.14 * 14.5 / 15.0, rel=0.05)
+    assert ramp.metrics['reached']
+    assert ramp.metrics['final_speed_mps'] == pytest.approx(0.14 * 14.5 / 15.0, rel=0.05)
     both = outcome('ramp_y')
-    assert both.figures['reached'] and len(both.runs) == len(both.figures['cases']) == 2
+    assert both.metrics['reached'] and len(both.runs) == len(both.metrics['cases']) == 2
     # casters that trail already have nothing to do
-    assert both.figures['cases'][0]['align_time_s'] == 0.0 < both.figures['align_time_s']
+    assert both.metrics['cases'][0]['align_time_s'] == 0.0 < both.metrics['align_time_s']
     assert both.runs[1].log.joints.steering[0] == pytest.approx(np.radians([45, -45, 90]),
                                                                 abs=2e-3)
 
 
 @pytest.mark.parametrize('name', ['spin', 'sideways', 'goal_behind', 'pushes'])
 def test_our_drives_reach_their_goals(name):
-    figures = outcome(name).figures
-    assert figures.keys() >= KEYS and figures['reached']
-    assert figures['ground_truth_final_error_m'] <= 0.01
+    metrics = outcome(name).metrics
+    assert metrics.keys() >= KEYS and metrics['reached']
+    assert metrics['ground_truth_final_error_m'] <= 0.01
     # a push of 40 N for 0.2 s is 8 N·s on 37 kg: 22 cm/s that have to be taken out
-    assert figures['ground_truth_path_error_max_m'] <= (0.10 if name == 'pushes' else 0.03)
+    assert metrics['ground_truth_path_error_max_m'] <= (0.10 if name == 'pushes' else 0.03)
 
 
 def test_many_starts_are_drawn_by_seed_and_drawn_on_one_page(monkeypatch, tmp_path):
     monkeypatch.setattr(experiment_goals, 'DRIVES', 3)
-    figures = run_experiment('steerings', Conditions(seed=3), tmp_path)
-    assert figures['reached'] and len(figures['drives']) == 3
+    metrics = run_experiment('steerings', Conditions(seed=3), tmp_path)
+    assert metrics['reached'] and len(metrics['drives']) == 3
     starts = np.random.default_rng(3).uniform(-np.pi, np.pi, (3, 3))
-    np.testing.assert_array_equal([d['start_steering_rad'] for d in figures['drives']], starts)
-    goals = np.array([d['goal_pose'][:2] for d in figures['drives']])
+    np.testing.assert_array_equal([d['start_steering_rad'] for d in metrics['drives']], starts)
+    goals = np.array([d['goal_pose'][:2] for d in metrics['drives']])
     np.testing.assert_allclose(np.hypot(*goals.T), 2.0)
     assert (tmp_path / 'steerings.png').is_file()
 
@@ -197,9 +197,9 @@ def test_the_command_writes_page_table_and_figures(quick, tmp_path, capsys):
     quick['line'] = replace(quick['line'], page=EXPERIMENTS['line'].page)
     code = main(['experiment', 'line', '--out', str(tmp_path), '--json', str(tmp_path / 'a.json')])
     assert code == 0
-    figures = json.loads((tmp_path / 'a.json').read_text())
-    assert figures.keys() >= KEYS | {'experiment', 'conditions', 'table', 'files'}
-    assert figures['conditions']['controller'] == 'mpc'
+    metrics = json.loads((tmp_path / 'a.json').read_text())
+    assert metrics.keys() >= KEYS | {'experiment', 'conditions', 'table', 'files'}
+    assert metrics['conditions']['controller'] == 'mpc'
     assert 'casters aligned after [s]' in capsys.readouterr().out
     assert '| casters aligned after [s] | about 2 |' in (tmp_path / 'line.md').read_text()
     picture = imread(tmp_path / 'line.png')
@@ -210,15 +210,15 @@ def test_the_command_writes_page_table_and_figures(quick, tmp_path, capsys):
 
 def test_all_writes_an_index_and_one_json(quick, tmp_path, capsys):
     assert main(['experiment', 'all', '--out', str(tmp_path), '--json', '-']) == 0
-    figures = json.loads(capsys.readouterr().out)
-    assert figures['reached'] and list(figures['experiments']) == ['line', 'second']
+    metrics = json.loads(capsys.readouterr().out)
+    assert metrics['reached'] and list(metrics['experiments']) == ['line', 'second']
     index = (tmp_path / 'index.md').read_text()
     assert '| [second](second.md) | c3p | paper I, Fig. 9 | reached |' in index
     assert index.count('| final error, true [cm] |') == 2
 
 
 def test_a_missed_goal_is_the_exit_code(quick, line, tmp_path, monkeypatch):
-    missed = replace(line, figures={**line.figures, 'reached': False})
+    missed = replace(line, metrics={**line.metrics, 'reached': False})
     monkeypatch.setitem(quick, 'line', replace(quick['line'], run=lambda bench: missed))
     assert main(['experiment', 'line', '--out', str(tmp_path)]) == 1
     assert 'Goal MISSED' in (tmp_path / 'line.md').read_text()

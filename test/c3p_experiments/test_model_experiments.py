@@ -7,8 +7,7 @@ import pytest
 
 from c3p_bringup.cli.main import main
 from c3p_experiments import catalogue, models
-from c3p_experiments.loop.model_options import ModelOptions
-from c3p_experiments.loop.outcome import Row
+from c3p_experiments.loop.outcome import ModelOptions, Row
 from c3p_experiments.loop.report import (
     MET,
     MISSED,
@@ -33,12 +32,12 @@ def asked(monkeypatch):
     def run(out, options, progress):
         calls.append(options)
         progress(1.0)
-        figures = {'experiment': 'pendulum', 'title': 'Pendulum', 'source': 'ours',
+        metrics = {'experiment': 'pendulum', 'title': 'Pendulum', 'source': 'ours',
                    'conditions': {'robot': 'bob', 'duration': 2.5}, 'reached': options.seed != 7,
                    'error': 3e-12, 'speed': 1200.0}
-        figures['table'] = table_rows(ROWS, figures)
-        figures['files'] = {'table': str(write_report(model, figures, out / 'pendulum'))}
-        return figures
+        metrics['table'] = table_rows(ROWS, metrics)
+        metrics['files'] = {'table': str(write_report(model, metrics, out / 'pendulum'))}
+        return metrics
 
     model = ModelExperiment('pendulum', 'Pendulum', 'ours', run, ('seed', 'film'))
     monkeypatch.setattr(models, 'MODELS', {'pendulum': model})
@@ -58,17 +57,17 @@ def test_models_are_registered_beside_the_drives_and_listed(capsys):
 
 
 @pytest.mark.parametrize(('arguments', 'text'), [
-    (['hill', '--plant', 'mujoco'], 'experiment hill: --plant means nothing'),
-    (['hill', '--seed', '3'], 'its options: --robot, --duration, --film'),
+    (['hill', '--plant', 'mujoco'], 'experiment hill does not support --plant'),
+    (['hill', '--seed', '3'], 'supported: --robot, --duration, --film'),
     (['random_terrain', '--friction', '0.4', '--counts', '0', '0'],
-     '--friction, --counts mean nothing'),
-    (['agv', '--film'], 'experiment agv: --film means nothing'),
+     'does not support --friction, --counts'),
+    (['agv', '--film'], 'experiment agv does not support --film'),
     (['line', '--film'], 'experiment line: --film is for'),
     (['line', '--duration', '4'], '--duration is for'),
     (['hills'], 'experiment hills: must be one of'),
     (['hill', '--duration', '0'], 'must be a number greater than zero'),
     (['hill', '--robot', 'c3p'], 'pvc_tricycle')])
-def test_what_means_nothing_is_refused_before_anything_is_done(arguments, text, tmp_path, capsys):
+def test_unsupported_options_are_rejected_before_any_run(arguments, text, tmp_path, capsys):
     try:
         code = main(['experiment', *arguments, '--out', str(tmp_path)])
     except SystemExit as end:
@@ -96,8 +95,8 @@ def test_all_does_the_models_too_and_keeps_options_of_the_loop_for_the_others(
         asked, tmp_path, capsys):
     assert main(['experiment', 'all', '--controller', 'paper', '--robot', 'c3p', '--out',
                  str(tmp_path), '--json', '-']) == 0
-    figures = json.loads(capsys.readouterr().out)
-    assert list(figures['experiments']) == ['pendulum']
+    metrics = json.loads(capsys.readouterr().out)
+    assert list(metrics['experiments']) == ['pendulum']
     assert '| [pendulum](pendulum.md) | bob | ours | reached |' in (
         tmp_path / 'index.md').read_text()
 
@@ -109,12 +108,12 @@ def test_a_bar_may_be_there_to_be_exceeded(speed, verdict):
     assert f'| ≥ 1000 | ≥ 5000 | {speed:.0f} | {verdict} |' in markdown_table([row])
 
 
-def test_conditions_of_a_model_are_said_by_their_names():
+def test_conditions_of_a_model_are_shown_by_name():
     text = conditions_text({'robot': 'agv', 'caster_start': 0.25})
     assert text == 'robot agv, caster start 0.25'
 
 
-def test_the_agv_is_done_by_its_name_with_the_robot_that_is_asked_for(tmp_path, monkeypatch):
+def test_the_agv_runs_by_its_name_with_the_given_robot(tmp_path, monkeypatch):
     monkeypatch.setattr(models.agv, 'run_agv', lambda out, robot: {
         'out': out, 'robot': robot, 'files': [], 'reached': True})
     for asked, robot in ((None, 'agv'), ('mine.yaml', 'mine.yaml')):
@@ -122,15 +121,15 @@ def test_the_agv_is_done_by_its_name_with_the_robot_that_is_asked_for(tmp_path, 
         assert (found['out'], found['robot']) == (tmp_path / 'new', robot)
 
 
-def test_what_a_model_does_not_say_itself_is_added(asked, tmp_path, monkeypatch, capsys):
+def test_missing_metrics_of_a_model_are_added(asked, tmp_path, monkeypatch, capsys):
     model = ModelExperiment('swing', 'A swing', 'ours', lambda out, options, progress: {
         'error': 2e-11, 'speed': 6000.0, 'reached': True, 'files': ['a.png', 'a.pdf']}, rows=ROWS)
     monkeypatch.setitem(models.MODELS, 'swing', model)
     assert main(['experiment', 'swing', '--out', str(tmp_path), '--json', '-']) == 0
-    figures = json.loads(capsys.readouterr().out)
-    assert (figures['experiment'], figures['title']) == ('swing', 'A swing')
-    assert [row['verdict'] for row in figures['table']] == [MISSED, STRETCH]
-    assert figures['files'] == {'picture': 'a.png', 'picture_pdf': 'a.pdf',
+    metrics = json.loads(capsys.readouterr().out)
+    assert (metrics['experiment'], metrics['title']) == ('swing', 'A swing')
+    assert [row['verdict'] for row in metrics['table']] == [MISSED, STRETCH]
+    assert metrics['files'] == {'picture': 'a.png', 'picture_pdf': 'a.pdf',
                                 'table': str(tmp_path / 'swing.md')}
     assert 'ours. as printed. Goal reached.' in (tmp_path / 'swing.md').read_text()
     assert main(['experiment', 'all', '--out', str(tmp_path)]) == 0

@@ -6,6 +6,7 @@ import pytest
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
+from nav_msgs.msg import Odometry  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 
 from c3p_controller import position_controller_node as position  # noqa: E402
@@ -49,7 +50,7 @@ class HandRobot:
         for module in (suite, simulation, velocity):
             monkeypatch.setattr(module, 'time', self.clock)
         # its thread would look at the clock on the wall
-        monkeypatch.setattr(simulation.SimulationNode, '_start_thread', lambda node: None)
+        monkeypatch.setattr(simulation.Worker, 'start', lambda worker: None)
         self.nodes = {}
         for name, kind, values in (
                 ('simulation', simulation.SimulationNode, {}),
@@ -91,8 +92,8 @@ class HandRobot:
                          ('velocity', '_on_joints', self._read(simulation.JointState, message))]
 
     def _odometry(self, message):
-        self.carried += [('velocity', '_on_odom', self._read(simulation.Odometry, message)),
-                         ('position', '_on_odom', self._read(simulation.Odometry, message))]
+        self.carried += [('velocity', '_on_odom', self._read(Odometry, message)),
+                         ('position', '_on_odom', self._read(Odometry, message))]
 
     def _effort(self, message):
         self.carried.append(('simulation', '_on_effort',
@@ -169,7 +170,7 @@ def test_a_clock_that_is_set_locks_and_the_drive_goes_on(robot, step):
     robot.run(5.0)
     assert robot.life.held
     assert robot.pose[:2] == pytest.approx([1.5, 0.0], abs=0.02)
-    # the odometry knows of every metre: what moved during the lock, too
+    # the odometry includes the motion during the lock
     sensed = robot.nodes['kinematics']._odometry.pose
     assert sensed == pytest.approx(robot.pose, abs=0.01)
 

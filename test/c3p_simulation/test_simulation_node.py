@@ -55,7 +55,7 @@ def test_late_cycles_are_counted_and_made_up_for(bench):
     node.plant.step = lambda *a: bench.pause(0.012) or slow(*a)
     bench.run(0.3)
     node.plant.step = slow
-    bench.wait_for(lambda: node.overruns >= 10, 'overruns')
+    bench.wait_for(lambda: node.pace.overruns >= 10, 'overruns')
     bench.wait_for(lambda: int(bench.value('simulation', 'overruns') or 0) >= 10, 'the figure')
 
 

@@ -15,7 +15,7 @@ from c3p_experiments.auchter_moore import experiments as rough_experiments
 from c3p_experiments.auchter_moore import pages as rough_pages
 from c3p_experiments.auchter_moore.experiments import HILL, RANDOM, Case, drive, rows, together
 from c3p_experiments.auchter_moore.measures import least_slip
-from c3p_experiments.loop.model_options import ModelOptions
+from c3p_experiments.loop.outcome import ModelOptions
 from c3p_kinematics.closed_chain_vehicle import Event
 from c3p_kinematics.terrain import Flat
 from c3p_simulation.worlds.terrain_files import load_terrain

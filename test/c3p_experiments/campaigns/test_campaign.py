@@ -49,10 +49,10 @@ def whole(tmp_path_factory):
 def test_a_row_tells_what_was_drawn_and_what_came_of_it(whole):
     row = whole.rows[3]
     log = simulate(SPEC, 3).outcome.runs[0].log
-    figures = drive_metrics(log, draw(SPEC, 3).described, SPEC.goal, 0.05, 0.15)
+    metrics = drive_metrics(log, draw(SPEC, 3).described, SPEC.goal, 0.05, 0.15)
     assert row['index'] == 3 and not row['reached']
     assert draw(SPEC, 3).parameters().items() <= row.items()
-    assert row['ground_truth_final_error_m'] == figures['ground_truth_final_error_m'] > 0.1
+    assert row['ground_truth_final_error_m'] == metrics['ground_truth_final_error_m'] > 0.1
     assert row['failure'].startswith('missed: ends ') and row['solve_ms_p99'] > 0
     assert set(whole.parameters) < set(row) and row['elapsed_s'] > 0
 
@@ -110,7 +110,7 @@ def save_and_wait(file, save=store.ResultFile.save):
         print('saved', flush=True)
         sys.stdin.read()
 
-store.INTERVAL, store.SHARE, store.ResultFile.save = 0.0, float('inf'), save_and_wait
+store.INTERVAL, store.FRACTION, store.ResultFile.save = 0.0, float('inf'), save_and_wait
 main(sys.argv[1:])
 """
 

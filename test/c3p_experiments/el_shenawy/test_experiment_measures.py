@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What experiments measure, against motions whose figures are known; and tables."""
+"""What experiments measure, against motions whose metrics are known; and tables."""
 
 from pathlib import Path
 
@@ -11,31 +11,31 @@ from hypothesis import strategies as st
 from c3p_bags.report.style import figure
 from c3p_bags.runs.run_log import Joints, Motion, Series
 from c3p_description import load
-from c3p_experiments.el_shenawy.goals import overshoot, steerings_figures
+from c3p_experiments.el_shenawy.goals import overshoot, steerings_metrics
 from c3p_experiments.el_shenawy.measures import (
     across,
     first_aligned,
     largest_and_rms,
-    leg_figures,
+    leg_metrics,
     off_direction,
     path_error,
     ring_error,
     settled_time,
-    solve_figures,
+    solve_metrics,
     torque_rms,
     torque_step,
 )
 from c3p_experiments.el_shenawy.pages import spread
-from c3p_experiments.el_shenawy.panels import asked_angles, slopes
+from c3p_experiments.el_shenawy.panels import commanded_angles, slopes
 from c3p_experiments.el_shenawy.path_panel import places
-from c3p_experiments.el_shenawy.velocities import ramp, velocity_figures
+from c3p_experiments.el_shenawy.velocities import ramp, velocity_metrics
 from c3p_experiments.loop.closed_loop import LoopLog
 from c3p_experiments.loop.conditions import FRICTION, Bench, Conditions
-from c3p_experiments.loop.outcome import Experiment, Outcome, Row, Run
+from c3p_experiments.loop.outcome import Experiment, Row, Run
 from c3p_experiments.loop.report import (
     bars_text,
     markdown_table,
-    table_figures,
+    table_rows,
     text_table,
 )
 from c3p_kinematics.casters import inverse
@@ -142,7 +142,7 @@ def test_legs_are_measured_each_from_the_goal_before():
     time = np.concatenate([time, time[-1] + time[1:]])
     asked = np.tile([0.0, 0.5, 0.0], (len(time), 1))
     log = log_of(time, pose, asked=asked)
-    legs = leg_figures(log, ROBOT, [(0, 0, 0), (0, 2, 0), (1, 2, 0)], [4.0], 0.05)
+    legs = leg_metrics(log, ROBOT, [(0, 0, 0), (0, 2, 0), (1, 2, 0)], [4.0], 0.05)
     assert [leg['reached'] for leg in legs] == [True, True]
     assert legs[0]['align_time_s'] == 0.0
     assert legs[0]['ground_truth_path_error_max_m'] == pytest.approx(0.0, abs=1e-12)
@@ -151,7 +151,7 @@ def test_legs_are_measured_each_from_the_goal_before():
     # enters the zone of 5 cm when √((1−s)² + (0.04 s)²) = 0.05: s = 0.9684
     assert legs[1]['time_s'] == pytest.approx(4.0 * 0.9684, abs=0.02)
     # a drive that did not come to its second leg has one leg
-    assert len(leg_figures(log, ROBOT, [(0, 0, 0), (0, 2, 0), (1, 2, 0), (0, 0, 0)], [4.0],
+    assert len(leg_metrics(log, ROBOT, [(0, 0, 0), (0, 2, 0), (1, 2, 0), (0, 0, 0)], [4.0],
                            0.05)) == 2
 
 
@@ -167,14 +167,14 @@ def test_a_velocity_that_is_followed_is_reached_and_one_that_is_not_is_missed():
     time, pose = straight((0.0, 2.0, 0.0))
     asked = ramp(0.5, 1e-9, (0.0, 1.0))
     twist = np.tile([0.0, 0.5, 0.0], (len(time), 1))
-    good = velocity_figures(log_of(time, pose, twist=twist), asked, (0.0, 1.0))
+    good = velocity_metrics(log_of(time, pose, twist=twist), asked, (0.0, 1.0))
     assert good['reached'] and good['align_time_s'] == 0.0
     assert good['ground_truth_path_error_max_m'] == 0.0
     # asked is 0 in the first sample
     assert good['velocity_error_rms_mps'] == pytest.approx(0.5 / np.sqrt(len(time)))
-    slow = velocity_figures(log_of(time, pose, twist=0.8 * twist), asked, (0.0, 1.0))
+    slow = velocity_metrics(log_of(time, pose, twist=0.8 * twist), asked, (0.0, 1.0))
     assert not slow['reached']
-    across_it = velocity_figures(log_of(time, pose, np.pi, twist=twist), asked, (0.0, 1.0))
+    across_it = velocity_metrics(log_of(time, pose, np.pi, twist=twist), asked, (0.0, 1.0))
     assert across_it['align_time_s'] is None and not across_it['reached']
 
 
@@ -185,9 +185,9 @@ def test_a_ramp_grows_evenly_and_then_stays():
 
 
 def test_times_of_the_law_are_told_in_milliseconds_of_wall_and_processor():
-    figures = solve_figures([log_of(*straight((1.0, 0.0, 0.0)))])
-    assert figures['solve_ms'] == pytest.approx({'p50': 1.0, 'p99': 1.0, 'max': 1.0})
-    assert figures['solve_cpu_ms']['p99'] == pytest.approx(0.5)
+    metrics = solve_metrics([log_of(*straight((1.0, 0.0, 0.0)))])
+    assert metrics['solve_ms'] == pytest.approx({'p50': 1.0, 'p99': 1.0, 'max': 1.0})
+    assert metrics['solve_cpu_ms']['p99'] == pytest.approx(0.5)
 
 
 def test_the_largest_step_of_a_torque_is_found_in_any_wheel():
@@ -211,15 +211,15 @@ def test_many_drives_give_their_worst_and_the_ninetieth_per_cent():
     drives = [{'reached': True, 'align_time_s': 0.1 * k, **dict.fromkeys(names, k)}
               for k in range(1, 11)]
     logs = [log_of(*straight((1.0, 0.0, 0.0)))]
-    figures = steerings_figures(drives, logs)
-    assert figures['reached'] and figures['drives_missed'] == 0
+    metrics = steerings_metrics(drives, logs)
+    assert metrics['reached'] and metrics['drives_missed'] == 0
     # nine of ten are at or below the ninth
-    assert figures['align_time_p90_s'] == pytest.approx(0.9)
-    assert figures['ground_truth_final_error_m'] == 10
+    assert metrics['align_time_p90_s'] == pytest.approx(0.9)
+    assert metrics['ground_truth_final_error_m'] == 10
     drives[3].update(reached=False, align_time_s=None, time_s=None)
-    figures = steerings_figures(drives, logs)
-    assert not figures['reached'] and figures['drives_missed'] == 1
-    assert figures['time_s'] is None and figures['align_time_p90_s'] == pytest.approx(1.0)
+    metrics = steerings_metrics(drives, logs)
+    assert not metrics['reached'] and metrics['drives_missed'] == 1
+    assert metrics['time_s'] is None and metrics['align_time_p90_s'] == pytest.approx(1.0)
 
 
 def test_slopes_of_a_parabola_are_exact():
@@ -258,7 +258,7 @@ def test_asked_steering_of_each_leg_is_on_the_branch_of_its_end():
     # casters end the second leg at 90°, half a turn away from where −90° would be
     steering = np.where(first[:, None], 0.0, np.array([np.pi / 2, np.pi / 2, -np.pi / 2]))
     log = log_of(time, np.zeros((400, 3)), steering, asked=asked)
-    angles = asked_angles(Run('', log, {'times': [1.995]}), ROBOT)
+    angles = commanded_angles(Run('', log, {'times': [1.995]}), ROBOT)
     np.testing.assert_allclose(angles[first], 0.0, atol=1e-12)
     np.testing.assert_allclose(np.abs(angles[~first]), np.pi / 2, atol=1e-12)
     np.testing.assert_allclose(angles[-1], [np.pi / 2, np.pi / 2, -np.pi / 2], atol=1e-12)
@@ -270,10 +270,10 @@ ROWS = (Row('a_s', 'first', 's', printed='about 2', bar=1.2, stretch=0.85,
         Row('legs.1.c_m', 'third', 'cm', 100.0, printed='5'))
 
 
-def table(controller='mpc', **figures):
-    """Return the rows of a table of these figures."""
+def table(controller='mpc', **metrics):
+    """Return the rows of a table of these metrics."""
     experiment = Experiment('x', 'X', 'ours', None, None, ROWS)
-    return table_figures(experiment, Outcome(figures), controller)
+    return table_rows(experiment.rows, metrics, controller)
 
 
 def test_a_table_tells_stretch_met_and_missed():

@@ -27,7 +27,7 @@ from c3p_experiments.identification.identify import (
     identify_run,
     recording_of,
 )
-from c3p_experiments.identification.report import figures_of, robot_file
+from c3p_experiments.identification.report import metrics_of, robot_file
 
 ROBOT = load('c3p')
 
@@ -47,28 +47,28 @@ def drive(tmp_path_factory):
     (place / 'other.yaml').write_text(OTHER)
     code = main(['identify', '--excite', '--duration', '16', '--seed', '5', '--simulated',
                  str(place / 'other.yaml'), '--out', str(place), '--json',
-                 str(place / 'figures.json')])
+                 str(place / 'metrics.json')])
     return place, load(place / 'other.yaml'), code
 
 
 def test_friction_masses_and_centre_are_recovered_within_five_percent(drive, capsys):
     place, other, code = drive
-    figures = json.loads((place / 'figures.json').read_text())
-    assert code == 0 and set(figures['estimates']) == set(USUAL)
-    for name, e in figures['estimates'].items():
+    metrics = json.loads((place / 'metrics.json').read_text())
+    assert code == 0 and set(metrics['estimates']) == set(USUAL)
+    for name, e in metrics['estimates'].items():
         truth = 0.01 if name == 'delay' else described(other, Unknown(name))
         allowed = 1e-3 if 'com' in name else 0.05 * truth
         assert abs(e['value'] - truth) < allowed, name
         assert e['low'] < e['value'] < e['high']
-    assert figures['not_identifiable'] == {} and figures['torque'] == 'command'
-    assert figures['segments']['used'] > 25
+    assert metrics['not_identifiable'] == {} and metrics['torque'] == 'command'
+    assert metrics['segments']['used'] > 25
 
 
 def test_the_robot_file_is_the_robot_that_was_found(drive):
     place, other, _ = drive
-    figures = json.loads((place / 'figures.json').read_text())
+    metrics = json.loads((place / 'metrics.json').read_text())
     found = load(place / 'identified.yaml')
-    for name, e in figures['estimates'].items():
+    for name, e in metrics['estimates'].items():
         if name != 'delay':
             assert described(found, Unknown(name)) == pytest.approx(e['value'], rel=1e-6)
     assert found.link_mass.tolist() == ROBOT.link_mass.tolist()
@@ -134,7 +134,7 @@ def test_what_the_drives_report_is_taken_where_it_fits_better():
     good = identify_run(run_of(recording, shifted(recording.torque)), ROBOT, **options)
     assert good.torque == 'command' and good.notes == []
     bad = identify_run(run_of(lost, shifted(recording.torque)), ROBOT, **options)
-    assert bad.torque == 'measured' and 'fits better, measured' in bad.notes[0]
+    assert bad.torque == 'measured' and 'used measured, which fits better' in bad.notes[0]
     assert bad.found['platform_mass'].value == pytest.approx(30.0, rel=1e-3)
     # drives that report nonsense are not believed
     nonsense = identify_run(run_of(recording, rng.normal(size=recording.torque.shape)), ROBOT,
@@ -220,9 +220,9 @@ def test_per_caster_values_and_what_is_not_identifiable_reach_figures_and_file(t
                                                    'rolling_coulomb', 'platform_com_y',
                                                    'platform_inertia', 'link_inertia',
                                                    'wheel_spin_inertia'], ['rolling_coulomb'])
-    figures = json.loads(json.dumps(figures_of(result), allow_nan=False))
-    assert figures['not_identifiable']['link_mass']['half_width'] is None
-    assert any('link_mass is not identifiable' in note for note in figures['notes'])
+    metrics = json.loads(json.dumps(metrics_of(result), allow_nan=False))
+    assert metrics['not_identifiable']['link_mass']['half_width'] is None
+    assert any('link_mass is not identifiable' in note for note in metrics['notes'])
     # a robot that is a file is extended by its place, seen from the new file
     (tmp_path / 'mine.yaml').write_text('extends: c3p\nname: mine\n')
     (tmp_path / 'results').mkdir()

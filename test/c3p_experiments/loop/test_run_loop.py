@@ -142,10 +142,10 @@ def test_the_log_gives_the_metrics_of_a_drive():
     mpc = make_controller('mpc', ROBOT)
     log = run_loop(SensedPlant(AnalyticPlant(ROBOT)), mpc.law,
                    GoalSource(mpc.position(), [(1.0, 0.0, 0.0)]), duration=12.0, stop=Held())
-    figures = drive_metrics(log, ROBOT, (1.0, 0.0, 0.0), 0.05, 0.15)
-    assert log.ended and figures['reached'] and log.joints.time[-1] < 11.0
-    assert figures['align_time_s'] < 1.2 and figures['ground_truth_path_error_max_m'] < 0.01
-    assert figures['ground_truth_final_error_m'] < 0.005
+    metrics = drive_metrics(log, ROBOT, (1.0, 0.0, 0.0), 0.05, 0.15)
+    assert log.ended and metrics['reached'] and log.joints.time[-1] < 11.0
+    assert metrics['align_time_s'] < 1.2 and metrics['ground_truth_path_error_max_m'] < 0.01
+    assert metrics['ground_truth_final_error_m'] < 0.005
     assert len(log.solve_time) == len(log.joints.time) and np.all(log.solve_time > 0.0)
 
 
@@ -188,7 +188,7 @@ def test_a_velocity_over_the_floor_is_turned_by_the_yaw_of_the_odometry():
     estimate = estimate._replace(pose=np.array([0.0, 0.0, 0.7]))
     source = FloorVelocitySource(lambda t: (0.5, 0.2, 0.1))
     source.start(estimate)
-    asked = source.step(0.0, estimate).asked.twist
+    asked = source.step(0.0, estimate).setpoint.twist
     np.testing.assert_allclose(to_floor(0.7, asked), (0.5, 0.2, 0.1), atol=1e-15)
 
 

@@ -30,8 +30,8 @@ def beats(clock, period, count, work=()):
     def wait(seconds):
         clock.now += seconds
 
-    pace._over = types.SimpleNamespace(is_set=lambda: False, wait=wait, set=lambda: None)
-    pace._keep()
+    pace.stopping = types.SimpleNamespace(is_set=lambda: False, wait=wait, set=lambda: None)
+    pace.run()
     return calls, pace
 
 
@@ -69,7 +69,7 @@ def test_a_failure_is_raised_where_it_is_asked_for():
         raise RuntimeError('no ground')
 
     pace = Pace(0.01, advance)
-    pace._keep()
+    pace.run()
     with pytest.raises(RuntimeError, match='no ground'):
         pace.check()
 
@@ -78,5 +78,5 @@ def test_stopping_joins_the_thread():
     pace = Pace(1e-3, lambda steps, let_go: None)
     pace.start()
     pace.stop()
-    assert not pace._thread.is_alive()
+    assert not pace.alive
     pace.check()

@@ -163,11 +163,11 @@ def test_a_name_that_is_not_there_lists_the_names_there_are(tmp_path):
 
 
 @pytest.mark.parametrize(('name', 'options', 'words'), [
-    ('map.npy', {}, 'give spacing in m'),
+    ('map.npy', {}, 'set spacing in m'),
     ('map.npy', {'spacing': 0.5, 'height_range': (0, 1)}, 'leave out height_range'),
     ('map.npy', {'spacing': -0.5}, 'map.npy: HeightMap: spacing_x = -0.5'),
-    ('map.png', {'spacing': 0.5}, 'give height_range'),
-    ('colour.png', {'spacing': 0.5, 'height_range': (0, 1)}, 'convert the picture to greyscale'),
+    ('map.png', {'spacing': 0.5}, 'set height_range'),
+    ('colour.png', {'spacing': 0.5, 'height_range': (0, 1)}, 'convert the image to greyscale'),
     ('other.npz', {}, 'has depths; it needs an array named heights'),
     ('text.npy', {'spacing': 1.0}, 'cannot be read as a grid of heights'),
     ('text.png', {'spacing': 1.0}, 'cannot be read as a grid of heights'),
