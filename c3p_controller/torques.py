@@ -24,7 +24,7 @@ import numpy as np
 from c3p_controller.torque_law import Sensed, Setpoint, TorqueLaw
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import torque_bounds, traction_report
-from c3p_kinematics.casters import wheel_jacobian
+from c3p_kinematics._planar_kernels import rows
 
 # time constant with which the damping torque ends the spin of a free wheel, s: three times the
 # latency of the loop
@@ -132,6 +132,8 @@ class TractionControl:
         self.settings = settings or TractionSettings()
         self.bound = torque_bounds(robot)
         self._damping = robot.wheel_spin_inertia / SPIN_TIME
+        # Rx and Ra of a cycle
+        self._rows = np.empty((2, robot.count, 3))
         self.reset()
 
     def reset(self) -> None:
@@ -151,8 +153,9 @@ class TractionControl:
         """Process a cycle, `dt` s after the last one, with the `torque` (n,) N·m since then."""
         s, robot = self.settings, self.robot
         radius = robot.wheel_radius
-        # J_x has the rows Rx/r
-        rolling = wheel_jacobian(robot, sensed.steering) @ sensed.twist
+        # wheel rates without slip: J_x ν, and J_x has the rows Rx/r
+        rows(robot.geometry, sensed.steering, *self._rows)
+        rolling = self._rows[0] / radius[:, None] @ sensed.twist
         self._spin = sensed.wheel_rate - rolling
         slip = np.abs(self._spin) * radius
         # a wheel that slips grips again below half the threshold: hysteresis against chattering
