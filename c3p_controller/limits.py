@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Limits of wheel torques: scaling, braking and traction control.
+Limits of commanded twists and of wheel torques: scaling, braking and traction control.
+
+One factor scales all components of a twist, and the torques of all wheels, so that the path and
+the wrench keep their direction. The limits of speed and yaw rate hold for every source of
+setpoints.
 
 Traction control reduces the torque of a slipping wheel and restores it as the wheel grips. The
 slip of a driven wheel is its rim speed minus the speed of the floor below it,
@@ -17,6 +21,7 @@ the robot and reports the text.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +37,55 @@ SPIN_TIME = 0.03
 
 # longest overspeed: a late sample makes the rate of one look too high, s
 OVERSPEED_TIME = 0.05
+
+
+@dataclass(frozen=True)
+class ReferenceLimits:
+    """
+    Limits of speed and acceleration of a reference.
+
+    Attributes
+    ----------
+    speed, yaw_rate : float, m/s and rad/s
+        Largest norm of (vx, vy) and of ω.
+    acceleration, yaw_acceleration : float, m/s² and rad/s²
+        Largest change of the velocity as seen from the floor.
+    smoothing : float, s
+        Time constant of the command filter, because the derivative of commands, which come in
+        steps 20 to 50 times a second, is fed forward. 0 is off.
+    """
+
+    speed: float = 0.8
+    yaw_rate: float = 2.0
+    acceleration: float = 0.125
+    yaw_acceleration: float = 0.55
+    smoothing: float = 0.04
+
+    def __post_init__(self) -> None:
+        """Reject limits that are not greater than zero; inf means no limit."""
+        if not 0.0 <= self.smoothing < math.inf:
+            raise ValueError(f'smoothing = {self.smoothing}: must be 0 or more seconds')
+        for name in ('speed', 'yaw_rate', 'acceleration', 'yaw_acceleration'):
+            if not getattr(self, name) > 0:
+                raise ValueError(f'{name} = {getattr(self, name)}: must be greater than zero; '
+                                 'inf means no limit')
+
+
+def limit_twist(twist: Array, limits: ReferenceLimits) -> Array:
+    """
+    Return `twist` with its speed and yaw rate within the limits.
+
+    One factor scales all three components, so that the direction and curvature of the path stay
+    the same.
+
+    Examples
+    --------
+    >>> limit_twist(np.array([3.0, 4.0, 0.0]), ReferenceLimits(speed=1.0))
+    array([0.6, 0.8, 0. ])
+    """
+    excess = max(math.hypot(twist[0], twist[1]) / limits.speed, abs(twist[2]) / limits.yaw_rate,
+                 1.0)
+    return np.asarray(twist, float) / excess
 
 
 def limit_torque(torque: Array, limit: Array) -> Array:
@@ -89,7 +143,6 @@ class TractionSettings:
     recovery: float = 4.0
     patience: float = 0.5
     overspeed: float = 1.2
-
 
     def __post_init__(self) -> None:
         """Reject invalid values."""
