@@ -168,7 +168,7 @@ class JointWatch:
         left = np.eye(len(y)) - basis @ basis.T
         total, travel = float(e @ e), float(np.abs(y[1::2]).max())
         self._travel = MEMORY * self._travel + travel
-        # now those of the casters as they stand without the motion unseen
+        # from here on `turning` is J_s at the predicted angles of casters with a constant encoder
         kernels.jacobians(self._robot.geometry, (self._mark + self._unseen)[None],
                           *self._jacobians)
         for i, pair in enumerate(self._pairs):
