@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which computers may command a robot, as far as the environment decides it."""
+"""Reach of the ROS graph: computers that may command a robot, from the environment."""
 
 from __future__ import annotations
 

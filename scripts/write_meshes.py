@@ -4,8 +4,8 @@ Write the meshes of the robots: ``python scripts/write_meshes.py``.
 
 All meshes have unit size and are scaled in the URDF: the plate to hip radius and thickness (the
 corners are rounded about the hips), tyre and hub (axle along x) to width and radius, the arrow to
-length, width and thickness. The torus (axle along y) has R = 1 and the tube that robots/*.yaml say
-under `wheel_mesh_tube`: its two radii can only be scaled together.
+length, width and thickness. The torus (axle along y) has R = 1 and the tube of `wheel_mesh_tube`
+in robots/*.yaml: its two radii can only be scaled together.
 """
 
 from __future__ import annotations

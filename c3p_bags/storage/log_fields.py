@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Numbers out of recorded messages, many at a time: stamps in ns (None where there are none), values.
+Arrays of numbers from recorded messages: stamps in ns (None without stamps) and values.
 
-A message that cannot be used (other joints, values that are not finite) is left out, as the nodes
-refuse it.
+A message that cannot be used (other joints, values that are not finite) is left out; the nodes reject it
+too.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _kept(table: Table, good: Array, stamp: Array | None, *values: Array) -> Row
 
 
 def _by_table(read: Callable[[Table], Rows | None]) -> Reader:
-    """Return a reader that asks `read` for the rows of each table."""
+    """Return a reader that calls `read` for the rows of each table."""
     def reader(kind: str, data: Sequence[bytes]) -> list[Rows]:
         found = (read(table) for table in tables(data, kind)) if kind in LAYOUTS else ()
         return [rows for rows in found if rows is not None]
