@@ -2,8 +2,8 @@
 """
 Arrays of numbers from recorded messages: stamps in ns (None without stamps) and values.
 
-A message that cannot be used (other joints, values that are not finite) is left out; the nodes reject it
-too.
+A message that cannot be used (other joints, values that are not finite) is left out; the
+nodes reject it too.
 """
 
 from __future__ import annotations

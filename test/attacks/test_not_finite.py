@@ -175,9 +175,9 @@ def test_inverse_dynamics_that_give_no_number_answer_nothing(driving, monkeypatc
 def test_an_estimate_that_is_no_number_is_kept_back_and_the_pose_stays(driving, monkeypatch,
                                                                        value):
     node = driving.sensed
-    step, before = node._stream.step, withheld(node, 'odom')
+    step, before = node._odometry.step_by, withheld(node, 'odom')
     last = node._placed.copy()
-    monkeypatch.setattr(node._stream, 'step', lambda *arguments: step(*arguments)._replace(
+    monkeypatch.setattr(node._odometry, 'step_by', lambda *arguments: step(*arguments)._replace(
         twist=np.array([value, 0.0, 0.0])))
     sent = driving.published['odom']
     driving.cycle(4)

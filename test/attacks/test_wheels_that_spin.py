@@ -53,7 +53,7 @@ def comes_to_rest(robot):
 
 def test_a_spin_that_grows_stops_the_robot_and_its_doubt_covers_the_error(robot, monkeypatch):
     drive(robot)
-    stream = robot.sensed._stream
+    stream = robot.sensed._odometry
     apart = np.hypot(*stream.pose[:2]) - np.hypot(*robot.pose[:2])
     spin(robot, monkeypatch, lambda time: SPIN_UP * time)
     robot.cycle(int(0.6 * RATE))

@@ -167,7 +167,7 @@ def test_what_a_plant_cannot_do_is_told():
 
 def test_the_page_of_the_docs_names_every_experiment_and_its_program_runs():
     text = (ROOT / 'docs' / 'experiments.md').read_text(encoding='utf-8')
-    listed = re.findall(r'^\| `(\w+)` \| (?:paper|ours|Auchter|Saha|Kelly)', text, re.M)
+    listed = re.findall(r'^\| `(\w+)` \| (?:paper|suite|Auchter|Saha|Kelly)', text, re.M)
     assert listed == [*EXPERIMENTS, *MODELS]
     pytest.importorskip('mujoco')
     program = re.search(r'```python\n(.*?)```', text, re.S)[1]

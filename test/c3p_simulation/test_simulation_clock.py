@@ -170,7 +170,7 @@ def test_a_clock_that_is_set_locks_and_the_drive_goes_on(robot, step):
     assert robot.life.held
     assert robot.pose[:2] == pytest.approx([1.5, 0.0], abs=0.02)
     # the odometry knows of every metre: what moved during the lock, too
-    sensed = robot.nodes['kinematics']._stream.pose
+    sensed = robot.nodes['kinematics']._odometry.pose
     assert sensed == pytest.approx(robot.pose, abs=0.01)
 
 
@@ -205,7 +205,7 @@ def test_a_stall_of_a_part_does_not_lose_the_goal(robot, part, pause):
     robot.run(6.0)
     assert robot.life.held and robot.life.number == 1
     assert robot.pose[:2] == pytest.approx([1.5, 0.0], abs=0.03)
-    assert robot.nodes['kinematics']._stream.pose == pytest.approx(robot.pose, abs=0.03)
+    assert robot.nodes['kinematics']._odometry.pose == pytest.approx(robot.pose, abs=0.03)
 
 
 def test_odometry_that_stays_away_ends_the_goal_with_a_reason(robot):
@@ -226,7 +226,7 @@ def test_odometry_that_comes_back_elsewhere_ends_the_goal(robot):
     robot.drive(1.5, 0.0, 0.0)
     robot.stopped.add('kinematics')
     robot.run(0.8)
-    robot.nodes['kinematics']._stream.reset((7.0, 0.0, 0.0))
+    robot.nodes['kinematics']._odometry.reset((7.0, 0.0, 0.0))
     robot.stopped.clear()
     robot.run(2.0)
     assert not robot.life.running and not robot.life.held and robot.speed < 0.01

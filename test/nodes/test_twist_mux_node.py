@@ -165,7 +165,7 @@ def assert_it_shows_the_robot(bench, link):
 
     def known():
         link.show(view)
-        return (link.muxed and link.locked and link.limits and link.heard
+        return (link.muxed and link.locked and link.limits and link.connected
                 and view.twist is not None and view.steering is not None and view.slip)
     bench.wait_for(known, 'a teleop that knows all')
     # the defaults of the velocity controller
