@@ -9,7 +9,7 @@ ratio says what that is worth, not who programs better. Pinocchio's inverse dyna
 thrice: whole (constraints from its own Jacobians), with Jacobians in closed form, and with all but
 ``rnea``, the projection and the share over the wheels given beforehand. The lines "by libm" are
 the same kernels with sine, cosine and tanh of the mathematics library: the end-to-end gain of the
-tables in _elementary.py.
+tables of `circle` and `level`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ import pinocchio as pin
 
 from c3p_description import load
 from c3p_description.model import Array, CasterRobot, Friction
-from c3p_dynamics._caster_derivative_kernels import forward_derivatives
-from c3p_dynamics._caster_equations import packed_model
+from c3p_dynamics._caster_equations import forward_derivatives, packed_model
 from c3p_dynamics._caster_inverse_kernels import share_packed
 from c3p_dynamics._caster_motion_kernels import runge_kutta
 from c3p_dynamics._sharing_kernels import share_weighted
@@ -157,18 +156,17 @@ def share_loop(reach, target, weight, low, high, torque, count):
 
 def by_libm() -> list[Callable[..., object]]:
     """Return `runge_kutta` and `forward_derivatives`, compiled without the tables."""
-    names = [f'c3p_dynamics.{name}' for name in (
-        '_elementary', '_caster_equations', '_caster_motion_kernels',
-        '_caster_derivative_kernels')]
+    names = ['c3p_dynamics._caster_equations', 'c3p_dynamics._caster_motion_kernels']
     ours = {name: sys.modules.pop(name) for name in names}
     try:
         # machine code is kept by file, so these need a place of their own
         numba.config.CACHE_DIR = tempfile.mkdtemp()
-        elementary = importlib.import_module(names[0])
-        elementary.circle = inlined(lambda angle: (math.cos(angle), math.sin(angle)))
-        elementary.level = inlined(lambda x: math.tanh(x))
-        _, motion, derivatives = (importlib.import_module(name) for name in names[1:])
-        return [motion.runge_kutta, derivatives.forward_derivatives]
+        equations, motion = (importlib.import_module(name) for name in names)
+        # before the first call compiles them
+        equations.circle = motion.circle = inlined(lambda angle: (math.cos(angle),
+                                                                  math.sin(angle)))
+        equations.level = inlined(lambda x: math.tanh(x))
+        return [motion.runge_kutta, equations.forward_derivatives]
     finally:
         numba.config.CACHE_DIR = ''
         sys.modules.update(ours)

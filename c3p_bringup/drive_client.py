@@ -18,7 +18,7 @@ from c3p_controller.position_controller_node import GOAL_TOLERANCE, YAW_TOLERANC
 from c3p_controller.ros.goal_interface import RESULTS
 from c3p_description.model import Array
 from c3p_ros.diagnostics import ERROR
-from c3p_ros.frames import fill_pose
+from c3p_ros.messages import fill_pose
 from c3p_ros.node import LATCHED, LATEST, RELIABLE
 
 

@@ -17,8 +17,7 @@ from rclpy.node import Node
 from c3p_bags.recorder.recorder_node import RecorderNode
 from c3p_dynamics.identification.excitation import Excitation
 from c3p_ros.cdr import OdometryRead, PublishError
-from c3p_ros.frames import planar_pose
-from c3p_ros.messages import MessageError, fill_twist
+from c3p_ros.messages import MessageError, fill_twist, planar_pose
 from c3p_ros.node import LATEST, RELIABLE
 from c3p_ros.session import Session
 from c3p_ros.wire import READERS

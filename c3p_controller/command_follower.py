@@ -18,22 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from c3p_controller.setpoint_limits import (
-    ReferenceLimits,
-    limit_preview,
-    limit_twist,
-    stay_near,
-    stop_preview,
-    stop_time,
-)
-from c3p_controller.torque_law import Preview, Sensed, Setpoint, TorqueLaw, check_preview
-from c3p_controller.torques import (
+from c3p_controller.limits import (
     GrippingLaw,
+    ReferenceLimits,
     TractionControl,
     TractionSettings,
     braking_torque,
     limit_torque,
+    limit_twist,
 )
+from c3p_controller.previews import limit_preview, stay_near, stop_preview, stop_time
+from c3p_controller.torque_law import Preview, Sensed, Setpoint, TorqueLaw, check_preview
 from c3p_description.model import Array, CasterRobot
 
 # previews that may wait for the command of their stamp

@@ -16,6 +16,7 @@ from c3p_controller.closed_form.controller import ClosedFormController, ClosedFo
 from c3p_controller.command_follower import CommandFollower, FollowerSettings
 from c3p_controller.goals.path_controller import PathController, PathGains
 from c3p_controller.goals.position_command import PositionLaw
+from c3p_controller.limits import ReferenceLimits, TractionSettings
 from c3p_controller.paper.chain import PaperChain
 from c3p_controller.paper.exponential import PositionController, PositionGains
 from c3p_controller.paper.fusion import FusionOptions
@@ -26,9 +27,7 @@ from c3p_controller.paper.position import (
 )
 from c3p_controller.paper.velocity import PaperLaw, PaperSettings, VelocityGains
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
-from c3p_controller.setpoint_limits import ReferenceLimits
 from c3p_controller.torque_law import TorqueLaw
-from c3p_controller.torques import TractionSettings
 from c3p_description.model import CasterRobot
 from c3p_kinematics.compiled import COMPILED
 

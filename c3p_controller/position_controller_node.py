@@ -29,8 +29,7 @@ from c3p_controller.ros.robot_watch import LockWatch, OdometryGap
 from c3p_ros.cdr import OdometryRead, PublishError
 from c3p_ros.cycle import CycleClock
 from c3p_ros.diagnostics import OK, WARN
-from c3p_ros.frames import planar_pose
-from c3p_ros.messages import MessageError, planar
+from c3p_ros.messages import MessageError, planar, planar_pose
 from c3p_ros.node import RELIABLE, SuiteNode
 from c3p_ros.session import run
 

@@ -25,18 +25,24 @@ from sensor_msgs.msg import JointState
 from c3p_controller import PAPER
 from c3p_controller.command_interlock import CommandInterlock
 from c3p_controller.controllers import check_chain, make_chain, retune_chain
+from c3p_controller.limits import braking_torque
 from c3p_controller.ros.velocity_interfaces import FollowerAdapter, LockReport, PaperAdapter
 from c3p_controller.torque_law import Sensed
-from c3p_controller.torques import braking_torque
 from c3p_ros.cdr import JointStateRead, OdometryRead
-from c3p_ros.cycle import CycleClock, Lifelines, StepWatch
+from c3p_ros.cycle import CycleClock, Lifelines, StampJoin, StepWatch
 from c3p_ros.diagnostics import ERROR, OK, WARN, warned
-from c3p_ros.frames import planar_pose
-from c3p_ros.messages import EffortCoding, JointCoding, MessageError, planar, stamp_to_ns, twist_of
+from c3p_ros.messages import (
+    EffortCoding,
+    JointCoding,
+    MessageError,
+    planar,
+    planar_pose,
+    stamp_to_ns,
+    twist_of,
+)
 from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.session import run
-from c3p_ros.stamp_join import StampJoin
 from c3p_ros.wire import JointStateWriter
 
 

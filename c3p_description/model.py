@@ -270,7 +270,7 @@ link_com, link_inertia, wheel_mass, wheel_spin_inertia, wheel_yaw_inertia
                    wheel_spin_inertia=wheel_spin_inertia, wheel_yaw_inertia=wheel_yaw_inertia,
                    **more)
 
-    @property
+    @cached_property
     def count(self) -> int:
         """Number of casters n."""
         return len(self.hip_position)

@@ -11,8 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from c3p_dynamics._caster_derivative_kernels import forward_derivatives
-from c3p_dynamics._caster_equations import equations, forward, load, packed_model
+from c3p_dynamics._caster_equations import (
+    equations,
+    forward,
+    forward_derivatives,
+    load,
+    packed_model,
+)
 from c3p_dynamics._sharing_kernels import share_weighted
 from c3p_kinematics.compiled import kernel
 

@@ -31,9 +31,8 @@ from c3p_dynamics._caster_equations import (
     times,
     turning_part,
 )
-from c3p_dynamics._elementary import circle
 from c3p_dynamics._sharing_kernels import share_least_norm
-from c3p_kinematics._planar_kernels import RANK_TOLERANCE
+from c3p_kinematics._planar_kernels import RANK_TOLERANCE, circle
 from c3p_kinematics.compiled import inlined, kernel
 
 HEAD, ROW = 11, 12

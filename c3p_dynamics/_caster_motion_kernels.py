@@ -18,7 +18,7 @@ from c3p_dynamics._caster_equations import (
     packed_model,
     solved,
 )
-from c3p_dynamics._elementary import circle
+from c3p_kinematics._planar_kernels import circle
 from c3p_kinematics.compiled import inlined, kernel
 
 

@@ -19,6 +19,7 @@ from sensor_msgs.msg import JointState
 
 from c3p_dynamics.caster_dynamics import inverse_dynamics
 from c3p_ros.cdr import AccelRead, JointStateRead, OdometryRead
+from c3p_ros.cycle import StampJoin
 from c3p_ros.messages import (
     EffortCoding,
     JointCoding,
@@ -27,7 +28,6 @@ from c3p_ros.messages import (
 )
 from c3p_ros.node import RELIABLE, SENSOR_DATA, SuiteNode
 from c3p_ros.session import run
-from c3p_ros.stamp_join import StampJoin
 from c3p_ros.wire import JointStateWriter
 
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.casters import steering_jacobian, wheel_jacobian
+from c3p_kinematics import _planar_kernels as kernels
 
 # sum of the differences from the prediction of the others, as an angle about the pivot, beyond
 # which a constant encoder is stuck and a changing one drifts, rad
@@ -106,9 +106,9 @@ class JointWatch:
         # measurements in the order across, along of each caster; what each hypothesis leaves out
         self._pairs = [np.array([2 * i, 2 * i + 1]) for i in range(n)]
         self.forget()
-        # compiled before the first cycle
-        rest = np.zeros(n)
-        wheel_jacobian(robot, rest), steering_jacobian(robot, rest)
+        # J_x, J_s and J_c of one set of steering angles; compiled before the first cycle
+        self._jacobians = np.empty((3, 1, n, 3))
+        kernels.jacobians(robot.geometry, np.zeros((1, n)), *self._jacobians)
 
     def forget(self) -> None:
         """Clear the memory."""
@@ -159,15 +159,18 @@ class JointWatch:
         """Add the differences since the last evaluation."""
         radius, offset = self._robot.wheel_radius, self._robot.caster_offset
         # displacement of each contact point in metres: all weigh alike
-        rows = np.stack([steering_jacobian(self._robot, steering) * offset[:, None],
-                         wheel_jacobian(self._robot, steering) * radius[:, None]], 1)
+        (wheels,), (turning,), _ = self._jacobians
+        kernels.jacobians(self._robot.geometry, steering[None], *self._jacobians)
+        rows = np.stack([turning * offset[:, None], wheels * radius[:, None]], 1)
         y = np.stack([steered * offset, rolled * radius], 1).reshape(-1)
         basis, triangle = np.linalg.qr(rows.reshape(-1, 3))
         e = y - basis @ (basis.T @ y)
         left = np.eye(len(y)) - basis @ basis.T
         total, travel = float(e @ e), float(np.abs(y[1::2]).max())
         self._travel = MEMORY * self._travel + travel
-        turning = steering_jacobian(self._robot, self._mark + self._unseen)
+        # from here on `turning` is J_s at the predicted angles of casters with a constant encoder
+        kernels.jacobians(self._robot.geometry, (self._mark + self._unseen)[None],
+                          *self._jacobians)
         for i, pair in enumerate(self._pairs):
             # measurement of this caster minus the prediction of the others, [across, along]
             beyond = np.linalg.solve(left[np.ix_(pair, pair)], e[pair])

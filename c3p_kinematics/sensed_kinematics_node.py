@@ -32,15 +32,15 @@ from c3p_kinematics.singularity import singularity
 from c3p_ros.cdr import JointStateRead
 from c3p_ros.cycle import CycleClock, Lifeline
 from c3p_ros.diagnostics import ERROR, OK, WARN
-from c3p_ros.frames import TransformPublisher, pose_of
 from c3p_ros.messages import (
     JointCoding,
     MessageError,
     pose_numbers,
+    pose_of,
     quaternion_of,
     twist_numbers,
 )
-from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode
+from c3p_ros.node import LATEST, RELIABLE, SENSOR_DATA, SuiteNode, TransformPublisher
 from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.session import run
 from c3p_ros.wire import JointStateWriter, OdometryWriter

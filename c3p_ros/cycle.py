@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Timing of a control chain: stamps and steps, watchdogs of inputs, durations of cycles."""
+"""Timing of a control chain: stamps, steps, joined cycles, watchdogs of inputs, durations."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from c3p_ros.cdr import MessageError
 # a larger step back of the stamps, s, is a restart: a bag that loops, a simulation that was reset,
 # a system clock that was set. No network delays a message for as long as the watchdogs wait
 RESTART = 0.2
+
+# cycles that may be under way at once; older ones are given up
+DEPTH = 16
 
 # for how long a step that was too long stays a warning, in the loop's time, s
 SHOWN = 5.0
@@ -56,6 +60,58 @@ class CycleClock:
             raise MessageError(f'out of order: {-step:.4f} s before the one already used')
         self._last = stamp_ns
         return step
+
+
+class StampJoin:
+    """
+    Collects one value per part and stamp; a cycle is complete once, when its last part arrives.
+
+    Every message that one ``joint_states`` message causes carries that message's stamp, and
+    between processes they may arrive in any order.
+
+    Parameters
+    ----------
+    *parts : str
+
+    Examples
+    --------
+    >>> join = StampJoin('joints', 'odom')
+    >>> join.put('odom', 7, 'o') is None
+    True
+    >>> join.put('joints', 7, 'j')
+    ('j', 'o')
+    """
+
+    def __init__(self, *parts: str) -> None:
+        """Start empty."""
+        self._parts = parts
+        self._waiting: dict[int, dict[str, Any]] = {}
+        self._done = -1
+
+    def put(self, part: str, stamp: int, value: Any) -> tuple[Any, ...] | None:
+        """Add a value; return all parts in order when the cycle is complete, else None."""
+        if stamp <= self._done:
+            if (self._done - stamp) * 1e-9 <= RESTART:
+                return None
+            # time was set back, or a stamp far ahead was believed: a new time line
+            self.clear()
+        cycle = self._waiting.setdefault(stamp, {})
+        cycle[part] = value
+        if len(cycle) < len(self._parts):
+            # the one that waits longest, whatever its stamp: one far ahead would stay for ever
+            if len(self._waiting) > DEPTH:
+                del self._waiting[next(iter(self._waiting))]
+            return None
+        # a newer cycle makes the older ones useless
+        self._done = stamp
+        for old in [s for s in self._waiting if s <= stamp]:
+            del self._waiting[old]
+        return tuple(cycle[p] for p in self._parts)
+
+    def clear(self) -> None:
+        """Forget everything, also which stamps are past."""
+        self._waiting.clear()
+        self._done = -1
 
 
 class Lifeline:

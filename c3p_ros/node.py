@@ -1,27 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Base of every node: robot, parameters, diagnostics and the clock of the watchdogs."""
+"""Base of every node: robot, parameters, diagnostics, the clock of the watchdogs, and /tf."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from geometry_msgs.msg import Quaternion, TransformStamped, Vector3
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 
-from c3p_description.model import CasterRobot
+from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import load_casters
 from c3p_description.reading.urdf import from_urdf
 from c3p_ros.cdr import PublishError
 from c3p_ros.diagnostics import Diagnostics
-from c3p_ros.messages import MessageError, check_age
+from c3p_ros.messages import MessageError, check_age, ns_to_stamp, pose_numbers
 from c3p_ros.parameters import Parameters
 from c3p_ros.schema import COMMON
 from c3p_ros.wire import READERS
+
+try:
+    from tf2_msgs.msg import TFMessage
+except ImportError:  # tf2 comes with a ROS 2 installation, not from the package registries
+    TFMessage = None
 
 # only the newest command is of use; states may queue behind a slow callback
 LATEST = QoSProfile(depth=1)
@@ -202,3 +208,37 @@ class SuiteNode(Node):
             raise MessageError('the stamp is zero; it must identify the control cycle')
         return self.check_fresh(stamp, max_age)
 
+
+class TransformPublisher:
+    """
+    Publishes one transform on /tf where tf2_msgs is installed; logs once where it is not.
+
+    Parameters
+    ----------
+    node : SuiteNode
+    """
+
+    def __init__(self, node: SuiteNode) -> None:
+        """Create the publisher."""
+        self._node, self.works = node, TFMessage is not None
+        if self.works:
+            self._publisher = node.create_publisher(TFMessage, '/tf', 100)
+        else:
+            node.get_logger().info('/tf is off: tf2_msgs is not installed (it comes with a ROS 2 '
+                                   'installation); odom carries the same pose')
+
+    def send(self, stamp: int, pose: Array, frame: str, child: str) -> None:
+        """Publish pose (x, y, yaw) of frame `child` in `frame`; the stamp is in ns."""
+        if self.works:
+            self.send_spatial(stamp, pose_numbers(pose), frame, child)
+
+    def send_spatial(self, stamp: int, pose: Sequence[float], frame: str, child: str) -> None:
+        """Publish a pose of seven numbers, position and quaternion (x, y, z, w), as `send`."""
+        if not self.works:
+            return
+        transform = TransformStamped(child_frame_id=child)
+        transform.header.stamp, transform.header.frame_id = ns_to_stamp(stamp), frame
+        x, y, z, qx, qy, qz, qw = map(float, pose)
+        transform.transform.translation = Vector3(x=x, y=y, z=z)
+        transform.transform.rotation = Quaternion(x=qx, y=qy, z=qz, w=qw)
+        self._node.publish(self._publisher, TFMessage(transforms=[transform]))

@@ -20,6 +20,7 @@ import yaml
 
 import c3p_controller
 import c3p_dynamics
+from c3p_controller.limits import ReferenceLimits
 from c3p_controller.paper.exponential import PositionController, PositionGains
 from c3p_controller.paper.fusion import OUR_READING, FusionOptions
 from c3p_controller.paper.position import (
@@ -28,7 +29,6 @@ from c3p_controller.paper.position import (
     PaperPositionOptions,
 )
 from c3p_controller.paper.velocity import PaperLaw, PaperSettings, VelocityGains
-from c3p_controller.setpoint_limits import ReferenceLimits
 from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description import load
 from c3p_description.model import Array, Friction

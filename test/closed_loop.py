@@ -11,9 +11,9 @@ import yaml
 
 import c3p_controller
 import c3p_dynamics
+from c3p_controller.limits import ReferenceLimits
 from c3p_controller.paper.exponential import PositionController, PositionGains
 from c3p_controller.paper.velocity import PaperLaw, PaperSettings, VelocityGains
-from c3p_controller.setpoint_limits import ReferenceLimits
 from c3p_controller.torque_law import Sensed
 from c3p_description import load
 from c3p_dynamics.caster_dynamics import inverse_dynamics

@@ -8,8 +8,7 @@ from nav_msgs.msg import Odometry
 
 from c3p_controller.position_controller_node import PositionControllerNode
 from c3p_controller.ros.goal_interface import RESULTS
-from c3p_ros.frames import fill_pose
-from c3p_ros.messages import fill_twist
+from c3p_ros.messages import fill_pose, fill_twist
 
 NODE = 'position_controller'
 

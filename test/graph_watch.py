@@ -13,7 +13,7 @@ from nav_msgs.msg import Odometry
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
-from c3p_ros.frames import fill_pose
+from c3p_ros.messages import fill_pose
 
 try:
     from rclpy.experimental import EventsExecutor as WatchExecutor

@@ -17,7 +17,7 @@ from virtual_time import VirtualTime
 
 from c3p_bringup import nodes
 from c3p_controller.velocity_controller_node import VelocityControllerNode
-from c3p_ros.frames import fill_pose, pose_of
+from c3p_ros.messages import fill_pose, pose_of
 from c3p_simulation.simulation_node import SimulationNode
 
 try:

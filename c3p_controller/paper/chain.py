@@ -13,10 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from c3p_controller.command_follower import NOTHING, STOP, TWIST, FollowerSettings
+from c3p_controller.limits import GrippingLaw, ReferenceLimits, TractionControl
 from c3p_controller.paper.velocity import PaperLaw, PaperSettings
-from c3p_controller.setpoint_limits import ReferenceLimits
 from c3p_controller.torque_law import Sensed
-from c3p_controller.torques import GrippingLaw, TractionControl
 from c3p_description.model import Array, CasterRobot
 
 # cycles that may wait for their reply at once: on a busy computer the next cycle begins before

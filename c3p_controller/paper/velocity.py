@@ -17,10 +17,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from c3p_controller.limits import ReferenceLimits, limit_torque, limit_twist
 from c3p_controller.paper.fusion import OUR_READING, FusionOptions, fuse, singularity_indicator
-from c3p_controller.setpoint_limits import ReferenceLimits, limit_twist
 from c3p_controller.torque_law import Sensed, Setpoint
-from c3p_controller.torques import limit_torque
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.caster_dynamics import VIRTUAL_STEERING_WEIGHT, inverse_dynamics
 from c3p_dynamics.friction import friction_compensation

@@ -22,8 +22,7 @@ from __future__ import annotations
 
 import math
 
-from c3p_dynamics._caster_derivative_kernels import forward_derivatives
-from c3p_dynamics._caster_equations import ALONG, COS, RATE, SIN, forward
+from c3p_dynamics._caster_equations import ALONG, COS, RATE, SIN, forward, forward_derivatives
 from c3p_kinematics.compiled import kernel
 
 # columns of a row of weights, behind the six of the platform

@@ -22,7 +22,7 @@ import numpy as np
 from c3p_controller.predictive._kernels import advance
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics._caster_equations import STEEPNESS, mass_times, packed_model
-from c3p_kinematics.se2 import wrap
+from c3p_kinematics._planar_kernels import wrap_angle
 
 # odometry further from the prediction was set from outside: restart, m and rad
 JUMP = 0.05
@@ -87,7 +87,7 @@ class MotionObserver:
         for duration, torque in torques:
             state = self.predict(state, torque, duration)
         ex, ey = pose[0] - state[0], pose[1] - state[1]
-        turn = float(wrap(pose[2] - state[2]))
+        turn = wrap_angle(pose[2] - state[2])
         if math.hypot(ex, ey) > JUMP or abs(turn) > JUMP:
             self.reset(pose, twist, steering)
             return self.state

@@ -12,8 +12,7 @@ from rclpy.node import Node
 from c3p_description.model import Array
 from c3p_kinematics.se2 import compose
 from c3p_ros.cdr import MOST_TEXT, MessageError
-from c3p_ros.frames import pose_of
-from c3p_ros.messages import yaw_of
+from c3p_ros.messages import pose_of, yaw_of
 
 try:
     import tf2_ros

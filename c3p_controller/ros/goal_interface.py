@@ -32,8 +32,7 @@ from c3p_controller.ros.navigate_action import NavigateAction, NavigateToPose
 from c3p_description.model import Array
 from c3p_ros.cdr import MessageError
 from c3p_ros.diagnostics import ERROR, OK, WARN
-from c3p_ros.frames import fill_pose
-from c3p_ros.messages import ns_to_stamp, stamp_to_ns
+from c3p_ros.messages import fill_pose, ns_to_stamp, stamp_to_ns
 from c3p_ros.node import LATCHED, LATEST, RELIABLE, SuiteNode
 
 # largest age of a goal at its arrival, s; a goal replayed from a bag is rejected

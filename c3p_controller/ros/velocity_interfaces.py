@@ -23,8 +23,7 @@ from c3p_controller.paper.chain import PaperChain
 from c3p_controller.torque_law import Preview, Sensed
 from c3p_ros.cdr import JointStateRead, TrajectoryRead
 from c3p_ros.diagnostics import ERROR, OK, Diagnostics, warned
-from c3p_ros.frames import planar_points
-from c3p_ros.messages import MessageError
+from c3p_ros.messages import MessageError, planar_points
 from c3p_ros.node import LATCHED, LATEST, RELIABLE
 from c3p_ros.wire import AccelWriter
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from c3p_controller import CONTROLLERS, PAPER
 from c3p_controller.controllers import TABLE
+from c3p_controller.limits import GrippingLaw, TractionControl
 from c3p_controller.torque_law import TorqueLaw
-from c3p_controller.torques import GrippingLaw, TractionControl
 from c3p_description.model import CasterRobot
 
 

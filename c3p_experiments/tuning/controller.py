@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from c3p_controller import PAPER
 from c3p_controller.controllers import make_law, make_position, traction_of
-from c3p_controller.torques import GrippingLaw, TractionControl
+from c3p_controller.limits import GrippingLaw, TractionControl
 from c3p_description.model import CasterRobot
 from c3p_experiments.loop.controllers import Controller
 from c3p_experiments.tuning.parameters import NODES, defaults, schemas

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass, field
+from functools import cached_property
 
 # identifiers without a node
 NMT_ID = 0x000
@@ -283,17 +284,17 @@ class DriveUnits:
         if self.direction not in (1, -1):
             raise ValueError(f'direction = {self.direction}: must be 1 or -1')
 
-    @property
+    @cached_property
     def torque_resolution(self) -> float:
         """Torque of one permille at the wheel, N·m."""
         return self.gear_ratio * self.efficiency * self.rated_torque / RATED_PERMILLE
 
-    @property
+    @cached_property
     def counts_per_wheel_turn(self) -> float:
         """Counts per turn of the wheel; not whole with such a ratio."""
         return self.gear_ratio * self.counts
 
-    @property
+    @cached_property
     def angle_resolution(self) -> float:
         """Angle of the wheel per count, rad."""
         return 2 * math.pi / self.counts_per_wheel_turn

@@ -26,9 +26,8 @@ from c3p_description.pvc_model import JOINTS, PvcTricycle
 from c3p_description.reading.loader import load_tricycle
 from c3p_kinematics.closed_chain_vehicle.vehicle import quaternion
 from c3p_ros.diagnostics import ERROR, OK, WARN
-from c3p_ros.frames import TransformPublisher
 from c3p_ros.messages import MessageError, check_age, ns_to_stamp, stamp_to_ns, twist_of
-from c3p_ros.node import LATEST, RELIABLE, SuiteNode
+from c3p_ros.node import LATEST, RELIABLE, SuiteNode, TransformPublisher
 from c3p_ros.parameters import ParameterError
 from c3p_ros.session import run
 from c3p_ros.wire import JointStateWriter, OdometryWriter

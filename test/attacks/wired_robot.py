@@ -10,7 +10,7 @@ from c3p_controller.position_controller_node import PositionControllerNode
 from c3p_controller.velocity_controller_node import VelocityControllerNode
 from c3p_dynamics.inverse_dynamics_node import InverseDynamicsNode
 from c3p_kinematics.sensed_kinematics_node import SensedKinematicsNode
-from c3p_ros.frames import fill_pose
+from c3p_ros.messages import fill_pose
 from c3p_simulation.simulation_node import SimulationNode
 
 # cycles per second

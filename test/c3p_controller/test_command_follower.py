@@ -16,8 +16,9 @@ from c3p_controller.command_follower import (
     FollowerSettings,
     LawFailure,
 )
+from c3p_controller.limits import ReferenceLimits
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
-from c3p_controller.setpoint_limits import REACH, ReferenceLimits
+from c3p_controller.previews import REACH
 from c3p_controller.torque_law import Preview, Sensed
 from c3p_description.reading.loader import load
 from c3p_simulation.plants.plant import AnalyticPlant

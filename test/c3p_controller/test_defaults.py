@@ -10,6 +10,7 @@ import yaml
 
 from c3p_controller.controllers import make_position, position_gains
 from c3p_controller.goals.path_controller import PathController, PathGains
+from c3p_controller.limits import ReferenceLimits, TractionSettings
 from c3p_controller.paper.exponential import PositionController, PositionGains
 from c3p_controller.paper.fusion import FusionOptions
 from c3p_controller.paper.position import (
@@ -19,8 +20,6 @@ from c3p_controller.paper.position import (
 )
 from c3p_controller.paper.velocity import VelocityGains
 from c3p_controller.predictive.controller import PredictiveSettings
-from c3p_controller.setpoint_limits import ReferenceLimits
-from c3p_controller.torques import TractionSettings
 from c3p_dynamics.caster_dynamics import VIRTUAL_STEERING_WEIGHT
 
 ROOT = Path(__file__).parents[2]

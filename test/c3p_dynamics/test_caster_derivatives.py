@@ -10,8 +10,7 @@ from robots import robots_in_motion, vectors
 from unequal_casters import papers_robot
 
 from c3p_description.model import Friction
-from c3p_dynamics._caster_derivative_kernels import forward_derivatives
-from c3p_dynamics._caster_equations import packed_model
+from c3p_dynamics._caster_equations import forward_derivatives, packed_model
 
 # relative to the largest entry; a complex step has no truncation, so this is rounding of two ways
 TOLERANCE = 1e-9

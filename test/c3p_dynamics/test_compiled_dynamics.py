@@ -15,8 +15,7 @@ PROGRAM = """
 import json
 import numpy as np
 from c3p_description.model import CasterRobot, Friction
-from c3p_dynamics._caster_derivative_kernels import forward_derivatives
-from c3p_dynamics._caster_equations import packed_model
+from c3p_dynamics._caster_equations import forward_derivatives, packed_model
 from c3p_dynamics._caster_motion_kernels import runge_kutta
 from c3p_dynamics.allocation import METHODS, allocate
 from c3p_dynamics.caster_dynamics import bias, forward_dynamics, inverse_dynamics, mass_matrix

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Planar kernels against linear algebra, high precision and the properties that define them."""
 
+import math
+
 import mpmath
 import numpy as np
 import pytest
@@ -11,6 +13,10 @@ from robots import robots_in_motion, vectors
 from c3p_kinematics import _planar_kernels as kernels
 from c3p_kinematics._odometry_kernels import follow
 from c3p_kinematics.casters import inverse
+from c3p_kinematics.compiled import inlined
+
+# distance of 1 from the next number
+ULP = np.finfo(float).eps
 
 
 @given(vectors(9, 2.0), vectors(3, 5.0))
@@ -95,3 +101,32 @@ def test_the_first_row_that_is_not_finite_is_found():
     for value in (np.nan, np.inf, -np.inf):
         rows[2, 1] = value
         assert kernels.first_not_finite(rows) == 2
+
+
+# `inlined` keeps no machine code, which would outlive a change of the tables
+@inlined
+def circles(angle, cosine, sine):
+    for i in range(len(angle)):
+        cosine[i], sine[i] = kernels.circle(angle[i])
+
+
+def circle_of(angle):
+    cosine, sine = np.empty_like(angle), np.empty_like(angle)
+    circles(angle, cosine, sine)
+    return cosine, sine
+
+
+@pytest.mark.parametrize('reach', [1e-9, 0.01, 1.0, 10.0, 1e3, 1e5])
+def test_sine_and_cosine_are_those_of_the_library_to_the_last_place(reach):
+    angle = np.random.default_rng(1).uniform(-reach, reach, 50_000)
+    cosine, sine = circle_of(angle)
+    assert np.abs(cosine - np.cos(angle)).max() <= 2 * ULP
+    assert np.abs(sine - np.sin(angle)).max() <= 2 * ULP
+
+
+@given(st.floats(-1e9, 1e9))
+def test_far_angles_are_as_exact_as_their_own_last_place(angle):
+    cosine, sine = circle_of(np.array([angle]))
+    slack = 2 * ULP + math.ulp(angle)
+    assert abs(cosine[0] - math.cos(angle)) <= slack
+    assert abs(sine[0] - math.sin(angle)) <= slack

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
-from c3p_ros.cycle import CycleClock, Lifeline, Lifelines  # noqa: E402
+from c3p_ros.cycle import DEPTH, CycleClock, Lifeline, Lifelines, StampJoin  # noqa: E402
 from c3p_ros.messages import MessageError  # noqa: E402
-from c3p_ros.stamp_join import DEPTH, StampJoin  # noqa: E402
 
 MS = 1_000_000
 

@@ -18,8 +18,7 @@ from trajectory_msgs.msg import MultiDOFJointTrajectory  # noqa: E402
 
 from c3p_ros.cdr import PublishError  # noqa: E402
 from c3p_ros.finite import check_message, check_serialized  # noqa: E402
-from c3p_ros.frames import fill_pose  # noqa: E402
-from c3p_ros.messages import fill_twist  # noqa: E402
+from c3p_ros.messages import fill_pose, fill_twist  # noqa: E402
 from c3p_ros.wire import (  # noqa: E402
     READERS,
     AccelWriter,

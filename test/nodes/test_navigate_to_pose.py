@@ -12,7 +12,7 @@ from goal_place import NODE, Place  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
-from c3p_ros.frames import fill_pose  # noqa: E402
+from c3p_ros.messages import fill_pose  # noqa: E402
 
 ENDS = {GoalStatus.STATUS_SUCCEEDED: 'succeeded', GoalStatus.STATUS_ABORTED: 'aborted',
         GoalStatus.STATUS_CANCELED: 'canceled'}

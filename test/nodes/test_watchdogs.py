@@ -16,7 +16,7 @@ from std_srvs.srv import Trigger  # noqa: E402
 
 from c3p_dynamics.inverse_dynamics_node import InverseDynamicsNode  # noqa: E402
 from c3p_kinematics.sensed_kinematics_node import SensedKinematicsNode  # noqa: E402
-from c3p_ros.frames import fill_pose  # noqa: E402
+from c3p_ros.messages import fill_pose  # noqa: E402
 from c3p_ros.node import LATCHED  # noqa: E402
 from c3p_simulation.simulation_node import SimulationNode  # noqa: E402
 

@@ -6,10 +6,10 @@ import pytest
 from robots import C3P
 
 from c3p_controller.command_follower import FollowerSettings
+from c3p_controller.limits import GrippingLaw, TractionControl
 from c3p_controller.paper.chain import UNANSWERED, PaperChain
 from c3p_controller.paper.velocity import PaperLaw, PaperSettings
 from c3p_controller.torque_law import Sensed, Setpoint
-from c3p_controller.torques import GrippingLaw, TractionControl
 from c3p_dynamics.caster_dynamics import VIRTUAL_STEERING_WEIGHT, inverse_dynamics
 
 

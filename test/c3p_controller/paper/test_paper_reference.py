@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from robots import vectors
 
+from c3p_controller.limits import ReferenceLimits, limit_twist
 from c3p_controller.paper.velocity import ReferenceShaper
-from c3p_controller.setpoint_limits import ReferenceLimits, limit_twist
 
 LIMITS = ReferenceLimits(speed=0.6, yaw_rate=1.0, acceleration=0.2, yaw_acceleration=0.4)
 DT = 0.005

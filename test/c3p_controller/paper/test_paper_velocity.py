@@ -9,9 +9,9 @@ from closed_loop import DYNAMICS, ROBOT, velocity_controller
 from hypothesis import given
 from robots import C3P, vectors
 
+from c3p_controller.limits import limit_torque
 from c3p_controller.paper.velocity import PaperLaw, PaperSettings, VelocityGains
 from c3p_controller.torque_law import Sensed, Setpoint
-from c3p_controller.torques import limit_torque
 from c3p_dynamics.caster_dynamics import inverse_dynamics
 from c3p_simulation.plants.plant import AnalyticPlant
 

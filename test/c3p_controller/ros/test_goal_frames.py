@@ -12,8 +12,10 @@ from geometry_msgs.msg import PoseStamped, Quaternion  # noqa: E402
 
 from c3p_controller.ros import goal_frames as frames  # noqa: E402
 from c3p_controller.ros.goal_frames import GoalFrames  # noqa: E402
-from c3p_ros.frames import fill_pose  # noqa: E402
-from c3p_ros.messages import MessageError  # noqa: E402
+from c3p_ros.messages import (
+    MessageError,  # noqa: E402
+    fill_pose,  # noqa: E402
+)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
 from c3p_description.pvc_model import JOINTS  # noqa: E402
-from c3p_ros import frames  # noqa: E402
+from c3p_ros import node  # noqa: E402
 from c3p_simulation.tricycle.rough_ground_node import RoughGroundNode  # noqa: E402
 from c3p_simulation.worlds.terrain_files import load_terrain  # noqa: E402
 
@@ -163,8 +163,8 @@ def test_transforms_in_space_hold_all_seven_numbers(monkeypatch):
 
     sent = []
     # tf2_msgs comes with a ROS 2 installation only
-    monkeypatch.setattr(frames, 'TFMessage', Transforms)
-    publisher = frames.TransformPublisher(Node())
+    monkeypatch.setattr(node, 'TFMessage', Transforms)
+    publisher = node.TransformPublisher(Node())
     publisher.send_spatial(3_000_000_001, [1, 2, 3, 0.1, 0.2, 0.3, 0.9], 'odom', 'base_link')
     publisher.send(4, np.array([1.0, 2.0, math.pi]), 'odom', 'base_footprint')
     topic, space, plane = sent

@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Limits of setpoints: speed of a twist, speed and distance of a preview, controlled stop.
+Previews within limits of speed and distance, and the preview of a controlled stop.
 
-The limits of speed and yaw rate hold for every source of setpoints. The path of a preview stays;
-only the time along it is stretched.
+The path of a preview stays; only the time along it is stretched.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
+from c3p_controller.limits import ReferenceLimits
 from c3p_controller.torque_law import Preview
 from c3p_description.model import Array
 from c3p_kinematics.se2 import wrap
@@ -26,55 +25,6 @@ REACH = 0.3
 
 # time between the points of a stop, s, and largest number of them
 STOP_SPACING, STOP_POINTS = 0.05, 100
-
-
-@dataclass(frozen=True)
-class ReferenceLimits:
-    """
-    Limits of speed and acceleration of a reference.
-
-    Attributes
-    ----------
-    speed, yaw_rate : float, m/s and rad/s
-        Largest norm of (vx, vy) and of ω.
-    acceleration, yaw_acceleration : float, m/s² and rad/s²
-        Largest change of the velocity as seen from the floor.
-    smoothing : float, s
-        Time constant of the command filter, because the derivative of commands, which come in
-        steps 20 to 50 times a second, is fed forward. 0 is off.
-    """
-
-    speed: float = 0.8
-    yaw_rate: float = 2.0
-    acceleration: float = 0.125
-    yaw_acceleration: float = 0.55
-    smoothing: float = 0.04
-
-    def __post_init__(self) -> None:
-        """Reject limits that are not greater than zero; inf means no limit."""
-        if not 0.0 <= self.smoothing < math.inf:
-            raise ValueError(f'smoothing = {self.smoothing}: must be 0 or more seconds')
-        for name in ('speed', 'yaw_rate', 'acceleration', 'yaw_acceleration'):
-            if not getattr(self, name) > 0:
-                raise ValueError(f'{name} = {getattr(self, name)}: must be greater than zero; '
-                                 'inf means no limit')
-
-
-def limit_twist(twist: Array, limits: ReferenceLimits) -> Array:
-    """
-    Return `twist` with its speed and yaw rate within the limits.
-
-    One factor scales all three components, so that the direction and curvature of the path stay
-    the same.
-
-    Examples
-    --------
-    >>> limit_twist(np.array([3.0, 4.0, 0.0]), ReferenceLimits(speed=1.0))
-    array([0.6, 0.8, 0. ])
-    """
-    excess = max(math.hypot(twist[0], twist[1]) / limits.speed, abs(twist[2]) / limits.yaw_rate,
-                 1.0)
-    return np.asarray(twist, float) / excess
 
 
 def limit_preview(preview: Preview, limits: ReferenceLimits) -> Preview:

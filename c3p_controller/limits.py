@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Limits of wheel torques: scaling, braking and traction control.
+Limits of commanded twists and of wheel torques: scaling, braking and traction control.
+
+One factor scales all components of a twist, and the torques of all wheels, so that the path and
+the wrench keep their direction. The limits of speed and yaw rate hold for every source of
+setpoints.
 
 Traction control reduces the torque of a slipping wheel and restores it as the wheel grips. The
 slip of a driven wheel is its rim speed minus the speed of the floor below it,
@@ -17,6 +21,7 @@ the robot and reports the text.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +29,7 @@ import numpy as np
 from c3p_controller.torque_law import Sensed, Setpoint, TorqueLaw
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import torque_bounds, traction_report
-from c3p_kinematics.casters import wheel_jacobian
+from c3p_kinematics._planar_kernels import rows
 
 # time constant with which the damping torque ends the spin of a free wheel, s: three times the
 # latency of the loop
@@ -32,6 +37,55 @@ SPIN_TIME = 0.03
 
 # longest overspeed: a late sample makes the rate of one look too high, s
 OVERSPEED_TIME = 0.05
+
+
+@dataclass(frozen=True)
+class ReferenceLimits:
+    """
+    Limits of speed and acceleration of a reference.
+
+    Attributes
+    ----------
+    speed, yaw_rate : float, m/s and rad/s
+        Largest norm of (vx, vy) and of ω.
+    acceleration, yaw_acceleration : float, m/s² and rad/s²
+        Largest change of the velocity as seen from the floor.
+    smoothing : float, s
+        Time constant of the command filter, because the derivative of commands, which come in
+        steps 20 to 50 times a second, is fed forward. 0 is off.
+    """
+
+    speed: float = 0.8
+    yaw_rate: float = 2.0
+    acceleration: float = 0.125
+    yaw_acceleration: float = 0.55
+    smoothing: float = 0.04
+
+    def __post_init__(self) -> None:
+        """Reject limits that are not greater than zero; inf means no limit."""
+        if not 0.0 <= self.smoothing < math.inf:
+            raise ValueError(f'smoothing = {self.smoothing}: must be 0 or more seconds')
+        for name in ('speed', 'yaw_rate', 'acceleration', 'yaw_acceleration'):
+            if not getattr(self, name) > 0:
+                raise ValueError(f'{name} = {getattr(self, name)}: must be greater than zero; '
+                                 'inf means no limit')
+
+
+def limit_twist(twist: Array, limits: ReferenceLimits) -> Array:
+    """
+    Return `twist` with its speed and yaw rate within the limits.
+
+    One factor scales all three components, so that the direction and curvature of the path stay
+    the same.
+
+    Examples
+    --------
+    >>> limit_twist(np.array([3.0, 4.0, 0.0]), ReferenceLimits(speed=1.0))
+    array([0.6, 0.8, 0. ])
+    """
+    excess = max(math.hypot(twist[0], twist[1]) / limits.speed, abs(twist[2]) / limits.yaw_rate,
+                 1.0)
+    return np.asarray(twist, float) / excess
 
 
 def limit_torque(torque: Array, limit: Array) -> Array:
@@ -90,7 +144,6 @@ class TractionSettings:
     patience: float = 0.5
     overspeed: float = 1.2
 
-
     def __post_init__(self) -> None:
         """Reject invalid values."""
         for name in ('slip_speed', 'recovery', 'patience', 'overspeed'):
@@ -132,6 +185,8 @@ class TractionControl:
         self.settings = settings or TractionSettings()
         self.bound = torque_bounds(robot)
         self._damping = robot.wheel_spin_inertia / SPIN_TIME
+        # Rx and Ra of a cycle
+        self._rows = np.empty((2, robot.count, 3))
         self.reset()
 
     def reset(self) -> None:
@@ -151,8 +206,9 @@ class TractionControl:
         """Process a cycle, `dt` s after the last one, with the `torque` (n,) N·m since then."""
         s, robot = self.settings, self.robot
         radius = robot.wheel_radius
-        # J_x has the rows Rx/r
-        rolling = wheel_jacobian(robot, sensed.steering) @ sensed.twist
+        # wheel rates without slip: J_x ν, and J_x has the rows Rx/r
+        rows(robot.geometry, sensed.steering, *self._rows)
+        rolling = self._rows[0] / radius[:, None] @ sensed.twist
         self._spin = sensed.wheel_rate - rolling
         slip = np.abs(self._spin) * radius
         # a wheel that slips grips again below half the threshold: hysteresis against chattering

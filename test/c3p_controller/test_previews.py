@@ -9,9 +9,9 @@ from robots import vectors
 from scipy.integrate import solve_ivp
 
 from c3p_controller.goals.path import Arcs
-from c3p_controller.setpoint_limits import (
+from c3p_controller.limits import ReferenceLimits
+from c3p_controller.previews import (
     REACH,
-    ReferenceLimits,
     limit_preview,
     stay_near,
     stop_preview,

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from robots import caster_robots
 
+from c3p_controller.limits import GrippingLaw, TractionControl, TractionSettings
 from c3p_controller.torque_law import Sensed, Setpoint
-from c3p_controller.torques import GrippingLaw, TractionControl, TractionSettings
 from c3p_description import load
 from c3p_dynamics.traction import torque_bounds
 from c3p_kinematics.casters import inverse
