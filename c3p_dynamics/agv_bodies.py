@@ -27,9 +27,9 @@ from c3p_dynamics.orthogonal_complement import (
     rolling_rows,
     twist_map,
 )
-from c3p_dynamics.orthogonal_complement.systems import I, J, K, disc
 from c3p_kinematics.agv import caster_jacobians, caster_map, caster_rates, platform_map
 
+I, J, K = np.eye(3)
 COUNT = 5
 FORK, PLATFORM = 3, 4
 # first row of the ground's forces in A, after the four revolute joints
@@ -99,6 +99,11 @@ def joint_maps(agv: Agv, caster: float, rates: ArrayLike) -> JointMaps:
                   inertial_rate(linear, linear_rate, spin)),
         twist_map(inertial_rate(passive_angular, passive_angular_rate, spin),
                   inertial_rate(passive_linear, passive_linear_rate, spin)))
+
+
+def disc(spin: float, across: float, axle: ArrayLike) -> Array:
+    """Return the inertia (3, 3) of a wheel with moment `spin` about `axle`, `across` else."""
+    return across * np.eye(3) + (spin - across) * np.outer(axle, axle)
 
 
 def agv_assembly(agv: Agv, caster: float, rates: ArrayLike) -> Assembly:

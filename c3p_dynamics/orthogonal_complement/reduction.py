@@ -205,6 +205,28 @@ def _dot(left: Array, right: Array) -> Array:
     return np.einsum('...pin,...pim->...nm', left, right)
 
 
+class Assembly(NamedTuple):
+    """
+    Bodies with their twists in one state.
+
+    Attributes
+    ----------
+    bodies : Bodies
+    twist, twist_rate : (6p, n) array
+        T and Ṫ, in the platform's axes at this moment.
+    speeds : (n,) array
+    """
+
+    bodies: Bodies
+    twist: Array
+    twist_rate: Array
+    speeds: Array
+
+    def reduced(self) -> Reduced:
+        """Return I and C of this state."""
+        return reduce(*self)
+
+
 def generalized_mass(bodies: Bodies) -> Array:
     """Return M = diag(I₁, m₁ 1, …) of `bodies`, (…, 6p, 6p) in kg and kg·m², eq. (14a)."""
     count = len(bodies.mass)

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from assemblies import caster_robot_assembly, differential_drive_assembly
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_agv import CASTERS, RATES, agvs
@@ -24,11 +25,9 @@ from c3p_dynamics.agv_bodies import (
 )
 from c3p_dynamics.orthogonal_complement import (
     bodies,
-    caster_robot_assembly,
     constraint_forces,
     constraint_rank,
     constraint_wrench,
-    differential_drive_assembly,
     generalized_angular_velocity,
     generalized_mass,
     reduce,

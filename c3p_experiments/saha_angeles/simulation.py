@@ -20,7 +20,7 @@ from c3p_description.agv_model import Agv
 from c3p_description.model import Array
 from c3p_dynamics import _agv_kernels as kernels
 from c3p_dynamics.agv import state_rate
-from c3p_dynamics.verner import Integrated, integrate
+from c3p_experiments.saha_angeles.verner import Integrated, integrate
 from c3p_kinematics.agv_circle import Circle, caster_constants, caster_start, joint_path
 
 # step of the second difference that stands for τ̈: truncation and rounding are both below 1e-6
