@@ -57,23 +57,9 @@ def _mass_and_bias(agv: Agv, caster: Array, rates: Array) -> tuple[Array, Array]
 
 def mass_matrix(agv: Agv, caster: ArrayLike) -> Array:
     """
-    Return I(ψ), the inertia that the driven wheels feel.
+    Return I(ψ) (…, 2, 2), kg·m², the inertia that the driven wheels feel, at angles `caster` (…).
 
-    Parameters
-    ----------
-    agv : Agv
-    caster : (…) array_like, rad
-        ψ.
-
-    Returns
-    -------
-    (…, 2, 2) array, kg·m²
-        Symmetric and positive definite.
-
-    Raises
-    ------
-    ValueError
-        An angle that is not finite.
+    Symmetric and positive definite. ValueError for an angle that is not finite.
 
     Examples
     --------
@@ -88,23 +74,10 @@ def mass_matrix(agv: Agv, caster: ArrayLike) -> Array:
 
 def bias(agv: Agv, caster: ArrayLike, rates: ArrayLike) -> Array:
     """
-    Return C(ψ, θ̇) θ̇, the torques of centripetal and Coriolis accelerations.
+    Return C(ψ, θ̇) θ̇ (…, 2), N·m, the torques of centripetal and Coriolis accelerations.
 
-    Parameters
-    ----------
-    agv : Agv
-    caster : (…) array_like, rad
-    rates : (…, 2) array_like, rad/s
-
-    Returns
-    -------
-    (…, 2) array, N·m
-        ``θ̇ᵀ(Cθ̇ − ½ İ θ̇) = 0``: no work beyond the change of I.
-
-    Raises
-    ------
-    ValueError
-        A wrong size, or a number that is not finite.
+    `caster` (…), rad, and `rates` (…, 2), rad/s. ``θ̇ᵀ(Cθ̇ − ½ İ θ̇) = 0``: no work beyond the
+    change of I. ValueError for a wrong size, or a number that is not finite.
     """
     batch, (angles, speeds) = _batch(caster, rates=rates)
     return _mass_and_bias(agv, angles, speeds)[1].reshape(*batch, 2)
@@ -126,18 +99,10 @@ def friction_torque(agv: Agv, caster: ArrayLike, rates: ArrayLike) -> Array:
 def inverse_dynamics(agv: Agv, caster: ArrayLike, rates: ArrayLike, accelerations: ArrayLike
                      ) -> Array:
     """
-    Return the motor torques of a motion, ``τ = I θ̈ + C θ̇ − δ``; errors as for `bias`.
+    Return the motor torques (…, 2), N·m, of a motion, ``τ = I θ̈ + C θ̇ − δ``.
 
-    Parameters
-    ----------
-    agv : Agv
-    caster : (…) array_like, rad
-    rates, accelerations : (…, 2) array_like, rad/s and rad/s²
-
-    Returns
-    -------
-    (…, 2) array, N·m
-        Between platform and wheel, positive about +i: negative drives forward.
+    Between platform and wheel, positive about +i: negative drives forward. `accelerations` (…, 2),
+    rad/s²; all else and the errors as for `bias`.
     """
     batch, (angles, speeds, rise) = _batch(caster, rates=rates, accelerations=accelerations)
     mass, force = _mass_and_bias(agv, angles, speeds)
@@ -147,18 +112,9 @@ def inverse_dynamics(agv: Agv, caster: ArrayLike, rates: ArrayLike, acceleration
 
 def direct_dynamics(agv: Agv, caster: ArrayLike, rates: ArrayLike, torque: ArrayLike) -> Array:
     """
-    Return θ̈ under motor torques, ``I⁻¹(τ + δ − C θ̇)``; errors as for `bias`.
+    Return θ̈ (…, 2), rad/s², under motor torques (…, 2), N·m: ``I⁻¹(τ + δ − C θ̇)``.
 
-    Parameters
-    ----------
-    agv : Agv
-    caster : (…) array_like, rad
-    rates : (…, 2) array_like, rad/s
-    torque : (…, 2) array_like, N·m
-
-    Returns
-    -------
-    (…, 2) array, rad/s²
+    All else and the errors as for `bias`.
     """
     batch, (angles, speeds, moments) = _batch(caster, rates=rates, torque=torque)
     mass, force = _mass_and_bias(agv, angles, speeds)
@@ -178,16 +134,8 @@ def state_rate(agv: Agv, state: ArrayLike, torque: ArrayLike) -> Array:
     """
     Return d/dt of the state (θ₁, θ₂, θ̇₁, θ̇₂, ψ): eq. (30) with the state that it lacks.
 
-    Parameters
-    ----------
-    agv : Agv
-    state : (5,) array_like, rad and rad/s
-    torque : (2,) array_like, N·m
-
-    Returns
-    -------
-    (5,) array, rad/s and rad/s²
-        Nothing is checked here: this is the inner loop of an integrator.
+    `state` (5,), rad and rad/s, and `torque` (2,), N·m, are not checked: this is the inner loop of
+    an integrator.
     """
     out = np.empty(5)
     kernels.state_rate(agv.numbers, agv.viscous, np.asarray(state, float),

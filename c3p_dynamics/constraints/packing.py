@@ -42,20 +42,11 @@ class Packed(NamedTuple):
 
 def pack(tree: Tree, constraints: Sequence[Constraint], begun: Sequence[float] = ()) -> Packed:
     """
-    Return the arrays of constraints on the bodies of a tree.
+    Return the arrays of `constraints` on the bodies of a `tree`.
 
-    Parameters
-    ----------
-    tree : Tree
-    constraints : sequence of Constraint
-    begun : sequence of float, s
-        Start of each driven constraint; 0 by default.
-
-    Raises
-    ------
-    ConstraintError
-        An unknown body, body and base the same, a wrong shape, axes that are not orthonormal, a
-        length that is not positive; the text names constraint and value.
+    `begun` are the times at which driven constraints start, s; 0 by default. ConstraintError names
+    constraint and value: an unknown body, body and base the same, a wrong shape, axes that are not
+    orthonormal, a length that is not positive.
     """
     ties, places = np.zeros((len(constraints), TIE), np.int64), np.zeros((len(constraints), PLACE))
     labels: list[str] = []

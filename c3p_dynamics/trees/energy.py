@@ -15,21 +15,9 @@ from c3p_dynamics.trees.parts import Array
 
 def kinetic_energy(tree: Tree, q: ArrayLike, qd: ArrayLike) -> Array:
     """
-    Return ``T = ½ q̇ᵀA q̇``, from the velocities of the bodies.
+    Return ``T = ½ q̇ᵀA q̇`` (…), J, from the velocities of the bodies.
 
-    Parameters
-    ----------
-    tree : Tree
-    q, qd : (…, n) array_like
-
-    Returns
-    -------
-    (…) array, J
-
-    Raises
-    ------
-    TreeError
-        A wrong shape or a number that is not finite.
+    `q` and `qd` are (…, n). TreeError names a wrong shape or a number that is not finite.
     """
     return _totals(tree, q, qd)[..., 0]
 
@@ -47,23 +35,8 @@ def momentum(tree: Tree, q: ArrayLike, qd: ArrayLike) -> Array:
     """
     Return linear and angular momentum of the whole tree about the world's origin.
 
-    Its derivative is the sum of all external wrenches: gravity, `external` and what the world's
-    joints carry.
-
-    Parameters
-    ----------
-    tree : Tree
-    q, qd : (…, n) array_like
-
-    Returns
-    -------
-    (…, 6) array, N·s and N·m·s
-        World axes.
-
-    Raises
-    ------
-    TreeError
-        A wrong shape or a number that is not finite.
+    (…, 6), N·s and N·m·s, world axes. Its derivative is the sum of all external wrenches: gravity,
+    `external` and what the world's joints carry. `q`, `qd` and errors as for `kinetic_energy`.
     """
     return _totals(tree, q, qd)[..., 2:]
 
