@@ -88,16 +88,7 @@ class EmulatedDevice(Device):
 
 class DriveDevice(EmulatedDevice):
     """
-    A torque drive.
-
-    Parameters
-    ----------
-    name : str
-    node_id : int
-    card : DriveCard
-    serial : int
-    send : callable
-        As for `Device`.
+    A torque drive; parameters as for `Device`, with a `DriveCard`.
 
     Attributes
     ----------
@@ -159,15 +150,7 @@ class DriveDevice(EmulatedDevice):
             self.recovered(before)
 
     def torque(self, dt: float, wheel_angle: float, wheel_rate: float) -> float:
-        """
-        Return the mean torque over the next `dt`, as `MotorDrive.step`; 0 without power.
-
-        Parameters
-        ----------
-        dt : float, s
-        wheel_angle : float, rad
-        wheel_rate : float, rad/s
-        """
+        """Return the mean torque over the next `dt`, as `MotorDrive.step`; 0 without power."""
         if not self.alive:
             return 0.0
         self.drive.mode_override = self._override
@@ -235,16 +218,7 @@ class DriveDevice(EmulatedDevice):
 
 class EncoderDevice(EmulatedDevice):
     """
-    An absolute encoder.
-
-    Parameters
-    ----------
-    name : str
-    node_id : int
-    card : EncoderCard
-    serial : int
-    send : callable
-        As for `Device`.
+    An absolute encoder; parameters as for `Device`, with an `EncoderCard`.
 
     Attributes
     ----------

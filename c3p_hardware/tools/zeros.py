@@ -82,15 +82,14 @@ def measure_zeros(bus: can.BusABC, settings: CardSettings, samples: int = SAMPLE
     samples : int
         Number of samples of each encoder.
     pause : float, s
-        Pause between two rounds.
+        Between two rounds.
 
     Raises
     ------
     Moved
         The named casters moved.
     ConfigurationError
-        No response, another kind of device, other counts than those of the parameters, or an
-        alarm.
+        No response, another kind of device, other counts, or an alarm.
     """
     encoders = settings.encoders
     with conversation(bus) as network:
@@ -125,18 +124,10 @@ def _checked(device: Objects, encoder: EncoderSettings) -> Identity:
 
 def zero_of(encoder: EncoderSettings, positions: Sequence[int], serial: int = 0) -> Zero:
     """
-    Return the middle of some positions, also across the end of the range.
+    Return the middle of some `positions`, counts, also across the end of the range.
 
     >>> zero_of(EncoderSettings(11, 'steering_joint_1'), [4095, 0, 1]).counts
     0
-
-    Parameters
-    ----------
-    encoder : EncoderSettings
-    positions : sequence of int
-        Counts, at least one.
-    serial : int
-        Serial number of the encoder.
     """
     span, first = encoder.range, positions[0]
     away = [(p - first + span // 2) % span - span // 2 for p in positions]

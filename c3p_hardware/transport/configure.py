@@ -99,21 +99,8 @@ def configure(network: canopen.Network, settings: CardSettings) -> list[Identity
     """
     Configure every device of a robot; they end PRE-OPERATIONAL, ready for `start`.
 
-    Parameters
-    ----------
-    network : canopen.Network
-        From `can_bus.conversation`.
-    settings : CardSettings
-
-    Returns
-    -------
-    list of Identity
-        Drives first.
-
-    Raises
-    ------
-    ConfigurationError
-        First mismatch, with device, object, value and remedy.
+    Returns the identities, drives first. ConfigurationError names device, object, value and remedy
+    of the first mismatch. `network` is that of `can_bus.conversation`.
     """
     found = []
     for drive in settings.drives:
@@ -132,12 +119,9 @@ def configure(network: canopen.Network, settings: CardSettings) -> list[Identity
 
 def start(network: canopen.Network, settings: CardSettings) -> None:
     """
-    Start the exchange of process data, and wait until every device is OPERATIONAL.
+    Start the exchange of process data; wait until every device is OPERATIONAL.
 
-    Raises
-    ------
-    ConfigurationError
-        A device is not OPERATIONAL in time.
+    ConfigurationError names the devices that are not OPERATIONAL in time.
     """
     waiting = {heartbeat_id(d.node_id): d for d in (*settings.drives, *settings.encoders)}
     done = threading.Event()

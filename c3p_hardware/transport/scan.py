@@ -114,21 +114,9 @@ class Scan:
 
 def scan(bus: can.BusABC, settings: CardSettings, listen: float = LISTEN) -> Scan:
     """
-    Listen, request every node id, and compare with the settings.
+    Listen for `listen` seconds, request every node id, and compare with the settings.
 
-    Parameters
-    ----------
-    bus : can.BusABC
-        Open; stays open.
-    settings : CardSettings
-        Expected devices.
-    listen : float, s
-        Time before the first request.
-
-    Raises
-    ------
-    can.CanError
-        The bus cannot be written.
+    `bus` is open and stays open; CanError if it cannot be written.
     """
     with conversation(bus) as network:
         # listen, then request: heartbeats and SYNC frames are counted before our own traffic
