@@ -26,26 +26,17 @@ from numpy.typing import ArrayLike
 from c3p_description.agv_model import Agv
 from c3p_description.model import Array
 from c3p_dynamics import _agv_kernels as kernels
+from c3p_kinematics.casters import batched
 
 # the state of the direct dynamics
 STATE = ('θ₁', 'θ₂', 'θ̇₁', 'θ̇₂', 'ψ')
 
 
 def _batch(caster: ArrayLike, **vectors: ArrayLike) -> tuple[tuple[int, ...], list[Array]]:
-    """Return the common leading shape, and everything as contiguous (B) and (B, 2)."""
-    arrays = {'caster': np.asarray(caster, float)[..., None]}
-    for name, value in vectors.items():
-        arrays[name] = np.asarray(value, float)
-        if arrays[name].ndim == 0 or arrays[name].shape[-1] != 2:
-            raise ValueError(f'{name} has shape {arrays[name].shape}: the last dimension must be '
-                             '2, for the driven wheels 1 and 2')
-    for name, array in arrays.items():
-        if not np.all(np.isfinite(array)):
-            raise ValueError(f'{name} = {array.tolist()}: every number must be finite')
-    batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays.values()))
-    rows = [np.ascontiguousarray(np.broadcast_to(a, batch + a.shape[-1:]).reshape(-1, a.shape[-1]))
-            for a in arrays.values()]
-    return batch, [rows[0][:, 0], *rows[1:]]
+    """Return the common leading shape, and everything as contiguous (B,) and (B, 2)."""
+    batch, (angles, *rows) = batched(1, caster=(np.asarray(caster, float)[..., None], 1),
+                                     **{name: (value, 2) for name, value in vectors.items()})
+    return batch, [angles[:, 0], *rows]
 
 
 def _mass_and_bias(agv: Agv, caster: Array, rates: Array) -> tuple[Array, Array]:

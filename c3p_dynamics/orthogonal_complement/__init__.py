@@ -13,7 +13,6 @@ from c3p_dynamics.orthogonal_complement.constraints import (
     constraint_rank,
     revolute_rows,
     rolling_rows,
-    svd_complement,
 )
 from c3p_dynamics.orthogonal_complement.reduction import (
     Assembly,
@@ -31,4 +30,4 @@ from c3p_dynamics.orthogonal_complement.reduction import (
 __all__ = ['Assembly', 'Bodies', 'ConstraintForces', 'ConstraintRank', 'Reduced', 'bodies',
            'constraint_forces', 'constraint_rank', 'constraint_wrench',
            'generalized_angular_velocity', 'generalized_mass', 'inertial_rate', 'reduce',
-           'revolute_rows', 'rolling_rows', 'svd_complement', 'twist_map']
+           'revolute_rows', 'rolling_rows', 'twist_map']

@@ -121,18 +121,6 @@ def constraint_rank(matrix: ArrayLike, tolerance: float = RANK_TOLERANCE) -> Con
     return ConstraintRank(rank, u[:, rank:].T, float(sizes[rank - 1] / sizes[0]))
 
 
-def svd_complement(matrix: ArrayLike, tolerance: float = RANK_TOLERANCE) -> Array:
-    """
-    Return an orthonormal basis (6p, n) of all twists with A t = 0, from numbers alone.
-
-    It spans the same space as the natural complement T of the same A (`matrix`), but its speeds
-    have no physical meaning and its derivative is not available, unlike those of T. `tolerance` as
-    in `constraint_rank`.
-    """
-    _, sizes, rows = np.linalg.svd(np.asarray(matrix, float))
-    return rows[int(np.sum(sizes > tolerance * sizes[0])):].T
-
-
 def constraint_forces(matrix: ArrayLike, wrench: ArrayLike,
                       tolerance: float = RANK_TOLERANCE) -> ConstraintForces:
     """

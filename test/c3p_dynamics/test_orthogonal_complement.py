@@ -23,6 +23,7 @@ from c3p_dynamics.agv_bodies import (
     joint_maps,
     wheel_loads,
 )
+from c3p_dynamics.constraints import svd_basis
 from c3p_dynamics.orthogonal_complement import (
     bodies,
     constraint_forces,
@@ -33,7 +34,6 @@ from c3p_dynamics.orthogonal_complement import (
     reduce,
     revolute_rows,
     rolling_rows,
-    svd_complement,
     twist_map,
 )
 from c3p_kinematics.agv import caster_rates, rates_to_twist
@@ -162,7 +162,7 @@ def test_twists_of_the_agv_are_the_complement_of_its_33_constraints(agv, psi, ra
     assert found.rank == 28 and found.gap > 1e-4
     np.testing.assert_allclose(found.redundant @ matrix, 0, atol=1e-12)
     # all of the null space: T is within it and has rank two
-    basis = svd_complement(matrix)
+    basis = svd_basis(matrix).basis
     assert basis.shape == (30, 2)
     np.testing.assert_allclose(basis @ (basis.T @ twist), twist, atol=1e-10)
 
