@@ -169,7 +169,7 @@ class ConstrainedMotion:
         return self._settle('add', constraint)
 
     def remove(self, constraint: Constraint | str) -> None:
-        """Release a constraint, by itself or its name, now; ConstraintError if not in force."""
+        """Release a constraint, given or named, now; ConstraintError if it is not in force."""
         kept = [(one, since) for one, since in self._constraints
                 if one is not constraint and one.title != constraint]
         if len(kept) == len(self._constraints):
