@@ -26,26 +26,17 @@ from numpy.typing import ArrayLike
 from c3p_description.agv_model import Agv
 from c3p_description.model import Array
 from c3p_dynamics import _agv_kernels as kernels
+from c3p_kinematics.casters import batched
 
 # the state of the direct dynamics
 STATE = ('θ₁', 'θ₂', 'θ̇₁', 'θ̇₂', 'ψ')
 
 
 def _batch(caster: ArrayLike, **vectors: ArrayLike) -> tuple[tuple[int, ...], list[Array]]:
-    """Return the common leading shape, and everything as contiguous (B) and (B, 2)."""
-    arrays = {'caster': np.asarray(caster, float)[..., None]}
-    for name, value in vectors.items():
-        arrays[name] = np.asarray(value, float)
-        if arrays[name].ndim == 0 or arrays[name].shape[-1] != 2:
-            raise ValueError(f'{name} has shape {arrays[name].shape}: the last dimension must be '
-                             '2, for the driven wheels 1 and 2')
-    for name, array in arrays.items():
-        if not np.all(np.isfinite(array)):
-            raise ValueError(f'{name} = {array.tolist()}: every number must be finite')
-    batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays.values()))
-    rows = [np.ascontiguousarray(np.broadcast_to(a, batch + a.shape[-1:]).reshape(-1, a.shape[-1]))
-            for a in arrays.values()]
-    return batch, [rows[0][:, 0], *rows[1:]]
+    """Return the common leading shape, and everything as contiguous (B,) and (B, 2)."""
+    batch, (angles, *rows) = batched(1, caster=(np.asarray(caster, float)[..., None], 1),
+                                     **{name: (value, 2) for name, value in vectors.items()})
+    return batch, [angles[:, 0], *rows]
 
 
 def _mass_and_bias(agv: Agv, caster: Array, rates: Array) -> tuple[Array, Array]:
@@ -57,23 +48,9 @@ def _mass_and_bias(agv: Agv, caster: Array, rates: Array) -> tuple[Array, Array]
 
 def mass_matrix(agv: Agv, caster: ArrayLike) -> Array:
     """
-    Return I(ψ), the inertia that the driven wheels feel.
+    Return I(ψ) (…, 2, 2), kg·m², the inertia that the driven wheels feel, at angles `caster` (…).
 
-    Parameters
-    ----------
-    agv : Agv
-    caster : (…) array_like, rad
-        ψ.
-
-    Returns
-    -------
-    (…, 2, 2) array, kg·m²
-        Symmetric and positive definite.
-
-    Raises
-    ------
-    ValueError
-        An angle that is not finite.
+    Symmetric and positive definite. ValueError for an angle that is not finite.
 
     Examples
     --------
@@ -88,23 +65,10 @@ def mass_matrix(agv: Agv, caster: ArrayLike) -> Array:
 
 def bias(agv: Agv, caster: ArrayLike, rates: ArrayLike) -> Array:
     """
-    Return C(ψ, θ̇) θ̇, the torques of centripetal and Coriolis accelerations.
+    Return C(ψ, θ̇) θ̇ (…, 2), N·m, the torques of centripetal and Coriolis accelerations.
 
-    Parameters
-    ----------
-    agv : Agv
-    caster : (…) array_like, rad
-    rates : (…, 2) array_like, rad/s
-
-    Returns
-    -------
-    (…, 2) array, N·m
-        ``θ̇ᵀ(Cθ̇ − ½ İ θ̇) = 0``: no work beyond the change of I.
-
-    Raises
-    ------
-    ValueError
-        A wrong size, or a number that is not finite.
+    `caster` (…), rad, and `rates` (…, 2), rad/s. ``θ̇ᵀ(Cθ̇ − ½ İ θ̇) = 0``: no work beyond the
+    change of I. ValueError for a wrong size, or a number that is not finite.
     """
     batch, (angles, speeds) = _batch(caster, rates=rates)
     return _mass_and_bias(agv, angles, speeds)[1].reshape(*batch, 2)
@@ -126,18 +90,10 @@ def friction_torque(agv: Agv, caster: ArrayLike, rates: ArrayLike) -> Array:
 def inverse_dynamics(agv: Agv, caster: ArrayLike, rates: ArrayLike, accelerations: ArrayLike
                      ) -> Array:
     """
-    Return the motor torques of a motion, ``τ = I θ̈ + C θ̇ − δ``; errors as for `bias`.
+    Return the motor torques (…, 2), N·m, of a motion, ``τ = I θ̈ + C θ̇ − δ``.
 
-    Parameters
-    ----------
-    agv : Agv
-    caster : (…) array_like, rad
-    rates, accelerations : (…, 2) array_like, rad/s and rad/s²
-
-    Returns
-    -------
-    (…, 2) array, N·m
-        Between platform and wheel, positive about +i: negative drives forward.
+    Between platform and wheel, positive about +i: negative drives forward. `accelerations` (…, 2),
+    rad/s²; all else and the errors as for `bias`.
     """
     batch, (angles, speeds, rise) = _batch(caster, rates=rates, accelerations=accelerations)
     mass, force = _mass_and_bias(agv, angles, speeds)
@@ -147,18 +103,9 @@ def inverse_dynamics(agv: Agv, caster: ArrayLike, rates: ArrayLike, acceleration
 
 def direct_dynamics(agv: Agv, caster: ArrayLike, rates: ArrayLike, torque: ArrayLike) -> Array:
     """
-    Return θ̈ under motor torques, ``I⁻¹(τ + δ − C θ̇)``; errors as for `bias`.
+    Return θ̈ (…, 2), rad/s², under motor torques (…, 2), N·m: ``I⁻¹(τ + δ − C θ̇)``.
 
-    Parameters
-    ----------
-    agv : Agv
-    caster : (…) array_like, rad
-    rates : (…, 2) array_like, rad/s
-    torque : (…, 2) array_like, N·m
-
-    Returns
-    -------
-    (…, 2) array, rad/s²
+    All else and the errors as for `bias`.
     """
     batch, (angles, speeds, moments) = _batch(caster, rates=rates, torque=torque)
     mass, force = _mass_and_bias(agv, angles, speeds)
@@ -178,16 +125,8 @@ def state_rate(agv: Agv, state: ArrayLike, torque: ArrayLike) -> Array:
     """
     Return d/dt of the state (θ₁, θ₂, θ̇₁, θ̇₂, ψ): eq. (30) with the state that it lacks.
 
-    Parameters
-    ----------
-    agv : Agv
-    state : (5,) array_like, rad and rad/s
-    torque : (2,) array_like, N·m
-
-    Returns
-    -------
-    (5,) array, rad/s and rad/s²
-        Nothing is checked here: this is the inner loop of an integrator.
+    `state` (5,), rad and rad/s, and `torque` (2,), N·m, are not checked: this is the inner loop of
+    an integrator.
     """
     out = np.empty(5)
     kernels.state_rate(agv.numbers, agv.viscous, np.asarray(state, float),

@@ -27,9 +27,9 @@ from c3p_dynamics.orthogonal_complement import (
     rolling_rows,
     twist_map,
 )
-from c3p_dynamics.orthogonal_complement.systems import I, J, K, disc
 from c3p_kinematics.agv import caster_jacobians, caster_map, caster_rates, platform_map
 
+I, J, K = np.eye(3)
 COUNT = 5
 FORK, PLATFORM = 3, 4
 # first row of the ground's forces in A, after the four revolute joints
@@ -55,19 +55,7 @@ class JointMaps(NamedTuple):
 
 
 def joint_maps(agv: Agv, caster: float, rates: ArrayLike) -> JointMaps:
-    """
-    Return T_a, T_u and their rates at an angle `caster` (ψ) and `rates` of the driven wheels.
-
-    Parameters
-    ----------
-    agv : Agv
-    caster : float, rad
-    rates : (2,) array_like, rad/s
-
-    Returns
-    -------
-    JointMaps
-    """
+    """Return T_a, T_u and their rates at an angle `caster` ψ, rad, and `rates` (2,), rad/s."""
     r, d, trail = agv.wheel_radius, agv.caster_offset, agv.link_com
     e = np.array([np.cos(caster), np.sin(caster), 0.0])
     f = np.cross(K, e)
@@ -101,24 +89,18 @@ def joint_maps(agv: Agv, caster: float, rates: ArrayLike) -> JointMaps:
                   inertial_rate(passive_linear, passive_linear_rate, spin)))
 
 
+def disc(spin: float, across: float, axle: ArrayLike) -> Array:
+    """Return the inertia (3, 3) of a wheel with moment `spin` about `axle`, `across` else."""
+    return across * np.eye(3) + (spin - across) * np.outer(axle, axle)
+
+
 def agv_assembly(agv: Agv, caster: float, rates: ArrayLike) -> Assembly:
     """
-    Return the five bodies with T and Ṫ of eqs (27) and (28b).
+    Return the five bodies with T and Ṫ of eqs (27) and (28b), for ψ and rates as `joint_maps`.
 
     ``T = T_a − T_u J_u⁻¹ J_a`` and
     ``Ṫ = Ṫ_a − Ṫ_u J_u⁻¹ J_a + T_u J_u⁻¹ J̇_u J_u⁻¹ J_a − T_u J_u⁻¹ J̇_a``.
-
-    Parameters
-    ----------
-    agv : Agv
-    caster : float, rad
-        ψ.
-    rates : (2,) array_like, rad/s
-
-    Returns
-    -------
-    Assembly
-        Its I and C θ̇ are ``agv.mass_matrix`` and ``agv.bias``.
+    I and C θ̇ are ``agv.mass_matrix`` and ``agv.bias``.
     """
     maps = joint_maps(agv, caster, rates)
     follow = caster_map(agv, caster)
@@ -142,22 +124,12 @@ def agv_assembly(agv: Agv, caster: float, rates: ArrayLike) -> Assembly:
 
 def constraint_matrix(agv: Agv, caster: float) -> Array:
     """
-    Return A of eq. (16): four revolute joints, six rows each, and three rolling wheels.
+    Return A (33, 30) of eq. (16): four revolute joints, six rows each, and three rolling wheels.
 
-    Rank 28 of 33 rows: each joint has one row too many, and wheels 1 and 2 on one axle forbid the
-    same sideways motion twice.
-
-    Parameters
-    ----------
-    agv : Agv
-    caster : float, rad
-        ψ.
-
-    Returns
-    -------
-    (33, 30) array
-        Rows: joints platform-wheel 1, platform-wheel 2, platform-fork, fork-wheel 3; from row
-        `GROUND` on the contacts of wheels 1, 2, 3, each along i, j, k.
+    Rank 28: each joint has one row too many, and wheels 1 and 2 on one axle forbid the same
+    sideways motion twice. Rows: joints platform-wheel 1, platform-wheel 2, platform-fork,
+    fork-wheel 3; from row `GROUND` on the contacts of wheels 1, 2, 3, each along i, j, k. `caster`
+    is ψ, rad.
     """
     r, l, a, b = agv.wheel_radius, agv.track, agv.axle_distance, agv.pivot_distance
     e = np.array([np.cos(caster), np.sin(caster), 0.0])
@@ -191,23 +163,11 @@ class WheelLoads(NamedTuple):
 
 def wheel_loads(agv: Agv, caster: float, rates: ArrayLike, torque: ArrayLike) -> WheelLoads:
     """
-    Return the ground forces under the motor torques `torque`.
+    Return the ground forces under the motor torques `torque` (2,), N·m.
 
     Newton's and Euler's equations of all five bodies, solved for the constraints: weight, motors
-    and viscous friction are known, θ̈ from `direct_dynamics`.
-
-    Parameters
-    ----------
-    agv : Agv
-    caster : float, rad
-        ψ.
-    rates : (2,) array_like, rad/s
-    torque : (2,) array_like, N·m
-
-    Returns
-    -------
-    WheelLoads
-        A negative force along k means that the wheel lifts off.
+    and viscous friction are known, θ̈ from `direct_dynamics`. `caster` is ψ, rad, `rates` (2,),
+    rad/s. A negative force along k means that the wheel lifts off.
     """
     state = agv_assembly(agv, caster, rates)
     moments = np.asarray(torque, float) - agv.viscous[:2] * rates

@@ -71,19 +71,10 @@ class InverseDynamics:
 
     def __call__(self, state: Array) -> Array:
         """
-        Return the wheel torques (n,) at `state`.
+        Return `torque` (n,), overwritten by the next call, at `state` (n + 6,), which is copied.
 
-        Parameters
-        ----------
-        state : (n + 6,) array of float, contiguous
-            As the attribute, which it is copied to. Neither size nor values are checked: a shorter
-            array is read beyond its end; what is not finite gives torques that are nan (without
-            Numba, ValueError).
-
-        Returns
-        -------
-        (n,) array, N·m
-            `torque`, overwritten by the next call.
+        `state` is contiguous. Neither size nor values are checked: a shorter array is read beyond
+        its end; what is not finite gives torques that are nan (without Numba, ValueError).
         """
         share_at(self.pack, state)
         return self.torque

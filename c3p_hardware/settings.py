@@ -130,46 +130,15 @@ class CardSettings:
     """
     Devices of a robot, with their timeouts and limits.
 
+    All other fields are parameters of the hardware interface:
+    ``hardware_interface_parameters.yaml`` has their units and effects.
+
     Attributes
     ----------
     drives, encoders : tuple
         In the order of the casters.
-    master_id : int
-        Node id of this computer, whose heartbeat the cards monitor.
-    rate : float, Hz
-        SYNC cycles per second.
-    bitrate : int, bit/s
-    heartbeat_period, heartbeat_timeout : float, s
-        Of every heartbeat on the bus, both of the master and the devices.
-    missed_cycles : int
-        Consecutive cycles that a device may miss; in the next one all wheels get zero torque,
-        until its sample arrives.
-    silence_timeout : float, s
-        Time without a sample that is a fault.
-    arming_timeout : float, s
-        Time within which all drives must be enabled, or it is a fault.
-    command_timeout : float, s
-        Timeout of the wheel command.
-    stop_damping : float, N·m·s/rad
-        Braking torque per wheel rate after a command timeout; 0 coasts.
-    max_steering_rate : float, rad/s
-        Plausibility limit; a faster encoder has jumped.
-    rate_bandwidth : float, Hz
-        Bandwidth of the tracking loops that estimate rates from counts.
     quick_stop : bool
         Drives that are not armed brake (quick stop); otherwise they coast.
-    overspeed_margin : float
-        Wheel rate that is a fault after 0.05 s, as a multiple of `rate_limit`; 0 is off.
-    torque_tolerance : float
-        Deviation of the torque actual from the command, as a fraction of the torque limit; 0 is
-        off.
-    torque_deviation_time : float, s
-        Duration of a larger deviation that is a fault.
-    rpdo_deadline : float, s
-        Time without a command (1400h:5) after which a drive stops on its own; negative selects
-        the heartbeat timeout, 0 is off.
-    max_wheel_rate : float, rad/s
-        Plausibility limit; the counts of a faster drive have jumped.
     """
 
     drives: tuple[DriveSettings, ...]
@@ -276,10 +245,7 @@ def per_caster(name: str, values: Any, count: int) -> list[Any]:
     """
     Return one value per caster; a single one stands for all.
 
-    Raises
-    ------
-    SettingsError
-        Any other number of values.
+    SettingsError for any other number of values of the parameter `name`.
     """
     values = list(values)
     if len(values) == 1:
@@ -292,19 +258,10 @@ def per_caster(name: str, values: Any, count: int) -> list[Any]:
 
 def card_settings(robot: CasterRobot, values: Any) -> CardSettings:
     """
-    Return the settings for the parameters of the hardware interface.
+    Return the settings for `values` named as in ``hardware_interface_parameters.yaml``.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-        For joint names and torque limits.
-    values : SimpleNamespace
-        Named as in ``hardware_interface_parameters.yaml``.
-
-    Raises
-    ------
-    SettingsError
-        Names parameter and value.
+    Joint names and torque limits are those of the `robot`. SettingsError names parameter and
+    value.
     """
     n = robot.count
     if not robot.driven.all():

@@ -3,7 +3,7 @@
 Compare the papers' printed equations with the corrected ones, as tables for the docs.
 
 ``python scripts/literal_dynamics.py`` from the root of the repository. Forms and
-interpretations are those of c3p_dynamics/wheel_torque_dynamics.py; the robot is robots/c3p.yaml
+interpretations are those of scripts/wheel_torque_dynamics.py; the robot is robots/c3p.yaml
 without friction.
 """
 
@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from wheel_torque_dynamics import WheelTorqueSimulation, joint_forward, joint_inverse
 
 from c3p_description import load
 from c3p_description.model import Array, CasterRobot, Friction
 from c3p_dynamics.caster_dynamics import forward_dynamics, inverse_dynamics, mass_matrix
-from c3p_dynamics.wheel_torque_dynamics import WheelTorqueSimulation, joint_forward, joint_inverse
 from c3p_kinematics.casters import inverse, inverse_acceleration
 from c3p_kinematics.singularity import singularity
 

@@ -116,9 +116,13 @@ class Contacts:
                 return part
             culprit = earlier[0]
 
-    def _touching(self, q: Array) -> list[int]:
-        return [k for k, contact in enumerate(self.contacts)
-                if k in self._closed or gap_of(self.tree, contact, q) < TOUCHING]
+    def _touching(self, q: Array, qd: Array) -> tuple[list[int], Rows, np.ndarray]:
+        """Return the contacts that touch, their rows, and the last row of each: its normal."""
+        touching = [k for k, contact in enumerate(self.contacts)
+                    if k in self._closed or gap_of(self.tree, contact, q) < TOUCHING]
+        rows = evaluate(self.tree, [self.contacts[k] for k in touching], q, qd)
+        ends = np.cumsum([len(self.contacts[k].labels) for k in touching], dtype=int) - 1
+        return touching, rows, ends
 
     def collide(self, time: float, inertia: Array, q: Array, qd: Array, equal: Rows
                 ) -> tuple[Impact, list[str], list[tuple[float, ...]]]:
@@ -129,9 +133,7 @@ class Contacts:
         take part that push (`pushing`). No impact gains energy. `equal` are the rows of the
         constraints in force at `time`; `inertia` is A at `q`, `qd` the velocity before.
         """
-        touching = self._touching(q)
-        rows = evaluate(self.tree, [self.contacts[k] for k in touching], q, qd)
-        ends = np.cumsum([len(self.contacts[k].labels) for k in touching], dtype=int) - 1
+        touching, rows, ends = self._touching(q, qd)
         approach = (rows.jacobian @ qd - rows.rate)[ends]
         e = min((0.0 if self._zeno(k, time) else self.contacts[k].restitution
                  for k, speed in zip(touching, approach, strict=True)
@@ -175,9 +177,7 @@ class Contacts:
         if len(self._events) > ENDLESS:
             raise ConstraintError(f'at {time:.6g} s: contact chattering, {ENDLESS} events in one '
                                   'instant; take a smaller step or a larger rest_speed')
-        touching = self._touching(q)
-        rows = evaluate(self.tree, [self.contacts[k] for k in touching], q, qd)
-        ends = np.cumsum([len(self.contacts[k].labels) for k in touching], dtype=int) - 1
+        touching, rows, ends = self._touching(q, qd)
         speed = (rows.jacobian @ qd - rows.rate)[ends]
         self._kept = len(self._events) > MOST_EVENTS
         resting = [i for i, k in enumerate(touching)

@@ -43,25 +43,9 @@ def impact(inertia: ArrayLike, qd: ArrayLike, rows: Rows, restitution: float = 0
     """
     Return the velocity after all rows closed at once.
 
-    Parameters
-    ----------
-    inertia : (n, n) array_like
-        A.
-    qd : (n,) array_like
-        q̇⁻.
-    rows : Rows
-        From `evaluate`; may be dependent.
-    restitution : float
-        e, 0 (they stay closed) to 1 (no energy is lost).
-
-    Returns
-    -------
-    Impact
-
-    Raises
-    ------
-    ConstraintError
-        e is not 0 to 1, or as for `solve`.
+    `inertia` A (n, n), `qd` q̇⁻ (n,), `rows` of `evaluate`, which may be dependent, and
+    `restitution` e, 0 (they stay closed) to 1 (no energy is lost). ConstraintError for another e,
+    or as for `solve`.
 
     Examples
     --------
@@ -82,15 +66,7 @@ def impact(inertia: ArrayLike, qd: ArrayLike, rows: Rows, restitution: float = 0
 
 
 def to_velocity(inertia: Array, qd: Array, rows: Rows, target: Array) -> Impact:
-    """
-    Return the impact after which ``B q̇⁺ = target``.
-
-    Parameters
-    ----------
-    inertia, qd, rows
-        As for `impact`, as arrays.
-    target : (m,) array
-    """
+    """Return the impact after which ``B q̇⁺ = target`` (m,); all else as for `impact`."""
     # the velocity after it is a constrained "acceleration" with A q̇⁻ as force
     found = solve(inertia, np.zeros(len(qd)), inertia @ qd, rows._replace(bias=-target))
     # T⁻ − T⁺ as a product of sum and difference: exact for small losses, too

@@ -136,16 +136,10 @@ class Weld(Point):
     def here(cls, tree: Tree, q: ArrayLike, body: str | int, base: str | int = WORLD,
              point: ArrayLike = (0.0, 0.0, 0.0), name: str = '') -> Weld:
         """
-        Return the weld that holds a body in its present pose, without error.
+        Return the weld that holds a body in its present pose at `q` (n,), without error.
 
-        Parameters
-        ----------
-        tree : Tree
-        q : (n,) array_like
-        body, base : str or int
-        point : (3,) array_like, m
-            In the axes of the body: λ is force and moment at this point.
-        name : str
+        λ is force and moment at `point` (3,), m, in the axes of the body. `tree`, `body`, `base`
+        and `name` as for the fields.
         """
         at, on = pose(tree, q, body), pose(tree, q, base)
         place = on[0].T @ (at[1] + at[0] @ np.asarray(point, float) - on[1])
@@ -297,16 +291,7 @@ class Contact(_OnPlane):
 
 
 def pose(tree: Tree, q: ArrayLike, body: str | int) -> tuple[np.ndarray, np.ndarray]:
-    """
-    Return rotation and origin of a body's frame in the world.
-
-    Parameters
-    ----------
-    tree : Tree
-    q : (n,) array_like
-    body : str or int
-        Also one on a fixed joint, or the world.
-    """
+    """Return rotation and origin of a `body`, also one on a fixed joint, in the world."""
     frame = tree.frame(body)
     if frame.body < 0:
         return frame.rotation, frame.translation

@@ -160,15 +160,8 @@ class ConstrainedMotion:
         """
         Close a constraint now; a velocity that violates it causes an impact.
 
-        Parameters
-        ----------
-        constraint : Constraint
-            Off by at most 1e-6 (see `Weld.here`).
-
-        Raises
-        ------
-        ConstraintError
-            Its error is larger, or it contradicts the others.
+        ConstraintError if its error is larger than 1e-6 (see `Weld.here`), or it contradicts the
+        others.
         """
         self._near_enough([constraint])
         self._constraints.append((constraint, self.time))
@@ -176,19 +169,7 @@ class ConstrainedMotion:
         return self._settle('add', constraint)
 
     def remove(self, constraint: Constraint | str) -> None:
-        """
-        Release a constraint now.
-
-        Parameters
-        ----------
-        constraint : Constraint or str
-            Itself, or its name.
-
-        Raises
-        ------
-        ConstraintError
-            It is not in force.
-        """
+        """Release a constraint, given or named, now; ConstraintError if it is not in force."""
         kept = [(one, since) for one, since in self._constraints
                 if one is not constraint and one.title != constraint]
         if len(kept) == len(self._constraints):
@@ -202,17 +183,10 @@ class ConstrainedMotion:
 
     def advance(self, duration: float) -> None:
         """
-        Integrate the motion.
+        Integrate the motion for a `duration`, s.
 
-        Parameters
-        ----------
-        duration : float, s
-
-        Raises
-        ------
-        ConstraintError
-            The inertia matrix is singular, numbers overflow, or dependent constraints contradict
-            each other; the text names the time.
+        ConstraintError names the time at which the inertia matrix is singular, numbers overflow,
+        or dependent constraints contradict each other.
         """
         end = self.time + duration
         while end - self.time > SAME_TIME * self.step:

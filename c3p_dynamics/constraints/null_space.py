@@ -61,17 +61,8 @@ def svd_basis(jacobian: ArrayLike, tolerance: float = RANK_TOLERANCE) -> NullSpa
     """
     Return the null space by singular values, ``B = U Σ Vᵀ``: the most reliable rank.
 
-    Parameters
-    ----------
-    jacobian : (m, n) array_like
-        B.
-    tolerance : float
-        Least singular value that counts, relative to the largest.
-
-    Raises
-    ------
-    ConstraintError
-        Not a matrix of finite numbers.
+    Singular values of `jacobian` B (m, n) below `tolerance` times the largest do not count.
+    ConstraintError unless B is a matrix of finite numbers.
     """
     b = checked_matrix('jacobian', jacobian)
     u, sizes, vt = np.linalg.svd(b)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from c3p_dynamics.constraints._row_kernels import DISTANCE, PLACE, TIE, WHEEL
 from c3p_dynamics.constraints.kinds import Constraint, Contact, pose
 from c3p_dynamics.trees import Tree, TreeError
+from c3p_dynamics.trees.edge import vector
 
 Array = NDArray[np.float64]
 
@@ -42,20 +43,11 @@ class Packed(NamedTuple):
 
 def pack(tree: Tree, constraints: Sequence[Constraint], begun: Sequence[float] = ()) -> Packed:
     """
-    Return the arrays of constraints on the bodies of a tree.
+    Return the arrays of `constraints` on the bodies of a `tree`.
 
-    Parameters
-    ----------
-    tree : Tree
-    constraints : sequence of Constraint
-    begun : sequence of float, s
-        Start of each driven constraint; 0 by default.
-
-    Raises
-    ------
-    ConstraintError
-        An unknown body, body and base the same, a wrong shape, axes that are not orthonormal, a
-        length that is not positive; the text names constraint and value.
+    `begun` are the times at which driven constraints start, s; 0 by default. ConstraintError names
+    constraint and value: an unknown body, body and base the same, a wrong shape, axes that are not
+    orthonormal, a length that is not positive.
     """
     ties, places = np.zeros((len(constraints), TIE), np.int64), np.zeros((len(constraints), PLACE))
     labels: list[str] = []
@@ -83,7 +75,7 @@ def _fill(tree: Tree, constraint: Constraint, count: int, tie: Array, place: Arr
     for body, point, axes in ((constraint.base, constraint.place, constraint.base_axes),
                               (constraint.body, constraint.point, constraint.body_axes)):
         frame = tree.frame(body)
-        at = frame.translation + frame.rotation @ _numbers('point', point, (3,))
+        at = frame.translation + frame.rotation @ vector('point', point, (3,))
         turn = frame.rotation @ _rotation(axes)
         number = -1
         if frame.body >= 0:
@@ -105,19 +97,12 @@ def _fill(tree: Tree, constraint: Constraint, count: int, tie: Array, place: Arr
                                                            turn_b.ravel())
     place[24] = constraint.size
     rate = np.asarray(constraint.rate, float)
-    place[25:25 + count] = _numbers('rate', np.broadcast_to(rate, (count,)) if rate.ndim == 0
+    place[25:25 + count] = vector('rate', np.broadcast_to(rate, (count,)) if rate.ndim == 0
                                     else rate, (count,))
 
 
-def _numbers(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
-    array = np.asarray(value, float)
-    if array.shape != shape or not np.isfinite(array).all():
-        raise ValueError(f'{name} = {value!r}: expected finite numbers of shape {shape}')
-    return array
-
-
 def _rotation(axes: ArrayLike) -> Array:
-    turn = _numbers('axes', axes, (3, 3))
+    turn = vector('axes', axes, (3, 3))
     error = float(np.max(np.abs(turn.T @ turn - np.eye(3))))
     if error > ROTATION_TOLERANCE or np.linalg.det(turn) < 0:
         raise ValueError(f'axes = {turn.tolist()}: not right-handed axes of length one, RᵀR '

@@ -36,6 +36,11 @@ class Event:
     impulse: tuple[float, ...] = ()
 
 
+def _fact(which: int) -> property:
+    """Return the property for one of the facts in the kernels' log."""
+    return property(lambda record: record._column(1 + 2 * record.freedoms + which))
+
+
 @dataclass
 class Record:
     """
@@ -46,79 +51,43 @@ class Record:
     freedoms : int
         n.
     events : list of Event
+    time : (k,) array, s
+    q, qd : (k, n) arrays
+        Places and velocities.
+    kinetic, potential : (k,) array, J
+    work, friction, driven : (k,) array, J
+        So far: work of the torques, energy dissipated by the joints' friction, and work of driven
+        constraints, ``∫ λᵀg dt``.
+    rank : (k,) array
+        Independent rows.
+    step_error : (k,) array, m or rad
+        Largest constraint error of a step, before its projection.
     """
 
     freedoms: int
     events: list[Event] = field(default_factory=list)
     _pieces: list[tuple[tuple[str, ...], Array, float]] = field(default_factory=list)
 
+    time = property(lambda self: self._column(0))
+    q = property(lambda self: self._column(slice(1, 1 + self.freedoms)))
+    qd = property(lambda self: self._column(slice(1 + self.freedoms, 1 + 2 * self.freedoms)))
+    kinetic, potential = _fact(kernels.KINETIC), _fact(kernels.POTENTIAL)
+    work, friction = _fact(kernels.WORK), _fact(kernels.FRICTION)
+    driven = _fact(kernels.DRIVEN)
+    rank, step_error = _fact(kernels.RANK), _fact(kernels.CLOSURE)
+
     def extend(self, labels: tuple[str, ...], lines: Array, loss: float) -> None:
         """Append lines of the kernels' log; labels of active rows, loss in impacts so far, J."""
         if len(lines):
             self._pieces.append((labels, lines, loss))
 
-    def _column(self, at: int) -> Array:
+    def _column(self, at: int | slice) -> Array:
         return np.concatenate([lines[:, at] for _, lines, _ in self._pieces])
-
-    def _fact(self, which: int) -> Array:
-        return self._column(1 + 2 * self.freedoms + which)
-
-    @property
-    def time(self) -> Array:
-        """Times of the lines, s."""
-        return self._column(0)
-
-    @property
-    def q(self) -> Array:
-        """Places (k, n)."""
-        n = self.freedoms
-        return np.concatenate([lines[:, 1:1 + n] for _, lines, _ in self._pieces])
-
-    @property
-    def qd(self) -> Array:
-        """Velocities (k, n)."""
-        n = self.freedoms
-        return np.concatenate([lines[:, 1 + n:1 + 2 * n] for _, lines, _ in self._pieces])
-
-    @property
-    def kinetic(self) -> Array:
-        """Kinetic energy, J."""
-        return self._fact(kernels.KINETIC)
-
-    @property
-    def potential(self) -> Array:
-        """Potential energy, J."""
-        return self._fact(kernels.POTENTIAL)
-
-    @property
-    def work(self) -> Array:
-        """Work of the torques so far, J."""
-        return self._fact(kernels.WORK)
-
-    @property
-    def friction(self) -> Array:
-        """Energy dissipated by the joints' friction so far, J."""
-        return self._fact(kernels.FRICTION)
-
-    @property
-    def driven(self) -> Array:
-        """Work of driven constraints so far, ``∫ λᵀg dt``, J."""
-        return self._fact(kernels.DRIVEN)
 
     @property
     def loss(self) -> Array:
         """Energy lost in impacts so far, J."""
         return np.concatenate([np.full(len(lines), loss) for _, lines, loss in self._pieces])
-
-    @property
-    def rank(self) -> Array:
-        """Independent rows."""
-        return self._fact(kernels.RANK)
-
-    @property
-    def step_error(self) -> Array:
-        """Largest constraint error of a step, before its projection; m or rad."""
-        return self._fact(kernels.CLOSURE)
 
     @property
     def energy_error(self) -> Array:

@@ -45,25 +45,11 @@ class Rows(NamedTuple):
 def evaluate(tree: Tree, constraints: Sequence[Constraint], q: ArrayLike, qd: ArrayLike,
              time: float = 0.0) -> Rows:
     """
-    Return the rows of all constraints, in their order.
+    Return the rows of all `constraints` of a `tree`, in their order, at `q` and `qd` (n,).
 
-    Parameters
-    ----------
-    tree : Tree
-    constraints : sequence of Constraint
-    q, qd : (n,) array_like
-    time : float, s
-        Since the start of driven constraints (`rate`).
-
-    Returns
-    -------
-    Rows
-
-    Raises
-    ------
-    ConstraintError
-        Unknown body, wrong shape, a number that is not finite, a rod without length, a wheel with
-        its axle along the normal.
+    `time` is that since the start of driven constraints, s. ConstraintError names an unknown body,
+    a wrong shape, a number that is not finite, a rod without length, or a wheel with its axle
+    along the normal.
 
     Examples
     --------

@@ -156,18 +156,9 @@ def solve(inertia: ArrayLike, bias: ArrayLike, tau: ArrayLike, rows: Rows, metho
 
 def consistent_velocity(rows: Rows, inertia: ArrayLike, qd: ArrayLike) -> Array:
     """
-    Return the velocity nearest to q̇, in the metric of A, that satisfies ``B q̇ = g``.
+    Return the velocity nearest to q̇ (n,), in the metric of A, that satisfies ``B q̇ = g``.
 
-    Parameters
-    ----------
-    rows : Rows
-    inertia : (n, n) array_like
-    qd : (n,) array_like
-
-    Raises
-    ------
-    ConstraintError
-        No velocity does: g is not in the range of B; or as for `solve`.
+    ConstraintError if g is not in the range of B, or as for `solve`. `rows`, `inertia` A and `qd`.
     """
     moved = rows._replace(bias=-np.asarray(rows.rate, float))
     a = np.asarray(inertia, float)

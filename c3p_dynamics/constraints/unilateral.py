@@ -50,10 +50,8 @@ def pushing(inertia: ArrayLike, force: ArrayLike, equal: tuple[ArrayLike, ArrayL
         A, positive definite.
     force : (n,) array_like
         τ − c, or A q̇⁻ in an impact.
-    equal : ((m, n), (m,)) array_like
-        B and b; rows may be dependent.
-    above : ((k, n), (k,)) array_like
-        C and d; rows may be dependent.
+    equal, above : (matrix, vector) of array_like
+        B (m, n) and b, C (k, n) and d; rows may be dependent.
 
     Notes
     -----

@@ -80,10 +80,7 @@ class Excitation:
         """
         Return pose (3,) and velocity (3,), both on the floor, seen from the pose at the start.
 
-        Parameters
-        ----------
-        time : float, s
-            Since the start; at rest before 0 and after `duration`.
+        `time` counts from the start, s; the robot rests before 0 and after `duration`.
         """
         angle = _rates() * time + PHASES
         pose = (self._amplitudes * (np.sin(angle) - np.sin(PHASES))).sum(axis=1)
@@ -93,14 +90,10 @@ class Excitation:
 
     def twist(self, time: float, start: Array | None = None, pose: Array | None = None) -> Array:
         """
-        Return the twist to command, (3,) in ``base_link``.
+        Return the twist to command, (3,) in ``base_link``, `time` seconds after the start.
 
-        Parameters
-        ----------
-        time : float, s
-            Since the start.
-        start, pose : (3,) array, m and rad, optional
-            By odometry, at the start and now; without them the reference's own pose counts.
+        `start` and `pose` (3,) are those of odometry at the start and now; without them the
+        reference's own pose counts.
         """
         target, velocity = self.reference(time)
         if start is None or pose is None:

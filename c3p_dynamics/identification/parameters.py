@@ -175,13 +175,8 @@ def scale(robot: CasterRobot, unknown: Unknown, torque: float, rate: float) -> f
     """
     Return the scale of a number: its own size, or a significant value if it is near zero.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-    unknown : Unknown
-    torque, rate : float, N·m and rad/s
-        Rms of the wheel torques and of the joint rates of the motion: friction of 3 % of the
-        torques is significant, independently of the description.
+    `torque` and `rate` are the rms of wheel torques, N·m, and joint rates, rad/s, of the motion:
+    friction of 3 % of the torques is significant, independently of the description of the `robot`.
     """
     name = unknown.parameter
     if name == 'delay':

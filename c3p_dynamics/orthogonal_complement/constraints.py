@@ -66,10 +66,9 @@ def _cross(vector: ArrayLike) -> Array:
 def revolute_rows(count: int, first: int, second: int, to_first: ArrayLike, to_second: ArrayLike,
                   axis: ArrayLike) -> Array:
     """
-    Return the six rows of a revolute joint between two bodies.
+    Return the six rows (6, 6p) of a revolute joint between two bodies.
 
-    ``e × (ω₁ − ω₂) = 0``, three rows of rank two, and
-    ``ċ₁ + ω₁ × ρ₁ − ċ₂ − ω₂ × ρ₂ = 0``.
+    ``e × (ω₁ − ω₂) = 0``, three rows of rank two, and ``ċ₁ + ω₁ × ρ₁ − ċ₂ − ω₂ × ρ₂ = 0``.
 
     Parameters
     ----------
@@ -81,10 +80,6 @@ def revolute_rows(count: int, first: int, second: int, to_first: ArrayLike, to_s
         ρ, from the centre of mass of each body to a point on the axis.
     axis : (3,) array_like
         e, a unit vector.
-
-    Returns
-    -------
-    (6, 6p) array
     """
     rows = np.zeros((6, 6 * count))
     for body, lever, sign in ((first, to_first, 1.0), (second, to_second, -1.0)):
@@ -96,20 +91,11 @@ def revolute_rows(count: int, first: int, second: int, to_first: ArrayLike, to_s
 
 def rolling_rows(count: int, body: int, to_contact: ArrayLike) -> Array:
     """
-    Return the three rows of rolling without slip, ``ċ + ω × ρ = 0``.
+    Return the three rows (3, 6p) of rolling without slip, ``ċ + ω × ρ = 0``.
 
-    Their multipliers are the force of the ground on the body, at the contact.
-
-    Parameters
-    ----------
-    count, body : int
-        p, and the body's number from 0.
-    to_contact : (3,) array_like, m
-        ρ, from the centre of mass to the point that touches the ground.
-
-    Returns
-    -------
-    (3, 6p) array
+    `count` is p, `body` counts from 0, `to_contact` is ρ, m, from the centre of mass to the point
+    that touches the ground. The multipliers are the force of the ground on the body, at the
+    contact.
     """
     rows = np.zeros((3, 6 * count))
     rows[:, 6*body:6*body + 3] = -_cross(to_contact)
@@ -119,18 +105,9 @@ def rolling_rows(count: int, body: int, to_contact: ArrayLike) -> Array:
 
 def constraint_rank(matrix: ArrayLike, tolerance: float = RANK_TOLERANCE) -> ConstraintRank:
     """
-    Return the rank of A and its redundant rows.
+    Return the rank of A (m, 6p) and its redundant rows.
 
-    Parameters
-    ----------
-    matrix : (m, 6p) array_like
-        A.
-    tolerance : float
-        Singular values below this fraction of the largest are zero.
-
-    Returns
-    -------
-    ConstraintRank
+    Singular values below the fraction `tolerance` of the largest are zero.
 
     Examples
     --------
@@ -144,35 +121,13 @@ def constraint_rank(matrix: ArrayLike, tolerance: float = RANK_TOLERANCE) -> Con
     return ConstraintRank(rank, u[:, rank:].T, float(sizes[rank - 1] / sizes[0]))
 
 
-def svd_complement(matrix: ArrayLike, tolerance: float = RANK_TOLERANCE) -> Array:
-    """
-    Return an orthonormal basis (6p, n) of all twists with A t = 0, from numbers alone.
-
-    It spans the same space as the natural complement T of the same A (`matrix`), but its speeds
-    have no physical meaning and its derivative is not available, unlike those of T. `tolerance` as
-    in `constraint_rank`.
-    """
-    _, sizes, rows = np.linalg.svd(np.asarray(matrix, float))
-    return rows[int(np.sum(sizes > tolerance * sizes[0])):].T
-
-
 def constraint_forces(matrix: ArrayLike, wrench: ArrayLike,
                       tolerance: float = RANK_TOLERANCE) -> ConstraintForces:
     """
     Return the multipliers λ of ``Aᵀλ = w^C``, with a flag for those that are determined.
 
-    Parameters
-    ----------
-    matrix : (m, 6p) array_like
-        A.
-    wrench : (6p,) array_like, N·m and N
-        From `reduction.constraint_wrench`.
-    tolerance : float
-        As in `constraint_rank`.
-
-    Returns
-    -------
-    ConstraintForces
+    `matrix` is A (m, 6p), `wrench` (6p,), N·m and N, that of `reduction.constraint_wrench`,
+    `tolerance` as in `constraint_rank`.
     """
     rows, w = np.asarray(matrix, float), np.asarray(wrench, float)
     u, sizes, right = np.linalg.svd(rows)

@@ -65,22 +65,10 @@ class Reduced(NamedTuple):
 
 def bodies(mass: ArrayLike, inertia: ArrayLike) -> Bodies:
     """
-    Return checked masses and inertias.
+    Return checked masses (p,), kg, and inertias (…, p, 3, 3), kg·m².
 
-    Parameters
-    ----------
-    mass : (p,) array_like, kg
-    inertia : (…, p, 3, 3) array_like, kg·m²
-
-    Returns
-    -------
-    Bodies
-
-    Raises
-    ------
-    ValueError
-        Wrong shapes, a negative mass, an inertia that is not symmetric and positive
-        semi-definite; the text names the body by its row.
+    ValueError names the row of a wrong shape, a negative mass, or an inertia that is not symmetric
+    and positive semi-definite.
     """
     m, tensor = np.asarray(mass, float), np.asarray(inertia, float)
     if m.ndim != 1 or tensor.shape[-3:] != (len(m), 3, 3):
@@ -100,18 +88,11 @@ def bodies(mass: ArrayLike, inertia: ArrayLike) -> Bodies:
 
 def twist_map(angular: ArrayLike, linear: ArrayLike) -> Array:
     """
-    Return T from its parts: t = T θ̇.
+    Return T (…, 6p, n) from its parts: t = T θ̇.
 
-    Parameters
-    ----------
-    angular, linear : (…, p, 3, n) array_like
-        Angular velocity of each body, and velocity of its centre of mass, of unit speeds.
-
-    Returns
-    -------
-    (…, 6p, n) array
-        For each body three rows of ω, then three of ċ. The derivative Ṫ is put together the same
-        way.
+    `angular` and `linear` (…, p, 3, n) are the angular velocity of each body, and the velocity of
+    its centre of mass, of unit speeds. For each body three rows of ω, then three of ċ; the
+    derivative Ṫ is put together the same way.
     """
     pair = np.stack(np.broadcast_arrays(np.asarray(angular, float), np.asarray(linear, float)),
                     axis=-3)
@@ -122,18 +103,8 @@ def inertial_rate(vectors: ArrayLike, rates: ArrayLike, turning: ArrayLike) -> A
     """
     Return the derivative, in axes that do not turn, of vectors given in axes that do.
 
-    ``ẋ = (component derivative) + Ω × x``.
-
-    Parameters
-    ----------
-    vectors, rates : (…, 3, n) array_like
-        Components of n vectors, and their derivatives.
-    turning : (3,) array_like, rad/s
-        Ω of the axes, in the axes.
-
-    Returns
-    -------
-    (…, 3, n) array
+    ``ẋ = (component derivative) + Ω × x`` for components `vectors` of n vectors and their
+    derivatives `rates`, (…, 3, n), in axes with the angular velocity `turning` Ω (3,), rad/s.
     """
     x = np.asarray(vectors, float)
     turned = np.swapaxes(np.cross(np.asarray(turning, float), np.swapaxes(x, -1, -2)), -1, -2)
@@ -205,6 +176,28 @@ def _dot(left: Array, right: Array) -> Array:
     return np.einsum('...pin,...pim->...nm', left, right)
 
 
+class Assembly(NamedTuple):
+    """
+    Bodies with their twists in one state.
+
+    Attributes
+    ----------
+    bodies : Bodies
+    twist, twist_rate : (6p, n) array
+        T and Ṫ, in the platform's axes at this moment.
+    speeds : (n,) array
+    """
+
+    bodies: Bodies
+    twist: Array
+    twist_rate: Array
+    speeds: Array
+
+    def reduced(self) -> Reduced:
+        """Return I and C of this state."""
+        return reduce(*self)
+
+
 def generalized_mass(bodies: Bodies) -> Array:
     """Return M = diag(I₁, m₁ 1, …) of `bodies`, (…, 6p, 6p) in kg and kg·m², eq. (14a)."""
     count = len(bodies.mass)
@@ -234,22 +227,11 @@ def generalized_angular_velocity(twists: ArrayLike) -> Array:
 def constraint_wrench(bodies: Bodies, twist: ArrayLike, twist_rate: ArrayLike, speeds: ArrayLike,
                       accelerations: ArrayLike, external: ArrayLike) -> Array:
     """
-    Return what the constraints must give, ``w^C = M ṫ + W M t − w^E``, eq. (15).
+    Return what the constraints must give, ``w^C = M ṫ + W M t − w^E`` (6p,), eq. (15).
 
-    Parameters
-    ----------
-    bodies : Bodies
-    twist, twist_rate : (6p, n) array_like
-        T and Ṫ.
-    speeds, accelerations : (n,) array_like
-        θ̇ and θ̈.
-    external : (6p,) array_like, N·m and N
-        w^E: weight, motors and dissipation on each body, moment then force.
-
-    Returns
-    -------
-    (6p,) array, N·m and N
-        ``Tᵀ w^C = 0`` when θ̈ solves the equations of motion.
+    `twist` T and `twist_rate` Ṫ are (6p, n), `speeds` θ̇ and `accelerations` θ̈ (n,), `external`
+    w^E (6p,), N·m and N: weight, motors and dissipation on each body, moment then force. ``Tᵀ w^C
+    = 0`` when θ̈ solves the equations of motion of the `bodies`.
     """
     t = np.asarray(twist, float) @ speeds
     t_rate = np.asarray(twist, float) @ accelerations + np.asarray(twist_rate, float) @ speeds

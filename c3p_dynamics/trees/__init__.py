@@ -8,7 +8,6 @@ docs/papers/kelly.md for the equations.
 
 from c3p_dynamics.trees.compile import CompiledTree, compile_tree
 from c3p_dynamics.trees.description import WORLD, Arrays, Frame, Tree
-from c3p_dynamics.trees.energy import kinetic_energy, momentum, potential_energy
 from c3p_dynamics.trees.forward_dynamics import (
     CompositeWork,
     aba,
@@ -31,9 +30,12 @@ from c3p_dynamics.trees.kinematics import (
     Poses,
     body_velocity,
     forward_kinematics,
+    kinetic_energy,
+    momentum,
     observed,
     point_bias_acceleration,
     point_jacobian,
+    potential_energy,
 )
 from c3p_dynamics.trees.parts import Body, Joint, TreeError
 

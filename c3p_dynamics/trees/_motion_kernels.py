@@ -154,17 +154,3 @@ def jacobian(links, frames, i, point, out):
         else:
             out[0, at], out[1, at], out[2, at] = ex, ey, ez
         i = links[i, 0]
-
-
-@inlined
-def drift(f, m, point, out):
-    """
-    Write J̇ q̇ (6,) of a point of a body with the rows `f` of its frame and `m` of its motion.
-
-    `point` (3,) is in inner axes of the body.
-    """
-    x, y, z = fixed_up(f, point[0], point[1], point[2])
-    tx, ty, tz = cross(m[9], m[10], m[11], x, y, z)
-    ux, uy, uz = swing(m[3], m[4], m[5], x, y, z)
-    out[0], out[1], out[2] = m[6] + tx + ux, m[7] + ty + uy, m[8] + tz + uz
-    out[3], out[4], out[5] = m[9], m[10], m[11]

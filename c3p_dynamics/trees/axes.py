@@ -11,12 +11,8 @@ def with_third(direction: ArrayLike) -> np.ndarray:
     """
     Return axes (3, 3), by columns, of which the third one has this direction.
 
-    Z gives the coordinate axes, X and Y permutations of them.
-
-    Raises
-    ------
-    ValueError
-        No direction: not three finite numbers, or all zero.
+    Z gives the coordinate axes, X and Y permutations of them. ValueError unless `direction` is
+    three finite numbers, not all zero.
 
     Examples
     --------

@@ -92,13 +92,9 @@ class Straight:
 
     def __call__(self, q: Array, qd: Array, third: Array, *, plain: bool = False) -> Array:
         """
-        Return the results (B, width) for q, q̇ and the third vector, (B, n) and contiguous.
+        Return the results (B, width) for contiguous q, q̇ and the third vector, (B, n).
 
-        Parameters
-        ----------
-        q, qd, third : (B, n) arrays
-        plain : bool
-            Without the compiler.
+        `plain` runs the source without the compiler.
         """
         out = np.empty((len(q), self.width))
         self.into(self.workspace(), q, qd, third, out, plain=plain)
@@ -176,15 +172,8 @@ def compile_tree(tree: Tree) -> CompiledTree:
     """
     Return straight-line code for a tree.
 
-    Parameters
-    ----------
-    tree : Tree
-
-    Returns
-    -------
-    CompiledTree
-        Cached: the same object for trees with the same numbers. A recursion with more than
-        MOST_OPERATIONS operations is replaced by the generic one.
+    Cached: the same object for trees with the same numbers. A recursion with more than
+    MOST_OPERATIONS operations is replaced by the generic one.
 
     Examples
     --------

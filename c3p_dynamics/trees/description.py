@@ -169,14 +169,7 @@ class Tree:
         return _built(*without_chains(lower, joints, bodies), down)
 
     def frame(self, name: str | int) -> Frame:
-        """
-        Return the frame of a named body, or of the body with an index.
-
-        Raises
-        ------
-        TreeError
-            No such body.
-        """
+        """Return the frame of a body by its name or index; TreeError names a missing one."""
         if isinstance(name, (int, np.integer)):
             if not -1 <= name < self.count:
                 raise TreeError(f'body {name}: the tree has bodies 0 to {self.count - 1}, and −1 '

@@ -14,26 +14,11 @@ from c3p_dynamics.trees.parts import Array, TreeError
 
 def batched(tree: Tree, **vectors: ArrayLike) -> tuple[tuple[int, ...], list[Array]]:
     """
-    Bring named vectors (…, n) to one batch of contiguous (B, n).
+    Bring named `vectors` (…, n), one number per joint, to one batch of contiguous (B, n).
 
-    Parameters
-    ----------
-    tree : Tree
-    **vectors : (…, n) array_like
-        One number per joint; leading dimensions broadcast.
-
-    Returns
-    -------
-    batch : tuple
-        The common leading dimensions.
-    rows : list of (B, n) arrays
-        Copies.
-
-    Raises
-    ------
-    TreeError
-        A wrong last dimension, leading dimensions that do not fit, or a number that is not finite;
-        the text names vector, joint and row.
+    Returns the common leading dimensions and the list of copies. TreeError names vector, joint and
+    row of a wrong last dimension, of leading dimensions that do not broadcast, or of a number that
+    is not finite.
     """
     arrays = {name: np.asarray(value, float) for name, value in vectors.items()}
     shapes = {array.shape for array in arrays.values()}

@@ -178,14 +178,9 @@ def needed(results: Iterable[Operand]) -> list[Expression]:
 
 def statements(results: dict[str, Operand]) -> list[str]:
     """
-    Return lines of Python that assign each result to its name, straight on.
+    Return lines of Python that assign each result to its target, the left side of ``=``.
 
     Values with a single use are written in place, all others get a name.
-
-    Parameters
-    ----------
-    results : dict
-        Target, the left side of ``=``, to expression or number.
     """
     order = needed(results.values())
     uses = dict.fromkeys((one.number for one in order), 0)

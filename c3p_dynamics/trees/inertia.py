@@ -21,20 +21,8 @@ def crba(tree: Tree, q: ArrayLike) -> Array:
     """
     Return the inertia matrix A(q) of ``A q̈ + c = τ`` (Kelly, eq. (3)).
 
-    Parameters
-    ----------
-    tree : Tree
-    q : (…, n) array_like
-
-    Returns
-    -------
-    (…, n, n) array
-        Symmetric; kg·m², kg·m or kg.
-
-    Raises
-    ------
-    TreeError
-        A wrong shape or a number that is not finite.
+    (…, n, n), symmetric; kg·m², kg·m or kg, for `q` (…, n). TreeError names a wrong shape or a
+    number that is not finite.
 
     Examples
     --------
@@ -54,24 +42,11 @@ def crba(tree: Tree, q: ArrayLike) -> Array:
 
 def factor(tree: Tree, a: ArrayLike) -> Array:
     """
-    Return L of ``A = LᵀL``.
+    Return L (n, n) of ``A = LᵀL`` for `a` (n, n) of `crba`.
 
-    Parameters
-    ----------
-    tree : Tree
-    a : (n, n) array_like
-        From `crba`; only the entries of bodies that carry each other are read.
-
-    Returns
-    -------
-    (n, n) array
-        ``L_kj`` is not zero only where body j carries body k (or is it): lower triangular in the
-        depth-first order.
-
-    Raises
-    ------
-    TreeError
-        Nothing resists a joint (the text names it), or a wrong shape.
+    Only entries of bodies that carry each other are read, and ``L_kj`` is not zero only where body
+    j carries body k (or is it): lower triangular in the depth-first order. TreeError names a joint
+    that nothing resists, or a wrong shape.
     """
     matrix = vector('a', a, (tree.count, tree.count))[None]
     l = np.empty_like(matrix)
@@ -83,25 +58,10 @@ def factor(tree: Tree, a: ArrayLike) -> Array:
 
 def solve(tree: Tree, factor: Array, b: ArrayLike) -> Array:
     """
-    Return x of ``A x = b``.
+    Return x of ``A x = b``, of the shape of `b`: (n,), or (n, k) with right sides by columns.
 
-    Parameters
-    ----------
-    tree : Tree
-    factor : (n, n) array
-        From `factor`.
-    b : (n,) or (n, k) array_like
-        One or more right sides, by columns.
-
-    Returns
-    -------
-    array
-        Of the shape of `b`.
-
-    Raises
-    ------
-    TreeError
-        A wrong shape or a number that is not finite.
+    `factor` (n, n) is that of `factor`. TreeError names a wrong shape or a number that is not
+    finite.
     """
     right = np.asarray(b, float)
     if right.ndim not in (1, 2) or len(right) != tree.count or not np.isfinite(right).all():

@@ -77,24 +77,9 @@ def joint_wrenches(tree: Tree, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
     """
     Return the whole wrench with which each joint holds its body, the driving torque included.
 
-    Kelly remarks that no method "provides the constraint forces"; they are a result of the inward
-    pass. The component along the joint is τ.
-
-    Parameters
-    ----------
-    tree : Tree
-    q, qd, qdd, external
-        As for `rnea`.
-
-    Returns
-    -------
-    (…, n, 6) array, N and N·m
-        Force and moment about the body's origin, by the lower body on the body; world axes.
-
-    Raises
-    ------
-    TreeError
-        A wrong shape or a number that is not finite.
+    (…, n, 6), N and N·m: force and moment about the body's origin, by the lower body on the body;
+    world axes. Kelly remarks that no method "provides the constraint forces"; they are a result of
+    the inward pass. The component along the joint is τ. Parameters and errors as for `rnea`.
     """
     batch, (angles, rates, accels) = batched(tree, q=q, qd=qd, qdd=qdd)
     wrench = np.empty((len(angles), tree.count, 6))

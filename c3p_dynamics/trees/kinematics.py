@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Kinematics of a tree: poses, velocities, Jacobians of points.
+Kinematics of a tree: poses, velocities, Jacobians of points, energy and momentum.
 
 Everything is in world axes. Six-vectors are linear first, angular second.
 """
@@ -66,24 +66,10 @@ def observed(tree: Tree, q: Array, qd: Array | None = None) -> Observed:
 
 def forward_kinematics(tree: Tree, q: ArrayLike) -> Poses:
     """
-    Return the pose of every body.
+    Return the poses of all bodies for `q` (…, n), rad or m.
 
     ``R_k = R_L(k) R_joint Rot(axis, q_k)``, ``p_k = p_L(k) + R_L(k) t_joint``, with the slide of a
-    prismatic joint added.
-
-    Parameters
-    ----------
-    tree : Tree
-    q : (…, n) array_like, rad or m
-
-    Returns
-    -------
-    Poses
-
-    Raises
-    ------
-    TreeError
-        `q` has a wrong shape or a number that is not finite.
+    prismatic joint added. TreeError names a wrong shape or a number that is not finite.
 
     Examples
     --------
@@ -107,22 +93,8 @@ def body_velocity(tree: Tree, q: ArrayLike, qd: ArrayLike) -> Array:
     """
     Return the velocity of every body's origin and its angular velocity.
 
-    Kelly, eq. (1), for ω; ``v_k = v_L(k) + ω_L(k) × p``, and the slide of a prismatic joint.
-
-    Parameters
-    ----------
-    tree : Tree
-    q, qd : (…, n) array_like
-
-    Returns
-    -------
-    (…, n, 6) array, m/s and rad/s
-        World axes.
-
-    Raises
-    ------
-    TreeError
-        A wrong shape or a number that is not finite.
+    (…, n, 6), m/s and rad/s, world axes, for `q` and `qd` (…, n): Kelly, eq. (1), for ω; ``v_k =
+    v_L(k) + ω_L(k) × p``, and the slide of a prismatic joint. Errors as for `forward_kinematics`.
     """
     batch, (angles, rates) = batched(tree, q=q, qd=qd)
     motion = observed(tree, angles, rates).motion[:, np.argsort(tree.order), :6]
@@ -132,21 +104,16 @@ def body_velocity(tree: Tree, q: ArrayLike, qd: ArrayLike) -> Array:
 def point_jacobian(tree: Tree, q: ArrayLike, body: str | int, point: ArrayLike = (0.0, 0.0, 0.0)
                    ) -> Array:
     """
-    Return J of a point that is fixed to a body: ``[v; ω] = J q̇``.
+    Return J (…, 6, n) of a point that is fixed to a body: ``[v; ω] = J q̇``, world axes.
 
     Parameters
     ----------
     tree : Tree
     q : (…, n) array_like
     body : str or int
-        Name of a body (also one on a fixed joint), or index of a joint.
+        Name of a body (also one on a fixed joint), or index of a joint; ``'world'`` gives zeros.
     point : (3,) array_like, m
         In the axes of that body.
-
-    Returns
-    -------
-    (…, 6, n) array
-        Rows: velocity of the point, angular velocity; world axes. Zero for ``'world'``.
 
     Raises
     ------
@@ -166,26 +133,10 @@ def point_jacobian(tree: Tree, q: ArrayLike, body: str | int, point: ArrayLike =
 def point_bias_acceleration(tree: Tree, q: ArrayLike, qd: ArrayLike, body: str | int,
                             point: ArrayLike = (0.0, 0.0, 0.0)) -> Array:
     """
-    Return ``J̇ q̇``: the acceleration of a point and of its body's turning while q̈ = 0.
+    Return ``J̇ q̇`` (…, 6), m/s² and rad/s², world axes: the acceleration of a point while q̈ = 0.
 
-    The point accelerates with ``J q̈ + J̇ q̇`` (the material point; gravity is not in it).
-
-    Parameters
-    ----------
-    tree : Tree
-    q, qd : (…, n) array_like
-    body, point
-        As for `point_jacobian`.
-
-    Returns
-    -------
-    (…, 6) array, m/s² and rad/s²
-        World axes.
-
-    Raises
-    ------
-    TreeError
-        As `point_jacobian`.
+    The material point accelerates with ``J q̈ + J̇ q̇``; gravity is not in it. `qd` (…, n); all
+    else and the errors as for `point_jacobian`.
     """
     batch, (angles, rates) = batched(tree, q=q, qd=qd)
     number, place = inner_point(tree, body, point)
@@ -213,3 +164,36 @@ def inner_point(tree: Tree, body: str | int, point: ArrayLike) -> tuple[int, Arr
         return -1, place
     number = int(np.flatnonzero(tree.order == frame.body)[0])
     return number, tree.arrays.numbers[number, 22:].reshape(3, 3).T @ place
+
+
+def kinetic_energy(tree: Tree, q: ArrayLike, qd: ArrayLike) -> Array:
+    """
+    Return ``T = ½ q̇ᵀA q̇`` (…), J, from the velocities of the bodies.
+
+    `q` and `qd` are (…, n). TreeError names a wrong shape or a number that is not finite.
+    """
+    return _totals(tree, q, qd)[..., 0]
+
+
+def potential_energy(tree: Tree, q: ArrayLike) -> Array:
+    """
+    Return ``V = −Σ m g·p_c``, zero where all centres of mass are at the height of the origin.
+
+    Bodies fixed to the world are not counted. Parameters and errors as for `kinetic_energy`.
+    """
+    return _totals(tree, q, np.zeros(tree.count))[..., 1]
+
+
+def momentum(tree: Tree, q: ArrayLike, qd: ArrayLike) -> Array:
+    """
+    Return linear and angular momentum of the whole tree about the world's origin.
+
+    (…, 6), N·s and N·m·s, world axes. Its derivative is the sum of all external wrenches: gravity,
+    `external` and what the world's joints carry. `q`, `qd` and errors as for `kinetic_energy`.
+    """
+    return _totals(tree, q, qd)[..., 2:]
+
+
+def _totals(tree: Tree, q: ArrayLike, qd: ArrayLike) -> Array:
+    batch, (angles, rates) = batched(tree, q=q, qd=qd)
+    return observed(tree, angles, rates).totals.reshape(*batch, kernels.TOTALS)

@@ -21,10 +21,7 @@ def checked_connection(connection: ArrayLike, names: Sequence[str], first: int) 
     """
     Return L(k) with the world as −1, from a `connection` (N,) in which bodies count from `first`.
 
-    Raises
-    ------
-    TreeError
-        Not one whole number per body, a number without a body, or a cycle; it names the body.
+    TreeError names the body of a number that is not whole or has no body, or of a cycle.
     """
     given = np.asarray(connection)
     if given.shape != (len(names),):
@@ -46,10 +43,7 @@ def visits(lower: Sequence[int], names: Sequence[str]) -> list[int]:
     """
     Return the bodies of L(k) depth first: each before those above it, branch after branch.
 
-    Raises
-    ------
-    TreeError
-        Bodies that form a loop and never reach the world.
+    TreeError names bodies that form a loop and never reach the world.
     """
     above = [[] for _ in range(len(lower) + 1)]
     for k, low in enumerate(lower):

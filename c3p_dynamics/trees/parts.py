@@ -98,12 +98,10 @@ class Body:
 
 def checked_joint(joint: Joint, row: int) -> Joint:
     """
-    Return `joint` with arrays, its axis of length one; errors name its `row`.
+    Return `joint` with arrays, its axis of length one.
 
-    Raises
-    ------
-    TreeError
-        Unknown kind, wrong shape, zero axis, or an improper rotation.
+    TreeError names the `row` of an unknown kind, a wrong shape, a zero axis or an improper
+    rotation.
     """
     owner = f'joint {joint.name} (row {row})'
     if joint.kind not in KINDS:
@@ -125,13 +123,10 @@ def checked_joint(joint: Joint, row: int) -> Joint:
 
 def checked_body(body: Body, row: int) -> Body:
     """
-    Return `body` with arrays; errors name its `row`.
+    Return `body` with arrays.
 
-    Raises
-    ------
-    TreeError
-        Negative mass, an inertia that is not symmetric or not positive semi-definite, wrong
-        shapes.
+    TreeError names the `row` of a negative mass, a wrong shape, or an inertia that is not
+    symmetric or not positive semi-definite.
     """
     owner = f'body {body.name} (row {row})'
     mass = float(_numbers(owner, 'mass', body.mass, ()))

@@ -29,14 +29,9 @@ PACKAGE = 'c3p_dynamics.trees.'
 def uncompiled(function: Callable[..., Any], **instead: Callable[..., Any]
                ) -> Callable[..., Any]:
     """
-    Return a kernel as plain Python, with all kernels that it calls.
+    Return a kernel of this package as plain Python, with all kernels that it calls.
 
-    Parameters
-    ----------
-    function : callable
-        A kernel of this package, compiled or not.
-    **instead : callable
-        Replacements of functions with these names.
+    `instead` replaces functions by name.
     """
     done: dict[Any, FunctionType] = {}
 

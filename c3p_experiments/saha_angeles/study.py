@@ -11,7 +11,8 @@ from c3p_description.agv_model import Agv
 from c3p_description.model import Array
 from c3p_dynamics.agv import friction_torque, kinetic_energy
 from c3p_dynamics.agv_bodies import GROUND, constraint_matrix, wheel_loads
-from c3p_dynamics.agv_simulation import (
+from c3p_dynamics.orthogonal_complement import constraint_rank
+from c3p_experiments.saha_angeles.simulation import (
     Run,
     circle_torque,
     exact_torque,
@@ -20,7 +21,6 @@ from c3p_dynamics.agv_simulation import (
     smoothed_table_torque,
     table_torque,
 )
-from c3p_dynamics.orthogonal_complement import constraint_rank
 from c3p_kinematics.agv import least_squares_rates, twist_to_rates
 from c3p_kinematics.agv_circle import Circle, JointPath, joint_path
 

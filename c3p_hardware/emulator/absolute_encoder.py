@@ -114,14 +114,7 @@ class AbsoluteEncoder:
         return (shaft + self.offset) % total
 
     def preset(self, value: int) -> None:
-        """
-        Set the present position to `value` (6003h).
-
-        Raises
-        ------
-        ValueError
-            Not below the total range.
-        """
+        """Set the present position to `value` (6003h); ValueError unless below the total range."""
         shaft, total = self._shaft()
         if not 0 <= value < total:
             raise ValueError(f'preset = {value}: must be 0 to {total - 1}')

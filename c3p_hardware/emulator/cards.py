@@ -93,20 +93,9 @@ class EmulatedDevices:
 
     def of(self, name: str, count: int, first: int = 0) -> tuple[int, ...]:
         """
-        Return an attribute with one value per caster.
+        Return an attribute with one value per caster; missing ids and serials count from `first`.
 
-        Parameters
-        ----------
-        name : str
-        count : int
-            Number of casters.
-        first : int
-            First number when none are given.
-
-        Raises
-        ------
-        ValueError
-            Another number of values than none, one or `count`.
+        ValueError for another number of values than none, one or `count`.
         """
         values = tuple(getattr(self, name))
         numbered = name.endswith(('ids', 'serials'))
@@ -191,10 +180,7 @@ class EmulatedCards:
         """
         Add faults, from any thread; those with a past time begin now.
 
-        Raises
-        ------
-        FaultError
-            An invalid script, or a device without this fault.
+        FaultError for an invalid script, or a device without this fault.
         """
         given = parse_faults(faults) if isinstance(faults, str) else (faults,)
         for fault in given:

@@ -215,15 +215,7 @@ class Device:
     # --- frames
 
     def receive(self, can_id: int, data: bytes, now: float) -> None:
-        """
-        Take a frame that is neither SYNC nor NMT.
-
-        Parameters
-        ----------
-        can_id : int
-        data : bytes
-        now : float, s
-        """
+        """Take a frame that is neither SYNC nor NMT at `now`, s."""
         self._now = now
         if can_id == sdo_request_id(self.id):
             # a request has eight bytes

@@ -95,15 +95,10 @@ def suggestion(word: str, known: tuple[str, ...]) -> str:
 
 def parse_faults(script: str) -> tuple[Fault, ...]:
     """
-    Return the faults of a script.
+    Return the faults of a script; FaultError names the invalid part and the expected form.
 
     >>> [str(fault) for fault in parse_faults('silence:drive2@3+0.5; reboot:all@7')]
     ['silence:drive2@3+0.5', 'reboot:all@7']
-
-    Raises
-    ------
-    FaultError
-        Names the invalid part and the expected form.
     """
     return tuple(_parsed(part) for part in script.replace(',', ' ').replace(';', ' ').split())
 
@@ -132,14 +127,7 @@ def _parsed(text: str) -> Fault:
 
 
 def affected(fault: Fault, names: tuple[str, ...]) -> tuple[str, ...]:
-    """
-    Return the devices among `names` that a fault affects.
-
-    Raises
-    ------
-    FaultError
-        No such device, or one without this fault.
-    """
+    """Return those of `names` that a fault affects; FaultError if no device can have it."""
     kind_of = KINDS[fault.kind][0]
     group = fault.device.removesuffix('s')
     if fault.device not in GROUPS and fault.device not in names:
@@ -154,16 +142,7 @@ def affected(fault: Fault, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class FaultSchedule:
-    """
-    Begins and ends faults in time.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Names of the devices.
-    begin, end : callable
-        Called with a fault and the name of a device.
-    """
+    """Begins and ends faults in time, by calls with a fault and the name of a device."""
 
     def __init__(self, names: tuple[str, ...], begin: Callable[[Fault, str], None],
                  end: Callable[[Fault, str], None]) -> None:
@@ -178,14 +157,7 @@ class FaultSchedule:
         return tuple(f'{fault.kind}:{name}' for _, fault, name in self._present)
 
     def add(self, fault: Fault, now: float = 0.0) -> None:
-        """
-        Add a fault; one with a begin before `now` (s) begins now.
-
-        Raises
-        ------
-        FaultError
-            As `affected`.
-        """
+        """Add a fault; one before `now` (s) begins now. FaultError as for `affected`."""
         affected(fault, self._names)
         self._coming.append(replace(fault, at=max(fault.at, now)))
         self._coming.sort(key=lambda f: f.at)

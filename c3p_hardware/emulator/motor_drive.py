@@ -272,14 +272,9 @@ class MotorDrive:
 
     def step(self, dt: float, wheel_angle: float, wheel_rate: float) -> float:
         """
-        Let `dt` pass and return the mean torque at the wheel over it, N·m.
+        Let `dt` (s) pass and return the mean torque at the wheel over it, N·m.
 
-        Parameters
-        ----------
-        dt : float, s
-        wheel_angle : float, rad
-            At the beginning of the step.
-        wheel_rate : float, rad/s
+        `wheel_angle`, rad, is that at the beginning of the step; `wheel_rate`, rad/s.
         """
         self.sense(wheel_angle)
         self.mode_display = self.mode if self.mode_override is None else self.mode_override

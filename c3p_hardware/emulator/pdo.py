@@ -96,19 +96,7 @@ class Pdo:
         return 1e-3 * self._timer
 
     def write(self, index: int, subindex: int, value: int) -> None:
-        """
-        Write one of the two objects.
-
-        Parameters
-        ----------
-        index, subindex : int
-        value : int
-
-        Raises
-        ------
-        SdoAbortedError
-            Wrong order, or an invalid mapping.
-        """
+        """Write one of the objects; SdoAbortedError in a wrong order or for an invalid mapping."""
         if index == self.mapping:
             self._write_mapping(subindex, value)
         elif subindex == 1:
@@ -188,19 +176,9 @@ class ReceivePdo(Pdo):
 
     def take(self, data: bytes, now: float, write: Callable[[int, int, int], None]) -> bool:
         """
-        Take a frame at `now`; write its values immediately, or at the next SYNC.
+        Take a frame at `now`; `write` its values (index, subindex, value) now or at the next SYNC.
 
-        Parameters
-        ----------
-        data : bytes
-        now : float, s
-        write : callable
-            Called with index, subindex and value.
-
-        Returns
-        -------
-        bool
-            False for a frame shorter than the mapping, which is an error.
+        False for a frame shorter than the mapping, which is an error.
         """
         if len(data) < self.layout.size:
             return False

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from c3p_hardware.canopen.cia402 import MODE_CST, FaultReactionOption, QuickStopOption
 from c3p_hardware.canopen.process_data import DRIVE_COMMAND, rpdo
@@ -51,38 +51,35 @@ def _setter(model: Any, name: str, allowed: tuple[int, ...] = ()) -> Callable[[i
 class EmulatedDevice(Device):
     """A device with the faults common to all devices."""
 
+    # fault: attribute of the device and its usual value; the fault negates it, or sets its own
+    FLAGS: ClassVar[dict[str, tuple[str, Any]]] = {
+        'silence': ('connected', True), 'bus_off': ('connected', True),
+        'duplicate_id': ('doubled', False), 'wrong_serial': ('wrong_serial', None)}
+
     def begin(self, fault: Fault, now: float) -> None:
         """Begin a fault at `now`."""
         kind, value = fault.kind, int(fault.value or 0)
-        if kind == 'silence':
-            self.connected = False
-        elif kind == 'bus_off':
-            self.connected = False
+        if kind in self.FLAGS:
+            name, usual = self.FLAGS[kind]
+            setattr(self, name, not usual if isinstance(usual, bool) else value)
+        if kind == 'bus_off':
             self.on_connection_lost(BUS_OFF_LEFT)
         elif kind == 'power_cut':
             self.off()
         elif kind == 'reboot':
             self.reboot(now)
-        elif kind == 'duplicate_id':
-            self.doubled = True
-        elif kind == 'wrong_serial':
-            self.wrong_serial = value
         elif kind == 'emcy':
             self.fail(value)
 
     def end(self, fault: Fault, now: float) -> None:
         """End a fault at `now`."""
-        if fault.kind in ('silence', 'bus_off'):
-            self.connected = True
-            if fault.kind == 'bus_off' and self.alive:
-                self.communication_error(BUS_OFF_LEFT)
-                self.recovered(BUS_OFF_LEFT)
+        if fault.kind in self.FLAGS:
+            setattr(self, *self.FLAGS[fault.kind])
+        if fault.kind == 'bus_off' and self.alive:
+            self.communication_error(BUS_OFF_LEFT)
+            self.recovered(BUS_OFF_LEFT)
         elif fault.kind == 'power_cut':
             self.reboot(now)
-        elif fault.kind == 'duplicate_id':
-            self.doubled = False
-        elif fault.kind == 'wrong_serial':
-            self.wrong_serial = None
 
     def fail(self, code: int) -> None:
         """Raise an error of the device itself."""
@@ -91,22 +88,17 @@ class EmulatedDevice(Device):
 
 class DriveDevice(EmulatedDevice):
     """
-    A torque drive.
-
-    Parameters
-    ----------
-    name : str
-    node_id : int
-    card : DriveCard
-    serial : int
-    send : callable
-        As for `Device`.
+    A torque drive; parameters as for `Device`, with a `DriveCard`.
 
     Attributes
     ----------
     drive : MotorDrive
     temperature : int, °C
     """
+
+    FLAGS = EmulatedDevice.FLAGS | {
+        'wrong_mode': ('_override', None), 'over_temperature': ('temperature', USUAL_TEMPERATURE),
+        'orders_lost': ('ordered', True), 'wrong_torque': ('_false_torque', None)}
 
     def __init__(self, name: str, node_id: int, card: DriveCard, serial: int,
                  send: Callable[[int, bytes], None]) -> None:
@@ -158,15 +150,7 @@ class DriveDevice(EmulatedDevice):
             self.recovered(before)
 
     def torque(self, dt: float, wheel_angle: float, wheel_rate: float) -> float:
-        """
-        Return the mean torque over the next `dt`, as `MotorDrive.step`; 0 without power.
-
-        Parameters
-        ----------
-        dt : float, s
-        wheel_angle : float, rad
-        wheel_rate : float, rad/s
-        """
+        """Return the mean torque over the next `dt`, as `MotorDrive.step`; 0 without power."""
         if not self.alive:
             return 0.0
         self.drive.mode_override = self._override
@@ -202,36 +186,24 @@ class DriveDevice(EmulatedDevice):
         """Begin a fault, as `EmulatedDevice.begin`."""
         super().begin(fault, now)
         value = int(fault.value or 0)
-        if fault.kind == 'wrong_mode':
-            self._override = value
-        elif fault.kind == 'sto':
+        if fault.kind == 'sto':
             self.drive.safe_torque_off = True
         elif fault.kind == 'over_temperature':
-            self.drive.warning, self.temperature = True, value
-        elif fault.kind == 'orders_lost':
-            self.ordered = False
+            self.drive.warning = True
         elif fault.kind == 'second_master':
             self._other_order = DRIVE_COMMAND.pack(OPERATE, value)
-        elif fault.kind == 'wrong_torque':
-            self._false_torque = value
         elif fault.kind in FALSE_COUNTS:
             self._false_counts[fault.kind] = self.drive.position, value
 
     def end(self, fault: Fault, now: float) -> None:
         """End a fault, as `EmulatedDevice.end`."""
         super().end(fault, now)
-        if fault.kind == 'wrong_mode':
-            self._override = None
-        elif fault.kind == 'sto':
+        if fault.kind == 'sto':
             self.drive.safe_torque_off = False
         elif fault.kind == 'over_temperature':
-            self.drive.warning, self.temperature = False, USUAL_TEMPERATURE
-        elif fault.kind == 'orders_lost':
-            self.ordered = True
+            self.drive.warning = False
         elif fault.kind == 'second_master':
             self._other_order = None
-        elif fault.kind == 'wrong_torque':
-            self._false_torque = None
         self._false_counts.pop(fault.kind, None)
 
     def step(self, now: float) -> None:
@@ -246,16 +218,7 @@ class DriveDevice(EmulatedDevice):
 
 class EncoderDevice(EmulatedDevice):
     """
-    An absolute encoder.
-
-    Parameters
-    ----------
-    name : str
-    node_id : int
-    card : EncoderCard
-    serial : int
-    send : callable
-        As for `Device`.
+    An absolute encoder; parameters as for `Device`, with an `EncoderCard`.
 
     Attributes
     ----------

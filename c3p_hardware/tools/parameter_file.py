@@ -45,19 +45,10 @@ def schema() -> dict[str, dict[str, Any]]:
 
 def hardware_values(files: Sequence[Path] = (), **given: Any) -> Any:
     """
-    Return the parameters of a hardware interface with these files.
+    Return the parameters of a hardware interface with these files, later ones with priority.
 
-    Parameters
-    ----------
-    files : sequence of Path
-        Later ones have priority.
-    **given
-        Values by dotted name, such as ``bus.channel``, with priority over files; None is ignored.
-
-    Raises
-    ------
-    SettingsError
-        An invalid parameter file, an unknown parameter, or a value of another type.
+    Values `given` by dotted name, such as ``bus.channel``, have priority over files; None is
+    ignored. SettingsError for an invalid file, an unknown parameter, or a value of another type.
     """
     entries = schema()
     every = read_schema(COMMON_SCHEMA, SCHEMA)
@@ -72,10 +63,7 @@ def blocks(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """
     Yield (node or wildcard, parameters by dotted name) of a ROS 2 parameter file.
 
-    Raises
-    ------
-    SettingsError
-        Invalid YAML, or no names of nodes.
+    SettingsError for invalid YAML, or without names of nodes.
     """
     for name, parameters in _blocks(_load(path), ''):
         yield name, dict(_flat(parameters, ''))
@@ -146,21 +134,10 @@ def _check(path: Path, name: str, entry: Mapping[str, Any], value: Any) -> None:
 
 def merged(text: str, values: Mapping[str, Any]) -> str:
     r"""
-    Return a parameter file with `values` for the hardware interface.
+    Return a parameter file with `values` by dotted name for the hardware interface.
 
-    Only the text of these values changes, or lines are added; comments stay.
-
-    Parameters
-    ----------
-    text : str
-        Content of the file; may be empty.
-    values : mapping
-        Values by dotted name, which YAML writes in one line.
-
-    Raises
-    ------
-    SettingsError
-        An invalid parameter file, or a block in braces.
+    Only the text of these values changes, or lines are added to `text`, which may be empty;
+    comments stay. SettingsError for an invalid parameter file, or a block in braces.
 
     Examples
     --------

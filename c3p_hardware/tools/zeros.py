@@ -12,16 +12,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import can
 
-from c3p_hardware.canopen.cia301 import PROFILE_ENCODER
 from c3p_hardware.canopen.cia406 import EncoderObject, alarm_texts
 from c3p_hardware.settings import CardSettings, EncoderSettings
 from c3p_hardware.transport.can_bus import ConfigurationError, Objects, conversation
-from c3p_hardware.transport.configure import check_counts, identify
+from c3p_hardware.transport.configure import Identity, check_encoder, identify
 
 SAMPLES, PAUSE = 25, 0.02
 
@@ -83,22 +82,19 @@ def measure_zeros(bus: can.BusABC, settings: CardSettings, samples: int = SAMPLE
     samples : int
         Number of samples of each encoder.
     pause : float, s
-        Pause between two rounds.
+        Between two rounds.
 
     Raises
     ------
     Moved
         The named casters moved.
     ConfigurationError
-        No response, another kind of device, other counts than those of the parameters, or an
-        alarm.
+        No response, another kind of device, other counts, or an alarm.
     """
     encoders = settings.encoders
     with conversation(bus) as network:
         objects = [Objects(network, e.node_id, e.name) for e in encoders]
-        serials = [identify(o, PROFILE_ENCODER).serial for o in objects]
-        for device, encoder in zip(objects, encoders, strict=True):
-            _check(device, encoder)
+        serials = [_checked(*pair).serial for pair in zip(objects, encoders, strict=True)]
         # rounds over all encoders, so that their samples belong to one time
         taken: list[list[int]] = [[] for _ in encoders]
         for _ in range(samples):
@@ -114,29 +110,24 @@ def measure_zeros(bus: can.BusABC, settings: CardSettings, samples: int = SAMPLE
     return zeros
 
 
-def _check(device: Objects, encoder: EncoderSettings) -> None:
-    """Reject an encoder with other counts than those of the parameters, or with an alarm."""
-    check_counts(device, encoder, 'correct that first')
+def _checked(device: Objects, encoder: EncoderSettings) -> Identity:
+    """Return the identity of an encoder with the counts of the parameters and without alarm."""
+    found = identify(device)
+    # an encoder in the place of another one is calibrated here
+    check_encoder(device, replace(encoder, serial=0), found)
     alarms = alarm_texts(device.optional(EncoderObject.ALARMS, 0, 'H') or 0)
     if alarms:
         raise ConfigurationError(f'{device.name}: {"; ".join(alarms)}; its position is '
                                  'invalid: see its manual, or replace it')
+    return found
 
 
 def zero_of(encoder: EncoderSettings, positions: Sequence[int], serial: int = 0) -> Zero:
     """
-    Return the middle of some positions, also across the end of the range.
+    Return the middle of some `positions`, counts, also across the end of the range.
 
     >>> zero_of(EncoderSettings(11, 'steering_joint_1'), [4095, 0, 1]).counts
     0
-
-    Parameters
-    ----------
-    encoder : EncoderSettings
-    positions : sequence of int
-        Counts, at least one.
-    serial : int
-        Serial number of the encoder.
     """
     span, first = encoder.range, positions[0]
     away = [(p - first + span // 2) % span - span // 2 for p in positions]

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import canopen
 
@@ -76,6 +78,8 @@ class Identity:
         Name in messages.
     kind : str
         Device type as text.
+    profile : int
+        402, 406 or another.
     vendor, product, revision, serial : int
     lacks : str
         Missing functions as text; empty without any.
@@ -83,6 +87,7 @@ class Identity:
 
     name: str
     kind: str
+    profile: int
     vendor: int
     product: int
     revision: int
@@ -94,43 +99,29 @@ def configure(network: canopen.Network, settings: CardSettings) -> list[Identity
     """
     Configure every device of a robot; they end PRE-OPERATIONAL, ready for `start`.
 
-    Parameters
-    ----------
-    network : canopen.Network
-        From `can_bus.conversation`.
-    settings : CardSettings
-
-    Returns
-    -------
-    list of Identity
-        Drives first.
-
-    Raises
-    ------
-    ConfigurationError
-        First mismatch, with device, object, value and remedy.
+    Returns the identities, drives first. ConfigurationError names device, object, value and remedy
+    of the first mismatch. `network` is that of `can_bus.conversation`.
     """
     found = []
     for drive in settings.drives:
         objects = _begin(network, drive.node_id, drive.name)
-        identity = identify(objects, PROFILE_DRIVE, drive.serial, 'drives.serial_numbers')
-        found.append(replace(identity, lacks=_configure_drive(objects, drive, settings)))
+        identity = identify(objects)
+        check(drive, identity)
+        found.append(replace(identity, lacks=_configure_drive(objects, drive, identity,
+                                                              settings)))
     for encoder in settings.encoders:
         objects = _begin(network, encoder.node_id, encoder.name)
-        found.append(identify(objects, PROFILE_ENCODER, encoder.serial,
-                              'encoders.serial_numbers'))
+        found.append(identify(objects))
+        check_encoder(objects, encoder, found[-1])
         _configure_encoder(objects, encoder, settings)
     return found
 
 
 def start(network: canopen.Network, settings: CardSettings) -> None:
     """
-    Start the exchange of process data, and wait until every device is OPERATIONAL.
+    Start the exchange of process data; wait until every device is OPERATIONAL.
 
-    Raises
-    ------
-    ConfigurationError
-        A device is not OPERATIONAL in time.
+    ConfigurationError names the devices that are not OPERATIONAL in time.
     """
     waiting = {heartbeat_id(d.node_id): d for d in (*settings.drives, *settings.encoders)}
     done = threading.Event()
@@ -151,61 +142,68 @@ def start(network: canopen.Network, settings: CardSettings) -> None:
                                  'only one master starts and stops the network')
 
 
-def identify(objects: Objects, profile: int | None = None, serial: int = 0, parameter: str = ''
-             ) -> Identity:
-    """
-    Return the identity of a device.
-
-    Parameters
-    ----------
-    objects : Objects
-    profile : int, optional
-        Required profile.
-    serial : int
-        Required serial number; 0 is not checked.
-    parameter : str
-        Name of its parameter, for the error.
-
-    Raises
-    ------
-    ConfigurationError
-        Another profile or another serial number.
-    """
+def identify(objects: Objects) -> Identity:
+    """Return the identity of a device; ConfigurationError without a response."""
     kind = DeviceType.decode(objects.read(0x1000, 0, 'I', 'device type'))
-    if profile is not None and kind.profile != profile:
-        raise ConfigurationError(f'{objects.name}: it is {kind} (1000h:0), not a device of '
-                                 f'CiA {profile}: check the node ids')
     numbers = [objects.optional(0x1018, sub, 'I') or 0 for sub in (1, 2, 3, 4)]
-    if serial and numbers[3] != serial:
-        raise ConfigurationError(
-            f'{objects.name}: its serial number (1018h:4) is {numbers[3]}, not {serial}: it has '
-            f'been replaced; calibrate it (c3p can zero), then correct {parameter}')
-    return Identity(objects.name, f'{kind}', *numbers)
+    return Identity(objects.name, f'{kind}', kind.profile, *numbers)
 
 
-def check_counts(card: Objects, encoder: EncoderSettings,
-                 remedy: str = 'correct the wrong one') -> None:
+def differences(device: DriveSettings | EncoderSettings, found: Any, values: Mapping[str, Any]
+                ) -> Iterator[str]:
     """
-    Reject an encoder with other counts than those of the parameters.
+    Yield the differences of a device from its settings, each with its remedy.
 
     Parameters
     ----------
-    card : Objects
-    encoder : EncoderSettings
-    remedy : str
-        Remedy in the error.
-
-    Raises
-    ------
-    ConfigurationError
-        With the counts of the encoder and of the parameters.
+    device : DriveSettings or EncoderSettings
+    found : Identity or FoundNode
+    values : mapping
+        ``rated_torque_nm`` and ``encoder_counts`` of a drive, ``counts_per_turn`` and
+        ``total_range`` of an encoder; a missing one, or None, is not compared.
     """
-    for index, wanted, parameter in ((EncoderObject.COUNTS_PER_TURN, encoder.counts, 'counts'),
-                                     (EncoderObject.TOTAL_RANGE, encoder.range, 'range')):
-        found = card.read(index, 0, 'I', parameter)
-        if found != wanted:
-            raise ConfigurationError(f'{card.name}: it has {found} in {index:04X}h, '
-                                     f'encoders.{parameter} is {wanted}: {remedy}')
+    drive = isinstance(device, DriveSettings)
+    group, profile = ('drives', PROFILE_DRIVE) if drive else ('encoders', PROFILE_ENCODER)
+    if found.profile != profile:
+        yield (f'{device.name}: it is {found.kind} (1000h:0), not a device of CiA {profile}: '
+               'check the node ids')
+        return
+    if device.serial and found.serial != device.serial:
+        yield (f'{device.name}: its serial number (1018h:4) is {found.serial}, not '
+               f'{device.serial}: it has been replaced; calibrate it (c3p can zero), then correct '
+               f'{group}.serial_numbers')
+    if isinstance(device, DriveSettings):
+        rated, counts = values.get('rated_torque_nm'), values.get('encoder_counts')
+        wanted = device.units.rated_torque
+        if rated is not None and abs(rated - wanted) > TORQUE_TOLERANCE * wanted:
+            yield (f'{device.name}: its rated torque (6076h) is {rated:.4f} N·m, '
+                   f'drives.rated_torque is {wanted:.4f} N·m: correct the wrong one, torques are '
+                   'scaled by it')
+        if counts and counts != device.units.counts:
+            yield (f'{device.name}: its encoder has {counts:g} counts a turn (608Fh), '
+                   f'drives.encoder_counts is {device.units.counts}')
+        return
+    for key, index, wanted, name in (
+            ('counts_per_turn', EncoderObject.COUNTS_PER_TURN, device.counts, 'counts'),
+            ('total_range', EncoderObject.TOTAL_RANGE, device.range, 'range')):
+        if values.get(key) is not None and values[key] != wanted:
+            yield (f'{device.name}: it has {values[key]} in {index:04X}h, encoders.{name} is '
+                   f'{wanted}: correct the wrong one')
+
+
+def check(device: DriveSettings | EncoderSettings, found: Identity,
+          values: Mapping[str, Any] | None = None) -> None:
+    """Raise ConfigurationError with the first of the `differences`."""
+    for difference in differences(device, found, values or {}):
+        raise ConfigurationError(difference)
+
+
+def check_encoder(card: Objects, encoder: EncoderSettings, found: Identity) -> None:
+    """Raise ConfigurationError for another device, or other counts, than in the parameters."""
+    check(encoder, found)
+    check(encoder, found, {
+        'counts_per_turn': card.read(EncoderObject.COUNTS_PER_TURN, 0, 'I', 'counts'),
+        'total_range': card.read(EncoderObject.TOTAL_RANGE, 0, 'I', 'range')})
 
 
 def _begin(network: canopen.Network, node_id: int, name: str) -> Objects:
@@ -213,7 +211,8 @@ def _begin(network: canopen.Network, node_id: int, name: str) -> Objects:
     return Objects(network, node_id, name)
 
 
-def _configure_drive(card: Objects, drive: DriveSettings, settings: CardSettings) -> str:
+def _configure_drive(card: Objects, drive: DriveSettings, identity: Identity,
+                     settings: CardSettings) -> str:
     """Configure a drive; return its missing functions as text."""
     # the card must be the one of the parameters: mode, rated torque, encoder
     supported = card.read(0x6502, 0, 'I', 'supported drive modes')
@@ -223,16 +222,9 @@ def _configure_drive(card: Objects, drive: DriveSettings, settings: CardSettings
             f'only {", ".join(supported_modes(supported)) or "none"}; use a drive, or a firmware, '
             'that has it')
     rated = 1e-3 * card.read(0x6076, 0, 'I', 'motor rated torque')
-    if abs(rated - drive.units.rated_torque) > TORQUE_TOLERANCE * drive.units.rated_torque:
-        raise ConfigurationError(
-            f'{card.name}: its rated torque (6076h) is {rated:.4f} N·m, drives.rated_torque is '
-            f'{drive.units.rated_torque:.4f} N·m: correct the wrong one, torques are scaled by '
-            'it')
-    increments = card.optional(0x608F, 1, 'I')
-    turns = card.optional(0x608F, 2, 'I') or 1
-    if increments and increments != drive.units.counts * turns:
-        raise ConfigurationError(f'{card.name}: its encoder has {increments / turns:g} counts a '
-                                 f'turn (608Fh), drives.encoder_counts is {drive.units.counts}')
+    increments, turns = card.optional(0x608F, 1, 'I'), card.optional(0x608F, 2, 'I') or 1
+    check(drive, identity, {'rated_torque_nm': rated,
+                            'encoder_counts': increments and increments / turns})
     # reactions and limits first, the mode last: nothing may move in between
     _configure_safety(card, settings)
     most = drive.max_permille
@@ -282,7 +274,6 @@ def _configure_safety(card: Objects, settings: CardSettings) -> None:
 
 
 def _configure_encoder(card: Objects, encoder: EncoderSettings, settings: CardSettings) -> None:
-    check_counts(card, encoder)
     card.settle(0x1017, 0, 'H', round(1e3 * settings.heartbeat_period), 'producer heartbeat time')
     _transmit(card, 1, encoder.node_id, ENCODER_SAMPLE, EVERY_SYNC)
     for number in (2, 3, 4):

@@ -21,7 +21,6 @@ from c3p_hardware.canopen.cia301 import (
     HEARTBEATS,
     PROFILE_DRIVE,
     PROFILE_ENCODER,
-    DeviceType,
     NmtState,
     emergency_text,
 )
@@ -36,7 +35,7 @@ from c3p_hardware.canopen.process_data import (
 )
 from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings
 from c3p_hardware.transport.can_bus import ConfigurationError, Objects, conversation
-from c3p_hardware.transport.configure import TORQUE_TOLERANCE
+from c3p_hardware.transport.configure import differences, identify
 
 # time of listening before the first request, and of waiting for responses, s
 LISTEN, RESPONSES = 0.5, 0.3
@@ -115,21 +114,9 @@ class Scan:
 
 def scan(bus: can.BusABC, settings: CardSettings, listen: float = LISTEN) -> Scan:
     """
-    Listen, request every node id, and compare with the settings.
+    Listen for `listen` seconds, request every node id, and compare with the settings.
 
-    Parameters
-    ----------
-    bus : can.BusABC
-        Open; stays open.
-    settings : CardSettings
-        Expected devices.
-    listen : float, s
-        Time before the first request.
-
-    Raises
-    ------
-    can.CanError
-        The bus cannot be written.
+    `bus` is open and stays open; CanError if it cannot be written.
     """
     with conversation(bus) as network:
         # listen, then request: heartbeats and SYNC frames are counted before our own traffic
@@ -212,15 +199,14 @@ def _read(network: canopen.Network, node_id: int, state: NmtState | None, respon
         return node
     objects = Objects(network, node_id, f'node {node_id}')
     try:
-        kind = DeviceType.decode(objects.read(0x1000, 0, 'I', 'device type'))
-        node.kind, node.profile = f'{kind}', kind.profile
-        node.vendor, node.product, node.revision, node.serial = (
-            objects.optional(0x1018, sub, 'I') or 0 for sub in (1, 2, 3, 4))
+        found = identify(objects)
+        node.kind, node.profile, node.vendor, node.product, node.revision, node.serial = (
+            found.kind, found.profile, found.vendor, found.product, found.revision, found.serial)
         node.values['heartbeat_period_s'] = 1e-3 * (objects.optional(0x1017, 0, 'H') or 0)
         node.values['error_register'] = objects.optional(0x1001, 0, 'B')
-        if kind.profile == PROFILE_DRIVE:
+        if node.profile == PROFILE_DRIVE:
             _read_drive(objects, node)
-        elif kind.profile == PROFILE_ENCODER:
+        elif node.profile == PROFILE_ENCODER:
             _read_encoder(objects, node)
     except ConfigurationError as error:
         node.notes.append(f'{error}')
@@ -275,7 +261,7 @@ def problems(found: Scan, settings: CardSettings) -> Iterator[str]:
         if node is None:
             yield f'{device.name}: missing; check its power, cable, node id and bit rate'
         elif node.kind:
-            yield from _differences(device, node)
+            yield from differences(device, node, node.values)
     for node in found.nodes:
         if node.answers > 1:
             yield (f'node {node.node_id}: two devices have this node id; unplug one and give it '
@@ -283,31 +269,3 @@ def problems(found: Scan, settings: CardSettings) -> Iterator[str]:
         if node.node_id not in {d.node_id for d in devices}:
             yield (f'node {node.node_id}: {node.kind or "unknown"}, not in the parameters; '
                    'correct drives.node_ids or encoders.node_ids, or its node id')
-
-
-def _differences(device: DriveSettings | EncoderSettings, node: FoundNode) -> Iterator[str]:
-    group = 'drives' if isinstance(device, DriveSettings) else 'encoders'
-    profile = PROFILE_DRIVE if group == 'drives' else PROFILE_ENCODER
-    if node.profile != profile:
-        yield (f'{device.name}: it is {node.kind}, not a device of CiA {profile}: check '
-               'the node ids')
-        return
-    if device.serial and node.serial != device.serial:
-        yield (f'{device.name}: its serial number is {node.serial}, not {device.serial}: it has '
-               f'been replaced; calibrate it, then correct {group}.serial_numbers')
-    values = node.values
-    if isinstance(device, DriveSettings):
-        rated, counts = values.get('rated_torque_nm'), values.get('encoder_counts')
-        if rated is not None and abs(rated - device.units.rated_torque) > (
-                TORQUE_TOLERANCE * device.units.rated_torque):
-            yield (f'{device.name}: its rated torque is {rated:.4f} N·m, drives.rated_torque is '
-                   f'{device.units.rated_torque:.4f} N·m: correct the wrong one')
-        if counts and counts != device.units.counts:
-            yield (f'{device.name}: its encoder has {counts:g} counts a turn, '
-                   f'drives.encoder_counts is {device.units.counts}')
-        return
-    for key, wanted, name in (('counts_per_turn', device.counts, 'counts'),
-                              ('total_range', device.range, 'range')):
-        if values.get(key) is not None and values[key] != wanted:
-            yield (f'{device.name}: it has {key.replace("_", " ")} {values[key]}, '
-                   f'encoders.{name} is {wanted}: correct the wrong one')

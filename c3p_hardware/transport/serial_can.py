@@ -54,18 +54,9 @@ def microseconds() -> int:
 
 def encode(message: can.Message, stamp: int = 0) -> bytes:
     """
-    Return the bytes of a frame.
+    Return the bytes of a frame, with `stamp` as time stamp of a `message` without one.
 
-    Parameters
-    ----------
-    message : can.Message
-    stamp : int
-        Time stamp of a message without one.
-
-    Raises
-    ------
-    ValueError
-        More than 8 bytes of data.
+    ValueError for more than 8 bytes of data.
     """
     data = b'' if message.is_remote_frame else bytes(message.data)
     if len(data) > LONGEST_DATA:
@@ -118,13 +109,8 @@ class FrameParser:
         """
         Return the frames that are complete with `data`.
 
-        Parameters
-        ----------
-        data : bytes
-        stamp : float, s
-            Present time, for frames without a time stamp.
-        clock : int, µs
-            Present time of `microseconds`.
+        `stamp` is the present time, s, for frames without a time stamp, `clock` that of
+        `microseconds`.
         """
         buffer, found, place = self._rest + data, [], 0
         while True:
@@ -194,10 +180,7 @@ class NonBlockingBus(can.BusABC):
         """
         Send a frame immediately or not at all; `timeout` is ignored.
 
-        Raises
-        ------
-        can.CanOperationError
-            No room, or the other end is gone: the frame is dropped.
+        CanOperationError without room, or without the other end: the frame is dropped.
         """
         data = encode(msg, microseconds())
         try:
@@ -282,19 +265,9 @@ class FastSerialBus(NonBlockingBus, SerialBus):
     """
     python-can's `SerialBus` for a control loop, with the same format.
 
-    Parameters
-    ----------
-    channel : str
-        Serial device or pseudo terminal, also a link to one.
-    baudrate : int, bit/s
-        Without effect on a pseudo terminal.
-    **options
-        Passed to `SerialBus`.
-
-    Raises
-    ------
-    can.CanInitializationError
-        No such device, or used by another process.
+    `channel` is a serial device or pseudo terminal, also a link to one, `baudrate` (bit/s) has no
+    effect on a pseudo terminal, `options` are those of `SerialBus`. CanInitializationError if
+    there is no such device, or if another process uses it.
     """
 
     def __init__(self, channel: str, baudrate: int = 115200, **options: Any) -> None:
@@ -328,18 +301,9 @@ class PtyBus(NonBlockingBus):
     One end of a new pseudo terminal; the other end is a file that a process may open as a device.
 
     The file is also open here, so that a killed process may open it again. Without a reader,
-    frames are kept until the terminal is full and then dropped; `FastSerialBus` drops the old
-    ones when it opens the file.
-
-    Parameters
-    ----------
-    link : str or Path, optional
-        Symbolic link to the file, which replaces an existing one; removed by `shutdown`.
-
-    Raises
-    ------
-    can.CanInitializationError
-        `link` is a file or cannot be created.
+    frames are kept until the terminal is full and then dropped; `FastSerialBus` drops the old ones
+    when it opens the file. A symbolic `link` to the file replaces an existing one and is removed
+    by `shutdown`; CanInitializationError if it is a file or cannot be created.
 
     Attributes
     ----------

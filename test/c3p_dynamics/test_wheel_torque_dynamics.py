@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The papers' joint coordinates against the reduced form, and what the printed form gives."""
 
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,14 +14,16 @@ from robots import C3P, robots_in_motion
 from unequal_casters import FRICTION, papers_robot, random_robot, random_state
 
 from c3p_dynamics.caster_dynamics import bias, forward_dynamics, inverse_dynamics, mass_matrix
-from c3p_dynamics.joint_space import joint_space, sensed_jacobian
-from c3p_dynamics.wheel_torque_dynamics import (
+from c3p_kinematics.casters import inverse, inverse_acceleration, sensed_forward
+from c3p_simulation.plants.plant import AnalyticPlant
+
+sys.path.insert(0, str(Path(__file__).parents[2] / 'scripts'))
+from joint_space import joint_space, sensed_jacobian  # noqa: E402
+from wheel_torque_dynamics import (  # noqa: E402
     WheelTorqueSimulation,
     joint_forward,
     joint_inverse,
 )
-from c3p_kinematics.casters import inverse, inverse_acceleration, sensed_forward
-from c3p_simulation.plants.plant import AnalyticPlant
 
 ONE_STATE = (np.array([0.4, 1.9, -2.2]), np.array([0.3, -0.2, 0.8]))
 

@@ -10,13 +10,11 @@ a mimic joint has its own freedom, to be tied by a constraint.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, ModelError
-from c3p_description.reading.loader import robot_description
 from c3p_description.reading.urdf_tree import Joint as UrdfJoint
 from c3p_description.reading.urdf_tree import Link
 from c3p_description.reading.urdf_xml import read_tree
@@ -36,7 +34,8 @@ def tree_from_urdf(xml_text: str, *, floating: bool = False, locked: Iterable[st
     Parameters
     ----------
     xml_text : str
-        URDF (after xacro). Freedoms are numbered in the order of the joints in the file.
+        URDF (after xacro), as from `c3p_description.robot_description`. Freedoms are numbered
+        in the order of the joints in the file.
     floating : bool
         The root link moves freely (six freedoms ``root.x`` … ``root.roll`` before all others)
         instead of being fixed to the world.
@@ -88,27 +87,6 @@ def tree_from_urdf(xml_text: str, *, floating: bool = False, locked: Iterable[st
     # a file may name a joint before the one that carries it
     lower = [-1, *(rows[parent] for parent in parents[1:])]
     return Tree.from_connection(lower, joints, bodies, gravity)
-
-
-def load_tree(name_or_path: str | Path, *, floating: bool = False, locked: Iterable[str] = (),
-              gravity: ArrayLike = (0.0, 0.0, -9.81)) -> Tree:
-    """
-    Return the tree of a robot by name, or of a URDF or xacro file.
-
-    Parameters
-    ----------
-    name_or_path : str or Path
-        As for `c3p_description.robot_description`.
-    floating, locked, gravity
-        As for `tree_from_urdf`.
-
-    Raises
-    ------
-    ModelError, TreeError
-        As `tree_from_urdf`, and as `c3p_description.robot_description` for files.
-    """
-    return tree_from_urdf(robot_description(name_or_path), floating=floating, locked=locked,
-                          gravity=gravity)
 
 
 def _body(link: Link) -> Body:

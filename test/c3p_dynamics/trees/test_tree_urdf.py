@@ -6,7 +6,7 @@ import pytest
 
 from c3p_description import ModelError, robot_description
 from c3p_dynamics.trees import TreeError, crba, forward_kinematics, rnea
-from c3p_dynamics.trees.reading.urdf import load_tree, tree_from_urdf
+from c3p_dynamics.trees.reading.urdf import tree_from_urdf
 
 
 def inertial(mass=1.0, xyz='0.1 -0.2 0.3', rpy='0.3 0.2 0.1'):
@@ -89,9 +89,9 @@ def test_planar_joint_moves_across_its_axis(axis):
 
 def test_our_own_robot_has_a_steering_and_a_wheel_joint_for_each_caster():
     pytest.importorskip('xacro')
-    tree = load_tree('c3p', floating=True)
+    tree = tree_from_urdf(robot_description('c3p'), floating=True)
     assert tree.count == 12
-    assert load_tree('c3p').names == tree.names[6:]
+    assert tree_from_urdf(robot_description('c3p')).names == tree.names[6:]
     assert robot_description('c3p').count('type="continuous"') == 6
     mass = crba(tree, np.zeros(12))[0, 0]
     assert mass == pytest.approx(34.8)

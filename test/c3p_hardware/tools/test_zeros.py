@@ -55,7 +55,7 @@ def test_zeros_and_serial_numbers_are_those_of_the_encoders(bus):
 
 
 def test_other_counts_an_alarm_and_silence_are_told(bus):
-    with pytest.raises(ConfigurationError, match='encoders.counts is 1024: correct that first'):
+    with pytest.raises(ConfigurationError, match='encoders.counts is 1024: correct the wrong one'):
         measure_zeros(bus[0], settings(**{'encoders.counts': [1024]}), 1, 0.0)
     with pytest.raises(ConfigurationError, match='not a device of CiA 406'):
         measure_zeros(bus[0], settings(**{'encoders.node_ids': [1, 12, 13],

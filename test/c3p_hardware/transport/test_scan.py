@@ -92,13 +92,13 @@ def test_all_devices_are_found_with_what_they_are_and_nothing_is_written(room):
     ('power_cut:all', None, {}, 'no device responds: check power, cable, termination'),
     ('', EmulatedDevices(drive_ids=(1, 2, 4)), {},
      'node 4: drive (CiA 402): servo drive, not in the'),
-    ('', None, {'drives.serial_numbers': [1001, 7, 1003]}, 'serial number is 1002, not 7'),
-    ('', None, {'drives.rated_torque': [0.2]}, 'rated torque is 0.1100 N·m, drives.rated_torque'),
-    ('', None, {'drives.encoder_counts': [500]}, 'encoder has 2000 counts a turn, drives.enc'),
-    ('', None, {'encoders.counts': [1024]}, 'it has counts per turn 4096, encoders.counts is'),
-    ('', None, {'encoders.range': [8192]}, 'it has total range 4096, encoders.range is 8192'),
+    ('', None, {'drives.serial_numbers': [1001, 7, 1003]}, '(1018h:4) is 1002, not 7'),
+    ('', None, {'drives.rated_torque': [0.2]}, 'rated torque (6076h) is 0.1100 N·m, drives.'),
+    ('', None, {'drives.encoder_counts': [500]}, 'has 2000 counts a turn (608Fh), drives.enc'),
+    ('', None, {'encoders.counts': [1024]}, 'it has 4096 in 6001h, encoders.counts is'),
+    ('', None, {'encoders.range': [8192]}, 'it has 4096 in 6002h, encoders.range is 8192'),
     ('', None, {'drives.node_ids': [11, 2, 3], 'encoders.node_ids': [1, 12, 13]},
-     'it is encoder (CiA 406): single-turn absolute, not a device of CiA 402'),
+     'it is encoder (CiA 406): single-turn absolute (1000h:0), not a device of CiA 402'),
 ])
 def test_what_is_not_as_the_parameters_say_is_told(room, faults, settings, parameters, says):
     bench = room(faults, settings)

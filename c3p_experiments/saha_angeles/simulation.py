@@ -20,7 +20,7 @@ from c3p_description.agv_model import Agv
 from c3p_description.model import Array
 from c3p_dynamics import _agv_kernels as kernels
 from c3p_dynamics.agv import state_rate
-from c3p_dynamics.verner import Integrated, integrate
+from c3p_experiments.saha_angeles.verner import Integrated, integrate
 from c3p_kinematics.agv_circle import Circle, caster_constants, caster_start, joint_path
 
 # step of the second difference that stands for τ̈: truncation and rounding are both below 1e-6
@@ -85,24 +85,10 @@ def exact_torque(agv: Agv, circle: Circle) -> Torque:
 
 def table_torque(agv: Agv, circle: Circle, spacing: float) -> Torque:
     """
-    Return the torque read from a table with linear interpolation between its rows.
+    Return the torque (2,) over time, read from a table with linear interpolation between its rows.
 
-    Parameters
-    ----------
-    agv : Agv
-    circle : Circle
-    spacing : float, s
-        Between two rows; the last row is at the end of the drive.
-
-    Returns
-    -------
-    callable
-        Time to torque (2,).
-
-    Raises
-    ------
-    ValueError
-        A spacing that is not positive or longer than the drive.
+    `spacing` is the time between two rows, s; the last row is at the end of the drive. ValueError
+    unless it is positive and at most the duration of the drive.
     """
     if not 0 < spacing <= circle.duration:
         raise ValueError(f'spacing = {spacing}: must be greater than zero and at most '
@@ -121,22 +107,10 @@ def table_torque(agv: Agv, circle: Circle, spacing: float) -> Torque:
 
 def smoothed_table_torque(agv: Agv, circle: Circle, spacing: float) -> Torque:
     """
-    Return ``τ + Δ²/12 τ̈``, the average torque of a table of spacing Δ.
+    Return ``τ + Δ²/12 τ̈``, the average torque of a table of `spacing` Δ, s, over time.
 
     That is the mean distance of a chord from its arc: this torque has the error of the table
     without its corners.
-
-    Parameters
-    ----------
-    agv : Agv
-    circle : Circle
-    spacing : float, s
-        Δ.
-
-    Returns
-    -------
-    callable
-        Time to torque (2,).
     """
     h, drive, when, out = _DIFFERENCE, _drive(agv, circle), np.empty(4), np.empty((4, 2))
     # the torque itself, and Δ²/12 of its second difference
@@ -172,25 +146,11 @@ def frozen_state_rate(agv: Agv, state: ArrayLike, torque: ArrayLike) -> Array:
 def simulate(agv: Agv, circle: Circle, torque: Torque, times: ArrayLike, tolerance: float,
              rate: Callable[[Agv, Array, Array], Array] = state_rate) -> Run:
     """
-    Integrate the direct dynamics from rest under a torque given over time.
+    Integrate the direct dynamics of an `agv` from rest under a `torque` (2,), N·m, over time.
 
-    Parameters
-    ----------
-    agv : Agv
-    circle : Circle
-        The path that the error is measured against, and the caster's angle at the start.
-    torque : callable
-        Time to torque (2,), N·m.
-    times : (k,) array_like, s
-        From 0 on; the integrator steps onto each.
-    tolerance : float
-        Of the integrator, see `verner.integrate`.
-    rate : callable
-        `state_rate`, or `frozen_state_rate` for the equation as printed.
-
-    Returns
-    -------
-    Run
+    The `circle` is the path that the error is measured against, and has the caster's angle at the
+    start; `times` (k,), s, count from 0 on, and the integrator steps onto each; `tolerance` as for
+    `verner.integrate`; `rate` is `state_rate`, or `frozen_state_rate` for the equation as printed.
     """
     found = integrate(lambda time, state: rate(agv, state, torque(time)), times,
                       start_state(agv, circle), tolerance)

@@ -1,73 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The caster robot and the differential drive, put together from their bodies."""
 
-from __future__ import annotations
-
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import ArrayLike
 
-from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.orthogonal_complement.reduction import (
-    Bodies,
-    Reduced,
-    bodies,
-    inertial_rate,
-    reduce,
-    twist_map,
-)
-
-I, J, K = np.eye(3)
+from c3p_dynamics.agv_bodies import I, J, K, disc
+from c3p_dynamics.orthogonal_complement import Assembly, bodies, inertial_rate, twist_map
 
 
-class Assembly(NamedTuple):
-    """
-    Bodies with their twists in one state.
-
-    Attributes
-    ----------
-    bodies : Bodies
-    twist, twist_rate : (6p, n) array
-        T and Ṫ, in the platform's axes at this moment.
-    speeds : (n,) array
-    """
-
-    bodies: Bodies
-    twist: Array
-    twist_rate: Array
-    speeds: Array
-
-    def reduced(self) -> Reduced:
-        """Return I and C of this state."""
-        return reduce(*self)
-
-
-def disc(spin: float, across: float, axle: ArrayLike) -> Array:
-    """Return the inertia (3, 3) of a wheel with moment `spin` about `axle`, `across` else."""
-    return across * np.eye(3) + (spin - across) * np.outer(axle, axle)
-
-
-def assemble(masses: ArrayLike, inertias: ArrayLike, angular: ArrayLike, linear: ArrayLike,
-             rates: tuple[ArrayLike, ArrayLike], turning: float, speeds: ArrayLike) -> Assembly:
-    """
-    Return an Assembly of planar motion from components in the platform's axes.
-
-    Parameters
-    ----------
-    masses, inertias : (p,) and (p, 3, 3) array_like
-    angular, linear : (p, 3, n) array_like
-        Parts of T.
-    rates : pair of (p, 3, n) array_like
-        Derivatives of their components.
-    turning : float, rad/s
-        Yaw rate of the axes.
-    speeds : (n,) array_like
-
-    Returns
-    -------
-    Assembly
-    """
+def assemble(masses, inertias, angular, linear, rates, turning, speeds):
+    """Return an Assembly of planar motion from components in the platform's axes."""
     yaw = turning * K
     return Assembly(bodies(masses, inertias), twist_map(angular, linear),
                     twist_map(inertial_rate(angular, rates[0], yaw),
@@ -75,23 +16,8 @@ def assemble(masses: ArrayLike, inertias: ArrayLike, angular: ArrayLike, linear:
                     np.asarray(speeds, float))
 
 
-def caster_robot_assembly(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike) -> Assembly:
-    """
-    Return platform, links and wheels of a caster robot with the platform's twist as speeds.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-    steering : (n,) array_like, rad
-        θ_s.
-    twist : (3,) array_like, m/s and rad/s
-        ν, ``base_link``.
-
-    Returns
-    -------
-    Assembly
-        Of 1 + 2n bodies. Its I and C ν are M and G of ``caster_dynamics``.
-    """
+def caster_robot_assembly(robot, steering, twist):
+    """Return platform, links and wheels of a caster robot with the platform's twist as speeds."""
     nu = np.asarray(twist, float)
     com = np.array([*robot.platform_com, 0.0])
     parts = [(robot.platform_mass, robot.platform_inertia * np.outer(K, K),
@@ -104,7 +30,7 @@ def caster_robot_assembly(robot: CasterRobot, steering: ArrayLike, twist: ArrayL
     return assemble(masses, inertias, angular, linear, (angular_rate, linear_rate), nu[2], nu)
 
 
-def _caster(robot: CasterRobot, i: int, angle: float, nu: Array) -> list[tuple]:
+def _caster(robot, i, angle, nu):
     """Return mass, inertia, ω and ċ of unit speeds, and their rates, of link i and wheel i."""
     a = np.array([np.cos(angle), np.sin(angle), 0.0])
     e = np.cross(K, a)
@@ -130,29 +56,8 @@ def _caster(robot: CasterRobot, i: int, angle: float, nu: Array) -> list[tuple]:
     return found
 
 
-def differential_drive_assembly(track: float, wheel_radius: float, com: ArrayLike,
-                                platform: tuple[float, float], wheel: tuple[float, float, float],
-                                rates: ArrayLike) -> Assembly:
-    """
-    Return a platform on two driven wheels, x forward, with the wheels' rates as speeds.
-
-    Parameters
-    ----------
-    track, wheel_radius : float, m
-    com : (2,) array_like, m
-        Centre of mass of the platform, from the middle of the axle.
-    platform : (float, float), kg and kg·m²
-        Mass and yaw inertia about its centre of mass.
-    wheel : (float, float, float), kg and kg·m²
-        Mass, inertia about the axle, and about a diameter, of each wheel.
-    rates : (2,) array_like, rad/s
-        Left and right; positive rolls forward.
-
-    Returns
-    -------
-    Assembly
-        Of three bodies.
-    """
+def differential_drive_assembly(track, wheel_radius, com, platform, wheel, rates):
+    """Return a platform on two driven wheels, x forward, with the wheels' rates as speeds."""
     mass, spin, across = wheel
     # left and right: v = r (q₁ + q₂)/2, ω = r (q₂ − q₁)/l
     yaw = wheel_radius / track * np.array([-1.0, 1.0])

@@ -58,20 +58,10 @@ class Integrated(NamedTuple):
 def step(right: Callable[[float, Array], Array], time: float, state: Array, size: float,
          slope: Array) -> tuple[Array, Array]:
     """
-    Return the state after one step, and the estimate of its error.
+    Return the state (n,) after one step of a `size`, and the estimate of its error (n,).
 
-    Parameters
-    ----------
-    right : callable
-        ``right(time, state)``, the derivative (n,).
-    time, size : float
-        Start and size of the step.
-    state, slope : (n,) array
-        At `time`.
-
-    Returns
-    -------
-    state, error : (n,) arrays
+    `right` is ``right(time, state)``, the derivative (n,); `state` and `slope` (n,) are those at
+    `time`.
     """
     k = np.empty((8, len(state)))
     k[0] = slope
@@ -95,10 +85,6 @@ def integrate(right: Callable[[float, Array], Array], times: ArrayLike, start: A
         State at the first time.
     tolerance : float
         Largest error of a step in any state, relative to that state but to no less than 1.
-
-    Returns
-    -------
-    Integrated
 
     Raises
     ------
