@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from c3p_bags.storage.bag import RawMessage
 from c3p_bags.storage.bag_writer import BagError
-from c3p_bags.storage.messages import RawMessage
 
 # topics that command a robot or enable it, by the last part of their names
 MOVING = ('commands', 'dynamics_effort', 'e_stop', 'goal', 'goal_pose', 'goal_update',

@@ -25,9 +25,8 @@ from std_srvs.srv import SetBool
 
 from c3p_bags.player.play_thread import PlayThread
 from c3p_bags.player.playback import CLOCK, Window, commands, select, with_clock
-from c3p_bags.storage.bag import Bag
+from c3p_bags.storage.bag import Bag, RawMessage
 from c3p_bags.storage.bag_writer import BagError
-from c3p_bags.storage.messages import RawMessage
 from c3p_bags.storage.topics import COMMON_TOPICS, message_class, names_of
 from c3p_ros.cdr import PublishError
 from c3p_ros.finite import check_serialized

@@ -118,18 +118,12 @@ def _velocities(panels: list[Axes], log: RunLog, start: float) -> None:
 
 def _torques(axes: Axes, log: RunLog, robot: CasterRobot, start: float) -> None:
     style.dress(axes, '(f) wheel torques', style.TIME, r'$\tau$ [N m]')
-    if log.wheel_effort is not None:
-        time, torque = log.wheel_effort
-    else:
-        time, torque = log.joints.time, log.joints.wheel_torque
+    time, torque = log.torque
     for i in range(robot.count):
         axes.plot(*style.thin(time - start, torque[:, i]), color=style.caster_colour(i),
                   linewidth=0.9, label=f'wheel {i + 1}')
-    limits = np.unique(robot.torque_limit[robot.driven & np.isfinite(robot.torque_limit)])
-    for limit in limits:
-        for sign in (1, -1):
-            axes.axhline(sign * limit, color=style.REFERENCE, linewidth=0.8, linestyle='--',
-                         label='limit' if sign > 0 and limit == limits[0] else None)
+    style.limits(axes, robot.torque_limit[robot.driven], color=style.REFERENCE, linewidth=0.8,
+                 linestyle='--')
     style.headroom(axes, above=0.14)
     style.legend(axes, ncols=4, loc='upper right')
 

@@ -54,6 +54,8 @@ class Run:
         Smallest singular value of the scaled wheel Jacobian, of `measure`.
     goals : list of dict
         Of `goal_metrics`.
+    goal_tolerance, yaw_tolerance : float, m and rad
+        The goal zone.
     """
 
     name: str
@@ -68,6 +70,8 @@ class Run:
     states: tuple[Span, ...]
     sigma: Array
     goals: list[dict[str, Any]]
+    goal_tolerance: float = 0.05
+    yaw_tolerance: float = float('inf')
 
     @property
     def duration(self) -> float:
@@ -115,4 +119,5 @@ def read(bag: Bag, robot: str | None = None, namespace: str | None = None,
     name = f'{place.parent.name}/{place.name}' if place.name == 'bag' else place.name
     return Run(name, log, model, computed, recorded, truth_in_odom(log), slip,
                slip_events(slip, log.slip), timing(log), spans(log.diagnostics, end),
-               measure(model, log), goal_metrics(log, model, goal_tolerance, yaw_tolerance))
+               measure(model, log), goal_metrics(log, model, goal_tolerance, yaw_tolerance),
+               goal_tolerance, yaw_tolerance)

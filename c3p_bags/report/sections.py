@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,6 @@ from c3p_bags.report import loop_panels as loop
 from c3p_bags.report import motion_panels as motion
 from c3p_bags.report import slip_panels as slip
 from c3p_bags.report import tables
-from c3p_bags.report import wheel_panels as wheels
 from c3p_bags.report.run import Run
 from c3p_bags.report.sheet import Panel, figure
 
@@ -56,9 +56,9 @@ def _path(runs: Sequence[Run]) -> Figure:
     return page
 
 
-def _slip(runs: Sequence[Run]) -> Figure:
-    return figure([Panel(slip.draw_timeline, 1.5), Panel(slip.draw_speed, 1.7),
-                   Panel(slip.draw_evidence, 1.5)], runs)
+def _rows(*panels: Panel) -> Callable[[Sequence[Run]], Figure]:
+    """Return a function that draws these panels, one below the other."""
+    return lambda runs: figure(panels, runs)
 
 
 def _looks(runs: Sequence[Run]) -> Figure | None:
@@ -66,20 +66,6 @@ def _looks(runs: Sequence[Run]) -> Figure | None:
     if not events or len(runs) > 1:
         return None
     return slip.close_looks(runs[0], sorted(events))
-
-
-def _velocities(runs: Sequence[Run]) -> Figure:
-    return figure([Panel(draw, 1.5) for draw in (motion.draw_forward, motion.draw_sideways,
-                                                 motion.draw_turn)], runs)
-
-
-def _wheels(runs: Sequence[Run]) -> Figure:
-    return figure([Panel(wheels.draw_steering, 2.0), Panel(wheels.draw_measure, 1.4),
-                   Panel(wheels.draw_torque, 1.8)], runs)
-
-
-def _errors(runs: Sequence[Run]) -> Figure:
-    return figure([Panel(motion.draw_errors, 2.2)], runs)
 
 
 def _loop(runs: Sequence[Run]) -> Figure:
@@ -100,8 +86,9 @@ SECTIONS = (
             'wheel that contradicts the others slips. Recomputed from the joint states at their '
             'full rate. Bars: from the rise of the evidence χ² until the slip has decayed to a '
             'tenth, with the confidence that it was this wheel; pale below 90 %. Small marks '
-            'below a bar: the robot reported the slip, for up to half a second longer.', _slip,
-            tables.slip_table),
+            'below a bar: the robot reported the slip, for up to half a second longer.',
+            _rows(Panel(slip.draw_timeline, 1.5), Panel(slip.draw_speed, 1.7),
+                  Panel(slip.draw_evidence, 1.5)), tables.slip_table),
     Section('looks', 'The largest slips', 'In the order of time. Along is the rolling '
             'direction. A wheel above the dashed line spins faster than the platform moves; below '
             'the line it is dragged.', _looks),
@@ -109,12 +96,15 @@ SECTIONS = (
             'the odometry; broad segments in the colour of a wheel are its slips.',
             _path, tables.goal_table),
     Section('errors', 'Odometry and goal', 'Distance of the odometry from ground truth and from '
-            'the current goal.', _errors),
+            'the current goal.', _rows(Panel(motion.draw_errors, 2.2))),
     Section('motion', 'Velocities', 'In the frame of the robot. Lines keep the largest and the '
-            'smallest sample of each interval, so that every peak is visible.', _velocities),
+            'smallest sample of each interval, so that every peak is visible.',
+            _rows(*(Panel(partial(motion.draw_velocity, which=k), 1.5) for k in range(3)))),
     Section('wheels', 'Steering and torques', 'σ_min is the smallest singular value of the scaled '
             'wheel Jacobian: at 0 the rolling lines of all driven wheels are parallel or meet in '
-            'one point, and the robot cannot be accelerated in one direction.', _wheels),
+            'one point, and the robot cannot be accelerated in one direction.',
+            _rows(Panel(motion.draw_steering, 2.0), Panel(motion.draw_measure, 1.4),
+                  Panel(motion.draw_torque, 1.8))),
     Section('loop', 'Timing', 'One cycle is one joint_states message; its wheel command carries '
             'the same stamp. The latency is the time between their arrivals at the recorder. It '
             'is unknown in simulated time, which does not advance within a cycle.', _loop,

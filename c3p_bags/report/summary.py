@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from c3p_bags.report.motion_panels import wheel_name
+from c3p_bags.report.motion_panels import NEAR, wheel_name
 from c3p_bags.report.run import Run
 from c3p_bags.report.slip_events import SURE, SlipEvent
 from c3p_bags.report.slip_panels import confidence
-from c3p_bags.report.wheel_panels import NEAR
 
 # fractions of all cycles: least answered and most late ones of a loop that kept time
 ANSWERED, LATE = 0.999, 0.001

@@ -63,7 +63,7 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
         progress(f'reading {path}')
         with Bag(path) as bag:
             runs.append(read(bag, robot, namespace, goal_tolerance, yaw_tolerance))
-    numbers = [run_numbers(run, goal_tolerance, yaw_tolerance) for run in runs]
+    numbers = [run_numbers(run) for run in runs]
     out.mkdir(parents=True, exist_ok=True)
     files = {'report': str(out / 'report.html'), 'figures': str(out / 'figures.json')}
     pictures = _pictures(runs, out, files, progress)

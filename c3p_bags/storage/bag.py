@@ -21,20 +21,35 @@ from c3p_bags.storage.bag_parameters import EVENT, last_values
 from c3p_bags.storage.bag_writer import BagError, message_types
 from c3p_bags.storage.limits import check_bag
 from c3p_bags.storage.mcap import read_mcap
-from c3p_bags.storage.messages import (
-    BATCH,
-    LATEST,
-    BagMessage,
-    Batch,
-    RawMessage,
-    batched,
-)
 from c3p_bags.storage.recorded_robot import NODE, RecordedRobot, choose_robot
 from c3p_description.model import CasterRobot, ModelError
 from c3p_description.reading.loader import load_casters
 from c3p_description.texts import one_line
 
 JOINT_STATES = 'joint_states'
+
+# the last time that a clock of ROS represents, ns
+LATEST = 2**63 - 1
+
+
+class RawMessage(NamedTuple):
+    """A serialised message: topic, time of recording [ns], CDR with its header of four bytes."""
+
+    topic: str
+    time: int
+    data: bytes
+
+
+class BagMessage(NamedTuple):
+    """
+    A message as an object: topic, time of recording [ns], message.
+
+    The message has the fields of the ROS message; arrays are numpy arrays.
+    """
+
+    topic: str
+    time: int
+    message: Any
 
 
 class Topic(NamedTuple):
@@ -242,33 +257,21 @@ class Bag:
         except Exception as error:
             raise self._unreadable(error) from error
 
-    def batches(self, topics: Collection[str], size: int = BATCH) -> Iterator[Batch]:
+    def unordered(self, topics: Collection[str]) -> Iterator[tuple[str, int, bytes]]:
         """
-        Yield the messages of some topics, many of one topic at a time.
+        Yield topic, time [ns] and bytes of messages in the order of the files, which is faster.
 
-        Parameters
-        ----------
-        topics : collection of str
-            Absolute names; topics not in the bag are ignored.
-        size : int
-            Messages of a batch, except at the end; fewer where messages are large.
-
-        Yields
-        ------
-        Batch
-            Those of one topic in the order of recording, or of the file for MCAP.
-
-        Raises
-        ------
-        BagError
-            The bag cannot be read.
+        Parameters and errors are those of `raw`; sqlite3 files are read in the order of recording.
         """
         topics = [t for t in topics if t in self.topics]
         if not self._mcap:
-            yield from batched(self.raw(topics), size)
+            yield from self.raw(topics)
             return
-        for file in self._mcap:
-            try:
-                yield from batched(read_mcap(file, topics), size)
-            except (OSError, ValueError) as error:
-                raise self._unreadable(error) from error
+        try:
+            for file in self._mcap:
+                for topic, time, data in read_mcap(file, topics):
+                    if time > LATEST:
+                        raise ValueError(f'a message on {topic} with the time {time} ns')
+                    yield topic, time, data
+        except (OSError, ValueError) as error:
+            raise self._unreadable(error) from error

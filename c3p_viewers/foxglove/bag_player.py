@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from c3p_bags.storage.bag import Bag
-from c3p_bags.storage.messages import RawMessage
+from c3p_bags.storage.bag import Bag, RawMessage
 from c3p_description.model import CasterRobot
 from c3p_viewers.foxglove.scene_channel import SceneChannel
 from c3p_viewers.foxglove.server import DEFAULT_PORT, FoxgloveServer, import_foxglove
