@@ -11,7 +11,6 @@ from c3p_bags.runs.recompute import ODOMETRY, _numbers
 from c3p_bags.runs.recompute_bag import recompute_bag
 from c3p_bags.runs.run_bag import odometry_message
 from c3p_bags.storage import bag_parameters
-from c3p_bags.storage.bag import JOINT_STATES
 from c3p_bags.storage.bag_writer import BagError, BagWriter
 from c3p_bringup.cli.main import main
 from c3p_description.reading.loader import load_casters
@@ -48,7 +47,7 @@ def angles(count):
 def bag(path, count=200, space='', refused=(), resets=None, parameters=PARAMETERS, start=0,
         odom=True, lost=()):
     """Write what a robot would: every sample, and an odometry of those that were not refused."""
-    store_kinds = {'joint_states': JOINT_STATES, 'odom': ODOMETRY}
+    store_kinds = {'joint_states': 'sensor_msgs/msg/JointState', 'odom': ODOMETRY}
     stream = Odometry(ROBOT, odometry_settings(
         wheel_counts=PARAMETERS['wheel_counts'], robust=PARAMETERS['robust']))
     clock = CycleClock()
