@@ -28,22 +28,14 @@ def view(options: ViewOptions, bag: Bag | None = None) -> dict[str, Any]:
     """
     Show a robot until its viewer is closed or Ctrl-C, or write the requested file.
 
-    Parameters
-    ----------
-    options : ViewOptions
-    bag : Bag, optional
-        Open bag of the options; None for the live topics.
+    `bag`: open bag of the options; None for the live topics. Raises ValueError: a bag, robot or
+    viewer that cannot be used here; the text has the remedy.
 
     Returns
     -------
     dict
         For JSON: ``viewer``, ``robot``, ``bag`` and ``files``; of a picture also its time and the
         robot's state, of a recording its duration.
-
-    Raises
-    ------
-    ValueError
-        A bag, robot or viewer that cannot be used here; the text has the remedy.
     """
     if isinstance(load(options.robot), PvcTricycle):
         from c3p_viewers.rerun.tricycle import view_tricycle

@@ -49,10 +49,7 @@ def plots(robot: CasterRobot) -> tuple[Plot, ...]:
     """
     Return the plots of a robot.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-        Gives names of joints and their number.
+    `robot`: gives names of joints and their number.
     """
     return (*(_twist(*axis) for axis in (
         ('vx', 'velocity along x [m/s]', 'linear.x'), ('vy', 'velocity along y [m/s]', 'linear.y'),

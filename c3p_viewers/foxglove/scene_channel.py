@@ -49,12 +49,7 @@ class SceneChannel:
     """
     Computes scene and numbers from the passing messages, while clients subscribe them.
 
-    Parameters
-    ----------
-    server : FoxgloveServer
-    robot : CasterRobot
-    namespace : str
-        Of the robot's topics.
+    `namespace`: of the robot's topics.
     """
 
     def __init__(self, server: FoxgloveServer, robot: CasterRobot, namespace: str = '') -> None:

@@ -25,11 +25,7 @@ def in_world(points: ArrayLike, pose: ArrayLike) -> Array:
     """
     Return points (k, 3) of ``base_link`` on the floor frame.
 
-    Parameters
-    ----------
-    points : (k, 3) or (3,) array_like, m
-    pose : (3,) array_like
-        x, y [m] and yaw [rad] of ``base_link``.
+    `points` (k, 3) [m]; `pose` (3,): x, y [m] and yaw [rad] of ``base_link``.
 
     Examples
     --------

@@ -60,6 +60,8 @@ class Studio:
     """
     Draws one robot in any placements, several times in one picture if requested.
 
+    Raises PictureError: no OpenGL, no MuJoCo or no xacro; ModelError: as `loader.load`.
+
     Parameters
     ----------
     robot : str or Path
@@ -71,13 +73,6 @@ class Studio:
     sky : two colours
     rims : mapping, optional
         Wheel link → colour of its rim and spokes, which distinguishes the wheels.
-
-    Raises
-    ------
-    PictureError
-        No OpenGL, no MuJoCo or no xacro.
-    ModelError
-        As `loader.load`.
     """
 
     def __init__(self, robot: str | Path = 'c3p', size: Sequence[int] = SIZE,
@@ -115,12 +110,7 @@ class Studio:
         """
         Return a picture of the robot in each of some placements.
 
-        Parameters
-        ----------
-        placements : sequence of Placement
-        view : View
-        decorate : callable
-            Takes MuJoCo's ``MjvScene`` of the picture and may add shapes to it.
+        `decorate`: takes MuJoCo's ``MjvScene`` of the picture and may add shapes to it.
 
         Returns
         -------
@@ -178,17 +168,8 @@ def studio_model(robot: str | Path, size: Sequence[int] = SIZE, ground: Ground |
     """
     Return MuJoCo's model of a robot, free to move, between ground, sky and lamps.
 
-    Parameters
-    ----------
-    robot, ground, sky, rims
-        As for `Studio`.
-    size : (2,) sequence of int, pixels
-        Of the largest picture.
-
-    Raises
-    ------
-    PictureError
-        No MuJoCo, or no xacro.
+    `robot`, `ground`, `sky`, `rims`: as for `Studio`; `size` (2,) [pixels]: of the largest
+    picture. Raises PictureError: no MuJoCo, or no xacro.
     """
     mj = import_mujoco()
     text, meshes = mujoco_urdf(robot_description(robot), robot)

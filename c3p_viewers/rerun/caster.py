@@ -35,12 +35,7 @@ class CasterLog(RobotLog):
     """
     Logs one caster robot.
 
-    Parameters
-    ----------
-    recording : rerun.RecordingStream
-    robot : CasterRobot
-    description : str or Path
-        Name or path of the description, as for `loader.load`.
+    `description`: name or path of the description, as for `loader.load`.
     """
 
     def __init__(self, recording: Any, robot: CasterRobot, description: str | Path) -> None:
@@ -53,13 +48,7 @@ class CasterLog(RobotLog):
         """
         Log a path.
 
-        Parameters
-        ----------
-        name : str
-            ``driven`` or ``truth``.
-        points : (k, 2) array, m
-        static : bool
-            Not of one time.
+        `name`: ``driven`` or ``truth``; `points` (k, 2) [m]; `static`: not of one time.
         """
         self.line(name, np.column_stack([points, np.full(len(points), LIFT)]),
                   DRIVEN if name == 'driven' else TRUE_PATH, BROAD, static)

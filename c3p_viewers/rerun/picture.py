@@ -24,18 +24,8 @@ def rerun_picture(write: Callable[[Path], object], path: str | Path, time: float
     """
     Write a picture of Rerun's viewer at one time of a run; needs no screen.
 
-    Parameters
-    ----------
-    write : callable
-        Writes the run as an ``.rrd`` to the path that it is given.
-    path : str or Path
-        PNG, 1920 × 1080.
-    time : float, s
-
-    Raises
-    ------
-    PictureError
-        The viewer is too old, or cannot draw here.
+    `write`: writes the run as an ``.rrd`` to the path that it is given; `path`: PNG, 1920 × 1080;
+    `time` [s]. Raises PictureError: the viewer is too old, or cannot draw here.
     """
     import_rerun()
     try:

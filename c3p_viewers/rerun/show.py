@@ -24,6 +24,8 @@ def show_run(options: ViewOptions, layout: Any, time: float, fill: Callable[[Any
     """
     Show a run in a viewer that stays open, or write the requested file.
 
+    Raises PictureError: as `rerun_picture` and `spawn`.
+
     Parameters
     ----------
     options : ViewOptions
@@ -38,11 +40,6 @@ def show_run(options: ViewOptions, layout: Any, time: float, fill: Callable[[Any
     -------
     dict
         The files by kind.
-
-    Raises
-    ------
-    PictureError
-        As `rerun_picture` and `spawn`.
     """
     if options.picture is not None:
         return {'picture': str(rerun_picture(
@@ -70,10 +67,7 @@ def spawn(layout: Any) -> Any:
     """
     Return a recording that goes to a viewer of its own, which only this computer reaches.
 
-    Raises
-    ------
-    PictureError
-        No screen, or the viewer does not start; the text has the remedy.
+    Raises PictureError: no screen, or the viewer does not start; the text has the remedy.
     """
     rr = import_rerun()
     require_screen()

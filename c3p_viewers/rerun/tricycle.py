@@ -83,12 +83,7 @@ class TricycleLog(RobotLog):
     """
     Logs one tricycle.
 
-    Parameters
-    ----------
-    recording : rerun.RecordingStream
-    tricycle : PvcTricycle
-    description : str or Path
-        Name or path of the description, as for `loader.load`.
+    `description`: name or path of the description, as for `loader.load`.
     """
 
     def __init__(self, recording: Any, tricycle: PvcTricycle, description: str | Path) -> None:
@@ -120,18 +115,9 @@ def view_tricycle(options: ViewOptions, bag: Bag | None = None) -> dict[str, Any
     """
     Show a tricycle in Rerun, or write the requested file; return values for JSON.
 
-    Parameters
-    ----------
-    options : ViewOptions
-    bag : Bag, optional
-        Open bag of the options; None for the live topics.
-
-    Raises
-    ------
-    ModelError
-        Another viewer than Rerun is selected.
-    BagError, PictureError
-        A bag that cannot be read; the viewer cannot draw here.
+    `bag`: open bag of the options; None for the live topics. Raises ModelError: another viewer
+    than Rerun is selected; BagError, PictureError: a bag that cannot be read; the viewer cannot
+    draw here.
     """
     tricycle = load_tricycle(options.robot)
     if options.viewer not in (None, 'rerun'):
@@ -172,12 +158,7 @@ def follow(log: TricycleLog, reader: RideReader, going: Callable[[], bool]) -> N
     """
     Show a live tricycle.
 
-    Parameters
-    ----------
-    log : TricycleLog
-    reader : RideReader
-    going : callable
-        Returns whether to go on; may wait until the next moment.
+    `going`: returns whether to go on; may wait until the next moment.
     """
     path: list[Array] = []
     while going():

@@ -108,13 +108,7 @@ def arc_head(arc: Arc, name: str, length: float) -> Arrow:
     """
     Return the arrow head at the far end of an arc, its tip `length` beyond it along the tangent.
 
-    Parameters
-    ----------
-    arc : Arc
-    name : str
-        Of the arrow.
-    length : float, m
-        Of the arrow.
+    `name`: of the arrow; `length` [m]: of the arrow.
     """
     angle = arc.start_angle + arc.sweep
     cos, sin = math.cos(angle), math.sin(angle)

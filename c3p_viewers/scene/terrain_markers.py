@@ -49,12 +49,7 @@ def terrain_message(mesh: Mesh, frame: str, stamp: int) -> bytes:
     """
     Return a serialized MarkerArray: the ground as one TRIANGLE_LIST, coloured by height.
 
-    Parameters
-    ----------
-    mesh : Mesh
-    frame : str
-        {G}.
-    stamp : int, ns
+    `frame`: {G}; `stamp` [ns].
     """
     marker = _marker('terrain', 0, Marker.TRIANGLE_LIST, frame, stamp, (1.0, 1.0, 1.0))
     marker.scale.x = marker.scale.y = marker.scale.z = 1.0
@@ -78,12 +73,7 @@ class Paths:
 
     A contact farther than `JUMP` from the last one begins new paths.
 
-    Parameters
-    ----------
-    length : int
-        Points kept of each path, two or more.
-    spacing : float, m
-        Between points of a path.
+    `length`: points kept of each path, two or more; `spacing` [m]: between points of a path.
 
     Attributes
     ----------
@@ -117,10 +107,7 @@ class Paths:
         """
         Return a serialized MarkerArray with one LINE_STRIP per path.
 
-        Parameters
-        ----------
-        frame : str
-        stamp : int, ns
+        `stamp` [ns].
         """
         self.changed = False
         # a line has two points, even the one that has only begun

@@ -24,14 +24,8 @@ class Trail:
     """
     Keeps poses that differ by a distance or an angle from the one before.
 
-    Parameters
-    ----------
-    length : int
-        Poses kept, two or more.
-    spacing : float, m
-        Distance of neighbouring poses.
-    turn : float, rad
-        Angle that begins a new pose on the spot.
+    `length`: poses kept, two or more; `spacing` [m]: distance of neighbouring poses; `turn` [rad]:
+    angle that begins a new pose on the spot.
 
     Attributes
     ----------

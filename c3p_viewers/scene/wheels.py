@@ -23,11 +23,8 @@ def torques(at: Casters, wheel_torque: Array) -> list[Shape]:
     """
     Return ``torque_i``: arrows over the driven wheels along their push, long as the torque.
 
-    Parameters
-    ----------
-    at : Casters
-    wheel_torque : (n,) array, N·m
-        A positive torque pushes the platform along e. Of wheels without motor nothing is drawn.
+    `wheel_torque` (n,) [N·m]: a positive torque pushes the platform along e. Of wheels without
+    motor nothing is drawn.
     """
     limit = np.where(np.isfinite(at.robot.torque_limit), at.robot.torque_limit, 1.0)
     part = wheel_torque / limit

@@ -94,10 +94,7 @@ class BagSource:
         """
         Return the robot at a time.
 
-        Parameters
-        ----------
-        time : float, s
-            Before the start or after the end it is the state there.
+        `time` [s]: before the start or after the end it is the state there.
 
         Returns
         -------

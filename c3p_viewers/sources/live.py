@@ -48,14 +48,8 @@ class Tap:
     """
     Raw subscription that adapts to type and QoS of its publishers, also of later ones.
 
-    Parameters
-    ----------
-    node : Node
-    topic : str
-    kind : str
-        Message type, unless the publishers have another one.
-    take : callable
-        Takes a serialized message and its type.
+    `kind`: message type, unless the publishers have another one; `take`: takes a serialized
+    message and its type.
     """
 
     def __init__(self, node: Node, topic: str, kind: str,
@@ -104,14 +98,8 @@ class Taps:
     """
     Raw subscriptions of some topics.
 
-    Parameters
-    ----------
-    node : Node
-        Subscribes in its namespace.
-    topics : mapping
-        Topic → message type.
-    put : callable
-        Takes topic, serialized message, time of arrival [s, monotonic clock] and type.
+    `node`: subscribes in its namespace; `topics`: topic → message type; `put`: takes topic,
+    serialized message, time of arrival [s, monotonic clock] and type.
     """
 
     def __init__(self, node: Node, topics: Mapping[str, str],
@@ -134,11 +122,7 @@ class LiveSource:
     """
     Moments of a live caster robot.
 
-    Parameters
-    ----------
-    node : Node
-        Subscribes in its namespace.
-    robot : CasterRobot
+    `node`: subscribes in its namespace.
     """
 
     def __init__(self, node: Node, robot: CasterRobot) -> None:

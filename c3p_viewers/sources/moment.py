@@ -85,12 +85,7 @@ def scene_of(robot: CasterRobot, moment: Moment,
     """
     Return the shapes that explain a moment, in ``base_link``.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-    moment : Moment
-        Of that robot.
-    settings : SceneSettings
+    `moment`: of that robot.
     """
     # a motor that measures no torque says nan
     torque = None if moment.torque is None else np.nan_to_num(moment.torque)
@@ -116,11 +111,7 @@ def joint_positions(robot: CasterRobot, steering: Array, wheel_angle: Array) -> 
     """
     Return the positions of the joints in the convention of the description, rad.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-    steering, wheel_angle : (n,) arrays, rad
-        In the convention of the model.
+    `steering`, `wheel_angle` (n,) [rad]: in the convention of the model.
 
     Returns
     -------

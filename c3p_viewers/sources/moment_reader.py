@@ -47,13 +47,8 @@ class MomentReader(NewestMessages):
     """
     Keeps the newest messages of a caster robot; decodes them when a moment is requested.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-    topics : mapping
-        Topic → usual message type: `TOPICS`, or `MARKER_TOPICS`.
-    lasts, refuse
-        As for `NewestMessages`.
+    `topics`: topic → usual message type: `TOPICS`, or `MARKER_TOPICS`; `lasts`, `refuse`: as for
+    `NewestMessages`.
     """
 
     def __init__(self, robot: CasterRobot, topics: Mapping[str, str] = TOPICS,
@@ -68,9 +63,7 @@ class MomentReader(NewestMessages):
         """
         Return the moment at a time of the clock of `put`.
 
-        Parameters
-        ----------
-        now : float, s
+        `now` [s].
 
         Returns
         -------

@@ -127,10 +127,8 @@ def picked(message: Any, names: Sequence[str], field: str) -> Array:
     """
     Return the values of some joints of a JointState.
 
-    Raises
-    ------
-    MessageError
-        A joint is missing, the field has another length, or a value is not finite.
+    Raises MessageError: a joint is missing, the field has another length, or a value is not
+    finite.
     """
     at = {name: k for k, name in enumerate(message.name)}
     missing = [name for name in names if name not in at]

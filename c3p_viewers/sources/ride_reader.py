@@ -81,10 +81,7 @@ class RideReader(NewestMessages):
     """
     Keeps the newest messages of a tricycle; decodes them when a moment is requested.
 
-    Parameters
-    ----------
-    lasts, refuse
-        As for `NewestMessages`.
+    `lasts`, `refuse`: as for `NewestMessages`.
     """
 
     def __init__(self, lasts: float = LASTS,
