@@ -112,25 +112,25 @@ def _bag_in_foxglove(options: ViewOptions, robot: CasterRobot, bag: Bag) -> None
 
 def _live_in_rerun(options: ViewOptions, robot: CasterRobot) -> None:
     from c3p_viewers.rerun.caster import follow
-    from c3p_viewers.sources.live import LiveSource, live_node
+    from c3p_viewers.sources.live import live_moments, live_node
 
     with live_node(options.namespace) as (node, going):
-        source = LiveSource(node, robot)
-        follow(robot, options.robot, source.moment, lambda: going(clock.monotonic() + 1.0 / RATE))
+        follow(robot, options.robot, live_moments(node, robot),
+               lambda: going(clock.monotonic() + 1.0 / RATE))
 
 
 def _live_in_mujoco(options: ViewOptions, robot: CasterRobot) -> None:
     from c3p_viewers.mujoco.window import Window
-    from c3p_viewers.sources.live import LiveSource, live_node
+    from c3p_viewers.sources.live import live_moments, live_node
 
     window = Window(robot, options.robot)
     with live_node(options.namespace) as (node, going):
-        source = LiveSource(node, robot)
+        moments = live_moments(node, robot)
 
         def moment() -> Moment | None:
             if not going(clock.monotonic() + 0.5 / RATE):
                 raise KeyboardInterrupt
-            return source.moment()
+            return moments()
 
         try:
             window.show(moment)

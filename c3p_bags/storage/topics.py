@@ -70,6 +70,12 @@ def matching(publishers: Sequence[Any], kind: str) -> tuple[str, QoSProfile]:
     return (kind if kind in kinds else kinds[0]), profile
 
 
+def same_qos(subscription: Any, profile: QoSProfile) -> bool:
+    """Return True if a subscription has the reliability and the durability of `profile`."""
+    have = subscription.qos_profile
+    return (have.reliability, have.durability) == (profile.reliability, profile.durability)
+
+
 def names_of(publishers: Sequence[Any]) -> list[str]:
     """Return the known full names of the nodes behind TopicEndpointInfos."""
     return sorted({f'{p.node_namespace.rstrip("/")}/{p.node_name}' for p in publishers

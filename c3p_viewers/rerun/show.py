@@ -13,8 +13,8 @@ from c3p_viewers.rerun.picture import rerun_picture
 from c3p_viewers.rerun.process import RerunProcess, ShownRecording
 from c3p_viewers.screen import require_screen
 
-# moments a second of a bag, and of a whole run at most; samples of a line of a plot at most
-RATE, MOST_MOMENTS, SAMPLES = 20.0, 3000, 50_000
+# moments a second of a bag, and of a whole run at most
+RATE, MOST_MOMENTS = 20.0, 3000
 # name under which the viewer groups recordings
 APPLICATION = 'c3p'
 

@@ -84,24 +84,24 @@ class Arc(NamedTuple):
     sweep: float
     width: float
 
+    @property
+    def points(self) -> Array:
+        """
+        Return the points (k, 3) of the arc as a line, both ends among them.
+
+        Examples
+        --------
+        >>> arc = Arc('turn', 'base_link', (0, 0, 0, 1), np.zeros(3), 2.0, 0.0, np.pi / 2, 0.01)
+        >>> (arc.points[[0, -1]].round(6) + 0.0).tolist()
+        [[2.0, 0.0, 0.0], [0.0, 2.0, 0.0]]
+        """
+        angle = self.start_angle + np.linspace(
+            0.0, self.sweep, 2 + math.ceil(abs(self.sweep) / ARC_STEP))
+        ring = np.stack([np.cos(angle), np.sin(angle), np.zeros(len(angle))], axis=-1)
+        return np.asarray(self.centre, float) + self.radius * ring
+
 
 Shape = Line | Arrow | Ball | Label | Arc
-
-
-def arc_points(arc: Arc) -> Array:
-    """
-    Return the points (k, 3) of an arc as a line, both ends among them.
-
-    Examples
-    --------
-    >>> arc = Arc('turn', 'base_link', (0, 0, 0, 1), np.zeros(3), 2.0, 0.0, np.pi / 2, 0.01)
-    >>> (arc_points(arc)[[0, -1]].round(6) + 0.0).tolist()
-    [[2.0, 0.0, 0.0], [0.0, 2.0, 0.0]]
-    """
-    angle = arc.start_angle + np.linspace(
-        0.0, arc.sweep, 2 + math.ceil(abs(arc.sweep) / ARC_STEP))
-    ring = np.stack([np.cos(angle), np.sin(angle), np.zeros(len(angle))], axis=-1)
-    return np.asarray(arc.centre, float) + arc.radius * ring
 
 
 def arc_head(arc: Arc, name: str, length: float) -> Arrow:

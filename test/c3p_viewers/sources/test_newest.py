@@ -103,7 +103,7 @@ def test_joint_states_without_velocities_are_enough(reader):
 @pytest.mark.parametrize(('topic', 'data', 'reason', 'lost'), [
     ('wheel_effort', joints(names=C3P.wheel_joints, position=(), effort=[1.0]),
      'effort has 1 values for 3 names', 'torque'),
-    (SLIP, b'\x00\x01\x00\x00nonsense', 'not a diagnostic_msgs', 'residual'),
+    (SLIP, b'\x00\x01\x00\x00nonsense', 'not a sensor_msgs', 'residual'),
     (SLIP, bytes(MOST_BYTES + 1), f'{MOST_BYTES + 1} bytes: must be at most {MOST_BYTES}',
      'residual'),
     (SLIP, slip('fast'), "'fast'", 'residual'), (SLIP, slip('nan'), 'must be finite', 'residual'),
