@@ -31,11 +31,8 @@ def view(options: ViewOptions, bag: Bag | None = None) -> dict[str, Any]:
     `bag`: open bag of the options; None for the live topics. Raises ValueError: a bag, robot or
     viewer that cannot be used here; the text has the remedy.
 
-    Returns
-    -------
-    dict
-        For JSON: ``viewer``, ``robot``, ``bag`` and ``files``; of a picture also its time and the
-        robot's state, of a recording its duration.
+    Returns ``viewer``, ``robot``, ``bag`` and ``files`` for JSON; of a picture also its time and
+    the robot's state, of a recording its duration.
     """
     if isinstance(load(options.robot), PvcTricycle):
         from c3p_viewers.rerun.tricycle import view_tricycle

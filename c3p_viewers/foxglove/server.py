@@ -100,15 +100,10 @@ class FoxgloveServer:
 
     def add(self, topic: str, kind: str, latched: bool = False) -> bool:
         """
-        Offer a topic.
+        Offer a topic; return False if the definition of its type is unknown.
 
         `kind`: message type such as ``'nav_msgs/msg/Odometry'``; `latched`: late subscribers
         receive the last message.
-
-        Returns
-        -------
-        bool
-            False if the definition of the type is unknown.
         """
         if topic in self._channels:
             return True

@@ -70,7 +70,7 @@ class CasterStudio(Studio):
              path: ArrayLike | None = None, view: View | None = None,
              decorate: Callable[[Any], None] = lambda scene: None) -> Array:
         """
-        Return a picture of the robot in each of some poses.
+        Return a picture (height, width, 3) of uint8 of the robot in each of some poses.
 
         Parameters
         ----------
@@ -83,10 +83,6 @@ class CasterStudio(Studio):
             Default: the middle of all poses and of the path.
         decorate : callable
             As for `Studio.picture`.
-
-        Returns
-        -------
-        (height, width, 3) array of uint8
         """
         poses = np.atleast_2d(np.asarray(poses, float))
         shape = len(poses), self.robot.count

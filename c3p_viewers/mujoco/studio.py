@@ -108,13 +108,9 @@ class Studio:
     def picture(self, placements: Sequence[Placement], view: View,
                 decorate: Callable[[Any], None] = lambda scene: None) -> Array:
         """
-        Return a picture of the robot in each of some placements.
+        Return a picture (height, width, 3) of uint8 of the robot in each of some placements.
 
         `decorate`: takes MuJoCo's ``MjvScene`` of the picture and may add shapes to it.
-
-        Returns
-        -------
-        (height, width, 3) array of uint8
         """
         mj, scene, model = self._mj, self._scene, self.model
         camera = self._camera(view)

@@ -51,12 +51,8 @@ class View(NamedTuple):
         With the camera at ``c − D f``, the axes f, s, u of `axes`, the height H of the picture
         and the opening γ: ``(column, row) = middle + H/(2 tan(γ/2)) (s·p, −u·p)/(f·p)``.
 
-        `points` (k, 3) [m]; `size` (2,) [pixels]: width and height.
-
-        Returns
-        -------
-        (k, 2) array
-            nan behind the camera.
+        `points` (k, 3) [m]; `size` (2,) [pixels]: width and height. The places (k, 2) are nan
+        behind the camera.
 
         Examples
         --------

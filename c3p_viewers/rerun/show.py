@@ -22,7 +22,7 @@ APPLICATION = 'c3p'
 def show_run(options: ViewOptions, layout: Any, time: float, fill: Callable[[Any], object]
              ) -> dict[str, str]:
     """
-    Show a run in a viewer that stays open, or write the requested file.
+    Show a run in a viewer that stays open, or write the requested file; return files by kind.
 
     Raises PictureError: as `rerun_picture` and `spawn`.
 
@@ -35,11 +35,6 @@ def show_run(options: ViewOptions, layout: Any, time: float, fill: Callable[[Any
         Of the picture.
     fill : callable
         Takes a recording and logs the run.
-
-    Returns
-    -------
-    dict
-        The files by kind.
     """
     if options.picture is not None:
         return {'picture': str(rerun_picture(

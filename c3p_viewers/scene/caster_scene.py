@@ -53,11 +53,6 @@ def caster_scene(robot: CasterRobot, steering: ArrayLike, *, twist: ArrayLike | 
         `SlipReport.slipping`.
     settings : SceneSettings
 
-    Returns
-    -------
-    tuple of Shape
-        With different names.
-
     Examples
     --------
     >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)

@@ -84,8 +84,6 @@ def scene_of(robot: CasterRobot, moment: Moment,
              settings: SceneSettings = DEFAULT_SETTINGS) -> tuple[Shape, ...]:
     """
     Return the shapes that explain a moment, in ``base_link``.
-
-    `moment`: of that robot.
     """
     # a motor that measures no torque says nan
     torque = None if moment.torque is None else np.nan_to_num(moment.torque)
@@ -109,14 +107,9 @@ def odometry_scene(robot: CasterRobot, moment: Moment,
 
 def joint_positions(robot: CasterRobot, steering: Array, wheel_angle: Array) -> dict[str, float]:
     """
-    Return the positions of the joints in the convention of the description, rad.
+    Return ``{joint: position}`` in the convention of the description, rad.
 
-    `steering`, `wheel_angle` (n,) [rad]: in the convention of the model.
-
-    Returns
-    -------
-    dict
-        Joint name → position.
+    `steering` and `wheel_angle` (n,) [rad] are in the convention of the model.
     """
     values = np.concatenate([robot.steering_sign * (steering - robot.steering_zero),
                              robot.wheel_sign * wheel_angle])

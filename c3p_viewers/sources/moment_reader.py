@@ -61,14 +61,9 @@ class MomentReader(NewestMessages):
 
     def moment(self, now: float) -> Moment | None:
         """
-        Return the moment at a time of the clock of `put`.
+        Return the moment `now`, s by the clock of `put`.
 
-        `now` [s].
-
-        Returns
-        -------
-        Moment or None
-            None without fresh joint states of all joints of the robot.
+        None without fresh joint states of all joints of the robot.
         """
         joints = self.value('joint_states', now, self._joints)
         if joints is None:
