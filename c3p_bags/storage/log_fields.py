@@ -34,13 +34,7 @@ class Rows(NamedTuple):
     """
     Usable messages of a topic.
 
-    Attributes
-    ----------
-    rows : (k,) int array
-        Which of the messages.
-    stamp : (k,) int array or None
-        Of their headers, ns.
-    values : tuple of (k, …) arrays
+    `rows` (k,): which of the messages; `stamp` (k,): of their headers, ns; `values` (k, …).
     """
 
     rows: Array

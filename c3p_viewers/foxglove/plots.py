@@ -21,14 +21,8 @@ class Curve(NamedTuple):
     """
     One line of a plot.
 
-    Attributes
-    ----------
-    label : str
-    colour : str
-    foxglove : str
-        Message path of the Foxglove app: topic and fields.
-    plotjuggler : str
-        Name of the series in PlotJuggler, which names joints and diagnostics by their names.
+    `foxglove`: message path of the Foxglove app: topic and fields; `plotjuggler`: name of the
+    series in PlotJuggler, which names joints and diagnostics by their names.
     """
 
     label: str

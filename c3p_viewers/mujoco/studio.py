@@ -41,14 +41,8 @@ class Placement(NamedTuple):
     """
     A robot somewhere.
 
-    Attributes
-    ----------
-    position : (3,), m
-        Of the root link.
-    rotation : (4,)
-        Unit quaternion w, x, y, z.
-    joints : mapping
-        Joint name → position of the URDF, rad.
+    `position` (3,) [m]: of the root link; `rotation` (4,): unit quaternion w, x, y, z; `joints`:
+    joint name → position of the URDF, rad.
     """
 
     position: ArrayLike

@@ -34,10 +34,7 @@ class RerunProcess:
     `headless`: without a window; it then ends with `close`. Else it stays when this program ends.
     Raises PictureError: the viewer is not installed, or ends at once; with its last word.
 
-    Attributes
-    ----------
-    url : str
-        To which recordings and clients connect.
+    Attributes: `url`: to which recordings and clients connect.
     """
 
     def __init__(self, headless: bool = False) -> None:

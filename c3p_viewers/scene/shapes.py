@@ -67,12 +67,8 @@ class Arc(NamedTuple):
     """
     A piece of a horizontal circle about `centre` (3,).
 
-    Attributes
-    ----------
-    start_angle, sweep : float, rad
-        From +X of the frame about +Z; a positive sweep is counter-clockwise.
-    width : float, m
-        Of the line.
+    `start_angle`, `sweep` [rad]: from +X of the frame about +Z; a positive sweep is
+    counter-clockwise; `width` [m]: of the line.
     """
 
     name: str

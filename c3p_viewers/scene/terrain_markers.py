@@ -75,10 +75,7 @@ class Paths:
 
     `length`: points kept of each path, two or more; `spacing` [m]: between points of a path.
 
-    Attributes
-    ----------
-    changed : bool
-        Points have been added since the last message.
+    Attributes: `changed`: points have been added since the last message.
     """
 
     def __init__(self, length: int, spacing: float) -> None:

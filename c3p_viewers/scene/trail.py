@@ -27,10 +27,7 @@ class Trail:
     `length`: poses kept, two or more; `spacing` [m]: distance of neighbouring poses; `turn` [rad]:
     angle that begins a new pose on the spot.
 
-    Attributes
-    ----------
-    poses : deque of (x, y, yaw)
-        Oldest first.
+    Attributes: `poses` (x, y, yaw): oldest first.
     """
 
     def __init__(self, length: int = 2000, spacing: float = 0.02, turn: float = 0.1) -> None:

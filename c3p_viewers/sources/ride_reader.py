@@ -31,14 +31,8 @@ class Placed(NamedTuple):
     """
     An odometry in space.
 
-    Attributes
-    ----------
-    frame : str
-    stamp : int, ns
-    pose : (7,) array
-        Position [m] and quaternion x, y, z, w of the platform in `frame`.
-    twist : (6,) array
-        Of the platform in its own frame, m/s and rad/s.
+    `stamp` [ns]; `pose` (7,): position [m] and quaternion x, y, z, w of the platform in `frame`;
+    `twist` (6,): of the platform in its own frame, m/s and rad/s.
     """
 
     frame: str
