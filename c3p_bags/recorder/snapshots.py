@@ -9,7 +9,7 @@ the last ones are kept, and begin every snapshot.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +20,12 @@ DISTINCT = 64
 
 # longest snapshot after its trigger, in multiples of `after`: later errors begin another one
 PROLONGED = 10
+
+# level of a status in error
+ERROR = 2
+
+# most remembered statuses in error: arbitrary names must not fill the memory
+MOST_FAILED = 1000
 
 
 class SnapshotLimits(NamedTuple):
@@ -181,3 +187,41 @@ class SnapshotWriter:
         self._until = None
         while self.pump(10_000):
             pass
+
+
+class FaultWatch:
+    """
+    Detects statuses that become errors.
+
+    A persistent error is reported once, a recurring one again. A status whose first message is an
+    error is reported, too: its cause may still be in memory. Errors of the recording node `own`,
+    such as a full disk, are ignored.
+
+    Examples
+    --------
+    >>> watch = FaultWatch('recorder')
+    >>> watch.look([('hardware_interface: state', 2, 'drive 1 silent')])
+    ['hardware_interface: state: drive 1 silent']
+    >>> watch.look([('hardware_interface: state', 2, 'drive 1 silent')])
+    []
+    """
+
+    def __init__(self, own: str = '') -> None:
+        """Start without errors."""
+        self._own = own
+        self._failed: dict[str, None] = {}
+
+    def look(self, statuses: Iterable[tuple[str, int, str]]) -> list[str]:
+        """Return the new errors among (name, level, message) of one DiagnosticArray, as texts."""
+        found = []
+        for name, level, message in statuses:
+            if self._own and name.split(':')[0] == self._own:
+                continue
+            if level != ERROR:
+                self._failed.pop(name, None)
+            elif name not in self._failed:
+                self._failed[name] = None
+                if len(self._failed) > MOST_FAILED:
+                    del self._failed[next(iter(self._failed))]
+                found.append(f'{name}: {message}')
+        return found

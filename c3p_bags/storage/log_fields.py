@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Numbers out of recorded messages, many at a time: stamps in ns (None where there are none), values.
+Numbers of recorded messages, many at a time: values, and stamps in ns (None without a stamp).
 
 A message that cannot be used (other joints, values that are not finite) is left out, as the nodes
 refuse it.
@@ -60,7 +60,7 @@ def _kept(table: Table, good: Array, stamp: Array | None, *values: Array) -> Row
 
 
 def _by_table(read: Callable[[Table], Rows | None]) -> Reader:
-    """Return a reader that asks `read` for the rows of each table."""
+    """Return a reader that takes the rows of each table from `read`."""
     def reader(kind: str, data: Sequence[bytes]) -> list[Rows]:
         found = (read(table) for table in tables(data, kind)) if kind in LAYOUTS else ()
         return [rows for rows in found if rows is not None]

@@ -3,15 +3,82 @@
 
 from __future__ import annotations
 
+import tempfile
+import time as clock
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from c3p_viewers.options import ViewOptions
-from c3p_viewers.rerun.layout import import_rerun
-from c3p_viewers.rerun.picture import rerun_picture
+from c3p_viewers.rerun.layout import TIMELINE, import_rerun
 from c3p_viewers.rerun.process import RerunProcess, ShownRecording
-from c3p_viewers.screen import require_screen
+from c3p_viewers.screen import PictureError, require_screen
+
+# time limit of the viewer's first picture without a graphics card, s
+PATIENCE = 120.0
+# duration of notices over the picture, s
+NOTICES = 5.0
+
+
+def rerun_picture(write: Callable[[Path], object], path: str | Path, time: float) -> Path:
+    """
+    Write a picture of Rerun's viewer at one time of a run; needs no screen.
+
+    `write`: writes the run as an ``.rrd`` to the path that it is given; `path`: PNG, 1920 × 1080;
+    `time` [s]. Raises PictureError: the viewer is too old, or cannot draw here.
+    """
+    import_rerun()
+    try:
+        from rerun.experimental import ViewerClient
+
+        take = ViewerClient.save_screenshot
+    except (ImportError, AttributeError):
+        raise PictureError('this Rerun takes no pictures without a window; `pip install '
+                           '--upgrade rerun-sdk`, or choose --viewer mujoco') from None
+    path = Path(path).absolute()
+    with tempfile.TemporaryDirectory(prefix='c3p_view_') as folder:
+        file = Path(folder) / 'run.rrd'
+        write(file)
+        try:
+            with closing(RerunProcess(headless=True)) as process:
+                viewer = ViewerClient(process.url)
+                _patiently(lambda: viewer.open([str(file)]))
+                _until(lambda: not _patiently(viewer.get_state).loading)
+                _patiently(lambda: viewer.set_time(TIMELINE, duration=float(time),
+                                                   play_state='paused'))
+                # the first picture prepares the second, before which the notices of the start
+                # disappear
+                _patiently(viewer.take_screenshot)
+                clock.sleep(NOTICES)
+                _patiently(lambda: take(viewer, str(path)))
+        # whatever a viewer without graphics raises
+        except Exception as error:
+            raise PictureError(f'Rerun cannot draw here ({" ".join(str(error).split())[:200]}); '
+                               'without a graphics card it needs Vulkan in software, '
+                               'mesa-vulkan-drivers (Debian, Ubuntu); or choose --viewer mujoco'
+                               ) from error
+    return path
+
+
+def _patiently(request: Callable[[], Any]) -> Any:
+    """Repeat a request while the viewer is too busy to answer in time."""
+    end = clock.monotonic() + PATIENCE
+    while True:
+        try:
+            return request()
+        except Exception as error:
+            if 'deadline' not in str(error).lower() or clock.monotonic() > end:
+                raise
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    end = clock.monotonic() + PATIENCE
+    while not condition():
+        if clock.monotonic() > end:
+            raise TimeoutError(f'nothing is drawn after {PATIENCE:.0f} s')
+        clock.sleep(0.1)
+
 
 # moments a second of a bag, and of a whole run at most
 RATE, MOST_MOMENTS = 20.0, 3000

@@ -15,8 +15,7 @@ from c3p_description.model import Array, CasterRobot
 from c3p_viewers.scene.caster_scene import caster_scene
 from c3p_viewers.scene.settings import DEFAULT_SETTINGS, SceneSettings
 from c3p_viewers.scene.shapes import Shape
-from c3p_viewers.scene.trail import planned_line
-from c3p_viewers.scene.uncertainty import uncertainty
+from c3p_viewers.scene.trail import planned_line, uncertainty
 
 
 class Moment(NamedTuple):
@@ -82,9 +81,7 @@ class Moment(NamedTuple):
 
 def scene_of(robot: CasterRobot, moment: Moment,
              settings: SceneSettings = DEFAULT_SETTINGS) -> tuple[Shape, ...]:
-    """
-    Return the shapes that explain a moment, in ``base_link``.
-    """
+    """Return the shapes that explain a moment, in ``base_link``."""
     # a motor that measures no torque says nan
     torque = None if moment.torque is None else np.nan_to_num(moment.torque)
     residual = moment.residual

@@ -16,8 +16,7 @@ from c3p_description.reading.loader import load_tricycle, robot_description
 from c3p_viewers.scene.camber_scene import camber_scene
 from c3p_viewers.scene.settings import SceneSettings
 from c3p_viewers.scene.shapes import ARC_STEP, Arc, arc_head, raised
-from c3p_viewers.scene.trail import JUMP, Trail, planned_line
-from c3p_viewers.scene.uncertainty import ELLIPSE, SECTOR, uncertainty
+from c3p_viewers.scene.trail import ELLIPSE, JUMP, SECTOR, Trail, planned_line, uncertainty
 
 ANGLES, TRICYCLE = st.floats(-6.0, 6.0), load_tricycle('pvc')
 
