@@ -10,8 +10,7 @@ import numpy as np
 
 from c3p_bags.report.goals import goal_metrics
 from c3p_bags.report.health import Span, spans
-from c3p_bags.report.slip_events import SlipEvent, slip_events
-from c3p_bags.report.slip_replay import SlipReplay, replay
+from c3p_bags.report.slip_events import SlipEvent, SlipReplay, replay, slip_events
 from c3p_bags.report.timing import Timing, timing
 from c3p_bags.runs.log_reader import read_run
 from c3p_bags.runs.metrics import truth_in_odom

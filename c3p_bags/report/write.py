@@ -11,9 +11,8 @@ from typing import Any
 from c3p_bags.report.compare import differences
 from c3p_bags.report.drive_page import drive_figure
 from c3p_bags.report.numbers import run_numbers
-from c3p_bags.report.page import html_page
+from c3p_bags.report.page import SECTIONS, html_page
 from c3p_bags.report.run import Run, read
-from c3p_bags.report.sections import SECTIONS
 from c3p_bags.report.sheet import png, svg
 from c3p_bags.report.summary import answers
 from c3p_bags.runs.run_log import RunLog

@@ -14,10 +14,9 @@ from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.casters import batched
 from c3p_viewers.scene.actuation import actuation
 from c3p_viewers.scene.frame import casters
-from c3p_viewers.scene.motion import motion
+from c3p_viewers.scene.motion import motion, slips, torques
 from c3p_viewers.scene.settings import DEFAULT_SETTINGS, SceneSettings
 from c3p_viewers.scene.shapes import Shape
-from c3p_viewers.scene.wheels import slips, torques
 
 
 def caster_scene(robot: CasterRobot, steering: ArrayLike, *, twist: ArrayLike | None = None,

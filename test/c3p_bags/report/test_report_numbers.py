@@ -19,8 +19,7 @@ from c3p_bags.report.goals import goal_metrics, part
 from c3p_bags.report.health import Span, spans
 from c3p_bags.report.numbers import blocked_time, run_numbers
 from c3p_bags.report.run import Run, measure
-from c3p_bags.report.slip_events import blame, runs_of, slip_events
-from c3p_bags.report.slip_replay import SlipReplay
+from c3p_bags.report.slip_events import SlipReplay, blame, runs_of, slip_events
 from c3p_bags.report.summary import answers
 from c3p_bags.report.tables import complaint_table, slip_table, table
 from c3p_bags.report.timing import timing
