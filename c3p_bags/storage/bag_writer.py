@@ -72,14 +72,8 @@ class BagWriter:
 
     Raises BagError: the directory exists or cannot be created, or the compression is unknown.
 
-    Parameters
-    ----------
-    path : str or Path
-        Directory of the bag; must not exist.
-    compression : {'none', 'zstd'}
-        Compression of the chunks in the MCAP file.
-    distribution : str, optional
-        See `message_types`.
+    `path`: directory of the bag; must not exist; `compression` in {'none', 'zstd'}: compression of
+    the chunks in the MCAP file; `distribution`: see `message_types`.
     """
 
     def __init__(self, path: str | Path, compression: str = 'none',

@@ -67,14 +67,8 @@ class SceneChannel:
         """
         Take a message; joint states make a new scene, not too often.
 
-        Parameters
-        ----------
-        topic : str
-            With the namespace.
-        data : bytes
-        time : int, ns
-        kind : str, optional
-            Type, where it is not the usual one.
+        `data`; `topic`: with the namespace; `time` [ns]; `kind`: type, where it is not the usual
+        one.
         """
         name, seconds = topic_below(topic, self._namespace), time * 1e-9
         self._reader.put(name, data, seconds, kind)

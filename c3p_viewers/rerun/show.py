@@ -93,15 +93,8 @@ def show_run(options: ViewOptions, layout: Any, time: float, fill: Callable[[Any
 
     Raises PictureError: as `rerun_picture` and `spawn`.
 
-    Parameters
-    ----------
-    options : ViewOptions
-        Its `picture` and `save` select a file.
-    layout : rerun.blueprint.Blueprint
-    time : float, s
-        Of the picture.
-    fill : callable
-        Takes a recording and logs the run.
+    `layout`; `options`: its `picture` and `save` select a file; `time` [s]: of the picture;
+    `fill`: takes a recording and logs the run.
     """
     if options.picture is not None:
         return {'picture': str(rerun_picture(

@@ -37,14 +37,8 @@ def filled(message: MarkerArray, points: Sequence[Array],
     A marker's points begin at a multiple of 8 bytes, behind their count; a point has 24 bytes and
     a colour 16, so whatever follows keeps its place modulo 8.
 
-    Parameters
-    ----------
-    message : MarkerArray
-        Its markers have no points; they are changed.
-    points : sequence of (k, 3) array, m
-        For each marker one or more.
-    colours : sequence of (k, 4) array, optional
-        Red, green, blue, alpha of each point, or None.
+    `message`: its markers have no points; they are changed; `points` (k, 3) [m]: for each marker
+    one or more; `colours` (k, 4): red, green, blue, alpha of each point, or None.
     """
     colours = [*colours, *[None] * (len(points) - len(colours))]
     for k, marker in enumerate(message.markers):

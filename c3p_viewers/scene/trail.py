@@ -65,15 +65,8 @@ def planned_line(robot: CasterRobot, poses: ArrayLike, frame: str, settings: Sce
     """
     Return ``planned``, a line through the poses ahead; nothing if they are one place.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-        Gives the size.
-    poses : (k, 2 or more) array_like, m
-        X, Y and what else, in `frame`, whose ground is at zero.
-    frame : str
-        Of the odometry.
-    settings : SceneSettings
+    `settings`; `robot`: gives the size; `poses` (k, 2 or more) [m]: X, Y and what else, in
+    `frame`, whose ground is at zero; `frame`: of the odometry.
     """
     places = np.atleast_2d(np.asarray(poses, float))[:, :2]
     size = length_scale(robot)
