@@ -106,9 +106,8 @@ def _arrived(run: Run, numbers: Mapping[str, Any]) -> Answer:
     if not goals:
         return Answer(question, 'No goal', f'No goal was sent. It drove {drove}.', 'none', 'way')
     reached = [g for g in goals if g['reached']]
-    answer = ('Yes' if len(goals) == 1 else f'{len(reached)} of {len(goals)} goals') if len(
-        reached) == len(goals) else 'No' if len(goals) == 1 else (
-            f'{len(reached)} of {len(goals)} goals')
+    answer = (f'{len(reached)} of {len(goals)} goals' if len(goals) > 1
+              else 'Yes' if reached else 'No')
     last = goals[-1]
     detail = (f'Last goal: {last["time_s"]:.2f} s until it stayed in the goal zone, '
               if last['reached'] else 'Last goal: missed, ')
