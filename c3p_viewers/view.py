@@ -28,22 +28,11 @@ def view(options: ViewOptions, bag: Bag | None = None) -> dict[str, Any]:
     """
     Show a robot until its viewer is closed or Ctrl-C, or write the requested file.
 
-    Parameters
-    ----------
-    options : ViewOptions
-    bag : Bag, optional
-        Open bag of the options; None for the live topics.
+    `bag`: open bag of the options; None for the live topics. Raises ValueError: a bag, robot or
+    viewer that cannot be used here; the text has the remedy.
 
-    Returns
-    -------
-    dict
-        For JSON: ``viewer``, ``robot``, ``bag`` and ``files``; of a picture also its time and the
-        robot's state, of a recording its duration.
-
-    Raises
-    ------
-    ValueError
-        A bag, robot or viewer that cannot be used here; the text has the remedy.
+    Returns ``viewer``, ``robot``, ``bag`` and ``files`` for JSON; of a picture also its time and
+    the robot's state, of a recording its duration.
     """
     if isinstance(load(options.robot), PvcTricycle):
         from c3p_viewers.rerun.tricycle import view_tricycle
@@ -120,25 +109,25 @@ def _bag_in_foxglove(options: ViewOptions, robot: CasterRobot, bag: Bag) -> None
 
 def _live_in_rerun(options: ViewOptions, robot: CasterRobot) -> None:
     from c3p_viewers.rerun.caster import follow
-    from c3p_viewers.sources.live import LiveSource, live_node
+    from c3p_viewers.sources.live import live_moments, live_node
 
     with live_node(options.namespace) as (node, going):
-        source = LiveSource(node, robot)
-        follow(robot, options.robot, source.moment, lambda: going(clock.monotonic() + 1.0 / RATE))
+        follow(robot, options.robot, live_moments(node, robot),
+               lambda: going(clock.monotonic() + 1.0 / RATE))
 
 
 def _live_in_mujoco(options: ViewOptions, robot: CasterRobot) -> None:
     from c3p_viewers.mujoco.window import Window
-    from c3p_viewers.sources.live import LiveSource, live_node
+    from c3p_viewers.sources.live import live_moments, live_node
 
     window = Window(robot, options.robot)
     with live_node(options.namespace) as (node, going):
-        source = LiveSource(node, robot)
+        moments = live_moments(node, robot)
 
         def moment() -> Moment | None:
             if not going(clock.monotonic() + 0.5 / RATE):
                 raise KeyboardInterrupt
-            return source.moment()
+            return moments()
 
         try:
             window.show(moment)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Write the layouts of Foxglove and PlotJuggler from the list in c3p_viewers/foxglove/plots.py.
+Write the layouts of Foxglove and PlotJuggler from the list in c3p_viewers/foxglove/layouts.py.
 
 Run from the root of the repository: ``python scripts/write_viewer_layouts.py``.
 """
@@ -10,8 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from c3p_description.reading.loader import load_casters
-from c3p_viewers.foxglove.layouts import foxglove_layout, plotjuggler_layout
-from c3p_viewers.foxglove.plots import plots
+from c3p_viewers.foxglove.layouts import foxglove_layout, plotjuggler_layout, plots
 
 ROOT = Path(__file__).parents[1]
 

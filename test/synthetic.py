@@ -227,3 +227,13 @@ def notes_of(path):
     """Return the notes of a bag."""
     with Bag(path) as bag:
         return bag.notes
+
+
+def scalars(path, count, compression='none', latched=False):
+    """Write `count` numbers on /a and return their times."""
+    with BagWriter(path, compression) as writer:
+        writer.add('/a', 'std_msgs/msg/Float64', latched)
+        number = writer.types.types['std_msgs/msg/Float64']
+        for k in range(count):
+            writer.write_message('/a', 10**18 + k, number(float(k)))
+    return [10**18 + k for k in range(count)]

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterable
 
 from c3p_bags.player.playback import Lateness, Pace
+from c3p_bags.storage.bag import RawMessage
 from c3p_bags.storage.bag_writer import BagError
-from c3p_bags.storage.messages import RawMessage
 
 
 class PlayThread:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from c3p_bags.storage.bag import RawMessage
 from c3p_bags.storage.bag_writer import BagError
-from c3p_bags.storage.messages import RawMessage
 
 # topics that command a robot or enable it, by the last part of their names
 MOVING = ('commands', 'dynamics_effort', 'e_stop', 'goal', 'goal_pose', 'goal_update',
@@ -53,18 +53,8 @@ def select(topics: Iterable[str], only: Collection[str] = (), with_commands: boo
     """
     Return the played and the muted topics of a bag.
 
-    Parameters
-    ----------
-    topics : iterable of str
-    only : collection of str
-        Selected topics; empty selects all but those of every node.
-    with_commands : bool
-        Play commands, too.
-
-    Raises
-    ------
-    BagError
-        A selected topic is not in the bag.
+    `only`: selected topics; empty selects all but those of every node; `with_commands`: play
+    commands, too. Raises BagError: a selected topic is not in the bag.
     """
     topics = sorted(topics)
     if missing := sorted(set(only) - set(topics)):

@@ -25,9 +25,8 @@ from std_srvs.srv import SetBool
 
 from c3p_bags.player.play_thread import PlayThread
 from c3p_bags.player.playback import CLOCK, Window, commands, select, with_clock
-from c3p_bags.storage.bag import Bag
+from c3p_bags.storage.bag import Bag, RawMessage
 from c3p_bags.storage.bag_writer import BagError
-from c3p_bags.storage.messages import RawMessage
 from c3p_bags.storage.topics import COMMON_TOPICS, message_class, names_of
 from c3p_ros.cdr import PublishError
 from c3p_ros.finite import check_serialized
@@ -53,12 +52,8 @@ class PlayerNode(Node):
     """
     Publishes the messages of a bag at their times.
 
-    Parameters
-    ----------
-    at_end : callable, optional
-        Called from the thread of the playback after its end.
-    **options
-        Passed to rclpy's Node.
+    `at_end`: called from the thread of the playback after its end; ``**options``: passed to
+    rclpy's Node.
 
     Attributes
     ----------

@@ -12,8 +12,7 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from c3p_bags.recorder.readers import read_message
-from c3p_bags.recorder.snapshots import SnapshotWriter
-from c3p_bags.recorder.triggers import FaultWatch
+from c3p_bags.recorder.snapshots import FaultWatch, SnapshotWriter
 
 DIAGNOSTICS = 'diagnostic_msgs/msg/DiagnosticArray'
 

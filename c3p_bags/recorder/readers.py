@@ -17,10 +17,7 @@ def read_message(types: Typestore, data: bytes, kind: str) -> Any:
 
     `kind` is a message type such as ``'nav_msgs/msg/Odometry'``.
 
-    Raises
-    ------
-    MessageError
-        The message is too large, or not of this type; text must be UTF-8.
+    Raises MessageError: the message is too large, or not of this type; text must be UTF-8.
     """
     if len(data) > MOST_BYTES:
         raise MessageError(f'{len(data)} bytes exceed the limit {MOST_BYTES} of messages that are '
@@ -36,10 +33,7 @@ class Readers:
     """
     Readers of messages, by topic.
 
-    Parameters
-    ----------
-    unread : callable
-        Receives topic and reason of an unreadable message.
+    `unread`: receives topic and reason of an unreadable message.
 
     Examples
     --------

@@ -9,7 +9,7 @@ the last ones are kept, and begin every snapshot.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +20,12 @@ DISTINCT = 64
 
 # longest snapshot after its trigger, in multiples of `after`: later errors begin another one
 PROLONGED = 10
+
+# level of a status in error
+ERROR = 2
+
+# most remembered statuses in error: arbitrary names must not fill the memory
+MOST_FAILED = 1000
 
 
 class SnapshotLimits(NamedTuple):
@@ -41,18 +47,9 @@ class SnapshotWriter:
     """
     Takes messages like a `BagWriter`; writes them on `trigger`, in parts on each `pump`.
 
-    Parameters
-    ----------
-    path : str or Path
-        New directory; the snapshots are the bags ``snapshot_01``, ``snapshot_02``, … in it.
-    limits : SnapshotLimits, optional
-    compression : {'none', 'zstd'}
-        Of the bags.
-
-    Raises
-    ------
-    BagError
-        The directory exists or cannot be made.
+    `path`: new directory; the snapshots are the bags ``snapshot_01``, ``snapshot_02``, … in it;
+    `compression` in {'none', 'zstd'}: of the bags. Raises BagError: the directory exists or cannot
+    be made.
     """
 
     def __init__(self, path: str | Path, limits: SnapshotLimits | None = None,
@@ -142,10 +139,7 @@ class SnapshotWriter:
         The `reason` becomes the note ``c3p_trigger`` of the bag, the time `now` [ns]
         ``c3p_trigger_time``. Returns the bag, None at the limit of snapshots.
 
-        Raises
-        ------
-        BagError
-            The bag cannot be made.
+        Raises BagError: the bag cannot be made.
         """
         if self._bag is not None and now > self._last:
             self.close()
@@ -172,10 +166,7 @@ class SnapshotWriter:
 
         At most `count` messages: 500 take some 10 ms, in which no queue overflows.
 
-        Raises
-        ------
-        OSError
-            The disk is full.
+        Raises OSError: the disk is full.
         """
         if self._bag is None:
             return False
@@ -196,3 +187,41 @@ class SnapshotWriter:
         self._until = None
         while self.pump(10_000):
             pass
+
+
+class FaultWatch:
+    """
+    Detects statuses that become errors.
+
+    A persistent error is reported once, a recurring one again. A status whose first message is an
+    error is reported, too: its cause may still be in memory. Errors of the recording node `own`,
+    such as a full disk, are ignored.
+
+    Examples
+    --------
+    >>> watch = FaultWatch('recorder')
+    >>> watch.look([('hardware_interface: state', 2, 'drive 1 silent')])
+    ['hardware_interface: state: drive 1 silent']
+    >>> watch.look([('hardware_interface: state', 2, 'drive 1 silent')])
+    []
+    """
+
+    def __init__(self, own: str = '') -> None:
+        """Start without errors."""
+        self._own = own
+        self._failed: dict[str, None] = {}
+
+    def look(self, statuses: Iterable[tuple[str, int, str]]) -> list[str]:
+        """Return the new errors among (name, level, message) of one DiagnosticArray, as texts."""
+        found = []
+        for name, level, message in statuses:
+            if self._own and name.split(':')[0] == self._own:
+                continue
+            if level != ERROR:
+                self._failed.pop(name, None)
+            elif name not in self._failed:
+                self._failed[name] = None
+                if len(self._failed) > MOST_FAILED:
+                    del self._failed[next(iter(self._failed))]
+                found.append(f'{name}: {message}')
+        return found

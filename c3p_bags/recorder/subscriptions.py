@@ -10,7 +10,7 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
-from c3p_bags.storage.topics import matching, message_class, wanted_profile
+from c3p_bags.storage.topics import matching, message_class, same_qos, wanted_profile
 
 
 class Subscriptions:
@@ -51,9 +51,7 @@ class Subscriptions:
         kind, profile = matching(publishers, self.kinds[topic])
         before = self._subscribed.get(topic)
         if message_class(kind) is None or (
-                before is not None and kind == self.kinds[topic]
-                and before.qos_profile.reliability == profile.reliability
-                and before.qos_profile.durability == profile.durability):
+                before is not None and kind == self.kinds[topic] and same_qos(before, profile)):
             return
         if before is not None or kind != self.kinds[topic]:
             self._node.get_logger().info(f'{topic}: recorded as published, {kind}, '

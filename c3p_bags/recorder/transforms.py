@@ -73,12 +73,6 @@ def about(axis: Vector, angle: float) -> Quaternion:
     return (axis[0] * s, axis[1] * s, axis[2] * s, math.cos(0.5 * angle))
 
 
-def from_roll_pitch_yaw(roll: float, pitch: float, yaw: float) -> Quaternion:
-    """Return the rotation about the fixed axes x, y, z in this order (URDF's ``rpy``)."""
-    return _product(about((0, 0, 1), yaw), _product(about((0, 1, 0), pitch),
-                                                    about((1, 0, 0), roll)))
-
-
 def from_matrix(pose: Array) -> Transform:
     """Return the transform of a homogeneous matrix (4, 4)."""
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = pose[:3, :3].tolist()

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panels of motion: path, velocities, and errors of odometry and goal."""
+"""Panels of motion: path, velocities, errors, steering, singularity measure and torques."""
 
 from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle
+from matplotlib.ticker import MaxNLocator
 
 from c3p_bags.report import style
 from c3p_bags.report.palette import INK, MUTED
-from c3p_bags.report.path import draw_robot, instants
+from c3p_bags.report.path import draw_robots
 from c3p_bags.report.run import Run
 from c3p_bags.report.sheet import at_least, dress, envelope, legend, line
 from c3p_bags.runs.metrics import pose_at
@@ -19,11 +20,15 @@ from c3p_description.model import Array
 # above this number of robots only the ends of a path show one
 ROBOTS = 16
 
-# smallest ranges of the velocity panels, m/s and rad/s
-LEAST_SPEED, LEAST_TURN = 0.1, 0.1
+# labels of the velocity panels, and their smallest range, m/s and rad/s
+VELOCITIES, LEAST_RANGE = ('vx [m/s]', 'vy [m/s]', 'ω [rad/s]'), 0.1
 
 # lower end of the errors, m: the noise of encoders
 LEAST_ERROR = 1e-4
+
+# below this measure a singularity is near: the weakest direction requires several times the torque
+# of the others (σ_max is between 1 and √3)
+NEAR = 0.1
 
 
 def wheel_name(wheel: int) -> str:
@@ -48,7 +53,7 @@ def draw_path(axes: Axes, run: Run) -> None:
     axes.set_xlabel('x [m]', fontsize=style.LABEL, color=INK)
     axes.set_aspect('equal', adjustable='datalim')
     shown = run.truth or run.log.odom
-    _robots(axes, run, shown)
+    draw_robots(axes, run.log, run.robot, shown, float(shown.time[0]), ROBOTS, 0.8)
     if run.truth is not None:
         axes.plot(*_plan(run.truth), color=style.TRUE, linewidth=3.2, label='ground truth',
                   solid_capstyle='round', zorder=3)
@@ -77,19 +82,9 @@ def draw_path(axes: Axes, run: Run) -> None:
     legend(axes)
 
 
-def _robots(axes: Axes, run: Run, shown: Motion) -> None:
-    width = 2.0 * np.linalg.norm(run.robot.hip_position, axis=1).max()
-    times = instants(shown, float(shown.time[0]), width)
-    if len(times) > ROBOTS:
-        times = times[[0, -1]]
-    steering = np.unwrap(run.log.joints.steering, axis=0)
-    for time in times:
-        angles = [np.interp(time, run.log.joints.time, column) for column in steering.T]
-        draw_robot(axes, run.robot, pose_at(shown, time), np.array(angles), 0.8)
-
-
-def _velocity(axes: Axes, run: Run, which: int, label: str, least: float) -> None:
-    dress(axes, label)
+def draw_velocity(axes: Axes, run: Run, which: int) -> None:
+    """Draw a component of the twist in the frame of the robot: `which` of vx, vy, ω."""
+    dress(axes, VELOCITIES[which])
     if run.truth is not None:
         line(axes, run.truth.time, run.truth.twist[:, which], color=style.TRUE, linewidth=2.6,
              label='ground truth')
@@ -103,24 +98,9 @@ def _velocity(axes: Axes, run: Run, which: int, label: str, least: float) -> Non
         thin = max(1, len(time) // 1800)
         axes.plot(broken[1][::thin], broken[0][::thin], color=INK, linewidth=1.0,
                   linestyle=(0, (4, 2)), label='commanded')
-    at_least(axes, least)
+    at_least(axes, LEAST_RANGE)
     if which == 0:
         legend(axes)
-
-
-def draw_forward(axes: Axes, run: Run) -> None:
-    """Draw the velocity along X of the robot."""
-    _velocity(axes, run, 0, 'vx [m/s]', LEAST_SPEED)
-
-
-def draw_sideways(axes: Axes, run: Run) -> None:
-    """Draw the velocity along Y of the robot."""
-    _velocity(axes, run, 1, 'vy [m/s]', LEAST_SPEED)
-
-
-def draw_turn(axes: Axes, run: Run) -> None:
-    """Draw the yaw rate."""
-    _velocity(axes, run, 2, 'ω [rad/s]', LEAST_TURN)
 
 
 def odometry_error(run: Run) -> tuple[Array, Array, Array] | None:
@@ -154,4 +134,41 @@ def draw_errors(axes: Axes, run: Run) -> None:
         axes.set_yscale('linear')
         return
     axes.set_ylim(bottom=LEAST_ERROR)
+    legend(axes)
+
+
+def draw_steering(axes: Axes, run: Run) -> None:
+    """Draw the steering angles, continuous."""
+    dress(axes, 'steering [°]')
+    angle = np.degrees(np.unwrap(run.log.joints.steering, axis=0))
+    for i in range(run.robot.count):
+        line(axes, run.log.joints.time, angle[:, i], color=style.caster_colour(i),
+             label=f'caster {i + 1}', linestyle=('-', (0, (5, 1)), (0, (3, 1, 1, 1)))[i % 3])
+    at_least(axes, 20.0)
+    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 1.5, 3, 4.5, 9, 10]))
+    legend(axes)
+
+
+def draw_measure(axes: Axes, run: Run) -> None:
+    """Draw the singularity measure."""
+    dress(axes, 'σ_min [1]')
+    axes.axhspan(0.0, NEAR, color=style.ALERT, alpha=0.12, linewidth=0,
+                 label=f'near a singularity, below {NEAR}')
+    line(axes, run.log.joints.time, run.sigma, color=INK, label='smallest singular value')
+    axes.set_ylim(0.0, 1.05 * max(float(run.sigma.max()), 3 * NEAR))
+    legend(axes)
+
+
+def draw_torque(axes: Axes, run: Run) -> None:
+    """Draw the wheel torques, commanded where they were recorded."""
+    commanded = run.log.wheel_effort is not None
+    dress(axes, 'torque [N·m]')
+    time, torque = run.log.torque
+    for i in range(run.robot.count):
+        if np.isfinite(torque[:, i]).any():
+            line(axes, time, torque[:, i], color=style.caster_colour(i), linewidth=0.9,
+                 label=f'wheel {i + 1}, {"commanded" if commanded else "measured"}')
+    style.limits(axes, run.robot.torque_limit[run.robot.driven], linewidth=0.9,
+                 linestyle=(0, (4, 2)), color=INK)
+    at_least(axes, 0.1)
     legend(axes)

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from c3p_bags.report.goals import in_odom
 from c3p_bags.report.health import LEVELS, complaints
-from c3p_bags.report.motion_panels import odometry_error
+from c3p_bags.report.motion_panels import NEAR, odometry_error
 from c3p_bags.report.run import Run
-from c3p_bags.report.wheel_panels import NEAR
 from c3p_bags.runs.metrics import drive_metrics, held
 from c3p_description.model import CasterRobot
 from c3p_kinematics.singularity import length_scale, singularity
@@ -72,13 +70,12 @@ def _odometry(run: Run) -> dict[str, Any]:
             'computed_difference_m': again}
 
 
-def run_numbers(run: Run, goal_tolerance: float, yaw_tolerance: float) -> dict[str, Any]:
+def run_numbers(run: Run) -> dict[str, Any]:
     """
     Return the numbers of a bag: of the drive to the last goal, and of the whole run.
 
     The keys of `drive_metrics`, and ``duration_s``, ``distance_m``, ``moving_s``, ``goals``,
-    ``slip``, ``timing``, ``singularity``, ``odometry``, ``complaints``. `goal_tolerance` [m] and
-    `yaw_tolerance` [rad] define the goal zone.
+    ``slip``, ``timing``, ``singularity``, ``odometry``, ``complaints``.
     """
     odom, log = run.log.odom, run.log
     # from the pose: noise of the rates and standstill add nothing
@@ -87,8 +84,8 @@ def run_numbers(run: Run, goal_tolerance: float, yaw_tolerance: float) -> dict[s
         np.abs(odom.twist[:, 2]) > MOVING)
     step = np.diff(odom.time, append=odom.time[-1])
     return {
-        **drive_metrics(log, run.robot, in_odom(log.goals[-1], odom).pose if log.goals else None,
-                        goal_tolerance, yaw_tolerance),
+        **drive_metrics(log, run.robot, run.goals[-1]['goal_pose'] if run.goals else None,
+                        run.goal_tolerance, run.yaw_tolerance),
         'bag': str(log.path), 'robot': run.robot.name, 'duration_s': run.duration,
         'distance_m': float(way.sum()), 'moving_s': float(step[moving].sum()),
         'goals': run.goals, 'slip': slip_numbers(run), 'timing': timing_numbers(run),

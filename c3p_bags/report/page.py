@@ -1,19 +1,124 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The HTML page of a report: one self-contained file."""
+"""The HTML page of a report: sections with plots and tables, in one self-contained file."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
+from functools import partial
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+from matplotlib.figure import Figure
+
+from c3p_bags.report import loop_panels as loop
+from c3p_bags.report import motion_panels as motion
+from c3p_bags.report import slip_panels as slip
+from c3p_bags.report import tables
 from c3p_bags.report.compare import difference_table
 from c3p_bags.report.run import Run
-from c3p_bags.report.sections import SECTIONS, Section
+from c3p_bags.report.sheet import Panel, figure
 from c3p_bags.report.summary import Answer
 from c3p_bags.report.tables import topic_table
+
+# height of the path panel, inches: lowest, highest
+PATH_HEIGHT = (2.6, 6.0)
+
+# slips shown in detail
+LOOKS = 3
+
+
+class Section(NamedTuple):
+    """
+    A section of the page; `text` explains content and method.
+
+    `picture` returns the Figure of the runs, None without data; `table` the HTML of a run's table.
+    """
+
+    anchor: str
+    title: str
+    text: str
+    picture: Callable[[Sequence[Run]], Figure | None]
+    table: Callable[[Run], str] | None = None
+
+
+def _path(runs: Sequence[Run]) -> Figure:
+    """Draw the paths, in a panel as high as they are within limits."""
+    places = np.vstack([r.log.odom.pose[:, :2] for r in runs]
+                       + [np.array([g['goal_pose'][:2]]) for r in runs for g in r.goals])
+    margin = 2.4 * max(np.abs(r.robot.hip_position).max() for r in runs)
+    size = np.ptp(places, axis=0) + margin
+    width = 9.2 if len(runs) == 1 else 6.4
+    height = float(np.clip(width * size[1] / size[0], *PATH_HEIGHT))
+    page = figure([Panel(motion.draw_path, height, timed=False, shared=False)], runs)
+    if len(runs) > 1:
+        # the same floor in both; the equal aspect widens one of the two directions
+        middle, half = 0.5 * (places.min(axis=0) + places.max(axis=0)), 0.55 * size
+        for axes in page.axes:
+            axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
+            axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
+    return page
+
+
+def _rows(*panels: Panel) -> Callable[[Sequence[Run]], Figure]:
+    """Return a function that draws these panels, one below the other."""
+    return lambda runs: figure(panels, runs)
+
+
+def _looks(runs: Sequence[Run]) -> Figure | None:
+    events = sorted(runs[0].events, key=lambda e: -e.distance)[:LOOKS]
+    if not events or len(runs) > 1:
+        return None
+    return slip.close_looks(runs[0], sorted(events))
+
+
+def _loop(runs: Sequence[Run]) -> Figure:
+    rows = []
+    if any(len(r.timing.latency) for r in runs):
+        rows = [Panel(loop.draw_latency_histogram, 1.8, timed=False),
+                Panel(loop.draw_latency, 1.4)]
+    return figure([*rows, Panel(loop.draw_cycles, 1.2)], runs)
+
+
+def _nodes(runs: Sequence[Run]) -> Figure:
+    return figure([Panel(loop.draw_states, max(loop.states_height(r) for r in runs))], runs,
+                  margin=1.45)
+
+
+SECTIONS = (
+    Section('slip', 'Slip', 'Three casters measure the motion of a rigid platform redundantly; a '
+            'wheel that contradicts the others slips. Recomputed from the joint states at their '
+            'full rate. Bars: from the rise of the evidence χ² until the slip has decayed to a '
+            'tenth, with the confidence that it was this wheel; pale below 90 %. Small marks '
+            'below a bar: the robot reported the slip, for up to half a second longer.',
+            _rows(Panel(slip.draw_timeline, 1.5), Panel(slip.draw_speed, 1.7),
+                  Panel(slip.draw_evidence, 1.5)), tables.slip_table),
+    Section('looks', 'The largest slips', 'In the order of time. Along is the rolling '
+            'direction. A wheel above the dashed line spins faster than the platform moves; below '
+            'the line it is dragged.', _looks),
+    Section('way', 'Path', 'In the frame of the odometry. Ground truth is the broad line below '
+            'the odometry; broad segments in the colour of a wheel are its slips.',
+            _path, tables.goal_table),
+    Section('errors', 'Odometry and goal', 'Distance of the odometry from ground truth and from '
+            'the current goal.', _rows(Panel(motion.draw_errors, 2.2))),
+    Section('motion', 'Velocities', 'In the frame of the robot. Lines keep the largest and the '
+            'smallest sample of each interval, so that every peak is visible.',
+            _rows(*(Panel(partial(motion.draw_velocity, which=k), 1.5) for k in range(3)))),
+    Section('wheels', 'Steering and torques', 'σ_min is the smallest singular value of the scaled '
+            'wheel Jacobian: at 0 the rolling lines of all driven wheels are parallel or meet in '
+            'one point, and the robot cannot be accelerated in one direction.',
+            _rows(Panel(motion.draw_steering, 2.0), Panel(motion.draw_measure, 1.4),
+                  Panel(motion.draw_torque, 1.8))),
+    Section('loop', 'Timing', 'One cycle is one joint_states message; its wheel command carries '
+            'the same stamp. The latency is the time between their arrivals at the recorder. It '
+            'is unknown in simulated time, which does not advance within a cycle.', _loop,
+            tables.timing_table),
+    Section('nodes', 'Diagnostics', 'Level of each node over time; the table lists all states '
+            'other than OK.',
+            _nodes, tables.complaint_table),
+)
 
 
 def _cards(found: Sequence[Answer]) -> str:

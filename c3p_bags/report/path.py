@@ -76,6 +76,20 @@ def draw_robot(axes: Axes, robot: CasterRobot, pose: Array, steering: Array,
                   solid_capstyle='butt', zorder=5)
 
 
+def draw_robots(axes: Axes, log: RunLog, robot: CasterRobot, motion: Motion, start: float,
+                most: int = MOST_ROBOTS + 1, strength: float = 1.0) -> None:
+    """
+    Draw the robot along a `motion` from `start` [s] on, only at its ends where more than `most`.
+
+    The steering angles are those of `log`; `axes`, `robot` and `strength` as for `draw_robot`.
+    """
+    times = instants(motion, start, 2.0 * np.linalg.norm(robot.hip_position, axis=1).max())
+    steering = np.unwrap(log.joints.steering, axis=0)
+    for time in times if len(times) <= most else times[[0, -1]]:
+        angles = [np.interp(time, log.joints.time, column) for column in steering.T]
+        draw_robot(axes, robot, pose_at(motion, time), np.array(angles), strength)
+
+
 def is_wide(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any]) -> bool:
     """Return True for a path that, with the robot on it, is wider than high."""
     places = [np.array(metrics['goal_pose'])[None, :2]]
@@ -97,11 +111,8 @@ def draw_path(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[str,
         return
     start, goal = goal_time(log), np.array(metrics['goal_pose'])
     begin = pose_at(log.odom or shown, start)
-    steering = np.unwrap(log.joints.steering, axis=0)
     width = 2.0 * np.linalg.norm(robot.hip_position, axis=1).max()
-    for time in instants(shown, start, width):
-        angles = [np.interp(time, log.joints.time, column) for column in steering.T]
-        draw_robot(axes, robot, pose_at(shown, time), np.array(angles))
+    draw_robots(axes, log, robot, shown, start)
     axes.plot(*np.array([begin[:2], goal[:2]]).T, color=style.REFERENCE, linestyle='--',
               linewidth=0.9, label='reference line', zorder=6)
     # the truth is a broad line below the odometry: both are visible where they agree

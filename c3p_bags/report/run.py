@@ -10,8 +10,7 @@ import numpy as np
 
 from c3p_bags.report.goals import goal_metrics
 from c3p_bags.report.health import Span, spans
-from c3p_bags.report.slip_events import SlipEvent, slip_events
-from c3p_bags.report.slip_replay import SlipReplay, replay
+from c3p_bags.report.slip_events import SlipEvent, SlipReplay, replay, slip_events
 from c3p_bags.report.timing import Timing, timing
 from c3p_bags.runs.log_reader import read_run
 from c3p_bags.runs.metrics import truth_in_odom
@@ -54,6 +53,8 @@ class Run:
         Smallest singular value of the scaled wheel Jacobian, of `measure`.
     goals : list of dict
         Of `goal_metrics`.
+    goal_tolerance, yaw_tolerance : float, m and rad
+        The goal zone.
     """
 
     name: str
@@ -68,6 +69,8 @@ class Run:
     states: tuple[Span, ...]
     sigma: Array
     goals: list[dict[str, Any]]
+    goal_tolerance: float = 0.05
+    yaw_tolerance: float = float('inf')
 
     @property
     def duration(self) -> float:
@@ -97,10 +100,7 @@ def read(bag: Bag, robot: str | None = None, namespace: str | None = None,
     `robot` is a name or path, default that of the bag; `namespace` that of the robot, default the
     only one. `goal_tolerance` [m] and `yaw_tolerance` [rad] define the goal zone.
 
-    Raises
-    ------
-    BagError
-        The bag cannot be read, or has no joint states of this robot.
+    Raises BagError: the bag cannot be read, or has no joint states of this robot.
     """
     space = bag.namespace(namespace)
     model = bag.casters(robot, space)
@@ -115,4 +115,5 @@ def read(bag: Bag, robot: str | None = None, namespace: str | None = None,
     name = f'{place.parent.name}/{place.name}' if place.name == 'bag' else place.name
     return Run(name, log, model, computed, recorded, truth_in_odom(log), slip,
                slip_events(slip, log.slip), timing(log), spans(log.diagnostics, end),
-               measure(model, log), goal_metrics(log, model, goal_tolerance, yaw_tolerance))
+               measure(model, log), goal_metrics(log, model, goal_tolerance, yaw_tolerance),
+               goal_tolerance, yaw_tolerance)

@@ -125,15 +125,11 @@ def _one(panels: Sequence[Axes], run: Run, event: SlipEvent, named: bool) -> Non
     line(panels[1], time, radius * expected[:, wheel], color=INK, linestyle=(0, (4, 2)),
          label='as the others roll')
     legend(panels[1], fontsize=7)
-    log = run.log
-    command = log.wheel_effort
-    when, torque = (log.joints.time, log.joints.wheel_torque) if command is None else command
+    when, torque = run.log.torque
     inside = (when >= time[0]) & (when <= time[-1])
     line(panels[2], when[inside], torque[inside, wheel], color=colour,
-         label='measured' if command is None else 'commanded')
-    if np.isfinite(robot.torque_limit[wheel]):
-        for sign in (1, -1):
-            panels[2].axhline(sign * robot.torque_limit[wheel], color=INK, linewidth=0.9,
-                              linestyle=(0, (4, 2)), label='limit' if sign > 0 else None)
+         label='measured' if run.log.wheel_effort is None else 'commanded')
+    style.limits(panels[2], robot.torque_limit[wheel], color=INK, linewidth=0.9,
+                 linestyle=(0, (4, 2)))
     legend(panels[2], fontsize=7)
     panels[2].set_xlabel('time [s]', fontsize=8.5, color=INK)

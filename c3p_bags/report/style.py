@@ -142,6 +142,14 @@ def legend(axes: Axes, **options: Any) -> None:
             'columnspacing': 1.0, 'loc': 'best', **options})
 
 
+def limits(axes: Axes, values: ArrayLike, **options: Any) -> None:
+    """Draw the finite limits ±`values` as horizontal lines; `options` of ``Axes.axhline``."""
+    values = np.atleast_1d(values)
+    for k, value in enumerate(np.unique(values[np.isfinite(values)])):
+        for sign in (1, -1):
+            axes.axhline(sign * value, label='limit' if k == 0 and sign > 0 else None, **options)
+
+
 def absent(axes: Axes, text: str) -> None:
     """Write in an empty panel why it is empty."""
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha='center', va='center', fontsize=LABEL,

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from c3p_bags.report.motion_panels import wheel_name
+from c3p_bags.report.motion_panels import NEAR, wheel_name
 from c3p_bags.report.run import Run
 from c3p_bags.report.slip_events import SURE, SlipEvent
 from c3p_bags.report.slip_panels import confidence
-from c3p_bags.report.wheel_panels import NEAR
 
 # fractions of all cycles: least answered and most late ones of a loop that kept time
 ANSWERED, LATE = 0.999, 0.001
@@ -107,9 +106,8 @@ def _arrived(run: Run, numbers: Mapping[str, Any]) -> Answer:
     if not goals:
         return Answer(question, 'No goal', f'No goal was sent. It drove {drove}.', 'none', 'way')
     reached = [g for g in goals if g['reached']]
-    answer = ('Yes' if len(goals) == 1 else f'{len(reached)} of {len(goals)} goals') if len(
-        reached) == len(goals) else 'No' if len(goals) == 1 else (
-            f'{len(reached)} of {len(goals)} goals')
+    answer = (f'{len(reached)} of {len(goals)} goals' if len(goals) > 1
+              else 'Yes' if reached else 'No')
     last = goals[-1]
     detail = (f'Last goal: {last["time_s"]:.2f} s until it stayed in the goal zone, '
               if last['reached'] else 'Last goal: missed, ')

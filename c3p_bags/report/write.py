@@ -11,9 +11,8 @@ from typing import Any
 from c3p_bags.report.compare import differences
 from c3p_bags.report.drive_page import drive_figure
 from c3p_bags.report.numbers import run_numbers
-from c3p_bags.report.page import html_page
+from c3p_bags.report.page import SECTIONS, html_page
 from c3p_bags.report.run import Run, read
-from c3p_bags.report.sections import SECTIONS
 from c3p_bags.report.sheet import png, svg
 from c3p_bags.report.summary import answers
 from c3p_bags.runs.run_log import RunLog
@@ -27,6 +26,9 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
            progress: Callable[[str], None] = lambda what: None) -> dict[str, Any]:
     """
     Write the report of a bag, or of two side by side.
+
+    Raises BagError: a bag cannot be read, has an unknown robot, or has no joint states of this
+    robot; ValueError: more than two bags.
 
     Parameters
     ----------
@@ -48,13 +50,6 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
     dict
         Of one bag: `run_numbers`; of two: ``a``, ``b`` and ``differences``. With ``files``, and
         ``answers``: a list of Answer for each bag.
-
-    Raises
-    ------
-    BagError
-        A bag cannot be read, has an unknown robot, or has no joint states of this robot.
-    ValueError
-        More than two bags.
     """
     if not 1 <= len(bags) <= 2:
         raise ValueError(f'{len(bags)} bags: a report is of one bag, or of two side by side')
@@ -63,7 +58,7 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
         progress(f'reading {path}')
         with Bag(path) as bag:
             runs.append(read(bag, robot, namespace, goal_tolerance, yaw_tolerance))
-    numbers = [run_numbers(run, goal_tolerance, yaw_tolerance) for run in runs]
+    numbers = [run_numbers(run) for run in runs]
     out.mkdir(parents=True, exist_ok=True)
     files = {'report': str(out / 'report.html'), 'figures': str(out / 'figures.json')}
     pictures = _pictures(runs, out, files, progress)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +11,18 @@ import numpy as np
 from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.log_fields import Reader, Rows
 from c3p_description.model import Array
+
+# messages of one topic in a batch: few enough that all batches stay small beside the arrays that
+# they become; and bytes that wait at most
+BATCH, WAITING_BYTES = 4096, 20_000_000
+
+
+class Batch(NamedTuple):
+    """Messages of one topic: times of recording (k,) [ns], and CDR with headers (list of k)."""
+
+    topic: str
+    time: Array
+    data: list[bytes]
 
 
 class Column(NamedTuple):
@@ -25,18 +37,38 @@ def read_columns(bag: Bag, readers: Mapping[str, Reader]) -> dict[str, Column]:
     """
     Return the usable messages of the topics of `readers`; topics without any are left out.
 
-    Raises
-    ------
-    BagError
-        The bag cannot be read.
+    Raises BagError: the bag cannot be read.
     """
     parts: dict[str, list[Column]] = {topic: [] for topic in readers}
     # all topics in one pass over the bag
-    for batch in bag.batches(list(readers)):
+    for batch in batched(bag.unordered(list(readers))):
         rows = readers[batch.topic](bag.topics[batch.topic].kind, batch.data)
         if rows:
             parts[batch.topic].append(_in_order(batch.time, rows))
     return {topic: _joined(some) for topic, some in parts.items() if some}
+
+
+def batched(messages: Iterable[tuple[str, int, bytes]], size: int = BATCH) -> Iterator[Batch]:
+    """Yield messages sorted by topic, `size` of one topic together."""
+    rows: dict[str, tuple[list[int], list[bytes]]] = {}
+    waiting = 0
+
+    def taken(topic: str) -> Batch:
+        times, data = rows.pop(topic)
+        return Batch(topic, np.array(times, np.int64), data)
+
+    for topic, time, data in messages:
+        times, kept = rows.setdefault(topic, ([], []))
+        times.append(time)
+        # sqlite3 yields views of its own memory
+        kept.append(bytes(data))
+        waiting += len(data)
+        if len(times) >= size:
+            yield taken(topic)
+        if waiting > WAITING_BYTES:
+            yield from [taken(name) for name in list(rows)]
+            waiting = 0
+    yield from [taken(name) for name in list(rows)]
 
 
 def _joined(parts: Sequence[Column]) -> Column:

@@ -250,7 +250,6 @@ def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike | None,
         last = min(truth.time[-1], log.odom.time[-1])
         gap = pose_at(truth, last) - pose_at(log.odom, last)
         drift = float(np.hypot(gap[0], gap[1]))
-    torque = log.joints.wheel_torque if log.wheel_effort is None else log.wheel_effort.value
     return {
         'goal_pose': None if goal is None else goal.tolist(),
         'goal_tolerance_m': None if goal is None else float(goal_tolerance),
@@ -262,7 +261,7 @@ def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike | None,
         **_errors(log.odom, goal, start, end, ''),
         **_errors(truth, goal, start, end, 'ground_truth_'),
         'odometry_error_final_m': drift,
-        'max_wheel_torque_nm': _largest(torque),
+        'max_wheel_torque_nm': _largest(log.torque.value),
         'max_speed_mps': None if log.odom is None else _largest(
             np.hypot(log.odom.twist[:, 0], log.odom.twist[:, 1])),
         **latency(log),

@@ -121,3 +121,8 @@ class RunLog:
     diagnostics: tuple[Health, ...] = ()
     messages: Mapping[str, int] = field(default_factory=dict)
     recorded: Mapping[str, Array] = field(default_factory=dict)
+
+    @property
+    def torque(self) -> Series:
+        """Return the wheel torques, N·m: commanded ones where they were recorded, else sensed."""
+        return self.wheel_effort or Series(self.joints.time, self.joints.wheel_torque)

@@ -21,20 +21,35 @@ from c3p_bags.storage.bag_parameters import EVENT, last_values
 from c3p_bags.storage.bag_writer import BagError, message_types
 from c3p_bags.storage.limits import check_bag
 from c3p_bags.storage.mcap import read_mcap
-from c3p_bags.storage.messages import (
-    BATCH,
-    LATEST,
-    BagMessage,
-    Batch,
-    RawMessage,
-    batched,
-)
 from c3p_bags.storage.recorded_robot import NODE, RecordedRobot, choose_robot
 from c3p_description.model import CasterRobot, ModelError
 from c3p_description.reading.loader import load_casters
 from c3p_description.texts import one_line
 
 JOINT_STATES = 'joint_states'
+
+# the last time that a clock of ROS represents, ns
+LATEST = 2**63 - 1
+
+
+class RawMessage(NamedTuple):
+    """A serialised message: topic, time of recording [ns], CDR with its header of four bytes."""
+
+    topic: str
+    time: int
+    data: bytes
+
+
+class BagMessage(NamedTuple):
+    """
+    A message as an object: topic, time of recording [ns], message.
+
+    The message has the fields of the ROS message; arrays are numpy arrays.
+    """
+
+    topic: str
+    time: int
+    message: Any
 
 
 class Topic(NamedTuple):
@@ -51,10 +66,8 @@ class Bag:
 
     Iterators of messages are independent; they end with `close`.
 
-    Parameters
-    ----------
-    path : str or Path
-        Directory of the bag, or a single ``.mcap`` or ``.db3`` file.
+    `path`: directory of the bag, or a single ``.mcap`` or ``.db3`` file. Raises BagError: the bag
+    does not exist, is damaged, or exceeds the limits of `limits.check_bag`.
 
     Attributes
     ----------
@@ -63,11 +76,6 @@ class Bag:
         By absolute name.
     notes : dict of str to str
         Custom data of the metadata; empty for a single file.
-
-    Raises
-    ------
-    BagError
-        The bag does not exist, is damaged, or exceeds the limits of `limits.check_bag`.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -122,10 +130,8 @@ class Bag:
 
         `name` has any slashes; default that of the only robot in the bag.
 
-        Raises
-        ------
-        BagError
-            No `name`, and the bag has no ``joint_states``, or those of several robots.
+        Raises BagError: no `name`, and the bag has no ``joint_states``, or those of several
+        robots.
         """
         if name is not None:
             return f'/{name.strip("/")}'.rstrip('/')
@@ -170,10 +176,8 @@ class Bag:
         """
         Return the robot of the bag, by the evidence of `choose_robot`.
 
-        Raises
-        ------
-        BagError
-            The bag neither names a robot of this installation nor describes a caster robot.
+        Raises BagError: the bag neither names a robot of this installation nor describes a caster
+        robot.
         """
         space = self.namespace(namespace)
         try:
@@ -189,12 +193,8 @@ class Bag:
 
         `robot` is a name or path that the user gave; default that of the bag.
 
-        Raises
-        ------
-        BagError
-            As `Bag.robot`.
-        ModelError
-            The user's robot cannot be loaded, or the robot is a vehicle of another kind.
+        Raises BagError: as `Bag.robot`; ModelError: the user's robot cannot be loaded, or the
+        robot is a vehicle of another kind.
         """
         return load_casters(robot) if robot else self.robot(namespace).casters()
 
@@ -203,17 +203,9 @@ class Bag:
         """
         Yield the messages in the order of recording, serialised.
 
-        Parameters
-        ----------
-        topics : collection of str, optional
-            Only these (absolute names); default all. Topics not in the bag are ignored.
-        start : int, ns, optional
-            Only messages recorded from this time on.
-
-        Raises
-        ------
-        BagError
-            The bag cannot be read.
+        `topics`: only these (absolute names); default all. Topics not in the bag are ignored;
+        `start` [ns]: only messages recorded from this time on. Raises BagError: the bag cannot be
+        read.
         """
         for connection, time, data in self._entries(topics, start):
             yield RawMessage(connection.topic, time, data)
@@ -242,33 +234,21 @@ class Bag:
         except Exception as error:
             raise self._unreadable(error) from error
 
-    def batches(self, topics: Collection[str], size: int = BATCH) -> Iterator[Batch]:
+    def unordered(self, topics: Collection[str]) -> Iterator[tuple[str, int, bytes]]:
         """
-        Yield the messages of some topics, many of one topic at a time.
+        Yield topic, time [ns] and bytes of messages in the order of the files, which is faster.
 
-        Parameters
-        ----------
-        topics : collection of str
-            Absolute names; topics not in the bag are ignored.
-        size : int
-            Messages of a batch, except at the end; fewer where messages are large.
-
-        Yields
-        ------
-        Batch
-            Those of one topic in the order of recording, or of the file for MCAP.
-
-        Raises
-        ------
-        BagError
-            The bag cannot be read.
+        Parameters and errors are those of `raw`; sqlite3 files are read in the order of recording.
         """
         topics = [t for t in topics if t in self.topics]
         if not self._mcap:
-            yield from batched(self.raw(topics), size)
+            yield from self.raw(topics)
             return
-        for file in self._mcap:
-            try:
-                yield from batched(read_mcap(file, topics), size)
-            except (OSError, ValueError) as error:
-                raise self._unreadable(error) from error
+        try:
+            for file in self._mcap:
+                for topic, time, data in read_mcap(file, topics):
+                    if time > LATEST:
+                        raise ValueError(f'a message on {topic} with the time {time} ns')
+                    yield topic, time, data
+        except (OSError, ValueError) as error:
+            raise self._unreadable(error) from error

@@ -34,13 +34,7 @@ class Rows(NamedTuple):
     """
     Usable messages of a topic.
 
-    Attributes
-    ----------
-    rows : (k,) int array
-        Which of the messages.
-    stamp : (k,) int array or None
-        Of their headers, ns.
-    values : tuple of (k, …) arrays
+    `rows` (k,): which of the messages; `stamp` (k,): of their headers, ns; `values` (k, …).
     """
 
     rows: Array
@@ -79,17 +73,19 @@ def yaw_of(pose: Array) -> Array:
     return np.arctan2(2.0 * (w * z + x * y), w**2 + x**2 - y**2 - z**2)
 
 
-def _places(names: Sequence[str], wanted: Sequence[str]) -> Array | None:
-    """Return the places of `wanted` joints among `names`, in whatever order they come."""
-    if any(names.count(name) != 1 for name in wanted):
+def _places(names: Sequence[str], wanted: Sequence[str], *fields: Array) -> Array | None:
+    """Return the places of `wanted` joints among `names`; None unless each field has all names."""
+    if any(names.count(name) != 1 for name in wanted) or any(
+            field.shape[1] != len(names) for field in fields):
         return None
     return np.array([names.index(name) for name in wanted])
 
 
 def _joints(robot: CasterRobot, table: Table) -> Rows | None:
     stamp, _, names, position, velocity, effort = table.fields
-    order, n = _places(names, [*robot.steering_joints, *robot.wheel_joints]), robot.count
-    if order is None or position.shape != velocity.shape or position.shape[1] != len(names):
+    n, wanted = robot.count, [*robot.steering_joints, *robot.wheel_joints]
+    order = _places(names, wanted, position, velocity)
+    if order is None:
         return None
     sign = np.concatenate([robot.steering_sign, robot.wheel_sign])
     zero = np.concatenate([robot.steering_zero, np.zeros(n)])
@@ -114,8 +110,8 @@ def effort_reader(robot: CasterRobot) -> Reader:
     """Return a reader of JointState messages that carry wheel efforts: torque (k, n)."""
     def read(table: Table) -> Rows | None:
         stamp, _, names, _, _, effort = table.fields
-        order = _places(names, robot.wheel_joints)
-        if order is None or effort.shape[1] != len(names):
+        order = _places(names, robot.wheel_joints, effort)
+        if order is None:
             return None
         return _kept(table, np.ones(len(table.rows), bool), stamp,
                      effort[:, order] * robot.wheel_sign)
@@ -127,8 +123,8 @@ def named_reader(joints: Sequence[str]) -> Reader:
     """Return a reader of JointState messages: positions and rates (k, n) of these joints."""
     def read(table: Table) -> Rows | None:
         stamp, _, names, position, velocity, _ = table.fields
-        order = _places(names, joints)
-        if order is None or position.shape != velocity.shape or position.shape[1] != len(names):
+        order = _places(names, joints, position, velocity)
+        if order is None:
             return None
         angle, rate = position[:, order], velocity[:, order]
         return _kept(table, _finite(angle, rate), stamp, angle, rate)
@@ -206,8 +202,8 @@ def slip_reader(robot: CasterRobot) -> Reader:
     """
     def read(table: Table) -> Rows | None:
         stamp, _, names, along, across, probability = table.fields
-        order = _places(names, robot.wheel_joints)
-        if order is None or any(f.shape[1] != len(names) for f in (along, across, probability)):
+        order = _places(names, robot.wheel_joints, along, across, probability)
+        if order is None:
             return None
         return _slip_rows(table.rows, stamp, np.stack([along, across, probability], -1)[:, order])
 

@@ -33,10 +33,7 @@ def read_topics_file(path: str | Path) -> tuple[dict[str, str], set[str]]:
     """
     Return ``{topic: type}`` and the latched topics of a topics file.
 
-    Raises
-    ------
-    ParameterError
-        The file cannot be read, or is not a topics file.
+    Raises ParameterError: the file cannot be read, or is not a topics file.
     """
     try:
         content = read_yaml(path)
@@ -60,12 +57,7 @@ def matching(publishers: Sequence[Any], kind: str) -> tuple[str, QoSProfile]:
     """
     Return message type and quality of service that match all `publishers`.
 
-    Parameters
-    ----------
-    publishers : sequence of TopicEndpointInfo
-        Not empty.
-    kind : str
-        Preferred type; another one only if no publisher has it.
+    `publishers`: not empty; `kind`: preferred type; another one only if no publisher has it.
     """
     kinds = [p.topic_type for p in publishers]
     profile = wanted_profile(False)
@@ -76,6 +68,12 @@ def matching(publishers: Sequence[Any], kind: str) -> tuple[str, QoSProfile]:
         p.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL for p in publishers
     ) else DurabilityPolicy.VOLATILE
     return (kind if kind in kinds else kinds[0]), profile
+
+
+def same_qos(subscription: Any, profile: QoSProfile) -> bool:
+    """Return True if a subscription has the reliability and the durability of `profile`."""
+    have = subscription.qos_profile
+    return (have.reliability, have.durability) == (profile.reliability, profile.durability)
 
 
 def names_of(publishers: Sequence[Any]) -> list[str]:

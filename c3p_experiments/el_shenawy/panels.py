@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from c3p_bags.report import style
-from c3p_bags.report.steering import commanded_steering
+from c3p_bags.report.drive_page import commanded_steering
 from c3p_bags.runs.metrics import ALIGNED
 from c3p_bags.runs.run_log import Joints
 from c3p_description.model import Array, CasterRobot

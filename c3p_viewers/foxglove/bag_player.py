@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from c3p_bags.storage.bag import Bag
-from c3p_bags.storage.messages import RawMessage
+from c3p_bags.storage.bag import Bag, RawMessage
 from c3p_description.model import CasterRobot
 from c3p_viewers.foxglove.scene_channel import SceneChannel
 from c3p_viewers.foxglove.server import DEFAULT_PORT, FoxgloveServer, import_foxglove
@@ -26,6 +25,8 @@ class BagPlayer:
     """
     Plays a bag to a Foxglove server.
 
+    Raises BagError: the bag cannot be read; ValueError: as `FoxgloveServer`.
+
     Parameters
     ----------
     path : str or Path
@@ -39,13 +40,6 @@ class BagPlayer:
         Of the robot's topics.
     file : str or Path
         Name or path of the robot as the user gave it, which locates its meshes.
-
-    Raises
-    ------
-    BagError
-        The bag cannot be read.
-    ValueError
-        As `FoxgloveServer`.
     """
 
     def __init__(self, path: str | Path, robot: CasterRobot, description: str,
@@ -83,10 +77,7 @@ class BagPlayer:
         """
         Carry out a request of the app's player.
 
-        Parameters
-        ----------
-        command : PlaybackControlRequest
-            Play or pause, speed, and where to go on.
+        `command`: play or pause, speed, and where to go on.
         """
         with self._changed:
             self.playing = command.playback_command == self._play

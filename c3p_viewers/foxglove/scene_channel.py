@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from c3p_description.model import CasterRobot
 from c3p_kinematics.singularity import singularity
 from c3p_viewers.foxglove.server import FoxgloveServer, import_foxglove
-from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape, arc_points
+from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape
 from c3p_viewers.sources.moment import Moment, scene_of
 from c3p_viewers.sources.moment_reader import MomentReader
 from c3p_viewers.sources.newest import topic_below
@@ -49,12 +49,7 @@ class SceneChannel:
     """
     Computes scene and numbers from the passing messages, while clients subscribe them.
 
-    Parameters
-    ----------
-    server : FoxgloveServer
-    robot : CasterRobot
-    namespace : str
-        Of the robot's topics.
+    `namespace`: of the robot's topics.
     """
 
     def __init__(self, server: FoxgloveServer, robot: CasterRobot, namespace: str = '') -> None:
@@ -72,14 +67,8 @@ class SceneChannel:
         """
         Take a message; joint states make a new scene, not too often.
 
-        Parameters
-        ----------
-        topic : str
-            With the namespace.
-        data : bytes
-        time : int, ns
-        kind : str, optional
-            Type, where it is not the usual one.
+        `data`; `topic`: with the namespace; `time` [ns]; `kind`: type, where it is not the usual
+        one.
         """
         name, seconds = topic_below(topic, self._namespace), time * 1e-9
         self._reader.put(name, data, seconds, kind)
@@ -134,10 +123,9 @@ class _Drawing:
         m, colour = self._m, self._colour(shape.colour)
         match shape:
             case Line() | Arc():
-                points = shape.points if isinstance(shape, Line) else arc_points(shape)
                 return {'lines': [m.LinePrimitive(
                     type=m.LinePrimitiveLineType.LineStrip, thickness=float(shape.width),
-                    points=[self._point(p) for p in points], color=colour,
+                    points=[self._point(p) for p in shape.points], color=colour,
                     pose=self._pose(np.zeros(3)))]}
             case Arrow():
                 return {'arrows': [self._arrow(shape, colour)]}

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array
 from c3p_viewers.mujoco.opengl import import_mujoco
-from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape, arc_points
+from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape
 
 # MuJoCo's arrows are as broad as their head where ours are as broad as their shaft
 ARROW_WIDTH = 0.75
@@ -25,11 +25,7 @@ def in_world(points: ArrayLike, pose: ArrayLike) -> Array:
     """
     Return points (k, 3) of ``base_link`` on the floor frame.
 
-    Parameters
-    ----------
-    points : (k, 3) or (3,) array_like, m
-    pose : (3,) array_like
-        x, y [m] and yaw [rad] of ``base_link``.
+    `points` (k, 3) [m]; `pose` (3,): x, y [m] and yaw [rad] of ``base_link``.
 
     Examples
     --------
@@ -46,23 +42,13 @@ def add_shapes(scene: Any, shapes: Iterable[Shape], pose: ArrayLike, labels: boo
     """
     Add shapes to a ``MjvScene``; shapes beyond its capacity are left out.
 
-    Parameters
-    ----------
-    scene : MjvScene
-        Of a picture, or the user scene of a window.
-    shapes : iterable of Shape
-        In ``base_link``.
-    pose : (3,) array_like
-        x, y [m] and yaw [rad] of ``base_link``.
-    labels : bool
-        Draw texts with MuJoCo's own letters.
+    `scene`: of a picture, or the user scene of a window; `shapes`: in ``base_link``; `pose` (3,):
+    x, y [m] and yaw [rad] of ``base_link``; `labels`: draw texts with MuJoCo's own letters.
     """
     for shape in shapes:
         match shape:
-            case Line():
-                _line(scene, in_world(shape.points, pose), shape.width, shape.colour)
-            case Arc():
-                _line(scene, in_world(arc_points(shape), pose), shape.width, shape.colour)
+            case Line() | Arc():
+                add_line(scene, in_world(shape.points, pose), shape.width, shape.colour)
             case Arrow():
                 ends = in_world([shape.start, shape.end], pose)
                 _connect(scene, 'ARROW', *ends, ARROW_WIDTH * shape.width, shape.colour)
@@ -76,7 +62,9 @@ def add_shapes(scene: Any, shapes: Iterable[Shape], pose: ArrayLike, labels: boo
 
 def add_line(scene: Any, points: ArrayLike, width: float, colour: ArrayLike) -> None:
     """Add a line of `width` m through `points` (k, 3), m, to a `scene`, in an RGBA `colour`."""
-    _line(scene, np.asarray(points, float), width, colour)
+    points = np.asarray(points, float)
+    for a, b in zip(points, points[1:], strict=False):
+        _connect(scene, 'CAPSULE', a, b, width / 2, colour)
 
 
 def add_path(scene: Any, path: ArrayLike, width: float, colour: ArrayLike) -> None:
@@ -100,11 +88,6 @@ def add_dots(scene: Any, points: ArrayLike, normals: ArrayLike, radius: float, c
     """Add marks of a `radius`, m, at `points` (k, 3) with `normals` of the ground to a `scene`."""
     for point, normal in zip(np.asarray(points, float), np.asarray(normals, float), strict=True):
         _connect(scene, 'CYLINDER', point - LIFT * normal, point + LIFT * normal, radius, colour)
-
-
-def _line(scene: Any, points: Array, width: float, colour: ArrayLike) -> None:
-    for a, b in zip(points, points[1:], strict=False):
-        _connect(scene, 'CAPSULE', a, b, width / 2, colour)
 
 
 def _connect(scene: Any, kind: str, start: Array, end: Array, radius: float,

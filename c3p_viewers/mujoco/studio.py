@@ -41,14 +41,8 @@ class Placement(NamedTuple):
     """
     A robot somewhere.
 
-    Attributes
-    ----------
-    position : (3,), m
-        Of the root link.
-    rotation : (4,)
-        Unit quaternion w, x, y, z.
-    joints : mapping
-        Joint name → position of the URDF, rad.
+    `position` (3,) [m]: of the root link; `rotation` (4,): unit quaternion w, x, y, z; `joints`:
+    joint name → position of the URDF, rad.
     """
 
     position: ArrayLike
@@ -59,6 +53,8 @@ class Placement(NamedTuple):
 class Studio:
     """
     Draws one robot in any placements, several times in one picture if requested.
+
+    Raises PictureError: no OpenGL, no MuJoCo or no xacro; ModelError: as `loader.load`.
 
     Parameters
     ----------
@@ -71,13 +67,6 @@ class Studio:
     sky : two colours
     rims : mapping, optional
         Wheel link → colour of its rim and spokes, which distinguishes the wheels.
-
-    Raises
-    ------
-    PictureError
-        No OpenGL, no MuJoCo or no xacro.
-    ModelError
-        As `loader.load`.
     """
 
     def __init__(self, robot: str | Path = 'c3p', size: Sequence[int] = SIZE,
@@ -113,18 +102,9 @@ class Studio:
     def picture(self, placements: Sequence[Placement], view: View,
                 decorate: Callable[[Any], None] = lambda scene: None) -> Array:
         """
-        Return a picture of the robot in each of some placements.
+        Return a picture (height, width, 3) of uint8 of the robot in each of some placements.
 
-        Parameters
-        ----------
-        placements : sequence of Placement
-        view : View
-        decorate : callable
-            Takes MuJoCo's ``MjvScene`` of the picture and may add shapes to it.
-
-        Returns
-        -------
-        (height, width, 3) array of uint8
+        `decorate`: takes MuJoCo's ``MjvScene`` of the picture and may add shapes to it.
         """
         mj, scene, model = self._mj, self._scene, self.model
         camera = self._camera(view)
@@ -178,17 +158,8 @@ def studio_model(robot: str | Path, size: Sequence[int] = SIZE, ground: Ground |
     """
     Return MuJoCo's model of a robot, free to move, between ground, sky and lamps.
 
-    Parameters
-    ----------
-    robot, ground, sky, rims
-        As for `Studio`.
-    size : (2,) sequence of int, pixels
-        Of the largest picture.
-
-    Raises
-    ------
-    PictureError
-        No MuJoCo, or no xacro.
+    `robot`, `ground`, `sky`, `rims`: as for `Studio`; `size` (2,) [pixels]: of the largest
+    picture. Raises PictureError: no MuJoCo, or no xacro.
     """
     mj = import_mujoco()
     text, meshes = mujoco_urdf(robot_description(robot), robot)

@@ -32,16 +32,8 @@ class Window:
     """
     MuJoCo's interactive window with one robot in it.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-    description : str or Path
-        How it looks, as for `loader.load`.
-
-    Raises
-    ------
-    PictureError
-        No screen, or no MuJoCo.
+    `description`: how it looks, as for `loader.load`. Raises PictureError: no screen, or no
+    MuJoCo.
     """
 
     def __init__(self, robot: CasterRobot, description: str | Path) -> None:
@@ -59,10 +51,7 @@ class Window:
         """
         Show moments until the window is closed.
 
-        Parameters
-        ----------
-        moments : callable
-            Returns what is to be shown now; None while nothing is known.
+        `moments`: returns what is to be shown now; None while nothing is known.
         """
         import mujoco.viewer
 

@@ -31,20 +31,10 @@ class RerunProcess:
     """
     A running viewer.
 
-    Parameters
-    ----------
-    headless : bool
-        Without a window; it then ends with `close`. Else it stays when this program ends.
+    `headless`: without a window; it then ends with `close`. Else it stays when this program ends.
+    Raises PictureError: the viewer is not installed, or ends at once; with its last word.
 
-    Attributes
-    ----------
-    url : str
-        To which recordings and clients connect.
-
-    Raises
-    ------
-    PictureError
-        The viewer is not installed, or ends at once; with its last word.
+    Attributes: `url`: to which recordings and clients connect.
     """
 
     def __init__(self, headless: bool = False) -> None:
@@ -77,10 +67,7 @@ class RerunProcess:
         """
         Do nothing while the viewer runs.
 
-        Raises
-        ------
-        PictureError
-            It has ended by an error; with its last word.
+        Raises PictureError: it has ended by an error; with its last word.
         """
         if self._process.poll():
             self._output.seek(0)
@@ -112,10 +99,7 @@ class ShownRecording:
         """
         Wait until the viewer has everything.
 
-        Raises
-        ------
-        PictureError
-            The viewer has ended by an error.
+        Raises PictureError: the viewer has ended by an error.
         """
         while True:
             self.viewer.check()

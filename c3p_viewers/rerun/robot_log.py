@@ -13,25 +13,27 @@ import numpy as np
 
 from c3p_bags.recorder.transforms import FrameTree, Transform
 from c3p_description.model import Array
+from c3p_viewers.mujoco.caption import DRIVEN
 from c3p_viewers.rerun.layout import PLATFORM, TIMELINE, import_rerun
-from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape, arc_points
+from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape
 from c3p_viewers.sources.visuals import visuals
+
+# samples of a line of a plot at most
+SAMPLES = 50_000
+# points of the path that are nearer to each other cannot be told apart, m
+SPACING = 0.02
 
 
 class RobotLog:
     """
     Logs one robot.
 
-    Parameters
-    ----------
-    recording : rerun.RecordingStream
-    urdf : str
-        XML text.
-    plots : mapping
-        ``{plot: {line: (label, colour)}}``.
-    robot : str or Path
-        Name or path of the robot as the user gave it: where its meshes may be.
+    `urdf`: XML text; `plots`: ``{plot: {line: (label, colour)}}``; `robot`: name or path of the
+    robot as the user gave it: where its meshes may be.
     """
+
+    # width of the path, m
+    BROAD = 0.012
 
     def __init__(self, recording: Any, urdf: str,
                  plots: Mapping[str, Mapping[str, tuple[str, str]]],
@@ -41,6 +43,7 @@ class RobotLog:
         self._tree = FrameTree(urdf)
         self._places = self._entities()
         self._shown: set[str] = set()
+        self._driven: list[Array] = []
         self._static('/', self._rr.ViewCoordinates.RIGHT_HAND_Z_UP)
         for visual in visuals(urdf, robot):
             self._static(f'{self._places[visual.link]}/{visual.name}', self._rr.Mesh3D(
@@ -78,13 +81,8 @@ class RobotLog:
         """
         Log a line of a plot at once.
 
-        Parameters
-        ----------
-        plot, line : str
-            As in `plots`.
-        times : (k,) array, s
-        values : (k,) array
-            What is not finite is left out.
+        `plot`, `line`: as in `plots`; `times` (k,) [s]; `values` (k,): what is not finite is left
+        out.
         """
         known = np.isfinite(values)
         if known.any():
@@ -93,10 +91,20 @@ class RobotLog:
                 indexes=[self._rr.TimeColumn(TIMELINE, duration=times[known])],
                 columns=self._rr.Scalars.columns(scalars=values[known]))
 
-    def number(self, plot: str, line: str, value: float) -> None:
-        """Log one value of a `line` of a `plot` at the time of the last moment."""
-        if math.isfinite(value):
-            self._recording.log(f'plots/{plot}/{line}', self._rr.Scalars(value))
+    def columns(self, times: Array, lines: Mapping[tuple[str, str], Array]) -> None:
+        """Log ``{(plot, line): values}`` at `times` [s] at once, at most `SAMPLES` of each."""
+        step = 1 + len(times) // SAMPLES
+        for (plot, line), values in lines.items():
+            self.numbers(plot, line, times[::step], values[::step])
+
+    def live(self, lines: Mapping[tuple[str, str], Array], point: Array) -> None:
+        """Log one value of each line, and the path to a `point` (3,), at the last moment."""
+        for (plot, line), value in lines.items():
+            if math.isfinite(value):
+                self._recording.log(f'plots/{plot}/{line}', self._rr.Scalars(float(value)))
+        if not self._driven or math.dist(point, self._driven[-1]) > SPACING:
+            self._driven.append(np.array(point))
+            self.line('driven', np.array(self._driven), DRIVEN, self.BROAD, static=False)
 
     def line(self, name: str, points: Array, colour: str, width: float, static: bool = True
              ) -> None:
@@ -120,13 +128,8 @@ class RobotLog:
         """
         Log where the robot is and how its joints are; what is logged next is of that time.
 
-        Parameters
-        ----------
-        time : float, s
-        pose : Transform
-            Of the root link in the odometry's frame.
-        positions : mapping
-            Joint name → position, rad or m.
+        `time` [s]; `pose`: of the root link in the odometry's frame; `positions`: joint name →
+        position, rad or m.
         """
         self._recording.set_time(TIMELINE, duration=time)
         self._recording.log(PLATFORM, self._pose(pose))
@@ -148,11 +151,8 @@ class RobotLog:
         """Return what Rerun draws for a shape."""
         rr, colour = self._rr, [as_bytes(shape.colour)]
         match shape:
-            case Line():
+            case Line() | Arc():
                 return rr.LineStrips3D([shape.points], colors=colour, radii=[shape.width / 2])
-            case Arc():
-                return rr.LineStrips3D([arc_points(shape)], colors=colour,
-                                       radii=[shape.width / 2])
             case Arrow():
                 return rr.Arrows3D(origins=[shape.start],
                                    vectors=[np.subtract(shape.end, shape.start)], colors=colour,

@@ -3,18 +3,85 @@
 
 from __future__ import annotations
 
+import tempfile
+import time as clock
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from c3p_viewers.options import ViewOptions
-from c3p_viewers.rerun.layout import import_rerun
-from c3p_viewers.rerun.picture import rerun_picture
+from c3p_viewers.rerun.layout import TIMELINE, import_rerun
 from c3p_viewers.rerun.process import RerunProcess, ShownRecording
-from c3p_viewers.screen import require_screen
+from c3p_viewers.screen import PictureError, require_screen
 
-# moments a second of a bag, and of a whole run at most; samples of a line of a plot at most
-RATE, MOST_MOMENTS, SAMPLES = 20.0, 3000, 50_000
+# time limit of the viewer's first picture without a graphics card, s
+PATIENCE = 120.0
+# duration of notices over the picture, s
+NOTICES = 5.0
+
+
+def rerun_picture(write: Callable[[Path], object], path: str | Path, time: float) -> Path:
+    """
+    Write a picture of Rerun's viewer at one time of a run; needs no screen.
+
+    `write`: writes the run as an ``.rrd`` to the path that it is given; `path`: PNG, 1920 × 1080;
+    `time` [s]. Raises PictureError: the viewer is too old, or cannot draw here.
+    """
+    import_rerun()
+    try:
+        from rerun.experimental import ViewerClient
+
+        take = ViewerClient.save_screenshot
+    except (ImportError, AttributeError):
+        raise PictureError('this Rerun takes no pictures without a window; `pip install '
+                           '--upgrade rerun-sdk`, or choose --viewer mujoco') from None
+    path = Path(path).absolute()
+    with tempfile.TemporaryDirectory(prefix='c3p_view_') as folder:
+        file = Path(folder) / 'run.rrd'
+        write(file)
+        try:
+            with closing(RerunProcess(headless=True)) as process:
+                viewer = ViewerClient(process.url)
+                _patiently(lambda: viewer.open([str(file)]))
+                _until(lambda: not _patiently(viewer.get_state).loading)
+                _patiently(lambda: viewer.set_time(TIMELINE, duration=float(time),
+                                                   play_state='paused'))
+                # the first picture prepares the second, before which the notices of the start
+                # disappear
+                _patiently(viewer.take_screenshot)
+                clock.sleep(NOTICES)
+                _patiently(lambda: take(viewer, str(path)))
+        # whatever a viewer without graphics raises
+        except Exception as error:
+            raise PictureError(f'Rerun cannot draw here ({" ".join(str(error).split())[:200]}); '
+                               'without a graphics card it needs Vulkan in software, '
+                               'mesa-vulkan-drivers (Debian, Ubuntu); or choose --viewer mujoco'
+                               ) from error
+    return path
+
+
+def _patiently(request: Callable[[], Any]) -> Any:
+    """Repeat a request while the viewer is too busy to answer in time."""
+    end = clock.monotonic() + PATIENCE
+    while True:
+        try:
+            return request()
+        except Exception as error:
+            if 'deadline' not in str(error).lower() or clock.monotonic() > end:
+                raise
+
+
+def _until(condition: Callable[[], bool]) -> None:
+    end = clock.monotonic() + PATIENCE
+    while not condition():
+        if clock.monotonic() > end:
+            raise TimeoutError(f'nothing is drawn after {PATIENCE:.0f} s')
+        clock.sleep(0.1)
+
+
+# moments a second of a bag, and of a whole run at most
+RATE, MOST_MOMENTS = 20.0, 3000
 # name under which the viewer groups recordings
 APPLICATION = 'c3p'
 
@@ -22,27 +89,12 @@ APPLICATION = 'c3p'
 def show_run(options: ViewOptions, layout: Any, time: float, fill: Callable[[Any], object]
              ) -> dict[str, str]:
     """
-    Show a run in a viewer that stays open, or write the requested file.
+    Show a run in a viewer that stays open, or write the requested file; return files by kind.
 
-    Parameters
-    ----------
-    options : ViewOptions
-        Its `picture` and `save` select a file.
-    layout : rerun.blueprint.Blueprint
-    time : float, s
-        Of the picture.
-    fill : callable
-        Takes a recording and logs the run.
+    Raises PictureError: as `rerun_picture` and `spawn`.
 
-    Returns
-    -------
-    dict
-        The files by kind.
-
-    Raises
-    ------
-    PictureError
-        As `rerun_picture` and `spawn`.
+    `layout`; `options`: its `picture` and `save` select a file; `time` [s]: of the picture;
+    `fill`: takes a recording and logs the run.
     """
     if options.picture is not None:
         return {'picture': str(rerun_picture(
@@ -70,10 +122,7 @@ def spawn(layout: Any) -> Any:
     """
     Return a recording that goes to a viewer of its own, which only this computer reaches.
 
-    Raises
-    ------
-    PictureError
-        No screen, or the viewer does not start; the text has the remedy.
+    Raises PictureError: no screen, or the viewer does not start; the text has the remedy.
     """
     rr = import_rerun()
     require_screen()

@@ -20,8 +20,8 @@ from c3p_description.reading.loader import load_tricycle, robot_description
 from c3p_viewers.mujoco.caption import DRIVEN
 from c3p_viewers.options import ViewOptions
 from c3p_viewers.rerun.layout import blueprint
-from c3p_viewers.rerun.robot_log import RobotLog
-from c3p_viewers.rerun.show import MOST_MOMENTS, RATE, SAMPLES, show_run, spawn
+from c3p_viewers.rerun.robot_log import SAMPLES, RobotLog
+from c3p_viewers.rerun.show import MOST_MOMENTS, RATE, show_run, spawn
 from c3p_viewers.scene.camber_scene import camber_scene
 from c3p_viewers.sources.ride_reader import TOPICS, RideMoment, RideReader, ride_at
 
@@ -29,8 +29,6 @@ from c3p_viewers.sources.ride_reader import TOPICS, RideMoment, RideReader, ride
 CAMERA = (-3.6, -3.4, 2.6)
 # moments a second of a live vehicle
 LIVE_RATE = 30.0
-# points of the path that are nearer to each other cannot be told apart, m
-SPACING = 0.02
 # plots, and their lines: label and colour
 PLOTS = {
     'camber': {f'wheel_{i}': (f'wheel {i} [deg]', caster_colour(i - 1)) for i in (2, 3)},
@@ -42,9 +40,6 @@ PLOTS = {
 TITLES = {'camber': 'camber of the rear wheels [deg]', 'tilt': 'tilt of the platform [deg]',
           'speed': 'speed by odometry', 'steering': 'steering [deg]',
           'drive': 'rates of the wheels [rad/s]'}
-
-# width of the path, m
-BROAD = 0.02
 
 
 def roll_pitch(quaternion: Array) -> tuple[Array, Array]:
@@ -83,13 +78,10 @@ class TricycleLog(RobotLog):
     """
     Logs one tricycle.
 
-    Parameters
-    ----------
-    recording : rerun.RecordingStream
-    tricycle : PvcTricycle
-    description : str or Path
-        Name or path of the description, as for `loader.load`.
+    `description`: name or path of the description, as for `loader.load`.
     """
+
+    BROAD = 0.02
 
     def __init__(self, recording: Any, tricycle: PvcTricycle, description: str | Path) -> None:
         """Log the static parts."""
@@ -111,27 +103,14 @@ class TricycleLog(RobotLog):
             vertex_colors=np.round(255 * ground.colours).astype(np.uint8)
             if len(ground.colours) == len(ground.corners) else None))
 
-    def path(self, points: Array, static: bool = True) -> None:
-        """Log the path of the platform's origin, (k, 3), m."""
-        self.line('driven', points, DRIVEN, BROAD, static)
-
 
 def view_tricycle(options: ViewOptions, bag: Bag | None = None) -> dict[str, Any]:
     """
     Show a tricycle in Rerun, or write the requested file; return values for JSON.
 
-    Parameters
-    ----------
-    options : ViewOptions
-    bag : Bag, optional
-        Open bag of the options; None for the live topics.
-
-    Raises
-    ------
-    ModelError
-        Another viewer than Rerun is selected.
-    BagError, PictureError
-        A bag that cannot be read; the viewer cannot draw here.
+    `bag`: open bag of the options; None for the live topics. Raises ModelError: another viewer
+    than Rerun is selected; BagError, PictureError: a bag that cannot be read; the viewer cannot
+    draw here.
     """
     tricycle = load_tricycle(options.robot)
     if options.viewer not in (None, 'rerun'):
@@ -154,12 +133,9 @@ def view_tricycle(options: ViewOptions, bag: Bag | None = None) -> dict[str, Any
 
 def log_ride(log: TricycleLog, ride: Ride) -> None:
     """Log a whole run."""
-    log.path(ride.pose[::1 + len(ride.pose) // SAMPLES, :3])
-    for time, values in ((ride.time, lines(ride.joint, ride.rate)),
-                         (ride.pose_time, platform_lines(ride.pose, ride.twist))):
-        step = 1 + len(time) // SAMPLES
-        for (plot, line), value in values.items():
-            log.numbers(plot, line, time[::step], value[::step])
+    log.line('driven', ride.pose[::1 + len(ride.pose) // SAMPLES, :3], DRIVEN, log.BROAD)
+    log.columns(ride.time, lines(ride.joint, ride.rate))
+    log.columns(ride.pose_time, platform_lines(ride.pose, ride.twist))
     grounds = list(ride.grounds)
     length = max(float(ride.time[-1]), 1.0 / RATE)
     for time in np.arange(0.0, length, max(1.0 / RATE, length / MOST_MOMENTS)):
@@ -172,14 +148,8 @@ def follow(log: TricycleLog, reader: RideReader, going: Callable[[], bool]) -> N
     """
     Show a live tricycle.
 
-    Parameters
-    ----------
-    log : TricycleLog
-    reader : RideReader
-    going : callable
-        Returns whether to go on; may wait until the next moment.
+    `going`: returns whether to go on; may wait until the next moment.
     """
-    path: list[Array] = []
     while going():
         moment = reader.moment(clock.monotonic())
         if moment is None:
@@ -187,12 +157,8 @@ def follow(log: TricycleLog, reader: RideReader, going: Callable[[], bool]) -> N
         log.moment(moment)
         if (ground := reader.ground()) is not None:
             log.ground(ground)
-        for (plot, line), value in {**lines(moment.joint, moment.rate),
-                                    **platform_lines(moment.pose, moment.twist)}.items():
-            log.number(plot, line, float(value))
-        if not path or np.linalg.norm(moment.pose[:3] - path[-1]) > SPACING:
-            path.append(moment.pose[:3])
-            log.path(np.array(path), static=False)
+        log.live({**lines(moment.joint, moment.rate),
+                  **platform_lines(moment.pose, moment.twist)}, moment.pose[:3])
 
 
 def _follow(options: ViewOptions, tricycle: PvcTricycle) -> None:

@@ -30,10 +30,7 @@ def actuation(at: Casters, steering: ArrayLike) -> list[Shape]:
     """
     Return ``rolling_line_i`` of driven wheels, ``sigma_min`` and ``unactuated…``.
 
-    Parameters
-    ----------
-    at : Casters
-    steering : (n,) array_like, rad
+    `steering` (n,) [rad].
     """
     state = singularity(at.robot, steering)
     # rounding may give it a sign

@@ -25,12 +25,7 @@ class CasterMarkers:
     """
     Publishes ``~/scene`` and ``~/path``.
 
-    Parameters
-    ----------
-    node : SuiteNode
-        Of a caster robot.
-    values : SimpleNamespace
-        Parameters of the marker node.
+    `node`: of a caster robot; `values`: parameters of the marker node.
 
     Attributes
     ----------

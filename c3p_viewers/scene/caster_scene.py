@@ -14,10 +14,9 @@ from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.casters import batched
 from c3p_viewers.scene.actuation import actuation
 from c3p_viewers.scene.frame import casters
-from c3p_viewers.scene.motion import motion
+from c3p_viewers.scene.motion import motion, slips, torques
 from c3p_viewers.scene.settings import DEFAULT_SETTINGS, SceneSettings
 from c3p_viewers.scene.shapes import Shape
-from c3p_viewers.scene.wheels import slips, torques
 
 
 def caster_scene(robot: CasterRobot, steering: ArrayLike, *, twist: ArrayLike | None = None,
@@ -32,6 +31,9 @@ def caster_scene(robot: CasterRobot, steering: ArrayLike, *, twist: ArrayLike | 
     ``unactuated_point`` close to a singularity, ``axle_line_i``, ``twist``, ``turn``,
     ``turn_head``, ``icr`` or ``icr_far`` with ``icr_label`` while it moves, ``torque_i``,
     ``slip_i``, ``suspect_i`` and ``suspect_label_i``. Shapes without a value are left out.
+
+    Raises ValueError: a vector of the wrong size, or a number that is not finite; the text names
+    it.
 
     Parameters
     ----------
@@ -49,16 +51,6 @@ def caster_scene(robot: CasterRobot, steering: ArrayLike, *, twist: ArrayLike | 
     slipping : bool
         `SlipReport.slipping`.
     settings : SceneSettings
-
-    Returns
-    -------
-    tuple of Shape
-        With different names.
-
-    Raises
-    ------
-    ValueError
-        A vector of the wrong size, or a number that is not finite; the text names it.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from c3p_ros.messages import ns_to_stamp
 from c3p_viewers.scene.settings import layer
-from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape, arc_points
+from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape
 
 # head of an arrow against its shaft: diameter and length, the latter at most part of the arrow
 HEAD_WIDTH, HEAD_LENGTH, HEAD_PART = 2.2, 3.5, 0.6
@@ -23,10 +23,7 @@ class MarkerScene:
     """
     Turns scenes into messages that show the new one and delete what is gone.
 
-    Parameters
-    ----------
-    lifetime : float, s
-        How long a viewer shows a marker that is not renewed; 0 is for ever.
+    `lifetime` [s]: how long a viewer shows a marker that is not renewed; 0 is for ever.
     """
 
     def __init__(self, lifetime: float = 0.0) -> None:
@@ -44,11 +41,7 @@ class MarkerScene:
         Markers follow their frame between messages (``frame_locked``), and the first message
         deletes what an earlier publisher left behind. The message is good until the next one.
 
-        Parameters
-        ----------
-        shapes : sequence of Shape
-            With different names.
-        stamp : int, ns
+        `shapes`: with different names; `stamp` [ns].
         """
         names, markers = {shape.name for shape in shapes}, []
         if self._shown is None:
@@ -85,7 +78,25 @@ def fill(marker: Marker, shape: Shape) -> None:
     marker.header.frame_id = shape.frame
     colour = marker.color
     colour.r, colour.g, colour.b, colour.a = shape.colour
-    _FILL[type(shape)](marker, shape)
+    scale = marker.scale
+    match shape:
+        case Line() | Arc():
+            marker.type, scale.x = Marker.LINE_STRIP, float(shape.width)
+            _fill_points(marker, shape.points)
+        case Arrow():
+            length = float(np.linalg.norm(np.asarray(shape.end) - np.asarray(shape.start)))
+            marker.type = Marker.ARROW
+            scale.x, scale.y = float(shape.width), HEAD_WIDTH * shape.width
+            scale.z = min(HEAD_LENGTH * shape.width, HEAD_PART * length)
+            _fill_points(marker, [shape.start, shape.end])
+        case Ball():
+            marker.type, scale.x = Marker.SPHERE, 2.0 * shape.radius
+            scale.y = scale.z = scale.x
+            _place(marker, shape.centre)
+        case Label():
+            marker.type, marker.text, scale.z = (Marker.TEXT_VIEW_FACING, shape.text,
+                                                 float(shape.height))
+            _place(marker, shape.position)
 
 
 def _fill_points(marker: Marker, places: Any) -> None:
@@ -96,37 +107,6 @@ def _fill_points(marker: Marker, places: Any) -> None:
         point.x, point.y, point.z = x, y, z
 
 
-def _fill_line(marker: Marker, shape: Line) -> None:
-    marker.type, marker.scale.x = Marker.LINE_STRIP, float(shape.width)
-    _fill_points(marker, shape.points)
-
-
-def _fill_arc(marker: Marker, shape: Arc) -> None:
-    marker.type, marker.scale.x = Marker.LINE_STRIP, float(shape.width)
-    _fill_points(marker, arc_points(shape))
-
-
-def _fill_arrow(marker: Marker, shape: Arrow) -> None:
-    length = float(np.linalg.norm(np.asarray(shape.end) - np.asarray(shape.start)))
-    marker.type = Marker.ARROW
-    marker.scale.x, marker.scale.y = float(shape.width), HEAD_WIDTH * shape.width
-    marker.scale.z = min(HEAD_LENGTH * shape.width, HEAD_PART * length)
-    _fill_points(marker, [shape.start, shape.end])
-
-
-def _fill_ball(marker: Marker, shape: Ball) -> None:
-    marker.type = Marker.SPHERE
-    marker.scale.x = marker.scale.y = marker.scale.z = 2.0 * shape.radius
+def _place(marker: Marker, position: Any) -> None:
     place = marker.pose.position
-    place.x, place.y, place.z = (float(v) for v in shape.centre)
-
-
-def _fill_label(marker: Marker, shape: Label) -> None:
-    marker.type, marker.text = Marker.TEXT_VIEW_FACING, shape.text
-    marker.scale.z = float(shape.height)
-    place = marker.pose.position
-    place.x, place.y, place.z = (float(v) for v in shape.position)
-
-
-_FILL = {Line: _fill_line, Arc: _fill_arc, Arrow: _fill_arrow, Ball: _fill_ball,
-         Label: _fill_label}
+    place.x, place.y, place.z = (float(v) for v in position)

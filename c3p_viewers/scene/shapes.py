@@ -67,12 +67,8 @@ class Arc(NamedTuple):
     """
     A piece of a horizontal circle about `centre` (3,).
 
-    Attributes
-    ----------
-    start_angle, sweep : float, rad
-        From +X of the frame about +Z; a positive sweep is counter-clockwise.
-    width : float, m
-        Of the line.
+    `start_angle`, `sweep` [rad]: from +X of the frame about +Z; a positive sweep is
+    counter-clockwise; `width` [m]: of the line.
     """
 
     name: str
@@ -84,37 +80,31 @@ class Arc(NamedTuple):
     sweep: float
     width: float
 
+    @property
+    def points(self) -> Array:
+        """
+        Return the points (k, 3) of the arc as a line, both ends among them.
+
+        Examples
+        --------
+        >>> arc = Arc('turn', 'base_link', (0, 0, 0, 1), np.zeros(3), 2.0, 0.0, np.pi / 2, 0.01)
+        >>> (arc.points[[0, -1]].round(6) + 0.0).tolist()
+        [[2.0, 0.0, 0.0], [0.0, 2.0, 0.0]]
+        """
+        angle = self.start_angle + np.linspace(
+            0.0, self.sweep, 2 + math.ceil(abs(self.sweep) / ARC_STEP))
+        ring = np.stack([np.cos(angle), np.sin(angle), np.zeros(len(angle))], axis=-1)
+        return np.asarray(self.centre, float) + self.radius * ring
+
 
 Shape = Line | Arrow | Ball | Label | Arc
-
-
-def arc_points(arc: Arc) -> Array:
-    """
-    Return the points (k, 3) of an arc as a line, both ends among them.
-
-    Examples
-    --------
-    >>> arc = Arc('turn', 'base_link', (0, 0, 0, 1), np.zeros(3), 2.0, 0.0, np.pi / 2, 0.01)
-    >>> (arc_points(arc)[[0, -1]].round(6) + 0.0).tolist()
-    [[2.0, 0.0, 0.0], [0.0, 2.0, 0.0]]
-    """
-    angle = arc.start_angle + np.linspace(
-        0.0, arc.sweep, 2 + math.ceil(abs(arc.sweep) / ARC_STEP))
-    ring = np.stack([np.cos(angle), np.sin(angle), np.zeros(len(angle))], axis=-1)
-    return np.asarray(arc.centre, float) + arc.radius * ring
 
 
 def arc_head(arc: Arc, name: str, length: float) -> Arrow:
     """
     Return the arrow head at the far end of an arc, its tip `length` beyond it along the tangent.
 
-    Parameters
-    ----------
-    arc : Arc
-    name : str
-        Of the arrow.
-    length : float, m
-        Of the arrow.
+    `name`: of the arrow; `length` [m]: of the arrow.
     """
     angle = arc.start_angle + arc.sweep
     cos, sin = math.cos(angle), math.sin(angle)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Paths of the platform: the driven one as poses, and the planned one as a line."""
+"""Paths of the platform, driven and planned, and the uncertainty of its odometry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import CasterRobot
 from c3p_kinematics.singularity import length_scale
-from c3p_viewers.scene.colours import GOOD, colour
+from c3p_viewers.scene.colours import CASTERS, GOOD, colour
 from c3p_viewers.scene.frame import LIFT
 from c3p_viewers.scene.settings import SceneSettings
 from c3p_viewers.scene.shapes import Line, Shape, raised
@@ -24,19 +24,10 @@ class Trail:
     """
     Keeps poses that differ by a distance or an angle from the one before.
 
-    Parameters
-    ----------
-    length : int
-        Poses kept, two or more.
-    spacing : float, m
-        Distance of neighbouring poses.
-    turn : float, rad
-        Angle that begins a new pose on the spot.
+    `length`: poses kept, two or more; `spacing` [m]: distance of neighbouring poses; `turn` [rad]:
+    angle that begins a new pose on the spot.
 
-    Attributes
-    ----------
-    poses : deque of (x, y, yaw)
-        Oldest first.
+    Attributes: `poses` (x, y, yaw): oldest first.
     """
 
     def __init__(self, length: int = 2000, spacing: float = 0.02, turn: float = 0.1) -> None:
@@ -74,15 +65,8 @@ def planned_line(robot: CasterRobot, poses: ArrayLike, frame: str, settings: Sce
     """
     Return ``planned``, a line through the poses ahead; nothing if they are one place.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-        Gives the size.
-    poses : (k, 2 or more) array_like, m
-        X, Y and what else, in `frame`, whose ground is at zero.
-    frame : str
-        Of the odometry.
-    settings : SceneSettings
+    `settings`; `robot`: gives the size; `poses` (k, 2 or more) [m]: X, Y and what else, in
+    `frame`, whose ground is at zero; `frame`: of the odometry.
     """
     places = np.atleast_2d(np.asarray(poses, float))[:, :2]
     size = length_scale(robot)
@@ -90,3 +74,59 @@ def planned_line(robot: CasterRobot, poses: ArrayLike, frame: str, settings: Sce
         return ()
     return (Line('planned', frame, colour(GOOD), raised(places, LIFT * size),
                  settings.line_width * size),)
+
+
+# the ellipse holds the place, and the sector the heading, with a probability of 95 %: square root
+# of χ² of two degrees, and of one
+ELLIPSE, SECTOR = 2.4477, 1.9600
+
+# points around the ellipse, length of the sector, size; smaller ellipses are not seen, size
+AROUND, REACH, LEAST = 36, 1.6, 0.01
+
+
+def uncertainty(robot: CasterRobot, pose: ArrayLike, covariance: ArrayLike, frame: str,
+                settings: SceneSettings) -> tuple[Shape, ...]:
+    """
+    Return ``uncertainty_place`` and ``uncertainty_heading``, unless they are too small to see.
+
+    An ellipse on the ground and a sector of headings: from the covariance of an Odometry, whose
+    variances of z, roll and pitch are large, RViz would draw an ellipsoid as high as a mountain.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+        Gives the size.
+    pose : (3,) array_like, m and rad
+        X, Y, yaw in `frame`, whose ground is at zero.
+    covariance : (3, 3) array_like, m² and rad²
+        Of X, Y and yaw.
+    frame : str
+        Of the odometry.
+    settings : SceneSettings
+
+    Examples
+    --------
+    >>> robot = CasterRobot.regular(1.0, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> flat = np.diag([0.04, 0.01, 0.0])
+    >>> ellipse, = uncertainty(robot, [1, 2, 0.5], flat, 'odom', SceneSettings())
+    >>> np.ptp(ellipse.points, axis=0).round(2).tolist()  # 2·2.45·0.2 m, 2·2.45·0.1 m
+    [0.98, 0.49, 0.0]
+    """
+    x, y, yaw = (float(v) for v in pose)
+    spread, size = np.asarray(covariance, float), length_scale(robot)
+    paint, width = colour(CASTERS[3]), 0.7 * settings.line_width * size
+    shapes: list[Shape] = []
+    # a covariance from a message may be negative by rounding
+    variance, axes = np.linalg.eigh(spread[:2, :2])
+    reach = ELLIPSE * np.sqrt(np.maximum(variance, 0.0))
+    if reach.max() >= LEAST * size:
+        angle = np.linspace(0.0, 2 * math.pi, AROUND + 1)
+        ring = np.stack([np.cos(angle), np.sin(angle)], axis=-1) * reach @ axes.T + [x, y]
+        shapes.append(Line('uncertainty_place', frame, paint, raised(ring, LIFT * size), width))
+    half = min(SECTOR * math.sqrt(max(spread[2, 2], 0.0)), math.pi)
+    if half >= LEAST:
+        ends = [(x + REACH * size * math.cos(a), y + REACH * size * math.sin(a))
+                for a in (yaw - half, yaw + half)]
+        shapes.append(Line('uncertainty_heading', frame, paint,
+                           raised([ends[0], (x, y), ends[1]], LIFT * size), width))
+    return tuple(shapes)

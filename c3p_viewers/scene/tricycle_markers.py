@@ -35,12 +35,7 @@ class TricycleMarkers:
     Attributes and methods are those of `CasterMarkers`. The camber needs joint states, ground and
     paths also odometry and a terrain.
 
-    Parameters
-    ----------
-    node : SuiteNode
-        Of a tricycle.
-    values : SimpleNamespace
-        Parameters of the marker node.
+    `node`: of a tricycle; `values`: parameters of the marker node.
     """
 
     topics: Mapping[str, str] = MOVING

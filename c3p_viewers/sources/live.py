@@ -11,7 +11,7 @@ from typing import Any
 
 from rclpy.node import Node
 
-from c3p_bags.storage.topics import matching, message_class, wanted_profile
+from c3p_bags.storage.topics import matching, message_class, same_qos, wanted_profile
 from c3p_description.model import CasterRobot
 from c3p_ros.session import Session
 from c3p_viewers.sources.moment import Moment
@@ -48,14 +48,8 @@ class Tap:
     """
     Raw subscription that adapts to type and QoS of its publishers, also of later ones.
 
-    Parameters
-    ----------
-    node : Node
-    topic : str
-    kind : str
-        Message type, unless the publishers have another one.
-    take : callable
-        Takes a serialized message and its type.
+    `kind`: message type, unless the publishers have another one; `take`: takes a serialized
+    message and its type.
     """
 
     def __init__(self, node: Node, topic: str, kind: str,
@@ -87,9 +81,7 @@ class Tap:
             return
         kind, profile = matching(publishers, self.kind)
         before = self._subscription
-        if before is None or kind != self.kind or (
-                before.qos_profile.reliability, before.qos_profile.durability) != (
-                profile.reliability, profile.durability):
+        if before is None or kind != self.kind or not same_qos(before, profile):
             self.kind = kind
             self._subscribe(profile)
 
@@ -104,14 +96,8 @@ class Taps:
     """
     Raw subscriptions of some topics.
 
-    Parameters
-    ----------
-    node : Node
-        Subscribes in its namespace.
-    topics : mapping
-        Topic → message type.
-    put : callable
-        Takes topic, serialized message, time of arrival [s, monotonic clock] and type.
+    `node`: subscribes in its namespace; `topics`: topic → message type; `put`: takes topic,
+    serialized message, time of arrival [s, monotonic clock] and type.
     """
 
     def __init__(self, node: Node, topics: Mapping[str, str],
@@ -130,22 +116,12 @@ class Taps:
             tap.adapt()
 
 
-class LiveSource:
+def live_moments(node: Node, robot: CasterRobot) -> Callable[[], Moment | None]:
     """
-    Moments of a live caster robot.
+    Subscribe the topics of a live caster robot; return a function that returns the moment now.
 
-    Parameters
-    ----------
-    node : Node
-        Subscribes in its namespace.
-    robot : CasterRobot
+    The function returns None without fresh joint states. The `node` subscribes in its namespace.
     """
-
-    def __init__(self, node: Node, robot: CasterRobot) -> None:
-        """Subscribe the topics of a moment."""
-        self.reader = MomentReader(robot)
-        self._taps = Taps(node, TOPICS, self.reader.put)
-
-    def moment(self) -> Moment | None:
-        """Return the moment now; None without fresh joint states."""
-        return self.reader.moment(time.monotonic())
+    reader = MomentReader(robot)
+    Taps(node, TOPICS, reader.put)
+    return lambda: reader.moment(time.monotonic())

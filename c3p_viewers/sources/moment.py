@@ -15,8 +15,7 @@ from c3p_description.model import Array, CasterRobot
 from c3p_viewers.scene.caster_scene import caster_scene
 from c3p_viewers.scene.settings import DEFAULT_SETTINGS, SceneSettings
 from c3p_viewers.scene.shapes import Shape
-from c3p_viewers.scene.trail import planned_line
-from c3p_viewers.scene.uncertainty import uncertainty
+from c3p_viewers.scene.trail import planned_line, uncertainty
 
 
 class Moment(NamedTuple):
@@ -82,16 +81,7 @@ class Moment(NamedTuple):
 
 def scene_of(robot: CasterRobot, moment: Moment,
              settings: SceneSettings = DEFAULT_SETTINGS) -> tuple[Shape, ...]:
-    """
-    Return the shapes that explain a moment, in ``base_link``.
-
-    Parameters
-    ----------
-    robot : CasterRobot
-    moment : Moment
-        Of that robot.
-    settings : SceneSettings
-    """
+    """Return the shapes that explain a moment, in ``base_link``."""
     # a motor that measures no torque says nan
     torque = None if moment.torque is None else np.nan_to_num(moment.torque)
     residual = moment.residual
@@ -114,18 +104,9 @@ def odometry_scene(robot: CasterRobot, moment: Moment,
 
 def joint_positions(robot: CasterRobot, steering: Array, wheel_angle: Array) -> dict[str, float]:
     """
-    Return the positions of the joints in the convention of the description, rad.
+    Return ``{joint: position}`` in the convention of the description, rad.
 
-    Parameters
-    ----------
-    robot : CasterRobot
-    steering, wheel_angle : (n,) arrays, rad
-        In the convention of the model.
-
-    Returns
-    -------
-    dict
-        Joint name → position.
+    `steering` and `wheel_angle` (n,) [rad] are in the convention of the model.
     """
     values = np.concatenate([robot.steering_sign * (steering - robot.steering_zero),
                              robot.wheel_sign * wheel_angle])

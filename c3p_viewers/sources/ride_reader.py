@@ -31,14 +31,8 @@ class Placed(NamedTuple):
     """
     An odometry in space.
 
-    Attributes
-    ----------
-    frame : str
-    stamp : int, ns
-    pose : (7,) array
-        Position [m] and quaternion x, y, z, w of the platform in `frame`.
-    twist : (6,) array
-        Of the platform in its own frame, m/s and rad/s.
+    `stamp` [ns]; `pose` (7,): position [m] and quaternion x, y, z, w of the platform in `frame`;
+    `twist` (6,): of the platform in its own frame, m/s and rad/s.
     """
 
     frame: str
@@ -81,10 +75,7 @@ class RideReader(NewestMessages):
     """
     Keeps the newest messages of a tricycle; decodes them when a moment is requested.
 
-    Parameters
-    ----------
-    lasts, refuse
-        As for `NewestMessages`.
+    `lasts`, `refuse`: as for `NewestMessages`.
     """
 
     def __init__(self, lasts: float = LASTS,

@@ -53,19 +53,10 @@ def visuals(urdf: str, robot: str | Path = '') -> list[Visual]:
     """
     Return the visuals of a URDF.
 
-    Parameters
-    ----------
-    urdf : str
-        XML text. Meshes are those that `mesh_file` allows; the others, and files that are not
-        meshes, are left out.
-    robot : str or Path, optional
-        Name or path of the robot as the user gave it.
-
-    Raises
-    ------
-    ModelError
-        A number that cannot be used, or more than a million triangles; trimesh is not installed,
-        which reads the meshes.
+    `urdf`: XML text. Meshes are those that `mesh_file` allows; the others, and files that are not
+    meshes, are left out; `robot`: name or path of the robot as the user gave it. Raises
+    ModelError: a number that cannot be used, or more than a million triangles; trimesh is not
+    installed, which reads the meshes.
     """
     root = parse_xml(urdf)
     colours = {material.get('name'): _rgba(material) for material in root.findall('material')}
@@ -144,10 +135,7 @@ def import_trimesh() -> Any:
     """
     Return the module trimesh.
 
-    Raises
-    ------
-    ModelError
-        It is not installed; the text has the remedy.
+    Raises ModelError: it is not installed; the text has the remedy.
     """
     try:
         import trimesh
@@ -163,10 +151,7 @@ def read_mesh(uri: str, robot: str | Path = '') -> Any:
 
     Only the named file is read, and none that it names itself, such as materials.
 
-    Parameters
-    ----------
-    uri, robot
-        As for `mesh_file`.
+    `uri`, `robot`: as for `mesh_file`.
     """
     trimesh = import_trimesh()
     try:

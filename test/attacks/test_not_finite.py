@@ -19,8 +19,8 @@ from wired import Wired  # noqa: E402
 from wired_robot import RATE, WiredRobot  # noqa: E402
 
 from c3p_bags.player.player_node import PlayerNode  # noqa: E402
+from c3p_bags.storage.bag import RawMessage  # noqa: E402
 from c3p_bags.storage.bag_writer import BagWriter  # noqa: E402
-from c3p_bags.storage.messages import RawMessage  # noqa: E402
 from c3p_bringup.excite_live import ExcitationClient  # noqa: E402
 from c3p_bringup.teleop.robot_link import RobotLink  # noqa: E402
 from c3p_controller.goals.goal_life import NO_COMMAND  # noqa: E402

@@ -96,7 +96,7 @@ def test_two_lockstep_drives_are_the_same(lockstep, topic, part):
 @pytest.mark.slow
 def test_the_same_figures_come_from_the_bag_alone(lockstep):
     _, figures, out = lockstep[0]
-    again = run_numbers(opened(read, out / 'bag', yaw_tolerance=math.inf), 0.05, math.inf)
+    again = run_numbers(opened(read, out / 'bag', yaw_tolerance=math.inf))
     assert {k: again[k] for k in KEYS} == {k: figures[k] for k in KEYS}
 
 
@@ -111,7 +111,7 @@ def test_a_goal_zone_from_a_parameter_file_is_that_of_the_figures(tmp_path):
     assert done.returncode == 0, done.stderr + done.stdout
     figures = json.loads((out / 'figures.json').read_text())
     # the same bag with the usual zone: reached sooner
-    wide = run_numbers(opened(read, out / 'bag'), 0.05, math.inf)
+    wide = run_numbers(opened(read, out / 'bag'))
     assert figures['time_s'] > wide['time_s'] + 0.1
     assert figures['final_error_m'] < 0.005
 

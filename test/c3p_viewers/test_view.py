@@ -13,7 +13,7 @@ pytest.importorskip('mujoco', reason='pip install c3p[sim]')
 from c3p_bringup.cli.main import main  # noqa: E402
 from c3p_viewers.foxglove import bag_player  # noqa: E402
 from c3p_viewers.mujoco import window as mujoco_window  # noqa: E402
-from c3p_viewers.rerun import caster, layout, picture, show  # noqa: E402
+from c3p_viewers.rerun import caster, layout, show  # noqa: E402
 from c3p_viewers.sources.visuals import visuals  # noqa: E402
 
 
@@ -99,7 +99,7 @@ def test_a_viewer_that_cannot_draw_names_what_is_missing(viewed_bag, monkeypatch
     def start(**_):
         raise RuntimeError('no adapter\nfound')
 
-    monkeypatch.setattr(picture, 'RerunProcess', start)
+    monkeypatch.setattr(show, 'RerunProcess', start)
     monkeypatch.setattr(show, 'write_recording', lambda *arguments: arguments[0])
     assert main(['view', str(viewed_bag), '--viewer', 'rerun', '--headless-screenshot',
                  str(tmp_path / 'f.png')]) == 2
@@ -116,9 +116,9 @@ def test_a_viewer_that_is_busy_is_asked_again():
             raise answer
         return answer
 
-    assert picture._patiently(ask) == 'picture'
+    assert show._patiently(ask) == 'picture'
     with pytest.raises(RuntimeError, match='gone'):
-        picture._patiently(lambda: (_ for _ in ()).throw(RuntimeError('gone')))
+        show._patiently(lambda: (_ for _ in ()).throw(RuntimeError('gone')))
 
 
 @pytest.mark.parametrize(('module', 'use'), [

@@ -15,8 +15,8 @@ from c3p_bags.player.playback import (
     select,
     with_clock,
 )
+from c3p_bags.storage.bag import RawMessage
 from c3p_bags.storage.bag_writer import BagError
-from c3p_bags.storage.messages import RawMessage
 from c3p_bags.storage.topics import read_topics_file
 from c3p_description.reading.files import share_file
 

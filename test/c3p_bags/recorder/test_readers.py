@@ -14,7 +14,7 @@ from synthetic import read_raw  # noqa: E402
 
 from c3p_bags.recorder.readers import read_message  # noqa: E402
 from c3p_bags.recorder.recorder_node import RecorderNode  # noqa: E402
-from c3p_bags.recorder.triggers import MOST_FAILED, FaultWatch  # noqa: E402
+from c3p_bags.recorder.snapshots import MOST_FAILED, FaultWatch  # noqa: E402
 from c3p_bags.storage.bag_writer import message_types  # noqa: E402
 from c3p_ros.cdr import MOST_BYTES, MessageError  # noqa: E402
 from c3p_ros.diagnostics import UNREAD  # noqa: E402

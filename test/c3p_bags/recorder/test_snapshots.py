@@ -4,8 +4,7 @@
 import pytest
 from synthetic import notes_of, read_raw, read_topics, topics_of
 
-from c3p_bags.recorder.snapshots import DISTINCT, SnapshotLimits, SnapshotWriter
-from c3p_bags.recorder.triggers import FaultWatch
+from c3p_bags.recorder.snapshots import DISTINCT, FaultWatch, SnapshotLimits, SnapshotWriter
 from c3p_bags.storage.bag_writer import BagError
 
 SECOND = 10**9

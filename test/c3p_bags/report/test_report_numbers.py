@@ -3,6 +3,7 @@
 
 import sys
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,14 +13,13 @@ from hypothesis import strategies as st
 from robots import C3P
 from test_report_parts import log, straight
 
-from c3p_bags.report import loop_panels, motion_panels, sheet, slip_panels, wheel_panels, write
+from c3p_bags.report import loop_panels, motion_panels, sheet, slip_panels, write
 from c3p_bags.report.compare import COMPARED, differences
 from c3p_bags.report.goals import goal_metrics, part
 from c3p_bags.report.health import Span, spans
 from c3p_bags.report.numbers import blocked_time, run_numbers
 from c3p_bags.report.run import Run, measure
-from c3p_bags.report.slip_events import blame, runs_of, slip_events
-from c3p_bags.report.slip_replay import SlipReplay
+from c3p_bags.report.slip_events import SlipReplay, blame, runs_of, slip_events
 from c3p_bags.report.summary import answers
 from c3p_bags.report.tables import complaint_table, slip_table, table
 from c3p_bags.report.timing import timing
@@ -56,7 +56,7 @@ def test_distance_and_time_in_motion_are_those_of_the_drive(speed, stop):
     odom = straight(time)
     odom.pose[:, 0] = speed * np.minimum(time, stop)
     odom.twist[:, 0] = np.where(time < stop, speed, 0.0)
-    numbers = run_numbers(run_of(log(time, odom=odom)), 0.05, np.inf)
+    numbers = run_numbers(run_of(log(time, odom=odom)))
     assert numbers['duration_s'] == pytest.approx(10.0)
     assert numbers['distance_m'] == pytest.approx(speed * stop, rel=1e-9)
     assert numbers['moving_s'] == pytest.approx(stop, abs=2 * STEP)
@@ -70,7 +70,7 @@ def test_the_error_of_odometry_is_its_distance_from_the_truth(drift):
     time = STEP * np.arange(501)
     odom, truth = straight(time), straight(time)
     odom.pose[:, 1] = drift * time
-    found = run_numbers(run_of(log(time, odom=odom, ground_truth=truth)), 0.05, np.inf)
+    found = run_numbers(run_of(log(time, odom=odom, ground_truth=truth)))
     assert found['odometry']['error_final_m'] == pytest.approx(5.0 * abs(drift), abs=1e-12)
     assert found['odometry_error_final_m'] == pytest.approx(5.0 * abs(drift), abs=1e-12)
     assert found['odometry']['error_max_m'] >= found['odometry']['error_final_m'] - 1e-15
@@ -108,7 +108,7 @@ def test_a_slip_is_found_with_its_wheel_time_and_distance(wheel, begin, lasts, s
     assert event.end == pytest.approx(begin + lasts, abs=STEP + 1e-9)
     assert event.along == pytest.approx(speed) and event.across == 0.0
     assert event.distance == pytest.approx(speed * lasts, abs=2.1 * STEP * speed)
-    numbers = run_numbers(run_of(log(time, odom=straight(time)), slip), 0.05, np.inf)['slip']
+    numbers = run_numbers(run_of(log(time, odom=straight(time)), slip))['slip']
     assert [w['events'] for w in numbers['by_wheel']] == [*(int(k == wheel) for k in range(3)), 0]
     assert numbers['by_wheel'][wheel]['largest_mps'] == pytest.approx(speed)
     assert numbers['largest_evidence'] == pytest.approx(10.0)
@@ -177,7 +177,7 @@ def test_only_commands_into_the_lost_direction_count_as_blocked():
     for command, fraction in (((0.5, 0.0, 0.0), 1.0), ((0.0, 0.5, 0.0), 0.0),
                               ((0.01, 0.0, 0.0), 0.0)):
         run = run_of(replace(recorded, cmd_vel=Series(time, np.tile(command, (201, 1)))))
-        assert run.sigma.max() < wheel_panels.NEAR
+        assert run.sigma.max() < motion_panels.NEAR
         assert blocked_time(run) == pytest.approx(fraction * 2.0, abs=0.02)
     assert blocked_time(run_of(recorded)) is None
 
@@ -218,10 +218,10 @@ def test_panels_show_the_data_of_the_run():
     run = run_of(log(time, odom=odom, wheel_effort=Series(time, effort),
                      goals=(Goal(1.0, (3.0, 0.0, 0.0), 'odom'),)), replayed(time, 2, 5.0, 6.0))
     lines = {line.get_label(): line.get_ydata() for line in
-             drawn(motion_panels.draw_forward, run).get_lines()}
+             drawn(partial(motion_panels.draw_velocity, which=0), run).get_lines()}
     # a single cycle of thirty seconds is visible
     assert lines['sensed'].max() == 2.5
-    torques = drawn(wheel_panels.draw_torque, run).get_lines()
+    torques = drawn(motion_panels.draw_torque, run).get_lines()
     assert min(line.get_ydata().min() for line in torques[:3]) == -0.9
     errors = drawn(motion_panels.draw_errors, run)
     assert errors.get_yscale() == 'log'
@@ -242,7 +242,7 @@ def test_states_are_drawn_by_their_level():
     assert [label.get_text() for label in axes.get_yticklabels()] == ['a']
     assert {text.get_text() for text in axes.get_legend().get_texts()} == {'OK', 'ERROR'}
     assert 'gone' in complaint_table(run) and slip_table(run) == ''
-    found = {a.question: a for a in answers(run, run_numbers(run, 0.05, np.inf))}
+    found = {a.question: a for a in answers(run, run_numbers(run))}
     assert found['What did the nodes report?'].verdict == 'bad'
     assert found['Which wheel slipped?'].verdict == 'good'
     assert found['Did it arrive?'].answer == 'No goal'

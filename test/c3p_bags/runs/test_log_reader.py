@@ -64,8 +64,7 @@ def test_everything_comes_back(run, bag):
 def test_wheel_slip_of_an_earlier_version_comes_back(run, tmp_path):
     synthetic.write_bag(tmp_path / 'bag', ODD, run, only=[
         'joint_states', 'sensed_kinematics/wheel_slip'], slip=synthetic.slip_statuses)
-    with Bag(tmp_path / 'bag') as bag:
-        slip = read_run(bag, ODD).slip
+    slip = opened(read_run, tmp_path / 'bag', ODD).slip
     np.testing.assert_allclose(slip.residual, run['residual'])
     assert np.array_equal(slip.suspect, run['suspect'])
     assert np.array_equal(slip.confidence, run['suspect'].astype(float))

@@ -10,21 +10,11 @@ import numpy as np
 import pytest
 import yaml
 from rosbags.highlevel import AnyReader
-from synthetic import read_raw, read_topics, topics_of
+from synthetic import read_raw, read_topics, scalars, topics_of
 
 from c3p_bags.storage.bag_writer import BagError, BagWriter, message_types
 from c3p_bags.storage.topics import read_topics_file
 from c3p_description.reading.files import share_file
-
-
-def scalars(path, count, compression='none', latched=False):
-    """Write `count` numbers on /a and return their times."""
-    with BagWriter(path, compression) as writer:
-        writer.add('/a', 'std_msgs/msg/Float64', latched)
-        number = writer.types.types['std_msgs/msg/Float64']
-        for k in range(count):
-            writer.write_message('/a', 10**18 + k, number(float(k)))
-    return [10**18 + k for k in range(count)]
 
 
 @pytest.mark.parametrize('compression', ['none', 'zstd'])

@@ -206,10 +206,10 @@ def test_a_live_robot_is_seen_as_it_moves(bench, robot):
     from rclpy.qos import qos_profile_sensor_data
     from sensor_msgs.msg import JointState
 
-    from c3p_viewers.sources.live import LiveSource
+    from c3p_viewers.sources.live import live_moments
 
-    source = LiveSource(bench.talker, robot)
-    assert source.moment() is None
+    moments = live_moments(bench.talker, robot)
+    assert moments() is None
     # as a driver may publish: best effort, joints in another order
     joints = bench.talker.create_publisher(JointState, 'joint_states', qos_profile_sensor_data)
     command = bench.talker.create_publisher(TwistStamped, 'cmd_vel', 10)
@@ -222,7 +222,7 @@ def test_a_live_robot_is_seen_as_it_moves(bench, robot):
         state.header.stamp = bench.now()
         joints.publish(state)
         command.publish(asked)
-        moment = source.moment()
+        moment = moments()
         return moment if moment is not None and moment.command is not None else None
 
     moment = bench.wait_for(seen, 'a moment with the command')

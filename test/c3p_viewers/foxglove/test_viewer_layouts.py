@@ -16,8 +16,12 @@ from rosbags.interfaces import Nodetype  # noqa: E402
 
 from c3p_bags.storage.bag_writer import message_types  # noqa: E402
 from c3p_description.model import CasterRobot  # noqa: E402
-from c3p_viewers.foxglove.layouts import foxglove_layout, plotjuggler_layout  # noqa: E402
-from c3p_viewers.foxglove.plots import SIGMA_MIN, plots  # noqa: E402
+from c3p_viewers.foxglove.layouts import (  # noqa: E402
+    SIGMA_MIN,
+    foxglove_layout,
+    plotjuggler_layout,
+    plots,
+)
 from c3p_viewers.foxglove.scene_channel import NUMBERS, SCENE, SCHEMA, numbers  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -18,11 +18,11 @@ from c3p_kinematics.vehicles import pvc_tricycle  # noqa: E402
 from c3p_viewers.scene.terrain_markers import (  # noqa: E402
     LIFT,
     Paths,
+    filled,  # noqa: E402
     shades,
     terrain_message,
 )
 from c3p_viewers.scene.tricycle_markers import contacts  # noqa: E402
-from c3p_viewers.scene.wire_markers import filled  # noqa: E402
 
 
 def points_of(marker):

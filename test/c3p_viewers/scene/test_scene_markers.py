@@ -23,7 +23,6 @@ from c3p_viewers.scene.shapes import (  # noqa: E402
     Ball,
     Label,
     Line,
-    arc_points,
 )
 
 RED = (1.0, 0.0, 0.0, 0.5)
@@ -66,7 +65,7 @@ def test_every_shape_becomes_its_marker():
     assert arrow.scale.x == 0.03 and arrow.scale.y > 0.03 and 0 < arrow.scale.z < 1
     assert (ball.pose.position.x, ball.pose.position.z, ball.scale.y) == (1.0, 3.0, 0.2)
     assert (label.text, label.pose.position.z, label.scale.z) == ('ICR', 4.0, 0.2)
-    np.testing.assert_array_equal(points_of(arc), arc_points(SHAPES[4]))
+    np.testing.assert_array_equal(points_of(arc), SHAPES[4].points)
 
 
 def test_what_is_gone_is_deleted_once_and_keeps_its_number():

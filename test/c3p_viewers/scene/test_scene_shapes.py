@@ -15,9 +15,8 @@ from c3p_description.pvc_model import JOINTS
 from c3p_description.reading.loader import load_tricycle, robot_description
 from c3p_viewers.scene.camber_scene import camber_scene
 from c3p_viewers.scene.settings import SceneSettings
-from c3p_viewers.scene.shapes import ARC_STEP, Arc, arc_head, arc_points, raised
-from c3p_viewers.scene.trail import JUMP, Trail, planned_line
-from c3p_viewers.scene.uncertainty import ELLIPSE, SECTOR, uncertainty
+from c3p_viewers.scene.shapes import ARC_STEP, Arc, arc_head, raised
+from c3p_viewers.scene.trail import ELLIPSE, JUMP, SECTOR, Trail, planned_line, uncertainty
 
 ANGLES, TRICYCLE = st.floats(-6.0, 6.0), load_tricycle('pvc')
 
@@ -26,7 +25,7 @@ ANGLES, TRICYCLE = st.floats(-6.0, 6.0), load_tricycle('pvc')
 def test_arcs_keep_their_radius_and_end_where_their_head_begins(radius, start, sweep):
     arc = Arc('arc', 'base_link', (1, 1, 1, 1), np.array([1.0, -2.0, 0.3]), radius, start, sweep,
               0.01)
-    points = arc_points(arc)
+    points = arc.points
     np.testing.assert_allclose(np.hypot(*(points - arc.centre)[:, :2].T), radius, rtol=1e-12)
     assert (points[:, 2] == 0.3).all()
     # chord of the largest step

@@ -53,10 +53,8 @@ def odometry(frame='odom', covariance=None, vx=0.5, **where):
 
 
 def slip(along=0.1, suspect=1, names=C3P.wheel_joints):
-    count = len(names)
-    return wire(T['sensor_msgs/msg/JointState'](
-        header(), list(names), np.full(count, along), -0.01 * np.arange(count),
-        (np.arange(count) == suspect).astype(float)))
+    return joints(np.full(len(names), along), names, [0.9 * (k == suspect) for k in range(
+        len(names))], [-0.01 * k for k in range(len(names))])
 
 
 def trajectory(frame='odom', places=((0.0, 0.0), (1.0, 0.5))):

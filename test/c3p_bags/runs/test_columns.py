@@ -5,9 +5,9 @@ from collections import defaultdict
 
 import pytest
 from rosbags.rosbag2 import StoragePlugin, Writer
-from synthetic import read_raw
-from test_bag import scalars
+from synthetic import read_raw, scalars
 
+from c3p_bags.runs.columns import batched
 from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.bag_writer import BagError, message_types
 from c3p_bags.storage.mcap import read_mcap
@@ -16,7 +16,7 @@ from c3p_bags.storage.mcap import read_mcap
 def of_batches(path, topics, size):
     found = defaultdict(list)
     with Bag(path) as bag:
-        for batch in bag.batches(topics, size):
+        for batch in batched(bag.unordered(topics), size):
             assert len(batch.time) == len(batch.data) > 0
             found[batch.topic] += zip(batch.time.tolist(), batch.data, strict=True)
     return dict(found)

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from robots import C3P
 
-from c3p_bags.report.slip_events import blame, runs_of, slip_events
-from c3p_bags.report.slip_replay import replay
+from c3p_bags.report.slip_events import blame, replay, runs_of, slip_events
 from c3p_bags.runs.run_log import Joints, Slip
 from c3p_kinematics.casters import inverse
 from c3p_kinematics.odometry import Odometry
