@@ -54,18 +54,10 @@ class SimOptions:
 def simulate_tricycle(options: SimOptions, announce: Callable[[str], None] = print
                       ) -> dict[str, Any]:
     """
-    Drive the tricycle over its ground; return the metrics of the run.
+    Drive the tricycle over its ground as in `options`; return the metrics of the run.
 
-    Parameters
-    ----------
-    options : SimOptions
-    announce : callable
-        Takes one line of text for the user.
-
-    Raises
-    ------
-    ValueError
-        Invalid options, parameters, vehicle or ground.
+    `announce` takes one line of text for the user. ValueError: invalid options, parameters,
+    vehicle or ground.
     """
     def over(node: Any) -> bool:
         return node.run.time >= _duration(options) or bool(
@@ -87,20 +79,7 @@ def simulate_tricycle(options: SimOptions, announce: Callable[[str], None] = pri
 
 def simulate_casters(options: SimOptions, announce: Callable[[str], None] = print
                      ) -> dict[str, Any]:
-    """
-    Run a caster robot with its control chain; return the metrics of the run.
-
-    Parameters
-    ----------
-    options : SimOptions
-    announce : callable
-        As in `simulate_tricycle`.
-
-    Raises
-    ------
-    ValueError
-        Invalid options, parameters or robot.
-    """
+    """Run a caster robot with its control chain; otherwise as `simulate_tricycle`."""
     own_clock = options.realtime == WAIT or options.realtime_factor != 1.0
     nodes: dict[str, dict[str, Any]] = {name: {'use_sim_time': own_clock} for name in CHAIN}
     nodes['velocity_controller'] |= known_latency('analytic')

@@ -141,11 +141,7 @@ def shared_memory(place: Path = Path('/dev/shm'), processes: Path = Path('/proc'
     """
     Return the check of the shared memory of Fast DDS: free space, and files left over.
 
-    Parameters
-    ----------
-    place : Path
-    processes : Path
-        Directory with the memory maps of the processes.
+    `place` holds the files, `processes` the memory maps of the processes.
     """
     name = 'shared memory'
     if not place.is_dir():

@@ -45,7 +45,7 @@ def share(*path: str) -> PathJoinSubstitution:
 
 def argument(name: str, default: Any, description: str, choices: Sequence[str] = ()
              ) -> DeclareLaunchArgument:
-    """Return a launch argument; without `choices` any value is accepted."""
+    """Return the argument `name` with `default` and `description`; `choices`: the only values."""
     return DeclareLaunchArgument(name, default_value=default, description=description,
                                  **({'choices': choices} if choices else {}))
 
