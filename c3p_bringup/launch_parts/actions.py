@@ -62,16 +62,7 @@ def common_arguments(robot: str = 'c3p') -> list[DeclareLaunchArgument]:
 
 
 def rviz_arguments(default: str, layout: str = 'c3p.rviz') -> list[DeclareLaunchArgument]:
-    """
-    Return the arguments of `rviz`.
-
-    Parameters
-    ----------
-    default : str
-        Default of the argument ``rviz``.
-    layout : str
-        Default layout; empty: that of the robot.
-    """
+    """Return the arguments of `rviz` with their `default` and `layout` (empty: the robot's)."""
     return [
         argument('rviz', default, 'Start RViz; needs the package rviz2.', BOOLEAN),
         argument('rviz_config', share('c3p_description', 'rviz', layout), 'Layout of RViz.')
@@ -148,10 +139,7 @@ def state_publisher(needed: bool) -> OpaqueFunction:
     """
     Return the action that starts robot_state_publisher with the description of ``robot``.
 
-    Parameters
-    ----------
-    needed : bool
-        The launch fails without it; otherwise it logs once that it is missing.
+    If it is `needed` the launch fails without it; otherwise it logs once that it is missing.
     """
     def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         problem = missing('robot_state_publisher')
@@ -195,10 +183,7 @@ def numbers(context: LaunchContext, name: str) -> list[float]:
     """
     Return the numbers of an argument like ``0.5`` or ``[0.1, 0.2, 0.3]``; none when it is empty.
 
-    Raises
-    ------
-    ValueError
-        With name and text.
+    ValueError has name and text.
     """
     text = value(context, name)
     try:
@@ -235,12 +220,8 @@ def parameter_file(nodes: Mapping[str, Mapping[str, Any]]) -> tuple[
     Return a file with parameters of single nodes of a process, and the action that removes it.
 
     ROS 2's ``-p node:name:=value`` misses a node that is in a namespace, and parameters without a
-    node's name would reach every node of the process.
-
-    Parameters
-    ----------
-    nodes : mapping
-        Parameters by the name of the node without namespace; without any there is no file.
+    node's name would reach every node of the process. `nodes` has the parameters by the name of
+    the node without namespace; without any there is no file.
     """
     content = {f'/**/{node}': {'ros__parameters': dict(values)}
                for node, values in nodes.items() if values}
@@ -263,10 +244,7 @@ def markers(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """
     Return the marker node if the argument ``markers`` requests it.
 
-    Raises
-    ------
-    ModelError
-        ``true``, and the robot is neither a caster robot nor a tricycle.
+    ModelError: it is ``true``, and the robot is neither a caster robot nor a tricycle.
     """
     requested, robot = value(context, 'markers'), value(context, 'robot')
     if requested == 'false' or (requested == 'auto' and not chosen(context, 'rviz')):

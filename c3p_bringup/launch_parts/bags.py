@@ -23,20 +23,10 @@ def qos_argument() -> DeclareLaunchArgument:
 
 def program(context: LaunchContext, name: str, prefer: str = 'rosbag2') -> str:
     """
-    Return ``rosbag2`` or ``c3p`` from an argument that may be ``auto``.
+    Return ``rosbag2`` or ``c3p`` from the argument `name` that may be ``auto``.
 
-    Parameters
-    ----------
-    context : LaunchContext
-    name : str
-        Of the argument.
-    prefer : str
-        Meaning of auto if rosbag2 is installed.
-
-    Raises
-    ------
-    RuntimeError
-        rosbag2 is requested and not installed.
+    `prefer` is the meaning of auto if rosbag2 is installed. RuntimeError: rosbag2 is requested and
+    not installed.
     """
     requested, problem = value(context, name), missing(*PACKAGES)
     if requested == 'auto':
@@ -51,11 +41,7 @@ def qos_file(context: LaunchContext, topics: Iterable[str]
     """
     Return a file of overrides in the namespace of the launch, and the action that removes it.
 
-    Parameters
-    ----------
-    context : LaunchContext
-    topics : iterable of str
-        As in a topics file: relative ones move into the namespace.
+    `topics` are as in a topics file: relative ones move into the namespace.
     """
     profiles = overrides(value(context, 'qos_overrides'), topics, value(context, 'namespace'))
     return written(yaml.safe_dump(dict(profiles)))

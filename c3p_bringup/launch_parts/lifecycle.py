@@ -61,14 +61,7 @@ def _emit(context: LaunchContext, *what: Any) -> None:
 
 
 class ManagedNode:
-    """
-    A managed node in one of the processes of the launch.
-
-    Parameters
-    ----------
-    name : str
-        Of the node, without namespace.
-    """
+    """A managed node in one of the processes of the launch; `name` is without namespace."""
 
     def __init__(self, name: str) -> None:
         """Store the name."""
@@ -144,12 +137,7 @@ class FirstMessage(Action):
     """
     Subscribe to a topic in the namespace of the launch until its first message, then emit it.
 
-    Parameters
-    ----------
-    kind : type
-        Type of the message.
-    topic : str
-        Name without namespace.
+    `kind` is the type of the message, `topic` the name without namespace.
     """
 
     def __init__(self, kind: type, topic: str) -> None:

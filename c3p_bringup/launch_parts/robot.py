@@ -130,12 +130,8 @@ def layered(defaults: Mapping[str, Mapping[str, object]],
     """
     Return all parameters in order, and the actions that remove their files.
 
-    Parameters
-    ----------
-    defaults : mapping
-        By node; the user's file takes precedence.
-    values : mapping
-        By node; they take precedence over the user's file.
+    By node: `defaults`, over which the user's file takes precedence, and `values`, which take
+    precedence over it.
     """
     before, tidy_before = parameter_file(defaults)
     after, tidy_after = parameter_file(values)

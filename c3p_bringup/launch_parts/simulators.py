@@ -111,18 +111,10 @@ def spawned(event: ProcessExited, context: LaunchContext) -> None:
 
 def world_file(world: str) -> str:
     """
-    Return Gazebo's argument for the launch argument ``world``.
+    Return Gazebo's argument for the launch argument ``world``; ValueError: it is invalid.
 
-    Parameters
-    ----------
-    world : str
-        Name of a world of the package, or an ``.sdf`` file; Gazebo searches its own paths for a
-        file that does not exist here.
-
-    Raises
-    ------
-    ValueError
-        Neither of them.
+    `world` is the name of a world of the package, or an ``.sdf`` file; Gazebo searches its own
+    paths for a file that does not exist here.
     """
     if world in WORLDS:
         return str(share_file(f'c3p_description/worlds/{world}.sdf'))

@@ -46,10 +46,7 @@ def mux(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """
     Return the multiplexer, and the remapping of the position controllers started after it.
 
-    Raises
-    ------
-    RuntimeError
-        The requested package is not installed.
+    RuntimeError: the requested package is not installed.
     """
     if not chosen(context, 'mux'):
         return []
@@ -78,10 +75,7 @@ def joystick(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """
     Return the nodes of the joystick, which publish to the multiplexer if there is one.
 
-    Raises
-    ------
-    RuntimeError
-        They are not installed.
+    RuntimeError: they are not installed.
     """
     if not chosen(context, 'joystick'):
         return []

@@ -123,17 +123,7 @@ class Terminal:
     Context manager of a terminal in raw mode.
 
     Ctrl-C and Ctrl-Z arrive as keys: a process that a signal stops would leave the terminal in
-    raw mode.
-
-    Parameters
-    ----------
-    source, target : TextIO
-        Standard input and output.
-
-    Raises
-    ------
-    ValueError
-        One of them is not a terminal.
+    raw mode. `source` and `target` are standard input and output; ValueError: not a terminal.
     """
 
     def __init__(self, source: TextIO = sys.stdin, target: TextIO = sys.stdout) -> None:
