@@ -54,7 +54,7 @@ class DriveClient(Node):
         self.errors: list[str] = []
         self.story, self.zone = DriveStory(), (math.nan, math.nan)
         owner = 'hardware_interface' if hardware else 'simulation'
-        self._services = {name: (kind, self.create_client(kind, f'{node}/{name}'))
+        self._requests = {name: (kind, self.create_client(kind, f'{node}/{name}'))
                           for node, name, kind in (('simulation', 'resume', Trigger),
                                                    ('hardware_interface', 'recover', Trigger),
                                                    ('hardware_interface', 'enable', SetBool),
@@ -110,7 +110,7 @@ class DriveClient(Node):
 
         The statistics are those of the node that owns the cycle.
         """
-        kind, client = self._services[service]
+        kind, client = self._requests[service]
         return client.call_async(SetBool.Request(data=True) if kind is SetBool else kind.Request())
 
     def goal_zone(self) -> tuple[float, float]:

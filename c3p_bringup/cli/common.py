@@ -176,7 +176,7 @@ class Bar(tqdm):
 
     def set_to(self, value: float) -> None:
         """Show `value`."""
-        self.update(value - self.n)
+        self.update(min(value, self.total) - self.n)
 
 
 @contextmanager

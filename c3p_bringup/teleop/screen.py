@@ -33,44 +33,21 @@ ENTER, LEAVE = '\x1b[?1049h\x1b[?25l\x1b[2J', '\x1b[?25h\x1b[?1049l'
 
 @dataclass
 class View:
-    """
-    Displayed values.
-
-    Attributes
-    ----------
-    robot, place : str
-        Name of the robot and topic of the commands.
-    command : (3,) array or None
-        Twist published, m/s and rad/s; None is silence.
-    speed, yaw_rate : float
-        Speeds of the keys, m/s and rad/s.
-    twist : (3,) array or None
-        Twist of the odometry.
-    twist_age : float, s
-    steering : (n,) array or None
-        rad.
-    sigma_min : float or None
-    slip : str
-        Slipping wheel and slip velocity, 'none', or '' if unknown.
-    e_stop : str
-    locked : bool
-    note : str
-        Hint or warning; empty otherwise.
-    """
+    """Displayed values; SI units and radians."""
 
     robot: str
-    place: str
-    command: Array | None = None
-    speed: float = 0.0
+    place: str                          # topic of the commands
+    command: Array | None = None        # twist published (3,); None is silence
+    speed: float = 0.0                  # of the keys
     yaw_rate: float = 0.0
-    twist: Array | None = None
+    twist: Array | None = None          # of the odometry (3,)
     twist_age: float = 0.0
-    steering: Array | None = None
+    steering: Array | None = None       # (n,)
     sigma_min: float | None = None
-    slip: str = ''
+    slip: str = ''                      # slipping wheel and slip velocity, none, '' if unknown
     e_stop: str = ''
     locked: bool = False
-    note: str = ''
+    note: str = ''                      # hint or warning
 
 
 def lines(view: View) -> list[str]:

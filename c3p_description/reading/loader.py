@@ -111,18 +111,8 @@ def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | N
     """
     Return the URDF text of a robot, as for the topic and parameter ``robot_description``.
 
-    Parameters
-    ----------
-    name_or_path : str or Path
-        As for `load`. A ``.urdf`` file is returned as it is. A ``.xacro`` file is a program and
-        runs (`xacro_files`).
-    arguments : mapping of str, optional
-        xacro arguments, such as ``{'prefix': 'left_'}``.
-
-    Returns
-    -------
-    str
-        XML.
+    `name_or_path` is as for `load`; a ``.urdf`` file is returned as it is, a ``.xacro`` file is a
+    program and runs (`xacro_files`) with `arguments` such as ``{'prefix': 'left_'}``.
 
     Raises
     ------
