@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent.parent
 
 def roots() -> Iterator[Path]:
     """
-    Yield the directories in which a file of the share tree may be, nearest first.
+    Yield the directories in which a file of ``share/c3p`` may be, nearest first.
 
     Examples
     --------
