@@ -12,7 +12,6 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +72,8 @@ def drive(options: DriveOptions, announce: Callable[[str], None] = print,
     # a simulated robot must not reach the real one on the laboratory's network
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     options.out.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as stack:
-        place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix='c3p_drive_')))
-        bag = place / 'bag'
+    with tempfile.TemporaryDirectory(prefix='c3p_drive_') as folder:
+        place, bag = Path(folder), Path(folder) / 'bag'
         try:
             client, failures = _run(options, bag, place, announce, progress)
         finally:
@@ -92,15 +90,7 @@ def drive(options: DriveOptions, announce: Callable[[str], None] = print,
 
 
 def keep_bag(options: DriveOptions, bag: Path) -> Path | None:
-    """
-    Copy the bag to the directory of the options; return its path, None if it is not kept.
-
-    Parameters
-    ----------
-    options : DriveOptions
-    bag : Path
-        Directory written by the recorder.
-    """
+    """Copy the `bag` to the directory of the `options`; return its path, None if not kept."""
     if not options.keep_bag or not bag.is_dir():
         return None
     kept, made = options.out / 'bag', options.out / '.bag'
@@ -119,7 +109,9 @@ def _run(options: DriveOptions, bag: Path, place: Path, announce: Callable[[str]
                  for part in ('--params-file', str(path))]
     with Session(['--ros-args', *arguments]) as session:
         client = session.add(DriveClient, hardware=options.hardware != 'none')
-        _refuse_company(session, client)
+        session.wait(LOOK_AROUND)
+        if client.other_robots():
+            raise _company(client)
         processes = _start(options, arguments, place, session)
         _wait_until_ready(options, session, client, processes, announce)
         steady_process()
@@ -130,12 +122,6 @@ def _run(options: DriveOptions, bag: Path, place: Path, announce: Callable[[str]
         session.wait(1.1)
         client.zone = client.goal_zone()
     return client, failures
-
-
-def _refuse_company(session: Session, client: DriveClient) -> None:
-    session.wait(LOOK_AROUND)
-    if client.other_robots():
-        raise _company(client)
 
 
 def _company(client: DriveClient) -> DriveError:
@@ -198,7 +184,8 @@ def _send_goal(options: DriveOptions, session: Session, client: DriveClient) -> 
     end = time.monotonic() + READY_WITHIN
     if options.lockstep:
         session.until(lambda: client.held() or time.monotonic() > end)
-    counting = client.reset_statistics()
+    # start-up is not latency
+    counting = client.request('reset_statistics')
     session.until(lambda: counting.done() or time.monotonic() > end, period=0.02)
     if options.hardware != 'none':
         _arm(session, client, end)
@@ -208,15 +195,15 @@ def _send_goal(options: DriveOptions, session: Session, client: DriveClient) -> 
         raise DriveError('the position controller did not accept the goal: '
                          + '; '.join(f'{s.name} {s.message}' for s in client.health.values()))
     if options.lockstep:
-        client.resume()
+        client.request('resume')
 
 
 def _arm(session: Session, client: DriveClient, end: float) -> None:
     """Enable the motors through the hardware interface; retry until it accepts."""
     refused = 'no response'
     while time.monotonic() < end:
-        for name, request in (('enable', client.enable), ('recover', client.recover)):
-            answer = _answer(session, request(), end)
+        for name in ('enable', 'recover'):
+            answer = _answer(session, client.request(name), end)
             if answer is not None and name == 'enable' and answer.success:
                 return
             if answer is not None and not answer.success:
@@ -255,16 +242,9 @@ def _follow(options: DriveOptions, session: Session, client: DriveClient,
 def report(options: DriveOptions, bag: Path, failures: Sequence[str],
            zone: tuple[float, float]) -> dict[str, Any]:
     """
-    Compute metrics and plot from the bag.
+    Compute metrics and plot of a drive with these `options` from its `bag`.
 
-    Parameters
-    ----------
-    options : DriveOptions
-    bag : Path
-    failures : sequence of str
-        Added to the metrics.
-    zone : (float, float), m and rad
-        Goal and yaw tolerance.
+    `failures` are added to the metrics; `zone` is goal and yaw tolerance, m and rad.
     """
     from c3p_bags.report.write import write_drive
     from c3p_bags.runs.log_reader import read_run

@@ -54,10 +54,11 @@ class DriveClient(Node):
         self.errors: list[str] = []
         self.story, self.zone = DriveStory(), (math.nan, math.nan)
         owner = 'hardware_interface' if hardware else 'simulation'
-        self._resume = self.create_client(Trigger, 'simulation/resume')
-        self._recover = self.create_client(Trigger, 'hardware_interface/recover')
-        self._enable = self.create_client(SetBool, 'hardware_interface/enable')
-        self._reset_statistics = self.create_client(Trigger, f'{owner}/reset_statistics')
+        self._requests = {name: (kind, self.create_client(kind, f'{node}/{name}'))
+                          for node, name, kind in (('simulation', 'resume', Trigger),
+                                                   ('hardware_interface', 'recover', Trigger),
+                                                   ('hardware_interface', 'enable', SetBool),
+                                                   (owner, 'reset_statistics', Trigger))}
         self._goal = self.create_publisher(PoseStamped, 'goal_pose', LATEST)
         self.create_subscription(Float64, 'position_controller/distance_to_goal',
                                  self._on_distance, RELIABLE)
@@ -103,21 +104,14 @@ class DriveClient(Node):
         """Return True while the simulation holds."""
         return self._value('simulation', 'held') == 'True'
 
-    def resume(self) -> Future:
-        """Request the simulation to resume."""
-        return self._resume.call_async(Trigger.Request())
+    def request(self, service: str) -> Future:
+        """
+        Call a `service`: resume (simulation), recover or enable (motors), reset_statistics.
 
-    def recover(self) -> Future:
-        """Request the hardware interface to reset faults, also those of the start."""
-        return self._recover.call_async(Trigger.Request())
-
-    def enable(self) -> Future:
-        """Request the hardware interface to enable the motors."""
-        return self._enable.call_async(SetBool.Request(data=True))
-
-    def reset_statistics(self) -> Future:
-        """Request the owner of the cycle to reset its statistics: start-up is not latency."""
-        return self._reset_statistics.call_async(Trigger.Request())
+        The statistics are those of the node that owns the cycle.
+        """
+        kind, client = self._requests[service]
+        return client.call_async(SetBool.Request(data=True) if kind is SetBool else kind.Request())
 
     def goal_zone(self) -> tuple[float, float]:
         """Return the goal tolerances of the position controller, m and rad."""

@@ -54,14 +54,7 @@ locked after 2.4 s: nothing to answer for 0.25 s; 935 overruns'
         """
         Return the reason for the missed goal, in one line.
 
-        Parameters
-        ----------
-        metrics : mapping
-            Metrics of the drive, with ``overruns`` and ``realtime_factor_achieved``.
-        timeout : float, s
-            Robot time after which a goal counts as missed.
-        distance : float or None, m
-            Remaining distance.
+        `metrics` are those of the drive, `timeout`, s, is its limit, `distance`, m, what remains.
         """
         left = '' if distance is None else f', {distance:.3f} m away'
         parts = [f'{self.ended}, {self._end:.1f} s after the goal{left}' if self.ended else

@@ -133,17 +133,9 @@ class ExcitationClient(Node):
 def excite_live(bag: Path, excitation: Excitation, robot: str = 'c3p',
                 announce: Callable[[str], None] = print) -> None:
     """
-    Drive the robot on this network through an excitation and record it.
+    Drive the robot on this network through an `excitation` and record it to a new `bag`.
 
-    Parameters
-    ----------
-    bag : Path
-        Directory of the bag; must not exist.
-    excitation : Excitation
-    robot : str
-        Name or path of its description, for the recorder.
-    announce : callable
-        Takes one line of text for the user.
+    `robot` is name or path of its description; `announce` takes one line of text for the user.
 
     Raises
     ------

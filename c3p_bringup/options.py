@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,54 +44,26 @@ class DriveOptions:
     """
     Options of a drive.
 
-    Attributes
-    ----------
-    goal : (3,) sequence, m and rad
-        x, y and yaw in the odometry frame; the robot starts at its origin.
-    out : Path
-        Directory for pictures, numbers and the bag.
-    robot : str
-        Name or path of the description.
-    start_steering : sequence of float, rad
-        One for all casters or one for each.
-    plant : str
-    hardware : str
-        ``emulated``: the plant is moved by emulated motor cards on a CANopen bus.
-    controller : str
-        ``paper``, ``closed_form`` or ``mpc``, in both controller nodes.
-    nodes : str
-        ``one-process`` or ``processes``.
-    realtime_factor : float
-        Robot time per real time; 0 is lockstep, as fast as possible.
-    realtime : str
-        ``wait``: a simulated robot waits for its controllers while the computer is busy.
-        ``strict``: it does not wait; motor cards never do.
-    rate : float, Hz
-        Control cycles per second of robot time.
-    keep_bag : bool
-    timeout : float, s
-        Robot time after which the goal counts as missed.
-    dwell : float, s
-        Robot time for which the goal zone must be held.
-    parameters : sequence of Path
-        Parameter files, applied in order; the options above take precedence.
+    With `realtime` ``wait`` a simulated robot waits for its controllers while the computer is
+    busy; with ``strict`` it does not wait; motor cards never do. With `hardware` ``emulated`` the
+    plant is moved by emulated motor cards on a CANopen bus.
     """
 
-    goal: Sequence[float]
-    out: Path
-    robot: str = 'c3p'
-    start_steering: Sequence[float] = (0.0,)
+    goal: Sequence[float]                       # x, y, yaw in the odometry frame, m and rad
+    out: Path                                   # directory for pictures, numbers and the bag
+    robot: str = 'c3p'                          # name or path of the description
+    start_steering: Sequence[float] = (0.0,)    # one for all casters or one for each, rad
     plant: str = 'analytic'
     hardware: str = 'none'
-    controller: str = 'mpc'
-    nodes: str = 'one-process'
-    realtime_factor: float = 1.0
+    controller: str = 'mpc'                     # one of CONTROLLERS, in both controller nodes
+    nodes: str = 'one-process'                  # or processes
+    realtime_factor: float = 1.0                # robot time per real time; 0 is lockstep
     realtime: str = WAIT
-    rate: float = 200.0
+    rate: float = 200.0                         # control cycles per second of robot time, Hz
     keep_bag: bool = False
-    timeout: float = 60.0
-    dwell: float = 1.0
-    parameters: Sequence[Path] = field(default_factory=tuple)
+    timeout: float = 60.0                       # robot time after which the goal is missed, s
+    dwell: float = 1.0                          # robot time to hold the goal zone, s
+    parameters: Sequence[Path] = ()             # files, in order; the options take precedence
 
     def __post_init__(self) -> None:
         """Reject options that exclude each other."""

@@ -16,18 +16,9 @@ PATIENCE = 5.0
 
 class NodeProcess:
     """
-    ``python -m module --ros-args …`` with its output in a file.
+    ``python -m module --ros-args …`` with its output in the file `log`.
 
-    Parameters
-    ----------
-    name : str
-        Node name, for messages.
-    module : str
-        Module with the node's ``main``.
-    arguments : sequence of str
-        ROS arguments.
-    log : Path
-        File for the output.
+    `name` is that of the node, for messages; `module` has its ``main``; `arguments` are ROS's.
     """
 
     def __init__(self, name: str, module: str, arguments: Sequence[str], log: Path) -> None:

@@ -23,49 +23,26 @@ class SimOptions:
     """
     Options of a simulation.
 
-    Attributes
-    ----------
-    robot : str
-        Name or path of the description.
-    start : (3,) sequence
-        x, y, yaw, m and rad.
-    duration : float, s
-        Robot time; None lasts until Ctrl-C.
-    realtime_factor : float
-        Robot time per real time; a value other than 1 publishes /clock.
-    realtime : str
-        ``wait``: a caster robot waits for its controllers while the computer is busy, and
-        publishes /clock; ``strict``: it does not wait.
-    parameters : sequence of Path
-        ROS 2 parameter files; later ones take precedence.
-    chosen : mapping
-        Parameters of the simulating node; they take precedence over the files.
+    With `realtime` ``wait`` a caster robot waits for its controllers while the computer is busy,
+    and publishes /clock; with ``strict`` it does not wait.
     """
 
-    robot: str
-    start: Sequence[float] = (0.0, 0.0, 0.0)
-    duration: float | None = None
-    realtime_factor: float = 1.0
+    robot: str                                              # name or path of the description
+    start: Sequence[float] = (0.0, 0.0, 0.0)                # x, y, yaw, m and rad
+    duration: float | None = None                           # robot time, s; None: until Ctrl-C
+    realtime_factor: float = 1.0                            # other than 1 publishes /clock
     realtime: str = WAIT
-    parameters: Sequence[Path] = ()
-    chosen: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Sequence[Path] = ()                         # files; later ones take precedence
+    chosen: Mapping[str, Any] = field(default_factory=dict)  # take precedence over the files
 
 
 def simulate_tricycle(options: SimOptions, announce: Callable[[str], None] = print
                       ) -> dict[str, Any]:
     """
-    Drive the tricycle over its ground; return the metrics of the run.
+    Drive the tricycle over its ground as in `options`; return the metrics of the run.
 
-    Parameters
-    ----------
-    options : SimOptions
-    announce : callable
-        Takes one line of text for the user.
-
-    Raises
-    ------
-    ValueError
-        Invalid options, parameters, vehicle or ground.
+    `announce` takes one line of text for the user. ValueError: invalid options, parameters,
+    vehicle or ground.
     """
     def over(node: Any) -> bool:
         return node.run.time >= _duration(options) or bool(
@@ -74,7 +51,7 @@ def simulate_tricycle(options: SimOptions, announce: Callable[[str], None] = pri
     nodes = {'rough_ground': {**_time(options), **options.chosen,
                               'start_pose': list(options.start)}}
     # the markers show the ground that the vehicle drives on
-    node = _run(options, nodes, over, lambda node: (
+    node = _run(options, nodes, over, (
         'topics joint_states, odom, rough_ground/terrain and rough_ground/contact_paths; cmd_vel '
         'drives; Ctrl-C ends', 'pvc.rviz'), announce, lambda node: {
             'marker': {'terrain': node.parameters.value.terrain}})
@@ -87,27 +64,14 @@ def simulate_tricycle(options: SimOptions, announce: Callable[[str], None] = pri
 
 def simulate_casters(options: SimOptions, announce: Callable[[str], None] = print
                      ) -> dict[str, Any]:
-    """
-    Run a caster robot with its control chain; return the metrics of the run.
-
-    Parameters
-    ----------
-    options : SimOptions
-    announce : callable
-        As in `simulate_tricycle`.
-
-    Raises
-    ------
-    ValueError
-        Invalid options, parameters or robot.
-    """
+    """Run a caster robot with its control chain; otherwise as `simulate_tricycle`."""
     own_clock = options.realtime == WAIT or options.realtime_factor != 1.0
     nodes: dict[str, dict[str, Any]] = {name: {'use_sim_time': own_clock} for name in CHAIN}
     nodes['velocity_controller'] |= known_latency('analytic')
     nodes['simulation'] = {
         **_time(options), 'realtime': options.realtime, 'publish_clock': own_clock,
         **options.chosen, 'start_pose': list(options.start)}
-    node = _run(options, nodes, lambda node: node.plant.time >= _duration(options), lambda node: (
+    node = _run(options, nodes, lambda node: node.plant.time >= _duration(options), (
         'topics joint_states, odom and ground_truth/odom; cmd_vel and goal_pose drive; Ctrl-C '
         'ends', 'c3p.rviz'), announce)
     pose = node.plant.truth().pose
@@ -127,7 +91,7 @@ def _time(options: SimOptions) -> dict[str, Any]:
 
 
 def _run(options: SimOptions, nodes: Mapping[str, Mapping[str, Any]], over: Callable[[Any], bool],
-         invitation: Callable[[Any], tuple[str, str]], announce: Callable[[str], None],
+         invitation: tuple[str, str], announce: Callable[[str], None],
          beside: Callable[[Any], Mapping[str, Mapping[str, Any]]] = lambda node: {}) -> Any:
     """
     Run nodes with these parameters until `over(last node)` or Ctrl-C; return the last node.
@@ -146,7 +110,7 @@ def _run(options: SimOptions, nodes: Mapping[str, Mapping[str, Any]], over: Call
         for name, values in beside(node).items():
             session.add(node_class(name), {'robot': options.robot, **values})
         steady_process()
-        topics, layout = invitation(node)
+        topics, layout = invitation
         announce(topics)
         announce(f'RViz: rviz2 -d {share_file(f"c3p_description/rviz/{layout}")}')
         try:

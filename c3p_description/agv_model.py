@@ -17,11 +17,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from c3p_description.model import ModelError
-
-Array = NDArray[np.float64]
+from c3p_description.model import Array, ModelError
 
 # the joints, driven ones first: θ₁, θ₂, θ₃, ψ
 JOINTS = ('wheel_joint_1', 'wheel_joint_2', 'wheel_joint_3', 'caster_joint')

@@ -16,11 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from c3p_description.model import ModelError
-
-Array = NDArray[np.float64]
+from c3p_description.model import Array, ModelError
 
 # the joints θ, in the order of the paper
 JOINTS = ('steering_joint_1', 'wheel_joint_1', 'camber_joint_2', 'wheel_joint_2',

@@ -15,14 +15,8 @@ def brief(value: Any, depth: int = DEEPEST) -> str:
     """
     Return ``repr(value)``, shortened to one line of at most 140 characters.
 
-    The full text is never built, because it may be of any size.
-
-    Parameters
-    ----------
-    value : object
-        Of a type that YAML and XML readers return; of other types only the name is shown.
-    depth : int
-        Number of levels of collections that are shown.
+    The full text is never built, because it may be of any size. Of a type that YAML and XML
+    readers do not return only the name is shown. `depth` levels of collections are shown.
 
     Examples
     --------
@@ -38,11 +32,7 @@ def brief(value: Any, depth: int = DEEPEST) -> str:
 
 def one_line(error: BaseException) -> str:
     r"""
-    Return the message of an error in one line of about 300 characters at most.
-
-    Parameters
-    ----------
-    error : BaseException
+    Return the message of an `error` in one line of about 300 characters at most.
 
     Examples
     --------

@@ -11,13 +11,14 @@ from launch.substitutions import LaunchConfiguration
 from c3p_bringup.launch_parts.actions import (
     chosen,
     common_arguments,
+    marker_argument,
+    markers,
     required,
     rviz,
     rviz_arguments,
     state_publisher,
     suite_node,
 )
-from c3p_bringup.launch_parts.markers import marker_argument, markers
 from c3p_bringup.launch_parts.robot import (
     bus_arguments,
     bus_values,

@@ -11,6 +11,8 @@ from c3p_bringup.launch_parts.actions import (
     BOOLEAN,
     chosen,
     common_arguments,
+    marker_argument,
+    markers,
     missing,
     optional,
     rviz,
@@ -18,7 +20,6 @@ from c3p_bringup.launch_parts.actions import (
     state_publisher,
     suite_node,
 )
-from c3p_bringup.launch_parts.markers import marker_argument, markers
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 

@@ -13,6 +13,8 @@ from sensor_msgs.msg import JointState
 
 from c3p_bringup.launch_parts.actions import (
     common_arguments,
+    marker_argument,
+    markers,
     numbers,
     required,
     rviz,
@@ -28,7 +30,6 @@ from c3p_bringup.launch_parts.lifecycle import (
     in_namespace,
     when_received,
 )
-from c3p_bringup.launch_parts.markers import marker_argument, markers
 from c3p_bringup.launch_parts.robot import (
     bus_arguments,
     bus_values,

@@ -5,8 +5,6 @@ Bring up the robot and Nav2.
 Arguments: ``ros2 launch c3p nav2.launch.py --show-args``, and docs/nav2.md.
 """
 
-import os
-import tempfile
 from pathlib import Path
 
 import yaml
@@ -15,11 +13,9 @@ from launch.actions import (
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
-    RegisterEventHandler,
 )
-from launch.event_handlers import OnShutdown
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
 
 from c3p_bringup.launch_parts.actions import (
@@ -31,6 +27,8 @@ from c3p_bringup.launch_parts.actions import (
     rviz_arguments,
     share,
     suite_node,
+    value,
+    written,
 )
 from c3p_bringup.launch_parts.nav2_parameters import LOCALIZATIONS, nav2_parameters
 from c3p_bringup.launch_parts.robot import bus_arguments, chain_arguments, start_arguments
@@ -74,11 +72,6 @@ ARGUMENTS = [
 ]
 
 
-def value(context: LaunchContext, argument: str) -> str:
-    """Return the text of an argument."""
-    return LaunchConfiguration(argument).perform(context)
-
-
 def check(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Refuse what cannot work, before anything starts."""
     localization = value(context, 'localization')
@@ -108,10 +101,8 @@ def navigation(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     content = yaml.safe_load(Path(value(context, 'nav2_params_file')).read_text(encoding='utf-8'))
     made = nav2_parameters(content, load_casters(value(context, 'robot')), namespace,
                            value(context, 'scan'), localization, value(context, 'cmd_vel'))
-    with tempfile.NamedTemporaryFile('w', prefix='c3p_nav2_', suffix='.yaml',
-                                     delete=False) as file:
-        yaml.safe_dump(made, file)
-    given = {'params_file': file.name, 'namespace': namespace, 'map': value(context, 'map'),
+    file, tidy = written(yaml.safe_dump(made))
+    given = {'params_file': file, 'namespace': namespace, 'map': value(context, 'map'),
              'use_namespace': str(bool(namespace)).lower(),
              # words that its Python expressions read
              'slam': str(localization == 'slam'), 'use_localization': str(localization != 'none'),
@@ -123,8 +114,7 @@ def navigation(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     still = [suite_node('static_transform_publisher', package='tf2_ros',
                         arguments=['--frame-id', 'map', '--child-frame-id', 'odom'],
                         on_exit=required('static_transform_publisher'))]
-    return [RegisterEventHandler(OnShutdown(on_shutdown=lambda *_: os.remove(file.name))),
-            *(still if localization == 'none' else []), GroupAction([include])]
+    return [*tidy, *(still if localization == 'none' else []), GroupAction([include])]
 
 
 def generate_launch_description() -> LaunchDescription:

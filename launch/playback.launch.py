@@ -15,13 +15,15 @@ from c3p_bags.storage.topics import read_topics_file
 from c3p_bringup.launch_parts.actions import (
     BOOLEAN,
     chosen,
+    marker_argument,
+    markers,
+    not_negative,
     required,
     rviz,
     rviz_arguments,
     suite_node,
 )
-from c3p_bringup.launch_parts.bags import not_negative, program, qos_argument, qos_file
-from c3p_bringup.launch_parts.markers import marker_argument, markers
+from c3p_bringup.launch_parts.bags import program, qos_argument, qos_file
 from c3p_description.reading.files import share_file
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
@@ -95,7 +97,7 @@ def play(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         log_level=LaunchConfiguration('log_level').perform(context))
     told = [LogInfo(msg=f'muted, because they would move a robot: {", ".join(muted)}; '
                         'commands:=true plays them')] if muted else []
-    return [*told, tidy, ExecuteProcess(cmd=command, output='screen', on_exit=ended)]
+    return [*told, *tidy, ExecuteProcess(cmd=command, output='screen', on_exit=ended)]
 
 
 def ended(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity] | None:

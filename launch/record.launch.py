@@ -16,11 +16,12 @@ from c3p_bags.storage.topics import read_topics_file
 from c3p_bringup.launch_parts.actions import (
     chosen,
     common_arguments,
+    not_negative,
     required,
     share,
     suite_node,
 )
-from c3p_bringup.launch_parts.bags import not_negative, program, qos_argument, qos_file
+from c3p_bringup.launch_parts.bags import program, qos_argument, qos_file
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 ARGUMENTS = [
@@ -81,7 +82,7 @@ def with_rosbag2(context: LaunchContext, snapshot_bytes: int) -> list[LaunchDesc
         path or time.strftime('c3p_%Y_%m_%d-%H_%M_%S'), [absolute(t, space) for t in topics],
         profiles, snapshot_bytes=snapshot_bytes, compression=compression,
         simulated_time=chosen(context, 'use_sim_time'), log_level=level)
-    return [tidy, ExecuteProcess(cmd=command, output='screen',
+    return [*tidy, ExecuteProcess(cmd=command, output='screen',
                                  on_exit=required('ros2 bag record'))]
 
 

@@ -24,6 +24,7 @@ from c3p_bringup.launch_parts.actions import (
     rviz,
     rviz_arguments,
     suite_node,
+    value,
 )
 from c3p_bringup.launch_parts.simulators import (
     control_arguments,
@@ -33,7 +34,6 @@ from c3p_bringup.launch_parts.simulators import (
     mujoco_argument,
     mujoco_model,
     spawned,
-    value,
 )
 from c3p_bringup.options import PLANTS
 from c3p_description.reading.loader import load_casters, robot_description

@@ -9,13 +9,12 @@ Arguments: ``ros2 launch c3p sim_mujoco.launch.py --show-args``, and docs/gazebo
 from launch.actions import DeclareLaunchArgument, IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
-from c3p_bringup.launch_parts.actions import common_arguments, rviz_arguments, share
+from c3p_bringup.launch_parts.actions import common_arguments, rviz_arguments, share, value
 from c3p_bringup.launch_parts.robot import chain_arguments, record_arguments, start_arguments
 from c3p_bringup.launch_parts.simulators import (
     controllers_argument,
     headless_argument,
     mujoco_argument,
-    value,
 )
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 

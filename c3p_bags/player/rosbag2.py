@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from c3p_bags.player.playback import select
 from c3p_bags.storage.bag import Bag
@@ -99,8 +97,3 @@ def play_command(bag: str, qos_file: str, *, rate: float = 1.0, topics: Sequence
         words.append('--start-paused')
     # an explicit list of topics keeps the muted ones out
     return [*words, '--topics', *chosen.played], chosen.muted
-
-
-def write_overrides(path: str | Path, profiles: Mapping[str, Any]) -> None:
-    """Write a file for ``--qos-profile-overrides-path``."""
-    Path(path).write_text(yaml.safe_dump(dict(profiles)), encoding='utf-8')

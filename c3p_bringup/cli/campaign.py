@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
@@ -16,7 +17,8 @@ from c3p_bringup.cli.common import (
     count,
     fraction,
     make_places,
-    write_json,
+    rows,
+    show,
 )
 from c3p_bringup.options import PLANTS
 from c3p_experiments.campaigns.spec import RANDOM, CampaignSpec
@@ -133,14 +135,7 @@ def _of(spec: CampaignSpec, name: str) -> Any:
 
 
 def spec_of(arguments: argparse.Namespace) -> CampaignSpec:
-    """
-    Return the specification given by the arguments.
-
-    Raises
-    ------
-    ValueError
-        The specification is invalid.
-    """
+    """Return the specification given by the `arguments`; ValueError: it is invalid."""
     values = {}
     for field in fields(CampaignSpec):
         value = getattr(arguments, field.name)
@@ -178,9 +173,9 @@ def run(arguments: argparse.Namespace) -> int:
     from c3p_experiments.campaigns.workers import Workers
 
     with tqdm(total=arguments.draws, unit='draw', file=sys.stderr, disable=None) as bar:
-        def progress(rows: list[dict[str, Any]]) -> None:
-            bar.n = len(rows)
-            bar.set_postfix_str(f'{sum(bool(row["reached"]) for row in rows)} reached')
+        def progress(done: list[dict[str, Any]]) -> None:
+            bar.n = len(done)
+            bar.set_postfix_str(f'{sum(bool(row["reached"]) for row in done)} reached')
 
         workers = Workers(arguments.jobs, arguments.backend, arguments.scheduler)
         try:
@@ -197,22 +192,18 @@ def run(arguments: argparse.Namespace) -> int:
         for entry in worst:
             entry['command'] = command(spec, entry['index'])
     files = {'rows': str(result.path), 'page': str(pictures[0]), 'page_pdf': str(pictures[1])}
-    stream = write_json({'campaign': spec.plain(), **summary, 'computed': result.computed,
-                         'files': files}, arguments.json)
-    print(text(summary), file=stream)
-    _print_worst(summary, stream)
-    for kind, path in files.items():
-        print(f'  {kind:34} {path}', file=stream)
+    show({'campaign': spec.plain(), **summary, 'computed': result.computed, 'files': files},
+         arguments.json, '\n'.join([text(summary), *_worst(summary), rows(files.items(), 34)]))
     return 0 if summary['reached_fraction'] >= arguments.least_reached else MISSED
 
 
-def _print_worst(summary: dict[str, Any], stream: Any) -> None:
+def _worst(summary: dict[str, Any]) -> Iterator[str]:
     for index, reason in list(summary['failures'].items())[:10]:
-        print(f'  draw {index} failed: {reason}', file=stream)
+        yield f'  draw {index} failed: {reason}'
     for effect, worst in summary['worst'].items():
         value = worst[0][effect]
-        print(f'  worst {effect}{"" if value is None else f" = {value:.4g}"}: '
-              f'{worst[0]["command"]}', file=stream)
+        yield (f'  worst {effect}{"" if value is None else f" = {value:.4g}"}: '
+               f'{worst[0]["command"]}')
 
 
 def _only(spec: CampaignSpec, arguments: argparse.Namespace) -> int:
@@ -231,12 +222,9 @@ def _only(spec: CampaignSpec, arguments: argparse.Namespace) -> int:
                 one.log, driven.bench.robot, goal, figures.get('goal_tolerance_m') or 0.05,
                 figures.get('yaw_tolerance_rad') or 0.15), place)
     row = {'index': arguments.only, **driven.draw.parameters(), **flat(figures)}
-    stream = write_json({**row, 'files': [str(file) for file in files]}, arguments.json)
-    for name, value in row.items():
-        print(f'  {name:34} {value:.6g}' if isinstance(value, float) else
-              f'  {name:34} {value}', file=stream)
-    for file in files:
-        print(f'  {"page":34} {file}', file=stream)
-    if not row['reached']:
-        print(f'  {missed(row)}', file=stream)
+    shown = [(name, f'{value:.6g}' if isinstance(value, float) else value)
+             for name, value in row.items()]
+    lines = [rows([*shown, *(('page', file) for file in files)], 34)]
+    show({**row, 'files': [str(file) for file in files]}, arguments.json,
+         '\n'.join(lines if row['reached'] else [*lines, f'  {missed(row)}']))
     return 0 if row['reached'] else MISSED

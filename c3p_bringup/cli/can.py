@@ -13,10 +13,12 @@ from typing import Any
 from c3p_bringup.cli.common import (
     MISSED,
     add_json,
+    add_params_file,
     count,
     fraction,
     make_places,
     positive,
+    show,
     write_json,
 )
 
@@ -32,10 +34,8 @@ def add_can(commands: Any) -> None:
     can = commands.add_parser('can', help='motor cards: scan, steering zeros, SYNC rate, faults',
                               description='Motor cards and encoders on a CAN bus.')
     parts = can.add_subparsers(dest='part', required=True, metavar='WHAT')
-    _add_scan(parts)
-    _add_zero(parts)
-    _add_rate(parts)
-    _add_faults(parts)
+    for add in (_add_scan, _add_zero, _add_rate, _add_faults):
+        add(parts)
     eds = parts.add_parser('eds', help='copy the EDS files of the emulated devices',
                            description='Copy the EDS files of the emulated devices to DIR.')
     eds.add_argument('dir', type=Path, metavar='DIR')
@@ -48,8 +48,7 @@ def _add_bus(command: argparse.ArgumentParser) -> None:
     command.add_argument('--channel', help='such as can0 (default: of the parameters, or can0)')
     command.add_argument('--bitrate', type=count, metavar='BIT/S',
                          help='bit rate, for interfaces that can set it')
-    command.add_argument('--params-file', type=Path, action='append', default=[], metavar='FILE',
-                         help='ROS 2 parameter file of hardware_interface; may be repeated')
+    add_params_file(command, 'of hardware_interface; may be repeated')
 
 
 def _add_scan(parts: Any) -> None:
@@ -128,13 +127,10 @@ def _scan(arguments: argparse.Namespace) -> int:
     from c3p_hardware.transport.scan import scan
 
     address, settings = _settings(arguments)
-    bus = open_bus(address)
-    try:
+    with open_bus(address) as bus:
         found = scan(bus, settings, arguments.listen)
-    finally:
-        bus.shutdown()
-    stream = write_json({'bus': f'{address}', **asdict(found)}, arguments.json)
-    print(scan_text(f'{address}', found, settings.master_id), file=stream)
+    show({'bus': f'{address}', **asdict(found)}, arguments.json,
+         scan_text(f'{address}', found, settings.master_id))
     return MISSED if found.problems else 0
 
 
@@ -142,13 +138,7 @@ def scan_text(address: str, found: Any, master_id: int) -> str:
     """
     Return a scan as text for a terminal.
 
-    Parameters
-    ----------
-    address : str
-        Of the bus.
-    found : Scan
-    master_id : int
-        Node id of the hardware interface.
+    `address` is the bus's, `found` a Scan, `master_id` the node id of the hardware interface.
     """
     lines = [f'  {address}: {len(found.nodes)} nodes, {found.sync_rate:.0f} SYNC a second']
     if found.master:
@@ -190,11 +180,8 @@ def _zero(arguments: argparse.Namespace) -> int:
     file = arguments.write
     text = file.read_text(encoding='utf-8') if file is not None and file.exists() else ''
     merged(text, {'encoders.zeros': []})
-    bus = open_bus(address)
-    try:
+    with open_bus(address) as bus:
         zeros = measure_zeros(bus, settings, arguments.samples)
-    finally:
-        bus.shutdown()
     found = parameters(zeros)
     stream = write_json({'zeros': [asdict(z) for z in zeros], **found}, arguments.json)
     for zero in zeros:
@@ -212,12 +199,7 @@ def rate_rows(bus_limit: float, rate: float) -> list[dict[str, Any]]:
     """
     Return the highest SYNC rates, one row for each bit rate and number of casters.
 
-    Parameters
-    ----------
-    bus_limit : float
-        Largest bus load, 0 to 1.
-    rate : float, Hz
-        Rate of the last column.
+    `bus_limit` is the largest bus load, 0 to 1; `rate`, Hz, that of the last column.
     """
     from c3p_hardware.canopen.bus_load import bus_load, fitting_rate
 
@@ -249,8 +231,7 @@ def _rate(arguments: argparse.Namespace) -> int:
     if not arguments.share:
         raise ValueError('--share 0: must be above 0')
     rows = rate_rows(arguments.share, arguments.rate)
-    print(rate_table(rows, arguments.share, arguments.rate),
-          file=write_json({'rates': rows}, arguments.json))
+    show({'rates': rows}, arguments.json, rate_table(rows, arguments.share, arguments.rate))
     return 0
 
 

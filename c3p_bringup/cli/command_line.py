@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
@@ -17,7 +16,10 @@ from c3p_bringup.cli.common import (
     FAILED,
     INTERRUPTED,
     Parser,
+    add_params_file,
+    add_plant,
     add_results,
+    add_robot,
     finite,
     make_places,
     not_negative,
@@ -37,29 +39,17 @@ from c3p_bringup.cli.sim import add_sim
 from c3p_bringup.cli.teleop import add_teleop
 from c3p_bringup.cli.tune import add_tune
 from c3p_bringup.cli.view import add_view
-from c3p_bringup.options import CONTROLLERS, HARDWARE, PLANTS, REALTIME
+from c3p_bringup.options import CONTROLLERS, HARDWARE, REALTIME
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     top = Parser(prog='c3p', description='Caster robots on ROS 2.')
     commands = top.add_subparsers(dest='command', required=True, metavar='COMMAND')
-    _add_drive(commands)
-    add_report(commands)
-    add_sim(commands)
-    add_teleop(commands)
-    add_experiment(commands)
-    add_film(commands)
-    add_view(commands)
-    add_campaign(commands)
-    add_tune(commands)
-    add_identify(commands)
-    add_can(commands)
-    add_record(commands)
-    add_play(commands)
-    add_recompute(commands)
-    add_repair(commands)
-    add_doctor(commands)
+    for add in (_add_drive, add_report, add_sim, add_teleop, add_experiment, add_film, add_view,
+                add_campaign, add_tune, add_identify, add_can, add_record, add_play,
+                add_recompute, add_repair, add_doctor):
+        add(commands)
     return top
 
 
@@ -71,13 +61,11 @@ def _add_drive(commands: Any) -> None:
     drive.add_argument('x', type=finite, metavar='X', help='m')
     drive.add_argument('y', type=finite, metavar='Y', help='m')
     drive.add_argument('yaw', type=finite, metavar='YAW', help='rad')
-    drive.add_argument('--robot', default='c3p',
-                       help='name, or path of a YAML, URDF or xacro file (default: %(default)s)')
+    add_robot(drive)
     drive.add_argument('--start-steering', type=finite, nargs='+', default=[0.0], metavar='DEG',
                        help='steering angles at the start, one for all or one per caster '
                             '(default: 0, where the X direction is not actuated)')
-    drive.add_argument('--plant', choices=PLANTS, default='analytic',
-                       help='simulated plant (default: %(default)s)')
+    add_plant(drive)
     drive.add_argument('--hardware', choices=HARDWARE, default='none',
                        help='emulated: through the hardware interface, CANopen frames and '
                             'emulated motor cards in a process of their own (default: '
@@ -98,8 +86,7 @@ def _add_drive(commands: Any) -> None:
                        help='control cycles per second of robot time (default: %(default)s)')
     drive.add_argument('--timeout', type=positive, default=60.0, metavar='S',
                        help='robot time after which the goal is missed (default: %(default)s)')
-    drive.add_argument('--params-file', type=Path, action='append', default=[], metavar='FILE',
-                       help='ROS 2 parameter file for the nodes; may be repeated')
+    add_params_file(drive, 'for the nodes; may be repeated')
     drive.add_argument('--bag', action='store_true', help='keep the recorded bag in DIR/bag')
     add_results(drive, 'out/drive', 'pictures and the bag')
     drive.set_defaults(run=_drive)
@@ -130,20 +117,19 @@ def _drive(arguments: argparse.Namespace) -> int:
     from c3p_bringup.options import DriveOptions
 
     make_places(arguments.out, arguments.json)
+    same = {name: getattr(arguments, name) for name in (
+        'out', 'robot', 'plant', 'hardware', 'controller', 'nodes', 'realtime_factor', 'realtime',
+        'rate', 'timeout')}
     bar = _Bar()
     try:
-        figures = drive(DriveOptions(
-            goal=(arguments.x, arguments.y, arguments.yaw), out=arguments.out,
-            robot=arguments.robot, plant=arguments.plant, hardware=arguments.hardware,
-            controller=arguments.controller, nodes=arguments.nodes,
+        metrics = drive(DriveOptions(
+            goal=(arguments.x, arguments.y, arguments.yaw), keep_bag=arguments.bag,
             start_steering=[math.radians(a) for a in arguments.start_steering],
-            realtime_factor=arguments.realtime_factor, realtime=arguments.realtime,
-            rate=arguments.rate,
-            keep_bag=arguments.bag, timeout=arguments.timeout, parameters=arguments.params_file),
+            parameters=arguments.params_file, **same),
             announce=lambda line: print(line, file=sys.stderr), progress=bar)
     finally:
         bar.close()
-    return finish(figures, arguments)
+    return finish(metrics, arguments)
 
 
 def run(arguments: argparse.Namespace) -> int:

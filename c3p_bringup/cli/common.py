@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exit codes, argument types, result places and JSON output of the commands of ``c3p``."""
+"""Exit codes, arguments, result places and output of the commands of ``c3p``."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+
+from tqdm import tqdm
+
+from c3p_bringup.options import PLANTS
 
 if TYPE_CHECKING:
     from c3p_bags.storage.bag import Bag
@@ -39,64 +43,47 @@ class Parser(argparse.ArgumentParser):
         self.exit(FAILED, f'{self.prog}: {message}; see {self.prog} --help\n')
 
 
-def finite(text: str) -> float:
-    """Return the number that was typed."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f'{text}: must be a finite number')
-    return value
+def typed(convert: Callable[[str], Any], fits: Callable[[Any], bool], must: str
+          ) -> Callable[[str], Any]:
+    """Return an argument type: `convert`, and the error text `must` unless the value `fits`."""
+    def read(text: str) -> Any:
+        try:
+            value = convert(text)
+        except ValueError:
+            value = math.nan
+        if not fits(value):
+            raise argparse.ArgumentTypeError(f'{text}: must {must}')
+        return value
+    return read
 
 
-def not_negative(text: str) -> float:
-    """Return the number of 0 or more that was typed."""
-    value = finite(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f'{text}: must not be negative')
-    return value
+finite = typed(float, math.isfinite, 'be a finite number')
+not_negative = typed(finite, lambda value: value >= 0, 'not be negative')
+positive = typed(finite, lambda value: value > 0, 'be a number greater than zero')
+fraction = typed(finite, lambda value: 0 <= value <= 1, 'be a fraction from 0 to 1, such as 0.95')
+count = typed(int, lambda value: value >= 1, 'be a whole number, 1 or more')
 
 
-def positive(text: str) -> float:
-    """Return the number above zero that was typed."""
-    value = finite(text)
-    if not value > 0:
-        raise argparse.ArgumentTypeError(f'{text}: must be a number greater than zero')
-    return value
+def add_robot(command: argparse.ArgumentParser) -> None:
+    """Add ``--robot`` with the default c3p."""
+    command.add_argument('--robot', default='c3p',
+                         help='name, or path of a YAML, URDF or xacro file (default: %(default)s)')
 
 
-def fraction(text: str) -> float:
-    """Return the fraction that was typed, 0 to 1."""
-    value = finite(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f'{text}: must be a fraction from 0 to 1, such as 0.95')
-    return value
+def add_plant(command: Any) -> None:
+    """Add ``--plant`` with the default analytic, to a parser or a group."""
+    command.add_argument('--plant', choices=PLANTS, default='analytic',
+                         help='simulated plant (default: %(default)s)')
 
 
-def count(text: str) -> int:
-    """Return the whole number of 1 or more that was typed."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f'{text}: must be a whole number, 1 or more')
-    return value
+def add_params_file(command: argparse.ArgumentParser, purpose: str) -> None:
+    """Add ``--params-file``; `purpose` completes the help."""
+    command.add_argument('--params-file', type=Path, action='append', default=[], metavar='FILE',
+                         help=f'ROS 2 parameter file {purpose}')
 
 
 def add_results(command: argparse.ArgumentParser, out: str, what: str) -> None:
-    """
-    Add ``--out`` and ``--json``.
-
-    Parameters
-    ----------
-    command : ArgumentParser
-    out : str
-        Default directory.
-    what : str
-        Kind of the results, for the help.
-    """
+    """Add ``--out``, the directory `out` by default, for results `what`, and ``--json``."""
     command.add_argument('--out', type=Path, default=Path(out), metavar='DIR',
                          help=f'directory for {what} (default: %(default)s)')
     add_json(command)
@@ -120,16 +107,10 @@ def add_recorded_robot(command: argparse.ArgumentParser) -> None:
 def given_bag(path: Path | None, robot: str, namespace: str | None = None
               ) -> Iterator[tuple[Bag | None, str]]:
     """
-    Yield an open bag, and name or path of the robot.
+    Yield the open bag at `path`, None without one, and name or path of the robot.
 
-    Parameters
-    ----------
-    path : Path or None
-        Of the bag; None without one.
-    robot : str
-        The user's; empty for that of the bag, or ``c3p`` without a bag.
-    namespace : str, optional
-        Of the robot; default the only one in the bag.
+    `robot` is the user's; empty for that of the bag (the only one, or in `namespace`), or ``c3p``
+    without a bag.
     """
     if path is None:
         yield None, robot or 'c3p'
@@ -145,16 +126,7 @@ def make_places(folder: Path, json_file: Path | None = None) -> None:
     """
     Create the directories of the results, so that a long run does not end in an error.
 
-    Parameters
-    ----------
-    folder : Path
-    json_file : Path, optional
-        As ``--json``.
-
-    Raises
-    ------
-    ValueError
-        Nothing can be written there.
+    `json_file` is as ``--json``. ValueError: `folder` or `json_file` is not writable.
     """
     if json_file is not None and json_file.is_dir():
         raise ValueError(f'{json_file}: is a directory; name a file in it')
@@ -181,6 +153,30 @@ def write_json(results: Mapping[str, Any], path: Path | None) -> TextIO:
         return sys.stderr
     path.write_text(text, encoding='utf-8')
     return sys.stdout
+
+
+def show(results: Mapping[str, Any], path: Path | None, text: str) -> None:
+    """Write the `results` as `write_json`, and the `text` to the other stream."""
+    print(text, file=write_json(results, path))
+
+
+def rows(entries: Iterable[tuple[str, Any]], width: int = 30) -> str:
+    """Return (name, value) `entries` as lines of text, the names in a column of `width`."""
+    return '\n'.join(f'  {name:{width}} {value}' for name, value in entries)
+
+
+def bar_of_fraction() -> Any:
+    """Return a progress bar of a fraction, whose ``set_to`` takes the value from 0 to 1."""
+    return Bar(total=1.0, disable=None, file=sys.stderr,
+               bar_format='{percentage:3.0f} %|{bar:40}| {elapsed}<{remaining}')
+
+
+class Bar(tqdm):
+    """A progress bar with an absolute value."""
+
+    def set_to(self, value: float) -> None:
+        """Show `value`."""
+        self.update(min(value, self.total) - self.n)
 
 
 @contextmanager

@@ -6,10 +6,9 @@ from __future__ import annotations
 import argparse
 import importlib.util
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from c3p_bringup.cli.common import MISSED, add_json, write_json
+from c3p_bringup.cli.common import MISSED, add_json, add_params_file, add_robot, write_json
 
 if TYPE_CHECKING:
     from c3p_bringup.doctor.check import Check
@@ -22,10 +21,8 @@ def add_doctor(commands: Any) -> None:
         description='Look at Python, ROS, packages, the network, the robot, its parameters, the '
                     'computer and the CAN interface; change nothing. Exit code 1 when something '
                     'will not work.')
-    doctor.add_argument('--robot', default='c3p',
-                        help='name, or path of a YAML, URDF or xacro file (default: %(default)s)')
-    doctor.add_argument('--params-file', type=Path, action='append', default=[], metavar='FILE',
-                        help='ROS 2 parameter file of the nodes; may be repeated')
+    add_robot(doctor)
+    add_params_file(doctor, 'of the nodes; may be repeated')
     doctor.add_argument('--interface', help='python-can interface of the motor cards; then they '
                         'must be there')
     doctor.add_argument('--channel', help='such as can0; then it must be there')
@@ -80,9 +77,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
     from c3p_bringup.doctor.check import Level, counted
 
     # one after the other, as they are found; with JSON on standard output after it
-    stream = None
-    to_output = str(arguments.json) == '-'
-    found = []
+    to_output, found = str(arguments.json) == '-', []
     for check in checks(arguments):
         found.append(check)
         if not to_output:

@@ -9,9 +9,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tqdm import tqdm
-
-from c3p_bringup.cli.common import MISSED, add_json, finite, make_places, positive, write_json
+from c3p_bringup.cli.common import (
+    MISSED,
+    Bar,
+    add_json,
+    finite,
+    make_places,
+    positive,
+    write_json,
+)
 from c3p_bringup.options import PLANTS
 
 if TYPE_CHECKING:
@@ -115,8 +121,8 @@ def _carry_out(arguments: argparse.Namespace, drives: Sequence[str], models: Seq
     for name in [*drives, *models]:
         model = name in models
         with _bar(name, MODELS[name].runs if model else runs[name]) as bar:
-            results.append(run_model(name, options, out, bar.set) if model
-                           else run_experiment(name, conditions, out, bar.set))
+            results.append(run_model(name, options, out, bar.set_to) if model
+                           else run_experiment(name, conditions, out, bar.set_to))
         print(_text(results[-1]), file=stream, flush=True)
     figures = results[0] if arguments.name != ALL else _together(results, out)
     write_json(figures, arguments.json)
@@ -125,17 +131,9 @@ def _carry_out(arguments: argparse.Namespace, drives: Sequence[str], models: Seq
     return 0 if figures['reached'] else MISSED
 
 
-class _Bar(tqdm):
-    """A progress bar over runs and their parts."""
-
-    def set(self, value: float) -> None:
-        self.n = round(min(value, self.total), 3)
-        self.refresh()
-
-
-def _bar(name: str, total: int) -> _Bar:
-    return _Bar(total=total, desc=name, file=sys.stderr, disable=None, leave=False,
-                mininterval=0.2, bar_format='{desc:14}|{bar:40}| {n:.1f}/{total} runs, {elapsed}')
+def _bar(name: str, total: int) -> Bar:
+    return Bar(total=total, desc=name, file=sys.stderr, disable=None, leave=False,
+               mininterval=0.2, bar_format='{desc:14}|{bar:40}| {n:.1f}/{total} runs, {elapsed}')
 
 
 def _text(figures: dict[str, Any]) -> str:

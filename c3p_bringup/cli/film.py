@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from c3p_bringup.cli.common import (
     add_recorded_robot,
+    bar_of_fraction,
     count,
     given_bag,
     make_places,
@@ -55,9 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.out.suffix == '.png':
             path = run_picture(log, arguments.out, robot, size=arguments.size)
         else:
-            with tqdm(total=1.0, disable=None, file=sys.stderr,
-                      bar_format='{percentage:3.0f} %|{bar:40}| {elapsed}<{remaining}') as bar:
+            with bar_of_fraction() as bar:
                 path = film(log, arguments.out, robot, speed=arguments.speed,
-                            size=arguments.size, progress=lambda done: bar.update(done - bar.n))
+                            size=arguments.size, progress=bar.set_to)
     print(path)
     return 0

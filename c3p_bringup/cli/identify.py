@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from c3p_bringup.cli.common import (
+    Bar,
+    add_plant,
     add_results,
     fraction,
     given_bag,
     make_places,
     positive,
+    show,
+    typed,
     until_ctrl_c,
-    write_json,
 )
-from c3p_bringup.options import PLANTS
 from c3p_dynamics.identification.parameters import PARAMETERS, USUAL
 
 DESCRIPTION = """\
@@ -27,12 +29,8 @@ in a bag, with intervals. With --excite a drive that shows them is simulated and
 with --live, too, it is commanded to the robot on the topics of this network."""
 
 
-def _confidence(text: str) -> float:
-    value = fraction(text)
-    # 0 and 1 give an empty and an infinite interval
-    if value in (0.0, 1.0):
-        raise argparse.ArgumentTypeError(f'{text}: must be between 0 and 1, such as 0.95')
-    return value
+# 0 and 1 give an empty and an infinite interval
+_confidence = typed(fraction, lambda value: 0 < value < 1, 'be between 0 and 1, such as 0.95')
 
 
 def add_identify(commands: Any) -> None:
@@ -75,8 +73,7 @@ def _add_excitation(command: argparse.ArgumentParser) -> None:
                        help='largest speed in x and in y (default: %(default)s)')
     group.add_argument('--yaw-rate', type=positive, default=1.0, metavar='RAD/S',
                        help='largest yaw rate (default: %(default)s)')
-    group.add_argument('--plant', choices=PLANTS, default='analytic',
-                       help='simulated plant (default: %(default)s)')
+    add_plant(group)
     group.add_argument('--simulated', metavar='ROBOT',
                        help='robot that is simulated, if not the one described')
     group.add_argument('--seed', type=int, default=0, help='of sensors and start '
@@ -101,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
             segment=arguments.segment, confidence=arguments.confidence)
     if arguments.excite:
         figures['files']['bag'] = str(bag)
-    print(table(figures), file=write_json(figures, arguments.json))
+    show(figures, arguments.json, table(figures))
     return 0
 
 
@@ -114,20 +111,13 @@ def _excite(arguments: argparse.Namespace, bag: Path) -> None:
         excite_live(bag, excitation, arguments.robot,
                     announce=lambda line: print(line, file=sys.stderr))
         return
-    from tqdm import tqdm
-
     from c3p_experiments.identification.excite import simulate_excitation
-    with tqdm(total=excitation.duration, unit='s', desc='drive', disable=None, file=sys.stderr,
-              bar_format='{desc} |{bar:40}| {n:.0f}/{total:.0f} s') as bar:
-
-        def progress(time: float) -> None:
-            bar.update(time - bar.n)
-
-        with until_ctrl_c() as stop:
-            simulate_excitation(bag, arguments.robot, arguments.simulated, arguments.plant,
-                                excitation=excitation, seed=arguments.seed, progress=progress,
-                                stop=stop)
-            interrupted = stop()
+    with Bar(total=excitation.duration, unit='s', desc='drive', disable=None, file=sys.stderr,
+             bar_format='{desc} |{bar:40}| {n:.0f}/{total:.0f} s') as bar, until_ctrl_c() as stop:
+        simulate_excitation(bag, arguments.robot, arguments.simulated, arguments.plant,
+                            excitation=excitation, seed=arguments.seed, progress=bar.set_to,
+                            stop=stop)
+        interrupted = stop()
     if interrupted:
         print(f'what was driven is in {bag}', file=sys.stderr)
         raise KeyboardInterrupt

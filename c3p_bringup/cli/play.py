@@ -17,7 +17,8 @@ from c3p_bringup.cli.common import (
     add_json,
     not_negative,
     positive,
-    write_json,
+    rows,
+    show,
 )
 
 
@@ -85,8 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             player.playback.stop()
         failure, shown = player.playback.failure, metrics(player)
-    stream = write_json(shown, arguments.json)
-    print(_summary(shown), file=stream)
+    show(shown, arguments.json, _summary(shown))
     if failure:
         print(f'c3p play: {failure}', file=sys.stderr)
     return FAILED if failure else 0
@@ -107,4 +107,4 @@ def _summary(shown: dict[str, Any]) -> str:
              ('late, p50 / p99 / max', ' / '.join(
                  f'{1e3 * late[k]:.2f}' for k in ('p50', 'p99', 'max')) + ' ms'
               if late else '-'), *shown['topics'].items()]
-    return '\n'.join(f'  {name:30} {value}' for name, value in lines)
+    return rows(lines)

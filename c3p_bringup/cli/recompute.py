@@ -5,11 +5,8 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from pathlib import Path
 from typing import Any
-
-from tqdm import tqdm
 
 from c3p_bags.runs.recompute_bag import BagOdometry, recompute_bag, write_recomputed
 from c3p_bags.storage.bag import Bag
@@ -17,8 +14,10 @@ from c3p_bringup.cli.common import (
     MISSED,
     add_json,
     add_recorded_robot,
+    bar_of_fraction,
     make_places,
-    write_json,
+    rows,
+    show,
 )
 from c3p_description.reading.yaml_files import YamlFileError, parse_yaml
 from c3p_description.texts import brief
@@ -70,16 +69,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise ValueError(f'{arguments.out}: exists already; name another place')
     make_places(Path() if arguments.out is None else arguments.out.parent, arguments.json)
     with Bag(arguments.bag) as bag:
-        with tqdm(total=1.0, disable=None, file=sys.stderr,
-                  bar_format='{percentage:3.0f} %|{bar:40}| {elapsed}<{remaining}') as meter:
-            found = recompute_bag(
-                bag, arguments.robot, arguments.namespace, dict(arguments.set),
-                arguments.everything, lambda done: meter.update(done - meter.n))
+        with bar_of_fraction() as bar:
+            found = recompute_bag(bag, arguments.robot, arguments.namespace, dict(arguments.set),
+                                  arguments.everything, bar.set_to)
         if arguments.out is not None:
             write_recomputed(bag, arguments.out, found)
     shown = metrics(found, arguments.out)
-    stream = write_json(shown, arguments.json)
-    print(_summary(shown), file=stream)
+    show(shown, arguments.json, _summary(shown))
     same = shown.get('largest_difference')
     return MISSED if same is not None and not found.changed and not same <= SAME else 0
 
@@ -128,4 +124,4 @@ def _summary(shown: dict[str, Any]) -> str:
         lines.append(('end of the recomputed path', f'({x:.4f}, {y:.4f}) m, {yaw:.4f} rad'))
     if 'bag' in shown:
         lines.append(('bag', shown['bag']))
-    return '\n'.join(f'  {name:30} {value}' for name, value in lines)
+    return rows(lines)

@@ -19,7 +19,8 @@ from c3p_bringup.cli.common import (
     make_places,
     not_negative,
     positive,
-    write_json,
+    rows,
+    show,
 )
 
 
@@ -85,8 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         failed = node.writer is None
     # the node has closed the bag
     shown = metrics(writer)
-    stream = write_json(shown, arguments.json)
-    print(_summary(shown), file=stream)
+    show(shown, arguments.json, _summary(shown))
     if failed:
         print('c3p record: ended early; the reason is in the log above', file=sys.stderr)
     elif not any(topic.endswith('/joint_states') for topic in writer.counts):
@@ -107,4 +107,4 @@ def _summary(shown: dict[str, Any]) -> str:
     lines = [('bag', shown['bag']), ('messages', shown['messages'])]
     if 'snapshots' in shown:
         lines.append(('snapshots', ', '.join(Path(s).name for s in shown['snapshots']) or 'none'))
-    return '\n'.join(f'  {name:40} {value}' for name, value in [*lines, *shown['topics'].items()])
+    return rows([*lines, *shown['topics'].items()], 40)

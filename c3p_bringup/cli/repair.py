@@ -4,14 +4,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from c3p_bags.storage.repair import Repaired, repair
-from c3p_bringup.cli.common import add_json, make_places, write_json
+from c3p_bringup.cli.common import add_json, bar_of_fraction, make_places, rows, show
 
 
 def add_repair(commands: Any) -> None:
@@ -34,11 +31,9 @@ def run(arguments: argparse.Namespace) -> int:
     bag = arguments.bag.resolve()
     out = arguments.out or bag.with_name(f'{bag.stem}_repaired')
     make_places(out.parent, arguments.json)
-    with tqdm(total=1.0, disable=None, file=sys.stderr,
-              bar_format='{percentage:3.0f} %|{bar:40}| {elapsed}<{remaining}') as bar:
-        shown = metrics(repair(arguments.bag, out, lambda done: bar.update(done - bar.n)))
-    stream = write_json(shown, arguments.json)
-    print(_summary(shown), file=stream)
+    with bar_of_fraction() as bar:
+        shown = metrics(repair(arguments.bag, out, bar.set_to))
+    show(shown, arguments.json, _summary(shown))
     return 0
 
 
@@ -50,7 +45,7 @@ def metrics(done: Repaired) -> dict[str, Any]:
 
 
 def _summary(shown: dict[str, Any]) -> str:
-    lines = [('bag', shown['bag']), ('messages', shown['messages']),
-             ('duration', f'{shown["duration_s"]:.2f} s'),
-             ('could not be read', f'{shown["lost_bytes"]} bytes'), *shown['topics'].items()]
-    return '\n'.join(f'  {name:40} {value}' for name, value in lines)
+    return rows([('bag', shown['bag']), ('messages', shown['messages']),
+                 ('duration', f'{shown["duration_s"]:.2f} s'),
+                 ('could not be read', f'{shown["lost_bytes"]} bytes'),
+                 *shown['topics'].items()], 40)

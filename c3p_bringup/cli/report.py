@@ -17,6 +17,8 @@ from c3p_bringup.cli.common import (
     add_results,
     make_places,
     positive,
+    rows,
+    show,
     write_json,
 )
 
@@ -74,14 +76,10 @@ def _report(arguments: argparse.Namespace) -> int:
 
 def finish(metrics: dict[str, Any], arguments: argparse.Namespace) -> int:
     """Print and write the metrics of a drive; return the exit code."""
-    stream = write_json(metrics, arguments.json)
-    print(drive_summary(metrics), file=stream)
-    if 'missed' in metrics:
-        print(f'  {"missed because":30} {metrics["missed"]}', file=stream)
-    for failure in metrics.get('failures', []):
-        print(f'  failure: {failure}', file=stream)
-    for kind, path in metrics['files'].items():
-        print(f'  {kind:30} {path}', file=stream)
+    why = [('missed because', metrics['missed'])] if 'missed' in metrics else []
+    failures = [f'  failure: {failure}' for failure in metrics.get('failures', [])]
+    show(metrics, arguments.json, '\n'.join(filter(None, [
+        drive_summary(metrics), rows(why), *failures, rows(metrics['files'].items())])))
     return 0 if metrics['reached'] else MISSED
 
 
@@ -109,7 +107,7 @@ def drive_summary(metrics: Mapping[str, Any]) -> str:
         ('cycles / overruns', f'{metrics.get("cycles")} / {metrics.get("overruns")}'),
         *_pace_summary(metrics.get('realtime_factor_achieved')),
     ]
-    return '\n'.join(f'  {name:30} {value}' for name, value in shown)
+    return rows(shown)
 
 
 def _pace_summary(factor: float | None) -> list[tuple[str, str]]:

@@ -11,11 +11,14 @@ from typing import Any
 from c3p_bringup.cli.common import (
     MISSED,
     add_json,
+    add_params_file,
+    add_robot,
     finite,
     make_places,
     not_negative,
     positive,
-    write_json,
+    rows,
+    show,
 )
 from c3p_simulation.pacing import STRICT, WAIT
 
@@ -30,8 +33,7 @@ def add_sim(commands: Any) -> None:
         description='Run a simulated robot on real topics until Ctrl-C: the caster robot with its '
                     'control chain, or (--robot pvc_tricycle) the tricycle that climbs rough '
                     'ground. cmd_vel drives it; docs/rough_ground.md shows it in RViz.')
-    command.add_argument('--robot', default='c3p',
-                         help='name, or path of a YAML, URDF or xacro file (default: %(default)s)')
+    add_robot(command)
     command.add_argument('--terrain', metavar='NAME',
                          help='ground of the tricycle: a name, or the path of a height map '
                               f'(default: {OF_TRICYCLE["terrain"]})')
@@ -53,9 +55,7 @@ def add_sim(commands: Any) -> None:
                          help='wait: while the computer is busy, a caster robot waits for its '
                               'controllers, and publishes /clock; strict: it does not wait, and '
                               'the watchdogs stop it (default: %(default)s)')
-    command.add_argument('--params-file', type=Path, action='append', default=[], metavar='FILE',
-                         help='ROS 2 parameter file for the nodes; may be repeated; the options '
-                              'take precedence')
+    add_params_file(command, 'for the nodes; may be repeated; the options take precedence')
     add_json(command)
     command.set_defaults(run=run)
 
@@ -80,8 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
                          parameters=arguments.params_file, chosen=chosen)
     metrics = (simulate_tricycle if tricycle else simulate_casters)(
         options, announce=lambda line: print(line, file=sys.stderr))
-    stream = write_json(metrics, arguments.json)
-    for name, value in metrics.items():
-        shown = f'{value:.6g}' if isinstance(value, float) else value
-        print(f'  {name:24} {shown}', file=stream)
+    shown = [(name, f'{value:.6g}' if isinstance(value, float) else value)
+             for name, value in metrics.items()]
+    show(metrics, arguments.json, rows(shown, 24))
     return MISSED if metrics.get('ended') else 0

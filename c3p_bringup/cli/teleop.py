@@ -7,8 +7,8 @@ import argparse
 import sys
 from typing import Any
 
-from c3p_bringup.cli.common import add_json, make_places, positive, write_json
-from c3p_bringup.teleop.key_drive import TAP, KeyDrive
+from c3p_bringup.cli.common import add_json, add_robot, make_places, positive, show
+from c3p_bringup.teleop.keys import TAP, KeyDrive
 from c3p_description.reading.files import share_file
 from c3p_ros.schema import read_schema
 
@@ -23,8 +23,7 @@ def add_teleop(commands: Any) -> None:
         description='Drive the robot with the keyboard of this terminal. The robot stops when a '
                     'key is released. Commands go to cmd_vel_keyboard where a twist_mux '
                     'listens, else to cmd_vel.')
-    teleop.add_argument('--robot', default='c3p',
-                        help='name, or path of a YAML, URDF or xacro file (default: %(default)s)')
+    add_robot(teleop)
     teleop.add_argument('--namespace', default='', metavar='NS',
                         help='namespace of the robot, such as robot1 (default: none)')
     teleop.add_argument('--topic', default='',
@@ -51,34 +50,25 @@ def default_limits() -> tuple[float, float]:
 
 
 def _teleop(arguments: argparse.Namespace) -> int:
-    from c3p_bringup.teleop.terminal import Terminal
+    from c3p_bringup.teleop.screen import Terminal
 
     terminal = Terminal(sys.stdin, sys.stdout)
-    import rclpy
-    from rclpy.parameter import Parameter
-    from rclpy.signals import SignalHandlerOptions
-
     from c3p_bringup.teleop.robot_link import RobotLink
     from c3p_bringup.teleop.teleop import Teleop, signals_end, spinning
     from c3p_description.reading.loader import load
+    from c3p_ros.session import Session
 
     if arguments.json is not None:
         make_places(arguments.json.parent, arguments.json)
     robot = load(arguments.robot)
     drive = KeyDrive(arguments.speed, arguments.yaw_rate, *default_limits(), arguments.tap)
-    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    try:
-        link = RobotLink(robot, arguments.topic, not arguments.plain,
-                         namespace=arguments.namespace, parameter_overrides=[
-                             Parameter('use_sim_time', value=arguments.use_sim_time)])
+    with Session(namespace=arguments.namespace, remap_frames=False) as session:
+        link = session.add(RobotLink, {'use_sim_time': arguments.use_sim_time}, robot=robot,
+                           topic=arguments.topic, stamped=not arguments.plain)
         teleop = Teleop(link, drive, terminal)
-        with signals_end(teleop), spinning(link), terminal:
+        with signals_end(teleop), spinning(session.executor), terminal:
             teleop.run()
-        link.destroy_node()
-    finally:
-        rclpy.try_shutdown()
-    stream = write_json(teleop.metrics, arguments.json)
-    print(summary(teleop.metrics), file=stream)
+    show(teleop.metrics, arguments.json, summary(teleop.metrics))
     return 0
 
 

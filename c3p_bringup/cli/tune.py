@@ -10,8 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from c3p_bringup.cli.campaign import add_workers
-from c3p_bringup.cli.common import add_results, count, make_places, write_json
-from c3p_bringup.options import PLANTS
+from c3p_bringup.cli.common import (
+    add_params_file,
+    add_plant,
+    add_results,
+    add_robot,
+    count,
+    make_places,
+    rows,
+    show,
+)
 
 if TYPE_CHECKING:
     from c3p_experiments.tuning.objective import Scenarios
@@ -33,18 +41,15 @@ def add_tune(commands: Any) -> None:
                               '(paper), weights (mpc), gains (closed_form), path; ranges are a '
                               'tenth to ten times the start where none is given (default: lambda '
                               'K mu for paper, weights for mpc, gains for closed_form)')
-    command.add_argument('--plant', default='analytic', choices=PLANTS,
-                         help='simulated plant (default: %(default)s)')
-    command.add_argument('--robot', default='c3p',
-                         help='name, or path of a YAML, URDF or xacro file (default: %(default)s)')
+    add_plant(command)
+    add_robot(command)
     command.add_argument('--evaluations', type=count, default=100, metavar='N',
                          help='candidates, the start among them (default: %(default)s)')
     command.add_argument('--scenarios', type=count, default=6, metavar='N',
                          help='drives that each candidate is judged by (default: %(default)s)')
     command.add_argument('--objective', nargs='+', default=[], metavar='TERM=WEIGHT',
                          help='other weights for align, path, final, yaw, time, torque')
-    command.add_argument('--params-file', type=Path, action='append', default=[], metavar='FILE',
-                         help='ROS 2 parameter file to start from; may be repeated')
+    add_params_file(command, 'to start from; may be repeated')
     command.add_argument('--seed', type=int, default=0,
                          help='seed of drives and search (default: %(default)s)')
     add_workers(command.add_argument_group('workers'))
@@ -91,25 +96,14 @@ def run(arguments: argparse.Namespace) -> int:
     _write(place, arguments, {**given, **tuned.best.values}, _verdict(tuned))
     pictures = tune_page(scenarios, tuned, arguments.out / 'tune')
     files = {'parameters': str(place), 'page': str(pictures[0]), 'page_pdf': str(pictures[1])}
-    stream = write_json({**report(scenarios, tuned), 'files': files}, arguments.json)
-    print(f'  {_verdict(tuned)}', file=stream)
-    for tunable in tunables:
-        found = tuned.best.values[tunable.name]
-        print(f'  {tunable.name:48} {tunable.start:<10.6g} → {found:.6g}', file=stream)
-    for kind, path in files.items():
-        print(f'  {kind:48} {path}', file=stream)
+    found = [(t.name, f'{t.start:<10.6g} → {tuned.best.values[t.name]:.6g}') for t in tunables]
+    show({**report(scenarios, tuned), 'files': files}, arguments.json,
+         f'  {_verdict(tuned)}\n{rows([*found, *files.items()], 48)}')
     return 0
 
 
 def weights_of(words: list[str]) -> dict[str, float]:
-    """
-    Return the weights in ``term=weight`` words.
-
-    Raises
-    ------
-    ValueError
-        An invalid word.
-    """
+    """Return the weights in ``term=weight`` words; ValueError names an invalid word."""
     weights = {}
     for word in words:
         term, _, weight = word.partition('=')

@@ -36,15 +36,8 @@ def interface(address: BusAddress, required: bool, system: Path = Path('/sys'),
     """
     Yield the check that the interface exists, is up, and has the right bit rate.
 
-    Parameters
-    ----------
-    address : BusAddress
-        As the hardware interface would open it.
-    required : bool
-        The motor cards are in use: a missing interface is a failure.
-    system : Path
-    details : callable
-        As `link_details`.
+    `address` is as the hardware interface would open it, below `system`; `details` as
+    `link_details`. `required`: the motor cards are in use, and a missing interface is a failure.
     """
     name, missing = f'CAN {address.channel}', fail if required else warn
     if address.interface != 'socketcan':

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
+from importlib.metadata import PackageNotFoundError, version
 
 
 class Level(Enum):
@@ -18,24 +19,12 @@ class Level(Enum):
 
 @dataclass(frozen=True)
 class Check:
-    """
-    Result of one check.
+    """Result of one check."""
 
-    Attributes
-    ----------
-    name : str
-        Checked item.
-    level : Level
-    text : str
-        Finding.
-    remedy : str
-        Remedy, unless the level is OK.
-    """
-
-    name: str
+    name: str           # checked item
     level: Level
-    text: str
-    remedy: str = ''
+    text: str           # finding
+    remedy: str = ''    # unless the level is OK
 
     def __str__(self) -> str:
         """Return the result as a line."""
@@ -56,6 +45,14 @@ def warn(name: str, text: str, remedy: str) -> Check:
 def fail(name: str, text: str, remedy: str) -> Check:
     """Return a failure with its remedy."""
     return Check(name, Level.FAIL, text, remedy)
+
+
+def version_of(distribution: str) -> str:
+    """Return the version of an installed distribution; empty without its metadata."""
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return ''
 
 
 def counted(checks: Iterable[Check]) -> dict[str, int]:

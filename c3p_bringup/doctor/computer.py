@@ -10,10 +10,9 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from c3p_bringup.doctor.check import Check, fail, ok, warn
+from c3p_bringup.doctor.check import Check, fail, ok, version_of, warn
 
 OLDEST, NEWEST = (3, 10), (3, 13)
 
@@ -71,11 +70,8 @@ def packages(needed: tuple[Package, ...] = PACKAGES) -> Iterator[Check]:
     """Yield the check of each package, with the feature that needs it."""
     for package in needed:
         if importlib.util.find_spec(package.module) is not None:
-            try:
-                found = version(package.name)
-            except PackageNotFoundError:  # of an installation without metadata
-                found = 'installed'
-            yield ok(package.name, found)
+            # an installation may have no metadata
+            yield ok(package.name, version_of(package.name) or 'installed')
         else:
             answer = fail if package.required else warn
             yield answer(package.name, f'missing; needed by {package.needed_by}',
@@ -141,11 +137,7 @@ def shared_memory(place: Path = Path('/dev/shm'), processes: Path = Path('/proc'
     """
     Return the check of the shared memory of Fast DDS: free space, and files left over.
 
-    Parameters
-    ----------
-    place : Path
-    processes : Path
-        Directory with the memory maps of the processes.
+    `place` holds the files, `processes` the memory maps of the processes.
     """
     name = 'shared memory'
     if not place.is_dir():

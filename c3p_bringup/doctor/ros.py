@@ -7,9 +7,8 @@ import importlib.util
 import os
 import time
 from collections.abc import Iterator, Mapping
-from importlib.metadata import PackageNotFoundError, version
 
-from c3p_bringup.doctor.check import Check, fail, ok, warn
+from c3p_bringup.doctor.check import Check, fail, ok, version_of, warn
 
 # first part of rclpy's version
 DISTRIBUTIONS = {'3': 'humble', '7': 'jazzy', '9': 'kilted'}
@@ -30,10 +29,7 @@ def client_library(environment: Mapping[str, str] = os.environ) -> Iterator[Chec
     if importlib.util.find_spec('rclpy') is None:
         yield fail('rclpy', 'missing; needed by all nodes and by c3p drive', INSTALL)
         return
-    try:
-        found = version('ros-rclpy')
-    except PackageNotFoundError:
-        found = _version_of('rclpy')
+    found = version_of('ros-rclpy') or version_of('rclpy') or 'unknown version'
     # by its version: a sourced setup file may be of another distribution than a wheel
     sourced = environment.get('ROS_DISTRO', '')
     known = DISTRIBUTIONS.get(found.split('.')[0], sourced or 'unknown')
@@ -47,13 +43,6 @@ def client_library(environment: Mapping[str, str] = os.environ) -> Iterator[Chec
     except (ImportError, RuntimeError) as error:
         yield fail('middleware', ' '.join(f'{error}'.split()), 'unset RMW_IMPLEMENTATION, or '
                    'install that implementation')
-
-
-def _version_of(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return 'unknown version'
 
 
 def network(environment: Mapping[str, str] = os.environ) -> Iterator[Check]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Parts of every launch file: common arguments, required and optional processes, RViz.
+Parts of every launch file: arguments, required and optional processes, RViz, markers.
 
 Only the modules of this folder import ``launch`` and ``launch_ros``, which come with a ROS 2
 installation and not from the package registries.
@@ -21,17 +21,18 @@ from launch.events.process import ProcessExited
 from launch.logging import get_logger
 from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
+from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
 from c3p_description.agv_model import Agv
 from c3p_description.model import ModelError
 from c3p_description.pvc_model import PvcTricycle
 from c3p_description.reading.files import share_file
-from c3p_description.reading.loader import load, robot_description
+from c3p_description.reading.loader import load, load_casters, robot_description
 from launch import LaunchContext, LaunchDescriptionEntity
 
 BOOLEAN = ('true', 'false')
+SEVERITIES = ('debug', 'info', 'warn', 'error', 'fatal')
 
 # every robot has its own frame tree: /tf moves into its namespace
 FRAME_TOPICS = [('/tf', 'tf'), ('/tf_static', 'tf_static')]
@@ -42,52 +43,45 @@ def share(*path: str) -> PathJoinSubstitution:
     return PathJoinSubstitution([FindPackageShare('c3p'), *path])
 
 
+def argument(name: str, default: Any, description: str, choices: Sequence[str] = ()
+             ) -> DeclareLaunchArgument:
+    """Return the argument `name` with `default` and `description`; `choices`: the only values."""
+    return DeclareLaunchArgument(name, default_value=default, description=description,
+                                 **({'choices': choices} if choices else {}))
+
+
 def common_arguments(robot: str = 'c3p') -> list[DeclareLaunchArgument]:
     """Return the arguments that every launch file of the suite has; `robot` is a default."""
     return [
-        DeclareLaunchArgument(
-            'robot', default_value=robot,
-            description='Robot: a name from c3p_description/robots, or the path of a YAML, URDF '
-                        'or xacro file.'),
-        DeclareLaunchArgument(
-            'namespace', default_value='',
-            description='Namespace of all nodes and topics, including /tf and /tf_static, for '
-                        'several robots in one network. Empty: none.'),
-        DeclareLaunchArgument(
-            'use_sim_time', default_value='false', choices=BOOLEAN,
-            description='Use /clock instead of the system clock.'),
-        DeclareLaunchArgument(
-            'log_level', default_value='info',
-            choices=('debug', 'info', 'warn', 'error', 'fatal'),
-            description='Minimum severity of log messages.'),
-    ]
+        argument('robot', robot, 'Robot: a name from c3p_description/robots, or the path of a '
+                 'YAML, URDF or xacro file.'),
+        argument('namespace', '', 'Namespace of all nodes and topics, including /tf and '
+                 '/tf_static, for several robots in one network. Empty: none.'),
+        argument('use_sim_time', 'false', 'Use /clock instead of the system clock.', BOOLEAN),
+        argument('log_level', 'info', 'Minimum severity of log messages.', SEVERITIES)]
 
 
 def rviz_arguments(default: str, layout: str = 'c3p.rviz') -> list[DeclareLaunchArgument]:
-    """
-    Return the arguments of `rviz`.
-
-    Parameters
-    ----------
-    default : str
-        Default of the argument ``rviz``.
-    layout : str
-        Default layout; empty: that of the robot.
-    """
+    """Return the arguments of `rviz` with their `default` and `layout` (empty: the robot's)."""
     return [
-        DeclareLaunchArgument('rviz', default_value=default, choices=BOOLEAN,
-                              description='Start RViz; needs the package rviz2.'),
-        DeclareLaunchArgument(
-            'rviz_config',
-            default_value=share('c3p_description', 'rviz', layout) if layout else '',
-            description='Layout of RViz.' if layout else
-                        'Layout of RViz. Empty: that of the robot.'),
-    ]
+        argument('rviz', default, 'Start RViz; needs the package rviz2.', BOOLEAN),
+        argument('rviz_config', share('c3p_description', 'rviz', layout), 'Layout of RViz.')
+        if layout else argument('rviz_config', '', 'Layout of RViz. Empty: that of the robot.')]
 
 
-def chosen(context: LaunchContext, argument: str) -> bool:
+def value(context: LaunchContext, name: str) -> str:
+    """Return the text of an argument."""
+    return LaunchConfiguration(name).perform(context)
+
+
+def chosen(context: LaunchContext, name: str) -> bool:
     """Return whether a true/false argument is true."""
-    return LaunchConfiguration(argument).perform(context) == 'true'
+    return value(context, name) == 'true'
+
+
+def text_of(name: str) -> ParameterValue:
+    """Return the value of an argument as a parameter of type string."""
+    return ParameterValue(LaunchConfiguration(name), value_type=str)
 
 
 def suite_node(executable: str, *parameters: Any, package: str = 'c3p', **options: Any) -> Node:
@@ -145,10 +139,7 @@ def state_publisher(needed: bool) -> OpaqueFunction:
     """
     Return the action that starts robot_state_publisher with the description of ``robot``.
 
-    Parameters
-    ----------
-    needed : bool
-        The launch fails without it; otherwise it logs once that it is missing.
+    If it is `needed` the launch fails without it; otherwise it logs once that it is missing.
     """
     def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         problem = missing('robot_state_publisher')
@@ -158,7 +149,7 @@ def state_publisher(needed: bool) -> OpaqueFunction:
             get_logger('c3p').info(f'robot_description and the frames of the casters are not '
                                    f'published: {problem}')
             return []
-        text = robot_description(LaunchConfiguration('robot').perform(context))
+        text = robot_description(value(context, 'robot'))
         return [suite_node('robot_state_publisher',
                            {'robot_description': ParameterValue(text, value_type=str)},
                            package='robot_state_publisher',
@@ -173,8 +164,7 @@ def rviz(context: LaunchContext, *arguments: str) -> list[LaunchDescriptionEntit
     problem = missing('rviz2')
     if problem:
         raise RuntimeError(f'rviz:=true, but {problem}; or launch with rviz:=false')
-    layout = (LaunchConfiguration('rviz_config').perform(context)
-              or robot_layout(LaunchConfiguration('robot').perform(context)))
+    layout = value(context, 'rviz_config') or robot_layout(value(context, 'robot'))
     return [suite_node('rviz2', package='rviz2', on_exit=optional('RViz'),
                        arguments=['-d', layout, *arguments])]
 
@@ -189,22 +179,39 @@ def robot_layout(robot: str) -> str:
     return str(share_file(f'c3p_description/rviz/{layout}'))
 
 
-def numbers(context: LaunchContext, argument: str) -> list[float]:
+def numbers(context: LaunchContext, name: str) -> list[float]:
     """
     Return the numbers of an argument like ``0.5`` or ``[0.1, 0.2, 0.3]``; none when it is empty.
 
-    Raises
-    ------
-    ValueError
-        With name and text.
+    ValueError has name and text.
     """
-    text = LaunchConfiguration(argument).perform(context)
+    text = value(context, name)
     try:
-        value = yaml.safe_load(text) or ([] if text == '' else 0.0)
-        return [float(v) for v in (value if isinstance(value, list) else [value])]
+        found = yaml.safe_load(text) or ([] if text == '' else 0.0)
+        return [float(v) for v in (found if isinstance(found, list) else [found])]
     except (yaml.YAMLError, TypeError, ValueError):
-        raise ValueError(f'{argument}:={text}: must be a number or a list of numbers, such as 0.5 '
+        raise ValueError(f'{name}:={text}: must be a number or a list of numbers, such as 0.5 '
                          'or [0.1, 0.2, 0.3]') from None
+
+
+def not_negative(context: LaunchContext, name: str) -> float:
+    """Return the number, 0 or more, of an argument; ValueError with name and text."""
+    found = numbers(context, name)
+    if len(found) != 1 or not found[0] >= 0.0:
+        raise ValueError(f'{name}:={value(context, name)}: must be a number of 0 or more')
+    return found[0]
+
+
+def written(text: str, suffix: str = '.yaml') -> tuple[str, list[LaunchDescriptionEntity]]:
+    """Return the path of a new file with `text`, and the action that removes it."""
+    with tempfile.NamedTemporaryFile('w', prefix='c3p_launch_', suffix=suffix,
+                                     delete=False) as file:
+        file.write(text)
+
+    def remove(*_: Any) -> None:
+        if os.path.exists(file.name):
+            os.remove(file.name)
+    return file.name, [RegisterEventHandler(OnShutdown(on_shutdown=remove))]
 
 
 def parameter_file(nodes: Mapping[str, Mapping[str, Any]]) -> tuple[
@@ -213,22 +220,43 @@ def parameter_file(nodes: Mapping[str, Mapping[str, Any]]) -> tuple[
     Return a file with parameters of single nodes of a process, and the action that removes it.
 
     ROS 2's ``-p node:name:=value`` misses a node that is in a namespace, and parameters without a
-    node's name would reach every node of the process.
-
-    Parameters
-    ----------
-    nodes : mapping
-        Parameters by the name of the node without namespace; without any there is no file.
+    node's name would reach every node of the process. `nodes` has the parameters by the name of
+    the node without namespace; without any there is no file.
     """
     content = {f'/**/{node}': {'ros__parameters': dict(values)}
                for node, values in nodes.items() if values}
     if not content:
         return [], []
-    with tempfile.NamedTemporaryFile('w', prefix='c3p_launch_', suffix='.yaml',
-                                     delete=False) as file:
-        yaml.safe_dump(content, file)
+    path, tidy = written(yaml.safe_dump(content))
+    return [path], tidy
 
-    def remove(*_: Any) -> None:
-        if os.path.exists(file.name):
-            os.remove(file.name)
-    return [file.name], [RegisterEventHandler(OnShutdown(on_shutdown=remove))]
+
+def marker_argument() -> DeclareLaunchArgument:
+    """Return the argument of `markers`."""
+    return argument(
+        'markers', 'auto',
+        'Start the marker node, which draws rolling lines, instantaneous centre, slip and path of '
+        'a caster robot, and the camber of a tricycle, for RViz and Foxglove; it is idle without '
+        'subscribers. auto: with RViz, for these robots.', ('auto', *BOOLEAN))
+
+
+def markers(context: LaunchContext) -> list[LaunchDescriptionEntity]:
+    """
+    Return the marker node if the argument ``markers`` requests it.
+
+    ModelError: it is ``true``, and the robot is neither a caster robot nor a tricycle.
+    """
+    requested, robot = value(context, 'markers'), value(context, 'robot')
+    if requested == 'false' or (requested == 'auto' and not chosen(context, 'rviz')):
+        return []
+    try:
+        if not isinstance(load(robot), PvcTricycle):
+            load_casters(robot)
+    except ModelError:
+        if requested == 'true':
+            raise
+        return []
+    # some launch files have no parameter file
+    file = context.launch_configurations.get('params_file')
+    return [suite_node('marker_node', *([ParameterFile(file)] if file else []), {
+        'robot': ParameterValue(robot, value_type=str)}, on_exit=optional('marker_node'))]

@@ -3,87 +3,45 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterable
-from typing import Any
 
-from launch.actions import DeclareLaunchArgument, RegisterEventHandler
-from launch.event_handlers import OnShutdown
-from launch.substitutions import LaunchConfiguration
+import yaml
+from launch.actions import DeclareLaunchArgument
 
-from c3p_bags.player.rosbag2 import PACKAGES, overrides, write_overrides
-from c3p_bringup.launch_parts.actions import missing, numbers, share
+from c3p_bags.player.rosbag2 import PACKAGES, overrides
+from c3p_bringup.launch_parts.actions import argument, missing, share, value, written
 from launch import LaunchContext, LaunchDescriptionEntity
 
 
 def qos_argument() -> DeclareLaunchArgument:
     """Return the argument ``qos_overrides``."""
-    return DeclareLaunchArgument(
-        'qos_overrides', default_value=share('config', 'qos_overrides.yaml'),
-        description='Quality of service for rosbag2: avoids lost cycles and latches /tf_static '
-                    'and robot_description. Not used by the nodes of the suite.')
+    return argument(
+        'qos_overrides', share('config', 'qos_overrides.yaml'),
+        'Quality of service for rosbag2: avoids lost cycles and latches /tf_static and '
+        'robot_description. Not used by the nodes of the suite.')
 
 
-def not_negative(context: LaunchContext, argument: str) -> float:
+def program(context: LaunchContext, name: str, prefer: str = 'rosbag2') -> str:
     """
-    Return the number, 0 or more, of an argument.
+    Return ``rosbag2`` or ``c3p`` from the argument `name` that may be ``auto``.
 
-    Raises
-    ------
-    ValueError
-        With name and text.
+    `prefer` is the meaning of auto if rosbag2 is installed. RuntimeError: rosbag2 is requested and
+    not installed.
     """
-    found = numbers(context, argument)
-    if len(found) != 1 or not found[0] >= 0.0:
-        raise ValueError(f'{argument}:={LaunchConfiguration(argument).perform(context)}: must be '
-                         'a number of 0 or more')
-    return found[0]
-
-
-def program(context: LaunchContext, argument: str, prefer: str = 'rosbag2') -> str:
-    """
-    Return ``rosbag2`` or ``c3p`` from an argument that may be ``auto``.
-
-    Parameters
-    ----------
-    context : LaunchContext
-    argument : str
-    prefer : str
-        Meaning of auto if rosbag2 is installed.
-
-    Raises
-    ------
-    RuntimeError
-        rosbag2 is requested and not installed.
-    """
-    value, problem = LaunchConfiguration(argument).perform(context), missing(*PACKAGES)
-    if value == 'auto':
+    requested, problem = value(context, name), missing(*PACKAGES)
+    if requested == 'auto':
         return 'c3p' if problem else prefer
-    if value == 'rosbag2' and problem:
-        raise RuntimeError(f'{argument}:=rosbag2, but {problem}; or launch with {argument}:=c3p')
-    return value
+    if requested == 'rosbag2' and problem:
+        raise RuntimeError(f'{name}:=rosbag2, but {problem}; or launch with {name}:=c3p')
+    return requested
 
 
 def qos_file(context: LaunchContext, topics: Iterable[str]
-             ) -> tuple[str, LaunchDescriptionEntity]:
+             ) -> tuple[str, list[LaunchDescriptionEntity]]:
     """
     Return a file of overrides in the namespace of the launch, and the action that removes it.
 
-    Parameters
-    ----------
-    context : LaunchContext
-    topics : iterable of str
-        As in a topics file: relative ones move into the namespace.
+    `topics` are as in a topics file: relative ones move into the namespace.
     """
-    values = [LaunchConfiguration(name).perform(context) for name in ('qos_overrides',
-                                                                      'namespace')]
-    profiles = overrides(values[0], topics, values[1])
-    handle, path = tempfile.mkstemp(prefix='c3p_launch_qos_', suffix='.yaml')
-    os.close(handle)
-    write_overrides(path, profiles)
-
-    def remove(*_: Any) -> None:
-        if os.path.exists(path):
-            os.remove(path)
-    return path, RegisterEventHandler(OnShutdown(on_shutdown=remove))
+    profiles = overrides(value(context, 'qos_overrides'), topics, value(context, 'namespace'))
+    return written(yaml.safe_dump(dict(profiles)))

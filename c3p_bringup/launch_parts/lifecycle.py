@@ -17,11 +17,11 @@ from launch.action import Action
 from launch.actions import OpaqueFunction, RegisterEventHandler
 from launch.event import Event
 from launch.event_handler import EventHandler
-from launch.substitutions import LaunchConfiguration
 from launch_ros.ros_adapters import get_ros_node
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 
+from c3p_bringup.launch_parts.actions import value
 from launch import LaunchContext, LaunchDescriptionEntity
 
 # period at which a waiting thread checks for the end of the launch, s
@@ -32,60 +32,36 @@ CONFIGURE, ACTIVATE = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACT
 REACHES = {CONFIGURE: 'inactive', ACTIVATE: 'active'}
 
 
-class StateEntered(Event):
-    """A managed node has changed its state; attributes `node` (a ManagedNode) and `state`."""
+class Happened(Event):
+    """
+    Something that later actions wait for; attribute `what`, a tuple.
 
-    name = 'c3p.StateEntered'
+    ``(node, 'active')``: a ManagedNode has entered a state. ``(node, CONFIGURE)``: it has rejected
+    a transition. ``(topic,)``: the first message of a topic was received.
+    """
 
-    def __init__(self, node: ManagedNode, state: str) -> None:
-        """Store the attributes."""
+    name = 'c3p.Happened'
+
+    def __init__(self, *what: Any) -> None:
+        """Store the attribute."""
         super().__init__()
-        self.node, self.state = node, state
-
-
-class TransitionRefused(Event):
-    """A managed node could not make a transition; attributes `node` and `transition`, its id."""
-
-    name = 'c3p.TransitionRefused'
-
-    def __init__(self, node: ManagedNode, transition: int) -> None:
-        """Store the attributes."""
-        super().__init__()
-        self.node, self.transition = node, transition
-
-
-class FirstMessageReceived(Event):
-    """The first message of a topic was received; attribute `topic`, as given."""
-
-    name = 'c3p.FirstMessageReceived'
-
-    def __init__(self, topic: str) -> None:
-        """Store the attributes."""
-        super().__init__()
-        self.topic = topic
+        self.what = what
 
 
 def in_namespace(context: LaunchContext, name: str) -> str:
     """Return `name` in the namespace of the launch file."""
-    namespace = LaunchConfiguration('namespace').perform(context).strip('/')
+    namespace = value(context, 'namespace').strip('/')
     return f'/{namespace}/{name}' if namespace else f'/{name}'
 
 
-def _emit(context: LaunchContext, event: Event) -> None:
+def _emit(context: LaunchContext, *what: Any) -> None:
     """Emit an event from a thread, unless the launch has ended."""
     if not context.is_shutdown:
-        context.asyncio_loop.call_soon_threadsafe(context.emit_event_sync, event)
+        context.asyncio_loop.call_soon_threadsafe(context.emit_event_sync, Happened(*what))
 
 
 class ManagedNode:
-    """
-    A managed node in one of the processes of the launch.
-
-    Parameters
-    ----------
-    name : str
-        Of the node, without namespace.
-    """
+    """A managed node in one of the processes of the launch; `name` is without namespace."""
 
     def __init__(self, name: str) -> None:
         """Store the name."""
@@ -97,26 +73,23 @@ class ManagedNode:
 
     def when(self, state: str, actions: Callable[[LaunchContext], Any]) -> RegisterEventHandler:
         """Return the action that calls `actions` when the node enters `state`."""
-        return _when(lambda event: isinstance(event, StateEntered) and event.node is self
-                     and event.state == state, actions)
+        return _when((self, state), actions)
 
     def when_refused(self, transition: int, actions: Callable[[LaunchContext], Any]
                      ) -> RegisterEventHandler:
         """Return the action that calls `actions` when the node rejects `transition`."""
-        return _when(lambda event: isinstance(event, TransitionRefused) and event.node is self
-                     and event.transition == transition, actions)
+        return _when((self, transition), actions)
 
 
 def when_received(topic: str, actions: Callable[[LaunchContext], Any]) -> RegisterEventHandler:
     """Return the action that calls `actions` after the first message of `topic`."""
-    return _when(lambda event: isinstance(event, FirstMessageReceived)
-                 and event.topic == topic, actions)
+    return _when((topic,), actions)
 
 
-def _when(matcher: Callable[[Event], bool], actions: Callable[[LaunchContext], Any]
-          ) -> RegisterEventHandler:
+def _when(what: tuple[Any, ...], actions: Callable[[LaunchContext], Any]) -> RegisterEventHandler:
     return RegisterEventHandler(EventHandler(
-        matcher=matcher, entities=[OpaqueFunction(function=actions)]))
+        matcher=lambda event: isinstance(event, Happened) and event.what == what,
+        entities=[OpaqueFunction(function=actions)]))
 
 
 class _Change(Action):
@@ -139,8 +112,8 @@ class _Change(Action):
             answer.success = (state is not None
                               and state.current_state.label == REACHES[self._transition])
         if answer is not None:
-            _emit(context, StateEntered(self._node, REACHES[self._transition])
-                  if answer.success else TransitionRefused(self._node, self._transition))
+            _emit(context, self._node, REACHES[self._transition] if answer.success
+                  else self._transition)
 
     def _call(self, context: LaunchContext, kind: Any, service: str, request: Any) -> Any:
         """Return the response of a service, None if the launch ends before."""
@@ -164,12 +137,7 @@ class FirstMessage(Action):
     """
     Subscribe to a topic in the namespace of the launch until its first message, then emit it.
 
-    Parameters
-    ----------
-    kind : type
-        Type of the message.
-    topic : str
-        Name without namespace.
+    `kind` is the type of the message, `topic` the name without namespace.
     """
 
     def __init__(self, kind: type, topic: str) -> None:
@@ -184,7 +152,7 @@ class FirstMessage(Action):
         def on_message(_: Any) -> None:
             if not self._received:
                 self._received = True
-                _emit(context, FirstMessageReceived(self._topic))
+                _emit(context, self._topic)
                 node.destroy_subscription(subscription)
 
         subscription = node.create_subscription(

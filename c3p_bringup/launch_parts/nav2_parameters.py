@@ -50,20 +50,11 @@ def nav2_parameters(content: Mapping[str, Any], robot: CasterRobot, namespace: s
     """
     Return the parameters for one robot; `content` stays as it is.
 
-    Parameters
-    ----------
-    content : mapping
-        Of config/nav2.yaml, or of the user's own file.
-    robot : CasterRobot
-        Its radius goes into both costmaps.
-    namespace : str
-        Of the robot. Jazzy's costmaps look for topics below themselves, so theirs become absolute.
-    scan : str
-        Topic of the laser scan in that namespace, or an absolute one.
-    localization : str
-        One of LOCALIZATIONS. ``none``: there is no map, and what is planned in moves along.
-    command : str
-        Topic on which Nav2 commands the robot; empty: as in `content`.
+    `content` is that of config/nav2.yaml, or of the user's own file. The radius of the `robot`
+    goes into both costmaps. Jazzy's costmaps look for topics below themselves, so theirs become
+    absolute: `scan` is the topic of the laser scan in the `namespace`, or an absolute one.
+    `localization` is one of LOCALIZATIONS; ``none``: the costmap moves along instead of a map.
+    `command` is the topic on which Nav2 commands the robot; empty: as in `content`.
 
     Raises
     ------

@@ -12,17 +12,20 @@ from launch.actions import DeclareLaunchArgument
 from launch.conditions import IfCondition
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
+from launch_ros.parameter_descriptions import ParameterFile
 
 from c3p_bringup.launch_parts.actions import (
     BOOLEAN,
     FRAME_TOPICS,
+    argument,
     chosen,
     numbers,
     optional,
     parameter_file,
     share,
     suite_node,
+    text_of,
+    value,
 )
 from c3p_bringup.options import CONTROLLERS
 from launch import LaunchContext, LaunchDescriptionEntity
@@ -34,88 +37,66 @@ OWN_GOALS = [('goal_pose', 'position_controller/goal_pose')]
 def bus_arguments() -> list[DeclareLaunchArgument]:
     """Return the arguments of the bus of the motor cards."""
     return [
-        DeclareLaunchArgument(
-            'can_interface', default_value='',
-            description='python-can interface of hardware:=can, such as socketcan or slcan. '
-                        'Empty: as in params_file, default socketcan.'),
-        DeclareLaunchArgument(
-            'can_channel', default_value='',
-            description='Channel of the CAN interface. Empty: as in params_file, default can0.'),
-    ]
+        argument('can_interface', '', 'python-can interface of hardware:=can, such as socketcan '
+                 'or slcan. Empty: as in params_file, default socketcan.'),
+        argument('can_channel', '', 'Channel of the CAN interface. Empty: as in params_file, '
+                 'default can0.')]
 
 
 def chain_arguments() -> list[DeclareLaunchArgument]:
     """Return the arguments of the control chain."""
     return [
-        DeclareLaunchArgument(
-            'controller', default_value='', choices=('', *CONTROLLERS),
-            description='Law of both controllers. paper: cascade of the papers. closed_form: '
-                        'closed-form law in plain Python. mpc: predictive control. Empty: as in '
-                        'params_file, default mpc.'),
-        DeclareLaunchArgument(
-            'nodes', default_value='one-process', choices=('one-process', 'processes'),
-            description='All nodes of the chain and the simulated robot in one process (lowest '
-                        'latency), or in separate processes.'),
-        DeclareLaunchArgument(
-            'params_file', default_value=share('config', 'c3p.yaml'),
-            description='Parameters of the nodes. robot, use_sim_time, controller and the start '
-                        'of the simulated robot are overridden by the arguments of the same '
-                        'names.'),
-    ]
+        argument('controller', '', 'Law of both controllers. paper: cascade of the papers. '
+                 'closed_form: closed-form law in plain Python. mpc: predictive control. Empty: '
+                 'as in params_file, default mpc.', ('', *CONTROLLERS)),
+        argument('nodes', 'one-process', 'All nodes of the chain and the simulated robot in one '
+                 'process (lowest latency), or in separate processes.',
+                 ('one-process', 'processes')),
+        argument('params_file', share('config', 'c3p.yaml'), 'Parameters of the nodes. robot, '
+                 'use_sim_time, controller and the start of the simulated robot are overridden '
+                 'by the arguments of the same names.')]
 
 
 def nav2_argument() -> DeclareLaunchArgument:
     """Return the argument of the integration with Nav2."""
-    return DeclareLaunchArgument(
-        'nav2', default_value='false', choices=BOOLEAN,
-        description='Reserve goal_pose and the action navigate_to_pose for Nav2 (nav2.launch.py); '
-                    'the position controller subscribes to position_controller/goal_pose.')
+    return argument('nav2', 'false', 'Reserve goal_pose and the action navigate_to_pose for Nav2 '
+                    '(nav2.launch.py); the position controller subscribes to '
+                    'position_controller/goal_pose.', BOOLEAN)
 
 
 def start_arguments() -> list[DeclareLaunchArgument]:
     """Return the arguments of the initial state of a simulated robot."""
     return [
-        DeclareLaunchArgument(
-            'start_pose', default_value='',
-            description='Start pose of the simulated robot: [x, y, yaw] in m and rad. Empty: as '
-                        'in params_file.'),
-        DeclareLaunchArgument(
-            'start_steering', default_value='',
-            description='Start steering angles of the simulated robot: one for all, or a list '
-                        'with one per caster, in rad. Empty: as in params_file.'),
-    ]
+        argument('start_pose', '', 'Start pose of the simulated robot: [x, y, yaw] in m and rad. '
+                 'Empty: as in params_file.'),
+        argument('start_steering', '', 'Start steering angles of the simulated robot: one for '
+                 'all, or a list with one per caster, in rad. Empty: as in params_file.')]
 
 
 def record_arguments() -> list[DeclareLaunchArgument]:
     """Return the arguments of `recorder`."""
     return [
-        DeclareLaunchArgument(
-            'record', default_value='false', choices=BOOLEAN,
-            description='Record the topics of config/record_topics.yaml to a bag.'),
-        DeclareLaunchArgument(
-            'bag_path', default_value='',
-            description='Directory of the new bag; must not exist. Empty: c3p_<date>-<time> in '
-                        'the working directory.'),
-    ]
+        argument('record', 'false', 'Record the topics of config/record_topics.yaml to a bag.',
+                 BOOLEAN),
+        argument('bag_path', '', 'Directory of the new bag; must not exist. Empty: '
+                 'c3p_<date>-<time> in the working directory.')]
 
 
 def recorder() -> Node:
     """Return the recorder, which runs with ``record:=true``."""
     return suite_node(
-        'recorder_node', *parameters(),
-        {'bag': ParameterValue(LaunchConfiguration('bag_path'), value_type=str)},
+        'recorder_node', *parameters(), {'bag': text_of('bag_path')},
         on_exit=optional('recorder_node'), condition=IfCondition(LaunchConfiguration('record')))
 
 
 def parameters() -> list[object]:
     """Return the parameters of every node of the suite: the file, then the robot."""
-    return [ParameterFile(LaunchConfiguration('params_file')),
-            {'robot': ParameterValue(LaunchConfiguration('robot'), value_type=str)}]
+    return [ParameterFile(LaunchConfiguration('params_file')), {'robot': text_of('robot')}]
 
 
 def law_values(context: LaunchContext) -> dict[str, dict[str, object]]:
     """Return the parameters of both controllers from ``controller`` and ``nav2``."""
-    law = LaunchConfiguration('controller').perform(context)
+    law = value(context, 'controller')
     same = {'controller': law} if law else {}
     return {'velocity_controller': same, 'position_controller': {
         **same, **({'navigate_action': ''} if chosen(context, 'nav2') else {})}}
@@ -129,7 +110,7 @@ def goal_options(context: LaunchContext) -> dict[str, object]:
 def start_values(context: LaunchContext) -> dict[str, list[float]]:
     """Return the given parts of the initial state of a simulated robot."""
     start = {name: numbers(context, name) for name in ('start_pose', 'start_steering')}
-    return {name: value for name, value in start.items() if value}
+    return {name: given for name, given in start.items() if given}
 
 
 def bus_values(context: LaunchContext, hardware: str) -> dict[str, dict[str, object]]:
@@ -139,9 +120,8 @@ def bus_values(context: LaunchContext, hardware: str) -> dict[str, dict[str, obj
         channel = str(Path(tempfile.gettempdir()) / f'c3p_can_{uuid.uuid4().hex}')
         return {'hardware_interface': {'bus.interface': 'serial', 'bus.channel': channel},
                 'emulated_cards': {'bus.channel': channel}}
-    given = {f'bus.{name}': LaunchConfiguration(f'can_{name}').perform(context)
-            for name in ('interface', 'channel')}
-    return {'hardware_interface': {name: value for name, value in given.items() if value}}
+    given = {f'bus.{name}': value(context, f'can_{name}') for name in ('interface', 'channel')}
+    return {'hardware_interface': {name: text for name, text in given.items() if text}}
 
 
 def layered(defaults: Mapping[str, Mapping[str, object]],
@@ -150,12 +130,8 @@ def layered(defaults: Mapping[str, Mapping[str, object]],
     """
     Return all parameters in order, and the actions that remove their files.
 
-    Parameters
-    ----------
-    defaults : mapping
-        By node; the user's file takes precedence.
-    values : mapping
-        By node; they take precedence over the user's file.
+    By node: `defaults`, over which the user's file takes precedence, and `values`, which take
+    precedence over it.
     """
     before, tidy_before = parameter_file(defaults)
     after, tidy_after = parameter_file(values)

@@ -7,9 +7,7 @@ Requires Gazebo Harmonic (gz-sim 8) or later, the version of Jazzy.
 
 from __future__ import annotations
 
-import os
 import shlex
-import tempfile
 from pathlib import Path
 
 import yaml
@@ -17,15 +15,23 @@ from launch.actions import (
     AppendEnvironmentVariable,
     DeclareLaunchArgument,
     IncludeLaunchDescription,
-    RegisterEventHandler,
 )
-from launch.event_handlers import OnShutdown
 from launch.events.process import ProcessExited
 from launch.launch_description_sources import PythonLaunchDescriptionSource
-from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch.substitutions import PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
 
-from c3p_bringup.launch_parts.actions import BOOLEAN, chosen, numbers, required, share, suite_node
+from c3p_bringup.launch_parts.actions import (
+    BOOLEAN,
+    argument,
+    chosen,
+    numbers,
+    required,
+    share,
+    suite_node,
+    value,
+    written,
+)
 from c3p_bringup.options import CONTROLLERS
 from c3p_description.reading.files import share_file
 from c3p_description.reading.loader import load
@@ -43,79 +49,46 @@ SPAWN = ('-x', '-y', '-z', '-Y')
 def control_arguments() -> list[DeclareLaunchArgument]:
     """Return the arguments of our nodes and of the controllers of ros2_control."""
     return [
-        DeclareLaunchArgument(
-            'controller', default_value='', choices=('', *CONTROLLERS),
-            description='Law of both controllers, as in bringup.launch.py. Empty: as in '
-                        'params_file.'),
-        DeclareLaunchArgument(
-            'params_file', default_value=share('config', 'c3p.yaml'),
-            description='Parameters of the nodes of the suite. robot, use_sim_time and controller '
-                        'are overridden by the arguments of the same names.'),
-        controllers_argument(),
-    ]
+        argument('controller', '', 'Law of both controllers, as in bringup.launch.py. Empty: as '
+                 'in params_file.', ('', *CONTROLLERS)),
+        argument('params_file', share('config', 'c3p.yaml'), 'Parameters of the nodes of the '
+                 'suite. robot, use_sim_time and controller are overridden by the arguments of '
+                 'the same names.'),
+        controllers_argument()]
 
 
 def controllers_argument() -> DeclareLaunchArgument:
     """Return the argument of the controller manager."""
-    return DeclareLaunchArgument(
-        'controllers_file', default_value=share('config', 'ros2_controllers.yaml'),
-        description='Parameters of the controller manager and its controllers; joints of another '
-                    'robot are replaced.')
+    return argument('controllers_file', share('config', 'ros2_controllers.yaml'), 'Parameters of '
+                    'the controller manager and its controllers; joints of another robot are '
+                    'replaced.')
 
 
 def gazebo_arguments() -> list[DeclareLaunchArgument]:
     """Return the arguments of Gazebo."""
     return [
-        DeclareLaunchArgument(
-            'world', default_value='flat',
-            description='World of Gazebo. flat: a level floor. rough: waves up to 3° steep. Or an '
-                        '.sdf file: its path, or the name of a Gazebo resource. none: spawn the '
-                        'robot in a running Gazebo.'),
-        DeclareLaunchArgument(
-            'spawn_pose', default_value='[0.0, 0.0, 0.0, 0.0]',
-            description='Spawn pose in Gazebo: [x, y, z, yaw] in m and rad, with z of the ground '
-                        'below the robot.'),
-        DeclareLaunchArgument(
-            'tyre_friction', default_value='0.8',
-            description='Friction coefficient of the tyres in Gazebo.'),
-        DeclareLaunchArgument(
-            'imu', default_value='false', choices=BOOLEAN,
-            description='Simulate an IMU on the platform in Gazebo, on imu/data.'),
-        DeclareLaunchArgument(
-            'bridge_file', default_value=share('config', 'gz_bridge.yaml'),
-            description='Topics from Gazebo, for ros_gz_bridge.'),
-    ]
+        argument('world', 'flat', 'World of Gazebo. flat: a level floor. rough: waves up to 3° '
+                 'steep. Or an .sdf file: its path, or the name of a Gazebo resource. none: '
+                 'spawn the robot in a running Gazebo.'),
+        argument('spawn_pose', '[0.0, 0.0, 0.0, 0.0]', 'Spawn pose in Gazebo: [x, y, z, yaw] in '
+                 'm and rad, with z of the ground below the robot.'),
+        argument('tyre_friction', '0.8', 'Friction coefficient of the tyres in Gazebo.'),
+        argument('imu', 'false', 'Simulate an IMU on the platform in Gazebo, on imu/data.',
+                 BOOLEAN),
+        argument('bridge_file', share('config', 'gz_bridge.yaml'), 'Topics from Gazebo, for '
+                 'ros_gz_bridge.')]
 
 
 def mujoco_argument() -> DeclareLaunchArgument:
     """Return the argument of MuJoCo's model."""
-    return DeclareLaunchArgument(
-        'mujoco_model', default_value='',
-        description='MJCF of the robot for mujoco_ros2_control. Empty: generated from robot.')
+    return argument('mujoco_model', '', 'MJCF of the robot for mujoco_ros2_control. Empty: '
+                    'generated from robot.')
 
 
 def headless_argument() -> DeclareLaunchArgument:
     """Return the argument that leaves out the window."""
-    return DeclareLaunchArgument(
-        'headless', default_value='false', choices=BOOLEAN,
-        description='Run Gazebo or mujoco_ros2_control without a window.')
-
-
-def value(context: LaunchContext, argument: str) -> str:
-    """Return the text of an argument."""
-    return LaunchConfiguration(argument).perform(context)
-
-
-def written(text: str, suffix: str) -> tuple[str, list[LaunchDescriptionEntity]]:
-    """Return the path of a new file with `text`, and the action that removes it."""
-    with tempfile.NamedTemporaryFile('w', prefix='c3p_launch_', suffix=suffix,
-                                     delete=False) as file:
-        file.write(text)
-
-    def remove(*_: object) -> None:
-        if os.path.exists(file.name):
-            os.remove(file.name)
-    return file.name, [RegisterEventHandler(OnShutdown(on_shutdown=remove))]
+    return argument('headless', 'false', 'Run Gazebo or mujoco_ros2_control without a window.',
+                    BOOLEAN)
 
 
 def mujoco_model(context: LaunchContext) -> tuple[str, list[LaunchDescriptionEntity]]:
@@ -138,18 +111,10 @@ def spawned(event: ProcessExited, context: LaunchContext) -> None:
 
 def world_file(world: str) -> str:
     """
-    Return Gazebo's argument for the launch argument ``world``.
+    Return Gazebo's argument for the launch argument ``world``; ValueError: it is invalid.
 
-    Parameters
-    ----------
-    world : str
-        Name of a world of the package, or an ``.sdf`` file; Gazebo searches its own paths for a
-        file that does not exist here.
-
-    Raises
-    ------
-    ValueError
-        Neither of them.
+    `world` is the name of a world of the package, or an ``.sdf`` file; Gazebo searches its own
+    paths for a file that does not exist here.
     """
     if world in WORLDS:
         return str(share_file(f'c3p_description/worlds/{world}.sdf'))

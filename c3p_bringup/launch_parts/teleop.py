@@ -6,16 +6,19 @@ from __future__ import annotations
 from launch.actions import DeclareLaunchArgument
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import SetRemap
-from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
+from launch_ros.parameter_descriptions import ParameterFile
 
 from c3p_bringup.launch_parts.actions import (
     BOOLEAN,
+    argument,
     chosen,
     missing,
     optional,
     required,
     share,
     suite_node,
+    text_of,
+    value,
 )
 from launch import LaunchContext, LaunchDescriptionEntity
 
@@ -29,39 +32,30 @@ JOYSTICK, POSITION = 'cmd_vel_joy', 'cmd_vel_position'
 def mux_arguments() -> list[DeclareLaunchArgument]:
     """Return the arguments of `mux`."""
     return [
-        DeclareLaunchArgument(
-            'mux', default_value='true', choices=BOOLEAN,
-            description='Select the source of cmd_vel by priority, with an e-stop. Position '
-                        'controllers of this launch publish to cmd_vel_position.'),
-        DeclareLaunchArgument(
-            'mux_package', default_value='c3p', choices=('c3p', TWIST_MUX),
-            description='Mux implementation. c3p: a masked source must send zero or become silent '
-                        'before it is followed. twist_mux: it resumes automatically as soon as it '
-                        'is no longer masked, also after the release of the e-stop.'),
-        DeclareLaunchArgument(
-            'mux_file', default_value=share('config', 'twist_mux.yaml'),
-            description='Sources, priorities and locks, for both muxes.'),
-    ]
+        argument('mux', 'true', 'Select the source of cmd_vel by priority, with an e-stop. '
+                 'Position controllers of this launch publish to cmd_vel_position.', BOOLEAN),
+        argument('mux_package', 'c3p', 'Mux implementation. c3p: a masked source must send zero '
+                 'or become silent before it is followed. twist_mux: it resumes automatically as '
+                 'soon as it is no longer masked, also after the release of the e-stop.',
+                 ('c3p', TWIST_MUX)),
+        argument('mux_file', share('config', 'twist_mux.yaml'), 'Sources, priorities and locks, '
+                 'for both muxes.')]
 
 
 def mux(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """
     Return the multiplexer, and the remapping of the position controllers started after it.
 
-    Raises
-    ------
-    RuntimeError
-        The requested package is not installed.
+    RuntimeError: the requested package is not installed.
     """
     if not chosen(context, 'mux'):
         return []
     file = ParameterFile(LaunchConfiguration('mux_file'))
     # in one process with other nodes, too: a rule for the node of that name
     remap = SetRemap('position_controller:cmd_vel', POSITION)
-    if LaunchConfiguration('mux_package').perform(context) == 'c3p':
-        robot = {'robot': ParameterValue(LaunchConfiguration('robot'), value_type=str)}
-        return [suite_node('twist_mux_node', file, robot, on_exit=required('twist_mux_node')),
-                remap]
+    if value(context, 'mux_package') == 'c3p':
+        return [suite_node('twist_mux_node', file, {'robot': text_of('robot')},
+                           on_exit=required('twist_mux_node')), remap]
     if problem := missing(TWIST_MUX):
         raise RuntimeError(f'mux_package:=twist_mux, but {problem}; or mux_package:=c3p')
     return [suite_node(TWIST_MUX, file, package=TWIST_MUX, on_exit=required(TWIST_MUX),
@@ -71,23 +65,17 @@ def mux(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 def joystick_arguments() -> list[DeclareLaunchArgument]:
     """Return the arguments of `joystick`."""
     return [
-        DeclareLaunchArgument(
-            'joystick', default_value='false', choices=BOOLEAN,
-            description='Start the joystick nodes; needs the packages joy and teleop_twist_joy.'),
-        DeclareLaunchArgument(
-            'joystick_file', default_value=share('config', 'teleop_joy.yaml'),
-            description='Axes, buttons and speeds of the joystick.'),
-    ]
+        argument('joystick', 'false', 'Start the joystick nodes; needs the packages joy and '
+                 'teleop_twist_joy.', BOOLEAN),
+        argument('joystick_file', share('config', 'teleop_joy.yaml'), 'Axes, buttons and speeds '
+                 'of the joystick.')]
 
 
 def joystick(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """
     Return the nodes of the joystick, which publish to the multiplexer if there is one.
 
-    Raises
-    ------
-    RuntimeError
-        They are not installed.
+    RuntimeError: they are not installed.
     """
     if not chosen(context, 'joystick'):
         return []

@@ -92,12 +92,12 @@ class RobotLink(Node):
                 {kind: (time.monotonic(), data)}), quality, raw=True)
         self.create_subscription(JointState, SLIP,
                                  lambda message: setattr(self, '_slip', message), RELIABLE)
-        self.create_subscription(Bool, 'e_stop', lambda message: setattr(
-            self, '_engaged', message.data), RELIABLE)
-        self.create_subscription(Bool, 'twist_mux/locked', lambda message: setattr(
-            self, '_mux_locked', message.data), LATCHED)
-        self.create_subscription(String, 'twist_mux/driving', lambda message: setattr(
-            self, '_drives', message.data), LATCHED)
+        for kind, name, field, quality in (
+                (Bool, 'e_stop', '_engaged', RELIABLE),
+                (Bool, 'twist_mux/locked', '_mux_locked', LATCHED),
+                (String, 'twist_mux/driving', '_drives', LATCHED)):
+            self.create_subscription(kind, name, lambda message, field=field: setattr(
+                self, field, message.data), quality)
         self._get_limits = self.create_client(GetParameters, 'velocity_controller/get_parameters')
         self.create_timer(0.5, self._on_timer)
 

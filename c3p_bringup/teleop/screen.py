@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Screen of ``c3p teleop``: keys, command, state of the robot, e-stop."""
+"""Screen of ``c3p teleop``: keys, command, state, e-stop; and the terminal that shows it."""
 
 from __future__ import annotations
 
+import os
+import select
+import sys
+import termios
+import tty
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, TextIO
 
 from c3p_description.model import Array
 
@@ -26,44 +33,21 @@ ENTER, LEAVE = '\x1b[?1049h\x1b[?25l\x1b[2J', '\x1b[?25h\x1b[?1049l'
 
 @dataclass
 class View:
-    """
-    Displayed values.
-
-    Attributes
-    ----------
-    robot, place : str
-        Name of the robot and topic of the commands.
-    command : (3,) array or None
-        Twist published, m/s and rad/s; None is silence.
-    speed, yaw_rate : float
-        Speeds of the keys, m/s and rad/s.
-    twist : (3,) array or None
-        Twist of the odometry.
-    twist_age : float, s
-    steering : (n,) array or None
-        rad.
-    sigma_min : float or None
-    slip : str
-        Slipping wheel and slip velocity, 'none', or '' if unknown.
-    e_stop : str
-    locked : bool
-    note : str
-        Hint or warning; empty otherwise.
-    """
+    """Displayed values; SI units and radians."""
 
     robot: str
-    place: str
-    command: Array | None = None
-    speed: float = 0.0
+    place: str                          # topic of the commands
+    command: Array | None = None        # twist published (3,); None is silence
+    speed: float = 0.0                  # of the keys
     yaw_rate: float = 0.0
-    twist: Array | None = None
+    twist: Array | None = None          # of the odometry (3,)
     twist_age: float = 0.0
-    steering: Array | None = None
+    steering: Array | None = None       # (n,)
     sigma_min: float | None = None
-    slip: str = ''
+    slip: str = ''                      # slipping wheel and slip velocity, none, '' if unknown
     e_stop: str = ''
     locked: bool = False
-    note: str = ''
+    note: str = ''                      # hint or warning
 
 
 def lines(view: View) -> list[str]:
@@ -98,15 +82,9 @@ def painted(view: View, columns: int, rows: int) -> str:
 
 def paint(text: Sequence[str], colours: dict[int, str], columns: int, rows: int) -> str:
     """
-    Return ANSI sequences that show lines from the top, cut to the size of the terminal.
+    Return ANSI sequences that show the lines `text` from the top, cut to `columns` and `rows`.
 
-    Parameters
-    ----------
-    text : sequence of str
-    colours : dict
-        By line, counted from the last one, which is 1.
-    columns, rows : int
-        Size of the terminal.
+    `colours` are by line, counted from the last one, which is 1.
     """
     shown = []
     # the last lines are the ones that change
@@ -115,3 +93,70 @@ def paint(text: Sequence[str], colours: dict[int, str], columns: int, rows: int)
         cut = line[:columns]
         shown.append(f'{colour}{cut}{PLAIN if colour else ""}\x1b[K')
     return '\x1b[H' + '\r\n'.join(shown) + '\x1b[J'
+
+
+class Terminal:
+    """
+    Context manager of a terminal in raw mode.
+
+    Ctrl-C and Ctrl-Z arrive as keys: a process that a signal stops would leave the terminal in
+    raw mode. `source` and `target` are standard input and output; ValueError: not a terminal.
+    """
+
+    def __init__(self, source: TextIO = sys.stdin, target: TextIO = sys.stdout) -> None:
+        """Check that both are terminals."""
+        for stream, what in ((source, 'input'), (target, 'output')):
+            if not stream.isatty():
+                raise ValueError(f'standard {what} is not a terminal; start the command in a '
+                                 'terminal, over ssh with `ssh -t`, in docker with `-it`')
+        self._in, self._out = source.fileno(), target.fileno()
+        self._before: list[Any] | None = None
+
+    def __enter__(self) -> Terminal:
+        """Switch to raw mode and the alternate screen."""
+        self._before = termios.tcgetattr(self._in)
+        tty.setraw(self._in)
+        self.write(ENTER)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        """Restore the terminal."""
+        try:
+            self.write(LEAVE)
+        finally:
+            try:
+                # keys typed for this program must not reach the shell
+                termios.tcsetattr(self._in, termios.TCSAFLUSH, self._before)
+            except termios.error:
+                # the window was closed
+                pass
+
+    def read(self, timeout: float) -> bytes | None:
+        """Return the bytes typed within `timeout`, s; None after the end of the terminal."""
+        ready, _, _ = select.select([self._in], [], [], max(timeout, 0.0))
+        if not ready:
+            return b''
+        try:
+            return os.read(self._in, 1024) or None
+        except OSError:
+            return None
+
+    def forget(self) -> None:
+        """Discard unread input."""
+        termios.tcflush(self._in, termios.TCIFLUSH)
+
+    def size(self) -> tuple[int, int]:
+        """Return columns and rows."""
+        size = os.get_terminal_size(self._out)
+        # a serial line has no size
+        return size.columns or 80, size.lines or 24
+
+    def write(self, text: str) -> None:
+        """Write `text`; ignored after the window was closed."""
+        data = text.encode('utf-8', 'replace')
+        try:
+            while data:
+                data = data[os.write(self._out, data):]
+        except OSError:
+            pass

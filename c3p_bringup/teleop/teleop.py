@@ -11,13 +11,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from rclpy.executors import Executor
 
-from c3p_bringup.teleop.key_drive import KeyDrive
-from c3p_bringup.teleop.keys import MOVES, KeyReader
+from c3p_bringup.teleop.keys import MOVES, KeyDrive, KeyReader
 from c3p_bringup.teleop.robot_link import RobotLink
-from c3p_bringup.teleop.screen import View, painted
-from c3p_bringup.teleop.terminal import Terminal
-from c3p_ros.executor import make_executor, spin
+from c3p_bringup.teleop.screen import Terminal, View, painted
+from c3p_ros.executor import spin
 
 # between commands, pictures, and repetitions of a pressed e-stop, s
 COMMAND, PAINT, REPEAT = 0.05, 0.1, 0.5
@@ -145,18 +144,7 @@ class Teleop:
 
 
 def e_stop_text(holds: bool, locked: bool, muxed: bool) -> str:
-    """
-    Return the state of the e-stop as text.
-
-    Parameters
-    ----------
-    holds : bool
-        Engaged by this keyboard.
-    locked : bool
-        Engaged by any source.
-    muxed : bool
-        A twist_mux applies it.
-    """
+    """Return the e-stop as text: `holds` here, `locked` by any source, `muxed`: by a mux."""
     reach = '' if muxed else ' (no twist_mux: this keyboard only)'
     if holds:
         return f'PRESSED here{reach}; r releases'
@@ -164,11 +152,9 @@ def e_stop_text(holds: bool, locked: bool, muxed: bool) -> str:
 
 
 @contextmanager
-def spinning(link: RobotLink) -> Iterator[None]:
-    """Spin the node in a thread."""
+def spinning(executor: Executor) -> Iterator[None]:
+    """Spin the nodes of an `executor` in a thread."""
     over = threading.Event()
-    executor = make_executor()
-    executor.add_node(link)
     thread = threading.Thread(target=spin, args=(executor, over.is_set, 0.1), name='robot link',
                               daemon=True)
     thread.start()
@@ -177,7 +163,6 @@ def spinning(link: RobotLink) -> Iterator[None]:
     finally:
         over.set()
         thread.join(2.0)
-        executor.shutdown(timeout_sec=1.0)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,6 +23,7 @@ XACRO_FILES = {'caster_robot': 'c3p_description/urdf/c3p.urdf.xacro',
                'pvc_tricycle': 'c3p_description/urdf/pvc_tricycle.urdf.xacro',
                'agv': 'c3p_description/urdf/agv.urdf.xacro'}
 DESCRIPTIONS = ('.urdf', '.xacro')
+Model = TypeVar('Model', CasterRobot, PvcTricycle)
 # what each kind of robot is, and what runs it, for who gave the wrong one
 WHAT = {CasterRobot: 'stands on casters',
         PvcTricycle: 'is a tricycle with passive variable camber and no caster robot; `c3p sim` '
@@ -75,43 +77,33 @@ def load(name_or_path: str | Path) -> CasterRobot | PvcTricycle | Agv:
 
 def load_casters(name_or_path: str | Path) -> CasterRobot:
     """
-    Return the model of a robot that must stand on casters.
-
-    Parameters
-    ----------
-    name_or_path : str or Path
-        As for `load`.
+    Return the model of a robot that must stand on casters; `name_or_path` as for `load`.
 
     Raises
     ------
     ModelError
-        As in `load`; also for a vehicle of another kind, with what runs it.
+        As in `load`; also for a vehicle of another kind, with the command that runs it.
     """
-    robot = load(name_or_path)
-    if not isinstance(robot, CasterRobot):
-        raise ModelError(f'robot {str(name_or_path)!r} {WHAT[type(robot)]}; here give '
-                         "'c3p' or your caster robot")
-    return robot
+    return _of_kind(name_or_path, CasterRobot, "; here give 'c3p' or your caster robot")
 
 
 def load_tricycle(name_or_path: str | Path) -> PvcTricycle:
     """
-    Return the model of a vehicle that must be a tricycle with passive variable camber.
-
-    Parameters
-    ----------
-    name_or_path : str or Path
-        As for `load`.
+    Return the model of a tricycle with passive variable camber; `name_or_path` as for `load`.
 
     Raises
     ------
     ModelError
         As in `load`; also for a robot of another kind.
     """
+    return _of_kind(name_or_path, PvcTricycle, ': give pvc_tricycle, or a .yaml file that starts '
+                    'with `extends: pvc_tricycle`')
+
+
+def _of_kind(name_or_path: str | Path, kind: type[Model], remedy: str) -> Model:
     robot = load(name_or_path)
-    if not isinstance(robot, PvcTricycle):
-        raise ModelError(f'robot {str(name_or_path)!r} {WHAT[type(robot)]}: give pvc_tricycle, '
-                         'or a .yaml file that starts with `extends: pvc_tricycle`')
+    if not isinstance(robot, kind):
+        raise ModelError(f'robot {str(name_or_path)!r} {WHAT[type(robot)]}{remedy}')
     return robot
 
 
@@ -119,18 +111,8 @@ def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | N
     """
     Return the URDF text of a robot, as for the topic and parameter ``robot_description``.
 
-    Parameters
-    ----------
-    name_or_path : str or Path
-        As for `load`. A ``.urdf`` file is returned as it is. A ``.xacro`` file is a program and
-        runs (`xacro_files`).
-    arguments : mapping of str, optional
-        xacro arguments, such as ``{'prefix': 'left_'}``.
-
-    Returns
-    -------
-    str
-        XML.
+    `name_or_path` is as for `load`; a ``.urdf`` file is returned as it is, a ``.xacro`` file is a
+    program and runs (`xacro_files`) with `arguments` such as ``{'prefix': 'left_'}``.
 
     Raises
     ------

@@ -33,14 +33,9 @@ def mesh_file(uri: str, robot: str | Path = '') -> Path:
     """
     Return the file of a mesh.
 
-    Parameters
-    ----------
-    uri : str
-        ``filename`` of a mesh: ``package://…``, ``file://…``, or a path relative to the robot's
-        file.
-    robot : str or Path, optional
-        Name or path as the user gave it. Of a path, meshes below its folder may be read; where it
-        is in a ROS package, below the folder of that package.
+    `uri` is ``package://…``, ``file://…``, or a path relative to the robot's file. `robot` is its
+    name or path as the user gave it; below the folder of a path, or of the ROS package that it is
+    in, meshes may be read.
 
     Raises
     ------

@@ -153,15 +153,8 @@ def read_parameters(path: Path) -> Parameters:
     """
     Return the checked content of a parameter file, completed from the files it extends.
 
-    Parameters
-    ----------
-    path : Path
-        As from `parameter_file`.
-
-    Returns
-    -------
-    dict
-        ``kind``, ``name`` and one dict per section; numbers are floats.
+    It has ``kind``, ``name`` and one dict per section; numbers are floats. `path` is as from
+    `parameter_file`.
 
     Raises
     ------

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from c3p_description.model import Array, ModelError
-from c3p_description.reading.urdf_tree import Inertial, Joint, Tree
+from c3p_description.reading.urdf_tree import Joint, Tree
 
 # how far from vertical or horizontal an axis may be, rad: files write 1.57 for π/2
 ANGLE_TOLERANCE = 2e-3
@@ -116,10 +116,10 @@ def _height(caster: Caster, platform: dict[str, Array]) -> float:
 def masses(tree: Tree, caster: Caster, tolerance: float) -> dict[str, float]:
     """Return the fields of the class that inertials give."""
     spin = _horizontal(caster)
-    link = _placed(tree.inertial(caster.link_body, f'caster link {caster.steering.child}'),
-                   caster.steering_pose)
-    wheel = _placed(tree.inertial(caster.wheel_body, f'wheel {caster.wheel.child}'),
-                    caster.wheel_pose)
+    link = tree.inertial(caster.link_body, f'caster link {caster.steering.child}').placed(
+        caster.steering_pose)
+    wheel = tree.inertial(caster.wheel_body, f'wheel {caster.wheel.child}').placed(
+        caster.wheel_pose)
     centre, _ = _round(tree, caster, spin)
     hip = caster.steering_pose[:3, 3]
     offset = centre - hip
@@ -146,9 +146,3 @@ def masses(tree: Tree, caster: Caster, tolerance: float) -> dict[str, float]:
         'wheel_spin_inertia': about_axle + wheel.mass * eccentric**2,
         # about a vertical diameter: the mean of the two, for they change places as it rolls
         'wheel_yaw_inertia': (np.trace(wheel.inertia) - about_axle) / 2 + wheel.mass * along**2}
-
-
-def _placed(own: Inertial, pose: Array) -> Inertial:
-    """Return an inertial in the frame in which `pose` is given."""
-    turn = pose[:3, :3]
-    return Inertial(own.mass, turn @ own.centre + pose[:3, 3], turn @ own.inertia @ turn.T)

@@ -23,6 +23,11 @@ class Inertial:
     centre: Array
     inertia: Array
 
+    def placed(self, pose: Array) -> Inertial:
+        """Return it in the frame in which `pose` (4, 4) of its own frame is given."""
+        turn = pose[:3, :3]
+        return Inertial(self.mass, turn @ self.centre + pose[:3, 3], turn @ self.inertia @ turn.T)
+
 
 @dataclass(frozen=True, eq=False)
 class Shape:
@@ -117,20 +122,16 @@ class Tree:
         ModelError
             When no link of the body has an ``<inertial>``.
         """
-        parts = []
-        for name, pose in poses.items():
-            own = self.links[name].inertial
-            if own is not None:
-                turn = pose[:3, :3]
-                parts.append((own.mass, turn @ own.centre + pose[:3, 3],
-                              turn @ own.inertia @ turn.T))
+        parts = [own.placed(pose) for name, pose in poses.items()
+                 if (own := self.links[name].inertial) is not None]
         if not parts:
             raise ModelError(f'{what}: none of its links ({", ".join(poses)}) has an <inertial>; '
                              'add mass and inertia to the URDF')
-        mass = sum(part[0] for part in parts)
-        centre = (sum(m * c for m, c, _ in parts) / mass if mass > 0 else parts[0][1])
+        mass = sum(part.mass for part in parts)
+        centre = (sum(part.mass * part.centre for part in parts) / mass if mass > 0
+                  else parts[0].centre)
         inertia = np.zeros((3, 3))
-        for m, c, about_own in parts:
-            s = c - centre
-            inertia += about_own + m * ((s @ s) * np.eye(3) - np.outer(s, s))
+        for part in parts:
+            s = part.centre - centre
+            inertia += part.inertia + part.mass * ((s @ s) * np.eye(3) - np.outer(s, s))
         return Inertial(mass, centre, inertia)

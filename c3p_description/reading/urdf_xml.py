@@ -68,10 +68,8 @@ def read_tree(xml_text: str) -> Tree:
 
 def _control(robot: ElementTree.Element) -> Control:
     """Return which joints are commanded: by a transmission, or a ros2_control interface."""
-    commanded, named, parameters = set(), set(), {}
-    for joint in robot.iterfind('transmission/joint'):
-        commanded.add(joint.get('name', ''))
-    named |= commanded
+    commanded = {joint.get('name', '') for joint in robot.iterfind('transmission/joint')}
+    named, parameters = {*commanded}, {}
     for joint in robot.iterfind('ros2_control/joint'):
         name = joint.get('name', '')
         named.add(name)
@@ -139,9 +137,7 @@ def _link(element: ElementTree.Element) -> Link:
         tensor = np.array([[terms['ixx'], terms['ixy'], terms['ixz']],
                            [terms['ixy'], terms['iyy'], terms['iyz']],
                            [terms['ixz'], terms['iyz'], terms['izz']]])
-        pose = pose_of(own, what)
-        turn = pose[:3, :3]
-        inertial = Inertial(mass, pose[:3, 3], turn @ tensor @ turn.T)
+        inertial = Inertial(mass, np.zeros(3), tensor).placed(pose_of(own, what))
     return Link(name, inertial, tuple(_shapes(element, name)))
 
 

@@ -30,13 +30,7 @@ CODE = '\'"\\${}\n'
 
 def expand_file(path: Path, mappings: Mapping[str, str]) -> str:
     """
-    Return the URDF text of a xacro file of the user's.
-
-    Parameters
-    ----------
-    path : Path
-    mappings : mapping of str
-        xacro arguments.
+    Return the URDF text of the user's xacro file at `path`; `mappings` are xacro arguments.
 
     Raises
     ------
@@ -63,13 +57,9 @@ def expand_file(path: Path, mappings: Mapping[str, str]) -> str:
 
 def expand_own(path: Path, mappings: Mapping[str, str]) -> str:
     """
-    Return the URDF text of a xacro file of the package.
+    Return the URDF text of the package's xacro file at `path`.
 
-    Parameters
-    ----------
-    path : Path
-    mappings : mapping of str
-        xacro arguments; ``robot`` is the path of a checked parameter file.
+    `mappings` are xacro arguments; ``robot`` is the path of a checked parameter file.
 
     Raises
     ------

@@ -37,11 +37,7 @@ class _Builder(ElementTree.TreeBuilder):
 
 def parse_xml(text: str) -> ElementTree.Element:
     """
-    Return the root of a description.
-
-    Parameters
-    ----------
-    text : str
+    Return the root of a description, of which `text` is the XML.
 
     Raises
     ------

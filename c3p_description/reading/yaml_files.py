@@ -32,13 +32,7 @@ class YamlFileError(ValueError):
 
 def read_yaml(path: str | Path, loader: Any = PLAIN) -> Any:
     """
-    Return the content of a YAML file.
-
-    Parameters
-    ----------
-    path : str or Path
-    loader : class
-        A safe loader of PyYAML.
+    Return the content of the YAML file at `path`, read by a safe `loader` of PyYAML.
 
     Raises
     ------
@@ -59,13 +53,7 @@ def read_yaml(path: str | Path, loader: Any = PLAIN) -> Any:
 
 def parse_yaml(text: str, loader: Any = PLAIN) -> Any:
     """
-    Return what a YAML text stands for.
-
-    Parameters
-    ----------
-    text : str
-    loader : class
-        A safe loader of PyYAML.
+    Return the content of a YAML `text`, read by a safe `loader` of PyYAML.
 
     Raises
     ------
@@ -95,12 +83,7 @@ def parse_yaml(text: str, loader: Any = PLAIN) -> Any:
 
 def check_yaml(text: str, most_nodes: int = MOST_NODES) -> None:
     """
-    Refuse a text that stands for more than is read, before anything is made of it.
-
-    Parameters
-    ----------
-    text : str
-    most_nodes : int
+    Refuse a `text` of more than `most_nodes` values, before anything is made of it.
 
     Raises
     ------

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from c3p_description import ModelError, PvcTricycle, load, robot_description
 from c3p_description.pvc_model import JOINTS
-from c3p_description.reading.files import resolve_uri, share_file
+from c3p_description.reading.files import share_file
 from c3p_description.reading.loader import load_casters, load_tricycle
+from c3p_description.reading.mesh_files import mesh_file
 
 GEOMETRY = {'wheelbase': 1.2, 'half_track': 0.6, 'camber_offset': 0.1, 'wheel_radius': 0.25,
             'tube_radius': 0.05}
@@ -107,7 +108,7 @@ def test_yourdfpy_sees_wheels_as_large_as_the_parameters(urdf):
     yourdfpy = pytest.importorskip('yourdfpy', reason='pip install c3p[test]')
     model = load('pvc')
     tree = yourdfpy.URDF.load(io.StringIO(urdf), filename_handler=lambda fname: str(
-        resolve_uri(fname)))
+        mesh_file(fname)))
     assert tree.validate() and set(tree.actuated_joint_names) == set(JOINTS)
     # collision shapes are the tori alone on wheel links
     for i, name in enumerate(('wheel_link_1', 'wheel_link_2', 'wheel_link_3')):
@@ -128,14 +129,14 @@ def test_yourdfpy_sees_wheels_as_large_as_the_parameters(urdf):
 
 def mesh_bounds(uri):
     trimesh = pytest.importorskip('trimesh', reason='pip install c3p[view]')
-    return trimesh.load_mesh(resolve_uri(uri)).bounds
+    return trimesh.load_mesh(mesh_file(uri)).bounds
 
 
 def test_mujoco_finds_the_mass_and_no_touching_parts(urdf):
     mujoco = pytest.importorskip('mujoco', reason='pip install c3p[sim]')
     text = urdf.replace('<link name="base_link"/>', '<mujoco><compiler fusestatic="false"/>'
                         '</mujoco><link name="base_link"/>', 1)
-    assets = {uri.rsplit('/', 1)[-1]: resolve_uri(uri).read_bytes()
+    assets = {uri.rsplit('/', 1)[-1]: mesh_file(uri).read_bytes()
               for uri in set(re.findall(r'filename="([^"]+)"', text))}
     model = mujoco.MjModel.from_xml_string(text, assets)
     vehicle = load('pvc')

@@ -8,8 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from c3p_bringup.teleop.key_drive import BURST, HOLD, TAP, ZEROS, KeyDrive
-from c3p_bringup.teleop.keys import MOVES, QUIT, SCALES, UNKNOWN, KeyReader, direction
+from c3p_bringup.teleop.keys import (
+    BURST,
+    HOLD,
+    MOVES,
+    QUIT,
+    SCALES,
+    TAP,
+    UNKNOWN,
+    ZEROS,
+    KeyDrive,
+    KeyReader,
+    direction,
+)
 
 LIMITS = (0.8, 2.0)
 # times that are sums of these are exact

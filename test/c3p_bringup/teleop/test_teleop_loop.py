@@ -10,9 +10,9 @@ import pytest
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
 from c3p_bringup.teleop import teleop as module  # noqa: E402
-from c3p_bringup.teleop.key_drive import KeyDrive  # noqa: E402
+from c3p_bringup.teleop.keys import KeyDrive  # noqa: E402
+from c3p_bringup.teleop.screen import Terminal  # noqa: E402
 from c3p_bringup.teleop.teleop import Teleop, e_stop_text  # noqa: E402
-from c3p_bringup.teleop.terminal import Terminal  # noqa: E402
 
 
 class Clock:

@@ -5,7 +5,7 @@ import yaml
 from source_tree import ROOT
 
 from c3p_bringup.cli.main import parser
-from c3p_bringup.teleop.key_drive import HOLD, ZEROS
+from c3p_bringup.teleop.keys import HOLD, ZEROS
 from c3p_bringup.teleop.screen import HELP
 
 PAGE = (ROOT / 'docs/teleop.md').read_text(encoding='utf-8')

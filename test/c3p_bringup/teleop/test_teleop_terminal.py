@@ -132,7 +132,7 @@ def test_keys_drive_and_the_e_stop_holds(open_bench, window, tmp_path):
     one.wait(lambda: 'PRESSED; r releases' in one.screen(), 'the lock on the screen')
     locked.publish(Bool(data=False))
     # a key that has not been let go since then would not count
-    one.wait(lambda: 'released\x1b' in one.screen() and 'let go' not in one.screen(),
+    one.wait(lambda: 'released\x1b' in one.screen() and 'release all keys' not in one.screen(),
              'the lock has gone')
     one.hold(b'\x1b[D', lambda: last().linear.y == 0.3, 'to the left, after the release')
     one.type(b'\x03')

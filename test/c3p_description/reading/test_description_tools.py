@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from c3p_description import load, robot_description
-from c3p_description.reading.files import resolve_uri
+from c3p_description.reading.mesh_files import mesh_file
 
 pytest.importorskip('xacro', reason='the URDF is made by xacro: pip install xacro')
 
@@ -47,7 +47,7 @@ def test_mujoco_loads_it_with_the_models_mass(urdf):
     text = urdf.replace('<link name="base_footprint"/>',
                         '<mujoco><compiler fusestatic="false" discardvisual="false"/></mujoco>'
                         '<link name="base_footprint"/>')
-    assets = {uri.rsplit('/', 1)[-1]: resolve_uri(uri).read_bytes() for uri in meshes(urdf)}
+    assets = {uri.rsplit('/', 1)[-1]: mesh_file(uri).read_bytes() for uri in meshes(urdf)}
     model = mujoco.MjModel.from_xml_string(text, assets)
     robot = load('c3p')
     assert model.body_mass.sum() == pytest.approx(robot.total_mass, abs=1e-12)
@@ -90,7 +90,7 @@ def test_yourdfpy_places_wheels_where_the_model_does(urdf):
     yourdfpy = pytest.importorskip('yourdfpy', reason='pip install c3p[test]')
     robot = load('c3p')
     tree = yourdfpy.URDF.load(io.StringIO(urdf), filename_handler=lambda fname: str(
-        resolve_uri(fname)))
+        mesh_file(fname)))
     assert tree.validate()
     theta = np.array([0.3, -1.2, 2.9])
     tree.update_cfg({f'steering_joint_{i + 1}': theta[i] for i in range(3)}

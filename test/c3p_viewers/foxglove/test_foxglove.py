@@ -18,8 +18,8 @@ pytest.importorskip('websockets', reason='pip install websockets')
 from foxglove_client import FoxgloveClient  # noqa: E402
 from synthetic import read_raw, topics_of  # noqa: E402
 
-from c3p_description.reading.files import resolve_uri  # noqa: E402
 from c3p_description.reading.loader import robot_description  # noqa: E402
+from c3p_description.reading.mesh_files import mesh_file  # noqa: E402
 from c3p_viewers.foxglove.bag_player import BagPlayer  # noqa: E402
 from c3p_viewers.foxglove.scene_channel import NUMBERS, SCENE  # noqa: E402
 from c3p_viewers.foxglove.server import FoxgloveServer  # noqa: E402
@@ -63,7 +63,7 @@ def test_topics_come_with_their_definition_and_late_listeners_get_what_is_latche
             message = server.types.deserialize_cdr(data, 'std_msgs/msg/String')
             assert (when, message.data) == (7, 'hello') and not client.heard['/odom']
             # meshes of the description, and nothing else
-            assert client.fetch(MESH) == resolve_uri(MESH).read_bytes()
+            assert client.fetch(MESH) == mesh_file(MESH).read_bytes()
             for forbidden in ('package://c3p/setup.py', 'package://c3p/../../../etc/passwd',
                               'file:///etc/passwd', '/etc/passwd', ''):
                 assert client.fetch(forbidden) is None
