@@ -83,8 +83,9 @@ def draw_steering(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[
                       fontsize=style.SMALL, va='top')
     if np.ptp(axes.get_ylim()) < 8 * EIGHTH_TURN:
         axes.yaxis.set_major_locator(MultipleLocator(EIGHTH_TURN))
-    style.headroom(axes, above=0.08, below=0.22)
-    style.legend(axes, ncols=4, loc='lower right')
+    style.headroom(axes, above=0.08, below=0.38)
+    # four entries in one row are wider than the panel
+    style.legend(axes, ncols=2, loc='lower right')
 
 
 # lower end of the logarithmic panel, m: the noise of encoders is below
