@@ -151,8 +151,7 @@ def test_a_hardware_interface_takes_efforts_afterwards(wired):
 def test_emulated_cards_take_faults_afterwards(wired):
     node = wired.add(EmulatedCardsNode)
     # the cards' own thread goes by the clock
-    node._stop.set()
-    node._thread.join()
+    node._worker.stop()
     Attack(SEED, beat(wired, lambda: node.cards.advance(0.001)))(node, wired.now)
     give(wired, 'emulated_cards/inject', String(data='silence:drive2+0.5'))
     node.cards.advance(0.01)

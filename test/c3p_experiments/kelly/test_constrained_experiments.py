@@ -26,8 +26,14 @@ from c3p_experiments.kelly.grasp import (
     ARM,
     BASES,
     BOX,
+    CARRIED,
+    CATCH,
+    DOWN,
     HEIGHT,
     LENGTHS,
+    LIFTED,
+    RELEASE,
+    TILT,
     grasp_tree,
     hand_path,
     joint_path,
@@ -163,10 +169,17 @@ def test_joint_references_follow_the_hand_and_are_consistent(arm):
         np.testing.assert_allclose((after - before) / (2 * h), rate, atol=1e-3)
 
 
-def test_hands_hold_the_box_at_its_width_while_it_is_carried():
-    for time in np.linspace(1.0, 3.7, 12):
+def test_hands_hold_the_box_at_its_width_at_every_stop():
+    for time in (CATCH, LIFTED, CARRIED, DOWN, RELEASE):
         left, right = (hand_path(arm)(time)[0] for arm in (0, 1))
         assert np.hypot(*(right - left)[:2]) == pytest.approx(BOX[0], abs=1e-12)
+
+
+def test_hands_come_nearer_by_less_than_the_chord_while_they_turn():
+    # each hand moves on a straight line while the box turns by 2 TILT at most
+    for time in np.linspace(CATCH, RELEASE, 40):
+        left, right = (hand_path(arm)(time)[0] for arm in (0, 1))
+        assert BOX[0] * np.cos(TILT) < np.hypot(*(right - left)[:2]) <= BOX[0] + 1e-12
         assert right[2] - left[2] == pytest.approx(np.pi)
 
 
