@@ -14,8 +14,6 @@ class ViewOptions:
     """
     Selection of robot, source and viewer.
 
-    Raises ValueError: options that exclude each other.
-
     Attributes
     ----------
     robot : str or Path
@@ -34,6 +32,11 @@ class ViewOptions:
         Of a picture by MuJoCo.
     host, port
         Of the Foxglove server; port 0 takes a free one.
+
+    Raises
+    ------
+    ValueError
+        Options that exclude each other.
     """
 
     robot: str | Path

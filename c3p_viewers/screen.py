@@ -15,7 +15,10 @@ def require_screen() -> None:
     """
     Check that a window can be opened here.
 
-    Raises PictureError: no screen; the text has the options that need none.
+    Raises
+    ------
+    PictureError
+        No screen; the text has the options that need none.
     """
     if sys.platform.startswith('linux') and not any(os.environ.get(name) for name in (
             'DISPLAY', 'WAYLAND_DISPLAY', 'WAYLAND_SOCKET')):

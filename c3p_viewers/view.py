@@ -28,11 +28,22 @@ def view(options: ViewOptions, bag: Bag | None = None) -> dict[str, Any]:
     """
     Show a robot until its viewer is closed or Ctrl-C, or write the requested file.
 
-    `bag`: open bag of the options; None for the live topics. Raises ValueError: a bag, robot or
-    viewer that cannot be used here; the text has the remedy.
+    Parameters
+    ----------
+    options : ViewOptions
+    bag : Bag, optional
+        Open bag of the options; None for the live topics.
 
-    Returns ``viewer``, ``robot``, ``bag`` and ``files`` for JSON; of a picture also its time and
-    the robot's state, of a recording its duration.
+    Returns
+    -------
+    dict
+        For JSON: ``viewer``, ``robot``, ``bag`` and ``files``; of a picture also its time and the
+        robot's state, of a recording its duration.
+
+    Raises
+    ------
+    ValueError
+        A bag, robot or viewer that cannot be used here; the text has the remedy.
     """
     if isinstance(load(options.robot), PvcTricycle):
         from c3p_viewers.rerun.tricycle import view_tricycle

@@ -53,8 +53,18 @@ def select(topics: Iterable[str], only: Collection[str] = (), with_commands: boo
     """
     Return the played and the muted topics of a bag.
 
-    `only`: selected topics; empty selects all but those of every node; `with_commands`: play
-    commands, too. Raises BagError: a selected topic is not in the bag.
+    Parameters
+    ----------
+    topics : iterable of str
+    only : collection of str
+        Selected topics; empty selects all but those of every node.
+    with_commands : bool
+        Play commands, too.
+
+    Raises
+    ------
+    BagError
+        A selected topic is not in the bag.
     """
     topics = sorted(topics)
     if missing := sorted(set(only) - set(topics)):

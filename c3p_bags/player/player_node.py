@@ -52,8 +52,12 @@ class PlayerNode(Node):
     """
     Publishes the messages of a bag at their times.
 
-    `at_end`: called from the thread of the playback after its end; ``**options``: passed to
-    rclpy's Node.
+    Parameters
+    ----------
+    at_end : callable, optional
+        Called from the thread of the playback after its end.
+    **options
+        Passed to rclpy's Node.
 
     Attributes
     ----------

@@ -37,8 +37,18 @@ def overrides(path: str | Path, topics: Iterable[str], namespace: str) -> dict[s
     """
     Return the contents of a file of overrides with the names of a namespace.
 
-    `path`: with names as without a namespace; `topics`: as in a topics file: relative ones move.
-    Raises ValueError: it cannot be read, or is not such a file.
+    Parameters
+    ----------
+    path : str or Path
+        With names as without a namespace.
+    topics : iterable of str
+        As in a topics file: relative ones move.
+    namespace : str
+
+    Raises
+    ------
+    ValueError
+        It cannot be read, or is not such a file.
     """
     try:
         content = read_yaml(path)
@@ -81,7 +91,10 @@ def play_command(bag: str, qos_file: str, *, rate: float = 1.0, topics: Sequence
     Of `bag`, with a `qos_file` of overrides; `rate`, `topics`, `with_commands`, `clock`, `loop`,
     `start_offset` and `start_paused` as the parameters of the player node, and `log_level`.
 
-    Raises BagError: the bag cannot be read, or lacks a topic.
+    Raises
+    ------
+    BagError
+        The bag cannot be read, or lacks a topic.
     """
     with Bag(bag) as opened:
         chosen = select(opened.topics, topics, with_commands)

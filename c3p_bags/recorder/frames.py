@@ -22,8 +22,6 @@ class RecordedFrames:
     """
     Writes computed frames into a bag.
 
-    Raises ValueError: the text is not a URDF.
-
     Parameters
     ----------
     writer : BagWriter
@@ -34,6 +32,11 @@ class RecordedFrames:
         Largest rate of /tf messages from each source.
     description_topic, tf_topic, static_topic : str
         Resolved names: in a namespace they may be remapped.
+
+    Raises
+    ------
+    ValueError
+        The text is not a URDF.
     """
 
     def __init__(self, writer: BagWriter, urdf: str, rate: float,

@@ -15,8 +15,12 @@ class ParameterQuery:
     """
     Requests each node's parameters once, by its parameter services; never blocks.
 
-    `node`: its executor runs the requests; `received`: receives the full name of a node and the
-    ParameterValue of each of its parameters.
+    Parameters
+    ----------
+    node : Node
+        Its executor runs the requests.
+    received : callable
+        Receives the full name of a node and the ParameterValue of each of its parameters.
     """
 
     def __init__(self, node: Node, received: Callable[[str, Mapping[str, Any]], None]

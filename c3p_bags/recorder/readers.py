@@ -17,7 +17,10 @@ def read_message(types: Typestore, data: bytes, kind: str) -> Any:
 
     `kind` is a message type such as ``'nav_msgs/msg/Odometry'``.
 
-    Raises MessageError: the message is too large, or not of this type; text must be UTF-8.
+    Raises
+    ------
+    MessageError
+        The message is too large, or not of this type; text must be UTF-8.
     """
     if len(data) > MOST_BYTES:
         raise MessageError(f'{len(data)} bytes exceed the limit {MOST_BYTES} of messages that are '
@@ -33,7 +36,10 @@ class Readers:
     """
     Readers of messages, by topic.
 
-    `unread`: receives topic and reason of an unreadable message.
+    Parameters
+    ----------
+    unread : callable
+        Receives topic and reason of an unreadable message.
 
     Examples
     --------

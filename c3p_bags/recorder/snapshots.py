@@ -47,9 +47,18 @@ class SnapshotWriter:
     """
     Takes messages like a `BagWriter`; writes them on `trigger`, in parts on each `pump`.
 
-    `path`: new directory; the snapshots are the bags ``snapshot_01``, ``snapshot_02``, … in it;
-    `compression` in {'none', 'zstd'}: of the bags. Raises BagError: the directory exists or cannot
-    be made.
+    Parameters
+    ----------
+    path : str or Path
+        New directory; the snapshots are the bags ``snapshot_01``, ``snapshot_02``, … in it.
+    limits : SnapshotLimits, optional
+    compression : {'none', 'zstd'}
+        Of the bags.
+
+    Raises
+    ------
+    BagError
+        The directory exists or cannot be made.
     """
 
     def __init__(self, path: str | Path, limits: SnapshotLimits | None = None,
@@ -139,7 +148,10 @@ class SnapshotWriter:
         The `reason` becomes the note ``c3p_trigger`` of the bag, the time `now` [ns]
         ``c3p_trigger_time``. Returns the bag, None at the limit of snapshots.
 
-        Raises BagError: the bag cannot be made.
+        Raises
+        ------
+        BagError
+            The bag cannot be made.
         """
         if self._bag is not None and now > self._last:
             self.close()
@@ -166,7 +178,10 @@ class SnapshotWriter:
 
         At most `count` messages: 500 take some 10 ms, in which no queue overflows.
 
-        Raises OSError: the disk is full.
+        Raises
+        ------
+        OSError
+            The disk is full.
         """
         if self._bag is None:
             return False

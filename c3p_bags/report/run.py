@@ -100,7 +100,10 @@ def read(bag: Bag, robot: str | None = None, namespace: str | None = None,
     `robot` is a name or path, default that of the bag; `namespace` that of the robot, default the
     only one. `goal_tolerance` [m] and `yaw_tolerance` [rad] define the goal zone.
 
-    Raises BagError: the bag cannot be read, or has no joint states of this robot.
+    Raises
+    ------
+    BagError
+        The bag cannot be read, or has no joint states of this robot.
     """
     space = bag.namespace(namespace)
     model = bag.casters(robot, space)

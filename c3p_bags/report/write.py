@@ -27,9 +27,6 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
     """
     Write the report of a bag, or of two side by side.
 
-    Raises BagError: a bag cannot be read, has an unknown robot, or has no joint states of this
-    robot; ValueError: more than two bags.
-
     Parameters
     ----------
     bags : sequence of Path
@@ -50,6 +47,13 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
     dict
         Of one bag: `run_numbers`; of two: ``a``, ``b`` and ``differences``. With ``files``, and
         ``answers``: a list of Answer for each bag.
+
+    Raises
+    ------
+    BagError
+        A bag cannot be read, has an unknown robot, or has no joint states of this robot.
+    ValueError
+        More than two bags.
     """
     if not 1 <= len(bags) <= 2:
         raise ValueError(f'{len(bags)} bags: a report is of one bag, or of two side by side')

@@ -37,7 +37,10 @@ def read_columns(bag: Bag, readers: Mapping[str, Reader]) -> dict[str, Column]:
     """
     Return the usable messages of the topics of `readers`; topics without any are left out.
 
-    Raises BagError: the bag cannot be read.
+    Raises
+    ------
+    BagError
+        The bag cannot be read.
     """
     parts: dict[str, list[Column]] = {topic: [] for topic in readers}
     # all topics in one pass over the bag

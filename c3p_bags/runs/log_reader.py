@@ -30,7 +30,10 @@ def read_run(bag: Bag, robot: CasterRobot, namespace: str | None = None) -> RunL
     `robot` defines joint names, signs and zero angles; `namespace` is that of the robot, default
     the only one in the bag.
 
-    Raises BagError: the bag cannot be read, or has no ``joint_states`` of this robot.
+    Raises
+    ------
+    BagError
+        The bag cannot be read, or has no ``joint_states`` of this robot.
     """
     space = bag.namespace(namespace)
     readers = _readers(robot)

@@ -105,7 +105,10 @@ def read_samples(bag: Bag, robot: CasterRobot, space: str = ''
     """
     Return joint states and odometry of the robot in the namespace `space` of a bag.
 
-    Raises BagError: the bag cannot be read, or has no joint states of this robot.
+    Raises
+    ------
+    BagError
+        The bag cannot be read, or has no joint states of this robot.
     """
     joints, odom = f'{space}/joint_states', f'{space}/odom'
     found = read_columns(bag, {joints: joint_reader(robot), odom: _every_number})

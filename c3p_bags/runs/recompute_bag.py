@@ -53,7 +53,10 @@ def recorded_settings(bag: Bag, space: str, changes: Mapping[str, Any] | None = 
     `space` is the namespace of the robot, as `Bag.namespace` returns it; `changes` are parameters
     that replace those of the bag.
 
-    Raises BagError: the parameters in the bag are invalid, or `changes` has an unknown one.
+    Raises
+    ------
+    BagError
+        The parameters in the bag are invalid, or `changes` has an unknown one.
     """
     changes = changes or {}
     if unknown := set(changes) - set(PARAMETERS):
@@ -78,8 +81,10 @@ def recompute_bag(bag: Bag, robot: str = '', namespace: str | None = None,
     `everything` uses every joint state and sets no pose, regardless of the recorded odometry.
     `progress` receives the fraction done, 0 to 1.
 
-    Raises BagError: the bag cannot be read, has no joint states, or `changes` has an unknown
-    parameter.
+    Raises
+    ------
+    BagError
+        The bag cannot be read, has no joint states, or `changes` has an unknown parameter.
     """
     space = bag.namespace(namespace)
     settings, values = recorded_settings(bag, space, changes)
@@ -99,7 +104,10 @@ def write_recomputed(bag: Bag, path: str | Path, found: BagOdometry) -> None:
 
     The recorded odometry becomes ``odom/recorded``.
 
-    Raises BagError: `path` exists, or the bag cannot be read.
+    Raises
+    ------
+    BagError
+        `path` exists, or the bag cannot be read.
     """
     space, result = found.namespace, found.odometry
     odom, recorded = f'{space}/odom', f'{space}/{RECORDED}'

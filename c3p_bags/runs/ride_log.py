@@ -66,7 +66,10 @@ def read_ride(bag: Bag, namespace: str | None = None) -> Ride:
 
     `namespace` is that of the robot; default the only one in the bag.
 
-    Raises BagError: the bag cannot be read, or has no joint states or no odometry of a tricycle.
+    Raises
+    ------
+    BagError
+        The bag cannot be read, or has no joint states or no odometry of a tricycle.
     """
     space = bag.namespace(namespace)
     readers = {f'{space}/{JOINT_STATES}': named_reader(JOINTS), f'{space}/odom': spatial}

@@ -32,7 +32,10 @@ def write_run(log: RunLog, robot: CasterRobot, path: str | Path) -> Path:
     `robot` defines joint names, signs and zero angles; the directory `path` must not exist.
     Returns the path.
 
-    Raises BagError: the bag cannot be written.
+    Raises
+    ------
+    BagError
+        The bag cannot be written.
     """
     with BagWriter(path) as writer:
         writer.note(notes(robot.name))

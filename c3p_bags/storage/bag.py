@@ -66,8 +66,10 @@ class Bag:
 
     Iterators of messages are independent; they end with `close`.
 
-    `path`: directory of the bag, or a single ``.mcap`` or ``.db3`` file. Raises BagError: the bag
-    does not exist, is damaged, or exceeds the limits of `limits.check_bag`.
+    Parameters
+    ----------
+    path : str or Path
+        Directory of the bag, or a single ``.mcap`` or ``.db3`` file.
 
     Attributes
     ----------
@@ -76,6 +78,11 @@ class Bag:
         By absolute name.
     notes : dict of str to str
         Custom data of the metadata; empty for a single file.
+
+    Raises
+    ------
+    BagError
+        The bag does not exist, is damaged, or exceeds the limits of `limits.check_bag`.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -130,8 +137,10 @@ class Bag:
 
         `name` has any slashes; default that of the only robot in the bag.
 
-        Raises BagError: no `name`, and the bag has no ``joint_states``, or those of several
-        robots.
+        Raises
+        ------
+        BagError
+            No `name`, and the bag has no ``joint_states``, or those of several robots.
         """
         if name is not None:
             return f'/{name.strip("/")}'.rstrip('/')
@@ -176,8 +185,10 @@ class Bag:
         """
         Return the robot of the bag, by the evidence of `choose_robot`.
 
-        Raises BagError: the bag neither names a robot of this installation nor describes a caster
-        robot.
+        Raises
+        ------
+        BagError
+            The bag neither names a robot of this installation nor describes a caster robot.
         """
         space = self.namespace(namespace)
         try:
@@ -193,8 +204,12 @@ class Bag:
 
         `robot` is a name or path that the user gave; default that of the bag.
 
-        Raises BagError: as `Bag.robot`; ModelError: the user's robot cannot be loaded, or the
-        robot is a vehicle of another kind.
+        Raises
+        ------
+        BagError
+            As `Bag.robot`.
+        ModelError
+            The user's robot cannot be loaded, or the robot is a vehicle of another kind.
         """
         return load_casters(robot) if robot else self.robot(namespace).casters()
 
@@ -203,9 +218,17 @@ class Bag:
         """
         Yield the messages in the order of recording, serialised.
 
-        `topics`: only these (absolute names); default all. Topics not in the bag are ignored;
-        `start` [ns]: only messages recorded from this time on. Raises BagError: the bag cannot be
-        read.
+        Parameters
+        ----------
+        topics : collection of str, optional
+            Only these (absolute names); default all. Topics not in the bag are ignored.
+        start : int, ns, optional
+            Only messages recorded from this time on.
+
+        Raises
+        ------
+        BagError
+            The bag cannot be read.
         """
         for connection, time, data in self._entries(topics, start):
             yield RawMessage(connection.topic, time, data)

@@ -46,8 +46,15 @@ def event(types: Mapping[str, type], time: int, node: str, values: Mapping[str, 
     """
     Return a ParameterEvent made of the classes in `types`.
 
-    `types`: of a typestore; `time` [ns]; `node`: full name; `values`: ParameterValue of each
-    parameter, of any library's class.
+    Parameters
+    ----------
+    types : mapping
+        Of a typestore.
+    time : int, ns
+    node : str
+        Full name.
+    values : mapping
+        ParameterValue of each parameter, of any library's class.
     """
     def copy(value: Any) -> Any:
         return types['rcl_interfaces/msg/ParameterValue'](value.type, *(

@@ -70,10 +70,19 @@ class BagWriter:
     """
     Writer of a new bag; buffers at most one MCAP chunk (1 MiB).
 
-    Raises BagError: the directory exists or cannot be created, or the compression is unknown.
+    Parameters
+    ----------
+    path : str or Path
+        Directory of the bag; must not exist.
+    compression : {'none', 'zstd'}
+        Compression of the chunks in the MCAP file.
+    distribution : str, optional
+        See `message_types`.
 
-    `path`: directory of the bag; must not exist; `compression` in {'none', 'zstd'}: compression of
-    the chunks in the MCAP file; `distribution`: see `message_types`.
+    Raises
+    ------
+    BagError
+        The directory exists or cannot be created, or the compression is unknown.
     """
 
     def __init__(self, path: str | Path, compression: str = 'none',
@@ -107,7 +116,10 @@ class BagWriter:
         The `topic` is absolute; the `kind` a message type such as ``'nav_msgs/msg/Odometry'``. The
         last message of a `latched` topic is kept for late subscribers (transient local).
 
-        Raises BagError: the distribution does not define the type.
+        Raises
+        ------
+        BagError
+            The distribution does not define the type.
         """
         if kind not in self.types.fielddefs:
             raise BagError(f'{topic}: message type {kind!r} is unknown')

@@ -56,7 +56,12 @@ def check_bag(path: Path) -> BagFiles:
     """
     Refuse a bag (directory or single file) that expands beyond the limits; return its files.
 
-    Raises ValueError: a limit is exceeded; the text names it; OSError: a file cannot be read.
+    Raises
+    ------
+    ValueError
+        A limit is exceeded; the text names it.
+    OSError
+        A file cannot be read.
     """
     mode, files, notes = '', [path], {}
     if path.is_dir():

@@ -34,7 +34,13 @@ class Rows(NamedTuple):
     """
     Usable messages of a topic.
 
-    `rows` (k,): which of the messages; `stamp` (k,): of their headers, ns; `values` (k, …).
+    Attributes
+    ----------
+    rows : (k,) int array
+        Which of the messages.
+    stamp : (k,) int array or None
+        Of their headers, ns.
+    values : tuple of (k, …) arrays
     """
 
     rows: Array

@@ -34,7 +34,10 @@ def records(block: bytes) -> Iterator[tuple[int, int, int]]:
     """
     Yield opcode, begin and end of the content of each record in a block.
 
-    Raises ValueError: the head of a record is cut off.
+    Raises
+    ------
+    ValueError
+        The head of a record is cut off.
     """
     place, size, head, unpack_head = 0, len(block), RECORD.size, RECORD.unpack_from
     while place < size:
@@ -85,8 +88,12 @@ def read_mcap(path: Path, topics: Collection[str] | None = None
     Messages of a channel that no earlier record describes are left out. `topics` selects some;
     default all.
 
-    Raises ValueError: not an MCAP file, cut off, or compressed in an unknown way; OSError: the
-    file cannot be read.
+    Raises
+    ------
+    ValueError
+        Not an MCAP file, cut off, or compressed in an unknown way.
+    OSError
+        The file cannot be read.
     """
     channels: dict[int, str] = {}
     try:

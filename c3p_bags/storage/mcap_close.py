@@ -151,7 +151,10 @@ def close_mcap(source: BinaryIO, target: BinaryIO) -> int:
 
     Returns the number of damaged bytes of the source that are not copied, 0 for a complete file.
 
-    Raises BagError: the source does not begin as an MCAP file.
+    Raises
+    ------
+    BagError
+        The source does not begin as an MCAP file.
     """
     size, lost = os.fstat(source.fileno()).st_size, 0
     if source.read(len(MAGIC)) != MAGIC:

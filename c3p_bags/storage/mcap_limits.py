@@ -56,7 +56,10 @@ def check_mcap(file: BinaryIO, size: int, mode: str = '') -> None:
 
     `mode` is ``'message'`` where every message is packed on its own; `size` is that of the file.
 
-    Raises ValueError: a limit is exceeded; the text names it.
+    Raises
+    ------
+    ValueError
+        A limit is exceeded; the text names it.
     """
     indexed, described = _index(file, size)
     # without a summary a reader looks for the descriptions of topics in the chunks
@@ -155,7 +158,10 @@ def check_qos(text: Any) -> None:
     """
     Refuse a quality of service whose YAML expands beyond the limits; only a `text` is checked.
 
-    Raises ValueError: a limit is exceeded; the text names it.
+    Raises
+    ------
+    ValueError
+        A limit is exceeded; the text names it.
     """
     if not isinstance(text, str):
         return
@@ -171,7 +177,10 @@ def check_packed(data: Any) -> None:
     """
     Refuse a packed message of more than `MOST_BYTES`; `data` other than bytes is not checked.
 
-    Raises ValueError: the limit is exceeded.
+    Raises
+    ------
+    ValueError
+        The limit is exceeded.
     """
     if isinstance(data, bytes) and len(unpack_some('zstd', data, MOST_BYTES + 1)) > MOST_BYTES:
         raise ValueError(f'a message that unpacks to more than {MOST_BYTES} bytes')

@@ -61,9 +61,19 @@ def choose_robot(parameters: Mapping[str, Any], notes: Mapping[str, str],
     of this node, then the recorder's note ``c3p_robot``, where it names a file in ``robots/``; the
     URDF text on ``robot_description``.
 
-    `parameters`: of the node `NODE`; `notes`: custom data in the metadata of the bag; `described`:
-    returns the URDF text on ``robot_description``, or None. Raises ModelError: no evidence, or not
-    a description of a caster robot.
+    Parameters
+    ----------
+    parameters : mapping
+        Of the node `NODE`.
+    notes : mapping
+        Custom data in the metadata of the bag.
+    described : callable
+        Returns the URDF text on ``robot_description``, or None.
+
+    Raises
+    ------
+    ModelError
+        No evidence, or not a description of a caster robot.
     """
     # the odometry was computed with this description: the strongest evidence
     if parameters.get('robot_description'):

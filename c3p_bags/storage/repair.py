@@ -54,8 +54,6 @@ def repair(bag: str | Path, out: str | Path,
     """
     Write a new bag of the readable messages of a truncated or damaged one.
 
-    Raises BagError: the bag does not exist, has no readable message, or `out` exists.
-
     Parameters
     ----------
     bag : str or Path
@@ -64,6 +62,11 @@ def repair(bag: str | Path, out: str | Path,
         Directory of the new bag; must not exist.
     progress : callable
         Receives the fraction of the messages written, 0 to 1.
+
+    Raises
+    ------
+    BagError
+        The bag does not exist, has no readable message, or `out` exists.
     """
     place, lost = Path(out), 0
     files = _files(Path(bag))

@@ -33,7 +33,10 @@ def read_topics_file(path: str | Path) -> tuple[dict[str, str], set[str]]:
     """
     Return ``{topic: type}`` and the latched topics of a topics file.
 
-    Raises ParameterError: the file cannot be read, or is not a topics file.
+    Raises
+    ------
+    ParameterError
+        The file cannot be read, or is not a topics file.
     """
     try:
         content = read_yaml(path)
@@ -57,7 +60,12 @@ def matching(publishers: Sequence[Any], kind: str) -> tuple[str, QoSProfile]:
     """
     Return message type and quality of service that match all `publishers`.
 
-    `publishers`: not empty; `kind`: preferred type; another one only if no publisher has it.
+    Parameters
+    ----------
+    publishers : sequence of TopicEndpointInfo
+        Not empty.
+    kind : str
+        Preferred type; another one only if no publisher has it.
     """
     kinds = [p.topic_type for p in publishers]
     profile = wanted_profile(False)

@@ -36,7 +36,12 @@ def unpack_some(packing: str, data: bytes, most: int) -> bytes:
     `packing` is ``''``, ``'lz4'`` or ``'zstd'``; `data` has one frame or several, of which the
     last may be truncated.
 
-    Raises ValueError: another compression; Exception: of the library, where the data are damaged.
+    Raises
+    ------
+    ValueError
+        Another compression.
+    Exception
+        Of the library, where the data are damaged.
     """
     if packing == '':
         return data[:most]
@@ -54,7 +59,10 @@ def unpack(packing: str, data: bytes, size: int) -> bytes:
     """
     Return unpacked data of exactly `size` bytes; parameters as for `unpack_some`.
 
-    Raises ValueError: another size, more than 100 MB, another compression, or damaged data.
+    Raises
+    ------
+    ValueError
+        Another size, more than 100 MB, another compression, or damaged data.
     """
     if size > MOST_BYTES:
         raise ValueError(f'a chunk of {size} bytes exceeds the limit {MOST_BYTES}')
@@ -74,7 +82,10 @@ def unpack_stream(source: BinaryIO, most: int) -> Iterator[bytes]:
     """
     Yield the unpacked parts of a file packed by zstd as a whole, at most `most` bytes of `source`.
 
-    Raises ValueError: the limit is exceeded, or the data are damaged.
+    Raises
+    ------
+    ValueError
+        The limit is exceeded, or the data are damaged.
     """
     undo, total, left = _decompressor('zstd'), 0, b''
     while left or (left := source.read(PIECE)):

@@ -25,8 +25,6 @@ class BagPlayer:
     """
     Plays a bag to a Foxglove server.
 
-    Raises BagError: the bag cannot be read; ValueError: as `FoxgloveServer`.
-
     Parameters
     ----------
     path : str or Path
@@ -40,6 +38,13 @@ class BagPlayer:
         Of the robot's topics.
     file : str or Path
         Name or path of the robot as the user gave it, which locates its meshes.
+
+    Raises
+    ------
+    BagError
+        The bag cannot be read.
+    ValueError
+        As `FoxgloveServer`.
     """
 
     def __init__(self, path: str | Path, robot: CasterRobot, description: str,
@@ -77,7 +82,10 @@ class BagPlayer:
         """
         Carry out a request of the app's player.
 
-        `command`: play or pause, speed, and where to go on.
+        Parameters
+        ----------
+        command : PlaybackControlRequest
+            Play or pause, speed, and where to go on.
         """
         with self._changed:
             self.playing = command.playback_command == self._play

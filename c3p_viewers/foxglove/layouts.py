@@ -94,7 +94,10 @@ def foxglove_layout(plots: Sequence[Plot]) -> str:
     """
     Return the layout of the Foxglove app: robot and scene, plots, diagnostics and log.
 
-    It is JSON, to be imported with "Layouts", "Import from file".
+    Returns
+    -------
+    str
+        JSON, to be imported with "Layouts", "Import from file".
     """
     panels = {'3D!robot': _robot_panel(),
               **{f'Plot!{plot.name}': _plot_panel(plot) for plot in plots},
@@ -165,7 +168,10 @@ def plotjuggler_layout(plots: Sequence[Plot]) -> str:
     """
     Return the layout of PlotJuggler, with the plots one below the other in two columns.
 
-    It is XML, to be loaded with "Layout".
+    Returns
+    -------
+    str
+        XML, to be loaded with "Layout".
     """
     root = ElementTree.Element('root')
     tabs = ElementTree.SubElement(root, 'tabbed_widget', parent='main_window', name='Main Window')

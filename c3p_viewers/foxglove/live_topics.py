@@ -35,8 +35,17 @@ class FoxgloveLive:
     """
     Keeps a Foxglove server up to date with the topics of the graph.
 
-    `node`: in the namespace of the robot; `description`: name or path of the description, as for
-    `loader.load`; `host`, `port`: as for `FoxgloveServer`; `report`: takes a line for the user.
+    Parameters
+    ----------
+    node : Node
+        In the namespace of the robot.
+    robot : CasterRobot
+    description : str or Path
+        Name or path of the description, as for `loader.load`.
+    host, port
+        As for `FoxgloveServer`.
+    report : callable
+        Takes a line for the user.
     """
 
     def __init__(self, node: Node, robot: CasterRobot, description: str | Path,

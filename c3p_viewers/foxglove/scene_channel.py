@@ -49,7 +49,12 @@ class SceneChannel:
     """
     Computes scene and numbers from the passing messages, while clients subscribe them.
 
-    `namespace`: of the robot's topics.
+    Parameters
+    ----------
+    server : FoxgloveServer
+    robot : CasterRobot
+    namespace : str
+        Of the robot's topics.
     """
 
     def __init__(self, server: FoxgloveServer, robot: CasterRobot, namespace: str = '') -> None:
@@ -67,8 +72,14 @@ class SceneChannel:
         """
         Take a message; joint states make a new scene, not too often.
 
-        `data`; `topic`: with the namespace; `time` [ns]; `kind`: type, where it is not the usual
-        one.
+        Parameters
+        ----------
+        topic : str
+            With the namespace.
+        data : bytes
+        time : int, ns
+        kind : str, optional
+            Type, where it is not the usual one.
         """
         name, seconds = topic_below(topic, self._namespace), time * 1e-9
         self._reader.put(name, data, seconds, kind)

@@ -30,7 +30,10 @@ def import_foxglove() -> Any:
     """
     Return the module foxglove.
 
-    Raises ValueError: it is not installed; the text has the remedy.
+    Raises
+    ------
+    ValueError
+        It is not installed; the text has the remedy.
     """
     try:
         import foxglove
@@ -43,8 +46,6 @@ def import_foxglove() -> Any:
 class FoxgloveServer:
     """
     Channels by topic, and their subscribers.
-
-    Raises ValueError: foxglove-sdk is missing, or nothing can listen there.
 
     Parameters
     ----------
@@ -61,6 +62,11 @@ class FoxgloveServer:
         First and last time of a recording, which the app may then play, pause and seek.
     on_playback : callable, optional
         Takes a request of the app's player and returns the state of ours.
+
+    Raises
+    ------
+    ValueError
+        foxglove-sdk is missing, or nothing can listen there.
     """
 
     def __init__(self, name: str, host: str = '127.0.0.1', port: int = DEFAULT_PORT,
@@ -100,10 +106,20 @@ class FoxgloveServer:
 
     def add(self, topic: str, kind: str, latched: bool = False) -> bool:
         """
-        Offer a topic; return False if the definition of its type is unknown.
+        Offer a topic.
 
-        `kind`: message type such as ``'nav_msgs/msg/Odometry'``; `latched`: late subscribers
-        receive the last message.
+        Parameters
+        ----------
+        topic : str
+        kind : str
+            Message type such as ``'nav_msgs/msg/Odometry'``.
+        latched : bool
+            Late subscribers receive the last message.
+
+        Returns
+        -------
+        bool
+            False if the definition of the type is unknown.
         """
         if topic in self._channels:
             return True

@@ -49,7 +49,7 @@ class Text(NamedTuple):
 def caption(pixels: Array, title: str, numbers: Sequence[tuple[str, str]],
             shown: Mapping[str, Sequence[float] | str], texts: Sequence[Text] = ()) -> Array:
     """
-    Return a picture (height, width, 3) of uint8 with its texts.
+    Return a picture with its texts.
 
     Parameters
     ----------
@@ -61,6 +61,10 @@ def caption(pixels: Array, title: str, numbers: Sequence[tuple[str, str]],
         Name → colour of the drawn shapes; the legend has only these.
     texts : sequence of Text
         Texts outside the picture are left out.
+
+    Returns
+    -------
+    (height, width, 3) array of uint8
     """
     height, width = pixels.shape[:2]
     page = figure(width / DPI, height / DPI)

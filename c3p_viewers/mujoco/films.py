@@ -23,7 +23,10 @@ def check_film(kind: str) -> None:
     """
     Check that a kind of film can be written.
 
-    Raises PictureError: an unknown `kind`, or its writer is not installed.
+    Raises
+    ------
+    PictureError
+        An unknown `kind`, or its writer is not installed.
     """
     if kind not in KINDS:
         raise PictureError(f'film {kind}: must be one of {", ".join(KINDS)}')
@@ -37,8 +40,17 @@ class FilmWriter:
     """
     Writes pictures of one size as a film.
 
-    `path`: ends in ``.mp4`` or ``.gif``; its directory is made; `rate` [1/s]: pictures per second
-    of the film. Raises PictureError: as `check_film`; also when ffmpeg does not start.
+    Parameters
+    ----------
+    path : str or Path
+        Ends in ``.mp4`` or ``.gif``; its directory is made.
+    rate : float, 1/s
+        Pictures per second of the film.
+
+    Raises
+    ------
+    PictureError
+        As `check_film`; also when ffmpeg does not start.
     """
 
     def __init__(self, path: str | Path, rate: float) -> None:

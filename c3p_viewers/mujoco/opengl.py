@@ -18,7 +18,10 @@ def import_mujoco() -> Any:
     """
     Return the module mujoco.
 
-    Raises PictureError: it is not installed; the text has the remedy.
+    Raises
+    ------
+    PictureError
+        It is not installed; the text has the remedy.
     """
     try:
         import mujoco
@@ -32,8 +35,14 @@ def gl_context(width: int, height: int) -> Any:
     """
     Return an OpenGL context without a window, of the first backend that works.
 
-    `width`, `height` [pixels]. Raises PictureError: no backend works; the text has the reason of
-    each.
+    Parameters
+    ----------
+    width, height : int, pixels
+
+    Raises
+    ------
+    PictureError
+        No backend works; the text has the reason of each.
     """
     wanted = os.environ.get('MUJOCO_GL', '').lower()
     failures = []
@@ -58,7 +67,10 @@ def require_renderer() -> None:
     """
     Check that pictures can be drawn here.
 
-    Raises PictureError: no MuJoCo or no OpenGL; the text has the remedy.
+    Raises
+    ------
+    PictureError
+        No MuJoCo or no OpenGL; the text has the remedy.
     """
     import_mujoco()
     gl_context(16, 16).free()

@@ -39,8 +39,13 @@ def placement(robot: CasterRobot, pose: ArrayLike, steering: Array, wheel_angle:
     """
     Return where a robot is.
 
-    `robot`; `pose` (3,): x, y [m] and yaw [rad]; `steering`, `wheel_angle` (n,) [rad]: in the
-    convention of the model.
+    Parameters
+    ----------
+    robot : CasterRobot
+    pose : (3,) array_like
+        x, y [m] and yaw [rad].
+    steering, wheel_angle : (n,) arrays, rad
+        In the convention of the model.
     """
     x, y, yaw = (float(value) for value in np.asarray(pose))
     return Placement([x, y, 0.0], [math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)],
@@ -51,7 +56,10 @@ class CasterStudio(Studio):
     """
     Draws a caster robot on a level floor.
 
-    `robot`, `size`: as for `Studio`.
+    Parameters
+    ----------
+    robot, size
+        As for `Studio`.
 
     Examples
     --------
@@ -70,7 +78,7 @@ class CasterStudio(Studio):
              path: ArrayLike | None = None, view: View | None = None,
              decorate: Callable[[Any], None] = lambda scene: None) -> Array:
         """
-        Return a picture (height, width, 3) of uint8 of the robot in each of some poses.
+        Return a picture of the robot in each of some poses.
 
         Parameters
         ----------
@@ -83,6 +91,10 @@ class CasterStudio(Studio):
             Default: the middle of all poses and of the path.
         decorate : callable
             As for `Studio.picture`.
+
+        Returns
+        -------
+        (height, width, 3) array of uint8
         """
         poses = np.atleast_2d(np.asarray(poses, float))
         shape = len(poses), self.robot.count
@@ -130,8 +142,6 @@ def picture(source: BagSource, robot: CasterRobot, description: str | Path, path
     """
     Write a picture of a run at one time, with its scene, paths and numbers.
 
-    Raises PictureError: as `Studio`.
-
     Parameters
     ----------
     source, robot
@@ -139,6 +149,11 @@ def picture(source: BagSource, robot: CasterRobot, description: str | Path, path
         Name or path of the robot's description; PNG; width and height, pixels.
     time : float, s, optional
         Since the first joint states; default when half of the path is driven.
+
+    Raises
+    ------
+    PictureError
+        As `Studio`.
     """
     moment = source.at(source.halfway if time is None else time)
     shapes, view = scene_of(robot, moment), _view(robot, moment)
@@ -218,13 +233,16 @@ def run_picture(log: RunLog, path: str | Path, robot: str | Path = 'c3p',
     """
     Write one picture with the path of a run and the robot at places that do not overlap.
 
-    Raises PictureError: as `Studio`; also when the log has neither true poses nor odometry.
-
     Parameters
     ----------
     log : RunLog
     path, robot, size
         PNG; name or path of the robot's description; width and height, pixels.
+
+    Raises
+    ------
+    PictureError
+        As `Studio`; also when the log has neither true poses nor odometry.
     """
     run = _Run(log)
     with CasterStudio(robot, size) as studio:
@@ -238,9 +256,6 @@ def film(log: RunLog, path: str | Path, robot: str | Path = 'c3p', *, speed: flo
     """
     Write a film of a run.
 
-    Raises PictureError: as `run_picture`; also when imageio or its ffmpeg is missing; ValueError:
-    a speed that is not positive.
-
     Parameters
     ----------
     log, robot, size
@@ -251,6 +266,13 @@ def film(log: RunLog, path: str | Path, robot: str | Path = 'c3p', *, speed: flo
         Robot time per time of the film; 0.2 is slow motion.
     progress : callable
         Takes the fraction that is done, 0 to 1.
+
+    Raises
+    ------
+    PictureError
+        As `run_picture`; also when imageio or its ffmpeg is missing.
+    ValueError
+        A speed that is not positive.
     """
     if not 0 < speed < np.inf:
         raise ValueError(f'speed = {speed}: must be a positive number')

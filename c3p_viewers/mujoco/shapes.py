@@ -25,7 +25,11 @@ def in_world(points: ArrayLike, pose: ArrayLike) -> Array:
     """
     Return points (k, 3) of ``base_link`` on the floor frame.
 
-    `points` (k, 3) [m]; `pose` (3,): x, y [m] and yaw [rad] of ``base_link``.
+    Parameters
+    ----------
+    points : (k, 3) or (3,) array_like, m
+    pose : (3,) array_like
+        x, y [m] and yaw [rad] of ``base_link``.
 
     Examples
     --------
@@ -42,8 +46,16 @@ def add_shapes(scene: Any, shapes: Iterable[Shape], pose: ArrayLike, labels: boo
     """
     Add shapes to a ``MjvScene``; shapes beyond its capacity are left out.
 
-    `scene`: of a picture, or the user scene of a window; `shapes`: in ``base_link``; `pose` (3,):
-    x, y [m] and yaw [rad] of ``base_link``; `labels`: draw texts with MuJoCo's own letters.
+    Parameters
+    ----------
+    scene : MjvScene
+        Of a picture, or the user scene of a window.
+    shapes : iterable of Shape
+        In ``base_link``.
+    pose : (3,) array_like
+        x, y [m] and yaw [rad] of ``base_link``.
+    labels : bool
+        Draw texts with MuJoCo's own letters.
     """
     for shape in shapes:
         match shape:

@@ -41,8 +41,14 @@ class Placement(NamedTuple):
     """
     A robot somewhere.
 
-    `position` (3,) [m]: of the root link; `rotation` (4,): unit quaternion w, x, y, z; `joints`:
-    joint name → position of the URDF, rad.
+    Attributes
+    ----------
+    position : (3,), m
+        Of the root link.
+    rotation : (4,)
+        Unit quaternion w, x, y, z.
+    joints : mapping
+        Joint name → position of the URDF, rad.
     """
 
     position: ArrayLike
@@ -53,8 +59,6 @@ class Placement(NamedTuple):
 class Studio:
     """
     Draws one robot in any placements, several times in one picture if requested.
-
-    Raises PictureError: no OpenGL, no MuJoCo or no xacro; ModelError: as `loader.load`.
 
     Parameters
     ----------
@@ -67,6 +71,13 @@ class Studio:
     sky : two colours
     rims : mapping, optional
         Wheel link → colour of its rim and spokes, which distinguishes the wheels.
+
+    Raises
+    ------
+    PictureError
+        No OpenGL, no MuJoCo or no xacro.
+    ModelError
+        As `loader.load`.
     """
 
     def __init__(self, robot: str | Path = 'c3p', size: Sequence[int] = SIZE,
@@ -102,9 +113,18 @@ class Studio:
     def picture(self, placements: Sequence[Placement], view: View,
                 decorate: Callable[[Any], None] = lambda scene: None) -> Array:
         """
-        Return a picture (height, width, 3) of uint8 of the robot in each of some placements.
+        Return a picture of the robot in each of some placements.
 
-        `decorate`: takes MuJoCo's ``MjvScene`` of the picture and may add shapes to it.
+        Parameters
+        ----------
+        placements : sequence of Placement
+        view : View
+        decorate : callable
+            Takes MuJoCo's ``MjvScene`` of the picture and may add shapes to it.
+
+        Returns
+        -------
+        (height, width, 3) array of uint8
         """
         mj, scene, model = self._mj, self._scene, self.model
         camera = self._camera(view)
@@ -158,8 +178,17 @@ def studio_model(robot: str | Path, size: Sequence[int] = SIZE, ground: Ground |
     """
     Return MuJoCo's model of a robot, free to move, between ground, sky and lamps.
 
-    `robot`, `ground`, `sky`, `rims`: as for `Studio`; `size` (2,) [pixels]: of the largest
-    picture. Raises PictureError: no MuJoCo, or no xacro.
+    Parameters
+    ----------
+    robot, ground, sky, rims
+        As for `Studio`.
+    size : (2,) sequence of int, pixels
+        Of the largest picture.
+
+    Raises
+    ------
+    PictureError
+        No MuJoCo, or no xacro.
     """
     mj = import_mujoco()
     text, meshes = mujoco_urdf(robot_description(robot), robot)

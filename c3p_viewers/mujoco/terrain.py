@@ -32,10 +32,18 @@ class Ground:
     """
     A rectangle of a terrain, ready for a MuJoCo model.
 
-    `x_range`, `y_range` [m]: from, to; `texel` [m]: resolution of the lines; a coarse one suits
-    small pictures.
+    Parameters
+    ----------
+    terrain : Terrain
+    x_range, y_range : (float, float), m
+        From, to.
+    texel : float, m
+        Resolution of the lines; a coarse one suits small pictures.
 
-    Attributes: `heights` [m]: of the lowest and the highest place.
+    Attributes
+    ----------
+    heights : (float, float), m
+        Of the lowest and the highest place.
     """
 
     def __init__(self, terrain: Terrain, x_range: Range, y_range: Range,

@@ -23,8 +23,17 @@ def mujoco_urdf(urdf: str, robot: str | Path = '') -> tuple[str, dict[str, bytes
     Visuals and collisions with a mesh that `mesh_file` refuses, or MuJoCo does not read, are left
     out.
 
-    `urdf`: XML text; `robot`: name or path of the robot as the user gave it. Raises ModelError: it
-    is not the XML of a URDF.
+    Parameters
+    ----------
+    urdf : str
+        XML text.
+    robot : str or Path, optional
+        Name or path of the robot as the user gave it.
+
+    Raises
+    ------
+    ModelError
+        It is not the XML of a URDF.
 
     Examples
     --------

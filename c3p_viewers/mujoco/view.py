@@ -51,8 +51,16 @@ class View(NamedTuple):
         With the camera at ``c − D f``, the axes f, s, u of `axes`, the height H of the picture
         and the opening γ: ``(column, row) = middle + H/(2 tan(γ/2)) (s·p, −u·p)/(f·p)``.
 
-        `points` (k, 3) [m]; `size` (2,) [pixels]: width and height. The places (k, 2) are nan
-        behind the camera.
+        Parameters
+        ----------
+        points : (k, 3) array_like, m
+        size : (2,) sequence of int, pixels
+            Width and height.
+
+        Returns
+        -------
+        (k, 2) array
+            nan behind the camera.
 
         Examples
         --------
@@ -71,8 +79,13 @@ class View(NamedTuple):
         """
         Return the view from the same direction that just contains all points.
 
-        `points` (n, 3) [m]; `size` (2,) [pixels]: width and height; `margin`: fraction of the
-        picture that stays free at each edge.
+        Parameters
+        ----------
+        points : (n, 3) array_like, m
+        size : (2,) sequence of int, pixels
+            Width and height.
+        margin : float
+            Fraction of the picture that stays free at each edge.
         """
         view, size = self, np.asarray(size)
         for _ in range(FITTING):

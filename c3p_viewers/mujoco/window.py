@@ -32,8 +32,16 @@ class Window:
     """
     MuJoCo's interactive window with one robot in it.
 
-    `description`: how it looks, as for `loader.load`. Raises PictureError: no screen, or no
-    MuJoCo.
+    Parameters
+    ----------
+    robot : CasterRobot
+    description : str or Path
+        How it looks, as for `loader.load`.
+
+    Raises
+    ------
+    PictureError
+        No screen, or no MuJoCo.
     """
 
     def __init__(self, robot: CasterRobot, description: str | Path) -> None:
@@ -51,7 +59,10 @@ class Window:
         """
         Show moments until the window is closed.
 
-        `moments`: returns what is to be shown now; None while nothing is known.
+        Parameters
+        ----------
+        moments : callable
+            Returns what is to be shown now; None while nothing is known.
         """
         import mujoco.viewer
 

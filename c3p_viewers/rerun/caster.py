@@ -35,7 +35,12 @@ class CasterLog(RobotLog):
     """
     Logs one caster robot.
 
-    `description`: name or path of the description, as for `loader.load`.
+    Parameters
+    ----------
+    recording : rerun.RecordingStream
+    robot : CasterRobot
+    description : str or Path
+        Name or path of the description, as for `loader.load`.
     """
 
     def __init__(self, recording: Any, robot: CasterRobot, description: str | Path) -> None:

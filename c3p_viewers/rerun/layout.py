@@ -20,7 +20,10 @@ def import_rerun() -> Any:
     """
     Return the module rerun.
 
-    Raises ValueError: it is not installed; the text has the remedy.
+    Raises
+    ------
+    ValueError
+        It is not installed; the text has the remedy.
     """
     try:
         import rerun
@@ -58,7 +61,12 @@ def blueprint(titles: Mapping[str, str] = TITLES, camera: Sequence[float] = (-1.
     """
     Return Rerun's blueprint of the view; its camera goes along with the robot.
 
-    `titles`: plot → title, from the top down; `camera` (3,) [m]: in the frame of the robot.
+    Parameters
+    ----------
+    titles : mapping
+        Plot → title, from the top down.
+    camera : (3,) sequence, m
+        In the frame of the robot.
     """
     # the error has the remedy
     import_rerun()

@@ -31,10 +31,20 @@ class RerunProcess:
     """
     A running viewer.
 
-    `headless`: without a window; it then ends with `close`. Else it stays when this program ends.
-    Raises PictureError: the viewer is not installed, or ends at once; with its last word.
+    Parameters
+    ----------
+    headless : bool
+        Without a window; it then ends with `close`. Else it stays when this program ends.
 
-    Attributes: `url`: to which recordings and clients connect.
+    Attributes
+    ----------
+    url : str
+        To which recordings and clients connect.
+
+    Raises
+    ------
+    PictureError
+        The viewer is not installed, or ends at once; with its last word.
     """
 
     def __init__(self, headless: bool = False) -> None:
@@ -67,7 +77,10 @@ class RerunProcess:
         """
         Do nothing while the viewer runs.
 
-        Raises PictureError: it has ended by an error; with its last word.
+        Raises
+        ------
+        PictureError
+            It has ended by an error; with its last word.
         """
         if self._process.poll():
             self._output.seek(0)
@@ -99,7 +112,10 @@ class ShownRecording:
         """
         Wait until the viewer has everything.
 
-        Raises PictureError: the viewer has ended by an error.
+        Raises
+        ------
+        PictureError
+            The viewer has ended by an error.
         """
         while True:
             self.viewer.check()

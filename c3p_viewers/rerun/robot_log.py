@@ -28,8 +28,15 @@ class RobotLog:
     """
     Logs one robot.
 
-    `urdf`: XML text; `plots`: ``{plot: {line: (label, colour)}}``; `robot`: name or path of the
-    robot as the user gave it: where its meshes may be.
+    Parameters
+    ----------
+    recording : rerun.RecordingStream
+    urdf : str
+        XML text.
+    plots : mapping
+        ``{plot: {line: (label, colour)}}``.
+    robot : str or Path
+        Name or path of the robot as the user gave it: where its meshes may be.
     """
 
     # width of the path, m
@@ -81,8 +88,13 @@ class RobotLog:
         """
         Log a line of a plot at once.
 
-        `plot`, `line`: as in `plots`; `times` (k,) [s]; `values` (k,): what is not finite is left
-        out.
+        Parameters
+        ----------
+        plot, line : str
+            As in `plots`.
+        times : (k,) array, s
+        values : (k,) array
+            What is not finite is left out.
         """
         known = np.isfinite(values)
         if known.any():
@@ -128,8 +140,13 @@ class RobotLog:
         """
         Log where the robot is and how its joints are; what is logged next is of that time.
 
-        `time` [s]; `pose`: of the root link in the odometry's frame; `positions`: joint name →
-        position, rad or m.
+        Parameters
+        ----------
+        time : float, s
+        pose : Transform
+            Of the root link in the odometry's frame.
+        positions : mapping
+            Joint name → position, rad or m.
         """
         self._recording.set_time(TIMELINE, duration=time)
         self._recording.log(PLATFORM, self._pose(pose))

@@ -89,12 +89,27 @@ APPLICATION = 'c3p'
 def show_run(options: ViewOptions, layout: Any, time: float, fill: Callable[[Any], object]
              ) -> dict[str, str]:
     """
-    Show a run in a viewer that stays open, or write the requested file; return files by kind.
+    Show a run in a viewer that stays open, or write the requested file.
 
-    Raises PictureError: as `rerun_picture` and `spawn`.
+    Parameters
+    ----------
+    options : ViewOptions
+        Its `picture` and `save` select a file.
+    layout : rerun.blueprint.Blueprint
+    time : float, s
+        Of the picture.
+    fill : callable
+        Takes a recording and logs the run.
 
-    `layout`; `options`: its `picture` and `save` select a file; `time` [s]: of the picture;
-    `fill`: takes a recording and logs the run.
+    Returns
+    -------
+    dict
+        The files by kind.
+
+    Raises
+    ------
+    PictureError
+        As `rerun_picture` and `spawn`.
     """
     if options.picture is not None:
         return {'picture': str(rerun_picture(
@@ -122,7 +137,10 @@ def spawn(layout: Any) -> Any:
     """
     Return a recording that goes to a viewer of its own, which only this computer reaches.
 
-    Raises PictureError: no screen, or the viewer does not start; the text has the remedy.
+    Raises
+    ------
+    PictureError
+        No screen, or the viewer does not start; the text has the remedy.
     """
     rr = import_rerun()
     require_screen()

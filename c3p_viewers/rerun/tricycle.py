@@ -78,7 +78,12 @@ class TricycleLog(RobotLog):
     """
     Logs one tricycle.
 
-    `description`: name or path of the description, as for `loader.load`.
+    Parameters
+    ----------
+    recording : rerun.RecordingStream
+    tricycle : PvcTricycle
+    description : str or Path
+        Name or path of the description, as for `loader.load`.
     """
 
     BROAD = 0.02
@@ -108,9 +113,18 @@ def view_tricycle(options: ViewOptions, bag: Bag | None = None) -> dict[str, Any
     """
     Show a tricycle in Rerun, or write the requested file; return values for JSON.
 
-    `bag`: open bag of the options; None for the live topics. Raises ModelError: another viewer
-    than Rerun is selected; BagError, PictureError: a bag that cannot be read; the viewer cannot
-    draw here.
+    Parameters
+    ----------
+    options : ViewOptions
+    bag : Bag, optional
+        Open bag of the options; None for the live topics.
+
+    Raises
+    ------
+    ModelError
+        Another viewer than Rerun is selected.
+    BagError, PictureError
+        A bag that cannot be read; the viewer cannot draw here.
     """
     tricycle = load_tricycle(options.robot)
     if options.viewer not in (None, 'rerun'):
@@ -148,7 +162,12 @@ def follow(log: TricycleLog, reader: RideReader, going: Callable[[], bool]) -> N
     """
     Show a live tricycle.
 
-    `going`: returns whether to go on; may wait until the next moment.
+    Parameters
+    ----------
+    log : TricycleLog
+    reader : RideReader
+    going : callable
+        Returns whether to go on; may wait until the next moment.
     """
     while going():
         moment = reader.moment(clock.monotonic())

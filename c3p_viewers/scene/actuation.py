@@ -30,7 +30,10 @@ def actuation(at: Casters, steering: ArrayLike) -> list[Shape]:
     """
     Return ``rolling_line_i`` of driven wheels, ``sigma_min`` and ``unactuated…``.
 
-    `steering` (n,) [rad].
+    Parameters
+    ----------
+    at : Casters
+    steering : (n,) array_like, rad
     """
     state = singularity(at.robot, steering)
     # rounding may give it a sign

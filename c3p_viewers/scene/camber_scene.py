@@ -29,8 +29,18 @@ def camber_scene(tricycle: PvcTricycle, joint: ArrayLike, frame: str = 'base_lin
     ``camber_upright_i``, the line of an upright wheel, ``camber_i``, that of the wheel,
     ``camber_arc_i`` between them and ``camber_label_i`` with the angle in degrees.
 
-    `joint` (6,) [rad]: θ, in the order of `JOINTS`; `frame`: of the platform. Raises ValueError:
-    `joint` does not have six finite angles.
+    Parameters
+    ----------
+    tricycle : PvcTricycle
+    joint : (6,) array_like, rad
+        θ, in the order of `JOINTS`.
+    frame : str
+        Of the platform.
+
+    Raises
+    ------
+    ValueError
+        `joint` does not have six finite angles.
 
     Examples
     --------

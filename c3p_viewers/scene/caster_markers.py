@@ -25,7 +25,12 @@ class CasterMarkers:
     """
     Publishes ``~/scene`` and ``~/path``.
 
-    `node`: of a caster robot; `values`: parameters of the marker node.
+    Parameters
+    ----------
+    node : SuiteNode
+        Of a caster robot.
+    values : SimpleNamespace
+        Parameters of the marker node.
 
     Attributes
     ----------

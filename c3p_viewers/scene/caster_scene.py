@@ -32,9 +32,6 @@ def caster_scene(robot: CasterRobot, steering: ArrayLike, *, twist: ArrayLike | 
     ``turn_head``, ``icr`` or ``icr_far`` with ``icr_label`` while it moves, ``torque_i``,
     ``slip_i``, ``suspect_i`` and ``suspect_label_i``. Shapes without a value are left out.
 
-    Raises ValueError: a vector of the wrong size, or a number that is not finite; the text names
-    it.
-
     Parameters
     ----------
     robot : CasterRobot
@@ -51,6 +48,16 @@ def caster_scene(robot: CasterRobot, steering: ArrayLike, *, twist: ArrayLike | 
     slipping : bool
         `SlipReport.slipping`.
     settings : SceneSettings
+
+    Returns
+    -------
+    tuple of Shape
+        With different names.
+
+    Raises
+    ------
+    ValueError
+        A vector of the wrong size, or a number that is not finite; the text names it.
 
     Examples
     --------

@@ -75,7 +75,10 @@ def casters(robot: CasterRobot, steering: ArrayLike, settings: SceneSettings) ->
     """
     Return the casters at given steering angles.
 
-    Raises ValueError: `steering` does not have one finite angle per caster.
+    Raises
+    ------
+    ValueError
+        `steering` does not have one finite angle per caster.
     """
     _, (angles,) = batched(robot.count, steering=(steering, robot.count))
     cos, sin = np.cos(angles[0]), np.sin(angles[0])

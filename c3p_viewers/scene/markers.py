@@ -23,7 +23,10 @@ class MarkerScene:
     """
     Turns scenes into messages that show the new one and delete what is gone.
 
-    `lifetime` [s]: how long a viewer shows a marker that is not renewed; 0 is for ever.
+    Parameters
+    ----------
+    lifetime : float, s
+        How long a viewer shows a marker that is not renewed; 0 is for ever.
     """
 
     def __init__(self, lifetime: float = 0.0) -> None:
@@ -41,7 +44,11 @@ class MarkerScene:
         Markers follow their frame between messages (``frame_locked``), and the first message
         deletes what an earlier publisher left behind. The message is good until the next one.
 
-        `shapes`: with different names; `stamp` [ns].
+        Parameters
+        ----------
+        shapes : sequence of Shape
+            With different names.
+        stamp : int, ns
         """
         names, markers = {shape.name for shape in shapes}, []
         if self._shown is None:

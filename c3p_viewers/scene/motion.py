@@ -30,7 +30,11 @@ def motion(at: Casters, twist: Array | None) -> list[Shape]:
     """
     Return ``axle_line_i``, and when the platform moves ``twist…``, ``turn…`` and ``icr…``.
 
-    `twist` (3,): ν = (vx, vy, ω), m/s and rad/s, ``base_link``.
+    Parameters
+    ----------
+    at : Casters
+    twist : (3,) array, optional
+        ν = (vx, vy, ω), m/s and rad/s, ``base_link``.
     """
     if twist is None or _resting(at, twist):
         return axles(at, None)

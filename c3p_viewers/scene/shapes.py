@@ -67,8 +67,12 @@ class Arc(NamedTuple):
     """
     A piece of a horizontal circle about `centre` (3,).
 
-    `start_angle`, `sweep` [rad]: from +X of the frame about +Z; a positive sweep is
-    counter-clockwise; `width` [m]: of the line.
+    Attributes
+    ----------
+    start_angle, sweep : float, rad
+        From +X of the frame about +Z; a positive sweep is counter-clockwise.
+    width : float, m
+        Of the line.
     """
 
     name: str
@@ -104,7 +108,13 @@ def arc_head(arc: Arc, name: str, length: float) -> Arrow:
     """
     Return the arrow head at the far end of an arc, its tip `length` beyond it along the tangent.
 
-    `name`: of the arrow; `length` [m]: of the arrow.
+    Parameters
+    ----------
+    arc : Arc
+    name : str
+        Of the arrow.
+    length : float, m
+        Of the arrow.
     """
     angle = arc.start_angle + arc.sweep
     cos, sin = math.cos(angle), math.sin(angle)

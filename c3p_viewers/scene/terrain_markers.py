@@ -37,8 +37,14 @@ def filled(message: MarkerArray, points: Sequence[Array],
     A marker's points begin at a multiple of 8 bytes, behind their count; a point has 24 bytes and
     a colour 16, so whatever follows keeps its place modulo 8.
 
-    `message`: its markers have no points; they are changed; `points` (k, 3) [m]: for each marker
-    one or more; `colours` (k, 4): red, green, blue, alpha of each point, or None.
+    Parameters
+    ----------
+    message : MarkerArray
+        Its markers have no points; they are changed.
+    points : sequence of (k, 3) array, m
+        For each marker one or more.
+    colours : sequence of (k, 4) array, optional
+        Red, green, blue, alpha of each point, or None.
     """
     colours = [*colours, *[None] * (len(points) - len(colours))]
     for k, marker in enumerate(message.markers):
@@ -89,7 +95,12 @@ def terrain_message(mesh: Mesh, frame: str, stamp: int) -> bytes:
     """
     Return a serialized MarkerArray: the ground as one TRIANGLE_LIST, coloured by height.
 
-    `frame`: {G}; `stamp` [ns].
+    Parameters
+    ----------
+    mesh : Mesh
+    frame : str
+        {G}.
+    stamp : int, ns
     """
     marker = _marker('terrain', 0, Marker.TRIANGLE_LIST, frame, stamp, (1.0, 1.0, 1.0))
     marker.scale.x = marker.scale.y = marker.scale.z = 1.0
@@ -113,9 +124,17 @@ class Paths:
 
     A contact farther than `JUMP` from the last one begins new paths.
 
-    `length`: points kept of each path, two or more; `spacing` [m]: between points of a path.
+    Parameters
+    ----------
+    length : int
+        Points kept of each path, two or more.
+    spacing : float, m
+        Between points of a path.
 
-    Attributes: `changed`: points have been added since the last message.
+    Attributes
+    ----------
+    changed : bool
+        Points have been added since the last message.
     """
 
     def __init__(self, length: int, spacing: float) -> None:
@@ -144,7 +163,10 @@ class Paths:
         """
         Return a serialized MarkerArray with one LINE_STRIP per path.
 
-        `stamp` [ns].
+        Parameters
+        ----------
+        frame : str
+        stamp : int, ns
         """
         self.changed = False
         # a line has two points, even the one that has only begun

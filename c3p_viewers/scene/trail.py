@@ -24,10 +24,19 @@ class Trail:
     """
     Keeps poses that differ by a distance or an angle from the one before.
 
-    `length`: poses kept, two or more; `spacing` [m]: distance of neighbouring poses; `turn` [rad]:
-    angle that begins a new pose on the spot.
+    Parameters
+    ----------
+    length : int
+        Poses kept, two or more.
+    spacing : float, m
+        Distance of neighbouring poses.
+    turn : float, rad
+        Angle that begins a new pose on the spot.
 
-    Attributes: `poses` (x, y, yaw): oldest first.
+    Attributes
+    ----------
+    poses : deque of (x, y, yaw)
+        Oldest first.
     """
 
     def __init__(self, length: int = 2000, spacing: float = 0.02, turn: float = 0.1) -> None:
@@ -65,8 +74,15 @@ def planned_line(robot: CasterRobot, poses: ArrayLike, frame: str, settings: Sce
     """
     Return ``planned``, a line through the poses ahead; nothing if they are one place.
 
-    `settings`; `robot`: gives the size; `poses` (k, 2 or more) [m]: X, Y and what else, in
-    `frame`, whose ground is at zero; `frame`: of the odometry.
+    Parameters
+    ----------
+    robot : CasterRobot
+        Gives the size.
+    poses : (k, 2 or more) array_like, m
+        X, Y and what else, in `frame`, whose ground is at zero.
+    frame : str
+        Of the odometry.
+    settings : SceneSettings
     """
     places = np.atleast_2d(np.asarray(poses, float))[:, :2]
     size = length_scale(robot)

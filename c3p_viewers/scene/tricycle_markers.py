@@ -35,7 +35,12 @@ class TricycleMarkers:
     Attributes and methods are those of `CasterMarkers`. The camber needs joint states, ground and
     paths also odometry and a terrain.
 
-    `node`: of a tricycle; `values`: parameters of the marker node.
+    Parameters
+    ----------
+    node : SuiteNode
+        Of a tricycle.
+    values : SimpleNamespace
+        Parameters of the marker node.
     """
 
     topics: Mapping[str, str] = MOVING

@@ -92,10 +92,18 @@ class BagSource:
 
     def at(self, time: float) -> Moment:
         """
-        Return the robot at a time, s; before the start or after the end it is the state there.
+        Return the robot at a time.
 
-        Positions are interpolated; commands, torques and slip are the newest ones, None if they
-        are older than half a second.
+        Parameters
+        ----------
+        time : float, s
+            Before the start or after the end it is the state there.
+
+        Returns
+        -------
+        Moment
+            Positions are interpolated; commands, torques and slip are the newest ones, None if
+            they are older than half a second.
         """
         time = float(np.clip(time, self.start, self.end))
         joints, odom = self.log.joints, self.log.odom

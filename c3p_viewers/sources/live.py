@@ -48,8 +48,14 @@ class Tap:
     """
     Raw subscription that adapts to type and QoS of its publishers, also of later ones.
 
-    `kind`: message type, unless the publishers have another one; `take`: takes a serialized
-    message and its type.
+    Parameters
+    ----------
+    node : Node
+    topic : str
+    kind : str
+        Message type, unless the publishers have another one.
+    take : callable
+        Takes a serialized message and its type.
     """
 
     def __init__(self, node: Node, topic: str, kind: str,
@@ -96,8 +102,14 @@ class Taps:
     """
     Raw subscriptions of some topics.
 
-    `node`: subscribes in its namespace; `topics`: topic → message type; `put`: takes topic,
-    serialized message, time of arrival [s, monotonic clock] and type.
+    Parameters
+    ----------
+    node : Node
+        Subscribes in its namespace.
+    topics : mapping
+        Topic → message type.
+    put : callable
+        Takes topic, serialized message, time of arrival [s, monotonic clock] and type.
     """
 
     def __init__(self, node: Node, topics: Mapping[str, str],

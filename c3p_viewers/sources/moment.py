@@ -104,9 +104,18 @@ def odometry_scene(robot: CasterRobot, moment: Moment,
 
 def joint_positions(robot: CasterRobot, steering: Array, wheel_angle: Array) -> dict[str, float]:
     """
-    Return ``{joint: position}`` in the convention of the description, rad.
+    Return the positions of the joints in the convention of the description, rad.
 
-    `steering` and `wheel_angle` (n,) [rad] are in the convention of the model.
+    Parameters
+    ----------
+    robot : CasterRobot
+    steering, wheel_angle : (n,) arrays, rad
+        In the convention of the model.
+
+    Returns
+    -------
+    dict
+        Joint name → position.
     """
     values = np.concatenate([robot.steering_sign * (steering - robot.steering_zero),
                              robot.wheel_sign * wheel_angle])

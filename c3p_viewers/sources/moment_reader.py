@@ -47,8 +47,13 @@ class MomentReader(NewestMessages):
     """
     Keeps the newest messages of a caster robot; decodes them when a moment is requested.
 
-    `topics`: topic → usual message type: `TOPICS`, or `MARKER_TOPICS`; `lasts`, `refuse`: as for
-    `NewestMessages`.
+    Parameters
+    ----------
+    robot : CasterRobot
+    topics : mapping
+        Topic → usual message type: `TOPICS`, or `MARKER_TOPICS`.
+    lasts, refuse
+        As for `NewestMessages`.
     """
 
     def __init__(self, robot: CasterRobot, topics: Mapping[str, str] = TOPICS,
@@ -61,9 +66,16 @@ class MomentReader(NewestMessages):
 
     def moment(self, now: float) -> Moment | None:
         """
-        Return the moment `now`, s by the clock of `put`.
+        Return the moment at a time of the clock of `put`.
 
-        None without fresh joint states of all joints of the robot.
+        Parameters
+        ----------
+        now : float, s
+
+        Returns
+        -------
+        Moment or None
+            None without fresh joint states of all joints of the robot.
         """
         joints = self.value('joint_states', now, self._joints)
         if joints is None:

@@ -36,9 +36,16 @@ class NewestMessages:
     """
     Keeps the newest message of each topic, serialized.
 
-    `topics`: topic → usual message type; `lasts` [s]: age from which on a message is not used;
-    `refuse`: called once with topic and reason for a message that cannot be used; `large`: topics
-    whose messages may have more than `MOST_BYTES`.
+    Parameters
+    ----------
+    topics : mapping
+        Topic → usual message type.
+    lasts : float, s
+        Age from which on a message is not used.
+    refuse : callable
+        Called once with topic and reason for a message that cannot be used.
+    large : collection of str
+        Topics whose messages may have more than `MOST_BYTES`.
     """
 
     def __init__(self, topics: Mapping[str, str], lasts: float = LASTS,
@@ -81,8 +88,13 @@ class NewestMessages:
         """
         Return what `use` makes of the newest message of a topic; None if it is old or unusable.
 
-        `now` [s]: by the clock of `put`; infinite accepts any age; `use`: takes the decoded
-        message; raises MessageError for one that cannot be used.
+        Parameters
+        ----------
+        topic : str
+        now : float, s
+            By the clock of `put`; infinite accepts any age.
+        use : callable
+            Takes the decoded message; raises MessageError for one that cannot be used.
         """
         received = self._received.get(topic)
         if received is None or (math.isfinite(now) and now - received.time > self._lasts):
@@ -115,8 +127,10 @@ def picked(message: Any, names: Sequence[str], field: str) -> Array:
     """
     Return the values of some joints of a JointState.
 
-    Raises MessageError: a joint is missing, the field has another length, or a value is not
-    finite.
+    Raises
+    ------
+    MessageError
+        A joint is missing, the field has another length, or a value is not finite.
     """
     at = {name: k for k, name in enumerate(message.name)}
     missing = [name for name in names if name not in at]

@@ -31,8 +31,14 @@ class Placed(NamedTuple):
     """
     An odometry in space.
 
-    `stamp` [ns]; `pose` (7,): position [m] and quaternion x, y, z, w of the platform in `frame`;
-    `twist` (6,): of the platform in its own frame, m/s and rad/s.
+    Attributes
+    ----------
+    frame : str
+    stamp : int, ns
+    pose : (7,) array
+        Position [m] and quaternion x, y, z, w of the platform in `frame`.
+    twist : (6,) array
+        Of the platform in its own frame, m/s and rad/s.
     """
 
     frame: str
@@ -75,7 +81,10 @@ class RideReader(NewestMessages):
     """
     Keeps the newest messages of a tricycle; decodes them when a moment is requested.
 
-    `lasts`, `refuse`: as for `NewestMessages`.
+    Parameters
+    ----------
+    lasts, refuse
+        As for `NewestMessages`.
     """
 
     def __init__(self, lasts: float = LASTS,

@@ -53,10 +53,19 @@ def visuals(urdf: str, robot: str | Path = '') -> list[Visual]:
     """
     Return the visuals of a URDF.
 
-    `urdf`: XML text. Meshes are those that `mesh_file` allows; the others, and files that are not
-    meshes, are left out; `robot`: name or path of the robot as the user gave it. Raises
-    ModelError: a number that cannot be used, or more than a million triangles; trimesh is not
-    installed, which reads the meshes.
+    Parameters
+    ----------
+    urdf : str
+        XML text. Meshes are those that `mesh_file` allows; the others, and files that are not
+        meshes, are left out.
+    robot : str or Path, optional
+        Name or path of the robot as the user gave it.
+
+    Raises
+    ------
+    ModelError
+        A number that cannot be used, or more than a million triangles; trimesh is not installed,
+        which reads the meshes.
     """
     root = parse_xml(urdf)
     colours = {material.get('name'): _rgba(material) for material in root.findall('material')}
@@ -135,7 +144,10 @@ def import_trimesh() -> Any:
     """
     Return the module trimesh.
 
-    Raises ModelError: it is not installed; the text has the remedy.
+    Raises
+    ------
+    ModelError
+        It is not installed; the text has the remedy.
     """
     try:
         import trimesh
@@ -151,7 +163,10 @@ def read_mesh(uri: str, robot: str | Path = '') -> Any:
 
     Only the named file is read, and none that it names itself, such as materials.
 
-    `uri`, `robot`: as for `mesh_file`.
+    Parameters
+    ----------
+    uri, robot
+        As for `mesh_file`.
     """
     trimesh = import_trimesh()
     try:
