@@ -14,7 +14,7 @@ the caster's pivot along its wheel and across it (f and e their rows, ψ̇ = −
     force = fᵀ(−μ_e ψ̇ u − κ u²) + eᵀ(μ_a ψ̇ s + κ s u) + m_p a (−w², v w)
 
 The caster is that of a caster robot (caster_dynamics.py); the same equations follow from the
-natural orthogonal complement of all five bodies (agv_bodies.py, orthogonal_complement.py). ψ is a
+natural orthogonal complement of all five bodies (agv_bodies.py, orthogonal_complement/). ψ is a
 state of its own: rates of the driven wheels do not give it back. Leading dimensions broadcast.
 """
 
