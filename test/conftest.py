@@ -113,3 +113,16 @@ def in_process_robot(bench):
     bench.add_robot()
     bench.wait_until_unlocked()
     return bench
+
+
+@pytest.fixture(scope='session')
+def distribution():
+    """Return what setup.py hands to setuptools."""
+    from setuptools import Distribution  # noqa: F401, brings distutils along
+    core = pytest.importorskip('distutils.core', reason='pip install setuptools')
+    before = Path.cwd()
+    os.chdir(Path(__file__).resolve().parents[1])
+    try:
+        return core.run_setup('setup.py', stop_after='init')
+    finally:
+        os.chdir(before)

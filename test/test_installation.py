@@ -39,18 +39,6 @@ OPTIONAL = {'mujoco', 'rerun', 'foxglove', 'yourdfpy', 'trimesh',
 CHOSEN = {'controller_manager', 'ros_gz_sim', 'ros_gz_bridge'}
 
 
-def setup_arguments():
-    """Return what setup.py hands to setuptools."""
-    from setuptools import Distribution  # noqa: F401, brings distutils along
-    core = pytest.importorskip('distutils.core', reason='pip install setuptools')
-    before = Path.cwd()
-    os.chdir(ROOT)
-    try:
-        return core.run_setup('setup.py', stop_after='init')
-    finally:
-        os.chdir(before)
-
-
 @pytest.fixture(scope='session')
 def copied(tmp_path_factory):
     """Return a copy of the tree, for builds leave traces."""
@@ -122,11 +110,11 @@ def test_every_mesh_of_the_description_is_installed(prefix):
         assert (share / uri).is_file(), uri
 
 
-def test_every_program_is_where_ros2_run_looks(prefix):
+def test_every_program_is_where_ros2_run_looks(prefix, distribution):
     programs = prefix / 'lib/c3p'
     names = {path.name for path in (ROOT / 'scripts').iterdir() if path.suffix == ''}
     assert names == {entry.split(' =')[0]
-                     for entry in setup_arguments().entry_points['console_scripts']}
+                     for entry in distribution.entry_points['console_scripts']}
     for name in names:
         assert os.access(programs / name, os.X_OK), name
 
@@ -149,8 +137,8 @@ def test_program_of_the_installation_starts(pip_prefix):
     assert done.returncode == 0 and '--sim' in done.stdout, done.stderr
 
 
-def test_scripts_call_the_function_of_their_entry_point():
-    for entry in setup_arguments().entry_points['console_scripts']:
+def test_scripts_call_the_function_of_their_entry_point(distribution):
+    for entry in distribution.entry_points['console_scripts']:
         name, module, function = re.match(r'(\S+) = ([\w.]+):(\w+)', entry).groups()
         text = (ROOT / 'scripts' / name).read_text()
         assert text.startswith('#!/usr/bin/env python3\n# SPDX')
@@ -182,8 +170,8 @@ def test_manifest_names_what_the_code_imports(manifest):
     assert not missing, f'add an exec_depend, or a row in this test: {sorted(missing)}'
 
 
-def test_manifest_is_format_3_and_agrees_with_setup(manifest):
-    setup = setup_arguments().metadata
+def test_manifest_is_format_3_and_agrees_with_setup(manifest, distribution):
+    setup = distribution.metadata
     assert manifest.tag == 'package' and manifest.get('format') == '3'
     assert manifest.findtext('name') == setup.name == 'c3p'
     assert manifest.findtext('version') == setup.version
@@ -202,9 +190,9 @@ def test_catkin_pkg_accepts_the_manifest():
     assert package.parse_package(str(ROOT / 'package.xml')).get_build_type() == 'ament_python'
 
 
-def test_ros_wheels_stay_in_extras():
+def test_ros_wheels_stay_in_extras(distribution):
     # as requirements they would shadow the rclpy of a ROS 2 installation
-    setup = setup_arguments()
+    setup = distribution
     assert not [name for name in setup.install_requires if name.startswith('ros-')]
     for name in ('jazzy', 'kilted', 'test'):
         assert setup.extras_require[name]

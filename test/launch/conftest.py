@@ -48,19 +48,13 @@ def add_package(prefix, name, executable=''):
 
 
 @pytest.fixture(scope='session')
-def installed(tmp_path_factory):
+def installed(tmp_path_factory, distribution):
     """Return a prefix with what setup.py installs besides the Python modules."""
-    from setuptools import Distribution  # noqa: F401, brings distutils along
-    core = pytest.importorskip('distutils.core', reason='pip install setuptools')
-    prefix, before = tmp_path_factory.mktemp('prefix'), Path.cwd()
-    os.chdir(ROOT)
-    try:
-        for folder, files in core.run_setup('setup.py', stop_after='init').data_files:
-            (prefix / folder).mkdir(parents=True, exist_ok=True)
-            for file in files:
-                shutil.copy(file, prefix / folder)
-    finally:
-        os.chdir(before)
+    prefix = tmp_path_factory.mktemp('prefix')
+    for folder, files in distribution.data_files:
+        (prefix / folder).mkdir(parents=True, exist_ok=True)
+        for file in files:
+            shutil.copy(ROOT / file, prefix / folder)
     return prefix
 
 

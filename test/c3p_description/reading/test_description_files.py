@@ -23,19 +23,6 @@ KEPT = sorted(str(p.relative_to(ROOM)) for folder in FOLDERS
               for p in (ROOM / folder).rglob('*') if p.is_file() and p.suffix != '.py')
 
 
-@pytest.fixture(scope='module')
-def distribution():
-    """What setup.py installs."""
-    from setuptools import Distribution  # noqa: F401, brings distutils along
-    core = pytest.importorskip('distutils.core', reason='pip install setuptools')
-    before = Path.cwd()
-    os.chdir(ROOT)
-    try:
-        return core.run_setup('setup.py', stop_after='init')
-    finally:
-        os.chdir(before)
-
-
 @pytest.mark.parametrize('name', KEPT)
 def test_file_is_installed_beside_the_module_and_in_share(name, distribution):
     patterns = distribution.package_data['c3p_description'] + distribution.package_data['']
