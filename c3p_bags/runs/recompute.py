@@ -189,26 +189,41 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
         silent = []
         if run.step(k) and known:
             theirs, then = known[stamp], _pose(known[stamp])
+            if before and last is not None:
+                run.miss(k)
+            lost = before and last is not None and not run.agrees(theirs)
+            unsettled = lost or run.unsettled(stamp)
             if last is None:
-                resumed = then.any() or _apart(run.pose, then) > 0.0
+                resumed = bool(then.any() or _apart(run.pose, then) > 0.0)
                 if resumed:
                     run.begin_at(k, then)
-            elif (before or run.unsettled(stamp)) and not run.agrees(theirs):
-                if before and theirs[YAW_VARIANCE] < last[1][YAW_VARIANCE]:
-                    resets.append(stamp)
-                    run.begin_at(k, then)
-                else:
-                    run.move_to(k, then, before)
-                left_out.append(stamp)
-            # steps are compared, not poses: an offset from an earlier reset persists
-            elif _apart(run.pose - last[0], then - _pose(last[1])) > JUMP or (
-                    not then.any() and _apart(run.pose, then) > 0.0):
+            elif _was_set(run.pose, then, last, theirs, unsettled):
                 run.begin_at(k, then)
                 resets.append(stamp)
+            elif unsettled:
+                if lost or not run.agrees(theirs):
+                    left_out.append(stamp)
+                # differences below the limit would add up
+                if not run.equals(theirs):
+                    run.move_to(then)
             last = (run.pose, theirs)
     numbers = np.array(run.rows).reshape(-1, 85)
     return Recomputed(samples.recorded[run.kept], samples.stamp[run.kept], numbers, run.refused,
-                      unused + len(silent), tuple(resets), bool(resumed), tuple(left_out))
+                      unused + len(silent), tuple(resets), resumed, tuple(left_out))
+
+
+def _was_set(ours: Array, theirs: Array, last: tuple[Array, Array], numbers: Array,
+             unsettled: bool) -> bool:
+    """
+    Return whether the recorded pose was set: it jumps, or is zero.
+
+    `last` has the poses computed and the numbers recorded before. Where samples are missing the
+    computed pose may jump, too; then the recorded covariance must fall, which otherwise grows.
+    """
+    # steps are compared, not poses: an offset from an earlier reset persists
+    jump = _apart(ours - last[0], theirs - _pose(last[1])) > JUMP or (
+        not theirs.any() and _apart(ours, theirs) > 0.0)
+    return jump and (not unsettled or bool(numbers[YAW_VARIANCE] < last[1][YAW_VARIANCE]))
 
 
 def _gaps(stamps: Array, recorded: Recorded) -> Array:
@@ -236,13 +251,15 @@ class _Run:
         self.refused = 0
         # where the frame of the stream is: at the origin until samples are missing
         self.origin: Array | None = None
-        # stamps at which slip evidence was last seen, and samples were last missing, ns
-        self._slip, self._missing, self._unknown = -math.inf, -math.inf, False
+        # stamp of the last slip evidence; stamps until which the memory of slip may lack samples,
+        # and until which it matters, ns
+        self._slip = self._unsure = self._unsettled = -math.inf
 
     def step(self, k: int) -> bool:
         """Process sample k; return whether the node would have accepted it."""
+        stamp = int(self.samples.stamp[k])
         try:
-            dt = self.clock.accept(int(self.samples.stamp[k]))
+            dt = self.clock.accept(stamp)
         except MessageError:
             self.refused += 1
             return False
@@ -251,7 +268,9 @@ class _Run:
             self.kept.append(k)
             self.rows.append(self._numbers(estimate))
             if _doubtful(estimate):
-                self._slip = int(self.samples.stamp[k])
+                self._slip = stamp
+                if stamp < self._unsure:
+                    self._unsure = self._unsettled = stamp + SETTLED
         return estimate.accepted
 
     def _step(self, dt: float | None, k: int) -> OdometryEstimate:
@@ -275,24 +294,30 @@ class _Run:
         self.origin = None
         self.rows[-1] = self._numbers(self._step(0.0, k))
 
-    def move_to(self, k: int, pose: Array, missing: bool) -> None:
-        """Resume at `pose`, of sample k; the estimate of slip continues."""
-        stamp = self.samples.stamp
+    def move_to(self, pose: Array) -> None:
+        """Resume at `pose`; the estimate of slip continues."""
         self.origin = compose(pose, inverse(self.stream.pose))
         self.rows[-1] = np.concatenate([odometry_numbers(
             pose, np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3)))[:7], self.rows[-1][7:]])
-        if missing:
-            self._missing = int(stamp[k])
-            self._unknown = k > 0 and stamp[k] - stamp[k - 1] > UNSEEN
+
+    def miss(self, k: int) -> None:
+        """Register that samples are missing before sample k."""
+        now, before = (int(self.samples.stamp[j]) for j in (k, k - 1))
+        self._unsure = now + SETTLED
+        if now - self._slip < SETTLED or now - before > UNSEEN:
+            self._unsettled = self._unsure
 
     def agrees(self, numbers: Array) -> bool:
         """Return whether pose and twist are those of recorded `numbers`."""
         return agreement(self.rows[-1][None], numbers[None]).close > 0
 
+    def equals(self, numbers: Array) -> bool:
+        """Return whether pose and twist are those of recorded `numbers` to the last bit."""
+        return bool(np.array_equal(self.rows[-1][:13], numbers[:13]))
+
     def unsettled(self, stamp: int) -> bool:
         """Return whether the weights of the wheels may depend on samples that are missing."""
-        return stamp - self._missing < SETTLED and (
-            self._unknown or self._missing - self._slip < SETTLED)
+        return stamp < self._unsettled
 
     def fork(self) -> _Run:
         """Return an independent copy."""

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from rosbags.highlevel import AnyReader
 from rosbags.rosbag2 import StoragePlugin, Writer
 from synthetic import opened
 
+from c3p_bags.report import write
 from c3p_bags.runs.agreement import SAME
 from c3p_bags.runs.losses import Losses, losses
 from c3p_bags.runs.recompute import Recorded, Samples, read_samples, recompute
@@ -54,6 +55,9 @@ bursts = st.tuples(st.integers(1, COUNT - 40), st.integers(2, 33)).map(
 lost = st.lists(st.one_of(single, bursts), max_size=12).map(lambda sets: set().union(*sets))
 
 
+# a failing case takes minutes to shrink
+@settings(phases=[Phase.explicit, Phase.generate])
+@example(joints={1, *range(299, 319)}, odometry=set())
 @given(joints=lost, odometry=lost)
 def test_a_recording_with_losses_agrees_in_all_that_it_has(run, joints, odometry):
     found, agreed, named = recomputed(run, joints, odometry)
@@ -157,3 +161,22 @@ def test_recomputed_odometry_follows_the_recorded_one_over_gaps(tmp_path):
     assert isinstance(samples, Samples) and isinstance(recorded, Recorded)
     before = opened(lambda bag: read_samples(bag, bag.casters())[1], path)
     np.testing.assert_allclose(recorded.numbers[-2, :7], before.numbers[-1, :7], atol=SAME)
+
+
+def test_the_report_names_what_is_missing_first(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(write, '_pictures', lambda *rest: {})
+    monkeypatch.setattr(write, 'drive_figure', lambda log, robot, metrics, path: (path, path))
+    path = drop(GOLDEN, tmp_path / 'bag', StoragePlugin.SQLITE3, {
+        '/joint_states': {*range(200, 230), 400, 402}, '/odom': {500, 501}})
+    assert main(['report', str(path), '--out', str(tmp_path / 'out')]) == 0
+    shown = capsys.readouterr().out
+    sentence = '32 joint states are not in the bag (odometry has their stamps), in 3 gaps'
+    assert f'34 messages are missing. {sentence}' in shown
+    assert 'Of 2 joint states the odometry is not in the bag' in shown
+    # the loop itself lost nothing
+    assert 'Did the loop keep time?        Yes.' in shown and 'no sample is missing' in shown
+    page = (tmp_path / 'out' / 'report.html').read_text(encoding='utf-8')
+    assert page.index(sentence) < page.index('Which wheel slipped?')
+    timing = json.loads((tmp_path / 'out' / 'figures.json').read_text())['timing']
+    assert (timing['samples_lost'], timing['samples_unrecorded'],
+            timing['odometry_unrecorded']) == (0, 32, 2)
