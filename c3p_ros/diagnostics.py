@@ -11,7 +11,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from c3p_ros.cdr import PublishError
+from c3p_ros.cdr import NoStateError, PublishError
 
 OK, WARN, ERROR, STALE = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR,
                           DiagnosticStatus.STALE)
@@ -101,6 +101,8 @@ class Diagnostics:
             # rclpy ties each call site to one severity
             if how == NOT_PUBLISHED:
                 logger.error(f'{topic} {how}: {text}')
+            elif isinstance(reason, NoStateError):
+                logger.info(f'{topic} without a state yet: {text}')
             else:
                 logger.warning(f'{topic} {how}: {text}')
             self.publish()

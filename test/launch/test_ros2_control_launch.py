@@ -51,17 +51,16 @@ import signal, sys
 sys.path.insert(0, {str(ROOT / 'test/nodes')!r})
 import rclpy
 from rclpy.signals import SignalHandlerOptions
-from fake_ros2_control import ForwardController, Manager, StateBroadcaster, TopicSystem
+from c3p_description import robot_description
+from fake_ros2_control import ForwardController, Manager, StateBroadcaster, topic_systems
 rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
 signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
 node = rclpy.create_node('controller_manager')
-wheels, steering = ([f'{{kind}}_joint_{{i}}' for i in (1, 2, 3)] for kind in ('wheel', 'steering'))
-topics = 'hardware/joint_commands', 'hardware/joint_states'
-driven = TopicSystem(node, dict.fromkeys(wheels, True), *topics)
-casters = TopicSystem(node, dict.fromkeys(steering, False), 'unused', topics[1], 0.0)
-Manager(node, [driven, casters], [
-    StateBroadcaster(node, {{**casters.states, **driven.states}}),
-    ForwardController(node, 'wheel_effort_controller', wheels, driven.commands)])
+wheels = [f'wheel_joint_{{i}}' for i in (1, 2, 3)]
+systems = topic_systems(node, robot_description('c3p', {{'hardware': 'topic'}}))
+Manager(node, systems, [
+    StateBroadcaster(node, systems[0].states | systems[1].states),
+    ForwardController(node, 'wheel_effort_controller', wheels, systems[0].commands)])
 while True:
     rclpy.spin_once(node, timeout_sec=0.1)
 """
@@ -155,6 +154,11 @@ def test_manager_spawner_our_nodes_and_the_bridge_are_started(hardware, package,
         'robot_state_publisher', 'ros2_control_node', 'spawner', *OURS, *others]
     assert found[1][0] == package and not included
     assert all('__ns:=/robot1' in words for _, _, words in found)
+    # the spawner and the manager need no /tf, and warn of remappings
+    assert [executable for _, executable, words in found if '/tf:=tf' not in words] == [
+        'ros2_control_node', 'spawner']
+    # NaN of the broadcaster, before its first state, must not get into /tf
+    assert ('joint_states:=hardware/joint_states' in found[0][2]) == (hardware == 'topic')
     spawner, = by_name(found)['spawner']
     assert spawner[:3] == ['joint_state_broadcaster', 'wheel_effort_controller', '--param-file']
     # manager and spawner have the same file
