@@ -18,7 +18,6 @@ from c3p_bringup.launch_parts.actions import (
     chosen,
     common_arguments,
     missing,
-    optional,
     parameter_file,
     required,
     rviz,
@@ -155,8 +154,10 @@ def everything(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     description = {'robot_description': ParameterValue(text, value_type=str)}
     names = [name for name in nodes['controller_manager'] if name in nodes]
     return [*tidy_model, *tidy, *windows,
+            # controller manager and spawner wait without end for its robot_description
             suite_node('robot_state_publisher', description, package='robot_state_publisher',
-                       on_exit=optional('robot_state_publisher')),
+                       on_exit=required('robot_state_publisher, the source of the controller '
+                                        "manager's robot_description,")),
             *manager(context, file),
             suite_node('spawner', package='controller_manager', on_exit=spawned,
                        arguments=[*names, '--param-file', file]),
