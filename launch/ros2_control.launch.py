@@ -18,7 +18,6 @@ from c3p_bringup.launch_parts.actions import (
     chosen,
     common_arguments,
     missing,
-    optional,
     parameter_file,
     required,
     rviz,
@@ -158,9 +157,11 @@ def everything(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     # before its first state the broadcaster sends NaN, which would get into /tf
     states = HARDWARE_TOPICS[:1] if hardware == 'topic' else []
     return [*tidy_model, *tidy, *windows,
+            # controller manager and spawner wait without end for its robot_description
             suite_node('robot_state_publisher', description, package='robot_state_publisher',
                        remappings=[*FRAME_TOPICS, *states],
-                       on_exit=optional('robot_state_publisher')),
+                       on_exit=required('robot_state_publisher, the source of the controller '
+                                        "manager's robot_description,")),
             *manager(context, file),
             suite_node('spawner', package='controller_manager', on_exit=spawned, remappings=[],
                        arguments=[*names, '--param-file', file]),

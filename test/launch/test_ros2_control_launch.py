@@ -38,6 +38,7 @@ PROGRAMS = {
     'ros_gz_sim': ['create'], 'ros_gz_bridge': ['parameter_bridge'],
     'mujoco_ros2_control': ['ros2_control_node']}
 OURS = ['robot_nodes', 'ros2_control_bridge_node']
+PACKAGES = ('mock', 'topic', 'gazebo', 'mujoco')
 
 # waits for Ctrl-C
 IDLE = """#!/usr/bin/env python3
@@ -300,16 +301,34 @@ def test_a_simulated_robot_behind_ros2_control_reaches_its_goal(
     assert 'Traceback' not in output and 'FATAL' not in output, output
 
 
-def test_a_bridge_that_dies_stops_everything(manager, launch_file, driver):  # noqa: F811
-    """The forward controller would go on with its last torques."""
-    running, lines = launch_file(FILE, 'hardware:=topic', 'sim:=analytic'), []
-    while not (pid := re.search(r'ros2_control_bridge_node-\d+\]: process started with pid '
-                                r'\[(\d+)\]', ''.join(lines[-1:]))):
+def killed(running, program):
+    """Kill a process of a launch file as soon as it runs; return exit code and output."""
+    lines = []
+    while not (pid := re.search(rf'{program}-\d+\]: process started with pid \[(\d+)\]',
+                                ''.join(lines[-1:]))):
         lines.append(running.process.stdout.readline())
         assert running.process.poll() is None, lines
     os.kill(int(pid.group(1)), 9)
-    code, output = running.end()
+    return running.end()
+
+
+def test_a_bridge_that_dies_stops_everything(manager, launch_file, driver):  # noqa: F811
+    """The forward controller would go on with its last torques."""
+    code, output = killed(launch_file(FILE, 'hardware:=topic', 'sim:=analytic'),
+                          'ros2_control_bridge_node')
     assert code == 1 and 'ros2_control_bridge_node ended with exit code' in output, output
+
+
+@pytest.mark.parametrize('hardware', PACKAGES)
+def test_without_a_description_the_launch_ends_with_the_reason(hardware, full, launch_file):
+    """Controller manager, spawner and Gazebo's create would wait for it for ever."""
+    if hardware == 'mujoco':
+        pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+    code, output = killed(launch_file(FILE, f'hardware:={hardware}', 'headless:=true'),
+                          'robot_state_publisher')
+    assert code == 1, output
+    assert "the source of the controller manager's robot_description, ended with exit code -9" \
+        in output, output
 
 
 def test_a_spawner_that_fails_stops_everything(manager, full, launch_file):
