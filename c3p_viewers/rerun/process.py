@@ -108,19 +108,27 @@ class ShownRecording:
         """Return what the recording has."""
         return getattr(self._recording, name)
 
-    def flush(self) -> None:
+    def flush(self, limit: float = PATIENCE) -> None:
         """
-        Wait until the viewer has everything.
+        Wait until the viewer has everything; Ctrl-C ends the wait.
+
+        Parameters
+        ----------
+        limit : float, s
 
         Raises
         ------
         PictureError
-            The viewer has ended by an error.
+            The viewer has ended by an error, or does not take the data within `limit`.
         """
+        end = clock.monotonic() + limit
         while True:
             self.viewer.check()
             if not self.viewer.running:
                 return
+            if clock.monotonic() > end:
+                raise PictureError(f'Rerun has not taken the data within {limit:.0f} s; '
+                                   '--save FILE.rrd writes it to a file for Rerun')
             try:
                 self._recording.flush(timeout_sec=LOOK)
                 return
