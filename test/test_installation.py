@@ -215,7 +215,8 @@ def test_dependencies_are_keys_of_rosdep(manifest):
 def test_tests_collect_with_the_declared_dependencies_alone(manifest):
     declared = {element.text for element in manifest if element.tag.endswith('depend')}
     # modules of the tests' own folders, which conftest.py and pytest put on the path
-    own = {path.stem for folder in ('test', 'scripts', 'docs') for path in ROOT.glob(f'{folder}/**/*.py')}
+    own = {path.stem for folder in ('test', 'scripts', 'docs')
+           for path in ROOT.glob(f'{folder}/**/*.py')}
     own |= {room.name for room in ROOMS}
     for path in sorted((ROOT / 'test').rglob('*.py')):
         text = path.read_text(encoding='utf-8')
