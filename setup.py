@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from setuptools import find_packages, setup
 
@@ -68,6 +69,9 @@ data_files = [
     # `ros2 run` and launch look here; pip puts its own scripts into bin/
     (f'lib/{PACKAGE}', [f'scripts/{node}' for node in sorted(NODES)]),
 ]
+# colcon and a Debian package install console scripts below lib/ (setup.cfg), which is not on PATH
+if not any(command.endswith('wheel') for command in sys.argv):
+    data_files.append(('bin', ['scripts/c3p']))
 for room in ('launch', 'config'):
     data_files += tree(room, f'{share}/{room}')
 # mesh URIs are package://c3p/c3p_description/..., so the share tree repeats that folder

@@ -27,6 +27,7 @@ from c3p_hardware.joint_commands import (
     TopicCommand,
 )
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
+from c3p_kinematics.sample_times import Repetition
 from c3p_ros.cdr import JointStateRead
 from c3p_ros.cycle import LatencyHistogram
 from c3p_ros.diagnostics import OK, WARN
@@ -55,7 +56,7 @@ class Ros2ControlBridgeNode(SuiteNode):
         self._joints, self._efforts = JointCoding(self.robot), EffortCoding(self.robot)
         self._wheel_rate, self._rates_at = np.zeros(self.robot.count), -np.inf
         self._published_at, self.forwarded, self.age = -np.inf, 0, LatencyHistogram()
-        self._matched = False
+        self._repetition, self._matched = Repetition(self.robot.count), False
         if values.direction == 'to_ros2_control':
             self._to_ros2_control()
         else:
@@ -87,10 +88,7 @@ class Ros2ControlBridgeNode(SuiteNode):
 
     def metrics(self) -> Mapping[str, Any]:
         """Return the metrics for the diagnostics; the age is that of a command when it is used."""
-        ages = {} if self.age.count == 0 else {
-            f'age_{name}_ms': f'{1e3 * value:.4f}' for name, value in (
-                ('p50', self.age.quantile(0.5)), ('p99', self.age.quantile(0.99)),
-                ('max', self.age.largest))}
+        ages = self.age.metrics('age') if self.age.count else {}
         return {'direction': self.parameters.value.direction, 'forwarded': self.forwarded, **ages,
                 'wheels': self._gate.reason or 'driven'}
 
@@ -150,11 +148,14 @@ class Ros2ControlBridgeNode(SuiteNode):
 
     def _on_joint_states(self, message: JointStateRead) -> None:
         try:
-            self._wheel_rate = self._joints.read(message)[3]
+            sample = self._joints.read(message)
         except MessageError as error:
             self.diagnostics.refuse('joint_states', error)
             return
-        self._rates_at = self.watch_time()
+        # of silent hardware: the rates are old
+        if self._repetition.found(*sample):
+            return
+        self._wheel_rate, self._rates_at = sample[3], self.watch_time()
         # an open gate is closed by the watch alone, which detects pauses of this process
         if not self._gate.open:
             self._publish(self._gate.torque_at(self._rates_at, self._wheel_rate))

@@ -28,6 +28,7 @@ from c3p_kinematics.odometry import (
     odometry_settings,
     planar_covariance,
 )
+from c3p_kinematics.sample_times import REPEATED
 from c3p_kinematics.singularity import singularity
 from c3p_ros.cdr import JointStateRead
 from c3p_ros.cycle import CycleClock, Lifeline
@@ -110,10 +111,12 @@ class SensedKinematicsNode(SuiteNode):
         except MessageError as error:
             self.diagnostics.refuse('joint_states', error)
             return
-        self._alive.beat(self.watch_time())
         self._steering = steering
-        estimate = self._odometry.step_by(step, steering, angle, rate, steering_rate)
-        self._estimate = estimate
+        estimate = self._estimate = self._odometry.step_by(step, steering, angle, rate,
+                                                           steering_rate)
+        if estimate.reason == REPEATED:  # silent hardware: as if the message had not come
+            return
+        self._alive.beat(self.watch_time())
         if not estimate.accepted:
             self.diagnostics.refuse('joint_states', estimate.reason)
             return

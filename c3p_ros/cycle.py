@@ -24,6 +24,10 @@ SHOWN = 5.0
 SMALLEST, GROWTH, BINS = 1e-6, 1.02, 931
 
 
+class RepeatedStamp(MessageError):
+    """A message with the stamp of the one before; simulators publish them (docs/gazebo.md)."""
+
+
 class CycleClock:
     """
     Time steps between the stamps of a stream, which must increase.
@@ -46,7 +50,9 @@ class CycleClock:
         Raises
         ------
         MessageError
-            A stamp that repeats or goes back a little: out of order.
+            A stamp that goes back a little: out of order.
+        RepeatedStamp
+            The stamp of the message before.
         """
         last, self.restarted = self._last, False
         if last is None:
@@ -56,7 +62,9 @@ class CycleClock:
         if step < -RESTART:
             self._last, self.restarted = stamp_ns, True
             return None
-        if step <= 0.0:
+        if stamp_ns == last:
+            raise RepeatedStamp('the same stamp again: it must advance with every message')
+        if step < 0.0:
             raise MessageError(f'out of order: {-step:.4f} s before the one already used')
         self._last = stamp_ns
         return step

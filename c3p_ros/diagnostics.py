@@ -11,7 +11,8 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from c3p_ros.cdr import PublishError
+from c3p_ros.cdr import NoStateError, PublishError
+from c3p_ros.cycle import RepeatedStamp
 
 OK, WARN, ERROR, STALE = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR,
                           DiagnosticStatus.STALE)
@@ -22,6 +23,8 @@ REFUSAL_SHOWN = 5.0
 LONGEST_REASON = 400
 
 REFUSED, UNREAD, NOT_PUBLISHED = 'refused', 'recorded unread', 'not published'
+# repeated stamps of simulated time: counted, neither logged nor shown as a warning
+REPEATED = 'with a repeated stamp'
 
 
 def warned(text: str, well: str = '') -> tuple[bytes, str]:
@@ -81,8 +84,17 @@ class Diagnostics:
         self.publish()
 
     def refuse(self, topic: str, reason: object) -> None:
-        """Count a rejected message and show the reason as a warning."""
-        self._drop(topic, REFUSED, reason)
+        """
+        Count a rejected message and show the reason as a warning.
+
+        A RepeatedStamp is no warning with ``use_sim_time``: controllers stamp with the /clock that
+        they have received, which may lag behind their samples.
+        """
+        if isinstance(reason, RepeatedStamp) and getattr(self._node, 'simulated_time', False):
+            count = self.count(topic, REPEATED)
+            self._dropped[topic, REPEATED] = (count + 1, -REFUSAL_SHOWN, '')
+        else:
+            self._drop(topic, REFUSED, reason)
 
     def unread(self, topic: str, reason: object) -> None:
         """Count a message recorded without being read, and show the reason as a warning."""
@@ -101,6 +113,8 @@ class Diagnostics:
             # rclpy ties each call site to one severity
             if how == NOT_PUBLISHED:
                 logger.error(f'{topic} {how}: {text}')
+            elif isinstance(reason, NoStateError):
+                logger.info(f'{topic} without a state yet: {text}')
             else:
                 logger.warning(f'{topic} {how}: {text}')
             self.publish()

@@ -18,7 +18,6 @@ from c3p_bringup.launch_parts.actions import (
     chosen,
     common_arguments,
     missing,
-    optional,
     parameter_file,
     required,
     rviz,
@@ -108,7 +107,8 @@ def manager(context: LaunchContext, file: str) -> list[LaunchDescriptionEntity]:
     hardware = value(context, 'hardware')
     if hardware != 'gazebo':
         package = 'mujoco_ros2_control' if hardware == 'mujoco' else 'controller_manager'
-        return [suite_node('ros2_control_node', file, package=package,
+        # neither it nor a controller of controllers_file needs /tf
+        return [suite_node('ros2_control_node', file, package=package, remappings=[],
                            on_exit=required('the controller manager'))]
     return gazebo(context)
 
@@ -154,11 +154,16 @@ def everything(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         'hardware': hardware, 'controllers': file, 'mujoco_model': model, **told})
     description = {'robot_description': ParameterValue(text, value_type=str)}
     names = [name for name in nodes['controller_manager'] if name in nodes]
+    # before its first state the broadcaster sends NaN, which would get into /tf
+    states = HARDWARE_TOPICS[:1] if hardware == 'topic' else []
     return [*tidy_model, *tidy, *windows,
+            # controller manager and spawner wait without end for its robot_description
             suite_node('robot_state_publisher', description, package='robot_state_publisher',
-                       on_exit=optional('robot_state_publisher')),
+                       remappings=[*FRAME_TOPICS, *states],
+                       on_exit=required('robot_state_publisher, the source of the controller '
+                                        "manager's robot_description,")),
             *manager(context, file),
-            suite_node('spawner', package='controller_manager', on_exit=spawned,
+            suite_node('spawner', package='controller_manager', on_exit=spawned, remappings=[],
                        arguments=[*names, '--param-file', file]),
             *our_nodes(context, nodes[EFFORT_CONTROLLER]['joints'])]
 

@@ -12,12 +12,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from c3p_simulation.worlds.clearing import Clearing
 from c3p_simulation.worlds.gazebo import GAZEBO_SIDES, write_world
 from c3p_simulation.worlds.terrain_files import load_terrain
 
 WORLDS = Path(__file__).parents[1] / 'c3p_description' / 'worlds'
 # the terrain, the length and the samples of a side of the rough world of the package
 ROUGH = 'gentle', 12.8, 65
+# radius of the level disc around the origin, m: the robot is spawned there, and must neither roll
+# away before its first command nor be in the ground. All cells below its wheels are level.
+CLEARING = 0.8
 NOTE = 'SPDX-License-Identifier: Apache-2.0; written by scripts/write_worlds.py'
 
 
@@ -26,8 +30,9 @@ def write_all(folder: Path) -> list[Path]:
     terrain, size, side = ROUGH
     half = size / 2
     return [write_world(folder / 'flat.sdf', comment=NOTE),
-            write_world(folder / 'rough.sdf', load_terrain(terrain), (-half, half), (-half, half),
-                        side, f'{NOTE} from the terrain {terrain}')]
+            write_world(folder / 'rough.sdf', Clearing(load_terrain(terrain), CLEARING),
+                        (-half, half), (-half, half), side,
+                        f'{NOTE} from the terrain {terrain}, level within {CLEARING} m')]
 
 
 def main() -> None:
@@ -39,15 +44,18 @@ def main() -> None:
                         help='length of a side around the origin, m (%(default)s)')
     parser.add_argument('--side', type=int, default=129, choices=GAZEBO_SIDES, metavar='N',
                         help='samples along a side, 2^n + 1 (%(default)s)')
+    parser.add_argument('--level', type=float, default=0.0, metavar='R',
+                        help='radius of a level disc of height 0 around the origin, m; 0: none')
     parser.add_argument('--out', type=Path, help='the .sdf file (TERRAIN.sdf)')
     options = parser.parse_args()
     if options.terrain is None:
         written = write_all(WORLDS)
     else:
         out = options.out or Path(f'{Path(options.terrain).stem}.sdf')
-        half = options.size / 2
-        written = [write_world(out, load_terrain(options.terrain), (-half, half), (-half, half),
-                               options.side)]
+        half, terrain = options.size / 2, load_terrain(options.terrain)
+        if options.level > 0.0:
+            terrain = Clearing(terrain, options.level)
+        written = [write_world(out, terrain, (-half, half), (-half, half), options.side)]
     print('\n'.join(map(str, written)))
 
 

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -142,8 +143,22 @@ def test_scripts_call_the_function_of_their_entry_point(distribution):
         name, module, function = re.match(r'(\S+) = ([\w.]+):(\w+)', entry).groups()
         text = (ROOT / 'scripts' / name).read_text()
         assert text.startswith('#!/usr/bin/env python3\n# SPDX')
-        assert f'from {module} import {function}\n' in text
+        assert f'with ending_quietly():\n    from {module} import {function}\n' in text
         assert (ROOT / f'{module.replace(".", "/")}.py').is_file(), module
+
+
+def test_a_program_that_still_imports_ends_without_a_traceback():
+    """As when Ctrl-C follows a launch at once."""
+    pytest.importorskip('rclpy', reason='pip install c3p[jazzy]')
+    program = subprocess.Popen(
+        [sys.executable, '-X', 'importtime', str(ROOT / 'scripts/robot_nodes')],
+        env={**os.environ, 'PYTHONPATH': str(ROOT)}, stderr=subprocess.PIPE, text=True)
+    for line in program.stderr:
+        if line.rstrip().endswith('numpy'):
+            break
+    program.send_signal(signal.SIGINT)
+    left = program.stderr.read()
+    assert program.wait(60) == 0 and 'Traceback' not in left, left
 
 
 def imports(path):

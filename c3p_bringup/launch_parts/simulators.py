@@ -7,6 +7,7 @@ Requires Gazebo Harmonic (gz-sim 8) or later, the version of Jazzy.
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 
@@ -32,6 +33,7 @@ from c3p_bringup.launch_parts.actions import (
     value,
     written,
 )
+from c3p_bringup.launch_parts.shells import interrupted_with_launch
 from c3p_bringup.options import CONTROLLERS
 from c3p_description.reading.files import share_file
 from c3p_description.reading.loader import load
@@ -124,6 +126,16 @@ def world_file(world: str) -> str:
     return str(Path(world).absolute()) if Path(world).is_file() else world
 
 
+def world_name(file: str) -> str:
+    """Return the name of the world in an ``.sdf`` file; empty if it is not found there."""
+    if not Path(file).is_file():
+        return ''
+    text = re.sub('<!--.*?-->', '', Path(file).read_text(encoding='utf-8', errors='replace'),
+                  flags=re.DOTALL)
+    name = re.search(r"""<world\s[^>]*\bname\s*=\s*["']([^"'<>]+)["']""", text)
+    return name.group(1) if name else ''
+
+
 def gazebo(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return Gazebo, unless it runs, what puts the robot into it, and the bridge of its topics."""
     world, place = value(context, 'world'), numbers(context, 'spawn_pose')
@@ -138,9 +150,12 @@ def gazebo(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             [entry for entry in entries if entry.get('ros_topic_name') != '/clock']), '.yaml')
     name = value(context, 'namespace').strip('/').replace('/', '_') or MODEL
     pose = [word for pair in zip(SPAWN, map(str, place), strict=True) for word in pair]
+    # otherwise create takes the first world of any simulator in the network
+    inside = '' if world == RUNNING else world_name(world_file(world))
     return [*tidy, *([] if world == RUNNING else simulator(context, world)),
             suite_node('create', package='ros_gz_sim', on_exit=spawned, arguments=[
-                '-topic', 'robot_description', '-name', name, '-allow_renaming', 'true', *pose]),
+                '-topic', 'robot_description', '-name', name, '-allow_renaming', 'true', *pose,
+                *(['-world', inside] if inside else [])]),
             suite_node('parameter_bridge', {'config_file': bridged, 'expand_gz_topic_names': True},
                        package='ros_gz_bridge', on_exit=required('the bridge from Gazebo'))]
 
@@ -150,11 +165,13 @@ def simulator(context: LaunchContext, world: str) -> list[LaunchDescriptionEntit
     # gz_sim.launch.py hands them to a shell
     words = ['-r', *(['-s'] if chosen(context, 'headless') else []),
              shlex.quote(world_file(world))]
+    arguments = ' '.join(words)
     return [
+        *interrupted_with_launch(arguments),
         # meshes are model://c3p/c3p_description/meshes/... there
         AppendEnvironmentVariable('GZ_SIM_RESOURCE_PATH', PathJoinSubstitution(
             [FindPackageShare('c3p'), '..'])),
         IncludeLaunchDescription(
             PythonLaunchDescriptionSource(PathJoinSubstitution(
                 [FindPackageShare('ros_gz_sim'), 'launch', 'gz_sim.launch.py'])),
-            launch_arguments={'gz_args': ' '.join(words), 'on_exit_shutdown': 'true'}.items())]
+            launch_arguments={'gz_args': arguments, 'on_exit_shutdown': 'true'}.items())]

@@ -52,7 +52,9 @@ def test_wheels_take_effort_and_steering_never_has_a_command_interface(hardware)
         states |= interfaces(block, 'state_interface')
     assert commands == dict.fromkeys(WHEELS, ['effort']) | dict.fromkeys(STEERING, [])
     assert states == (dict.fromkeys(WHEELS, ['position', 'velocity', 'effort'])
-                      | dict.fromkeys(STEERING, ['position', 'velocity']))
+                      | dict.fromkeys(STEERING, ['position', 'velocity']
+                                      + ['effort'] * (hardware == 'topic')))
+    assert not {block.get('name') for block in blocks} & {'c3p'}
     # the same joints must not be in two blocks
     assert sum(len(block.findall('joint')) for block in blocks) == 6
 

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
 
-from c3p_ros.cycle import DEPTH, CycleClock, Lifeline, Lifelines, StampJoin  # noqa: E402
+from c3p_ros.cycle import (  # noqa: E402
+    DEPTH,
+    CycleClock,
+    Lifeline,
+    Lifelines,
+    RepeatedStamp,
+    StampJoin,
+)
 from c3p_ros.messages import MessageError  # noqa: E402
 
 MS = 1_000_000
@@ -23,12 +30,16 @@ def test_steps_are_the_differences_of_stamps():
     assert not clock.restarted
 
 
-@pytest.mark.parametrize('back', [0, 1, 5 * MS, 199 * MS])
-def test_a_repeated_or_older_stamp_is_refused_and_changes_nothing(back):
+@pytest.mark.parametrize('back, kind, text', [
+    (0, RepeatedStamp, '^the same stamp again'),
+    (5 * MS, MessageError, r'^out of order: 0\.0050 s before'),
+    (199 * MS, MessageError, r'^out of order: 0\.1990 s before')])
+def test_a_repeated_or_older_stamp_is_refused_and_changes_nothing(back, kind, text):
     clock = CycleClock()
     clock.accept(5000 * MS)
-    with pytest.raises(MessageError, match='out of order'):
+    with pytest.raises(MessageError, match=text) as error:
         clock.accept(5000 * MS - back)
+    assert type(error.value) is kind
     assert clock.accept(5010 * MS) == pytest.approx(0.01)
 
 

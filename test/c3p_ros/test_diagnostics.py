@@ -7,7 +7,8 @@ rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], 
 
 from rclpy.node import Node  # noqa: E402
 
-from c3p_ros.diagnostics import ERROR, OK, WARN, Diagnostics  # noqa: E402
+from c3p_ros.cycle import RepeatedStamp  # noqa: E402
+from c3p_ros.diagnostics import ERROR, OK, REPEATED, WARN, Diagnostics  # noqa: E402
 
 # far below the second between the regular messages
 AT_ONCE = 0.5
@@ -79,3 +80,17 @@ def test_a_refusal_stops_being_a_warning_after_a_while(bench, probe, monkeypatch
     assert probe.diagnostics.status().level == WARN
     bench.wait_for(lambda: probe.diagnostics.status().level == OK, 'forgetting', 1.0)
     assert probe.diagnostics.refused('cmd_vel') == 1
+
+
+@pytest.mark.parametrize('simulated', [False, True])
+def test_a_repeated_stamp_is_a_warning_unless_the_time_is_simulated(bench, probe, simulated):
+    """Controllers inside a simulator stamp with the /clock that they have received."""
+    probe.simulated_time = simulated
+    for _ in range(3):
+        probe.diagnostics.refuse('joint_states', RepeatedStamp('the same stamp again'))
+    assert probe.diagnostics.status().level == (OK if simulated else WARN)
+    assert probe.diagnostics.count('joint_states', REPEATED) == 3 * simulated
+    assert probe.diagnostics.refused('joint_states') == 3 * (not simulated)
+    # other reasons stay warnings
+    probe.diagnostics.refuse('joint_states', 'out of order')
+    assert probe.diagnostics.status().level == WARN

@@ -38,6 +38,7 @@ PROGRAMS = {
     'ros_gz_sim': ['create'], 'ros_gz_bridge': ['parameter_bridge'],
     'mujoco_ros2_control': ['ros2_control_node']}
 OURS = ['robot_nodes', 'ros2_control_bridge_node']
+PACKAGES = ('mock', 'topic', 'gazebo', 'mujoco')
 
 # waits for Ctrl-C
 IDLE = """#!/usr/bin/env python3
@@ -51,17 +52,16 @@ import signal, sys
 sys.path.insert(0, {str(ROOT / 'test/nodes')!r})
 import rclpy
 from rclpy.signals import SignalHandlerOptions
-from fake_ros2_control import ForwardController, Manager, StateBroadcaster, TopicSystem
+from c3p_description import robot_description
+from fake_ros2_control import ForwardController, Manager, StateBroadcaster, topic_systems
 rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
 signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
 node = rclpy.create_node('controller_manager')
-wheels, steering = ([f'{{kind}}_joint_{{i}}' for i in (1, 2, 3)] for kind in ('wheel', 'steering'))
-topics = 'hardware/joint_commands', 'hardware/joint_states'
-driven = TopicSystem(node, dict.fromkeys(wheels, True), *topics)
-casters = TopicSystem(node, dict.fromkeys(steering, False), 'unused', topics[1], 0.0)
-Manager(node, [driven, casters], [
-    StateBroadcaster(node, {{**casters.states, **driven.states}}),
-    ForwardController(node, 'wheel_effort_controller', wheels, driven.commands)])
+wheels = [f'wheel_joint_{{i}}' for i in (1, 2, 3)]
+systems = topic_systems(node, robot_description('c3p', {{'hardware': 'topic'}}))
+Manager(node, systems, [
+    StateBroadcaster(node, systems[0].states | systems[1].states),
+    ForwardController(node, 'wheel_effort_controller', wheels, systems[0].commands)])
 while True:
     rclpy.spin_once(node, timeout_sec=0.1)
 """
@@ -155,6 +155,11 @@ def test_manager_spawner_our_nodes_and_the_bridge_are_started(hardware, package,
         'robot_state_publisher', 'ros2_control_node', 'spawner', *OURS, *others]
     assert found[1][0] == package and not included
     assert all('__ns:=/robot1' in words for _, _, words in found)
+    # the spawner and the manager need no /tf, and warn of remappings
+    assert [executable for _, executable, words in found if '/tf:=tf' not in words] == [
+        'ros2_control_node', 'spawner']
+    # NaN of the broadcaster, before its first state, must not get into /tf
+    assert ('joint_states:=hardware/joint_states' in found[0][2]) == (hardware == 'topic')
     spawner, = by_name(found)['spawner']
     assert spawner[:3] == ['joint_state_broadcaster', 'wheel_effort_controller', '--param-file']
     # manager and spawner have the same file
@@ -296,16 +301,34 @@ def test_a_simulated_robot_behind_ros2_control_reaches_its_goal(
     assert 'Traceback' not in output and 'FATAL' not in output, output
 
 
-def test_a_bridge_that_dies_stops_everything(manager, launch_file, driver):  # noqa: F811
-    """The forward controller would go on with its last torques."""
-    running, lines = launch_file(FILE, 'hardware:=topic', 'sim:=analytic'), []
-    while not (pid := re.search(r'ros2_control_bridge_node-\d+\]: process started with pid '
-                                r'\[(\d+)\]', ''.join(lines[-1:]))):
+def killed(running, program):
+    """Kill a process of a launch file as soon as it runs; return exit code and output."""
+    lines = []
+    while not (pid := re.search(rf'{program}-\d+\]: process started with pid \[(\d+)\]',
+                                ''.join(lines[-1:]))):
         lines.append(running.process.stdout.readline())
         assert running.process.poll() is None, lines
     os.kill(int(pid.group(1)), 9)
-    code, output = running.end()
+    return running.end()
+
+
+def test_a_bridge_that_dies_stops_everything(manager, launch_file, driver):  # noqa: F811
+    """The forward controller would go on with its last torques."""
+    code, output = killed(launch_file(FILE, 'hardware:=topic', 'sim:=analytic'),
+                          'ros2_control_bridge_node')
     assert code == 1 and 'ros2_control_bridge_node ended with exit code' in output, output
+
+
+@pytest.mark.parametrize('hardware', PACKAGES)
+def test_without_a_description_the_launch_ends_with_the_reason(hardware, full, launch_file):
+    """Controller manager, spawner and Gazebo's create would wait for it for ever."""
+    if hardware == 'mujoco':
+        pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+    code, output = killed(launch_file(FILE, f'hardware:={hardware}', 'headless:=true'),
+                          'robot_state_publisher')
+    assert code == 1, output
+    assert "the source of the controller manager's robot_description, ended with exit code -9" \
+        in output, output
 
 
 def test_a_spawner_that_fails_stops_everything(manager, full, launch_file):

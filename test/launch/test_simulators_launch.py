@@ -2,6 +2,8 @@
 """sim_gazebo.launch.py and sim_mujoco.launch.py: what they start, and one that runs."""
 
 import os
+import re
+import signal
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -36,6 +38,32 @@ signal.pause()
 """
 
 
+# Gazebo as gz_sim.launch.py starts it: behind a shell, which does not pass signals on, and with a
+# child of its own, the window
+SHELL = """from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument, ExecuteProcess
+from launch.substitutions import LaunchConfiguration
+
+def generate_launch_description():
+    return LaunchDescription([DeclareLaunchArgument('gz_args'), ExecuteProcess(
+        cmd=['{program} sim', LaunchConfiguration('gz_args'), '; true'], shell=True,
+        output='screen')])
+"""
+SERVER = """#!/usr/bin/env python3
+import os, signal, sys
+if not {obeys}:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+else:
+    signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
+parent = os.getpid()
+if os.fork():
+    os.fork()
+print('server', parent, os.getpid(), flush=True)
+signal.pause()
+"""
+
+
 @pytest.fixture(autouse=True)
 def no_resources(monkeypatch):
     """Gazebo's own variable is as before after each test."""
@@ -59,8 +87,9 @@ def test_gazebo_gets_world_robot_bridge_and_controllers(full, prefix):  # noqa: 
     assert included[1]['gz_args'] == f'-r -s {world}'
     assert ElementTree.parse(world).find('world').get('name') == 'flat'
     create, = by_name(found)['create']
-    assert create[:14] == ['-topic', 'robot_description', '-name', 'robot', '-allow_renaming',
-                           'true', '-x', '1.0', '-y', '-2.0', '-z', '0.5', '-Y', '0.3']
+    assert create[:16] == ['-topic', 'robot_description', '-name', 'robot', '-allow_renaming',
+                           'true', '-x', '1.0', '-y', '-2.0', '-z', '0.5', '-Y', '0.3',
+                           '-world', 'flat']
     description = description_of(found)
     assert {e.text for e in description.findall('gazebo/mu1')} == {'0.4'}
     assert description.find('gazebo/sensor').get('type') == 'imu'
@@ -79,7 +108,7 @@ def test_one_more_robot_comes_into_a_gazebo_that_runs(full):  # noqa: F811
     found, included = started(GAZEBO, world='none', namespace='robot2')
     assert included == [{'hardware': 'gazebo'}]
     create, = by_name(found)['create']
-    assert create[create.index('-name') + 1] == 'robot2'
+    assert create[create.index('-name') + 1] == 'robot2' and '-world' not in create
     assert description_of(found).findtext('.//odom_topic') == '/robot2/ground_truth/odom'
     # the first one's bridge tells the time
     assert [e['ros_topic_name'] for e in bridge_of(found)[1]] == ['ground_truth/odom', 'imu/data']
@@ -99,6 +128,19 @@ def test_worlds_are_found_by_name_and_by_path(world, full, tmp_path, monkeypatch
         world, expected = 'my hall.sdf', f"'{tmp_path}/my hall.sdf'"
     included = started(GAZEBO, world=world)[1]
     assert included[1]['gz_args'] == f'-r {expected}'
+
+
+@pytest.mark.parametrize('text, name', [
+    ('<sdf><!-- <world name="old"> --><world\n  name = "my hall">', 'my hall'),
+    ("<world name='flat'>", 'flat'), ('<sdf><model name="ball"/></sdf>', ''), (None, '')])
+def test_create_waits_for_the_world_of_the_file(text, name, full, tmp_path):  # noqa: F811
+    """Another Gazebo in the network could otherwise get the robot."""
+    file = tmp_path / 'hall.sdf'
+    if text is not None:
+        file.write_text(text)
+    create, = by_name(started(GAZEBO, world=str(file))[0])['create']
+    assert ([create[create.index('-world') + 1]] if '-world' in create else []) == [*filter(
+        None, [name])]
 
 
 @pytest.mark.parametrize('given, reason', [
@@ -156,3 +198,39 @@ def test_gazebo_and_the_rest_come_up_and_go(full, launch_file):  # noqa: F811
         wanted -= {name for name in wanted if f'stand-in {name}' in lines[-1]}
     code, output = running.interrupt()
     assert not wanted and code == 0, ''.join(lines) + output
+
+
+def alive(pid):
+    """Return whether a process runs; one that nobody has waited for does not."""
+    try:
+        return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] != 'Z'
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize('end', ['SIGINT', 'required'])
+@pytest.mark.parametrize('obeys', [True, False])
+def test_no_gazebo_survives_the_launch_file(obeys, end, full, launch_file):  # noqa: F811
+    """Neither Gazebo nor its window, with a signal to ros2 launch alone as without one."""
+    program = full / 'gz'
+    program.write_text(SERVER.format(obeys=obeys))
+    program.chmod(0o755)
+    (full / 'share/ros_gz_sim/launch/gz_sim.launch.py').write_text(SHELL.format(program=program))
+    running, lines, servers = launch_file(GAZEBO, 'headless:=true'), [], set()
+    while len(servers) < 3:
+        lines.append(running.process.stdout.readline())
+        assert running.process.poll() is None, lines
+        if 'server' in lines[-1] and 'gz' not in lines[-1].split('server')[-1]:
+            servers |= {int(word) for word in re.findall(r'\d+', lines[-1].split('server')[-1])}
+    if end == 'SIGINT':
+        os.kill(running.process.pid, signal.SIGINT)
+    else:
+        text = ''.join(lines)
+        pid = re.search(r'parameter_bridge-\d+\]: process started with pid \[(\d+)\]', text)
+        os.kill(int(pid.group(1)), signal.SIGKILL)
+    code, output = running.end()
+    left = [pid for pid in servers if alive(pid)]
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert not left, ''.join(lines) + output
+    assert code == (0 if end == 'SIGINT' else 1), ''.join(lines) + output

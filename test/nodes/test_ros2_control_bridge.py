@@ -169,8 +169,8 @@ def test_without_joint_states_lost_commands_end_in_zeros(bench):
     bench.add(Ros2ControlBridgeNode, joints=ORDER)
     states = bench.publisher(JointState, 'joint_states')
     moving = JointState(name=[*STEERING, *WHEELS], position=[0.0] * 6,
-                        velocity=[0.0] * 3 + [5.0] * 3)
-    bench.publish_until(states, moving, told(bench, [-0.5] * 3), 'braking', bench.now)
+                        velocity=[0.0] * 3 + [0.8] * 3)
+    bench.publish_until(states, moving, told(bench, [-0.08] * 3), 'braking', bench.now)
     bench.wait_for(told(bench, [0.0] * 3), 'zeros')
     bench.wait_for(warns(bench, NAME, 'no joint_states, so they coast'), 'the reason')
 
@@ -261,8 +261,9 @@ def test_a_system_that_is_deactivated_says_nothing_and_the_timeout_brakes(system
     system.system.active = False
     states = system.publisher(JointState, STATES)
     turning = JointState(name=[*WHEELS, *STEERING], position=[0.0] * 6,
-                         velocity=[2.0, -1.0, 0.5] + [0.0] * 3, effort=[math.nan] * 6)
-    system.publish_until(states, turning, sends(system, [-0.2, 0.1, -0.05]), 'braking', system.now)
+                         velocity=[0.8, -0.4, 0.2] + [0.0] * 3, effort=[math.nan] * 6)
+    system.publish_until(states, turning, sends(system, [-0.08, 0.04, -0.02]), 'braking',
+                         system.now)
     system.wait_for(warns(system, 'hardware_bridge', 's old, at most 0.200 s'), 'the reason')
 
 

@@ -17,6 +17,7 @@ from c3p_description.model import GRAVITY
 from c3p_description.reading.files import share_file
 from c3p_kinematics.terrain import Flat, TerrainError
 from c3p_simulation.contact_plant.mujoco_plant import TIMESTEP
+from c3p_simulation.worlds.clearing import Clearing
 from c3p_simulation.worlds.gazebo import write_gazebo, write_world
 from c3p_simulation.worlds.terrain_files import load_height_map, load_terrain
 
@@ -138,21 +139,26 @@ def test_the_worlds_of_the_package_are_what_the_script_writes(tmp_path):
     for made in script['write_all'](tmp_path):
         assert_same_text(made.read_text(), (kept / made.name).read_text())
     terrain, size, _ = script['ROUGH']
-    assert_is_terrain(kept / 'rough.sdf', load_terrain(terrain), *[(-size / 2, size / 2)] * 2)
+    assert_is_terrain(kept / 'rough.sdf', Clearing(load_terrain(terrain), script['CLEARING']),
+                      *[(-size / 2, size / 2)] * 2)
     with Image.open(tmp_path / 'rough/heights.png') as made, \
             Image.open(kept / 'rough/heights.png') as image:
         # sines differ in the last bit between processors
         assert np.abs(np.asarray(made, int) - np.asarray(image, int)).max() <= 1
 
 
-def test_the_script_writes_a_world_of_any_terrain(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize('level', [0.0, 1.5])
+def test_the_script_writes_a_world_of_any_terrain(level, tmp_path, monkeypatch, capsys):
     script = runpy.run_path(str(ROOT / 'scripts/write_worlds.py'))
     monkeypatch.setattr('sys.argv', ['write_worlds.py', '--terrain', 'plateau', '--size', '8',
-                                     '--side', '33', '--out', str(tmp_path / 'my/climb.sdf')])
+                                     '--side', '33', '--level', str(level),
+                                     '--out', str(tmp_path / 'my/climb.sdf')])
     script['main']()
     sdf = Path(capsys.readouterr().out.strip())
     assert sdf == tmp_path / 'my/climb.sdf'
-    assert_is_terrain(sdf, load_terrain('plateau'), (-4.0, 4.0), (-4.0, 4.0))
+    terrain = load_terrain('plateau')
+    assert_is_terrain(sdf, Clearing(terrain, level) if level else terrain, (-4.0, 4.0),
+                      (-4.0, 4.0))
 
 
 @pytest.mark.parametrize('name', ['flat', 'rough'])
@@ -173,15 +179,21 @@ def test_worlds_have_the_step_the_gravity_and_the_systems_that_the_robot_needs(n
     assert [float(element.text) for element in friction] == [1, 1]
 
 
-def test_a_robot_that_is_put_at_the_origin_is_not_in_the_rough_ground():
-    terrain = load_terrain('gentle')
+def test_a_robot_that_is_put_at_the_origin_stands_level_on_the_rough_ground():
+    """On a slope it would roll away before the first command: friction holds 4 N of 18 N."""
+    x, y, heights = felt(share_file('c3p_description/worlds/rough.sdf'))
     robot = load('c3p')
-    # as far from the middle as a wheel can be
+    # as far from the middle as a wheel can be, and the corners of the cells there
     reach = np.hypot(*robot.hip_position.T).max() + robot.caster_offset.max()
-    x, y = np.meshgrid(*[np.linspace(-reach, reach, 41)] * 2)
-    heights = terrain.height(x, y)[np.hypot(x, y) <= x.max()]
-    # Gazebo starts it at height 0: above, and it falls less than its wheels are high
-    assert -robot.wheel_radius.min() < heights.min() and heights.max() < 0
+    below = np.hypot(*np.meshgrid(x, y, indexing='ij')) <= reach + np.hypot(x[1] - x[0],
+                                                                            y[1] - y[0])
+    assert np.count_nonzero(below) >= 9
+    # one level of the image: no deeper in the ground, nor above it, than 2 µm
+    level = np.ptp(heights) / 65535
+    assert np.abs(heights[below]).max() <= level < 2e-6
+    # the rest is as rough as the terrain is: 3°
+    slope = np.hypot(*np.gradient(heights, x, y))
+    assert np.radians(2.9) < slope.max() < np.radians(3.6)
 
 
 @pytest.mark.parametrize('name', ['flat', 'rough'])
