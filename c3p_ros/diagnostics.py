@@ -63,9 +63,10 @@ class Diagnostics:
 
     def condition(self, name: str, level: bytes, message: str, calm: bool = False) -> None:
         """
-        Set the state of `name`; OK clears it. A change is logged and published at once.
+        Set the state of `name` to `level` with `message`; OK clears it.
 
-        A `calm` warning, which every start has, is logged as information.
+        A change is logged and published at once; a `calm` one, as every start has, is logged as
+        information.
         """
         before = self._conditions.get(name, (OK, ''))
         if level == OK:
