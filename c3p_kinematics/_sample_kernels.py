@@ -8,11 +8,14 @@ import math
 
 from c3p_kinematics.compiled import kernel
 
-# relative residual up to which increments fit the measured rates, and deviation of the
-# time from that of the stamps which is left in, besides an encoder step each; smallest fraction of
-# that time; time constant and bound of a sample's age, s; shortest cycle, s; slowest rate that is
-# compared, rad/s
-STRETCH, EVEN, LEAST_PART, FORGET, OLDEST, SPARE, SLOWEST = 0.15, 0.05, 0.05, 2.0, 0.25, 0.005, 0.2
+# residual up to which the increment of a wheel fits, relative to its measured rate and to its
+# change by another time
+STRETCH, COMMON = 0.15, 0.5
+# deviation from the time of the stamps that is left in, besides two encoder steps, and smallest
+# time, as fractions of it
+EVEN, LEAST_PART = 0.05, 0.05
+# time constant and bound of a sample's age, s; shortest cycle, s; slowest rate compared, rad/s
+FORGET, OLDEST, SPARE, SLOWEST = 2.0, 0.25, 0.005, 0.2
 
 
 @kernel
@@ -39,26 +42,28 @@ def interval(mean, before, after, dt, resolution, age):
 
     A publisher that stamps its own cycle sends the newest sample of other hardware: increments
     belong to another time than `dt`. The common factor ``s/dt = Σ ē ω / Σ ē²`` of the `mean` rates
-    ω (n,) from positions to those measured, ē = (`before` + `after`)/2, gives it, unless the
-    residual exceeds STRETCH or the encoder step `resolution` [rad]. Time that was missing in
-    earlier samples, `age` [s], may be made up for, and one cycle more: the first age is unknown.
+    ω (n,) from positions to those measured, ē = (`before` + `after`)/2, gives it, if it is common:
+    the increment of a wheel that slips or accelerates differs from those of the others. A wheel
+    fits up to two encoder steps `resolution` [rad]. Time that was missing in earlier samples,
+    `age` [s], may be made up for, and one cycle more: the first age is unknown.
     """
-    n, power, along, square = len(mean), 0.0, 0.0, 0.0
+    n, power, along, steps = len(mean), 0.0, 0.0, 2.0 * resolution
     for i in range(n):
         expected = 0.5 * (before[i] + after[i])
         power += expected * expected
         along += expected * mean[i]
-        square += mean[i] * mean[i]
     kept, spare = age * (1.0 - min(dt / FORGET, 1.0)), max(dt, SPARE)
     # too slow to be compared, or rates unknown (nan)
     if not power > n * SLOWEST**2:
         return dt, kept
     span, rate = along / power * dt, math.sqrt(power / n)
-    if rate * max(span, dt) < 2.0 * resolution:
+    if rate * max(span, dt) < steps:
         return dt, kept
-    left = (square - along * along / power) * dt * dt
-    if left > n * (2.0 * resolution) ** 2 + (STRETCH * span) ** 2 * power:
-        return dt, kept
+    fits = min(STRETCH * span, COMMON * abs(span - dt))
+    for i in range(n):
+        expected = 0.5 * (before[i] + after[i])
+        if abs(mean[i] * dt - expected * span) > steps + fits * abs(expected):
+            return dt, kept
     span = min(max(span, LEAST_PART * dt), dt + spare + kept)
     kept = min(max(kept + dt - span, -spare), OLDEST)
-    return (dt if abs(span - dt) <= EVEN * dt + resolution / rate else span), kept
+    return (dt if abs(span - dt) <= EVEN * dt + steps / rate else span), kept

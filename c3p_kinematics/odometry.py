@@ -296,7 +296,8 @@ class Odometry:
         s = self.settings
         sample = self._middle, self._wheel, self._steer
         kernels.increments(self._latch, steering, wheel, dt, *sample)
-        if rates is not None:
+        # increments of a slipping wheel have no evidence of the time
+        if rates is not None and not self._last.slip.slipping:
             span, self._age = interval(self._wheel, self._rate, rates[0], dt,
                                        s.wheel_resolution, self._age)
             self._wheel *= dt / span
