@@ -22,7 +22,7 @@ from c3p_simulation.worker import Worker
 PERIOD, QUICK = 0.5, 1.5
 TEXT = 'compiling the kernels: the first start takes 1 to 3 minutes'
 # height of the letters and of the text above the platform, m; a blank against the letters
-LETTERS, ABOVE, BLANK = 0.12, 0.9, 0.3
+LETTERS, ABOVE, BLANK = 0.12, 1.3, 0.3
 
 
 class Preparation(Worker):

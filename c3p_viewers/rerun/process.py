@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time as clock
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -88,13 +90,18 @@ class RerunProcess:
             raise PictureError(f'Rerun does not start ({" ".join(lines[-1:])[:200]})')
 
     def close(self) -> None:
-        """End the viewer."""
-        self._process.terminate()
+        """End the viewer, and the process that its script starts."""
+        self._signal(signal.SIGTERM)
         try:
             self._process.wait(10.0)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            self._signal(signal.SIGKILL)
             self._process.wait()
+
+    def _signal(self, number: int) -> None:
+        # the session of the viewer is one process group
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, number)
 
 
 class ShownRecording:

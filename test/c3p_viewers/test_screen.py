@@ -4,6 +4,7 @@
 import socket
 import stat
 import sys
+import time
 
 import pytest
 
@@ -85,6 +86,24 @@ def test_the_viewer_of_rerun_is_bound_to_this_computer(program):
     finally:
         viewer.close()
     assert not viewer.running
+
+
+def test_the_viewer_ends_with_the_process_that_its_script_starts(program):
+    noted = program()
+    script = noted.with_name('rerun')
+    inner = script.rename(noted.with_name('inner'))
+    # it listens until it is ended
+    inner.write_text(inner.read_text().replace('heard.accept()\n', 'while True: heard.accept()\n', 1))
+    script.write_text(f'#!{sys.executable}\nimport subprocess, sys\n'
+                      f'subprocess.run([{str(inner)!r}, *sys.argv[1:]])\n', encoding='utf-8')
+    script.chmod(stat.S_IRWXU)
+    viewer = RerunProcess()
+    port = int(viewer.url.split(':')[2].split('/')[0])
+    viewer.close()
+    end = time.monotonic() + 10.0
+    while process._listens(port) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not process._listens(port)
 
 
 def test_a_viewer_that_ends_at_once_is_told_with_its_last_word(program, monkeypatch):
