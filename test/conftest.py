@@ -47,7 +47,9 @@ def pytest_configure():
     # test/c3p_viewers, on the path for its own modules, has folders of these names: without the
     # package they would be imported in its place, as if it were installed
     for name in ('mujoco', 'rerun', 'foxglove'):
-        if importlib.util.find_spec(name) is None:
+        found = importlib.util.find_spec(name)
+        # a folder alone has no file of its own
+        if found is None or found.origin is None:
             sys.modules[name] = None
 
 
