@@ -48,5 +48,12 @@ class Repetition:
 
     def found(self, steering: Array, steering_rate: Array, wheel_angle: Array, wheel_rate: Array
               ) -> bool:
-        """Return whether a sample (n,) each, rad and rad/s, is the one before."""
+        """
+        Return whether a sample is the one before.
+
+        Parameters
+        ----------
+        steering, steering_rate : (n,) array, rad and rad/s
+        wheel_angle, wheel_rate : (n,) array, rad and rad/s
+        """
         return repeated(self._before, steering, wheel_angle, steering_rate, wheel_rate, LEAST_RATE)

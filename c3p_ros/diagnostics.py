@@ -64,8 +64,13 @@ class Diagnostics:
         self._timer = node.create_timer(1.0, self.publish,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
 
-    def condition(self, name: str, level: bytes, message: str) -> None:
-        """Set the state of `name`; OK clears it. A change is logged and published at once."""
+    def condition(self, name: str, level: bytes, message: str, calm: bool = False) -> None:
+        """
+        Set the state of `name` to `level` with `message`; OK clears it.
+
+        A change is logged and published at once; a `calm` one, as every start has, is logged as
+        information.
+        """
         before = self._conditions.get(name, (OK, ''))
         if level == OK:
             self._conditions.pop(name, None)
@@ -77,7 +82,7 @@ class Diagnostics:
         # rclpy ties each call site to one severity, hence three lines
         if level == ERROR:
             logger.error(f'{name}: {message}')
-        elif level == OK:
+        elif level == OK or calm:
             logger.info(f'{name}: {message or "recovered"}')
         else:
             logger.warning(f'{name}: {message}')

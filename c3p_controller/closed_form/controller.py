@@ -49,12 +49,18 @@ STUCK_TASK, RECOVERY, LONGEST_STUCK = 0.2, 3.0, 2.0
 # the time without progress decays in proportion to the speed, in full from this on, m/s
 MOVING_SPEED = 0.05
 
+# opposing torques have a weight of their own from the first speed on, in full from the second, m/s
+SLOW, CRUISE = 0.1, 0.3
+
 # the cross-track weight falls after the first time without progress, to a quarter after the
 # second, s
 LOOSE_AFTER, LOOSE_TIME = 0.6, 0.3
 
 # a turn that does not start: least desired yaw acceleration, rad/s²; time before the push, s
 PINNED_TASK, PINNED_TIME = 0.3, 0.1
+
+# effects along the path and in yaw are independent above this square of the sine between them
+INDEPENDENT = 1e-9
 
 # least fraction of their weights that yaw and escape keep
 LEAST_CALM = 0.01
@@ -147,19 +153,23 @@ class ClosedFormController:
         if self._turning is not None:
             target = self._turning.at(target, state, self.observer.wrench, calm, dt)
         tasks, accel = self._tasks(target, state, velocity, calm)
-        allocation = _Allocation(tasks, motion, self._radius, s.torque_weight)
+        facing = self._facing(target, state, motion)
+        speed = math.hypot(state.twist[0], state.twist[1])
+        # casters that do not trail yet need the torques across to turn
+        trailing = max(0.0, facing)**2 * min(max((speed - SLOW) / (CRUISE - SLOW), 0.0), 1.0)
+        allocation = _Allocation(tasks, motion, self._radius, s.torque_weight,
+                                 trailing * s.opposing_weight)
         lower, upper = self._bounds(dt)
         if self._triple is None:
             return allocation.solve(lower, upper)
         # determinant needed, with a decaying maximum
         actuation = self._triple.actuation(motion)
         need = s.escape_margin * self._triple.needed(actuation, motion, accel, s.free_yaw)
-        facing = self._facing(target, state, motion)
         need = max(need, s.flip * max(0.0, -facing)**2)
         self._need = max(need, self._need * math.exp(-dt / s.escape_hold))
         torque = self._best_side(allocation, actuation, calm, lower, upper)
-        moving = min(1.0, math.hypot(state.twist[0], state.twist[1]) / MOVING_SPEED)
-        self._wait(tasks, allocation.accel(torque), self._side * actuation.rate, moving, dt)
+        self._wait(tasks, allocation.accel(torque), self._side * actuation.rate,
+                   min(1.0, speed / MOVING_SPEED), dt)
         return torque
 
     def _best_side(self, allocation: _Allocation, actuation: Actuation, calm: float,
@@ -269,14 +279,39 @@ class ClosedFormController:
 
 
 class _Allocation:
-    """``min Σ w (row·ν̇ − value)² + ρ|τ|²`` with ``ν̇ = M⁻¹(J_xᵀτ + F)``, inside a box."""
+    """
+    ``min Σ w (row·ν̇ − value)² + ρ|τ|² + σ|Pτ|²`` with ``ν̇ = M⁻¹(J_xᵀτ + F)``, inside a box.
 
-    def __init__(self, tasks: list[Task], motion: Motion, radius: list[float], effort: float
-                 ) -> None:
-        self._tasks, self._effort = tasks, effort
+    P projects on the torques that oppose each other along the path and in yaw: they only push
+    across. Where the rolling lines are nearly parallel they hardly do, with a sign that changes
+    with D, so that ρ alone lets millimetres across the path saturate the wheels.
+    """
+
+    def __init__(self, tasks: list[Task], motion: Motion, radius: list[float], effort: float,
+                 opposing: float) -> None:
+        self._tasks = tasks
         self._free = times(motion.inverse_mass, motion.force)
         self._columns = [times(motion.inverse_mass, (x / r, y / r, w / r))
                          for (x, y, w), r in zip(motion.rolling, radius, strict=True)]
+        self._effort = self._weighed_effort(effort, opposing)
+
+    def _weighed_effort(self, effort: float, opposing: float) -> list[list[float]]:
+        """Return ``ρI + σP`` (n, n)."""
+        _, along, yaw = self._tasks
+        a = [dot(along.row, column) for column in self._columns]
+        b = [dot(yaw.row, column) for column in self._columns]
+        aa, bb = sum(x * x for x in a), sum(x * x for x in b)
+        ab = sum(x * y for x, y in zip(a, b, strict=True))
+        determinant = aa * bb - ab * ab
+        # without an effect of its own in yaw or along the path nothing is known to oppose
+        if determinant <= INDEPENDENT * aa * bb:
+            opposing, determinant = 0.0, 1.0
+        scale = opposing / determinant
+        weights = [[-scale * (x * (bb * u - ab * v) + y * (aa * v - ab * u))
+                    for u, v in zip(a, b, strict=True)] for x, y in zip(a, b, strict=True)]
+        for i, row in enumerate(weights):
+            row[i] += effort + opposing
+        return weights
 
     def solve(self, lower: list[float], upper: list[float], further: Task | None = None
               ) -> list[float]:
@@ -291,10 +326,10 @@ class _Allocation:
         x, y, z = times(square, self._free)
         rest = (x - a, y - b, z - c)
         hessian, gradient = [], []
-        for i, column in enumerate(columns):
+        for column, effort in zip(columns, self._effort, strict=True):
             weighed = times(square, column)
-            hessian.append([dot(weighed, other) for other in columns])
-            hessian[i][i] += self._effort
+            hessian.append([dot(weighed, other) + weight
+                            for other, weight in zip(columns, effort, strict=True)])
             gradient.append(dot(column, rest))
         return solve_box(hessian, gradient, lower, upper)
 

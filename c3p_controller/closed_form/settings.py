@@ -13,7 +13,8 @@ class ClosedFormSettings:
 
     The desired acceleration across, along and in yaw has stiffnesses, 1/s², dampings, 1/s, limits,
     m/s² and rad/s², and weights in the least squares, s⁴/m² and s⁴/rad²; all torques have
-    `torque_weight`, 1/(N·m)².
+    `torque_weight`, 1/(N·m)², and the part of them that changes neither the acceleration along the
+    path nor that in yaw `opposing_weight` besides.
 
     Attributes
     ----------
@@ -68,6 +69,7 @@ class ClosedFormSettings:
     along_weight: float = 1.0
     yaw_weight: float = 0.1
     torque_weight: float = 0.01
+    opposing_weight: float = 0.3
     escape_weight: float = 0.6
     escape_margin: float = 0.95
     escape_begin: float = 0.4
@@ -103,6 +105,8 @@ class ClosedFormSettings:
         """Reject invalid values."""
         if not 0.0 <= self.latency < 1.0:
             raise ValueError(f'latency = {self.latency}: must be from 0 to below 1 s')
+        if not self.opposing_weight >= 0.0:
+            raise ValueError(f'opposing_weight = {self.opposing_weight}: must be 0 or more')
         for name in ('along_weight', 'torque_weight', 'escape_gap', 'escape_rate',
                      'escape_damping', 'escape_hold', 'escape_small', 'patience', 'torque_rate',
                      'friction_smoothing', 'bandwidth', 'acceleration', 'yaw_acceleration'):

@@ -52,7 +52,7 @@ class RoughGroundNode(SuiteNode):
                                  'publish_clock: true, and use_sim_time in the other nodes')
         terrain = load_terrain(values.terrain)
         self.get_logger().info(f'{self.robot.name} on {values.terrain}; the first start after an '
-                               'installation compiles the kernels, which takes a minute')
+                               'installation compiles the kernels, which takes 1 to 3 minutes')
         begin = SIMULATED_START if values.publish_clock else self.now_ns()
         self._make_publishers()
         self._preparation = Preparation(self, self._transforms, begin, not values.publish_clock)

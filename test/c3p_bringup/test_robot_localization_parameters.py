@@ -17,6 +17,7 @@ DECLARED = {
     'frequency': 'double', 'sensor_timeout': 'double', 'two_d_mode': 'bool', 'publish_tf': 'bool',
     'print_diagnostics': 'bool', 'map_frame': 'string', 'odom_frame': 'string',
     'world_frame': 'string', 'base_link_frame': 'string', 'base_link_frame_output': 'string',
+    'process_noise_covariance': 'double[]',
     **{f'{sensor}0{suffix}': kind for sensor in ('odom', 'imu')
        for suffix, kind in (('', 'string'), ('_config', 'bool[]'), ('_queue_size', 'int'))}}
 
@@ -48,6 +49,13 @@ def test_a_holonomic_twist_and_one_yaw_rate_are_fused():
     assert fused('odom0') == {'vx', 'vy', 'yaw_rate'}
     assert fused('imu0') == {'yaw_rate'}
     assert GIVEN['two_d_mode'] is True
+
+
+def test_the_variances_of_the_filter_grow_for_every_state():
+    growth = dict(zip(STATES, GIVEN['process_noise_covariance'], strict=True))
+    assert min(growth.values()) > 0.0
+    # the pose is the integral of the measured twist, which contains its whole uncertainty
+    assert max(growth[name] for name in ('x', 'y', 'yaw')) < 1e-3 * growth['vx']
 
 
 def test_every_sensor_has_a_topic_and_a_configuration():

@@ -39,7 +39,7 @@ FOREIGN = {'robot_description': 'std_msgs/msg/String'}
 
 
 # panels that the window's saved state places, and where QMainWindow::saveState starts and counts
-PLACED = {'Displays', 'Views', 'Time'}
+PLACED = {'Displays', 'Time'}
 STATE = '000000ff00000000fd'
 # groups of displays, in their order
 GROUPS = {'c3p': ['Robot', 'Motion', 'Kinematics'],

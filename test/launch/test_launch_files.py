@@ -210,7 +210,7 @@ def test_the_tricycle_gets_its_ground_and_its_layout(others, tmp_path):
     nodes = nodes_of('rough_ground.launch.py', rviz='true', terrain='plateau', drive_rate='2',
                      autodrive='false', params_file=str(file), namespace='robot1')
     assert set(nodes) == {'rviz2', 'robot_state_publisher', 'rough_ground_node', 'marker_node'}
-    assert nodes['rviz2'][1].endswith('share/c3p/c3p_description/rviz/pvc.rviz')
+    assert nodes['rviz2'][1].endswith('c3p_description/rviz/pvc.rviz')
     description = parameters_of(nodes['robot_state_publisher'])['/**']['robot_description']
     assert 'camber_joint_3' in description
     words = nodes['rough_ground_node']

@@ -58,10 +58,9 @@ rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
 signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
 node = rclpy.create_node('controller_manager')
 wheels = [f'wheel_joint_{{i}}' for i in (1, 2, 3)]
-systems = topic_systems(node, robot_description('c3p', {{'hardware': 'topic'}}))
-Manager(node, systems, [
-    StateBroadcaster(node, systems[0].states | systems[1].states),
-    ForwardController(node, 'wheel_effort_controller', wheels, systems[0].commands)])
+system, = topic_systems(node, robot_description('c3p', {{'hardware': 'topic'}}))
+Manager(node, [system], [StateBroadcaster(node, system.states), ForwardController(
+    node, 'wheel_effort_controller', wheels, system.commands)])
 while True:
     rclpy.spin_once(node, timeout_sec=0.1)
 """

@@ -21,6 +21,7 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from c3p_description import load, robot_description  # noqa: E402
 from c3p_description.model import CasterRobot  # noqa: E402
 from c3p_description.reading.files import share_file  # noqa: E402
+from c3p_hardware.joint_commands import TopicCommand  # noqa: E402
 from c3p_ros.messages import JointCoding  # noqa: E402
 
 ROBOTS = [path.stem for path in sorted(share_file('c3p_description/robots').glob('*.yaml'))]
@@ -77,37 +78,46 @@ def test_every_value_that_the_hardware_sends_has_an_interface(robot):
         system.latest = state_of(model)
     manager.cycle()
     assert not manager.failed
-    found = systems[0].states | systems[1].states
-    sent = state_of(model)
+    (system,), sent = systems, state_of(model)
+    found = system.states
     for field in ('position', 'velocity', 'effort'):
         assert [found[name][field] for name in sent.name] == list(getattr(sent, field))
 
 
+def test_the_bridge_understands_what_the_block_commands(robot):
+    model, wire = load(robot), Wire()
+    system, = systems_of(robot, wire)
+    for k, name in enumerate(system.commands):
+        system.commands[name] = 0.1 * (k + 1)
+    system.write()
+    torque = TopicCommand(model).read(wire.sent[-1].name, wire.sent[-1].effort)
+    expected = iter(0.1 * np.arange(1, model.count + 1))
+    wanted = [next(expected) if driven else 0.0 for driven in model.driven]
+    assert torque == pytest.approx(wanted * model.wheel_sign)
+
+
 def test_a_value_without_an_interface_ends_the_component_and_the_broadcaster():
-    """The stand-in itself: version 5.16 deactivates both and does not try again."""
+    """The stand-in itself: versions 4.46 and 5.16 deactivate both and do not try again."""
     wire = Wire()
-    systems = systems_of('c3p', wire)
-    for states in systems[1].states.values():
-        del states['effort']
-    broadcaster = StateBroadcaster(wire, systems[0].states | systems[1].states)
-    manager = Manager(wire, systems, [broadcaster])
+    system, = systems_of('c3p', wire)
+    for name in load('c3p').steering_joints:
+        del system.states[name]['effort']
+    manager = Manager(wire, [system], [StateBroadcaster(wire, system.states)])
     manager.cycle()
-    before = len(wire.sent)
-    systems[1].latest = state_of(load('c3p'))
+    system.latest = state_of(load('c3p'))
     with pytest.raises(InterfaceError, match="'steering_joint_1/effort'"):
-        systems[1].read()
+        system.read()
+    before = len(wire.sent)
     for _ in range(3):
         manager.cycle()
-    assert len(manager.failed) == 1 and manager.controllers == []
-    # the wheels' block, whose effort is NaN against NaN, goes on
-    assert len(wire.sent) > before
-    assert not any(message.position for message in wire.sent[before:])
+    assert len(manager.failed) == 1 and not manager.controllers and not manager.hardware
+    assert len(wire.sent) == before
 
 
 def test_states_are_nan_until_the_first_message_and_names_are_in_alphabetical_order():
     wire = Wire()
-    systems = systems_of('c3p', wire)
-    broadcaster = StateBroadcaster(wire, systems[0].states | systems[1].states, extra=())
+    system, = systems_of('c3p', wire)
+    broadcaster = StateBroadcaster(wire, system.states, extra=())
     broadcaster.update()
     message = wire.sent[-1]
     assert message.name == sorted(load('c3p').steering_joints + load('c3p').wheel_joints)
@@ -116,7 +126,7 @@ def test_states_are_nan_until_the_first_message_and_names_are_in_alphabetical_or
 
 def test_fields_may_be_empty_and_must_not_be_short():
     wire = Wire()
-    wheels, _ = systems_of('c3p', wire)
+    wheels, = systems_of('c3p', wire)
     wheels.latest = JointState(name=['wheel_joint_1', 'wheel_joint_2'], position=[1.0, 2.0])
     wheels.read()
     assert wheels.states['wheel_joint_2']['position'] == 2.0
