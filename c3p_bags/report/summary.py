@@ -12,6 +12,7 @@ from c3p_bags.report.motion_panels import NEAR, wheel_name
 from c3p_bags.report.run import Run
 from c3p_bags.report.slip_events import SURE, SlipEvent
 from c3p_bags.report.slip_panels import confidence
+from c3p_bags.runs.losses import absent
 
 # fractions of all cycles: least answered and most late ones of a loop that kept time
 ANSWERED, LATE = 0.999, 0.001
@@ -77,14 +78,13 @@ def _slipped(run: Run, numbers: Mapping[str, Any]) -> Answer:
 
 def _incomplete(run: Run) -> list[Answer]:
     """Return the answer on messages that are not in the bag, empty without any."""
-    t = run.timing
-    texts = [t.unrecorded.text('joint states', 'odometry')] if t.unrecorded.lost else []
-    if t.odometry.lost:
-        texts.append(f'Of {t.odometry.lost} joint states the odometry is not in the bag: not '
-                     'recorded, or the node rejected them')
+    joints, odometry = run.timing.unrecorded, run.odometry_lost
+    texts = [joints.text('joint state', 'odometry')] if joints.lost else []
+    if odometry:
+        texts.append(absent(odometry, 'odometry message', 'joint_states'))
     if not texts:
         return []
-    lost = t.unrecorded.lost + t.odometry.lost
+    lost = joints.lost + odometry
     return [Answer('Is the bag complete?', f'{lost} message{"s are" if lost > 1 else " is"} '
                    'missing', f'{". ".join(texts)}. All answers are based on what is in the bag.',
                    'note', 'loop')]

@@ -30,9 +30,12 @@ class Timing(NamedTuple):
         Usual time between two joint states, by their stamps.
     interval : (k − 1,) array, s
         Each of these times.
-    unrecorded, odometry : Losses
-        Joint states that are not in the bag although odometry has their stamps; odometry that the
-        joint states have the stamps of. The recorder lost them, not the loop.
+    unrecorded : Losses
+        Joint states that are not in the bag although odometry has their stamps: the recorder lost
+        them, not the loop.
+    unanswered : Losses
+        Odometry that is not in the bag although joint states have its stamps: the recorder lost
+        it, or the node rejected the joint states.
     lost : int
         Samples missing in the gaps of joint states, odometry and wheel commands together.
     longest_gap, longest_gap_time : float, s
@@ -52,7 +55,7 @@ class Timing(NamedTuple):
     period: float
     interval: Array
     unrecorded: Losses
-    odometry: Losses
+    unanswered: Losses
     lost: int
     longest_gap: float
     longest_gap_time: float
@@ -75,9 +78,9 @@ def timing(log: RunLog) -> Timing:
     gaps = step[step > LOST * period]
     worst = int(np.argmax(step)) if len(step) else 0
     cycles, answered, at, latency = _answers(log)
-    unrecorded, odometry = recording_losses(log)
+    unrecorded, unanswered = recording_losses(log)
     return Timing(
-        period, interval, unrecorded, odometry,
+        period, interval, unrecorded, unanswered,
         int(np.sum(np.rint(gaps / period) - 1)) if period else 0,
         float(step[worst]) if len(step) else 0.0, float(known[worst]), cycles, answered, at,
         latency, int(np.sum(latency > period)), reported_latency(log))

@@ -50,14 +50,27 @@ class Losses(NamedTuple):
 
         Examples
         --------
-        >>> Losses(3, 1).text('joint states', 'odometry').partition(':')[0]
+        >>> Losses(3, 1).text('joint state', 'odometry').partition(':')[0]
         '3 joint states are not in the bag (odometry has their stamps), in 1 gap'
         """
         if not self.lost:
             return ''
-        verb = 'is' if self.lost == 1 else 'are'
-        return (f'{self.lost} {what} {verb} not in the bag ({evidence} has their stamps), in '
-                f'{self.gaps} gap{"" if self.gaps == 1 else "s"}: {QUEUE}')
+        return (absent(self.lost, what, evidence)
+                + f', in {self.gaps} gap{"" if self.gaps == 1 else "s"}: {QUEUE}')
+
+
+def absent(count: int, what: str, evidence: str) -> str:
+    """
+    Return a sentence on `count` missing messages; `what` is one of them.
+
+    Examples
+    --------
+    >>> absent(1, 'joint state', 'odometry')
+    '1 joint state is not in the bag (odometry has its stamp)'
+    """
+    one = count == 1
+    return (f'{count} {what}{"" if one else "s"} {"is" if one else "are"} not in the bag '
+            f'({evidence} has {"its stamp" if one else "their stamps"})')
 
 
 def related(a: Array, b: Array) -> bool:
@@ -83,9 +96,9 @@ def losses(stamps: Array, evidence: Array) -> Losses:
     """
     if not len(stamps) or not len(evidence) or not related(stamps, evidence):
         return Losses()
-    absent, present = missing(stamps, evidence), np.unique(stamps)
+    lost, present = missing(stamps, evidence), np.unique(stamps)
     # number of recorded messages before each missing one: the same within a gap
-    place = np.searchsorted(present, absent)
+    place = np.searchsorted(present, lost)
     inside = place[(place > 0) & (place < len(present))]
     return Losses(len(inside), len(np.unique(inside)), int(np.sum(place == 0)),
                   int(np.sum(place == len(present))))

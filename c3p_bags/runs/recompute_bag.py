@@ -130,7 +130,7 @@ def write_recomputed(bag: Bag, path: str | Path, found: BagOdometry) -> None:
     """
     Write a bag with every recorded message, and the recomputed odometry as ``odom``.
 
-    The recorded odometry becomes ``odom/recorded``.
+    The odometry of the bag becomes ``odom/recorded``, in the place of one that has this name.
 
     Raises
     ------
@@ -145,12 +145,13 @@ def write_recomputed(bag: Bag, path: str | Path, found: BagOdometry) -> None:
                 writer.types.types, stamp, numbers, *found.frames))
 
         writer.note({**bag.notes, 'c3p_recomputed': suite_version()})
-        for topic, (kind, _, latched) in bag.topics.items():
+        copied = {topic: known for topic, known in bag.topics.items() if topic != recorded}
+        for topic, (kind, _, latched) in copied.items():
             writer.add(recorded if topic == odom else topic, kind, latched)
         writer.add(odom, ODOMETRY)
         coming = zip(result.recorded.tolist(), result.stamp.tolist(), result.numbers, strict=True)
         ours = next(coming, None)
-        for topic, time, data in bag.raw():
+        for topic, time, data in bag.raw(copied):
             # in the order of the joint states behind them
             while ours is not None and ours[0] < time:
                 write(*ours)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from c3p_bags.runs.agreement import SAME
-from c3p_bags.runs.losses import Losses
+from c3p_bags.runs.losses import Losses, absent
 from c3p_bags.runs.recompute_bag import BagOdometry, recompute_bag, write_recomputed
 from c3p_bags.storage.bag import Bag
 from c3p_bringup.cli.common import (
@@ -133,22 +133,23 @@ def _summary(shown: dict[str, Any]) -> str:
 
 def _missing(shown: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the lines on messages that are not in the bag."""
-    absent, lines = shown['missing'], []
-    joints = Losses(**absent['joint_states'])
-    if absent['unrelated']:
+    lost, lines = shown['missing'], []
+    joints = Losses(**lost['joint_states'])
+    if lost['unrelated']:
         lines.append(('recorded odometry', 'has other stamps than the joint states: it was not '
                                            'computed from them'))
     if joints.lost:
-        lines.append(('missing joint states', joints.text('joint states', 'odometry')))
+        lines.append(('missing joint states', joints.text('joint state', 'odometry')))
     if joints.before or joints.after:
-        lines.append(('odometry without joint states', f'{joints.before} messages before '
-                      f'the first joint states, {joints.after} after the last ones'))
-    if absent['odometry']:
-        lines.append(('missing odometry', f'{absent["odometry"]} odometry messages are not in the '
-                      'bag (joint states have their stamps): recomputed'))
+        lines.append(('odometry without joint states', f'{joints.before} before the first '
+                      f'joint state, {joints.after} after the last one'))
+    if lost['odometry']:
+        lines.append(('missing odometry', absent(
+            lost['odometry'], 'odometry message', 'joint_states')
+                      + ': recomputed'))
     if shown['left_out']:
-        lines.append(('not compared', f'{shown["left_out"]} messages after missing samples; the '
-                      'odometry begins anew at their pose'))
+        lines.append(('not compared', f'{shown["left_out"]} after missing samples; the odometry '
+                      'begins anew at the recorded pose'))
     return lines
 
 

@@ -157,7 +157,7 @@ def test_messages_that_the_recorder_lost_are_not_missing_in_the_loop(lost, lost_
     # the wheel commands have the stamps of all cycles
     assert found.lost == 0 and found.longest_gap == pytest.approx(PERIOD)
     assert found.unrecorded.lost == len(lost - lost_odometry)
-    assert found.odometry.lost == len(lost_odometry - lost)
+    assert found.unanswered.lost == len(lost_odometry - lost)
     assert found.late == 0 and found.answered == found.cycles
 
 

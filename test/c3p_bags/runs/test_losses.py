@@ -17,7 +17,12 @@ from c3p_bags.report import write
 from c3p_bags.runs.agreement import SAME
 from c3p_bags.runs.losses import Losses, losses
 from c3p_bags.runs.recompute import Recorded, Samples, read_samples, recompute
-from c3p_bags.runs.recompute_bag import compare, recorded_settings
+from c3p_bags.runs.recompute_bag import (
+    compare,
+    recompute_bag,
+    recorded_settings,
+    write_recomputed,
+)
 from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.bag_writer import message_types
 from c3p_bringup.cli.main import main
@@ -26,9 +31,18 @@ GOLDEN = Path(__file__).parents[2] / 'data' / 'golden_bag'
 
 
 @pytest.fixture(scope='module')
-def run():
-    """Return robot, settings, joint states and odometry of a drive in which a wheel slips."""
+def complete(tmp_path_factory):
+    """Return a bag of a drive in which a wheel slips, with the odometry of this version."""
+    path = tmp_path_factory.mktemp('complete') / 'bag'
     with Bag(GOLDEN) as bag:
+        write_recomputed(bag, path, recompute_bag(bag))
+    return path
+
+
+@pytest.fixture(scope='module')
+def run(complete):
+    """Return robot, settings, joint states and odometry of this drive."""
+    with Bag(complete) as bag:
         robot = bag.casters()
         return robot, recorded_settings(bag, '')[0], *read_samples(bag, robot)
 
@@ -136,14 +150,14 @@ def drop(path, to, plugin, dropped):
 
 
 @pytest.mark.parametrize('plugin', [StoragePlugin.MCAP, StoragePlugin.SQLITE3])
-def test_the_command_names_what_is_missing_and_succeeds(plugin, tmp_path, capsys):
-    path = drop(GOLDEN, tmp_path / 'bag', plugin, {
+def test_the_command_names_what_is_missing_and_succeeds(plugin, complete, tmp_path, capsys):
+    path = drop(complete, tmp_path / 'bag', plugin, {
         '/joint_states': {*range(200, 230), 400, 402}, '/odom': {500, 501}})
     assert main(['recompute', str(path)]) == 0
     text = ' '.join(capsys.readouterr().out.split())
     assert ('32 joint states are not in the bag (odometry has their stamps), in 3 gaps: recorded '
             'with too small a queue?') in text
-    assert '2 odometry messages are not in the bag (joint states have their stamps)' in text
+    assert '2 odometry messages are not in the bag (joint_states has their stamps)' in text
     assert 'pose set' not in text
     assert main(['recompute', str(path), '--json', '-']) == 0
     shown = json.loads(capsys.readouterr().out)
@@ -153,8 +167,8 @@ def test_the_command_names_what_is_missing_and_succeeds(plugin, tmp_path, capsys
     assert shown['close'] == shown['compared'] == COUNT - 1 - 32 - 2 - 21
 
 
-def test_recomputed_odometry_follows_the_recorded_one_over_gaps(tmp_path):
-    path = drop(GOLDEN, tmp_path / 'bag', StoragePlugin.MCAP,
+def test_recomputed_odometry_follows_the_recorded_one_over_gaps(complete, tmp_path):
+    path = drop(complete, tmp_path / 'bag', StoragePlugin.MCAP,
                 {'/joint_states': set(range(200, 240))})
     assert main(['recompute', str(path), '--out', str(tmp_path / 'new')]) == 0
     samples, recorded = opened(lambda bag: read_samples(bag, bag.casters()), tmp_path / 'new')
@@ -163,16 +177,16 @@ def test_recomputed_odometry_follows_the_recorded_one_over_gaps(tmp_path):
     np.testing.assert_allclose(recorded.numbers[-2, :7], before.numbers[-1, :7], atol=SAME)
 
 
-def test_the_report_names_what_is_missing_first(monkeypatch, tmp_path, capsys):
+def test_the_report_names_what_is_missing_first(monkeypatch, complete, tmp_path, capsys):
     monkeypatch.setattr(write, '_pictures', lambda *rest: {})
     monkeypatch.setattr(write, 'drive_figure', lambda log, robot, metrics, path: (path, path))
-    path = drop(GOLDEN, tmp_path / 'bag', StoragePlugin.SQLITE3, {
+    path = drop(complete, tmp_path / 'bag', StoragePlugin.SQLITE3, {
         '/joint_states': {*range(200, 230), 400, 402}, '/odom': {500, 501}})
     assert main(['report', str(path), '--out', str(tmp_path / 'out')]) == 0
     shown = capsys.readouterr().out
     sentence = '32 joint states are not in the bag (odometry has their stamps), in 3 gaps'
     assert f'34 messages are missing. {sentence}' in shown
-    assert 'Of 2 joint states the odometry is not in the bag' in shown
+    assert '2 odometry messages are not in the bag (joint_states has their stamps)' in shown
     # the loop itself lost nothing
     assert 'Did the loop keep time?        Yes.' in shown and 'no sample is missing' in shown
     page = (tmp_path / 'out' / 'report.html').read_text(encoding='utf-8')
