@@ -111,7 +111,7 @@ def started(file=FILE, **given):
             entity._perform_substitutions(context)
             context.extend_locals({'ros_specific_arguments': {
                 'ns': f'__ns:={entity.expanded_node_namespace}', 'name': '__node:=named',
-                'remaps': [':='.join(rule) for rule in entity.expanded_remapping_rules]}})
+                'remaps': [':='.join(rule) for rule in entity.expanded_remapping_rules or ()]}})
             found.append((entity.node_package, entity.node_executable,
                           [perform_substitutions(context, part) for part in entity.cmd[1:]]))
         elif isinstance(entity, IncludeLaunchDescription):
@@ -239,6 +239,8 @@ def test_packages_that_are_missing_are_named_with_the_remedy(hardware, names, pr
     ('forward_command_controller', 'forward_command_controller/ForwardCommandController')])
 def test_the_effort_controller_is_the_one_that_is_installed(package, kind, prefix, tmp_path,
                                                             monkeypatch):
+    # not those that are really there
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(prefix))
     installed_with(tmp_path, [*set(PROGRAMS) - {'effort_controllers'}, package], monkeypatch)
     spawner, = by_name(started()[0])['spawner']
     content = yaml.safe_load(Path(spawner[3]).read_text())
