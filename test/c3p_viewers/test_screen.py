@@ -93,7 +93,8 @@ def test_the_viewer_ends_with_the_process_that_its_script_starts(program):
     script = noted.with_name('rerun')
     inner = script.rename(noted.with_name('inner'))
     # it listens until it is ended
-    inner.write_text(inner.read_text().replace('heard.accept()\n', 'while True: heard.accept()\n', 1))
+    inner.write_text(inner.read_text().replace(
+        'heard.accept()\n', 'while True: heard.accept()\n', 1), encoding='utf-8')
     script.write_text(f'#!{sys.executable}\nimport subprocess, sys\n'
                       f'subprocess.run([{str(inner)!r}, *sys.argv[1:]])\n', encoding='utf-8')
     script.chmod(stat.S_IRWXU)
