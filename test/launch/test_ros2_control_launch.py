@@ -158,6 +158,7 @@ def test_manager_spawner_our_nodes_and_the_bridge_are_started(hardware, package,
     assert all('__ns:=/robot1' in words for _, _, words in found)
     spawner, = by_name(found)['spawner']
     assert spawner[:3] == ['joint_state_broadcaster', 'wheel_effort_controller', '--param-file']
+    assert spawner[4:6] == ['--switch-timeout', '60']
     # manager and spawner have the same file
     manager, = by_name(found)['ros2_control_node']
     assert spawner[3] in manager
