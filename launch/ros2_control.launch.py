@@ -47,6 +47,9 @@ PACKAGES = {'mock': ['controller_manager'],
 # these tell the time of their simulation
 TELL_TIME = ('gazebo', 'mujoco')
 
+# of the controllers, s: their manager may run in a simulator that is loading or slow
+SWITCH_TIMEOUT = '60'
+
 EFFORT_CONTROLLER = 'wheel_effort_controller'
 SPECIAL, GENERAL = ('effort_controllers/JointGroupEffortController',
                     'forward_command_controller/ForwardCommandController')
@@ -164,7 +167,8 @@ def everything(context: LaunchContext) -> list[LaunchDescriptionEntity]:
                                         "manager's robot_description,")),
             *manager(context, file),
             suite_node('spawner', package='controller_manager', on_exit=spawned, remappings=[],
-                       arguments=[*names, '--param-file', file]),
+                       arguments=[*names, '--param-file', file,
+                                  '--switch-timeout', SWITCH_TIMEOUT]),
             *our_nodes(context, nodes[EFFORT_CONTROLLER]['joints'])]
 
 

@@ -150,11 +150,12 @@ def gazebo(context: LaunchContext) -> list[LaunchDescriptionEntity]:
             [entry for entry in entries if entry.get('ros_topic_name') != '/clock']), '.yaml')
     name = value(context, 'namespace').strip('/').replace('/', '_') or MODEL
     pose = [word for pair in zip(SPAWN, map(str, place), strict=True) for word in pair]
-    # otherwise create takes the first world of any simulator in the network
+    # without a world create takes the first one of any simulator in the network. It repeats a
+    # request that a busy simulator answers late: with -allow_renaming that is a second robot
     inside = '' if world == RUNNING else world_name(world_file(world))
     return [*tidy, *([] if world == RUNNING else simulator(context, world)),
             suite_node('create', package='ros_gz_sim', on_exit=spawned, arguments=[
-                '-topic', 'robot_description', '-name', name, '-allow_renaming', 'true', *pose,
+                '-topic', 'robot_description', '-name', name, *pose,
                 *(['-world', inside] if inside else [])]),
             suite_node('parameter_bridge', {'config_file': bridged, 'expand_gz_topic_names': True},
                        package='ros_gz_bridge', on_exit=required('the bridge from Gazebo'))]

@@ -4,7 +4,7 @@
 import socket
 import stat
 import sys
-import time
+from contextlib import suppress
 
 import pytest
 
@@ -94,16 +94,18 @@ def test_the_viewer_ends_with_the_process_that_its_script_starts(program):
     inner = script.rename(noted.with_name('inner'))
     # it listens until it is ended
     inner.write_text(inner.read_text().replace(
-        'heard.accept()\n', 'while True: heard.accept()\n', 1), encoding='utf-8')
+        'heard.accept()\n', 'kept = []\nwhile True: kept.append(heard.accept())\n', 1),
+        encoding='utf-8')
     script.write_text(f'#!{sys.executable}\nimport subprocess, sys\n'
                       f'subprocess.run([{str(inner)!r}, *sys.argv[1:]])\n', encoding='utf-8')
     script.chmod(stat.S_IRWXU)
     viewer = RerunProcess()
     port = int(viewer.url.split(':')[2].split('/')[0])
-    viewer.close()
-    end = time.monotonic() + 10.0
-    while process._listens(port) and time.monotonic() < end:
-        time.sleep(0.05)
+    with socket.create_connection(('127.0.0.1', port), timeout=10.0) as line:
+        viewer.close()
+        # the end of the listening process ends the connection
+        with suppress(ConnectionResetError):
+            assert line.recv(1) == b''
     assert not process._listens(port)
 
 

@@ -161,6 +161,7 @@ def test_manager_spawner_our_nodes_and_the_bridge_are_started(hardware, package,
     assert ('joint_states:=hardware/joint_states' in found[0][2]) == (hardware == 'topic')
     spawner, = by_name(found)['spawner']
     assert spawner[:3] == ['joint_state_broadcaster', 'wheel_effort_controller', '--param-file']
+    assert spawner[4:6] == ['--switch-timeout', '60']
     # manager and spawner have the same file
     manager, = by_name(found)['ros2_control_node']
     assert spawner[3] in manager

@@ -87,9 +87,10 @@ def test_gazebo_gets_world_robot_bridge_and_controllers(full, prefix):  # noqa: 
     assert included[1]['gz_args'] == f'-r -s {world}'
     assert ElementTree.parse(world).find('world').get('name') == 'flat'
     create, = by_name(found)['create']
-    assert create[:16] == ['-topic', 'robot_description', '-name', 'robot', '-allow_renaming',
-                           'true', '-x', '1.0', '-y', '-2.0', '-z', '0.5', '-Y', '0.3',
-                           '-world', 'flat']
+    assert create[:14] == ['-topic', 'robot_description', '-name', 'robot', '-x', '1.0',
+                           '-y', '-2.0', '-z', '0.5', '-Y', '0.3', '-world', 'flat']
+    # create repeats requests that are answered late: the second must not add another robot
+    assert '-allow_renaming' not in create
     description = description_of(found)
     assert {e.text for e in description.findall('gazebo/mu1')} == {'0.4'}
     assert description.find('gazebo/sensor').get('type') == 'imu'

@@ -2,7 +2,7 @@
 """The tricycle for viewers while its kernels are compiled: messages of a node without ROS."""
 
 import math
-import time
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -28,6 +28,7 @@ class Node:
 
     def __init__(self):
         self.sent, self.placed, self.clock = [], [], 10
+        self.placed_thrice = threading.Event()
 
     def create_publisher(self, kind, topic, quality):
         assert (kind, topic) == (MarkerArray, '~/notice')
@@ -42,6 +43,8 @@ class Node:
 
     def send_spatial(self, stamp, pose, frame, child):
         self.placed.append((stamp, pose, frame, child))
+        if len(self.placed) == 3:
+            self.placed_thrice.set()
 
 
 @pytest.fixture
@@ -54,9 +57,7 @@ def prepared(monkeypatch):
         node = Node()
         kept = Preparation(node, node, 100, follows)
         kept.begin('joint_states', SimpleNamespace(height=lambda x, y: GROUND), start)
-        end = time.monotonic() + 30.0
-        while len(node.placed) < 3 and time.monotonic() < end:
-            time.sleep(0.005)
+        node.placed_thrice.wait(30.0)
         kept.stop()
         kept.check()
         return node
