@@ -92,8 +92,8 @@ class Diagnostics:
         """
         Count a rejected message and show the reason as a warning.
 
-        With ``use_sim_time`` a RepeatedStamp is counted without a warning: controllers stamp with the /clock that
-        they have received, which may lag behind their samples.
+        With ``use_sim_time`` a RepeatedStamp is counted without a warning: controllers stamp with
+        the /clock that they have received, which may lag behind their samples.
         """
         if isinstance(reason, RepeatedStamp) and getattr(self._node, 'simulated_time', False):
             count = self.count(topic, REPEATED)
