@@ -6,8 +6,7 @@ Each cycle begins with a ``joint_states`` message and carries its stamp. The pap
 ``reference_acceleration`` with the ``odom`` of that stamp, and fuses the ``dynamics_effort`` of
 the same stamp into ``wheel_effort``; the others publish at once, and use the
 ``reference_trajectory`` with the stamp of the command. When commands expire the robot makes a
-controlled stop; when the chain breaks the wheels brake, and the robot re-arms after a zero
-command, or silence.
+controlled stop; when the chain breaks the wheels brake until a zero command or silence re-arms it.
 """
 
 from __future__ import annotations
@@ -28,6 +27,7 @@ from c3p_controller.controllers import check_chain, make_chain, retune_chain
 from c3p_controller.limits import braking_torque
 from c3p_controller.ros.velocity_interfaces import FollowerAdapter, LockReport, PaperAdapter
 from c3p_controller.torque_law import Sensed
+from c3p_kinematics.sample_step import SampleStep
 from c3p_ros.cdr import JointStateRead, OdometryRead
 from c3p_ros.cycle import CycleClock, Lifelines, StampJoin, StepWatch
 from c3p_ros.diagnostics import ERROR, OK, WARN, warned
@@ -59,6 +59,7 @@ class VelocityControllerNode(SuiteNode):
         self._stamps, self._sensed = CycleClock(), StampJoin('joints', 'odom')
         self._steps, self._largest, self._time, self.frame = StepWatch(), 0.0, 0.0, 'odom'
         self._newest, self._wheel_rate = 0, np.zeros(self.robot.count)
+        self._pace = SampleStep(values.stamp_jitter)
         self._law = make_chain(values, self.robot)
         self.caution(self._law.traction.stronger())
         adapter = PaperAdapter if values.controller == PAPER else FollowerAdapter
@@ -104,7 +105,7 @@ class VelocityControllerNode(SuiteNode):
     def _on_joints(self, message: JointStateRead) -> None:
         try:
             self.cycle_stamp(message.stamp, self.alive.timeout)
-            steering, _, _, wheel_rate = self._joints.read(message)
+            steering, steering_rate, angle, wheel_rate = self._joints.read(message)
         except MessageError as error:
             self.diagnostics.refuse('joint_states', error)
             return
@@ -118,8 +119,8 @@ class VelocityControllerNode(SuiteNode):
         self.alive.beat('joint_states', now)
         if self.alive.lost(now):
             self.brake(message.stamp)
-        self._begin(self._sensed.put('joints', message.stamp, (steering, wheel_rate)),
-                    message.stamp)
+        joints = (steering, angle), (steering_rate, wheel_rate)
+        self._begin(self._sensed.put('joints', message.stamp, joints), message.stamp)
 
     def _on_odom(self, message: OdometryRead) -> None:
         try:
@@ -135,14 +136,14 @@ class VelocityControllerNode(SuiteNode):
         """Execute a cycle when its joints and odometry have arrived."""
         if cycle is None:
             return
-        (steering, wheel_rate), (pose, twist) = cycle
+        (angles, rates), (pose, twist) = cycle
         try:
-            dt = self._stamps.accept(stamp)
+            dt = self._pace.step(self._stamps.accept(stamp), angles, rates)
         except MessageError as error:
             self.diagnostics.refuse('joint_states', error)
             return
         begin, now, self._time = time.perf_counter(), self.watch_time(), self._time + (dt or 0.0)
-        sensed = Sensed(self._time, steering, wheel_rate, pose, twist)
+        sensed = Sensed(self._time, angles[0], rates[1], pose, twist)
         if dt is not None and dt > self.alive.timeout:
             # the drives missed torques, too
             self.interlock.fault(f'nothing to answer for {dt:.2f} s')
@@ -177,8 +178,7 @@ class VelocityControllerNode(SuiteNode):
     def _on_watch(self) -> None:
         now, report = self.watch_time(), self.diagnostics.condition
         if lost := self.alive.lost(now):
-            reason = f'no {", ".join(lost)}'
-            self.interlock.fault(reason)
+            self.interlock.fault(reason := f'no {", ".join(lost)}')
             report('chain', ERROR, f'{reason} ({self.alive.ages(now)}): the wheels brake')
             if 'joint_states' in lost:
                 self.drive(np.zeros(self.robot.count), self.now_ns())

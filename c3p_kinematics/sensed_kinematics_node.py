@@ -28,6 +28,7 @@ from c3p_kinematics.odometry import (
     odometry_settings,
     planar_covariance,
 )
+from c3p_kinematics.sample_step import SampleStep
 from c3p_kinematics.singularity import singularity
 from c3p_ros.cdr import JointStateRead
 from c3p_ros.cycle import CycleClock, Lifeline
@@ -66,6 +67,7 @@ class SensedKinematicsNode(SuiteNode):
         self._odometry = Odometry(self.robot, odometry_settings(**{
             name: getattr(values, name) for name in PARAMETERS}))
         self._line, self._alive = CycleClock(), Lifeline(values.joint_state_timeout)
+        self._pace = SampleStep(values.stamp_jitter)
         self.parameters.changed = self._retune
         self._slip_due, self._slipping, self._gap_until = 0.0, False, 0.0
         self._estimate: OdometryEstimate | None = None
@@ -106,7 +108,8 @@ class SensedKinematicsNode(SuiteNode):
         try:
             stamp = self.cycle_stamp(message.stamp, self._alive.timeout)
             steering, steering_rate, angle, rate = self._joints.read(message)
-            step = self._line.accept(stamp)
+            step = self._pace.step(self._line.accept(stamp), (steering, angle),
+                                   (steering_rate, rate))
         except MessageError as error:
             self.diagnostics.refuse('joint_states', error)
             return
