@@ -22,8 +22,9 @@ from c3p_description.model import Array
 
 # standard deviation of the increments of ideal encoders from those of the mean rates, rad
 INCREMENT = 1e-4
-# stamps deviate by fewer jitters than this from a step that angles and rates show
-MOST_JITTERS = 4.0
+# a received clock of a busy computer lags by less; a larger deviation is that of encoders that were
+# set, s
+LONGEST_LAG = 0.1
 
 
 class SampleStep:
@@ -70,6 +71,4 @@ class SampleStep:
         mean = 0.5 * (before[1] + rate)
         step = (float((angle - before[0]) @ mean) + self._weight * stamped) / (
             float(mean @ mean) + self._weight)
-        # encoders that were set to another angle show no step
-        near = abs(step - stamped) < MOST_JITTERS * self._jitter
-        return step if near and step > 0.0 else stamped
+        return step if abs(step - stamped) < LONGEST_LAG and step > 0.0 else stamped

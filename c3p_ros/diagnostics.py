@@ -87,8 +87,8 @@ class Diagnostics:
         """
         Count a rejected message and show the reason as a warning.
 
-        A RepeatedStamp is no warning with ``use_sim_time``: controllers stamp with the /clock that
-        they have received, which may lag behind their samples.
+        With ``use_sim_time`` a RepeatedStamp is counted alone: controllers stamp with the /clock
+        that they have received, which may lag behind their samples.
         """
         if isinstance(reason, RepeatedStamp) and getattr(self._node, 'simulated_time', False):
             count = self.count(topic, REPEATED)

@@ -40,6 +40,13 @@ def test_steps_of_a_moving_robot_are_those_of_the_samples(stamps):
     np.testing.assert_allclose(found[1:], STEP, atol=2e-6)
 
 
+def test_a_clock_that_lags_by_many_cycles_does_no_harm():
+    stamps = np.concatenate([np.arange(50) * STEP, 0.25 + np.arange(1, 51) * 1e-4,
+                             0.5 + np.arange(50) * STEP])
+    found = steps(lambda t: np.array([0.0, 0.0, 0.0, 9.0, -8.0, 10.0]), stamps[:99])
+    np.testing.assert_allclose(found[1:], STEP, atol=2e-6)
+
+
 def test_at_rest_the_stamps_count(stamps):
     found = steps(lambda t: np.zeros(6), stamps)
     np.testing.assert_allclose(found[1:], np.diff(stamps), atol=1e-15)
