@@ -2,11 +2,11 @@
 """
 Node: executes ``cmd_vel`` with one of the controllers of controllers.py.
 
-Each cycle begins with a ``joint_states`` message and carries its stamp. The papers' law publishes
+Each cycle begins with ``joint_states`` and carries its stamp. The papers' law publishes
 ``reference_acceleration`` with the ``odom`` of that stamp, and fuses its ``dynamics_effort`` into
-``wheel_effort``; the others publish at once, and use the ``reference_trajectory`` with the stamp
-of the command. When commands expire the robot makes a controlled stop; when the chain breaks the
-wheels brake, until a zero command, or silence, re-arms the robot.
+``wheel_effort``; the others publish at once, and use the ``reference_trajectory`` of the command.
+Expired commands cause a controlled stop; a broken chain makes the wheels brake until a zero
+command or silence re-arms the robot.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from c3p_controller.controllers import check_chain, make_chain, retune_chain
 from c3p_controller.limits import braking_torque
 from c3p_controller.ros.velocity_interfaces import FollowerAdapter, LockReport, PaperAdapter
 from c3p_controller.torque_law import Sensed
+from c3p_kinematics.sample_step import SampleStep
 from c3p_kinematics.sample_times import Repetition
 from c3p_ros.cdr import JointStateRead, OdometryRead
 from c3p_ros.cycle import CycleClock, Lifelines, StampJoin, StepWatch
@@ -59,6 +60,7 @@ class VelocityControllerNode(SuiteNode):
         self._stamps, self._sensed = CycleClock(), StampJoin('joints', 'odom')
         self._steps, self._largest, self._time, self.frame = StepWatch(), 0.0, 0.0, 'odom'
         self._newest, self._wheel_rate = 0, np.zeros(self.robot.count)
+        self._pace = SampleStep(values.stamp_jitter)
         self._repetition, self._law = Repetition(self.robot.count), make_chain(values, self.robot)
         self.caution(self._law.traction.stronger())
         adapter = PaperAdapter if values.controller == PAPER else FollowerAdapter
@@ -110,17 +112,17 @@ class VelocityControllerNode(SuiteNode):
             return
         if self._repetition.found(*sample):  # silent hardware: as if no message had come
             return
-        (steering, _, _, wheel_rate), now, stamp = sample, self.watch_time(), message.stamp
+        now, stamp = self.watch_time(), message.stamp
         # longer than any delay of a network: a simulation or a bag has restarted
         if self._newest - stamp > 1e9 * self.alive.timeout:
             self.interlock.fault('time went back')
             self._law.forget()
             self._stamps, self._sensed = CycleClock(), StampJoin('joints', 'odom')
-        self._newest, self._wheel_rate = stamp, wheel_rate
+        self._newest, self._wheel_rate = stamp, sample[3]
         self.alive.beat('joint_states', now)
         if self.alive.lost(now):
             self.brake(stamp)
-        self._begin(self._sensed.put('joints', stamp, (steering, wheel_rate)), stamp)
+        self._begin(self._sensed.put('joints', stamp, sample), stamp)
 
     def _on_odom(self, message: OdometryRead) -> None:
         try:
@@ -136,14 +138,14 @@ class VelocityControllerNode(SuiteNode):
         """Execute a cycle when its joints and odometry have arrived."""
         if cycle is None:
             return
-        (steering, wheel_rate), (pose, twist) = cycle
+        joints, (pose, twist) = cycle  # steering, its rate, wheel angle, its rate
         try:
-            dt = self._stamps.accept(stamp)
+            dt = self._pace.step(self._stamps.accept(stamp), joints[::2], joints[1::2])
         except MessageError as error:
             self.diagnostics.refuse('joint_states', error)
             return
         begin, now, self._time = time.perf_counter(), self.watch_time(), self._time + (dt or 0.0)
-        sensed = Sensed(self._time, steering, wheel_rate, pose, twist)
+        sensed = Sensed(self._time, joints[0], joints[3], pose, twist)
         if dt is not None and dt > self.alive.timeout:
             self.interlock.fault(f'nothing to answer for {dt:.2f} s')  # nor for the drives
             dt = None
@@ -177,8 +179,7 @@ class VelocityControllerNode(SuiteNode):
     def _on_watch(self) -> None:
         now, report = self.watch_time(), self.diagnostics.condition
         if lost := self.alive.lost(now):
-            reason = f'no {", ".join(lost)}'
-            self.interlock.fault(reason)
+            self.interlock.fault(reason := f'no {", ".join(lost)}')
             report('chain', ERROR, f'{reason} ({self.alive.ages(now)}): the wheels brake')
             if 'joint_states' in lost:
                 self.drive(np.zeros(self.robot.count), self.now_ns())

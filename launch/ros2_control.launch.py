@@ -47,6 +47,8 @@ PACKAGES = {'mock': ['controller_manager'],
 # these tell the time of their simulation
 TELL_TIME = ('gazebo', 'mujoco')
 
+# of joint_states: their controller manager stamps with the /clock that it has received, s
+STAMP_JITTER = 0.003
 # of the controllers, s: their manager may run in a simulator that is loading or slow
 SWITCH_TIMEOUT = '60'
 
@@ -122,7 +124,9 @@ def our_nodes(context: LaunchContext, joints: list[str]) -> list[LaunchDescripti
     laws = {'controller': law} if law else {}
     simulated = {'plant': sim, **({'publish_clock': True} if chosen(context, 'use_sim_time')
                                   else {})}
-    files, tidy = parameter_file({'velocity_controller': laws, 'position_controller': laws,
+    jitter = {'stamp_jitter': STAMP_JITTER} if value(context, 'hardware') in TELL_TIME else {}
+    files, tidy = parameter_file({'velocity_controller': {**laws, **jitter},
+                                  'position_controller': laws,
                                   'ros2_control_bridge': {'joints': joints},
                                   'simulation': simulated if sim != 'none' else {}})
     parameters = [ParameterFile(LaunchConfiguration('params_file')),

@@ -182,6 +182,15 @@ def test_gazebo_holds_the_manager_itself(full):
         assert parameters_of(words)['/**']['use_sim_time'] is True
 
 
+@pytest.mark.parametrize('hardware, jitter', [
+    ('mock', None), ('topic', None), ('gazebo', 0.003), ('mujoco', 0.003)])
+def test_stamps_of_a_simulators_manager_are_not_trusted(hardware, jitter, full):
+    if hardware == 'mujoco':
+        pytest.importorskip('mujoco', reason='pip install c3p[sim]')
+    words, = by_name(started(hardware=hardware)[0])['robot_nodes']
+    assert parameters_of(words).get('/**/velocity_controller', {}).get('stamp_jitter') == jitter
+
+
 def test_the_bridges_get_their_directions_and_the_hardware_its_own_topics(full):
     names = by_name(started(hardware='topic', sim='mujoco', controller='closed_form')[0])
     before, behind = names['ros2_control_bridge_node']
