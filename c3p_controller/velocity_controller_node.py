@@ -27,8 +27,7 @@ from c3p_controller.controllers import check_chain, make_chain, retune_chain
 from c3p_controller.limits import braking_torque
 from c3p_controller.ros.velocity_interfaces import FollowerAdapter, LockReport, PaperAdapter
 from c3p_controller.torque_law import Sensed
-from c3p_kinematics.sample_step import SampleStep
-from c3p_kinematics.sample_times import Repetition
+from c3p_kinematics.sample_times import Repetition, SampleStep
 from c3p_ros.cdr import JointStateRead, OdometryRead
 from c3p_ros.cycle import CycleClock, Lifelines, StampJoin, StepWatch
 from c3p_ros.diagnostics import ERROR, OK, WARN, warned

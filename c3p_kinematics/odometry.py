@@ -27,8 +27,9 @@ from c3p_kinematics.odometry_data import (
     OdometrySettings,
     odometry_settings,
     planar_covariance,
+    within,
 )
-from c3p_kinematics.sample_times import REPEATED, Repetition, interval
+from c3p_kinematics.sample_times import REPEATED, Repetition, SampleStep, interval
 from c3p_kinematics.se2 import wrap
 from c3p_kinematics.singularity import length_scale
 from c3p_kinematics.slip import SlipMonitor, SlipReport, SlipSettings, vectors
@@ -144,6 +145,7 @@ class Odometry:
         self._distance, self._skipped, self._rejected, self._gaps = 0.0, 0, 0, 0
         # age of the newest sample at its stamp, s
         self._repetition, self._repeated, self._age = Repetition(n), 0, 0.0
+        self._pace = SampleStep(s.stamp_jitter)
         # bound of the error caused by held twists, m and rad
         self._doubt = [0.0, 0.0]
         self._rate = np.full(n, math.nan)
@@ -220,12 +222,12 @@ class Odometry:
         steering, wheel = vectors(n, steering=steering, wheel_angle=wheel_angle)
         if wheel_rate is not None and steering_rate is not None:
             rates = vectors(n, wheel_rate=wheel_rate, steering_rate=steering_rate)
-            if not all(_within(rate, LARGEST_RATE) for rate in rates):
+            if not all(within(rate, LARGEST_RATE) for rate in rates):
                 rates = None
         if not abs(time) < math.inf:
             return self._reject(f'time = {time}: not a finite number')
         for name, angle in (('steering', steering), ('wheel_angle', wheel)):
-            if not _within(angle, LARGEST_ANGLE):
+            if not within(angle, LARGEST_ANGLE):
                 return self._reject(f'{name} = {angle.tolist()}: not finite, or beyond '
                                     f'{LARGEST_ANGLE:g} rad')
         if rates is not None and self._repetition.found(steering, rates[1], wheel, rates[0]):
@@ -237,6 +239,8 @@ class Odometry:
         if dt is None or self._time == -math.inf:
             dt = float(time) - self._time
         self._time = float(time)
+        if rates is not None:
+            dt = self._pace.step(dt, (steering, wheel), rates[::-1])
         reason, bridged = self._irregular(dt), False
         if not reason:
             reason = self._move(dt, steering, wheel, rates)
@@ -392,9 +396,3 @@ class Odometry:
             self._peak, self._peaked = covariance, self._time
         self._last = self._last._replace(twist=twist, twist_covariance=self._peak.copy(),
                                          residual=residual, slip=slip)
-
-
-def _within(values: Array, limit: float) -> bool:
-    # a comparison with nan is false
-    return bool(np.abs(values).max() <= limit)
-

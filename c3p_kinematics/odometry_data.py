@@ -20,7 +20,7 @@ SPIN_REPORTED = 0.05
 
 # parameters of the node that are settings of the odometry
 PARAMETERS = (
-    'max_gap', 'robust', 'wheel_counts', 'steering_counts', 'rate_noise_std',
+    'max_gap', 'robust', 'stamp_jitter', 'wheel_counts', 'steering_counts', 'rate_noise_std',
     'position_variance_per_metre', 'position_variance_per_radian', 'yaw_variance_per_metre',
     'yaw_variance_per_radian')
 
@@ -47,6 +47,9 @@ class OdometrySettings:
         positions alone, with a covariance that grows with the path length.
     robust : bool
         De-weight a caster by its slip probability and by its plausibility.
+    stamp_jitter : float, s
+        Standard deviation of the stamps from the times of the samples; above 0 the time steps
+        follow from angles and rates as well (`SampleStep`).
     wheel_resolution, steering_resolution : float, rad
         Encoder steps; 0 for continuous angles.
     rate_noise_std : float, m/s
@@ -69,6 +72,7 @@ class OdometrySettings:
 
     max_gap: float = 0.25
     robust: bool = True
+    stamp_jitter: float = 0.0
     wheel_resolution: float = 2.0 * math.pi / 2000
     steering_resolution: float = 2.0 * math.pi / 4096
     rate_noise_std: float = 0.005
@@ -210,3 +214,8 @@ def planar_covariance(covariance: Array) -> Array:
     full = TEMPLATE.copy()
     full[PLANAR] = covariance.reshape(-1)
     return full
+
+
+def within(values: Array, limit: float) -> bool:
+    # a comparison with nan is false
+    return bool(np.abs(values).max() <= limit)

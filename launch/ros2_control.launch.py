@@ -126,7 +126,7 @@ def our_nodes(context: LaunchContext, joints: list[str]) -> list[LaunchDescripti
                                   else {})}
     jitter = {'stamp_jitter': STAMP_JITTER} if value(context, 'hardware') in TELL_TIME else {}
     files, tidy = parameter_file({'velocity_controller': {**laws, **jitter},
-                                  'position_controller': laws,
+                                  'sensed_kinematics': jitter, 'position_controller': laws,
                                   'ros2_control_bridge': {'joints': joints},
                                   'simulation': simulated if sim != 'none' else {}})
     parameters = [ParameterFile(LaunchConfiguration('params_file')),

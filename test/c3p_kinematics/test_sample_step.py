@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from c3p_kinematics.sample_step import SampleStep
+from c3p_kinematics.sample_times import SampleStep
 
 JITTER = 0.003
 STEP = 0.005

@@ -188,7 +188,8 @@ def test_stamps_of_a_simulators_manager_are_not_trusted(hardware, jitter, full):
     if hardware == 'mujoco':
         pytest.importorskip('mujoco', reason='pip install c3p[sim]')
     words, = by_name(started(hardware=hardware)[0])['robot_nodes']
-    assert parameters_of(words).get('/**/velocity_controller', {}).get('stamp_jitter') == jitter
+    for node in ('sensed_kinematics', 'velocity_controller'):
+        assert parameters_of(words).get(f'/**/{node}', {}).get('stamp_jitter') == jitter
 
 
 def test_the_bridges_get_their_directions_and_the_hardware_its_own_topics(full):
