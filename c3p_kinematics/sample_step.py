@@ -22,8 +22,8 @@ from c3p_description.model import Array
 
 # standard deviation of the increments of ideal encoders from those of the mean rates, rad
 INCREMENT = 1e-4
-# a received clock of a busy computer lags by less; a larger deviation is that of encoders that were
-# set, s
+# a received clock of a busy computer lags by less; a larger deviation is that of encoders that
+# were set, s
 LONGEST_LAG = 0.1
 
 
