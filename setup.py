@@ -4,27 +4,29 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from setuptools import find_packages, setup
 
 PACKAGE = 'c3p'
-NODES = {
-    'sensed_kinematics_node': 'c3p_kinematics.sensed_kinematics_node:main',
-    'inverse_dynamics_node': 'c3p_dynamics.inverse_dynamics_node:main',
-    'velocity_controller_node': 'c3p_controller.velocity_controller_node:main',
-    'position_controller_node': 'c3p_controller.position_controller_node:main',
-    'twist_mux_node': 'c3p_controller.twist_mux_node:main',
-    'simulation_node': 'c3p_simulation.simulation_node:main',
-    'rough_ground_node': 'c3p_simulation.tricycle.rough_ground_node:main',
-    'emulated_cards_node': 'c3p_simulation.emulated_cards_node:main',
-    'marker_node': 'c3p_viewers.marker_node:main',
-    'recorder_node': 'c3p_bags.recorder.recorder_node:main',
-    'player_node': 'c3p_bags.player.player_node:main',
-    'ros2_control_bridge_node': 'c3p_hardware.ros2_control_bridge_node:main',
-    'hardware_interface_node': 'c3p_hardware.hardware_interface_node:main',
-    'robot_nodes': 'c3p_bringup.robot_nodes:main',
-    'c3p': 'c3p_bringup.cli.main:command',
-}
+# c3p_bringup/programs.py
+PROGRAMS = (
+    'sensed_kinematics_node',
+    'inverse_dynamics_node',
+    'velocity_controller_node',
+    'position_controller_node',
+    'twist_mux_node',
+    'simulation_node',
+    'rough_ground_node',
+    'emulated_cards_node',
+    'marker_node',
+    'recorder_node',
+    'player_node',
+    'ros2_control_bridge_node',
+    'hardware_interface_node',
+    'robot_nodes',
+    'c3p',
+)
 
 # the versions of the two distributions whose wheels are on the package registry; the meta-packages
 # pin nothing, so the distribution's own rclpy decides which message packages fit
@@ -66,8 +68,11 @@ data_files = [
     ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
     (share, ['package.xml']),
     # `ros2 run` and launch look here; pip puts its own scripts into bin/
-    (f'lib/{PACKAGE}', [f'scripts/{node}' for node in sorted(NODES)]),
+    (f'lib/{PACKAGE}', [f'scripts/{node}' for node in sorted(PROGRAMS)]),
 ]
+# colcon and a Debian package install console scripts below lib/ (setup.cfg), which is not on PATH
+if not any(command.endswith('wheel') for command in sys.argv):
+    data_files.append(('bin', ['scripts/c3p']))
 for room in ('launch', 'config'):
     data_files += tree(room, f'{share}/{room}')
 # mesh URIs are package://c3p/c3p_description/..., so the share tree repeats that folder
@@ -116,6 +121,7 @@ setup(
         'test': test,
         'all': distribution('jazzy') + sim + film + view + campaign + hardware,
     },
-    entry_points={'console_scripts': [f'{name} = {target}' for name, target in NODES.items()]},
+    entry_points={'console_scripts': [
+        f'{name} = {PACKAGE}_bringup.programs:{name}' for name in PROGRAMS]},
     zip_safe=False,
 )

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from rclpy.node import Node
+if TYPE_CHECKING:  # a program that has not begun must import nothing slow
+    from rclpy.node import Node
 
 NODES = {
     'sensed_kinematics': 'c3p_kinematics.sensed_kinematics_node.SensedKinematicsNode',

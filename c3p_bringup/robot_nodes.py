@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from rclpy.node import Node
 from rclpy.utilities import remove_ros_args
 
 from c3p_bringup.nodes import CHAIN, ROBOTS, node_class
@@ -30,7 +31,12 @@ def main(args: Sequence[str] | None = None) -> int:
                        help='run the hardware interface as well')
     chosen = parser.parse_args(remove_ros_args(args)[1:])
     robot = 'can' if chosen.hardware else 'none' if chosen.sim else None
-    return run(*map(node_class, (*CHAIN, *ROBOTS.get(robot, ()))), args=args)
+    return run(*map(factory, (*CHAIN, *ROBOTS.get(robot, ()))), args=args)
+
+
+def factory(name: str) -> Callable[..., Node]:
+    """Return a function that imports and creates a node; a signal meanwhile ends the session."""
+    return lambda **options: node_class(name)(**options)
 
 
 if __name__ == '__main__':

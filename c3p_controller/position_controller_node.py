@@ -169,10 +169,11 @@ class PositionControllerNode(SuiteNode):
         """End the present goal; return whether there was one."""
         if self._controller.goal is None:
             return False
+        level = WARN if self._goals.life.running else OK  # held: ends without a warning
         self._controller.cancel()
         self._zero()
         self._odom.waits = False
-        self.diagnostics.condition('goal', WARN, f'given up: {text}')
+        self.diagnostics.condition('goal', level, f'given up: {text}')
         self._goals.end(reason, text, outcome)
         return True
 
@@ -186,7 +187,8 @@ class PositionControllerNode(SuiteNode):
         elif not self._odom.waits:
             self._odom.waits = True
             self._zero()
-            self.diagnostics.condition('goal', WARN, f'no odometry for {age:.2f} s (odom_timeout)')
+            self.diagnostics.condition('goal', WARN if self._goals.life.running else OK,
+                                       f'no odometry for {age:.2f} s (odom_timeout)')
 
 
 def main(args: list[str] | None = None) -> int:

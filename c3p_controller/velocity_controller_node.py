@@ -2,11 +2,11 @@
 """
 Node: executes ``cmd_vel`` with one of the controllers of controllers.py.
 
-Each cycle begins with a ``joint_states`` message and carries its stamp. The papers' law publishes
-``reference_acceleration`` with the ``odom`` of that stamp, and fuses the ``dynamics_effort`` of
-the same stamp into ``wheel_effort``; the others publish at once, and use the
-``reference_trajectory`` with the stamp of the command. When commands expire the robot makes a
-controlled stop; when the chain breaks the wheels brake until a zero command or silence re-arms it.
+Each cycle begins with ``joint_states`` and carries its stamp. The papers' law publishes
+``reference_acceleration`` with the ``odom`` of that stamp, and fuses its ``dynamics_effort`` into
+``wheel_effort``; the others publish at once, and use the ``reference_trajectory`` of the command.
+Expired commands cause a controlled stop; a broken chain makes the wheels brake until a zero
+command or silence re-arms the robot.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from c3p_controller.limits import braking_torque
 from c3p_controller.ros.velocity_interfaces import FollowerAdapter, LockReport, PaperAdapter
 from c3p_controller.torque_law import Sensed
 from c3p_kinematics.sample_step import SampleStep
+from c3p_kinematics.sample_times import Repetition
 from c3p_ros.cdr import JointStateRead, OdometryRead
 from c3p_ros.cycle import CycleClock, Lifelines, StampJoin, StepWatch
 from c3p_ros.diagnostics import ERROR, OK, WARN, warned
@@ -60,7 +61,7 @@ class VelocityControllerNode(SuiteNode):
         self._steps, self._largest, self._time, self.frame = StepWatch(), 0.0, 0.0, 'odom'
         self._newest, self._wheel_rate = 0, np.zeros(self.robot.count)
         self._pace = SampleStep(values.stamp_jitter)
-        self._law = make_chain(values, self.robot)
+        self._repetition, self._law = Repetition(self.robot.count), make_chain(values, self.robot)
         self.caution(self._law.traction.stronger())
         adapter = PaperAdapter if values.controller == PAPER else FollowerAdapter
         self.alive = Lifelines('joint_states', 'odom', *adapter.PARTS,
@@ -105,22 +106,23 @@ class VelocityControllerNode(SuiteNode):
     def _on_joints(self, message: JointStateRead) -> None:
         try:
             self.cycle_stamp(message.stamp, self.alive.timeout)
-            steering, steering_rate, angle, wheel_rate = self._joints.read(message)
+            sample = self._joints.read(message)
         except MessageError as error:
             self.diagnostics.refuse('joint_states', error)
             return
-        now = self.watch_time()
+        if self._repetition.found(*sample):  # silent hardware: as if no message had come
+            return
+        now, stamp = self.watch_time(), message.stamp
         # longer than any delay of a network: a simulation or a bag has restarted
-        if self._newest - message.stamp > 1e9 * self.alive.timeout:
+        if self._newest - stamp > 1e9 * self.alive.timeout:
             self.interlock.fault('time went back')
             self._law.forget()
             self._stamps, self._sensed = CycleClock(), StampJoin('joints', 'odom')
-        self._newest, self._wheel_rate = message.stamp, wheel_rate
+        self._newest, self._wheel_rate = stamp, sample[3]
         self.alive.beat('joint_states', now)
         if self.alive.lost(now):
-            self.brake(message.stamp)
-        joints = (steering, angle), (steering_rate, wheel_rate)
-        self._begin(self._sensed.put('joints', message.stamp, joints), message.stamp)
+            self.brake(stamp)
+        self._begin(self._sensed.put('joints', stamp, sample), stamp)
 
     def _on_odom(self, message: OdometryRead) -> None:
         try:
@@ -136,17 +138,16 @@ class VelocityControllerNode(SuiteNode):
         """Execute a cycle when its joints and odometry have arrived."""
         if cycle is None:
             return
-        (angles, rates), (pose, twist) = cycle
+        joints, (pose, twist) = cycle  # steering, its rate, wheel angle, its rate
         try:
-            dt = self._pace.step(self._stamps.accept(stamp), angles, rates)
+            dt = self._pace.step(self._stamps.accept(stamp), joints[::2], joints[1::2])
         except MessageError as error:
             self.diagnostics.refuse('joint_states', error)
             return
         begin, now, self._time = time.perf_counter(), self.watch_time(), self._time + (dt or 0.0)
-        sensed = Sensed(self._time, angles[0], rates[1], pose, twist)
+        sensed = Sensed(self._time, joints[0], joints[3], pose, twist)
         if dt is not None and dt > self.alive.timeout:
-            # the drives missed torques, too
-            self.interlock.fault(f'nothing to answer for {dt:.2f} s')
+            self.interlock.fault(f'nothing to answer for {dt:.2f} s')  # nor for the drives
             dt = None
         # the chain restarts after a pause, and while a part of it is missing
         if dt is None or self.alive.lost(now):

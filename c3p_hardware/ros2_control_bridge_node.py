@@ -27,9 +27,10 @@ from c3p_hardware.joint_commands import (
     TopicCommand,
 )
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
+from c3p_kinematics.sample_times import Repetition
 from c3p_ros.cdr import JointStateRead
 from c3p_ros.cycle import LatencyHistogram
-from c3p_ros.diagnostics import OK, WARN
+from c3p_ros.diagnostics import warned
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError
 from c3p_ros.node import LATEST, SENSOR_DATA, WATCH_PERIOD, SuiteNode
 from c3p_ros.parameters import ParameterError
@@ -37,8 +38,8 @@ from c3p_ros.publisher_watch import PublisherWatch
 from c3p_ros.session import run
 from c3p_ros.wire import JointStateWriter, check_finite
 
-# time for the last zeros to arrive before the node ends, s
-LINGER = 0.05
+# time for the last zeros to arrive before the node ends, s; wheel rate of a standstill, rad/s
+LINGER, STANDSTILL = 0.05, 0.05
 
 
 class Ros2ControlBridgeNode(SuiteNode):
@@ -55,7 +56,7 @@ class Ros2ControlBridgeNode(SuiteNode):
         self._joints, self._efforts = JointCoding(self.robot), EffortCoding(self.robot)
         self._wheel_rate, self._rates_at = np.zeros(self.robot.count), -np.inf
         self._published_at, self.forwarded, self.age = -np.inf, 0, LatencyHistogram()
-        self._matched = False
+        self._repetition, self._matched = Repetition(self.robot.count), False
         if values.direction == 'to_ros2_control':
             self._to_ros2_control()
         else:
@@ -87,11 +88,8 @@ class Ros2ControlBridgeNode(SuiteNode):
 
     def metrics(self) -> Mapping[str, Any]:
         """Return the metrics for the diagnostics; the age is that of a command when it is used."""
-        ages = {} if self.age.count == 0 else {
-            f'age_{name}_ms': f'{1e3 * value:.4f}' for name, value in (
-                ('p50', self.age.quantile(0.5)), ('p99', self.age.quantile(0.99)),
-                ('max', self.age.largest))}
-        return {'direction': self.parameters.value.direction, 'forwarded': self.forwarded, **ages,
+        return {'direction': self.parameters.value.direction, 'forwarded': self.forwarded,
+                **(self.age.metrics('age') if self.age.count else {}),
                 'wheels': self._gate.reason or 'driven'}
 
     def destroy_node(self) -> None:
@@ -115,12 +113,12 @@ class Ros2ControlBridgeNode(SuiteNode):
                        'the controller is no longer commanded')
             return None
         else:
-            self.diagnostics.condition('commands', OK, '')
+            self._report('commands', '')
         return torque
 
     def _stop(self, reason: str) -> None:
         self._gate.close(reason)
-        self.diagnostics.condition('commands', WARN, reason)
+        self._report('commands', reason)
 
     def _group_message(self, torque: Array) -> Float64MultiArray:
         efforts = self._group.encode(torque)
@@ -150,11 +148,13 @@ class Ros2ControlBridgeNode(SuiteNode):
 
     def _on_joint_states(self, message: JointStateRead) -> None:
         try:
-            self._wheel_rate = self._joints.read(message)[3]
+            sample = self._joints.read(message)
         except MessageError as error:
             self.diagnostics.refuse('joint_states', error)
             return
-        self._rates_at = self.watch_time()
+        if self._repetition.found(*sample):  # silent hardware: old rates
+            return
+        self._wheel_rate, self._rates_at = sample[3], self.watch_time()
         # an open gate is closed by the watch alone, which detects pauses of this process
         if not self._gate.open:
             self._publish(self._gate.torque_at(self._rates_at, self._wheel_rate))
@@ -163,25 +163,26 @@ class Ros2ControlBridgeNode(SuiteNode):
         self._check_subscriber()
         now = self.watch_time()
         blind = now - self._rates_at > self._gate.settings.command_timeout
-        if blind:
-            # braking by an old rate would drive the wheel
+        if blind:  # braking by an old rate would drive the wheel
             self._wheel_rate = np.zeros(self.robot.count)
         torque = self._gate.torque_at(now, self._wheel_rate)
-        # without joint states this is the only periodic call
         if not self._gate.open and time.monotonic() - self._published_at > WATCH_PERIOD / 2:
             self._publish(torque)
         stop = 'no joint_states, so they coast' if blind else 'they brake'
-        self.diagnostics.condition('wheels', OK if self._gate.open else WARN,
-                                   'driven' if self._gate.open else f'{self._gate.reason}: {stop}')
+        self._report('wheels', '' if self._gate.open else f'{self._gate.reason}: {stop}', 'driven')
+
+    def _report(self, name: str, text: str, well: str = '') -> None:
+        """Report a warning, empty without one; at standstill every start and end has some."""
+        stands = bool((abs(self._wheel_rate) < STANDSTILL).all())
+        self.diagnostics.condition(name, *warned(text, well), calm=stands)
 
     def _check_subscriber(self) -> None:
         self._matched = self._publisher.get_subscription_count() > 0
         reason = f'no subscriber on {self._publisher.topic_name}'
         if not self._matched:
             self._gate.close(reason)
-        self.diagnostics.condition(
-            'listener', OK if self._matched else WARN, '' if self._matched else
-            f'{reason}: start the controller or the hardware, and check its topic')
+        self._report('listener', '' if self._matched else
+                     f'{reason}: start the controller or the hardware, and check its topic')
 
     def _publish(self, torque: Array) -> None:
         self._published_at = time.monotonic()

@@ -16,6 +16,9 @@ import numpy as np
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import traction_torque
 
+# reason of a gate at the start
+NO_COMMAND = 'no wheel command yet'
+
 
 @dataclass(frozen=True)
 class GateSettings:
@@ -66,7 +69,7 @@ class WheelGate:
         self.robot = robot
         self.settings = settings
         self.open = False
-        self.reason, self.held = 'no wheel command yet', ''
+        self.reason, self.held = NO_COMMAND, ''
         self._torque = np.zeros(robot.count)
         # a brake that is stronger than the tyres locks the wheels
         self._grip = traction_torque(robot)

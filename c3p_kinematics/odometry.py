@@ -26,7 +26,9 @@ from c3p_kinematics.odometry_data import (
     OdometryEstimate,
     OdometrySettings,
     odometry_settings,
+    planar_covariance,
 )
+from c3p_kinematics.sample_times import REPEATED, Repetition, interval
 from c3p_kinematics.se2 import wrap
 from c3p_kinematics.singularity import length_scale
 from c3p_kinematics.slip import SlipMonitor, SlipReport, SlipSettings, vectors
@@ -53,21 +55,6 @@ SHORTEST_LEVER = 0.05
 # plausibility limits of an angle [rad] and a rate [rad/s]: beyond, float64 resolves less than an
 # encoder, and no motor turns that fast
 LARGEST_ANGLE, LARGEST_RATE = 1e8, 1e6
-
-# variance of z, roll and pitch, which wheels do not observe, m² and rad²: large but finite,
-# because filters and RViz break on more
-UNOBSERVED = 1e6
-
-# places of x, y and yaw among the 36 numbers of a covariance, and the others' part of it
-PLANAR = np.array([0, 1, 5, 6, 7, 11, 30, 31, 35])
-TEMPLATE = np.diag([0.0, 0.0, UNOBSERVED, UNOBSERVED, UNOBSERVED, 0.0]).reshape(-1)
-
-
-def planar_covariance(covariance: Array) -> Array:
-    """Return the 36 numbers of a message from the covariance (3, 3) of (x, y, yaw)."""
-    full = TEMPLATE.copy()
-    full[PLANAR] = covariance.reshape(-1)
-    return full
 
 
 class Odometry:
@@ -155,6 +142,8 @@ class Odometry:
         self._peak = np.diag(np.full(3, s.rate_noise_std**2))
         self._time = self._moved = self._peaked = -math.inf
         self._distance, self._skipped, self._rejected, self._gaps = 0.0, 0, 0, 0
+        # age of the newest sample at its stamp, s
+        self._repetition, self._repeated, self._age = Repetition(n), 0, 0.0
         # bound of the error caused by held twists, m and rad
         self._doubt = [0.0, 0.0]
         self._rate = np.full(n, math.nan)
@@ -186,8 +175,8 @@ class Odometry:
         -------
         OdometryEstimate
             A first sample, or one that is not later than the last, only latches. A sample after a
-            gap moves the pose by positions alone. A sample with an implausible number is rejected.
-            `reason` has the cause.
+            gap moves the pose by positions alone. A sample with an implausible number, or one that
+            is sent again while the robot moves, is rejected. `reason` has the cause.
 
         Raises
         ------
@@ -239,6 +228,11 @@ class Odometry:
             if not _within(angle, LARGEST_ANGLE):
                 return self._reject(f'{name} = {angle.tolist()}: not finite, or beyond '
                                     f'{LARGEST_ANGLE:g} rad')
+        if rates is not None and self._repetition.found(steering, rates[1], wheel, rates[0]):
+            self._repeated += 1
+            self._last = self._last._replace(accepted=False, reason=REPEATED,
+                                             repeated=self._repeated)
+            return self._last
         # the first sample has nothing before it
         if dt is None or self._time == -math.inf:
             dt = float(time) - self._time
@@ -302,6 +296,13 @@ class Odometry:
         s = self.settings
         sample = self._middle, self._wheel, self._steer
         kernels.increments(self._latch, steering, wheel, dt, *sample)
+        # increments of a slipping wheel have no evidence of the time
+        if rates is not None and not self._last.slip.slipping:
+            span, self._age = interval(self._wheel, self._rate, rates[0], dt,
+                                       s.wheel_resolution, self._age)
+            self._wheel *= dt / span
+            self._steer *= dt / span
+            dt = span
         slip = self._monitor.advance(dt, *sample)
         # χ² that remains after each caster is de-weighted by its slip probability
         weight, left = self._ones, slip.statistic

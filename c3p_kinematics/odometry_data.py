@@ -25,6 +25,15 @@ PARAMETERS = (
     'yaw_variance_per_radian')
 
 
+# variance of z, roll and pitch, which wheels do not observe, m² and rad²: large but finite,
+# because filters and RViz break on more
+UNOBSERVED = 1e6
+
+# places of x, y and yaw among the 36 numbers of a covariance, and the others' part of it
+PLANAR = np.array([0, 1, 5, 6, 7, 11, 30, 31, 35])
+TEMPLATE = np.diag([0.0, 0.0, UNOBSERVED, UNOBSERVED, UNOBSERVED, 0.0]).reshape(-1)
+
+
 @dataclass(frozen=True)
 class OdometrySettings:
     """
@@ -116,6 +125,8 @@ class OdometryEstimate(NamedTuple):
         Samples since `reset` that only latched (without the first), and that were rejected.
     gaps : int
         Gaps since `reset` that were bridged by positions alone.
+    repeated : int
+        Samples since `reset` that equal the one before although the robot moves; rejected.
     """
 
     time: float
@@ -133,6 +144,7 @@ class OdometryEstimate(NamedTuple):
     skipped: int
     rejected: int
     gaps: int = 0
+    repeated: int = 0
 
     def metrics(self) -> dict[str, object]:
         """Return the key-values for diagnostics."""
@@ -141,7 +153,8 @@ class OdometryEstimate(NamedTuple):
         return {'distance driven [m]': f'{self.distance:.3f}',
                 'position known to, 95 % [m]': f'{known[:2].max():.3f}',
                 'yaw known to, 95 % [rad]': f'{known[2]:.4f}',
-                'samples only latched': self.skipped, 'gaps bridged': self.gaps}
+                'samples only latched': self.skipped, 'gaps bridged': self.gaps,
+                'samples repeated': self.repeated}
 
     def spin_text(self) -> str:
         """Return the text of a twist held for longer than `SPIN_REPORTED`, or an empty one."""
@@ -190,3 +203,10 @@ def odometry_settings(wheel_counts: int = 2000, steering_counts: int = 4096,
             raise ValueError(f'{name} = {brief(value)}: must be a number')
     return OdometrySettings(wheel_resolution=2 * math.pi / wheel_counts,
                             steering_resolution=2 * math.pi / steering_counts, **more)
+
+
+def planar_covariance(covariance: Array) -> Array:
+    """Return the 36 numbers of a message from the covariance (3, 3) of (x, y, yaw)."""
+    full = TEMPLATE.copy()
+    full[PLANAR] = covariance.reshape(-1)
+    return full

@@ -28,7 +28,7 @@ from c3p_kinematics.odometry import (
     odometry_settings,
     planar_covariance,
 )
-from c3p_kinematics.sample_step import SampleStep
+from c3p_kinematics.sample_times import REPEATED
 from c3p_kinematics.singularity import singularity
 from c3p_ros.cdr import JointStateRead
 from c3p_ros.cycle import CycleClock, Lifeline
@@ -67,7 +67,6 @@ class SensedKinematicsNode(SuiteNode):
         self._odometry = Odometry(self.robot, odometry_settings(**{
             name: getattr(values, name) for name in PARAMETERS}))
         self._line, self._alive = CycleClock(), Lifeline(values.joint_state_timeout)
-        self._pace = SampleStep(values.stamp_jitter)
         self.parameters.changed = self._retune
         self._slip_due, self._slipping, self._gap_until = 0.0, False, 0.0
         self._estimate: OdometryEstimate | None = None
@@ -108,15 +107,16 @@ class SensedKinematicsNode(SuiteNode):
         try:
             stamp = self.cycle_stamp(message.stamp, self._alive.timeout)
             steering, steering_rate, angle, rate = self._joints.read(message)
-            step = self._pace.step(self._line.accept(stamp), (steering, angle),
-                                   (steering_rate, rate))
+            step = self._line.accept(stamp)
         except MessageError as error:
             self.diagnostics.refuse('joint_states', error)
             return
-        self._alive.beat(self.watch_time())
         self._steering = steering
-        estimate = self._odometry.step_by(step, steering, angle, rate, steering_rate)
-        self._estimate = estimate
+        estimate = self._estimate = self._odometry.step_by(step, steering, angle, rate,
+                                                           steering_rate)
+        if estimate.reason == REPEATED:  # silent hardware: as if the message had not come
+            return
+        self._alive.beat(self.watch_time())
         if not estimate.accepted:
             self.diagnostics.refuse('joint_states', estimate.reason)
             return

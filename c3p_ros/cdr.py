@@ -56,6 +56,10 @@ class MessageError(ValueError):
     """A message that must not be used; the text has field, value and expectation."""
 
 
+class NoStateError(MessageError):
+    """A message without a state yet: its values are NaN, as ros2_control sends them at first."""
+
+
 class PublishError(ValueError):
     """
     A message that must not be published.

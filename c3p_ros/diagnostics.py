@@ -11,7 +11,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from c3p_ros.cdr import PublishError
+from c3p_ros.cdr import NoStateError, PublishError
 from c3p_ros.cycle import RepeatedStamp
 
 OK, WARN, ERROR, STALE = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR,
@@ -64,8 +64,13 @@ class Diagnostics:
         self._timer = node.create_timer(1.0, self.publish,
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
 
-    def condition(self, name: str, level: bytes, message: str) -> None:
-        """Set the state of `name`; OK clears it. A change is logged and published at once."""
+    def condition(self, name: str, level: bytes, message: str, calm: bool = False) -> None:
+        """
+        Set the state of `name` to `level` with `message`; OK clears it.
+
+        A change is logged and published at once; a `calm` one, as every start has, is logged as
+        information.
+        """
         before = self._conditions.get(name, (OK, ''))
         if level == OK:
             self._conditions.pop(name, None)
@@ -77,7 +82,7 @@ class Diagnostics:
         # rclpy ties each call site to one severity, hence three lines
         if level == ERROR:
             logger.error(f'{name}: {message}')
-        elif level == OK:
+        elif level == OK or calm:
             logger.info(f'{name}: {message or "recovered"}')
         else:
             logger.warning(f'{name}: {message}')
@@ -87,8 +92,8 @@ class Diagnostics:
         """
         Count a rejected message and show the reason as a warning.
 
-        With ``use_sim_time`` a RepeatedStamp is counted alone: controllers stamp with the /clock
-        that they have received, which may lag behind their samples.
+        With ``use_sim_time`` a RepeatedStamp is counted without a warning: controllers stamp with
+        the /clock that they have received, which may lag behind their samples.
         """
         if isinstance(reason, RepeatedStamp) and getattr(self._node, 'simulated_time', False):
             count = self.count(topic, REPEATED)
@@ -113,6 +118,8 @@ class Diagnostics:
             # rclpy ties each call site to one severity
             if how == NOT_PUBLISHED:
                 logger.error(f'{topic} {how}: {text}')
+            elif isinstance(reason, NoStateError):
+                logger.info(f'{topic} without a state yet: {text}')
             else:
                 logger.warning(f'{topic} {how}: {text}')
             self.publish()

@@ -12,7 +12,13 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose, Quaternion, Twist
 
 from c3p_description.model import Array, CasterRobot
-from c3p_ros.cdr import JointValues, MessageError, TrajectoryRead, nanoseconds_of
+from c3p_ros.cdr import (
+    JointValues,
+    MessageError,
+    NoStateError,
+    TrajectoryRead,
+    nanoseconds_of,
+)
 from c3p_ros.wire import check_finite
 
 try:
@@ -234,6 +240,8 @@ class _Fields:
         # of the last message; a first one without names is not known either
         self._names: Sequence[str] | None = None
         self._order: list[int] = []
+        # until a message had all values NaN is one that is not known yet
+        self._begun = False
 
     def __call__(self, message: JointValues, *fields: str) -> Array:
         """Return the values of one field after the other."""
@@ -248,13 +256,16 @@ class _Fields:
             picked += [values[i] for i in self._order]
         if not sum(map(abs, picked)) <= LARGEST_VALUE:
             self._name_culprit(fields, picked)
+        self._begun = True
         return np.array(picked)
 
     def _name_culprit(self, fields: Sequence[str], picked: list[float]) -> None:
         for (field, joint), value in zip(product(fields, self._wanted), picked, strict=True):
             if not abs(value) <= LARGEST_VALUE:
-                raise MessageError(f'{field} of {joint} is {value}: must be finite and at '
-                                   f'most {LARGEST_VALUE:g}')
+                early = not self._begun and math.isnan(value)
+                raise (NoStateError if early else MessageError)(
+                    f'{field} of {joint} is {value}: must be finite and at most '
+                    f'{LARGEST_VALUE:g}')
 
     def _learn(self, names: list[str]) -> None:
         missing = [name for name in self._wanted if name not in names]

@@ -63,7 +63,7 @@ class Session:
         args = sys.argv if args is None else args
         self._args = [*args, *(FRAME_REMAPPINGS if namespace and remap_frames else ())]
         self._stack, self._nodes = ExitStack(), ExitStack()
-        self._spun, self._interrupted = False, False
+        self._spun, self._interrupted, self._early = False, False, False
 
     def __enter__(self) -> Session:
         """Initialise rclpy, create the executor and take the signals."""
@@ -109,6 +109,11 @@ class Session:
             Parameter overrides.
         **options
             Passed to `factory`.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            A signal during `factory`, also where the exception of its handler was discarded.
         """
         if values:
             options['parameter_overrides'] = [
@@ -117,6 +122,9 @@ class Session:
             options['namespace'] = self._namespace
         node = factory(**options)
         self.at_end(node.destroy_node)
+        if self._early:
+            self._early = False
+            raise KeyboardInterrupt
         self.executor.add_node(node)
         return node
 
@@ -147,6 +155,8 @@ class Session:
     def _on_signal(self, *_: Any) -> None:
         self._interrupted = self._spun
         if not self._spun:
+            # callbacks of the kernel compiler discard it: `add` raises it again
+            self._early = True
             raise KeyboardInterrupt
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from c3p_hardware.wheel_gate import GateSettings, WheelGate
+from c3p_hardware.wheel_gate import NO_COMMAND, GateSettings, WheelGate
 from c3p_ros.cdr import JointStateRead
 from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, check_age
@@ -187,7 +187,8 @@ class SimulationNode(SuiteNode):
         self.diagnostics.condition('pace', WARN if lag else OK, lag or 'with the clock again')
         reason = self._gate.reason
         self.diagnostics.condition('wheels', WARN if reason else OK,
-                                   f'{reason}: they brake' if reason else 'driven')
+                                   f'{reason}: they brake' if reason else 'driven',
+                                   calm=reason == NO_COMMAND)
 
 
 def main(args: list[str] | None = None) -> int:

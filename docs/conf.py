@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
+# rosdoc2 copies the pages to another folder, and reads this file from a file of its own
+if wrapped := re.search(r'open\("(.+)/conf\.py"\)', Path(__file__).read_text('utf-8')):
+    HERE = Path(wrapped[1])
 sys.path.insert(0, str(HERE / '_ext'))
 
 # millions of nodes that all stay: looking through them again and again is a fifth of a build

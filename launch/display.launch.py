@@ -46,6 +46,6 @@ def generate_launch_description() -> LaunchDescription:
         description='Sliders for the joints; needs the package joint_state_publisher_gui. false: '
                     'joint_states are published by a robot, a simulation or a bag.')
     return LaunchDescription([
-        *common_arguments(), gui, *rviz_arguments('true', ''), marker_argument(),
+        *common_arguments(), gui, *rviz_arguments('true'), marker_argument(),
         OpaqueFunction(function=windows), state_publisher(needed=True),
         OpaqueFunction(function=markers)])

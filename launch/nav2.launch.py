@@ -106,7 +106,9 @@ def navigation(context: LaunchContext) -> list[LaunchDescriptionEntity]:
              'use_namespace': str(bool(namespace)).lower(),
              # words that its Python expressions read
              'slam': str(localization == 'slam'), 'use_localization': str(localization != 'none'),
-             'use_composition': 'False', 'autostart': 'true'}
+             'use_composition': 'False', 'autostart': 'true',
+             # Kilted starts servers for masks that nav2_params_file does not have; Jazzy has none
+             'use_keepout_zones': 'False', 'use_speed_zones': 'False'}
     include = IncludeLaunchDescription(PythonLaunchDescriptionSource(PathJoinSubstitution(
         [FindPackageShare('nav2_bringup'), 'launch', 'bringup_launch.py'])),
         launch_arguments=given.items())

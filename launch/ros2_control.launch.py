@@ -112,7 +112,8 @@ def manager(context: LaunchContext, file: str) -> list[LaunchDescriptionEntity]:
     hardware = value(context, 'hardware')
     if hardware != 'gazebo':
         package = 'mujoco_ros2_control' if hardware == 'mujoco' else 'controller_manager'
-        return [suite_node('ros2_control_node', file, package=package,
+        # neither it nor a controller of controllers_file needs /tf
+        return [suite_node('ros2_control_node', file, package=package, remappings=[],
                            on_exit=required('the controller manager'))]
     return gazebo(context)
 
@@ -125,7 +126,7 @@ def our_nodes(context: LaunchContext, joints: list[str]) -> list[LaunchDescripti
                                   else {})}
     jitter = {'stamp_jitter': STAMP_JITTER} if value(context, 'hardware') in TELL_TIME else {}
     files, tidy = parameter_file({'velocity_controller': {**laws, **jitter},
-                                  'sensed_kinematics': jitter, 'position_controller': laws,
+                                  'position_controller': laws,
                                   'ros2_control_bridge': {'joints': joints},
                                   'simulation': simulated if sim != 'none' else {}})
     parameters = [ParameterFile(LaunchConfiguration('params_file')),
@@ -160,13 +161,16 @@ def everything(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         'hardware': hardware, 'controllers': file, 'mujoco_model': model, **told})
     description = {'robot_description': ParameterValue(text, value_type=str)}
     names = [name for name in nodes['controller_manager'] if name in nodes]
+    # before its first state the broadcaster sends NaN, which would get into /tf
+    states = HARDWARE_TOPICS[:1] if hardware == 'topic' else []
     return [*tidy_model, *tidy, *windows,
             # controller manager and spawner wait without end for its robot_description
             suite_node('robot_state_publisher', description, package='robot_state_publisher',
+                       remappings=[*FRAME_TOPICS, *states],
                        on_exit=required('robot_state_publisher, the source of the controller '
                                         "manager's robot_description,")),
             *manager(context, file),
-            suite_node('spawner', package='controller_manager', on_exit=spawned,
+            suite_node('spawner', package='controller_manager', on_exit=spawned, remappings=[],
                        arguments=[*names, '--param-file', file,
                                   '--switch-timeout', SWITCH_TIMEOUT]),
             *our_nodes(context, nodes[EFFORT_CONTROLLER]['joints'])]

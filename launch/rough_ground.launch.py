@@ -57,7 +57,7 @@ def vehicle(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 def generate_launch_description() -> LaunchDescription:
     """Return the arguments and what they start."""
     return LaunchDescription([
-        *common_arguments('pvc_tricycle'), *ARGUMENTS, *rviz_arguments('false', 'pvc.rviz'),
+        *common_arguments('pvc_tricycle'), *ARGUMENTS, *rviz_arguments('false'),
         # first what can fail for want of a package, so that nothing is started in vain
         OpaqueFunction(function=rviz), state_publisher(needed=False),
         OpaqueFunction(function=vehicle)])

@@ -14,7 +14,7 @@ from launch.actions import (
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 
-from c3p_bringup.launch_parts.actions import common_arguments, share
+from c3p_bringup.launch_parts.actions import common_arguments, rviz_arguments, share
 from c3p_bringup.launch_parts.robot import chain_arguments
 from c3p_bringup.options import PLANTS
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
@@ -54,5 +54,7 @@ def robots(_: LaunchContext) -> list[LaunchDescriptionEntity]:
 def generate_launch_description() -> LaunchDescription:
     """Return the arguments and what they start."""
     return LaunchDescription([
+        # one window for each robot, because each has its own tree of frames
         *(a for a in common_arguments() if a.name not in LEFT_OUT), *ARGUMENTS,
+        *rviz_arguments('false'),
         OpaqueFunction(function=robots)])

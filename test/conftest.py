@@ -2,8 +2,10 @@
 """Shared test set-up: its place puts this folder, with robots.py, on the path of every test."""
 
 import fcntl
+import importlib.util
 import os
 import socket
+import sys
 import tempfile
 from pathlib import Path
 
@@ -42,6 +44,13 @@ def pytest_configure():
     """Keep the tests' topics on this machine and away from every other robot and test run."""
     os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
     os.environ['ROS_DOMAIN_ID'] = str(_free_domain())
+    # test/c3p_viewers, on the path for its own modules, has folders of these names: without the
+    # package they would be imported in its place, as if it were installed
+    for name in ('mujoco', 'rerun', 'foxglove'):
+        found = importlib.util.find_spec(name)
+        # a folder alone has no file of its own
+        if found is None or found.origin is None:
+            sys.modules[name] = None
 
 
 def pytest_ignore_collect(collection_path, config):

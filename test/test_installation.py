@@ -6,6 +6,7 @@ import importlib.util
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -37,6 +38,27 @@ OPTIONAL = {'mujoco', 'rerun', 'foxglove', 'yourdfpy', 'trimesh',
 
 # started by ros2_control.launch.py alone, which names what is missing; nobody else needs Gazebo
 CHOSEN = {'controller_manager', 'ros_gz_sim', 'ros_gz_bridge'}
+
+
+# keys of rosdep (rosdep/python.yaml of ros/rosdistro) and packages released in Jazzy and Kilted
+# (their distribution.yaml), looked up there; package.xml has no others
+ROSDEP = {
+    'canopen-pip', 'python3-can', 'python3-hypothesis', 'python3-matplotlib', 'python3-numba',
+    'python3-numpy', 'python3-pil', 'python3-pytest', 'python3-pytest-timeout',
+    'python3-rosbags-pip', 'python3-scipy', 'python3-serial', 'python3-sympy', 'python3-tqdm',
+    'python3-yaml'}
+RELEASED = {
+    'action_msgs', 'ament_index_python', 'builtin_interfaces', 'control_msgs', 'diagnostic_msgs',
+    'geometry_msgs', 'joint_state_publisher_gui', 'launch', 'launch_ros', 'launch_testing',
+    'lifecycle_msgs', 'nav_msgs', 'rcl_interfaces', 'rclpy', 'robot_state_publisher',
+    'ros2launch', 'rosgraph_msgs', 'rviz2', 'sensor_msgs', 'std_msgs', 'std_srvs', 'tf2_msgs',
+    'tf2_ros', 'tf_transformations', 'trajectory_msgs', 'visualization_msgs', 'xacro'}
+
+# import name → test dependency that brings it
+FOR_TESTS = {'pytest': 'python3-pytest', 'hypothesis': 'python3-hypothesis',
+             'sympy': 'python3-sympy', 'PIL': 'python3-pil',
+             # SymPy requires it
+             'mpmath': 'python3-sympy'}
 
 
 @pytest.fixture(scope='session')
@@ -142,8 +164,22 @@ def test_scripts_call_the_function_of_their_entry_point(distribution):
         name, module, function = re.match(r'(\S+) = ([\w.]+):(\w+)', entry).groups()
         text = (ROOT / 'scripts' / name).read_text()
         assert text.startswith('#!/usr/bin/env python3\n# SPDX')
-        assert f'from {module} import {function}\n' in text
-        assert (ROOT / f'{module.replace(".", "/")}.py').is_file(), module
+        assert f'from {module} import {function}\n' in text and function == name
+        assert callable(getattr(importlib.import_module(module), function))
+
+
+def test_a_program_that_still_imports_ends_without_a_traceback():
+    """As when Ctrl-C follows a launch at once."""
+    pytest.importorskip('rclpy', reason='pip install c3p[jazzy]')
+    program = subprocess.Popen(
+        [sys.executable, '-X', 'importtime', str(ROOT / 'scripts/robot_nodes')],
+        env={**os.environ, 'PYTHONPATH': str(ROOT)}, stderr=subprocess.PIPE, text=True)
+    for line in program.stderr:
+        if line.rstrip().endswith('numpy'):
+            break
+    program.send_signal(signal.SIGINT)
+    left = program.stderr.read()
+    assert program.wait(60) == 0 and 'Traceback' not in left, left
 
 
 def imports(path):
@@ -168,6 +204,75 @@ def test_manifest_names_what_the_code_imports(manifest):
     used -= set(sys.stdlib_module_names) | OPTIONAL | {room.name for room in ROOMS}
     missing = {name for name in used if PROVIDED.get(name, name) not in declared}
     assert not missing, f'add an exec_depend, or a row in this test: {sorted(missing)}'
+
+
+def test_dependencies_are_keys_of_rosdep(manifest):
+    declared = [element.text for element in manifest if element.tag.endswith('depend')]
+    assert not set(declared) - ROSDEP - RELEASED, 'look the key up in ros/rosdistro, add it here'
+    assert sorted(set(declared)) == sorted(declared)
+
+
+def test_tests_collect_with_the_declared_dependencies_alone(manifest):
+    declared = {element.text for element in manifest if element.tag.endswith('depend')}
+    # modules of the tests' own folders, which conftest.py and pytest put on the path
+    own = {path.stem for folder in ('test', 'scripts', 'docs')
+           for path in ROOT.glob(f'{folder}/**/*.py')}
+    own |= {room.name for room in ROOMS}
+    for path in sorted((ROOT / 'test').rglob('*.py')):
+        text = path.read_text(encoding='utf-8')
+        named = set(re.findall(r"importorskip\(\s*'(\w+)", text))
+        used = {name.split('.')[0] for name in at_import(path)}
+        used -= set(sys.stdlib_module_names) | own | named
+        missing = {name for name in used
+                   if {**PROVIDED, **FOR_TESTS}.get(name, name) not in declared}
+        assert not missing, (f'{path.relative_to(ROOT)}: pytest.importorskip, or a test_depend: '
+                             f'{sorted(missing)}')
+
+
+def at_import(path):
+    """Yield the modules that a file imports while it is imported, except optional ones."""
+    for node in ast.parse(path.read_text(encoding='utf-8')).body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module
+
+
+def test_strict_markers_and_options_of_plugins_have_their_plugin(manifest):
+    # `timeout` of pyproject.toml, and the marker, come with pytest-timeout
+    declared = {element.text for element in manifest.findall('test_depend')}
+    assert {'python3-pytest', 'python3-pytest-timeout'} <= declared
+
+
+def test_bloom_reads_changelog_and_licence():
+    changelog = pytest.importorskip('catkin_pkg.changelog', reason='pip install catkin_pkg')
+    pytest.importorskip('docutils', reason='pip install docutils')
+    text = (ROOT / 'CHANGELOG.rst').read_text(encoding='utf-8')
+    assert '\nForthcoming\n-----------\n' in text
+    # as catkin_prepare_release heads the section
+    title = '0.1.0 (2026-01-01)'
+    released = text.replace('Forthcoming\n-----------\n', f'{title}\n{"-" * len(title)}\n')
+    found = changelog.populate_changelog_from_rst(changelog.Changelog('c3p'), released)
+    (version, _, content), = found.foreach_version()
+    assert version == '0.1.0' and len(content[0].bullets) == text.count('\n* ')
+    assert 'Apache License' in (ROOT / 'LICENSE').read_text(encoding='utf-8')
+
+
+def test_the_command_is_on_the_path_of_a_workspace(colcon_prefix):
+    if os.name != 'posix' or shutil.which('bash') is None:
+        pytest.skip('needs bash')
+    done = subprocess.run(
+        ['bash', '-c', f'source {colcon_prefix.parent}/local_setup.bash && command -v c3p && '
+         'cd / && c3p report --help'], capture_output=True, text=True, timeout=300,
+        env=colcon_environment())
+    assert done.stdout.startswith(f'{colcon_prefix}/bin/c3p\n'), done.stderr
+    assert 'BAG' in done.stdout, done.stderr
+
+
+def test_pip_keeps_its_own_script_of_the_command(pip_prefix):
+    # that of data_files starts with the python of the shell, not with that of the installation
+    script, = pip_prefix.rglob('bin/c3p')
+    assert f'{sys.prefix}/bin' in script.read_text(encoding='utf-8').partition('\n')[0]
 
 
 def test_manifest_is_format_3_and_agrees_with_setup(manifest, distribution):

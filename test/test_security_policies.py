@@ -92,7 +92,7 @@ def test_no_name_is_a_pattern(file):
 def test_every_node_of_the_package_has_an_enclave_of_its_name():
     names = {path.removeprefix('/c3p/') for path in enclaves()}
     assert set(script().contracts.DOCUMENTED) <= names
-    installed = re.findall(r"'(\w+)_node': ", (ROOT / 'setup.py').read_text(encoding='utf-8'))
+    installed = re.findall(r"'(\w+)_node',", (ROOT / 'setup.py').read_text(encoding='utf-8'))
     assert set(installed) <= names and len(installed) > 10
     for path, profiles in enclaves().items():
         assert [profile.get('node') for profile in profiles] == [path.removeprefix('/c3p/')]

@@ -45,6 +45,7 @@ COMPARED = (
     Compared('largest wheel torque', 'N·m', 1.0, _path('max_wheel_torque_nm')),
     Compared('near a singularity', '% of the time', 1e2, _path('singularity', 'near_share')),
     Compared('samples missing', '', 1.0, _path('timing', 'samples_lost')),
+    Compared('samples not recorded', '', 1.0, _path('timing', 'samples_unrecorded')),
     Compared('longest gap', 'ms', 1e3, _path('timing', 'longest_gap_s')),
     Compared('latency p50', 'ms', 1e3, _path('timing', 'latency_s', 'p50')),
     Compared('latency p99', 'ms', 1e3, _path('timing', 'latency_s', 'p99')),

@@ -53,7 +53,9 @@ def timing_numbers(run: Run) -> dict[str, Any]:
     t = run.timing
     took = _quantiles(t.latency)
     return {'rate_hz': 1.0 / t.period if t.period else None, 'samples_lost': t.lost,
-            'longest_gap_s': t.longest_gap, 'longest_gap_at_s': t.longest_gap_time,
+            'samples_unrecorded': t.unrecorded.lost,
+            'odometry_unrecorded': run.odometry_lost, 'longest_gap_s': t.longest_gap,
+            'longest_gap_at_s': t.longest_gap_time,
             'cycles_asked': t.cycles, 'cycles_answered': t.answered, 'commands_late': t.late,
             'latency_s': took}
 

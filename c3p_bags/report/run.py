@@ -14,7 +14,7 @@ from c3p_bags.report.slip_events import SlipEvent, SlipReplay, replay, slip_even
 from c3p_bags.report.timing import Timing, timing
 from c3p_bags.runs.log_reader import read_run
 from c3p_bags.runs.metrics import truth_in_odom
-from c3p_bags.runs.recompute_bag import recorded_settings
+from c3p_bags.runs.recompute_bag import recompute_bag, recorded_settings
 from c3p_bags.runs.run_log import Motion, RunLog
 from c3p_bags.storage.bag import Bag
 from c3p_description.model import Array, CasterRobot
@@ -55,6 +55,8 @@ class Run:
         Of `goal_metrics`.
     goal_tolerance, yaw_tolerance : float, m and rad
         The goal zone.
+    odometry_lost : int
+        Odometry messages of the node that are not in the bag.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Run:
     goals: list[dict[str, Any]]
     goal_tolerance: float = 0.05
     yaw_tolerance: float = float('inf')
+    odometry_lost: int = 0
 
     @property
     def duration(self) -> float:
@@ -112,11 +115,14 @@ def read(bag: Bag, robot: str | None = None, namespace: str | None = None,
     recorded = log.odom is not None
     if not recorded:
         log = replace(log, odom=computed)
-    end = float(log.joints.time[-1])
+    end, kept = float(log.joints.time[-1]), timing(log)
+    # joint states without odometry were rejected by the node, unless their odometry was lost
+    lost = recompute_bag(bag, robot or '', space).odometry_lost if (
+        recorded and kept.unanswered.lost) else 0
     # a folder named `bag` says less than the folder around it
     place = bag.path if bag.path.name not in ('bag', '') else bag.path.resolve()
     name = f'{place.parent.name}/{place.name}' if place.name == 'bag' else place.name
     return Run(name, log, model, computed, recorded, truth_in_odom(log), slip,
-               slip_events(slip, log.slip), timing(log), spans(log.diagnostics, end),
+               slip_events(slip, log.slip), kept, spans(log.diagnostics, end),
                measure(model, log), goal_metrics(log, model, goal_tolerance, yaw_tolerance),
-               goal_tolerance, yaw_tolerance)
+               goal_tolerance, yaw_tolerance, lost)

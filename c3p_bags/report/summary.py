@@ -12,6 +12,7 @@ from c3p_bags.report.motion_panels import NEAR, wheel_name
 from c3p_bags.report.run import Run
 from c3p_bags.report.slip_events import SURE, SlipEvent
 from c3p_bags.report.slip_panels import confidence
+from c3p_bags.runs.losses import absent
 
 # fractions of all cycles: least answered and most late ones of a loop that kept time
 ANSWERED, LATE = 0.999, 0.001
@@ -75,6 +76,20 @@ def _slipped(run: Run, numbers: Mapping[str, Any]) -> Answer:
     return Answer(question, ', '.join(names[:3]).capitalize(), detail, 'bad', 'slip')
 
 
+def _incomplete(run: Run) -> list[Answer]:
+    """Return the answer on messages that are not in the bag, empty without any."""
+    joints, odometry = run.timing.unrecorded, run.odometry_lost
+    texts = [joints.text('joint state', 'odometry')] if joints.lost else []
+    if odometry:
+        texts.append(absent(odometry, 'odometry message', 'joint_states'))
+    if not texts:
+        return []
+    lost = joints.lost + odometry
+    return [Answer('Is the bag complete?', f'{lost} message{"s are" if lost > 1 else " is"} '
+                   'missing', f'{". ".join(texts)}. All answers are based on what is in the bag.',
+                   'note', 'loop')]
+
+
 def _kept_time(run: Run, numbers: Mapping[str, Any]) -> Answer:
     question, t = 'Did the loop keep time?', run.timing
     rate = f'{1.0 / t.period:.4g} Hz' if t.period else 'a single sample'
@@ -93,8 +108,12 @@ def _kept_time(run: Run, numbers: Mapping[str, Any]) -> Answer:
                    'period.')
     else:
         detail += 'The bag was recorded in simulated time, so the latency is unknown.'
+    if t.unrecorded.lost and t.answered < t.cycles:
+        detail += ' The recorder lost messages, so unanswered cycles may be recorded losses, too.'
     good = answered >= ANSWERED and late <= LATE and not t.lost
-    lost_much = answered < 0.99 or late > 0.01 or t.lost > 0.001 * len(t.interval)
+    # a command that was not recorded looks like one that was not sent
+    lost_much = (answered < 0.99 and not t.unrecorded.lost) or late > 0.01 or (
+        t.lost > 0.001 * len(t.interval))
     return Answer(question, 'Yes' if good else 'No' if lost_much else 'Nearly', detail,
                   'good' if good else 'bad' if lost_much else 'note', 'loop')
 
@@ -171,5 +190,9 @@ QUESTIONS: tuple[Callable[[Run, Mapping[str, Any]], Answer], ...] = (
 
 
 def answers(run: Run, numbers: Mapping[str, Any]) -> list[Answer]:
-    """Return the answers of a run; `numbers` are those of `run_numbers`."""
-    return [question(run, numbers) for question in QUESTIONS]
+    """
+    Return the answers of a run, that on missing messages first.
+
+    `numbers` are those of `run_numbers`.
+    """
+    return _incomplete(run) + [question(run, numbers) for question in QUESTIONS]

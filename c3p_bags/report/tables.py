@@ -78,7 +78,8 @@ def goal_table(run: Run) -> str:
 def timing_table(run: Run) -> str:
     """Return the timing of the control loop, as recorded and as reported."""
     t = run.timing
-    rows = [('samples', f'{len(run.log.joints.time)}, {t.lost} missing'),
+    rows = [('samples', f'{len(run.log.joints.time)} recorded, {t.unrecorded.lost} not recorded, '
+             f'{t.lost} missing'),
             ('rate', number(1.0 / t.period if t.period else None, '.5g') + ' Hz'),
             ('longest gap', f'{1000 * t.longest_gap:.3f} ms at {t.longest_gap_time:.2f} s')]
     if t.cycles:

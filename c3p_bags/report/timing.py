@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from c3p_bags.runs.losses import Losses, losses, related
 from c3p_bags.runs.metrics import latency as reported_latency
 from c3p_bags.runs.run_log import RunLog
 from c3p_description.model import Array
@@ -29,9 +30,16 @@ class Timing(NamedTuple):
         Usual time between two joint states, by their stamps.
     interval : (k − 1,) array, s
         Each of these times.
+    unrecorded : Losses
+        Joint states that are not in the bag although odometry has their stamps: the recorder lost
+        them, not the loop.
+    unanswered : Losses
+        Odometry that is not in the bag although joint states have its stamps: the recorder lost
+        it, or the node rejected the joint states.
     lost : int
-        Samples missing in the gaps.
+        Samples missing in the gaps of joint states, odometry and wheel commands together.
     longest_gap, longest_gap_time : float, s
+        Of the same.
     cycles, answered : int
         Joint states between the first and the last wheel command; those with a command of their
         stamp.
@@ -46,6 +54,8 @@ class Timing(NamedTuple):
 
     period: float
     interval: Array
+    unrecorded: Losses
+    unanswered: Losses
     lost: int
     longest_gap: float
     longest_gap_time: float
@@ -63,13 +73,44 @@ def timing(log: RunLog) -> Timing:
     interval = np.diff(time)
     forward = interval[interval > 0.0]
     period = float(np.median(forward)) if len(forward) else 0.0
-    gaps = interval[interval > LOST * period]
-    worst = int(np.argmax(interval)) if len(interval) else 0
+    known = _cycles(log)
+    step = np.diff(known)
+    gaps = step[step > LOST * period]
+    worst = int(np.argmax(step)) if len(step) else 0
     cycles, answered, at, latency = _answers(log)
+    unrecorded, unanswered = recording_losses(log)
     return Timing(
-        period, interval, int(np.sum(np.rint(gaps / period) - 1)) if period else 0,
-        float(interval[worst]) if len(interval) else 0.0, float(time[worst]), cycles, answered, at,
+        period, interval, unrecorded, unanswered,
+        int(np.sum(np.rint(gaps / period) - 1)) if period else 0,
+        float(step[worst]) if len(step) else 0.0, float(known[worst]), cycles, answered, at,
         latency, int(np.sum(latency > period)), reported_latency(log))
+
+
+def recording_losses(log: RunLog) -> tuple[Losses, Losses]:
+    """Return the losses of joint states by odometry, and of odometry by joint states."""
+    if log.odom is None:
+        return Losses(), Losses()
+    joints, odom = _stamps(log.joints.time), _stamps(log.odom.time)
+    return losses(joints, odom), losses(odom, joints)
+
+
+def _stamps(time: Array) -> Array:
+    """Return times [s] as whole nanoseconds, as they were stamped."""
+    return np.rint(1e9 * time).astype(np.int64)
+
+
+def _cycles(log: RunLog) -> Array:
+    """Return the times of all cycles of which any message was recorded, s."""
+    joints = log.joints.time
+    more = [series.time for series in (log.odom, log.wheel_effort) if series is not None
+            and len(series.time) and related(_stamps(joints), _stamps(series.time))]
+    if not more:
+        return joints
+    other = np.concatenate(more)
+    # before the first joint states and after the last ones, only the recording differs
+    other = other[(other > joints.min()) & (other < joints.max())]
+    absent = other[~np.isin(_stamps(other), _stamps(joints))]
+    return np.sort(np.append(joints, np.unique(absent))) if len(absent) else joints
 
 
 def _answers(log: RunLog) -> tuple[int, int, Array, Array]:

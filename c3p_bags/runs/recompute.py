@@ -16,14 +16,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from c3p_bags.runs.agreement import agreement
 from c3p_bags.runs.columns import read_columns
+from c3p_bags.runs.losses import missing, related
 from c3p_bags.runs.run_bag import odometry_numbers
 from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.bag_writer import BagError
 from c3p_bags.storage.log_fields import Rows, joint_reader
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.odometry import Odometry, OdometryEstimate, OdometrySettings, planar_covariance
-from c3p_kinematics.se2 import wrap
+from c3p_kinematics.odometry import Odometry, OdometryEstimate, OdometrySettings
+from c3p_kinematics.se2 import compose, inverse, wrap
 from c3p_ros.cdr import MessageError
 from c3p_ros.cdr_arrays import tables
 from c3p_ros.cycle import CycleClock
@@ -33,6 +35,24 @@ ODOMETRY = 'nav_msgs/msg/Odometry'
 # a step of the recorded pose that differs from the odometry by more than this was set, m or rad:
 # no robot of the suite drives it in one cycle of 5 ms
 JUMP = 0.01
+
+# an interval longer than this multiple of the usual one may lack samples
+LONG = 1.5
+
+# after missing samples the memory of slip may differ for this time, ns: an alarm ends half a
+# second after its evidence, and a held twist after a second
+SETTLED = 1_000_000_000
+
+# missing time in which slip may have begun unseen, ns: the persistence of evidence before an alarm
+UNSEEN = 20_000_000
+
+# fraction of the threshold of slip from which rounding may decide about the alarm: it ends below a
+# quarter of the threshold
+NEARLY = 0.2
+
+# place of the yaw's variance among the numbers of an Odometry message: it grows until the pose is
+# set
+YAW_VARIANCE = 13 + 35
 
 
 class Samples(NamedTuple):
@@ -62,7 +82,7 @@ class Recorded(NamedTuple):
 
 class Recomputed(NamedTuple):
     """
-    Odometry of the accepted samples, and the number of rejected ones.
+    Odometry of the accepted samples, and how it was begun and resumed.
 
     Attributes
     ----------
@@ -70,34 +90,26 @@ class Recomputed(NamedTuple):
         As of `Recorded`; `recorded` are the times of the joint states.
     refused : int
         Samples that the node rejected, by the recorded odometry.
+    unused : int
+        Samples before the first and after the last recorded odometry.
     resets : tuple of int
-        Stamps at which the recorded pose was set, ns; the first one is the begin of the bag if the
-        robot had driven before.
+        Stamps at which the recorded pose was set, ns.
+    resumed : bool
+        The first recorded pose is not zero: the recording began during a run, and so does the
+        odometry.
+    left_out : tuple of int
+        Stamps at which the odometry begins anew at the recorded pose, ns: samples before them are
+        missing, so that the message cannot be compared.
     """
 
     recorded: Array
     stamp: Array
     numbers: Array
     refused: int
+    unused: int
     resets: tuple[int, ...]
-
-
-class Agreement(NamedTuple):
-    """
-    Recomputed against recorded odometry.
-
-    Numbers of messages with the same stamp, of those with all 85 numbers equal to the last bit,
-    and of those with equal pose and twist. Largest differences [m, rad, m/s and rad/s]; that of
-    the covariance as a fraction of the largest recorded number.
-    """
-
-    compared: int
-    identical: int
-    same_motion: int
-    position: float
-    yaw: float
-    twist: float
-    covariance: float
+    resumed: bool
+    left_out: tuple[int, ...]
 
 
 def read_samples(bag: Bag, robot: CasterRobot, space: str = ''
@@ -130,13 +142,8 @@ def _every_number(kind: str, data: Sequence[bytes]) -> list[Rows]:
             for t in found]
 
 
-def _numbers(estimate: OdometryEstimate) -> Array:
-    """Return the 85 numbers of the Odometry message."""
-    return odometry_numbers(estimate.pose, estimate.twist, estimate.pose_covariance,
-                            estimate.twist_covariance)
-
-
 def _pose(numbers: Array) -> Array:
+    """Return the pose (x, y, yaw) in the numbers of an Odometry message."""
     return np.array([numbers[0], numbers[1], 2.0 * math.atan2(numbers[5], numbers[6])])
 
 
@@ -151,15 +158,19 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
     """
     Return the odometry of the samples.
 
-    The `settings` default to those of the odometry. `recorded` decides which samples were used and
-    when the pose was set; without it every sample is used and the robot starts at the origin.
-    `progress` receives the fraction done, 0 to 1.
+    The `settings` default to those of the odometry. `recorded` decides which samples were used,
+    when the pose was set, and where the odometry begins anew after missing samples; without it
+    every sample is used and the robot starts at the origin. `progress` receives the fraction done,
+    0 to 1.
     """
     run = _Run(Odometry(robot, settings), CycleClock(), samples)
     known = {} if recorded is None else dict(zip(recorded.stamp.tolist(), recorded.numbers,
                                                  strict=True))
+    gap = _gaps(samples.stamp, recorded) if known else np.zeros(len(samples.stamp), bool)
     resets: list[int] = []
+    left_out: list[int] = []
     silent: list[int] = []
+    unused, resumed = 0, False
     last: tuple[Array, Array] | None = None
     for k, stamp in enumerate(samples.stamp.tolist()):
         if k % 1000 == 0:
@@ -168,25 +179,66 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
         if known and stamp not in known:
             silent.append(k)
             continue
+        # what is missing before this sample may have been used by the node
+        before = bool(silent) or bool(gap[k])
         # samples before the first odometry precede the node
         if silent and last is not None:
+            before = before or bool(gap[silent].any())
             run = _likelier(run, silent, k, _pose(known[stamp]))
-        run.refused += len(silent) if last is None else 0
+        unused += len(silent) if last is None else 0
         silent = []
-        estimate = run.step(k)
-        if known and estimate is not None:
-            then = _pose(known[stamp])
-            # steps are compared, not poses: an offset from an earlier reset persists
-            ours, theirs = last or (np.zeros(3), np.zeros(3))
-            if _apart(estimate.pose - ours, then - theirs) > (JUMP if last else 0.0) or (
-                    not then.any() and _apart(estimate.pose, then) > 0.0):
-                estimate = run.begin_at(k, then)
+        if run.step(k) and known:
+            theirs, then = known[stamp], _pose(known[stamp])
+            if before and last is not None:
+                run.miss(k)
+            lost = before and last is not None and not run.agrees(theirs)
+            unsettled = lost or run.unsettled(stamp)
+            if last is None:
+                resumed = bool(then.any() or _apart(run.pose, then) > 0.0)
+                if resumed:
+                    run.begin_at(k, then)
+            elif _was_set(run.pose, then, last, theirs, unsettled):
+                run.begin_at(k, then)
                 resets.append(stamp)
-            last = (estimate.pose, then)
-    run.refused += len(silent)
+            elif unsettled:
+                if lost or not run.agrees(theirs):
+                    left_out.append(stamp)
+                # differences below the limit would add up
+                if not run.equals(theirs):
+                    run.move_to(then)
+            last = (run.pose, theirs)
     numbers = np.array(run.rows).reshape(-1, 85)
     return Recomputed(samples.recorded[run.kept], samples.stamp[run.kept], numbers, run.refused,
-                      tuple(resets))
+                      unused + len(silent), tuple(resets), resumed, tuple(left_out))
+
+
+def _was_set(ours: Array, theirs: Array, last: tuple[Array, Array], numbers: Array,
+             unsettled: bool) -> bool:
+    """
+    Return whether the recorded pose was set: it jumps, or is zero.
+
+    `last` has the poses computed and the numbers recorded before. Where samples are missing the
+    computed pose may jump, too; then the recorded covariance must fall, which otherwise grows.
+    """
+    # steps are compared, not poses: an offset from an earlier reset persists
+    jump = _apart(ours - last[0], theirs - _pose(last[1])) > JUMP or (
+        not theirs.any() and _apart(ours, theirs) > 0.0)
+    return jump and (not unsettled or bool(numbers[YAW_VARIANCE] < last[1][YAW_VARIANCE]))
+
+
+def _gaps(stamps: Array, recorded: Recorded) -> Array:
+    """
+    Return for each sample whether samples may be missing before it.
+
+    Either odometry was recorded of samples that were not, or the time since the sample before is
+    longer than usual, and both may be missing.
+    """
+    step = np.diff(stamps)
+    usual = np.median(step[step > 0]) if np.any(step > 0) else np.inf
+    absent = missing(stamps, recorded.stamp) if related(stamps, recorded.stamp) else np.zeros(0)
+    known = np.searchsorted(absent, stamps)
+    # a stamp that goes back begins a new time line, which no sample precedes
+    return np.append(False, (step > LONG * usual) | ((step > 0) & (np.diff(known) > 0)))
 
 
 class _Run:
@@ -197,36 +249,89 @@ class _Run:
         self.kept: list[int] = []
         self.rows: list[Array] = []
         self.refused = 0
+        # where the frame of the stream is: at the origin until samples are missing
+        self.origin: Array | None = None
+        # stamp of the last slip evidence; stamps until which the memory of slip may lack samples,
+        # and until which it matters, ns
+        self._slip = self._unsure = self._unsettled = -math.inf
 
-    def step(self, k: int) -> OdometryEstimate | None:
-        """Process sample k; None where the node would reject its stamp."""
+    def step(self, k: int) -> bool:
+        """Process sample k; return whether the node would have accepted it."""
+        stamp = int(self.samples.stamp[k])
         try:
-            dt = self.clock.accept(int(self.samples.stamp[k]))
+            dt = self.clock.accept(stamp)
         except MessageError:
             self.refused += 1
-            return None
+            return False
         estimate = self._step(dt, k)
         if estimate.accepted:
             self.kept.append(k)
-            self.rows.append(_numbers(estimate))
-        return estimate
+            self.rows.append(self._numbers(estimate))
+            if _doubtful(estimate):
+                self._slip = stamp
+                if stamp < self._unsure:
+                    self._unsure = self._unsettled = stamp + SETTLED
+        return estimate.accepted
 
-    def _step(self, dt: float, k: int) -> OdometryEstimate:
+    def _step(self, dt: float | None, k: int) -> OdometryEstimate:
         steering, steering_rate, angle, rate = self.samples.angles[k]
         return self.stream.step_by(dt, steering, angle, rate, steering_rate)
 
-    def begin_at(self, k: int, pose: Array) -> OdometryEstimate:
+    def _numbers(self, estimate: OdometryEstimate) -> Array:
+        """Return the 85 numbers of the Odometry message."""
+        pose = estimate.pose if self.origin is None else compose(self.origin, estimate.pose)
+        return odometry_numbers(pose, estimate.twist, estimate.pose_covariance,
+                                estimate.twist_covariance)
+
+    @property
+    def pose(self) -> Array:
+        """Last pose (3,)."""
+        return _pose(self.rows[-1])
+
+    def begin_at(self, k: int, pose: Array) -> None:
         """Process sample k again, as the first one after the pose was set."""
         self.stream.reset(pose)
-        estimate = self._step(0.0, k)
-        self.rows[-1] = _numbers(estimate)
-        return estimate
+        self.origin = None
+        self.rows[-1] = self._numbers(self._step(0.0, k))
+
+    def move_to(self, pose: Array) -> None:
+        """Resume at `pose`; the estimate of slip continues."""
+        self.origin = compose(pose, inverse(self.stream.pose))
+        self.rows[-1] = np.concatenate([odometry_numbers(
+            pose, np.zeros(3), np.zeros((3, 3)), np.zeros((3, 3)))[:7], self.rows[-1][7:]])
+
+    def miss(self, k: int) -> None:
+        """Register that samples are missing before sample k."""
+        now, before = (int(self.samples.stamp[j]) for j in (k, k - 1))
+        self._unsure = now + SETTLED
+        if now - self._slip < SETTLED or now - before > UNSEEN:
+            self._unsettled = self._unsure
+
+    def agrees(self, numbers: Array) -> bool:
+        """Return whether pose and twist are those of recorded `numbers`."""
+        return agreement(self.rows[-1][None], numbers[None]).close > 0
+
+    def equals(self, numbers: Array) -> bool:
+        """Return whether pose and twist are those of recorded `numbers` to the last bit."""
+        return bool(np.array_equal(self.rows[-1][:13], numbers[:13]))
+
+    def unsettled(self, stamp: int) -> bool:
+        """Return whether the weights of the wheels may depend on samples that are missing."""
+        return stamp < self._unsettled
 
     def fork(self) -> _Run:
         """Return an independent copy."""
-        other = _Run(copy.deepcopy(self.stream), copy.deepcopy(self.clock), self.samples)
-        other.kept, other.rows, other.refused = [*self.kept], [*self.rows], self.refused
+        other = copy.copy(self)
+        other.stream, other.clock = copy.deepcopy(self.stream), copy.deepcopy(self.clock)
+        other.kept, other.rows = [*self.kept], [*self.rows]
         return other
+
+
+def _doubtful(estimate: OdometryEstimate) -> bool:
+    """Return whether a wheel has, or nearly has, less than its full weight."""
+    slip, grip = estimate.slip, estimate.grip
+    return bool(slip.slipping or slip.statistic > NEARLY * slip.threshold or grip.held > 0.0
+                or not grip.plausible.all())
 
 
 def _likelier(run: _Run, silent: Sequence[int], k: int, then: Array) -> _Run:
@@ -239,27 +344,11 @@ def _likelier(run: _Run, silent: Sequence[int], k: int, then: Array) -> _Run:
     used, left = run.fork(), run.fork()
     for j in silent:
         used.step(j)
-    after, without = used.fork().step(k), left.step(k)
-    if after is not None and (without is None or _apart(after.pose, then) < _apart(
+    # the next sample shows which
+    after, without = used.fork(), left
+    accepted = after.step(k), without.step(k)
+    if accepted[0] and (not accepted[1] or _apart(after.pose, then) < _apart(
             without.pose, then)):
         return used
     run.refused += len(silent)
     return run
-
-
-def compare(recomputed: Recomputed, recorded: Recorded) -> Agreement:
-    """Return the agreement of recomputed and recorded odometry, message by message."""
-    _, ours, theirs = np.intersect1d(recomputed.stamp, recorded.stamp, return_indices=True)
-    a, b = recomputed.numbers[ours], recorded.numbers[theirs]
-    if not len(a):
-        return Agreement(0, 0, 0, *[math.nan] * 4)
-    apart = np.abs(a - b)
-    yaw = np.abs(wrap(2 * np.arctan2(a[:, 5], a[:, 6]) - 2 * np.arctan2(b[:, 5], b[:, 6])))
-    planar = planar_covariance(np.ones((3, 3))) == 1.0
-    spread = np.concatenate([apart[:, 13:49][:, planar], apart[:, 49:][:, planar]])
-    scale = np.concatenate([b[:, 13:49][:, planar], b[:, 49:][:, planar]])
-    equal = a == b
-    return Agreement(len(a), int(equal.all(axis=1).sum()),
-                     int(equal[:, :13].all(axis=1).sum()), float(apart[:, :3].max()),
-                     float(yaw.max()), float(apart[:, 7:13].max()),
-                     float(spread.max() / np.abs(scale).max()))

@@ -7,11 +7,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from c3p_bags.runs.agreement import Agreement, agreement
+from c3p_bags.runs.losses import Losses, losses, missing, related
 from c3p_bags.runs.recompute import (
     ODOMETRY,
-    Agreement,
     Recomputed,
-    compare,
+    Recorded,
+    Samples,
     read_samples,
     recompute,
 )
@@ -32,12 +36,18 @@ class BagOdometry(NamedTuple):
     """
     Result of `recompute_bag`; the agreement is None without recorded odometry.
 
+    Of the messages that are not in the bag: joint states with the stamps of odometry, and odometry
+    that was computed here from joint states; `others` if the recorded odometry has other stamps
+    than the joint states.
     The parameters are those used; `known` if the bag has those of the node, `changed` if robot or
     parameters differ from the bag's. Frames of pose and twist.
     """
 
     odometry: Recomputed
     agreement: Agreement | None
+    joint_states: Losses
+    odometry_lost: int
+    others: bool
     parameters: dict[str, Any]
     known: bool
     changed: bool
@@ -93,16 +103,34 @@ def recompute_bag(bag: Bag, robot: str = '', namespace: str | None = None,
     result = recompute(samples, model, settings, None if everything else recorded, progress)
     node = bag.parameters.get(f'{space}/{NODE}', {})
     return BagOdometry(
-        result, None if recorded is None else compare(result, recorded), values, bool(node),
+        result, None if recorded is None else compare(result, recorded),
+        *_lost(samples, result, None if everything else recorded), values, bool(node),
         bool(robot or changes or everything), space,
         (f'{node.get("odom_frame", "odom")}', f'{node.get("base_frame", "base_link")}'))
+
+
+def compare(recomputed: Recomputed, recorded: Recorded) -> Agreement:
+    """Return the agreement of the messages that both have, except those that are left out."""
+    stamps, ours, theirs = np.intersect1d(recomputed.stamp, recorded.stamp, return_indices=True)
+    judged = ~np.isin(stamps, np.array(recomputed.left_out, np.int64))
+    return agreement(recomputed.numbers[ours[judged]], recorded.numbers[theirs[judged]])
+
+
+def _lost(samples: Samples, found: Recomputed, recorded: Recorded | None
+          ) -> tuple[Losses, int, bool]:
+    """Return what is not in the bag: joint states, odometry; and whether these are unrelated."""
+    if recorded is None or not related(samples.stamp, recorded.stamp):
+        return Losses(), 0, recorded is not None
+    begin, end = recorded.stamp[[0, -1]]
+    computed = found.stamp[(found.stamp > begin) & (found.stamp < end)]
+    return (losses(samples.stamp, recorded.stamp), len(missing(recorded.stamp, computed)), False)
 
 
 def write_recomputed(bag: Bag, path: str | Path, found: BagOdometry) -> None:
     """
     Write a bag with every recorded message, and the recomputed odometry as ``odom``.
 
-    The recorded odometry becomes ``odom/recorded``.
+    The odometry of the bag becomes ``odom/recorded``, in the place of one that has this name.
 
     Raises
     ------
@@ -117,12 +145,13 @@ def write_recomputed(bag: Bag, path: str | Path, found: BagOdometry) -> None:
                 writer.types.types, stamp, numbers, *found.frames))
 
         writer.note({**bag.notes, 'c3p_recomputed': suite_version()})
-        for topic, (kind, _, latched) in bag.topics.items():
+        copied = {topic: known for topic, known in bag.topics.items() if topic != recorded}
+        for topic, (kind, _, latched) in copied.items():
             writer.add(recorded if topic == odom else topic, kind, latched)
         writer.add(odom, ODOMETRY)
         coming = zip(result.recorded.tolist(), result.stamp.tolist(), result.numbers, strict=True)
         ours = next(coming, None)
-        for topic, time, data in bag.raw():
+        for topic, time, data in bag.raw(copied):
             # in the order of the joint states behind them
             while ours is not None and ours[0] < time:
                 write(*ours)

@@ -8,6 +8,8 @@ import math
 from pathlib import Path
 from typing import Any
 
+from c3p_bags.runs.agreement import SAME
+from c3p_bags.runs.losses import Losses, absent
 from c3p_bags.runs.recompute_bag import BagOdometry, recompute_bag, write_recomputed
 from c3p_bags.storage.bag import Bag
 from c3p_bringup.cli.common import (
@@ -21,10 +23,6 @@ from c3p_bringup.cli.common import (
 )
 from c3p_description.reading.yaml_files import YamlFileError, parse_yaml
 from c3p_description.texts import brief
-
-# largest difference that counts as equal, SI units: rounding of the initial pose of a bag that
-# begins in the middle of a run; otherwise every bit is equal
-SAME = 1e-12
 
 
 def setting(text: str) -> tuple[str, Any]:
@@ -43,9 +41,10 @@ def add_recompute(commands: Any) -> None:
     command = commands.add_parser(
         'recompute', help='compute the odometry of a bag again and compare',
         description='Run the sensed kinematics on the joint states of a bag, with the parameters '
-                    'that were recorded in it, and compare with the recorded odometry. Exit code '
-                    '1 if they differ by more than 1e-12 with unchanged robot and parameters. '
-                    'Needs no ROS 2.')
+                    'that were recorded in it, and compare with the recorded odometry. Where '
+                    'joint states are missing in the bag, begin anew at the recorded pose and '
+                    'leave out the message. Exit code 1 if the others differ by more than '
+                    '1e-12 with unchanged robot and parameters. Needs no ROS 2.')
     command.add_argument('bag', type=Path, metavar='BAG', help='directory of the bag')
     add_recorded_robot(command)
     command.add_argument('--namespace', metavar='NAME',
@@ -84,14 +83,17 @@ def metrics(found: BagOdometry, out: Path | None = None) -> dict[str, Any]:
     """Return the content of ``--json``, SI units; differences only with recorded odometry."""
     odometry = found.odometry
     shown: dict[str, Any] = {
-        'samples': len(odometry.stamp), 'refused': odometry.refused,
-        'resets': len(odometry.resets), 'parameters': found.parameters,
+        'samples': len(odometry.stamp), 'refused': odometry.refused, 'unused': odometry.unused,
+        'resets': len(odometry.resets), 'resumed': odometry.resumed,
+        'missing': {'joint_states': found.joint_states._asdict(),
+                    'odometry': found.odometry_lost, 'unrelated': found.others},
+        'left_out': len(odometry.left_out), 'parameters': found.parameters,
         'parameters_recorded': found.known}
     if found.agreement is not None and found.agreement.compared:
         a = found.agreement
         shown |= {
             'compared': a.compared, 'identical': a.identical, 'same_motion': a.same_motion,
-            'position_difference_m': a.position,
+            'close': a.close, 'position_difference_m': a.position,
             'yaw_difference_rad': a.yaw, 'twist_difference': a.twist,
             'covariance_difference': a.covariance,
             'largest_difference': max(a.position, a.yaw, a.twist)}
@@ -104,12 +106,14 @@ def metrics(found: BagOdometry, out: Path | None = None) -> dict[str, Any]:
 
 
 def _summary(shown: dict[str, Any]) -> str:
-    lines = [('samples used / refused', f'{shown["samples"]} / {shown["refused"]}'),
-             ('pose set', f'{shown["resets"]} times'),
+    lines = [('samples used / rejected', f'{shown["samples"]} / {shown["refused"]}'),
+             *_missing(shown), *_begin(shown),
              ('parameters', 'as recorded' if shown['parameters_recorded']
               else 'not in the bag: defaults of this installation')]
     if 'compared' in shown:
         lines += [
+            ('equal to 1e-12', f'pose and twist of {shown["close"]} of {shown["compared"]} '
+                               'messages'),
             ('equal to the last bit', f'{shown["identical"]} of {shown["compared"]} messages; '
                                       f'pose and twist of {shown["same_motion"]}'),
             ('largest difference, pose', f'{shown["position_difference_m"]:.3g} m, '
@@ -125,3 +129,39 @@ def _summary(shown: dict[str, Any]) -> str:
     if 'bag' in shown:
         lines.append(('bag', shown['bag']))
     return rows(lines)
+
+
+def _missing(shown: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the lines on messages that are not in the bag."""
+    lost, lines = shown['missing'], []
+    joints = Losses(**lost['joint_states'])
+    if lost['unrelated']:
+        lines.append(('recorded odometry', 'has other stamps than the joint states: it was not '
+                                           'computed from them'))
+    if joints.lost:
+        lines.append(('missing joint states', joints.text('joint state', 'odometry')))
+    if joints.before or joints.after:
+        lines.append(('odometry without joint states', f'{joints.before} before the first '
+                      f'joint state, {joints.after} after the last one'))
+    if lost['odometry']:
+        lines.append(('missing odometry', absent(
+            lost['odometry'], 'odometry message', 'joint_states')
+                      + ': recomputed'))
+    if shown['left_out']:
+        lines.append(('not compared', f'{shown["left_out"]} after missing samples; the odometry '
+                      'begins anew at the recorded pose'))
+    return lines
+
+
+def _begin(shown: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the lines on samples outside the odometry, on the initial pose and on resets."""
+    lines = []
+    if shown['unused']:
+        lines.append(('samples not used', f'{shown["unused"]} before the first or after the last '
+                      'recorded odometry'))
+    if shown['resumed']:
+        lines.append(('initial pose', 'the first recorded one: the bag begins during a run'))
+    if shown['resets']:
+        times = 'once' if shown['resets'] == 1 else f'{shown["resets"]} times'
+        lines.append(('pose set', f'{times} (reset_odometry or set_pose)'))
+    return lines

@@ -61,12 +61,10 @@ def common_arguments(robot: str = 'c3p') -> list[DeclareLaunchArgument]:
         argument('log_level', 'info', 'Minimum severity of log messages.', SEVERITIES)]
 
 
-def rviz_arguments(default: str, layout: str = 'c3p.rviz') -> list[DeclareLaunchArgument]:
-    """Return the arguments of `rviz` with their `default` and `layout` (empty: the robot's)."""
-    return [
-        argument('rviz', default, 'Start RViz; needs the package rviz2.', BOOLEAN),
-        argument('rviz_config', share('c3p_description', 'rviz', layout), 'Layout of RViz.')
-        if layout else argument('rviz_config', '', 'Layout of RViz. Empty: that of the robot.')]
+def rviz_arguments(default: str) -> list[DeclareLaunchArgument]:
+    """Return the arguments of `rviz` with their `default`."""
+    return [argument('rviz', default, 'Start RViz; needs the package rviz2.', BOOLEAN),
+            argument('rviz_config', '', 'Layout of RViz. Empty: that of the robot.')]
 
 
 def value(context: LaunchContext, name: str) -> str:
@@ -165,8 +163,10 @@ def rviz(context: LaunchContext, *arguments: str) -> list[LaunchDescriptionEntit
     if problem:
         raise RuntimeError(f'rviz:=true, but {problem}; or launch with rviz:=false')
     layout = value(context, 'rviz_config') or robot_layout(value(context, 'robot'))
+    # windows of several robots have their names
+    title = ['-t', '{NAMESPACE} - {CONFIG_FILENAME}'] if value(context, 'namespace') else []
     return [suite_node('rviz2', package='rviz2', on_exit=optional('RViz'),
-                       arguments=['-d', layout, *arguments])]
+                       arguments=['-d', layout, *title, *arguments])]
 
 
 def robot_layout(robot: str) -> str:

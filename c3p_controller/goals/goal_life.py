@@ -151,8 +151,10 @@ class GoalLife:
         closer = self._progress.step(time, command, progress_timeout)
         if self.running and command.reached and stands(twist):
             self.running, self.held = False, True
-            return self._outcome(REACHED, f'{command.distance:.4f} m and {command.yaw_error:.4f} '
-                                          f'rad after {self.took:.2f} s')
+            # no minus before a zero
+            yaw_error = round(command.yaw_error, 4) + 0.0
+            return self._outcome(REACHED, f'{command.distance:.4f} m and {yaw_error:.4f} rad '
+                                          f'after {self.took:.2f} s')
         if not closer:
             why = f'; the velocity controller is locked: {lock}' if lock else ''
             return self.end(NO_PROGRESS, f'no progress for {progress_timeout} s '

@@ -19,6 +19,7 @@ from std_msgs.msg import String
 from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from c3p_controller.command_follower import CommandFollower, LawFailure
+from c3p_controller.command_interlock import STARTING
 from c3p_controller.paper.chain import PaperChain
 from c3p_controller.torque_law import Preview, Sensed
 from c3p_ros.cdr import JointStateRead, TrajectoryRead
@@ -52,7 +53,8 @@ class LockReport:
             # a subscriber must not keep the message of another publisher
             self._lock = None
         self.publish(lock)
-        self._diagnostics.condition('lock', *warned('' if known else remedy, 'unlocked'))
+        self._diagnostics.condition('lock', *warned('' if known else remedy, 'unlocked'),
+                                    calm=lock == STARTING)
 
 
 class ChainAdapter(Protocol):

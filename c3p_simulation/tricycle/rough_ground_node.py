@@ -34,6 +34,7 @@ from c3p_ros.wire import JointStateWriter, OdometryWriter
 from c3p_simulation.pacing import SIMULATED_START, Stamps
 from c3p_simulation.tricycle.commands import AUTODRIVE, COMMANDED, WAITING, Commands
 from c3p_simulation.tricycle.pace import Pace
+from c3p_simulation.tricycle.preparation import Preparation
 from c3p_simulation.tricycle.run import RoughGroundRun
 from c3p_simulation.worlds.terrain_files import load_terrain
 
@@ -51,13 +52,19 @@ class RoughGroundNode(SuiteNode):
                                  'publish_clock: true, and use_sim_time in the other nodes')
         terrain = load_terrain(values.terrain)
         self.get_logger().info(f'{self.robot.name} on {values.terrain}; the first start after an '
-                               'installation compiles the kernels, which takes a minute')
-        self.run = RoughGroundRun(self.robot, terrain, values.start_pose, values.weights)
+                               'installation compiles the kernels, which takes 1 to 3 minutes')
+        begin = SIMULATED_START if values.publish_clock else self.now_ns()
+        self._make_publishers()
+        self._preparation = Preparation(self, self._transforms, begin, not values.publish_clock)
+        self._preparation.begin(self._joint_pub, terrain, values.start_pose)
+        try:
+            self.run = RoughGroundRun(self.robot, terrain, values.start_pose, values.weights)
+        finally:
+            self._preparation.stop()
         self._commands, self._lock = Commands(self.robot), threading.Lock()
         self.parameters.changed = self._retune
         self._retune()
         self._period = 1.0 / values.rate
-        self._make_publishers()
         command = TwistStamped if values.use_stamped_vel else Twist
         self.create_subscription(command, 'cmd_vel', self._on_command, LATEST)
         self.create_service(Trigger, '~/restart', self._on_restart)

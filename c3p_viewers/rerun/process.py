@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time as clock
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -88,13 +90,18 @@ class RerunProcess:
             raise PictureError(f'Rerun does not start ({" ".join(lines[-1:])[:200]})')
 
     def close(self) -> None:
-        """End the viewer."""
-        self._process.terminate()
+        """End the viewer, and the process that its script starts."""
+        self._signal(signal.SIGTERM)
         try:
             self._process.wait(10.0)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            self._signal(signal.SIGKILL)
             self._process.wait()
+
+    def _signal(self, number: int) -> None:
+        # the session of the viewer is one process group
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, number)
 
 
 class ShownRecording:
@@ -108,19 +115,27 @@ class ShownRecording:
         """Return what the recording has."""
         return getattr(self._recording, name)
 
-    def flush(self) -> None:
+    def flush(self, limit: float = PATIENCE) -> None:
         """
-        Wait until the viewer has everything.
+        Wait until the viewer has everything; Ctrl-C ends the wait.
+
+        Parameters
+        ----------
+        limit : float, s
 
         Raises
         ------
         PictureError
-            The viewer has ended by an error.
+            The viewer has ended by an error, or does not take the data within `limit`.
         """
+        end = clock.monotonic() + limit
         while True:
             self.viewer.check()
             if not self.viewer.running:
                 return
+            if clock.monotonic() > end:
+                raise PictureError(f'Rerun has not taken the data within {limit:.0f} s; '
+                                   '--save FILE.rrd writes it to a file for Rerun')
             try:
                 self._recording.flush(timeout_sec=LOOK)
                 return

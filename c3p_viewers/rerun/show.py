@@ -82,6 +82,8 @@ def _until(condition: Callable[[], bool]) -> None:
 
 # moments a second of a bag, and of a whole run at most
 RATE, MOST_MOMENTS = 20.0, 3000
+# time limit of a viewer that takes a whole run, s
+WHOLE_RUN = 300.0
 # name under which the viewer groups recordings
 APPLICATION = 'c3p'
 
@@ -118,7 +120,7 @@ def show_run(options: ViewOptions, layout: Any, time: float, fill: Callable[[Any
         return {'recording': str(write_recording(options.save, layout, fill))}
     recording = spawn(layout)
     fill(recording)
-    recording.flush()
+    recording.flush(WHOLE_RUN)
     return {}
 
 
@@ -149,5 +151,9 @@ def spawn(layout: Any) -> Any:
     recording.connect_grpc(viewer.url, default_blueprint=layout)
     shown = ShownRecording(recording, viewer)
     # a viewer that cannot open its window ends now, and not in the middle of a run
-    shown.flush()
+    try:
+        shown.flush()
+    except (PictureError, KeyboardInterrupt):
+        viewer.close()
+        raise
     return shown

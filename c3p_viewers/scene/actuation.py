@@ -21,6 +21,8 @@ from c3p_viewers.scene.colours import BAD, LOST, Colour, colour, scale
 from c3p_viewers.scene.frame import Casters
 from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape, arc_head, raised
 
+# width of rolling lines against that of motions, so that they do not cover these
+THIN = 0.6
 # least radius of the arc of a lost rotation, length of a lost translation's arrows, length of an
 # arc along the lost motion and of its heads; sizes
 LEAST_RADIUS, TRANSLATION, ALONG, HEAD = 0.6, 1.4, 2.0, 0.3
@@ -44,7 +46,7 @@ def actuation(at: Casters, steering: ArrayLike) -> list[Shape]:
     for i in np.flatnonzero(at.robot.driven):
         ends = at.contact[i] + np.outer([-reach, reach], at.along[i])
         shapes.append(Line(f'rolling_line_{i + 1}', at.settings.frame, paint,
-                           raised(ends, at.floor), at.width))
+                           raised(ends, at.floor), THIN * at.width))
     shapes.append(_measure(at, state, sigma, paint))
     if sigma < at.settings.lost_sigma:
         # fades in towards the singularity

@@ -17,6 +17,8 @@ from c3p_viewers.scene.shapes import Arc, Arrow, Ball, Label, Line, Shape
 
 # head of an arrow against its shaft: diameter and length, the latter at most part of the arrow
 HEAD_WIDTH, HEAD_LENGTH, HEAD_PART = 2.2, 3.5, 0.6
+# width of a blank against the height of the letters; without it RViz takes that of letters of 1 m
+BLANK = 0.3
 
 
 class MarkerScene:
@@ -101,8 +103,8 @@ def fill(marker: Marker, shape: Shape) -> None:
             scale.y = scale.z = scale.x
             _place(marker, shape.centre)
         case Label():
-            marker.type, marker.text, scale.z = (Marker.TEXT_VIEW_FACING, shape.text,
-                                                 float(shape.height))
+            marker.type, marker.text = Marker.TEXT_VIEW_FACING, shape.text
+            scale.x, scale.z = BLANK * shape.height, float(shape.height)
             _place(marker, shape.position)
 
 

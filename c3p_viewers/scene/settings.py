@@ -47,7 +47,7 @@ class SceneSettings:
 
     frame: str = 'base_link'
     ground: float = 0.0
-    line_reach: float = 4.0
+    line_reach: float = 3.0
     centre_reach: float = 6.0
     centre_limit: float = 150.0
     safe_sigma: float = 0.6

@@ -52,7 +52,9 @@ def test_wheels_take_effort_and_steering_never_has_a_command_interface(hardware)
         states |= interfaces(block, 'state_interface')
     assert commands == dict.fromkeys(WHEELS, ['effort']) | dict.fromkeys(STEERING, [])
     assert states == (dict.fromkeys(WHEELS, ['position', 'velocity', 'effort'])
-                      | dict.fromkeys(STEERING, ['position', 'velocity']))
+                      | dict.fromkeys(STEERING, ['position', 'velocity']
+                                      + ['effort'] * (hardware == 'topic')))
+    assert not {block.get('name') for block in blocks} & {'c3p'}
     # the same joints must not be in two blocks
     assert sum(len(block.findall('joint')) for block in blocks) == 6
 
@@ -77,22 +79,15 @@ def test_the_limit_of_a_command_is_that_of_the_joint():
     assert limits == pytest.approx(load('c3p_25kg').torque_limit)
 
 
-def test_the_topic_system_gets_two_blocks_both_topics_and_the_threshold():
-    blocks = tree_of('topic').findall('ros2_control')
-    wheels, casters = blocks
-    # names and efforts are as many, and a block without commands is silent: 0 <= 0
-    assert list(interfaces(wheels, 'command_interface')) == WHEELS
-    assert list(interfaces(casters, 'command_interface')) == STEERING
-    assert parameters(wheels) == {'joint_commands_topic': 'hardware/joint_commands',
-                                  'joint_states_topic': 'hardware/joint_states',
-                                  'trigger_joint_command_threshold': '-1'}
-    assert parameters(casters) == {'joint_commands_topic': 'hardware/joint_commands/unused',
-                                   'joint_states_topic': 'hardware/joint_states',
-                                   'trigger_joint_command_threshold': '0'}
-    assert len({block.get('name') for block in blocks}) == 2
-    wheels, _ = tree_of('topic', joint_commands_topic='/a', joint_states_topic='/b'
-                        ).findall('ros2_control')
-    assert list(parameters(wheels).values())[:2] == ['/a', '/b']
+def test_the_topic_system_gets_one_block_both_topics_and_the_threshold():
+    """Of two blocks one may have the sample before: steering and wheels of different times."""
+    block, = tree_of('topic').findall('ros2_control')
+    assert parameters(block) == {'joint_commands_topic': 'hardware/joint_commands',
+                                 'joint_states_topic': 'hardware/joint_states',
+                                 'trigger_joint_command_threshold': '-1'}
+    block, = tree_of('topic', joint_commands_topic='/a', joint_states_topic='/b'
+                     ).findall('ros2_control')
+    assert list(parameters(block).values())[:2] == ['/a', '/b']
 
 
 def test_the_default_commands_topic_is_that_of_the_bridge():
@@ -138,9 +133,8 @@ def test_a_wheel_without_motor_is_only_measured(tmp_path):
         for block in tree_of(hardware, file).findall('ros2_control'):
             commands |= interfaces(block, 'command_interface')
         assert [name for name, found in commands.items() if found] == WHEELS[::2]
-    wheels, casters = tree_of('topic', file).findall('ros2_control')
-    assert list(interfaces(wheels, 'state_interface')) == WHEELS[::2]
-    assert 'wheel_joint_2' in interfaces(casters, 'state_interface')
+    block, = tree_of('topic', file).findall('ros2_control')
+    assert 'wheel_joint_2' in interfaces(block, 'state_interface')
 
 
 def test_a_misspelt_kind_is_refused_with_those_there_are():

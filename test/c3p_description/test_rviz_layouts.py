@@ -38,10 +38,28 @@ VIEWS = {'Orbit', 'TopDownOrtho', 'ThirdPersonFollower'}
 FOREIGN = {'robot_description': 'std_msgs/msg/String'}
 
 
+# panels that the window's saved state places, and where QMainWindow::saveState starts and counts
+PLACED = {'Displays', 'Time'}
+STATE = '000000ff00000000fd'
+# groups of displays, in their order
+GROUPS = {'c3p': ['Robot', 'Motion', 'Kinematics'],
+          'pvc': ['Ground', 'Robot', 'Motion', 'Kinematics'], 'agv': ['Robot']}
+
+
+def content(path):
+    return yaml.safe_load(path.read_text(encoding='utf-8'))
+
+
 def manager(path):
-    layout = yaml.safe_load(path.read_text(encoding='utf-8'))
-    assert 'Window Geometry' not in layout
-    return layout['Visualization Manager']
+    return content(path)['Visualization Manager']
+
+
+def displays(path):
+    """Return the displays of a layout, those of groups without the groups."""
+    found = []
+    for entry in manager(path)['Displays']:
+        found += entry['Displays'] if entry['Class'] == 'rviz_common/Group' else [entry]
+    return found
 
 
 def contracts():
@@ -74,10 +92,49 @@ def compatible(topic, quality):
 
 
 @pytest.mark.parametrize('path', LAYOUTS, ids=lambda path: path.stem)
+def test_the_scene_has_most_of_the_window(path):
+    """Panels without a saved place cover the scene: RViz docks them at the left, one above all."""
+    layout = content(path)
+    panels = {panel['Name'] for panel in layout['Panels']}
+    window = layout['Window Geometry']
+    assert panels <= PLACED and 'Displays' in panels
+    state = window['QMainWindow State']
+    assert state.startswith(STATE) and bytes.fromhex(state)
+    for panel in panels:
+        # Qt writes the name of a dock in UTF-16, behind its length
+        name = panel.encode('utf-16-be')
+        assert (len(name).to_bytes(4, 'big') + name).hex() in state
+        assert isinstance(window[panel]['collapsed'], bool)
+    assert window['Width'] >= 1200 and window['Height'] >= 800
+    assert window['Hide Right Dock'] and not window['Hide Left Dock']
+
+
+@pytest.mark.parametrize('path', LAYOUTS, ids=lambda path: path.stem)
+def test_displays_are_in_groups_that_are_open(path):
+    layout = content(path)
+    entries = layout['Visualization Manager']['Displays']
+    groups = [e['Name'] for e in entries if e['Class'] == 'rviz_common/Group']
+    assert groups == GROUPS[path.stem]
+    assert all(e['Displays'] and e['Enabled'] for e in entries if e['Name'] in groups)
+    expanded = layout['Panels'][0]['Property Tree Widget']['Expanded']
+    assert {f'/{name}1' for name in groups} <= set(expanded)
+
+
+@pytest.mark.parametrize('path', LAYOUTS, ids=lambda path: path.stem)
+def test_the_camera_follows_an_opaque_robot(path):
+    model, = (entry for entry in displays(path) if kind_of(entry) == 'RobotModel')
+    assert model['Alpha'] == 1 and model['Enabled']
+    view, fixed = (manager(path)[key] for key in ('Views', 'Global Options'))
+    if fixed['Fixed Frame'] == 'odom':
+        assert view['Current']['Target Frame'] == 'base_link'
+    assert 1.0 < view['Current']['Distance'] < 8.0
+
+
+@pytest.mark.parametrize('path', LAYOUTS, ids=lambda path: path.stem)
 def test_every_display_shows_a_topic_of_the_suite_with_its_type_and_quality(path):
     offered = contracts()
     names = []
-    for entry in manager(path)['Displays']:
+    for entry in displays(path):
         names.append(entry['Name'])
         wanted = DISPLAYS[kind_of(entry)]
         topic = entry.get('Topic') or entry.get('Description Topic')
@@ -111,20 +168,20 @@ def test_what_a_tool_publishes_is_heard(path):
 
 @pytest.mark.parametrize('path', LAYOUTS, ids=lambda path: path.stem)
 def test_frames_are_those_of_the_robot(path):
-    content = manager(path)
+    layout = manager(path)
     links = set(re.findall(r'<link name="([^"]+)"', robot_description(ROBOTS[path.stem])))
     known = links | FRAMES
-    assert content['Global Options']['Fixed Frame'] in known
-    shown, = (entry for entry in content['Displays'] if kind_of(entry) == 'TF')
+    assert layout['Global Options']['Fixed Frame'] in known
+    shown, = (entry for entry in displays(path) if kind_of(entry) == 'TF')
     assert {name for name in shown['Frames'] if name != 'All Enabled'} <= known
-    views = [content['Views']['Current'], *content['Views']['Saved']]
+    views = [layout['Views']['Current'], *layout['Views']['Saved']]
     for view in views:
         assert kind_of(view) in VIEWS
         assert view['Target Frame'] in known | {'<Fixed Frame>'}
 
 
 def test_the_layers_of_the_scene_can_be_switched():
-    shown = {entry['Name']: entry for entry in manager(LAYOUTS[1])['Displays']}
+    shown = {entry['Name']: entry for entry in displays(LAYOUTS[1])}
     assert LAYOUTS[1].stem == 'c3p'
     text = ''.join(path.read_text(encoding='utf-8')
                    for path in (ROOT / 'c3p_viewers/scene').glob('*.py')

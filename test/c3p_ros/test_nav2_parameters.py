@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ros_types import leaves, ros_type
 
 from c3p_bringup.launch_parts.nav2_parameters import (
     COSTMAPS,
@@ -41,28 +42,32 @@ VELOCITY = defaults('c3p_controller', 'velocity_controller')
 ODOMETRY = defaults('c3p_kinematics', 'sensed_kinematics')
 
 
-def leaves(node, prefix=''):
-    for key, value in node.items():
-        if isinstance(value, dict):
-            yield from leaves(value, f'{prefix}{key}.')
-        else:
-            yield prefix + key, value
-
-
 def everything(content, key):
     """Return {(node, name): value} of every parameter whose last name is `key`."""
     return {(node, name): value for node in content
             for name, value in leaves(values(content, node)) if name.split('.')[-1] == key}
 
 
-def test_every_name_is_one_that_nav2_knows():
-    text = (ROOT / 'test/data/nav2_jazzy_names.txt').read_text(encoding='utf-8')
-    known = dict(line.split(': ') for line in text.splitlines() if not line.startswith('#'))
+def declared():
+    """Return {node: {parameter: type}} of Nav2's sources; of a plugin its class."""
+    found = {}
+    for line in (ROOT / 'test/data/nav2_types.txt').read_text(encoding='utf-8').splitlines():
+        if line.endswith(':'):
+            entries = found.setdefault(line[:-1], {})
+        elif line.startswith('  '):
+            name, kind, _source = line.split()
+            entries[name] = kind
+    return found
+
+
+def test_every_parameter_is_declared_by_nav2_with_this_type():
+    known = declared()
     assert set(FILE) == set(known)
     for node in FILE:
-        unknown = {name for name, _ in leaves(values(FILE, node))
-                   if name.split('.')[-1] not in known[node].split()}
-        assert not unknown, f'{node}: {unknown}'
+        given = {name: value if name.endswith('.plugin') else ros_type(value)
+                 for name, value in leaves(values(FILE, node))}
+        # nodes of Nav2 refuse another type, and ignore an unknown name in silence
+        assert given == known[node], node
 
 
 def test_every_plugin_that_is_named_is_described():
@@ -106,10 +111,20 @@ def test_the_limits_are_those_of_the_position_controller():
     assert smoother['max_decel'] == [-brake, -brake, -turn_brake]
     assert (mppi['vx_max'], mppi['vx_min'], mppi['vy_max'], mppi['wz_max']) == (
         speed, -speed, speed, yaw)
-    assert (mppi['ax_max'], mppi['ax_min'], mppi['ay_max'], mppi['ay_min'], mppi['az_max']) == (
-        gain, -brake, gain, -brake, turn)
     behaviors = values(FILE, 'behavior_server')
     assert (behaviors['max_rotational_vel'], behaviors['rotational_acc_lim']) == (yaw, turn)
+
+
+def test_one_control_period_of_mppi_changes_the_speed_as_much_as_its_noise_does():
+    # else its samples are alike: the real controller then drove at half the speed, 0.1 m off
+    mppi = values(FILE, 'controller_server')['FollowPath']
+    for speed, gain, brake in (('vx', 'ax_max', 'ax_min'), ('vy', 'ay_max', 'ay_min')):
+        step = mppi['model_dt'] * min(mppi[gain], -mppi[brake])
+        assert 0.5 * mppi[f'{speed}_std'] < step < mppi[f'{speed}_max']
+    # what the robot gets is limited by the smoother
+    smoother = values(FILE, 'velocity_smoother')
+    assert max(smoother['max_accel'][:2]) < min(mppi['ax_max'], mppi['ay_max'])
+    assert smoother['max_accel'][2] < mppi['az_max']
 
 
 def test_nothing_is_asked_that_the_velocity_controller_would_cut():

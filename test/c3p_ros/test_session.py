@@ -79,6 +79,22 @@ def test_a_signal_before_the_first_spin_ends_the_start_at_once(log):
     assert log == [('closing', True)] and not rclpy.ok()
 
 
+def test_a_signal_whose_exception_was_discarded_ends_the_start_after_the_node(log):
+    def compiling():
+        # as in a callback of the kernel compiler, where Python prints the exception and goes on
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+        except KeyboardInterrupt:
+            pass
+        return Closing()
+
+    with pytest.raises(KeyboardInterrupt), Session() as session:
+        session.add(compiling)
+        pytest.fail('the start went on')
+    # the node was created, so it is destroyed
+    assert log == [('closing', True)]
+
+
 def test_a_signal_during_the_end_does_not_cut_it(log):
     with Session() as session:
         session.add(Closing, name='first')

@@ -59,7 +59,7 @@ class HandRobot:
                     'start_silence': 0.05, 'mpc.latency': 0.0}),
                 ('position', position.PositionControllerNode, {})):
             self.nodes[name] = bench.add(kind, **values)
-        self.carried, self.locks = [], []
+        self.carried, self.locks, self.sent_joints = [], [], []
         self._catch('simulation', '_joint_pub', self._joints)
         self._catch('kinematics', '_odom', self._odometry)
         self._catch('velocity', '_effort', self._effort)
@@ -88,8 +88,21 @@ class HandRobot:
         return READERS[kind]()(data)
 
     def _joints(self, message):
-        self.carried += [('kinematics', '_on_joints', self._read(simulation.JointState, message)),
-                         ('velocity', '_on_joints', self._read(simulation.JointState, message))]
+        read = self._read(simulation.JointState, message)
+        self.sent_joints = [('kinematics', '_on_joints', read), ('velocity', '_on_joints', read)]
+        self.carried += self.sent_joints
+
+    def repeat(self, seconds):
+        """Send the last joint states again in each cycle: a broadcaster without new ones."""
+        data = list(self.sent_joints)
+        self.stopped.add('simulation')
+        for _ in range(round(seconds / PERIOD)):
+            stamp = self.clock.system + round(1e9 * PERIOD)
+            self.carried += [(name, callback, message._replace(stamp=stamp))
+                             for name, callback, message in data]
+            self.cycle()
+        self.stopped.clear()
+        self.cycle(periods=round(seconds / PERIOD))
 
     def _odometry(self, message):
         self.carried += [('velocity', '_on_odom', self._read(Odometry, message)),
@@ -207,6 +220,22 @@ def test_a_stall_of_a_part_does_not_lose_the_goal(robot, part, pause):
     assert robot.life.held and robot.life.number == 1
     assert robot.pose[:2] == pytest.approx([1.5, 0.0], abs=0.03)
     assert robot.nodes['kinematics']._odometry.pose == pytest.approx(robot.pose, abs=0.03)
+
+
+@pytest.mark.parametrize('pause', [0.1, 0.3, 0.9])
+def test_a_stall_of_hardware_behind_a_broadcaster_does_not_lose_the_goal(robot, pause):
+    """The last state comes again and again with new stamps; then all that was driven at once."""
+    robot.drive(1.5, 0.0, 0.0)
+    before = len(robot.locks)
+    robot.repeat(pause)
+    robot.run(6.0)
+    # a silence that is longer than the watchdogs locks, as one without messages does
+    assert any('joint_states' in lock or 'answer' in lock for lock in robot.locks[before:]) == (
+        pause > 0.2)
+    assert robot.life.held and robot.life.number == 1
+    assert robot.pose[:2] == pytest.approx([1.5, 0.0], abs=0.03)
+    assert robot.nodes['kinematics']._odometry.pose == pytest.approx(robot.pose, abs=0.03)
+    assert robot.nodes['kinematics']._estimate.repeated == round(pause / PERIOD)
 
 
 def test_odometry_that_stays_away_ends_the_goal_with_a_reason(robot):

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Windows where there is no screen, and where Rerun's viewer listens."""
 
+import socket
 import stat
 import sys
+from contextlib import suppress
 
 import pytest
 
@@ -10,10 +12,11 @@ pytest.importorskip('rerun', reason='pip install c3p[view]')
 pytest.importorskip('mujoco', reason='pip install c3p[sim]')
 
 from c3p_bringup.cli.main import main  # noqa: E402
-from c3p_viewers.rerun import process, show  # noqa: E402
+from c3p_viewers import screen  # noqa: E402
+from c3p_viewers.rerun import layout, process, show  # noqa: E402
 from c3p_viewers.rerun.layout import blueprint  # noqa: E402
 from c3p_viewers.rerun.process import RerunProcess, ShownRecording  # noqa: E402
-from c3p_viewers.screen import PictureError  # noqa: E402
+from c3p_viewers.screen import PictureError, require_screen  # noqa: E402
 
 # what a viewer is for these tests: it notes how it was started, listens where it is bound, and
 # ends as it is told
@@ -53,6 +56,27 @@ def test_a_window_without_a_screen_is_refused_in_one_line(viewed_bag, monkeypatc
     assert 'no screen' in told and '--headless-screenshot' in told and '--save' in told
 
 
+@pytest.mark.parametrize('display, reason', [
+    (':4711', 'No such file or directory'), ('', 'is not set'), ('seven', 'HOST:NUMBER'),
+    ('127.0.0.1:59', 'refused')])
+def test_a_screen_that_does_not_answer_is_refused(monkeypatch, display, reason):
+    for name in ('WAYLAND_DISPLAY', 'WAYLAND_SOCKET'):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv('DISPLAY', display)
+    with pytest.raises(PictureError, match=f'{reason}.*--headless-screenshot'):
+        require_screen()
+
+
+@pytest.mark.parametrize('display', ['127.0.0.1:{}', '127.0.0.1:{}.0'])
+def test_a_screen_that_accepts_connections_is_one(monkeypatch, display):
+    monkeypatch.delenv('WAYLAND_DISPLAY', raising=False)
+    monkeypatch.delenv('WAYLAND_SOCKET', raising=False)
+    with socket.create_server(('127.0.0.1', 0)) as server:
+        number = server.getsockname()[1] - screen.FIRST_PORT
+        monkeypatch.setenv('DISPLAY', display.format(number))
+        require_screen()
+
+
 def test_the_viewer_of_rerun_is_bound_to_this_computer(program):
     noted = program()
     viewer = RerunProcess()
@@ -64,11 +88,61 @@ def test_the_viewer_of_rerun_is_bound_to_this_computer(program):
     assert not viewer.running
 
 
+def test_the_viewer_ends_with_the_process_that_its_script_starts(program):
+    noted = program()
+    script = noted.with_name('rerun')
+    inner = script.rename(noted.with_name('inner'))
+    # it listens until it is ended
+    inner.write_text(inner.read_text().replace(
+        'heard.accept()\n', 'kept = []\nwhile True: kept.append(heard.accept())\n', 1),
+        encoding='utf-8')
+    script.write_text(f'#!{sys.executable}\nimport subprocess, sys\n'
+                      f'subprocess.run([{str(inner)!r}, *sys.argv[1:]])\n', encoding='utf-8')
+    script.chmod(stat.S_IRWXU)
+    viewer = RerunProcess()
+    port = int(viewer.url.split(':')[2].split('/')[0])
+    with socket.create_connection(('127.0.0.1', port), timeout=10.0) as line:
+        viewer.close()
+        # the end of the listening process ends the connection
+        with suppress(ConnectionResetError):
+            assert line.recv(1) == b''
+    assert not process._listens(port)
+
+
 def test_a_viewer_that_ends_at_once_is_told_with_its_last_word(program, monkeypatch):
     program('Error: no window')
-    monkeypatch.setenv('DISPLAY', ':7')
+    monkeypatch.setenv('WAYLAND_DISPLAY', 'any')
     with pytest.raises(PictureError, match=r'Rerun does not start \(Error: no window\)'):
         show.spawn(blueprint())
+
+
+def test_a_recording_does_not_wait_for_ever_and_obeys_ctrl_c(program, monkeypatch):
+    class Recording:
+        def __init__(self, error):
+            self.error = error
+
+        def connect_grpc(self, url, default_blueprint):
+            pass
+
+        def flush(self, timeout_sec):
+            raise self.error
+
+    ended = []
+    monkeypatch.setenv('WAYLAND_DISPLAY', 'any')
+    monkeypatch.setattr(RerunProcess, 'close', lambda viewer: ended.append(viewer))
+    monkeypatch.setattr(process.ShownRecording.flush, '__defaults__', (0.2,))
+    module = layout.import_rerun()
+    for error, kind in ((ValueError('busy'), PictureError),
+                        (KeyboardInterrupt(), KeyboardInterrupt)):
+        program()
+        monkeypatch.setattr(module, 'RecordingStream', lambda name, e=error: Recording(e))
+        with pytest.raises(kind):
+            show.spawn(blueprint())
+    # neither viewer stays behind
+    assert len(ended) == 2
+    for viewer in ended:
+        viewer._process.kill()
+        viewer._process.wait()
 
 
 def test_a_recording_waits_for_its_viewer_only_while_that_runs():

@@ -32,8 +32,8 @@ class Recording:
     def send_columns(self, entity, indexes, columns):
         self.entities.append(entity)
 
-    def flush(self):
-        self.flushed = True
+    def flush(self, limit):
+        self.flushed = limit > 0.0
 
 
 def test_a_bag_opens_in_rerun_unless_another_viewer_is_named(source, viewed_bag, monkeypatch,

@@ -14,7 +14,8 @@ import yaml  # noqa: E402
 from conftest import add_package  # noqa: E402
 from launch_reading import nodes_of, parameters_of, processes_of  # noqa: E402
 
-# nav2_bringup/launch/bringup_launch.py of the branch jazzy has these and their defaults
+# nav2_bringup/launch/bringup_launch.py of the branch jazzy has these and their defaults; the zones
+# are Kilted's, which has no use_namespace
 STAND_IN = """
 from launch import LaunchDescription
 from launch.actions import DeclareLaunchArgument
@@ -23,7 +24,7 @@ from launch_ros.actions import Node
 NAMES = {'namespace': '', 'use_namespace': 'false', 'slam': 'False', 'map': '',
          'use_localization': 'True', 'use_sim_time': 'false', 'params_file': 'theirs.yaml',
          'autostart': 'true', 'use_composition': 'True', 'use_respawn': 'False',
-         'log_level': 'info'}
+         'log_level': 'info', 'use_keepout_zones': 'True', 'use_speed_zones': 'True'}
 def generate_launch_description():
     words = [[name + '=', LaunchConfiguration(name)] for name in NAMES]
     return LaunchDescription([
@@ -55,6 +56,8 @@ def test_nav2_gets_its_parameters_and_the_robot_its_own(nav2):
     given = given_to_nav2(nodes)
     assert given['map'] == nav2 and given['namespace'] == '' and given['use_namespace'] == 'false'
     assert (given['slam'], given['use_localization']) == ('False', 'True')
+    # nothing in the parameters is about zones
+    assert given['use_keepout_zones'] == given['use_speed_zones'] == 'False'
     made = yaml.safe_load(Path(given['params_file']).read_text())
     assert made['amcl']['ros__parameters']['scan_topic'] == '/scan'
     # theirs is not ours, although both have one name

@@ -52,17 +52,15 @@ import signal, sys
 sys.path.insert(0, {str(ROOT / 'test/nodes')!r})
 import rclpy
 from rclpy.signals import SignalHandlerOptions
-from fake_ros2_control import ForwardController, Manager, StateBroadcaster, TopicSystem
+from c3p_description import robot_description
+from fake_ros2_control import ForwardController, Manager, StateBroadcaster, topic_systems
 rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
 signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
 node = rclpy.create_node('controller_manager')
-wheels, steering = ([f'{{kind}}_joint_{{i}}' for i in (1, 2, 3)] for kind in ('wheel', 'steering'))
-topics = 'hardware/joint_commands', 'hardware/joint_states'
-driven = TopicSystem(node, dict.fromkeys(wheels, True), *topics)
-casters = TopicSystem(node, dict.fromkeys(steering, False), 'unused', topics[1], 0.0)
-Manager(node, [driven, casters], [
-    StateBroadcaster(node, {{**casters.states, **driven.states}}),
-    ForwardController(node, 'wheel_effort_controller', wheels, driven.commands)])
+wheels = [f'wheel_joint_{{i}}' for i in (1, 2, 3)]
+system, = topic_systems(node, robot_description('c3p', {{'hardware': 'topic'}}))
+Manager(node, [system], [StateBroadcaster(node, system.states), ForwardController(
+    node, 'wheel_effort_controller', wheels, system.commands)])
 while True:
     rclpy.spin_once(node, timeout_sec=0.1)
 """
@@ -113,7 +111,7 @@ def started(file=FILE, **given):
             entity._perform_substitutions(context)
             context.extend_locals({'ros_specific_arguments': {
                 'ns': f'__ns:={entity.expanded_node_namespace}', 'name': '__node:=named',
-                'remaps': [':='.join(rule) for rule in entity.expanded_remapping_rules]}})
+                'remaps': [':='.join(rule) for rule in entity.expanded_remapping_rules or ()]}})
             found.append((entity.node_package, entity.node_executable,
                           [perform_substitutions(context, part) for part in entity.cmd[1:]]))
         elif isinstance(entity, IncludeLaunchDescription):
@@ -156,6 +154,11 @@ def test_manager_spawner_our_nodes_and_the_bridge_are_started(hardware, package,
         'robot_state_publisher', 'ros2_control_node', 'spawner', *OURS, *others]
     assert found[1][0] == package and not included
     assert all('__ns:=/robot1' in words for _, _, words in found)
+    # the spawner and the manager need no /tf, and warn of remappings
+    assert [executable for _, executable, words in found if '/tf:=tf' not in words] == [
+        'ros2_control_node', 'spawner']
+    # NaN of the broadcaster, before its first state, must not get into /tf
+    assert ('joint_states:=hardware/joint_states' in found[0][2]) == (hardware == 'topic')
     spawner, = by_name(found)['spawner']
     assert spawner[:3] == ['joint_state_broadcaster', 'wheel_effort_controller', '--param-file']
     assert spawner[4:6] == ['--switch-timeout', '60']
@@ -185,8 +188,7 @@ def test_stamps_of_a_simulators_manager_are_not_trusted(hardware, jitter, full):
     if hardware == 'mujoco':
         pytest.importorskip('mujoco', reason='pip install c3p[sim]')
     words, = by_name(started(hardware=hardware)[0])['robot_nodes']
-    for node in ('sensed_kinematics', 'velocity_controller'):
-        assert parameters_of(words).get(f'/**/{node}', {}).get('stamp_jitter') == jitter
+    assert parameters_of(words).get('/**/velocity_controller', {}).get('stamp_jitter') == jitter
 
 
 def test_the_bridges_get_their_directions_and_the_hardware_its_own_topics(full):
@@ -247,6 +249,8 @@ def test_packages_that_are_missing_are_named_with_the_remedy(hardware, names, pr
     ('forward_command_controller', 'forward_command_controller/ForwardCommandController')])
 def test_the_effort_controller_is_the_one_that_is_installed(package, kind, prefix, tmp_path,
                                                             monkeypatch):
+    # not those that are really there
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(prefix))
     installed_with(tmp_path, [*set(PROGRAMS) - {'effort_controllers'}, package], monkeypatch)
     spawner, = by_name(started()[0])['spawner']
     content = yaml.safe_load(Path(spawner[3]).read_text())

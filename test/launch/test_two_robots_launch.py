@@ -27,6 +27,15 @@ def test_each_robot_has_its_namespace_start_and_frames_and_both_the_rest(prefix)
         assert parameters['/**/velocity_controller']['controller'] == 'paper'
 
 
+def test_each_robot_has_a_window_with_its_name_and_its_frames(others):
+    started = processes_of('two_robots.launch.py', rviz='true', namespace_2='left')
+    windows = [words for name, words in started if name == 'rviz2']
+    assert [name for name, _ in started].count('marker_node') == len(windows) == 2
+    for words, space in zip(windows, ('robot1', 'left'), strict=True):
+        assert words[words.index('-t') + 1].startswith('{NAMESPACE}')
+        assert {f'__ns:=/{space}', '/tf:=tf', '/tf_static:=tf_static'} < set(words)
+
+
 def test_two_robots_run_and_nothing_of_one_reaches_the_other(launch_file, tmp_path):
     # the law that costs a machine of tests least
     running = launch_file('two_robots.launch.py', 'controller:=closed_form',

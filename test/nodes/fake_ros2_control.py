@@ -8,6 +8,7 @@ Written after the behaviour of the sources: forward_command_controller and joint
 """
 
 import math
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
@@ -43,10 +44,15 @@ class ForwardController:
 
 
 class StateBroadcaster:
-    """Names joints in an order of its own, others' too; what has no interface is NaN."""
+    """
+    Sends every joint with a state interface, in alphabetical order; `extra` joints follow, with 0.
+
+    A field without an interface, or without a state yet, is NaN.
+    """
 
     def __init__(self, node, states, extra=('lift_joint',)):
-        self.node, self.states, self.names = node, states, [*extra, *sorted(states, reverse=True)]
+        self.node, self.states, self.names = node, states, [*sorted(states), *extra]
+        self.extra = dict.fromkeys(('position', 'velocity', 'effort'), 0.0)
         self.publisher = node.create_publisher(JointState, 'joint_states', 10)
 
     def update(self):
@@ -54,7 +60,7 @@ class StateBroadcaster:
         message.header.stamp = self.node.get_clock().now().to_msg()
         message.header.frame_id = 'base_link'
         for field in ('position', 'velocity', 'effort'):
-            setattr(message, field, [self.states.get(name, {}).get(field, math.nan)
+            setattr(message, field, [self.states.get(name, self.extra).get(field, math.nan)
                                      for name in self.names])
         self.publisher.publish(message)
 
@@ -86,14 +92,23 @@ class OwnedRobot:
         return np.hypot(*twist[:2]) + 0.35 * abs(twist[2])
 
 
-class TopicSystem:
-    """One block of JointStateTopicSystem; `joints` is {name: owns an effort interface}."""
+class InterfaceError(RuntimeError):
+    """A component was given a value for an interface that its block does not declare."""
 
-    def __init__(self, node, joints, commands_topic, states_topic, threshold=-1.0):
+
+class TopicSystem:
+    """
+    One block of JointStateTopicSystem; `joints` is {name: owns an effort command interface}.
+
+    `declared` are the state interfaces of the block by joint; every joint has all three otherwise.
+    They are NaN until a message has a finite value for them.
+    """
+
+    def __init__(self, node, joints, commands_topic, states_topic, threshold=-1.0, declared=None):
         self.node, self.joints, self.threshold = node, joints, threshold
         self.commands = {name: math.nan for name, owns in joints.items() if owns}
-        self.states = {name: dict.fromkeys(('position', 'velocity', 'effort'), math.nan)
-                       for name in joints}
+        fields = declared or dict.fromkeys(joints, ('position', 'velocity', 'effort'))
+        self.states = {name: dict.fromkeys(fields[name], math.nan) for name in joints}
         self.latest, self.active, self.written = JointState(), True, 0
         self.publisher = node.create_publisher(JointState, commands_topic, QoSProfile(depth=1))
         node.create_subscription(JointState, states_topic, self._on_states,
@@ -103,16 +118,26 @@ class TopicSystem:
         self.latest = message
 
     def read(self):
+        """Take the newest message, again in each cycle; raise as the component does."""
         for i, name in enumerate(self.latest.name):
+            if name not in self.states:
+                continue
             for field in ('position', 'velocity', 'effort'):
                 values = getattr(self.latest, field)
-                # the plugin throws where a field is shorter than the names
-                if name in self.states and values and math.isfinite(values[i]):
-                    self.states[name][field] = values[i]
+                # an empty field is left out, one that is shorter than the names raises IndexError
+                if not values or not math.isfinite(values[i]):
+                    continue
+                if field not in self.states[name]:
+                    raise InterfaceError(f"state interface not found: '{name}/{field}'")
+                self.states[name][field] = values[i]
 
     def write(self):
         if not self.active:  # write() is called in the state ACTIVE alone
             return
+        for name in self.commands:
+            if 'effort' not in self.states[name]:
+                raise InterfaceError(f"state interface not found: '{name}/effort'")
+        # NaN, of a command or a state, is not below the threshold either
         difference = sum(abs(self.states[name]['effort'] - command)
                          for name, command in self.commands.items())
         if difference <= self.threshold:
@@ -123,17 +148,47 @@ class TopicSystem:
         self.written += 1
 
 
+def topic_systems(node, urdf):
+    """Return a TopicSystem for each block of a description, as the manager creates them."""
+    systems = []
+    for block in ElementTree.fromstring(urdf).findall('ros2_control'):
+        given = {p.get('name'): p.text for p in block.findall('hardware/param')}
+        names = {kind: {joint.get('name'): [i.get('name') for i in joint.findall(kind)]
+                        for joint in block.findall('joint')}
+                 for kind in ('command_interface', 'state_interface')}
+        owners = {name: 'effort' in found for name, found in names['command_interface'].items()}
+        systems.append(TopicSystem(
+            node, owners, given['joint_commands_topic'], given['joint_states_topic'],
+            float(given['trigger_joint_command_threshold']), names['state_interface']))
+    return systems
+
+
 class Manager:
-    """The control loop: reads the hardware, updates the controllers, writes the hardware."""
+    """
+    The control loop: reads the hardware, updates the controllers, writes the hardware.
+
+    A component whose read or write fails is deactivated with every controller that uses it: the
+    broadcaster uses all. Nothing is activated again; `failed` has the reasons.
+    """
 
     def __init__(self, node, hardware, controllers):
-        self.hardware, self.controllers = hardware, controllers
+        self.hardware, self.controllers, self.failed = list(hardware), list(controllers), []
         node.create_timer(PERIOD, self.cycle, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def cycle(self):
-        for one in self.hardware:
-            one.read()
+        self._each('read')
         for one in self.controllers:
             one.update()
-        for one in self.hardware:
-            one.write()
+        self._each('write')
+
+    def _each(self, what):
+        for one in list(self.hardware):
+            try:
+                getattr(one, what)()
+            except (InterfaceError, IndexError) as error:
+                self.failed.append(str(error))
+                self.hardware.remove(one)
+                self.controllers = [c for c in self.controllers
+                                    if not isinstance(c, StateBroadcaster)
+                                    and getattr(c, 'commands', None)
+                                    is not getattr(one, 'commands', ())]

@@ -138,3 +138,31 @@ def test_differences_are_of_what_both_have():
     found = differences(one, other)
     assert found['duration'] == {'a': 2.0, 'b': 5.0, 'difference': 3.0}
     assert found['last goal: time'] == {'a': None, 'b': 3.0, 'difference': None}
+
+
+def recorded(lost=(), lost_odometry=(), commands=True):
+    """Return a run that answered every cycle, without some recorded messages."""
+    time = PERIOD * np.arange(1000)
+    run = answered(time, np.full(1000, 0.0009)) if commands else log(time)
+    kept, poses = np.delete(np.arange(1000), lost), np.delete(np.arange(1000), lost_odometry)
+    still = np.zeros((len(kept), 3))
+    return replace(run, joints=Joints(time[kept], *[still] * 5), odom=straight(time[poses]),
+                   recorded={k: v[kept] if k == 'joint_states' else v
+                             for k, v in run.recorded.items()})
+
+
+@given(st.sets(st.integers(1, 998), max_size=30), st.sets(st.integers(1, 998), max_size=30))
+def test_messages_that_the_recorder_lost_are_not_missing_in_the_loop(lost, lost_odometry):
+    found = timing(recorded(sorted(lost), sorted(lost_odometry)))
+    # the wheel commands have the stamps of all cycles
+    assert found.lost == 0 and found.longest_gap == pytest.approx(PERIOD)
+    assert found.unrecorded.lost == len(lost - lost_odometry)
+    assert found.unanswered.lost == len(lost_odometry - lost)
+    assert found.late == 0 and found.answered == found.cycles
+
+
+def test_cycles_of_which_nothing_was_recorded_are_missing():
+    found = timing(recorded([300, 301, 700], [301, 700], commands=False))
+    assert found.lost == 2 and found.unrecorded.lost == 1
+    assert found.longest_gap == pytest.approx(2 * PERIOD)
+    assert found.longest_gap_time == pytest.approx(300 * PERIOD)

@@ -41,6 +41,13 @@ def test_a_goal_is_reached_when_the_robot_is_there_and_stands():
     assert life.step(13.0, command(0.01, reached=True), REST, 10.0) is None
 
 
+def test_a_rest_that_rounds_to_zero_has_no_sign():
+    life = GoalLife()
+    life.begin(GOAL, 0.0)
+    outcome = life.step(1.0, command(0.0, reached=True, yaw_error=-1e-6), REST, 10.0)
+    assert outcome.text == '0.0000 m and 0.0000 rad after 1.00 s'
+
+
 @pytest.mark.parametrize('reason, news', [(CANCELLED, False), (NO_ODOMETRY, True)])
 def test_of_a_goal_that_is_held_only_its_loss_is_news(reason, news):
     life = GoalLife()

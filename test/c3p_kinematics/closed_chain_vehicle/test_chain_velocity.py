@@ -2,7 +2,6 @@
 """Velocities: the full system, the reduced one, Pinocchio's Jacobians and differences of poses."""
 
 import numpy as np
-import pinocchio as pin
 import pytest
 from grounded_vehicles import (
     EQUAL_DRIVES,
@@ -30,7 +29,7 @@ from c3p_kinematics.terrain import Hills
 rates = st.tuples(*[st.floats(-2, 2)] * 6).map(np.array)
 
 
-def tree_of(vehicle):
+def tree_of(vehicle, pin):
     """Return the vehicle as Pinocchio's tree on a free base, and the joint each name became."""
     model, known = pin.Model(), {}
     base = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), 'base')
@@ -47,7 +46,7 @@ def tree_of(vehicle):
     return model, known
 
 
-def put(vehicle, model, known, state):
+def put(vehicle, model, known, state, pin):
     """Return Pinocchio's configuration of a state."""
     q = pin.neutral(model)
     q[:7] = pin.SE3ToXYZQUAT(pin.SE3(state.rotation, state.position))
@@ -58,10 +57,11 @@ def put(vehicle, model, known, state):
 
 @pytest.mark.parametrize('seed', range(12))
 def test_chains_and_jacobians_are_pinocchios(seed):
+    pin = pytest.importorskip('pinocchio', reason='pip install c3p[test]')
     vehicle = tangled_vehicle(seed)
     state = random_state(vehicle, seed)
-    model, known = tree_of(vehicle)
-    data, q = model.createData(), put(vehicle, model, known, state)
+    model, known = tree_of(vehicle, pin)
+    data, q = model.createData(), put(vehicle, model, known, state, pin)
     pin.computeJointJacobians(model, data, q)
     grasp, reach = contact_jacobians(vehicle, state)
     memory = memory_of(vehicle).work

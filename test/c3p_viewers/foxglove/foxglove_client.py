@@ -8,7 +8,9 @@ from collections import defaultdict
 from contextlib import ExitStack
 from typing import NamedTuple
 
-from websockets.sync.client import connect
+import pytest
+
+connect = pytest.importorskip('websockets.sync.client', reason='pip install websockets').connect
 
 PATIENCE = 60.0
 # binary messages of the server, and the client's request to the player

@@ -133,7 +133,7 @@ def test_the_window_places_the_robot_and_keeps_its_way(robot, source, monkeypatc
     """What is drawn into MuJoCo's window, without the window."""
     from c3p_viewers.mujoco.window import Window
 
-    monkeypatch.setenv('DISPLAY', ':none')
+    monkeypatch.setenv('WAYLAND_DISPLAY', 'any')
     mj, window = import_mujoco(), Window(robot, 'c3p')
     scene = mj.MjvScene(window._model, 2000)
     shown = SimpleNamespace(user_scn=scene, cam=mj.MjvCamera())

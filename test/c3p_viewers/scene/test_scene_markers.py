@@ -65,6 +65,8 @@ def test_every_shape_becomes_its_marker():
     assert arrow.scale.x == 0.03 and arrow.scale.y > 0.03 and 0 < arrow.scale.z < 1
     assert (ball.pose.position.x, ball.pose.position.z, ball.scale.y) == (1.0, 3.0, 0.2)
     assert (label.text, label.pose.position.z, label.scale.z) == ('ICR', 4.0, 0.2)
+    # RViz takes scale.x as the width of a blank; without it words stand metres apart
+    assert 0.2 < label.scale.x / label.scale.z < 0.5
     np.testing.assert_array_equal(points_of(arc), SHAPES[4].points)
 
 

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Messages that are missing in a bag although another topic has their stamp.
+
+All messages of a control cycle carry the stamp of its joint states. A stamp that only one topic
+has belongs to a message that was published and not recorded: ``ros2 bag record`` drops messages
+when its queue, 10 messages of a topic by default, overflows on a busy computer.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from c3p_description.model import Array
+
+# smallest fraction of common stamps, of the shorter topic, of topics of the same cycles; clocks of
+# independent sources agree to the nanosecond by chance only
+RELATED = 0.1
+
+# cause of losses between recorded messages
+QUEUE = ('recorded with too small a queue? `ros2 bag record` keeps 10 messages of a topic by '
+         'default')
+
+
+class Losses(NamedTuple):
+    """
+    Missing messages of a topic.
+
+    Attributes
+    ----------
+    lost : int
+        Between the first and the last message of the topic.
+    gaps : int
+        Places at which these are missing.
+    before, after : int
+        Before the first message and after the last one: recorded later or ended earlier than the
+        other topic.
+    """
+
+    lost: int = 0
+    gaps: int = 0
+    before: int = 0
+    after: int = 0
+
+    def text(self, what: str, evidence: str) -> str:
+        """
+        Return a sentence on the missing messages, empty without any between the others.
+
+        Examples
+        --------
+        >>> Losses(3, 1).text('joint state', 'odometry').partition(':')[0]
+        '3 joint states are not in the bag (odometry has their stamps), in 1 gap'
+        """
+        if not self.lost:
+            return ''
+        return (absent(self.lost, what, evidence)
+                + f', in {self.gaps} gap{"" if self.gaps == 1 else "s"}: {QUEUE}')
+
+
+def absent(count: int, what: str, evidence: str) -> str:
+    """
+    Return a sentence on `count` missing messages; `what` is one of them.
+
+    Examples
+    --------
+    >>> absent(1, 'joint state', 'odometry')
+    '1 joint state is not in the bag (odometry has its stamp)'
+    """
+    one = count == 1
+    return (f'{count} {what}{"" if one else "s"} {"is" if one else "are"} not in the bag '
+            f'({evidence} has {"its stamp" if one else "their stamps"})')
+
+
+def related(a: Array, b: Array) -> bool:
+    """Return whether topics with the stamps `a` and `b` are of the same cycles."""
+    return len(np.intersect1d(a, b)) > RELATED * min(len(np.unique(a)), len(np.unique(b)))
+
+
+def missing(stamps: Array, evidence: Array) -> Array:
+    """Return the stamps in `evidence` without a message of the topic with `stamps`, in order."""
+    return np.setdiff1d(evidence, stamps)
+
+
+def losses(stamps: Array, evidence: Array) -> Losses:
+    """
+    Return the losses of a topic with `stamps`, by those of another topic, both in ns.
+
+    Topics of unrelated sources have no losses.
+
+    Examples
+    --------
+    >>> losses(np.array([3, 4, 7, 9]), np.array([1, 3, 4, 5, 6, 8, 9, 10]))
+    Losses(lost=3, gaps=2, before=1, after=1)
+    """
+    if not len(stamps) or not len(evidence) or not related(stamps, evidence):
+        return Losses()
+    lost, present = missing(stamps, evidence), np.unique(stamps)
+    # number of recorded messages before each missing one: the same within a gap
+    place = np.searchsorted(present, lost)
+    inside = place[(place > 0) & (place < len(present))]
+    return Losses(len(inside), len(np.unique(inside)), int(np.sum(place == 0)),
+                  int(np.sum(place == len(present))))
