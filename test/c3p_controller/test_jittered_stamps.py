@@ -45,9 +45,3 @@ def test_goals_are_reached_as_with_exact_stamps(law, seed):
     assert np.abs(log.ground_truth.pose[:, 1]).max() < 0.006
     # the odometry is that of exact stamps
     assert np.hypot(*(log.ground_truth.pose - log.odom.pose)[:, :2].T).max() < 0.001
-
-
-def test_without_the_rates_the_wheels_seem_to_slip():
-    """What the parameter is for; a speed by two angles is wrong by up to 60 %."""
-    _, reports = drive('mpc', 0, 0.0)
-    assert any('slips' in text for text in reports)
