@@ -5,8 +5,7 @@ Node: executes ``cmd_vel`` with one of the controllers of controllers.py.
 Each cycle begins with ``joint_states`` and carries its stamp. The papers' law publishes
 ``reference_acceleration`` with the ``odom`` of that stamp, and fuses its ``dynamics_effort`` into
 ``wheel_effort``; the others publish at once, and use the ``reference_trajectory`` of the command.
-Expired commands cause a controlled stop; a broken chain makes the wheels brake until a zero
-command or silence re-arms the robot.
+Expired commands cause a controlled stop; a broken chain brakes until a zero or silence re-arms it.
 """
 
 from __future__ import annotations
