@@ -217,5 +217,5 @@ def planar_covariance(covariance: Array) -> Array:
 
 
 def within(values: Array, limit: float) -> bool:
-    # a comparison with nan is false
+    """Return whether the magnitudes of values (n,) are up to `limit`; nan is not."""
     return bool(np.abs(values).max() <= limit)
