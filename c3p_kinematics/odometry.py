@@ -27,12 +27,11 @@ from c3p_kinematics.odometry_data import (
     OdometrySettings,
     odometry_settings,
     planar_covariance,
-    within,
 )
 from c3p_kinematics.sample_times import REPEATED, Repetition, SampleStep, interval
 from c3p_kinematics.se2 import wrap
 from c3p_kinematics.singularity import length_scale
-from c3p_kinematics.slip import SlipMonitor, SlipReport, SlipSettings, vectors
+from c3p_kinematics.slip import SlipMonitor, SlipReport, SlipSettings, vectors, within
 
 __all__ = ['PARAMETERS', 'Odometry', 'OdometryEstimate', 'OdometrySettings',
            'odometry_settings', 'planar_covariance']

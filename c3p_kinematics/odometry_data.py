@@ -214,8 +214,3 @@ def planar_covariance(covariance: Array) -> Array:
     full = TEMPLATE.copy()
     full[PLANAR] = covariance.reshape(-1)
     return full
-
-
-def within(values: Array, limit: float) -> bool:
-    """Return whether the magnitudes of values (n,) are up to `limit`; nan is not."""
-    return bool(np.abs(values).max() <= limit)

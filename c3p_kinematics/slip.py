@@ -320,3 +320,8 @@ class SlipMonitor:
         wait = self.settings.release if self.slipping else self.settings.persistence
         if changing and self._held >= wait + ROUNDING:
             self.slipping, self._held = not self.slipping, 0.0
+
+
+def within(values: Array, limit: float) -> bool:
+    """Return whether the magnitudes of values (n,) are up to `limit`; nan is not."""
+    return bool(np.abs(values).max() <= limit)

@@ -31,7 +31,7 @@ def test_a_robot_without_torque_limits_leaves_the_singularity_and_arrives(law, l
     robot = replace(C3P, torque_limit=np.array(limit))
     plant = SensedPlant(AnalyticPlant(robot), SensorSettings(latency=0.010))
     log = run_loop(plant, LAWS[law](robot), GoalSource(PathController(PathGains()), [GOAL]),
-                   duration=12.0, steering=0.0, stop=Held())
+                   duration=15.0, steering=0.0, stop=Held())
     assert log.ended
     # the path controller's goal zone
     assert np.hypot(*(log.ground_truth.pose[-1, :2] - GOAL[:2])) <= 0.005

@@ -7,7 +7,6 @@ import re
 
 import numpy as np
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -244,18 +243,3 @@ def test_programs_for_one_kind_of_robot_refuse_the_other():
         load_casters('pvc')
     with pytest.raises(ModelError, match="'c3p' stands on casters: give pvc_tricycle"):
         load_tricycle('c3p')
-
-
-def test_rviz_layout_shows_the_topics_of_the_node():
-    layout = yaml.safe_load(share_file('c3p_description/rviz/pvc.rviz').read_text())
-    manager = layout['Visualization Manager']
-    shown = {entry['Name']: entry for entry in manager['Displays']}
-    assert manager['Global Options']['Fixed Frame'] == 'odom'
-    assert shown['RobotModel']['Description Topic']['Value'] == 'robot_description'
-    for name, topic in (('Terrain', 'rough_ground/terrain'),
-                        ('Contact paths', 'rough_ground/contact_paths')):
-        assert shown[name]['Class'] == 'rviz_default_plugins/MarkerArray'
-        assert shown[name]['Topic']['Value'] == topic
-        assert shown[name]['Topic']['Durability Policy'] == 'Transient Local'
-    assert shown['Odometry']['Topic']['Value'] == 'odom'
-    assert shown['TF']['Frames']['base_link'] and 'Window Geometry' not in layout

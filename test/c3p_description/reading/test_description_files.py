@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 from c3p_description import ModelError, robot_description
 from c3p_description.reading import files
@@ -76,18 +75,3 @@ def test_model_needs_neither_ros_nor_xacro():
     done = subprocess.run([sys.executable, '-c', code], cwd=ROOT, capture_output=True, text=True,
                           timeout=30)
     assert done.stdout.strip() == '[]', done.stderr
-
-
-def test_rviz_layout_shows_our_topics():
-    layout = yaml.safe_load((ROOM / 'rviz/c3p.rviz').read_text())
-    manager = layout['Visualization Manager']
-    shown = {entry['Name']: entry for entry in manager['Displays']}
-    assert manager['Global Options']['Fixed Frame'] == 'odom'
-    description = shown['RobotModel']['Description Topic']
-    assert description['Value'] == 'robot_description'
-    assert description['Durability Policy'] == 'Transient Local'
-    assert shown['Odometry']['Topic']['Value'] == 'odom'
-    assert shown['Scene']['Topic']['Value'] == 'marker/scene'
-    tools = {tool['Class']: tool for tool in manager['Tools']}
-    assert tools['rviz_default_plugins/SetGoal']['Topic']['Value'] == 'goal_pose'
-    assert 'Window Geometry' not in layout

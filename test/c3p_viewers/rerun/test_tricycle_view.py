@@ -105,7 +105,7 @@ class Recording:
     def send_columns(self, entity, indexes, columns):
         self.columns[entity] = np.ravel([batch.as_arrow_array().to_pylist() for batch in columns])
 
-    def flush(self):
+    def flush(self, timeout_sec=None):
         pass
 
     def of(self, entity):
