@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.integrate import trapezoid
 
 from c3p_bags.runs.run_log import Joints, Motion, Slip
 from c3p_description.model import Array, CasterRobot
@@ -205,5 +206,5 @@ def _event(found: SlipReplay, part: slice, reported: Slip | None) -> SlipEvent:
         suspected = reported.suspect[(reported.time >= begin) & (reported.time <= time[-1])]
         named = bool(suspected[:, wheel].any()) if wheel >= 0 else None
     return SlipEvent(wheel, begin, end, float(time[peak]), float(slip[peak, fastest, 0]),
-                     float(slip[peak, fastest, 1]), float(np.trapezoid(speed[:, fastest], time)),
+                     float(slip[peak, fastest, 1]), float(trapezoid(speed[:, fastest], time)),
                      sure, named)
