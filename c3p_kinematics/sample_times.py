@@ -161,12 +161,12 @@ class SampleStep:
     def step(self, stamped: float | None, angles: Sequence[Array],
              rates: Sequence[Array]) -> float | None:
         """
-        Return the step to a sample, s; None for the first of a time line.
+        Return the step to a sample, s; `stamped` for the first of a time line.
 
         Parameters
         ----------
         stamped : float or None, s
-            Step of the stamps; None: a new time line.
+            Step of the stamps; None or infinite: the first of a time line.
         angles, rates : sequence of array, rad and rad/s
             Of the steering joints and wheels.
         """

@@ -112,6 +112,11 @@ def vectors(count: int, **named: ArrayLike) -> list[Array]:
     return out
 
 
+def within(values: Array, limit: float) -> bool:
+    """Return whether the magnitudes of values (n,) are up to `limit`; nan is not."""
+    return bool(np.abs(values).max() <= limit)
+
+
 def report_of(robot: CasterRobot, steering: Array, contact: Array, variance: Array,
               residual: Array, without: Array, statistic: float, slipping: bool) -> SlipReport:
     """Return the report on tested contact velocities; `residual` is overwritten if they slip."""
@@ -320,8 +325,3 @@ class SlipMonitor:
         wait = self.settings.release if self.slipping else self.settings.persistence
         if changing and self._held >= wait + ROUNDING:
             self.slipping, self._held = not self.slipping, 0.0
-
-
-def within(values: Array, limit: float) -> bool:
-    """Return whether the magnitudes of values (n,) are up to `limit`; nan is not."""
-    return bool(np.abs(values).max() <= limit)
