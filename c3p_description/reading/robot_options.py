@@ -119,6 +119,32 @@ def parse_option(text: str) -> tuple[str, Any]:
         raise ModelError(f'robot option {brief(text)}: {error}') from None
 
 
+def parse_options(text: str) -> dict[str, Any]:
+    """
+    Return the options of a launch argument, a YAML mapping; none in an empty text.
+
+    Examples
+    --------
+    >>> parse_options('{wheel_radius: 0.05, casters.torque_limit: 4.0}')
+    {'wheel_radius': 0.05, 'casters.torque_limit': 4.0}
+
+    Raises
+    ------
+    ModelError
+        Not YAML, or no mapping.
+    """
+    try:
+        content = parse_yaml(text)
+    except YamlFileError as error:
+        raise ModelError(f'robot_options = {brief(text)}: {error}') from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
+        raise ModelError(f'robot_options = {brief(text)}: expected a mapping such as '
+                         '{wheel_radius: 0.05, ignore: [arm_joint]}')
+    return content
+
+
 def nested(options: Mapping[str, Any]) -> dict[str, Any]:
     """
     Return options with dotted names as sections, as in a robot file.
