@@ -61,10 +61,11 @@ def torque_limits(pairs: Sequence[Pair], driven: Any, radii: Any, mass: float, n
         # twin wheels push together
         effort = sum(wheel.effort or 0.0 for wheel in pair.wheels)
         most = MOST_PUSH * mass * GRAVITY * float(radius)
-        limits.append(effort if 0 < effort <= most else math.inf)
+        # a negative one is refused by the model
+        limits.append(effort if effort and effort <= most else math.inf)
         if motor and effort > most:
             far.append((pair.wheels[0].name, effort, most))
-        elif motor and not effort > 0:
+        elif motor and not effort:
             none.append(pair.wheels[0].name)
     consequence = ('taken as no limit: controllers use what the tyres transmit; '
                    'casters.torque_limit gives the motors')
@@ -86,7 +87,7 @@ def rate_limits(pairs: Sequence[Pair], radii: Any, notes: Notes) -> list[float]:
     limits, none = [], []
     for pair, radius in zip(pairs, np.broadcast_to(radii, len(pairs)), strict=True):
         rate = min((wheel.velocity for wheel in pair.wheels if wheel.velocity), default=0.0)
-        meant = 0 < rate and rate * float(radius) <= FASTEST
+        meant = rate and rate * float(radius) <= FASTEST
         limits.append(rate if meant else math.inf)
         if not meant:
             none.append(f'{pair.wheels[0].name} ({rate:g} rad/s)' if rate
