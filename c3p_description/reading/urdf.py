@@ -37,7 +37,6 @@ How each number is found, all in the frame of `base_link` with every joint at ze
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -52,7 +51,7 @@ from c3p_description.model import (
     Friction,
     ModelError,
 )
-from c3p_description.reading.notes import Note, Notes, Reading
+from c3p_description.reading.notes import Notes, Reading
 from c3p_description.reading.parameters import checked, overridden
 from c3p_description.reading.robot_options import UrdfOptions
 from c3p_description.reading.urdf_casters import (
@@ -61,9 +60,15 @@ from c3p_description.reading.urdf_casters import (
     check_neglected,
     geometry,
     masses,
-    note_spin,
 )
 from c3p_description.reading.urdf_motors import driven_wheels, rate_limits, torque_limits
+from c3p_description.reading.urdf_notes import (
+    note_assumed,
+    note_rounded,
+    note_spin,
+    note_stiff,
+    remaining,
+)
 from c3p_description.reading.urdf_pairs import Pair, caster_pairs, known_joints
 from c3p_description.reading.urdf_settings import fields_of, options_of
 from c3p_description.reading.urdf_tree import Tree
@@ -109,7 +114,7 @@ def read_urdf(xml_text: str, settings: Mapping[str, Any] | None = None) -> Readi
     """
     rounded: dict[str, list[str]] = {}
     notes, tree = Notes(), read_tree(xml_text, rounded)
-    _note_rounded(rounded, notes)
+    note_rounded(rounded, notes)
     settings = overridden(tree.settings, settings or {})
     options = options_of(settings)
     pairs = caster_pairs(tree, known_joints(tree, options.ignore), notes)
@@ -135,9 +140,10 @@ def read_urdf(xml_text: str, settings: Mapping[str, Any] | None = None) -> Readi
         'steering_joints': tuple(pair.steering.name for pair in pairs),
         'wheel_joints': tuple(pair.wheels[0].name for pair in pairs), **columns}
     losses = _friction(tree, pairs)
-    _note_assumed(tree, pairs, base, losses, options, notes)
+    note_assumed(tree, pairs, base, losses, options, notes)
     robot = CasterRobot(friction=replace(losses, **friction), **{**values, **given})
-    return Reading(robot, _remaining(notes, settings))
+    note_stiff(robot, notes)
+    return Reading(robot, remaining(notes, settings))
 
 
 def _columns(tree: Tree, pairs: list[Pair], platform: dict[str, Array], moving: set[str],
@@ -158,48 +164,6 @@ def _columns(tree: Tree, pairs: list[Pair], platform: dict[str, Array], moving: 
     columns |= {name: [values[name] for values in inertials] for name in inertials[0]}
     note_spin(casters, columns, notes)
     return columns
-
-
-def _note_assumed(tree: Tree, pairs: list[Pair], base: str, losses: Friction,
-                  options: UrdfOptions, notes: Notes) -> None:
-    """Note what a URDF has no element for, or this one none."""
-    if options.base_link is None:
-        why = 'its name says so' if base.endswith('base_link') else 'it is the root'
-        notes.assume('base_link', base, f'link {base} is the frame of the model: {why}')
-    known = tree.control.parameters.get(pairs[0].wheels[0].name, {})
-    for name, value, what in (
-            ('tyre_friction', TYRE_FRICTION, 'µ between tyres and floor, that of a dusty hard '
-             'floor'),
-            ('traction_margin', TRACTION_MARGIN, 'fraction of the grip that controllers use')):
-        if name not in known:
-            notes.assume(f'casters.{name}', value, f'{what}: {value:g}; casters.{name} replaces '
-                         'it')
-    for name, what in (('pivot', 'steering joints have'), ('rolling', 'wheel joints have')):
-        if not any(np.any(getattr(losses, f'{name}_{kind}')) for kind in ('viscous', 'coulomb')):
-            notes.assume(f'friction.{name}_coulomb', 0.0, f'the {what} no <dynamics>: no '
-                         f'friction; friction.{name}_coulomb and friction.{name}_viscous give it')
-    if 'scrub_coulomb' not in known:
-        notes.assume('friction.scrub_coulomb', 0.0, 'a URDF has no element for a tyre that turns '
-                     'on the spot: no friction; friction.scrub_coulomb gives it')
-
-
-def _note_rounded(rounded: dict[str, list[str]], notes: Notes) -> None:
-    """Warn of angles that are taken as multiples of a right angle."""
-    for angle, places in rounded.items():
-        turns = round(float(angle) / (math.pi / 2))
-        meant = {1: 'π/2', 2: 'π'}.get(abs(turns), f'{abs(turns)}π/2')
-        off = abs(float(angle) - turns * math.pi / 2)
-        some = ', '.join(places[:3]) + (f' and {len(places) - 3} more' if len(places) > 3 else '')
-        notes.warn('rpy', turns * math.pi / 2, f'rpy of {some}: {angle} is taken as '
-                   f'{"-" if turns < 0 else ""}{meant}, from which it is {math.degrees(off):.2g}°')
-
-
-def _remaining(notes: Notes, settings: Mapping[str, Any]) -> tuple[Note, ...]:
-    """Return the notes on fields that the user has not given."""
-    def given(note: Note) -> bool:
-        section, dot, key = note.field.partition('.')
-        return bool(dot) and key in settings.get(section, {})
-    return tuple(note for note in notes.found if not given(note))
 
 
 def _base(tree: Tree, platform: dict[str, Array], name: str | None) -> str:

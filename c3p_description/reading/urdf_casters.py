@@ -24,8 +24,6 @@ ANGLE_NOTED = 1e-4
 ROUNDING = 1e-9
 # twin wheels are equal to this fraction of their radius
 TWIN_RADIUS = 0.01
-# a ring has m·r²; spokes, hubs and motors have less
-MOST_SPIN = 1.05
 
 
 class Neglected(NamedTuple):
@@ -244,19 +242,3 @@ def _offset(caster: Caster, link: str, length: float, where: str, centre: Array)
     return Neglected(abs(length), caster.tilt * float(np.linalg.norm(centre - caster.hip)),
                      f'link {link}: its centre of mass is {abs(length):.6g} m {where}; the model '
                      'has no such offset')
-
-
-def note_spin(casters: list[Caster], columns: dict[str, list[float]], notes: Notes) -> None:
-    """Warn of wheels that have more inertia than a ring; `columns` are fields of the class."""
-    found = []
-    for caster, spinning, mass, radius in zip(casters, *(columns[name] for name in (
-            'wheel_spin_inertia', 'wheel_mass', 'wheel_radius')), strict=True):
-        ring = mass * radius**2
-        if spinning > MOST_SPIN * ring:
-            found.append((caster.pair.wheels[0].child, spinning, ring))
-    if found:
-        _, spinning, ring = found[0]
-        notes.warn('wheel.spin_inertia', [spinning for _, spinning, _ in found],
-                   f'links {", ".join(name for name, *_ in found)}: {spinning:.3g} kg·m² about '
-                   f'the axle, and a ring of their mass and radius has {ring:.3g}: it is used as '
-                   'it is; wheel.spin_inertia replaces it')

@@ -148,8 +148,14 @@ def test_an_inertia_that_no_body_has_is_refused_with_its_body():
 
 
 def test_a_wheel_with_more_inertia_than_a_ring_is_told():
-    text, = warnings(base(spin=0.11))
+    text = warnings(base(spin=0.11))[0]
     assert '0.11 kg·m² about the axle, and a ring of their mass and radius has 0.00125' in text
+
+
+def test_a_caster_that_hardly_turns_is_told():
+    """1e-3 kg·m² of the fork and 2.5e-3 of the wheel about a pivot 1 mm ahead: 3.5 t, and more."""
+    text, = warnings(base(trail=0.001, fork=0.0))
+    assert 'joint steer_0: ' in text and 'weighs 1.4e+03 kg along its axle' in text
 
 
 def test_a_wheel_beside_its_pivot_needs_the_tolerance_that_the_error_names():
