@@ -20,6 +20,8 @@ How each number is found, all in the frame of `base_link` with every joint at ze
   the URDF names any wheel joint in one of the two; else when its effort limit is positive; else,
   when no wheel joint has an effort limit, always. A positive effort limit is the torque limit,
   a positive velocity limit the wheel rate limit.
+- A steering joint has a motor when it has one of the two; its limits then count alike. Without, it
+  steers passively.
 - Everything that does not turn with a caster is platform, everything else on a steering joint its
   link; other movable joints (an arm, a scanner) stand at zero.
 - ``<dynamics>`` gives viscous and Coulomb friction. URDF has no element for the scrub and the grip
@@ -57,7 +59,7 @@ from c3p_description.reading.urdf_xml import numbers, read_tree
 
 def from_urdf(xml_text: str, *, base_link: str | None = None, driven: ArrayLike | None = None,
               wheel_radius: ArrayLike | None = None, ignore: Iterable[str] = (),
-              tolerance: float = LENGTH_TOLERANCE) -> CasterRobot:
+              tolerance: float = LENGTH_TOLERANCE, steered: ArrayLike | None = None) -> CasterRobot:
     """
     Return the model of the caster robot that a URDF describes.
 
@@ -76,6 +78,8 @@ def from_urdf(xml_text: str, *, base_link: str | None = None, driven: ArrayLike 
     tolerance : float, m
         Lateral offsets of wheels and of centres of mass up to this are neglected;
         their contribution to the moments of inertia is kept.
+    steered : (n,) array_like of bool, optional
+        Steering axes with a motor, instead of those in the URDF.
 
     Returns
     -------
@@ -104,16 +108,20 @@ def from_urdf(xml_text: str, *, base_link: str | None = None, driven: ArrayLike 
     if wheel_radius is not None:
         columns['wheel_radius'] = wheel_radius
     whole = tree.inertial(platform, f'platform {base}')
-    wheels = [caster.wheel for caster in casters]
+    wheels, pivots = [c.wheel for c in casters], [c.steering for c in casters]
+    if steered is None:
+        steered = [pivot.name in tree.control.commanded for pivot in pivots]
     return CasterRobot(
         name=tree.name, platform_mass=whole.mass, platform_inertia=whole.inertia[2, 2],
         platform_com=whole.centre[:2], friction=_friction(tree, casters),
         driven=_driven(tree, wheels) if driven is None else driven,
         torque_limit=[wheel.effort if wheel.effort else math.inf for wheel in wheels],
+        steered=steered, steering_torque_limit=[pivot.effort or math.inf for pivot in pivots],
+        steering_rate_limit=[pivot.velocity or math.inf for pivot in pivots],
         tyre_friction=_parameter(tree, casters[0], 'tyre_friction', TYRE_FRICTION),
         traction_margin=_parameter(tree, casters[0], 'traction_margin', TRACTION_MARGIN),
         wheel_rate_limit=[wheel.velocity if wheel.velocity else math.inf for wheel in wheels],
-        steering_joints=tuple(caster.steering.name for caster in casters),
+        steering_joints=tuple(pivot.name for pivot in pivots),
         wheel_joints=tuple(wheel.name for wheel in wheels), **columns)
 
 
