@@ -53,10 +53,10 @@ def _per_caster(name: str, value: ArrayLike, count: int) -> Array:
     return array
 
 
-def _limits(value: ArrayLike, count: int) -> Array:
-    """Return limits as `count` floats; equal ones fit any number of casters; inf: no limit."""
-    limits = np.unique(np.asarray(value, float))
-    return np.array(np.broadcast_to(limits if limits.size == 1 else value, (count,)), float)
+def _limits(value: ArrayLike, count: int, kind: type = float) -> Array:
+    """Return limits or flags as `count` values; equal ones fit any number; inf: no limit."""
+    limits = np.unique(np.asarray(value, kind))
+    return np.array(np.broadcast_to(limits if limits.size == 1 else value, (count,)), kind)
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class CasterRobot:
                      'steering_zero', 'wheel_sign'):
             self._set(name, _per_caster(name, getattr(self, name), count))
         for name in ('driven', 'steered'):
-            self._set(name, np.array(np.broadcast_to(getattr(self, name), (count,)), dtype=bool))
+            self._set(name, _limits(getattr(self, name), count, bool))
         for name in LIMITS:
             self._set(name, _limits(getattr(self, name), count))
         self._set('platform_com', _per_caster('platform_com', self.platform_com, 2))
