@@ -35,9 +35,9 @@ LONGEST, SHORTEST, HEAVIEST = 1e3, 1e-6, 1e9
 LIMITS = ('torque_limit', 'wheel_rate_limit', 'steering_torque_limit', 'steering_rate_limit')
 
 # the reduced equations have the twist as state, from which d > 0 gives every steering rate
-NO_OFFSET = ('a caster without offset cannot steer passively; with a steering motor its angle is a '
-             'state of its own, which the equations of this suite do not have: give the offset of '
-             'the wheel behind its pivot')
+NO_OFFSET = ('a caster without offset cannot steer passively; with a steering motor its angle is '
+             'a state of its own, which the equations of this suite do not have: give the offset '
+             'of the wheel behind its pivot')
 
 
 class ModelError(ValueError):

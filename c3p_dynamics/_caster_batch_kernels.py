@@ -4,8 +4,8 @@
 Compiled batches over steering angles and twists: forward dynamics, M and G, weighted allocation.
 
 `geometry`, `inertia`, `platform` and `losses` are packed as the properties of CasterRobot of these
-names (`inertia` is `caster_inertia`); the first dimension of all other arrays is the batch. Torques
-are (B, m), with m = n, or 2n with those of the steering axes.
+names (`inertia` is `caster_inertia`); the first dimension of all other arrays is the batch.
+Torques are (B, m), with m = n, or 2n with those of the steering axes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from c3p_kinematics.compiled import kernel
 
 @kernel
 def forwards(geometry, inertia, platform, losses, steering, twist, torque, wrench, accel):
-    """Write ν̇ of a batch: `steering` (B, n), `torque` (B, m), `twist`, `wrench`, `accel` (B, 3)."""
+    """Write ν̇ of a batch: `steering` (B, n), `torque` (B, m), all others (B, 3)."""
     model = packed_model(geometry, inertia, platform, losses)
     for b in range(len(steering)):
         forward(model, steering[b], twist[b], torque[b], wrench[b], accel[b])

@@ -27,9 +27,9 @@ fixed ν̇. A caster adds ``Rxᵀ P + Raᵀ Q − [0 0 1]ᵀ τ_pivot`` to R wit
     P = (τ + τ_rolling)/r + μ_e (θ̇_s u − Rx ν̇) + κ u²
     Q = −(τ_pivot + τ_scrub)/d − μ_a (θ̇_s s + Ra ν̇) − κ s u
 
-A steering motor adds its torque τ_s to τ_pivot: with that of the platform it is a force of −τ_s/d
-along the axle at the contact point. Torques are a vector (n,) of the wheels, or (2n,) with those of
-the steering axes behind.
+A steering motor adds its torque τ_s to τ_pivot: with that on the platform it is a force of −τ_s/d
+along the axle at the contact point. Torques are a vector (n,) of the wheels, or (2n,) with those
+of the steering axes behind.
 
 and ``dRx/dθ = −Ra``, ``dRa/dθ = Rx`` make ``ds/dθ = −u``, ``du/dθ = s``, ``dθ̇_s/dθ = −s/d``. A
 second pass over the casters adds them up from the columns that `equations` has left in the model.

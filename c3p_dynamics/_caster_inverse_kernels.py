@@ -8,14 +8,14 @@ the arithmetic. So the robot, the weight, the work memory, the state and the tor
 of floats, made by `packed_inverse`:
 
     [m, m cx, m cy, inertia about the origin, w_s, tolerance, constant part of A · 5]
-    [x, y, 1/d, r, μ_e, μ_a, κ, driven/r, driven/r² − w/d², w/d, cos θ, sin θ, w, motor] · n casters
+    [x, y, 1/d, r, μ_e, μ_a, κ, driven/r, driven/r² − w/d², w/d, cos θ, sin θ, w, motor] · n
     [θ_s · n, vx, vy, ω, v̇x, v̇y, ω̇]                                              state
     [τ · n, τ_s · n]                                                              result
 
-w is the weight of the steering motor of a caster, or w_s of a virtual one (motor = 0), whose torque
-is dropped. Where the motors reach every acceleration at any steering angles there are no virtual
-ones, and the first w_s is 1. With eᵀe + aᵀa = 1, what a caster adds to A = J_xᵀJ_x + w_s J_sᵀJ_s is constant but for its ninth
-column times eᵀe, and for what the turning of the platform adds to its steering rate.
+w is the weight of the steering motor of a caster, or w_s of a virtual one (motor = 0), whose
+torque is dropped. Where the motors reach every acceleration at any steering angles there are no
+virtual ones, and the first w_s is 1. With eᵀe + aᵀa = 1, what a caster adds to
+A = J_xᵀJ_x + w J_sᵀJ_s is constant but for its ninth column times eᵀe, and for what the turning of the platform adds to its steering rate.
 """
 
 from __future__ import annotations

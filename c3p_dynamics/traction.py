@@ -5,7 +5,7 @@ Wheel loads and traction: the torque that a tyre transmits before it slips.
 A wheel under the load N on a floor with the friction coefficient µ transmits a torque of at most
 ``µ N r``. The loads are those of a robot at rest on equally stiff wheels: they carry the weight at
 the centre of mass, ``N_i = a + b x_i + c y_i``. Three wheels have one solution; for more of them
-it is the one of least Σ N². A steering motor pushes the tyre along its axle, with at most ``µ N d``.
+it is the one of least Σ N². A steering motor pushes the tyre along its axle: at most ``µ N d``.
 """
 
 from __future__ import annotations

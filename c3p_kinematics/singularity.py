@@ -6,14 +6,14 @@ A driven wheel pushes along its rolling line only, the line through its pivot (a
 point) along e. All wheels together move the platform in every direction unless their lines are all
 parallel (the push across them is lost) or all meet in one point (the turn about it is lost). These
 are exactly the singularities of the wheel Jacobian; equal steering angles, which paper I names,
-are one case (docs/papers/el_shenawy.md). A motor in a steering axis pushes its tyre along the axle:
-its line is that through the contact point along a. Two casters with both motors leave no singular
-steering angles.
+are one case (docs/papers/el_shenawy.md). A motor in a steering axis pushes its tyre along the
+axle: its line is that through the contact point along a. Two casters with both motors leave no
+singular steering angles.
 
-Measure: the singular values of the rows ``r J_x`` of driven wheels and ``d J_s`` of steering motors,
-the speeds of pivots along e and of contact points along a, for the twist taken at the mean of all pivots,
-with the yaw rate scaled by the length scale L, the root mean square distance of the pivots from
-there (the hip radius h of pivots on a regular circle). It has no units, and depends
+Measure: the singular values of the rows ``r J_x`` of driven wheels and ``d J_s`` of steering
+motors, the speeds of pivots along e and of contact points along a, for the twist taken at the mean
+of all pivots, with the yaw rate scaled by the length scale L, the root mean square distance of the
+pivots from there (the hip radius h of pivots on a regular circle). It has no units, and depends
 neither on the choice of ``base_link``, nor on r and the robot's size.
 """
 

@@ -59,7 +59,8 @@ from c3p_description.reading.urdf_xml import numbers, read_tree
 
 def from_urdf(xml_text: str, *, base_link: str | None = None, driven: ArrayLike | None = None,
               wheel_radius: ArrayLike | None = None, ignore: Iterable[str] = (),
-              tolerance: float = LENGTH_TOLERANCE, steered: ArrayLike | None = None) -> CasterRobot:
+              tolerance: float = LENGTH_TOLERANCE,
+              steered: ArrayLike | None = None) -> CasterRobot:
     """
     Return the model of the caster robot that a URDF describes.
 
