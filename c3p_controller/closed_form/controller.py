@@ -301,13 +301,13 @@ class _Allocation:
     """
 
     def __init__(self, tasks: list[Task], motion: Motion, radius: list[float], effort: float,
-                 opposing: float, cost: list[float]) -> None:
+                 opposing: float, cost: list[float] | None = None) -> None:
         self._tasks = tasks
         self._free = times(motion.inverse_mass, motion.force)
         self._columns = [times(motion.inverse_mass, (x / r, y / r, w / r))
                          for (x, y, w), r in zip(motion.rolling, radius, strict=True)]
         self._columns += [times(motion.inverse_mass, row) for row in motion.turning]
-        self._effort = self._weighed_effort(effort, opposing, cost)
+        self._effort = self._weighed_effort(effort, opposing, cost or [1.0] * len(self._columns))
 
     def _weighed_effort(self, effort: float, opposing: float, cost: list[float]
                         ) -> list[list[float]]:

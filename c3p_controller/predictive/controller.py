@@ -126,10 +126,13 @@ class PredictiveController:
         """Replace weights and limits; horizon, steps, latency and bandwidth stay."""
         self.settings = s = settings
         self.observer.soften(s.friction_smoothing)
+        # motors that never lose a direction hold casters that roll backwards; turning them all at
+        # once takes torque from the path: worst error 1.3 cm in place of 0.2 cm
         self.observer.wrench_limit = np.array([s.wrench_limit, s.wrench_limit, s.moment_limit])
         weights = np.array([s.across_weight, s.along_weight, s.yaw_weight, s.across_speed_weight,
                             s.along_speed_weight, s.yaw_rate_weight, s.torque_weight,
-                            s.alignment_weight, s.torque_weight / self._turning])
+                            0.0 if self._spanned else s.alignment_weight,
+                            s.torque_weight / self._turning])
         self._weights = np.tile(weights, (len(self._times), 1))
         self._weights[-1] *= s.final_weight
         self._twist = TwistReference(s.acceleration, s.yaw_acceleration)
