@@ -23,8 +23,8 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
+from c3p_hardware.axes import card_settings
 from c3p_hardware.joint_sensing import Joints
-from c3p_hardware.settings import card_settings
 from c3p_hardware.supervisor import ArmState, Refused
 from c3p_hardware.transport.can_bus import BusAddress
 from c3p_hardware.transport.card_link import CardLink
