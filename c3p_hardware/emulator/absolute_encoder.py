@@ -104,8 +104,9 @@ class AbsoluteEncoder:
     def _shaft(self) -> tuple[int, int]:
         """Return the position without preset, and the range."""
         card = self.card
-        disc = math.floor(card.direction * self._angle * card.gear_ratio / (2 * math.pi) * card.counts
-                          + card.zero_counts + self.jump + 0.5) % (card.counts * card.turns)
+        turns = card.direction * self._angle * card.gear_ratio / (2 * math.pi)
+        disc = math.floor(turns * card.counts + card.zero_counts + self.jump + 0.5) % (
+            card.counts * card.turns)
         if self.parameters & REVERSED:
             disc = -disc % (card.counts * card.turns)
         if self.parameters & SCALED:
