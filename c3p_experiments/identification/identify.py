@@ -13,7 +13,7 @@ from c3p_bags.runs.log_reader import read_run
 from c3p_bags.runs.run_log import RunLog, Series
 from c3p_bags.storage.bag import Bag
 from c3p_description.model import Array, CasterRobot
-from c3p_description.reading.loader import DESCRIPTIONS, load
+from c3p_description.reading.loader import DESCRIPTIONS, load_casters
 from c3p_dynamics.identification.identify import identify
 from c3p_dynamics.identification.parameters import USUAL
 from c3p_dynamics.identification.recording import IdentificationError, Recording, ShootingSettings
@@ -225,7 +225,7 @@ def identify_bag(bag: Bag, robot: str = 'c3p', out: str | Path = 'out/identify',
     """
     from c3p_experiments.identification.page import identification_figure
 
-    model = load(robot)
+    model = load_casters(robot)
     result = identify_run(read_run(bag, model, namespace), model, torque, estimate=estimate,
                           per_caster=per_caster, settings=ShootingSettings(segment=segment),
                           confidence=confidence)
