@@ -11,7 +11,8 @@ import numpy as np
 from c3p_bags.runs.run_bag import write_run
 from c3p_controller.torque_law import Setpoint
 from c3p_description.model import Array
-from c3p_description.reading.loader import load_casters
+from c3p_description.reading.loader import load_casters, robot_description
+from c3p_description.reading.parameters import is_robot_name
 from c3p_dynamics.identification.excitation import Excitation
 from c3p_experiments.loop.closed_loop import LoopLog, run_loop
 from c3p_experiments.loop.command_sources import Command
@@ -92,7 +93,7 @@ def simulate_excitation(bag: str | Path, robot: str = 'c3p', simulated: str | No
     log = run_loop(sensed, make_controller(controller, model).law, ExcitationSource(excitation),
                    duration=excitation.duration, steering=_start(seed, model.count),
                    progress=progress, stop=lambda _: stop())
-    write_run(log, model, bag)
+    write_run(log, model, bag, '' if is_robot_name(robot) else robot_description(robot))
     return log
 
 
