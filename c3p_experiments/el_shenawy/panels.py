@@ -52,7 +52,7 @@ def steering(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
                           label='commanded ±10°' if i == 0 else None)
     for i in range(robot.count):
         axes.plot(time, angles[:, i], color=style.caster_colour(i), linewidth=style.LINE,
-                  linestyle=('-', '--', '-.')[i % 3], label=f'caster {i + 1}')
+                  linestyle=style.caster_dash(i), label=f'caster {i + 1}')
     for aligned in run.facts.get('aligned', ()):
         axes.axvline(aligned, color=style.REFERENCE, linewidth=0.8, linestyle=':')
         axes.annotate(f'aligned {aligned:.2f} s', (aligned, 0.97), xytext=(4, 0),
