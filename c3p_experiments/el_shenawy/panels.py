@@ -130,10 +130,11 @@ def torques(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
 
 def _per_caster(axes: Axes, time: Array, value: Array, robot: CasterRobot, name: str) -> None:
     for i in range(robot.count):
-        axes.plot(*style.thin(time, value[:, i]), color=style.caster_colour(i), linewidth=0.9,
-                  label=f'{name} {i + 1}')
-    style.headroom(axes, above=0.2)
-    style.legend(axes, loc='upper right', ncols=robot.count + 1)
+        axes.plot(*style.thin(time, value[:, i]), linewidth=0.9, label=f'{name} {i + 1}',
+                  **style.caster_marks(i))
+    # four entries are as wide as the panel
+    style.headroom(axes, above=0.2 if robot.count < 4 else 0.3)
+    style.legend(axes, loc='upper right', ncols=min(robot.count + 1, 4))
 
 
 def errors(axes: Axes, run: Run, letter: str) -> None:
