@@ -5,7 +5,8 @@ Conversion between joint commands of ros2_control and torques of the model, in b
 A group controller takes efforts without names, in the order of its parameter ``joints``. The topic
 system (``joint_state_topic_hardware_interface/JointStateTopicSystem``) sends a JointState with the
 names of *all* joints of its ``<ros2_control>`` block, but efforts only for joints with an effort
-command interface: driven wheels, and steering axes with a motor. The efforts are assigned to the joints by names and counts.
+command interface: driven wheels, and steering axes with a motor. The efforts are assigned to the
+joints by names and counts.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class GroupCommand:
     robot : CasterRobot
         For names, signs and motors.
     joints : sequence of str
-        Parameter ``joints`` of the controller: every joint with a motor once, in any order. Empty for
-        the order of the robot.
+        Parameter ``joints`` of the controller: every joint with a motor once, in any order. Empty
+        for the order of the robot.
 
     Raises
     ------

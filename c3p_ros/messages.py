@@ -350,7 +350,8 @@ class EffortCoding:
     """
     Conversion between the efforts of JointState messages and torques of the model, N·m.
 
-    The joints are those of the wheels and, with steering motors, the steering joints. A message from ros2_control's topic bridge names all joints and gives efforts for the wheels
+    The joints are those of the wheels and, with steering motors, the steering joints. A message
+    from ros2_control's topic bridge names all joints and gives efforts for those with motors
     alone; it is refused, because which effort belongs to which joint would be a guess.
     """
 
