@@ -286,8 +286,8 @@ def test_counts_that_fit_nothing_are_refused_with_the_remedy(bench):
     system.commands = dict.fromkeys(system.commands, 0.0)
     hardware_bridge(bench)
     Manager(bench.talker, [system], [])
-    bench.wait_for(warns(bench, 'hardware_bridge', '4 efforts for 6 joints, 3 of them driven '
-                         'driven: ambiguous; put the driven joints into a '
+    bench.wait_for(warns(bench, 'hardware_bridge', '4 efforts for 6 joints, 3 of them driven'
+                         ': ambiguous; put the driven joints into a '
                          '<ros2_control> block of their own'), 'the refusal')
     assert not bench.nodes['hardware_bridge']._gate.open
     assert not np.any([message.effort for message in bench.sent])
