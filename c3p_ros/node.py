@@ -15,8 +15,8 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 
 from c3p_description.model import Array, CasterRobot
-from c3p_description.reading.loader import load_casters
-from c3p_description.reading.urdf import from_urdf
+from c3p_description.reading.loader import describe_casters
+from c3p_description.reading.urdf import read_urdf
 from c3p_ros.cdr import PublishError
 from c3p_ros.diagnostics import Diagnostics
 from c3p_ros.messages import MessageError, check_age, ns_to_stamp, pose_numbers
@@ -70,14 +70,17 @@ class SuiteNode(Node):
         # fixed at the start: read several times a cycle
         self._simulated = bool(self.get_parameter('use_sim_time').value)
         self.parameters = Parameters(self, COMMON, *schemas, own=self.OWN_GROUPS)
+        # what its file says is taken for something else; one node of the chain logs them
+        self.robot_warnings: tuple[str, ...] = ()
         self.robot = self._load_robot()
         self.diagnostics = Diagnostics(self, self.robot.name, self.metrics)
 
     def _load_robot(self) -> CasterRobot:
         values = self.parameters.value
-        if values.robot_description:
-            return from_urdf(values.robot_description)
-        return load_casters(values.robot)
+        found = (read_urdf(values.robot_description) if values.robot_description
+                 else describe_casters(values.robot))
+        self.robot_warnings = found.warnings
+        return found.robot
 
     def metrics(self) -> Mapping[str, Any]:
         """Return the metrics of the diagnostics, shown once a second; nodes override this."""
