@@ -54,7 +54,7 @@ class RobotPlant(Protocol):
         """Return the present joints."""
 
     def step(self, wheel_torque: ArrayLike, dt: float) -> TrueJoints:
-        """Apply `wheel_torque` (robot.efforts,) N·m for `dt` seconds and return the joints afterwards."""
+        """Apply `wheel_torque` (efforts,) N·m for `dt` seconds; return the joints afterwards."""
 
     def truth(self) -> Any:
         """Return the present pose and twist."""
