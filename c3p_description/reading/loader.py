@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,16 +13,26 @@ from c3p_description.agv_model import Agv
 from c3p_description.model import CasterRobot, Friction, ModelError
 from c3p_description.pvc_model import PvcTricycle
 from c3p_description.reading.files import share_file
-from c3p_description.reading.parameters import Parameters, parameter_file, read_parameters
-from c3p_description.reading.urdf import from_urdf
+from c3p_description.reading.notes import Reading
+from c3p_description.reading.parameters import (
+    DESCRIPTIONS,
+    Parameters,
+    overridden,
+    parameter_file,
+    read_content,
+    read_parameters,
+)
+from c3p_description.reading.robot_options import OPTIONS, nested
+from c3p_description.reading.urdf import read_urdf
+from c3p_description.reading.urdf_settings import embedded
 from c3p_description.reading.xacro_files import expand_file, expand_own
 from c3p_description.reading.xml_files import MOST_CHARACTERS
+from c3p_description.texts import brief
 
 # the xacro of each kind of parameter file
 XACRO_FILES = {'caster_robot': 'c3p_description/urdf/c3p.urdf.xacro',
                'pvc_tricycle': 'c3p_description/urdf/pvc_tricycle.urdf.xacro',
                'agv': 'c3p_description/urdf/agv.urdf.xacro'}
-DESCRIPTIONS = ('.urdf', '.xacro')
 Model = TypeVar('Model', CasterRobot, PvcTricycle)
 # what each kind of robot is, and what runs it, for who gave the wrong one
 WHAT = {CasterRobot: 'stands on casters',
@@ -31,7 +41,8 @@ WHAT = {CasterRobot: 'stands on casters',
         Agv: 'is a vehicle with two driven wheels and one caster; `c3p experiment agv` runs it'}
 
 
-def load(name_or_path: str | Path) -> CasterRobot | PvcTricycle | Agv:
+def load(name_or_path: str | Path, options: Mapping[str, Any] | None = None
+         ) -> CasterRobot | PvcTricycle | Agv:
     """
     Return the model of a robot.
 
@@ -40,7 +51,10 @@ def load(name_or_path: str | Path) -> CasterRobot | PvcTricycle | Agv:
     name_or_path : str or Path
         The name of a file in ``robots/`` (``'c3p'``, ``'c3p_25kg'``, ``'pvc_tricycle'`` or short
         ``'pvc'``, ``'agv'``), or the path of a ``.yaml``, ``.urdf`` or ``.xacro`` file. A URDF is
-        read as that of a caster robot.
+        read as that of a caster robot; a YAML file may name one with ``urdf:``.
+    options : mapping, optional
+        Options of the reader of a URDF (`robot_options`), and fields of the robot such as
+        ``{'casters.torque_limit': 4.0}``; they take precedence over the file.
 
     Returns
     -------
@@ -60,19 +74,55 @@ def load(name_or_path: str | Path) -> CasterRobot | PvcTricycle | Agv:
     25.0
     >>> load('pvc').wheelbase
     1.2
+    >>> load('c3p', {'platform.mass': 28.0}).platform_mass
+    28.0
     """
-    path = Path(name_or_path)
-    if path.suffix in DESCRIPTIONS:
-        try:
-            return from_urdf(robot_description(path))
-        except ModelError as error:
-            raise _of_file(path, error) from None
-    path = parameter_file(name_or_path)
-    parameters = read_parameters(path)
+    return describe(name_or_path, options).robot
+
+
+def describe(name_or_path: str | Path, options: Mapping[str, Any] | None = None) -> Reading:
+    """
+    Return the model of a robot with the notes of the reader; arguments and errors as of `load`.
+
+    The notes say what in a URDF is taken for something else than it says (kind ``warning``), and
+    what it does not say (kind ``assumed``), each with field, value and text. A parameter file has
+    every number, and so no notes.
+
+    Examples
+    --------
+    >>> describe('c3p').notes
+    ()
+    """
+    over, path = nested(options or {}), Path(name_or_path)
     try:
-        return BUILDERS[parameters['kind']](parameters)
+        if path.suffix in DESCRIPTIONS:
+            return read_urdf(robot_description(path), over)
+        path = parameter_file(name_or_path)
+        content = read_content(path)
+        if 'urdf' in content:
+            urdf = Path(content.pop('urdf'))
+            return read_urdf(robot_description(urdf), overridden(content, over))
+        if wrong := next((name for name in OPTIONS if name in over), None):
+            raise ModelError(f'{wrong} = {brief(over[wrong])}: an option of a URDF, and '
+                             f'{path.name} is a complete parameter file: give its fields, such as '
+                             'casters.wheel_radius')
+        parameters = read_parameters(path, over)
+        return Reading(BUILDERS[parameters['kind']](parameters))
     except ModelError as error:
         raise _of_file(path, error) from None
+
+
+def describes_urdf(name_or_path: str | Path) -> bool:
+    """
+    Return whether a robot is described by a URDF or xacro file, directly or through a YAML file.
+
+    Examples
+    --------
+    >>> describes_urdf('c3p'), describes_urdf('mule.urdf')
+    (False, True)
+    """
+    return (Path(name_or_path).suffix in DESCRIPTIONS
+            or 'urdf' in read_content(parameter_file(name_or_path)))
 
 
 def load_casters(name_or_path: str | Path) -> CasterRobot:
@@ -112,7 +162,9 @@ def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | N
     Return the URDF text of a robot, as for the topic and parameter ``robot_description``.
 
     `name_or_path` is as for `load`; a ``.urdf`` file is returned as it is, a ``.xacro`` file is a
-    program and runs (`xacro_files`) with `arguments` such as ``{'prefix': 'left_'}``.
+    program and runs (`xacro_files`) with `arguments` such as ``{'prefix': 'left_'}``. The text of
+    a robot file with ``urdf:`` has the file's settings in it (`urdf_settings`), and so describes
+    the same robot wherever it is read.
 
     Raises
     ------
@@ -126,6 +178,9 @@ def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | N
             raise ModelError(f'{path}: no such file')
         return _read_text(path) if path.suffix == '.urdf' else expand_file(path, mappings)
     parameters = parameter_file(name_or_path)
+    settings = read_content(parameters)
+    if 'urdf' in settings:
+        return embedded(robot_description(settings.pop('urdf'), arguments), settings)
     # xacro itself would say less about a wrong key or number
     load(parameters)
     kind = read_parameters(parameters)['kind']

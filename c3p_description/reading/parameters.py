@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from c3p_description.texts import brief
 
 Parameters = dict[str, Any]
 
-# what each key of a caster robot must be; see _checked
+# what each key of a caster robot must be; see checked
 CASTER_ROBOT: dict[str, dict[str, str]] = {
     'casters': {
         'hip_radius': 'number', 'hip_angles': 'numbers', 'hip_position': 'points',
@@ -35,7 +36,8 @@ CASTER_ROBOT: dict[str, dict[str, str]] = {
     'link': {name: 'per caster'
              for name in ('mass', 'com', 'inertia', 'com_height', 'tilt_inertia')},
     'wheel': {name: 'per caster'
-              for name in ('mass', 'width', 'spin_inertia', 'yaw_inertia', 'rate_limit')},
+              for name in ('mass', 'width', 'spin_inertia', 'yaw_inertia')}
+    | {'rate_limit': 'limit per caster'},
     'friction': {
         **{name: 'per caster' for name in ('pivot_viscous', 'pivot_coulomb', 'rolling_viscous',
                                            'rolling_coulomb', 'scrub_coulomb')},
@@ -88,6 +90,8 @@ MOST_CASTERS = 64
 SMALLEST, LARGEST = 1e-12, 1e9
 # the pivots are given in one of two ways
 OPTIONAL = ('hip_radius', 'hip_angles', 'hip_position')
+# descriptions that a file may name with urdf:
+DESCRIPTIONS = ('.urdf', '.xacro')
 
 
 class _Loader(yaml.SafeLoader):
@@ -149,12 +153,30 @@ def parameter_file(name_or_path: str | Path) -> Path:
     return share_file(f'{ROBOTS}/{ALIASES.get(name, name)}.yaml')
 
 
-def read_parameters(path: Path) -> Parameters:
+def read_content(path: Path) -> Parameters:
+    """
+    Return the content of a robot's file laid over those it extends, unchecked.
+
+    A file with ``urdf:`` describes its robot by that file, whose path is made absolute here; else
+    the content is that of a parameter file.
+
+    Raises
+    ------
+    ModelError
+        Malformed YAML, or files that cannot extend each other.
+    """
+    try:
+        return _merged(path, ())
+    except ModelError as error:
+        raise ModelError(f'{path}: {error}') from None
+
+
+def read_parameters(path: Path, over: Mapping[str, Any] | None = None) -> Parameters:
     """
     Return the checked content of a parameter file, completed from the files it extends.
 
     It has ``kind``, ``name`` and one dict per section; numbers are floats. `path` is as from
-    `parameter_file`.
+    `parameter_file`; `over` are sections laid over the file's.
 
     Raises
     ------
@@ -163,7 +185,10 @@ def read_parameters(path: Path) -> Parameters:
         number or has the wrong size; the text names file, key, value and remedy.
     """
     try:
-        content = _merged(path, ())
+        content = overridden(_merged(path, ()), over or {})
+        if 'urdf' in content:
+            raise ModelError(f'urdf = {brief(content["urdf"])}: the file is no complete parameter '
+                             'file; its numbers are in the URDF')
         kind = content.get('kind')
         if not isinstance(kind, str) or kind not in SCHEMAS:
             raise ModelError(f'kind = {brief(kind)}: expected one of {", ".join(SCHEMAS)}')
@@ -186,6 +211,8 @@ def _merged(path: Path, above: tuple[Path, ...]) -> Parameters:
         raise ModelError(f'content = {brief(content)}: expected sections such as casters: and '
                          'wheel:')
     base = content.pop('extends', None)
+    if 'urdf' in content:
+        content['urdf'] = _urdf_path(content['urdf'], path)
     if base is None:
         return content
     if not isinstance(base, str):
@@ -193,10 +220,21 @@ def _merged(path: Path, above: tuple[Path, ...]) -> Parameters:
                          'of a .yaml file')
     # a path is relative to the file that names it
     name = path.parent / base if base.endswith(('.yaml', '.yml')) else base
-    return _overridden(_merged(parameter_file(name), (*above, path)), content)
+    below = _merged(parameter_file(name), (*above, path))
+    if 'urdf' in content and 'urdf' not in below:
+        raise ModelError(f'urdf and extends: {base} exclude each other, because {base} has every '
+                         'number; remove one of them')
+    return overridden(below, content)
 
 
-def _overridden(base: Parameters, over: Parameters) -> Parameters:
+def _urdf_path(value: Any, path: Path) -> str:
+    """Return the absolute path of a description, relative to the file at `path` that names it."""
+    if not isinstance(value, str) or Path(value).suffix not in DESCRIPTIONS:
+        raise ModelError(f'urdf = {brief(value)}: expected the path of a .urdf or .xacro file')
+    return str((path.parent / Path(value).expanduser()).resolve())
+
+
+def overridden(base: Mapping[str, Any], over: Mapping[str, Any]) -> Parameters:
     """Return `base` with the sections of `over` laid over its own."""
     result = {**base, **over}
     for key, value in over.items():
@@ -219,7 +257,7 @@ def _check(content: Parameters, schema: dict[str, dict[str, str]]) -> None:
     count = _caster_count(content['casters']) if 'casters' in schema else 0
     for section, keys in schema.items():
         for key, value in content[section].items():
-            content[section][key] = _checked(f'{section}.{key}', value, keys[key], count)
+            content[section][key] = checked(f'{section}.{key}', value, keys[key], count)
 
 
 def _check_keys(prefix: str, values: Parameters, keys: list[str] | dict[str, str],
@@ -255,7 +293,7 @@ def _caster_count(casters: Parameters) -> int:
     raise ModelError('casters.hip_position is missing: give it, or hip_radius and hip_angles')
 
 
-def _checked(name: str, value: Any, kind: str, count: int) -> Any:
+def checked(name: str, value: Any, kind: str, count: int) -> Any:
     """Return `value`, checked against `kind`, with numbers as floats."""
     if kind == 'text':
         if isinstance(value, str):
@@ -274,7 +312,7 @@ def _checked(name: str, value: Any, kind: str, count: int) -> Any:
         return [_number(f'{name}[{i}]', entry, kind.startswith('limit'))
                 for i, entry in enumerate(_sized(name, value, count))]
     if kind == 'points':
-        return [_checked(f'{name}[{i}]', entry, 'number pair', count)
+        return [checked(f'{name}[{i}]', entry, 'number pair', count)
                 for i, entry in enumerate(value)]
     sizes = {'number pair': 2, 'number triple': 3}
     return [_number(f'{name}[{i}]', entry)

@@ -31,10 +31,11 @@ How each number is found, all in the frame of `base_link` with every joint at ze
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from c3p_description.model import (
     TRACTION_MARGIN,
@@ -44,20 +45,16 @@ from c3p_description.model import (
     Friction,
     ModelError,
 )
-from c3p_description.reading.urdf_casters import (
-    LENGTH_TOLERANCE,
-    Caster,
-    caster_of,
-    geometry,
-    masses,
-)
+from c3p_description.reading.notes import Notes, Reading
+from c3p_description.reading.parameters import overridden
+from c3p_description.reading.robot_options import remedy
+from c3p_description.reading.urdf_casters import Caster, caster_of, geometry, masses
+from c3p_description.reading.urdf_settings import fields_of, options_of
 from c3p_description.reading.urdf_tree import Joint, Tree
 from c3p_description.reading.urdf_xml import numbers, read_tree
 
 
-def from_urdf(xml_text: str, *, base_link: str | None = None, driven: ArrayLike | None = None,
-              wheel_radius: ArrayLike | None = None, ignore: Iterable[str] = (),
-              tolerance: float = LENGTH_TOLERANCE) -> CasterRobot:
+def from_urdf(xml_text: str, **options: Any) -> CasterRobot:
     """
     Return the model of the caster robot that a URDF describes.
 
@@ -65,17 +62,9 @@ def from_urdf(xml_text: str, *, base_link: str | None = None, driven: ArrayLike 
     ----------
     xml_text : str
         URDF (after xacro). Casters are numbered in the order of their steering joints.
-    base_link : str, optional
-        Frame of the model; else the link so called (or the one whose name ends so), else the root.
-    driven : (n,) array_like of bool, optional
-        Driven wheels, instead of those in the URDF.
-    wheel_radius : (n,) array_like, m, optional
-        Instead of the radii in the URDF.
-    ignore : iterable of str
-        Movable joints that resemble caster joints but are not.
-    tolerance : float, m
-        Lateral offsets of wheels and of centres of mass up to this are neglected;
-        their contribution to the moments of inertia is kept.
+    **options
+        As of `UrdfOptions`, and sections of a robot file such as ``casters={'torque_limit': 4}``;
+        they take precedence over those in the text.
 
     Returns
     -------
@@ -86,35 +75,54 @@ def from_urdf(xml_text: str, *, base_link: str | None = None, driven: ArrayLike 
     ------
     ModelError
         Malformed XML, fewer than two casters, tilted axes, a lateral wheel offset, no caster
-        offset, missing inertials, an unknown radius; the text names the remedy.
+        offset, missing inertials, an unknown radius, a wrong option; the text names the remedy.
     """
-    tree = read_tree(xml_text)
-    ignore = _known_joints(tree, ignore)
+    return read_urdf(xml_text, options).robot
+
+
+def read_urdf(xml_text: str, settings: Mapping[str, Any] | None = None) -> Reading:
+    """
+    Return the caster robot that a URDF describes, and what was doubtful or assumed.
+
+    Parameters
+    ----------
+    xml_text : str
+        As for `from_urdf`, which also has the errors.
+    settings : mapping, optional
+        The options of `from_urdf`.
+    """
+    tree, notes = read_tree(xml_text), Notes()
+    settings = overridden(tree.settings, settings or {})
+    options = options_of(settings)
+    ignore = _known_joints(tree, options.ignore)
     pairs = _pairs(tree, ignore)
     moving = {joint.name for pair in pairs for joint in pair}
     platform = tree.body(tree.root, moving)
-    base = _base(tree, platform, base_link)
+    base = _base(tree, platform, options.base_link)
     # everything in the frame of base_link
     to_base = np.linalg.inv(platform[base])
     platform = {name: to_base @ pose for name, pose in platform.items()}
     casters = [caster_of(tree, pair, platform, moving) for pair in pairs]
-    fields = [geometry(tree, caster, platform, tolerance, wheel_radius is None)
-              | masses(tree, caster, tolerance) for caster in casters]
+    fields = [geometry(tree, caster, platform, options.tolerance, options.wheel_radius is None)
+              | masses(tree, caster, options.tolerance) for caster in casters]
     columns = {name: [values[name] for values in fields] for name in fields[0]}
-    if wheel_radius is not None:
-        columns['wheel_radius'] = wheel_radius
+    if options.wheel_radius is not None:
+        columns['wheel_radius'] = options.wheel_radius
     whole = tree.inertial(platform, f'platform {base}')
     wheels = [caster.wheel for caster in casters]
-    return CasterRobot(
-        name=tree.name, platform_mass=whole.mass, platform_inertia=whole.inertia[2, 2],
-        platform_com=whole.centre[:2], friction=_friction(tree, casters),
-        driven=_driven(tree, wheels) if driven is None else driven,
-        torque_limit=[wheel.effort if wheel.effort else math.inf for wheel in wheels],
-        tyre_friction=_parameter(tree, casters[0], 'tyre_friction', TYRE_FRICTION),
-        traction_margin=_parameter(tree, casters[0], 'traction_margin', TRACTION_MARGIN),
-        wheel_rate_limit=[wheel.velocity if wheel.velocity else math.inf for wheel in wheels],
-        steering_joints=tuple(caster.steering.name for caster in casters),
-        wheel_joints=tuple(wheel.name for wheel in wheels), **columns)
+    given, friction = fields_of(settings, len(casters))
+    values = {
+        'name': tree.name, 'platform_mass': whole.mass, 'platform_inertia': whole.inertia[2, 2],
+        'platform_com': whole.centre[:2],
+        'driven': driven_wheels(tree, wheels, options.driven),
+        'torque_limit': [wheel.effort if wheel.effort else math.inf for wheel in wheels],
+        'tyre_friction': _parameter(tree, casters[0], 'tyre_friction', TYRE_FRICTION),
+        'traction_margin': _parameter(tree, casters[0], 'traction_margin', TRACTION_MARGIN),
+        'wheel_rate_limit': [wheel.velocity if wheel.velocity else math.inf for wheel in wheels],
+        'steering_joints': tuple(caster.steering.name for caster in casters),
+        'wheel_joints': tuple(wheel.name for wheel in wheels), **columns, **given}
+    return Reading(CasterRobot(friction=replace(_friction(tree, casters), **friction), **values),
+                   tuple(notes.found))
 
 
 def _known_joints(tree: Tree, names: Iterable[str]) -> frozenset[str]:
@@ -139,7 +147,8 @@ def _pairs(tree: Tree, ignore: frozenset[str]) -> list[tuple[Joint, Joint]]:
         if len(behind) > 1:
             raise ModelError(f'joint {joint.name} carries {len(behind)} wheel joints '
                              f'({", ".join(j.name for j in behind)}): a caster has one wheel; '
-                             'name the others in ignore')
+                             'for those that are no wheels '
+                             + remedy('ignore', behind[-1].name))
         if behind:
             pairs.append((joint, behind[0]))
         elif joint.kind == 'continuous':
@@ -157,7 +166,7 @@ def _pairs(tree: Tree, ignore: frozenset[str]) -> list[tuple[Joint, Joint]]:
         if abs(axis @ vertical) < 0.5:
             raise ModelError(f'joint {joint.name} is a wheel that does not steer, on '
                              f'{joint.parent}; not a caster robot. If it is not a '
-                             f'wheel, pass ignore=({joint.name!r},)')
+                             f'wheel, {remedy("ignore", joint.name)}')
     return pairs
 
 
@@ -172,8 +181,15 @@ def _base(tree: Tree, platform: dict[str, Array], name: str | None) -> str:
     return ending[0] if ending else tree.root
 
 
-def _driven(tree: Tree, wheels: list[Joint]) -> list[bool]:
-    """Return which wheels have a motor, see the rule in the module's text."""
+def driven_wheels(tree: Tree, wheels: list[Joint], given: Any) -> Any:
+    """Return which wheels have a motor, see the rule in the module's text; `given`: the option."""
+    if isinstance(given, tuple) and isinstance(given[0], str):
+        names = [wheel.name for wheel in wheels]
+        if unknown := sorted(set(given) - set(names)):
+            raise ModelError(f'driven = {unknown}: no such wheels; there are {", ".join(names)}')
+        return [name in given for name in names]
+    if given is not None:
+        return given
     if any(wheel.name in tree.control.named for wheel in wheels):
         return [wheel.name in tree.control.commanded for wheel in wheels]
     if all(wheel.effort is None for wheel in wheels):

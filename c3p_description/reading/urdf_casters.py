@@ -9,12 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from c3p_description.model import Array, ModelError
+from c3p_description.reading.robot_options import LENGTH_TOLERANCE, remedy
 from c3p_description.reading.urdf_tree import Joint, Tree
 
 # how far from vertical or horizontal an axis may be, rad: files write 1.57 for π/2
 ANGLE_TOLERANCE = 2e-3
-# m; smaller lateral and caster offsets count as zero: files are written to 0.1 mm
-LENGTH_TOLERANCE = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +49,16 @@ def _horizontal(caster: Caster) -> Array:
         if angle > ANGLE_TOLERANCE:
             raise ModelError(f'joint {joint.name}: axis {axis.round(6).tolist()} in base_link is '
                              f'{math.degrees(angle):.3g}° from {wanted}; the planar model needs '
-                             'vertical steering axes and horizontal axles: correct rpy and axis, '
-                             'or name the joint in ignore when it is not part of a caster')
+                             'vertical steering axes and horizontal axles: correct rpy and axis; '
+                             'if the joint is not part of a caster, '
+                             + remedy('ignore', joint.name))
     return np.array([axle[0], axle[1], 0.0]) / math.hypot(axle[0], axle[1])
+
+
+def _above(length: float) -> str:
+    """Return a tolerance that neglects `length`, rounded up to two digits."""
+    digits = 1 - math.floor(math.log10(abs(length)))
+    return f'{math.ceil(abs(length) * 10**digits) / 10**digits:g}'
 
 
 def geometry(tree: Tree, caster: Caster, platform: dict[str, Array], tolerance: float,
@@ -69,7 +75,8 @@ def geometry(tree: Tree, caster: Caster, platform: dict[str, Array], tolerance: 
         raise ModelError(f'joint {caster.wheel.name}: the wheel stands {abs(lateral):.6g} m '
                          f'beside its pivot {caster.steering.name}, along the axle; the '
                          'model has no lateral offset: move the wheel into the plane of the '
-                         'pivot, or pass a greater tolerance to neglect it')
+                         'pivot, or, to neglect it, '
+                         + remedy('tolerance', _above(lateral)))
     trail = (offset - lateral * spin)[:2]
     d = math.hypot(*trail)
     if d <= LENGTH_TOLERANCE:
@@ -109,7 +116,7 @@ def _height(caster: Caster, platform: dict[str, Array]) -> float:
     if not ground:
         raise ModelError(f'link {caster.wheel.child}: its radius is unknown; give the wheel a '
                          'collision cylinder or sphere, or the URDF a base_footprint on the '
-                         'ground, or pass wheel_radius')
+                         f'ground, or {remedy("wheel_radius", "0.05")}')
     return float(caster.wheel_pose[2, 3] - platform[ground[0]][2, 3])
 
 
@@ -136,8 +143,8 @@ def masses(tree: Tree, caster: Caster, tolerance: float) -> dict[str, float]:
                               (caster.wheel.child, eccentric, 'off the axle')):
         if abs(length) > tolerance:
             raise ModelError(f'link {part}: its centre of mass is {abs(length):.6g} m {way}; the '
-                             'model has no such offset: correct the inertials, or pass a greater '
-                             'tolerance to neglect it')
+                             'model has no such offset: correct the inertials, or, to neglect it, '
+                             + remedy('tolerance', _above(length)))
     about_axle = spin @ wheel.inertia @ spin
     return {
         'link_mass': link.mass, 'link_com': float((link.centre - hip) @ back),

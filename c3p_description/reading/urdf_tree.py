@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -82,7 +83,7 @@ class Control:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Links by name, joints in the order of the file."""
+    """Links by name, joints in the order of the file; `settings` as of `urdf_settings`."""
 
     name: str
     root: str
@@ -90,6 +91,7 @@ class Tree:
     joints: tuple[Joint, ...]
     control: Control
     children: dict[str, list[Joint]] = field(repr=False)
+    settings: dict[str, Any] = field(default_factory=dict)
 
     def below(self, link: str) -> list[Joint]:
         """Return the joints whose parent is `link`."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from c3p_description.model import Array, ModelError
+from c3p_description.reading.urdf_settings import settings_in
 from c3p_description.reading.urdf_tree import Control, Inertial, Joint, Link, Shape, Tree
 from c3p_description.reading.xml_files import parse_xml
 from c3p_description.texts import brief
@@ -58,7 +59,8 @@ def read_tree(xml_text: str) -> Tree:
     if len({joint.name for joint in joints}) != len(joints):
         raise ModelError('two joints share one name; rename one of '
                          + ', '.join(joint.name for joint in joints))
-    tree = Tree(robot.get('name', 'robot'), roots[0], links, tuple(joints), _control(robot), below)
+    tree = Tree(robot.get('name', 'robot'), roots[0], links, tuple(joints), _control(robot), below,
+                settings_in(robot))
     lost = sorted(set(links) - set(tree.body(roots[0], ())))
     if lost:
         raise ModelError(f'links {", ".join(lost)} form a loop apart from {roots[0]}; a URDF is a '

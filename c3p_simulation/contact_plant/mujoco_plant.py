@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
-from c3p_description.reading.loader import load
+from c3p_description.reading.loader import describes_urdf, load
 from c3p_kinematics.casters import inverse
 from c3p_simulation.contact_plant.mujoco_model import BodyShape, gravity, mjcf
 from c3p_simulation.contact_plant.mujoco_tyres import set_tyres, stand, tyre_geoms, wheel_loads
@@ -193,6 +193,6 @@ def shape_of(robot: CasterRobot | str | Path) -> BodyShape:
     """Return the shape from a parameter file, or the default of a model or URDF."""
     if isinstance(robot, CasterRobot):
         return BodyShape.of(robot)
-    if Path(robot).suffix in ('.urdf', '.xacro'):
+    if describes_urdf(robot):
         return BodyShape.of(load(robot))
     return BodyShape.read(robot)

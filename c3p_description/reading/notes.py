@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a reader of a robot found doubtful or had to assume, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from c3p_description.agv_model import Agv
+from c3p_description.model import CasterRobot
+from c3p_description.pvc_model import PvcTricycle
+
+# kinds of notes: the file probably means something else; the file has no value
+WARNING, ASSUMED = 'warning', 'assumed'
+
+
+class Note(NamedTuple):
+    """
+    One finding of a reader.
+
+    Attributes
+    ----------
+    kind : str
+        ``'warning'``: the file says one thing and another is used. ``'assumed'``: the file has no
+        value, and this one is used.
+    field : str
+        Key of a robot's file, such as ``casters.torque_limit``, or the name of an option.
+    value : Any
+        The value in use: numbers, texts and lists of them.
+    text : str
+        One sentence with the reason, and how to give another value.
+    """
+
+    kind: str
+    field: str
+    value: Any
+    text: str
+
+
+class Reading(NamedTuple):
+    """A robot and the notes of its reader."""
+
+    robot: CasterRobot | PvcTricycle | Agv
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Texts of the notes of kind ``warning``."""
+        return tuple(note.text for note in self.notes if note.kind == WARNING)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """Texts of the notes of kind ``assumed``."""
+        return tuple(note.text for note in self.notes if note.kind == ASSUMED)
+
+
+@dataclass
+class Notes:
+    """Collects the notes of one reading."""
+
+    found: list[Note] = field(default_factory=list)
+
+    def warn(self, field_name: str, value: Any, text: str) -> None:
+        """Add a warning."""
+        self.found.append(Note(WARNING, field_name, value, text))
+
+    def assume(self, field_name: str, value: Any, text: str) -> None:
+        """Add an assumption."""
+        self.found.append(Note(ASSUMED, field_name, value, text))
