@@ -85,16 +85,16 @@ class Ability(NamedTuple):
 
     def obstacles(self) -> list[str]:
         """Return the reasons for which the robot cannot do the battery; empty if it can."""
-        found = []
         if self.freedoms < 3:
-            found.append(f'{self.freedoms} of 3 freedoms are driven: fewer motors than freedoms')
+            return [f'{self.freedoms} of 3 freedoms are driven: fewer motors than freedoms']
+        found = []
         slow, turn = float(self.travel.along.min()), float(self.travel.turn.min())
         if slow < LEAST:
             angle = np.degrees(self.travel.direction[int(self.travel.along.argmin())])
             found.append(f'the wheels accelerate it by {slow:.3g} m/s² towards {angle:.0f}° with '
                          f'trailing casters, at least {LEAST:g} is needed: friction is stronger '
                          'than the motors and tyres, or the driven wheels are all on one side')
-        elif turn < LEAST_TURN and self.freedoms >= 3:
+        if turn < LEAST_TURN:
             found.append(f'the wheels turn it by {turn:.3g} rad/s², at least {LEAST_TURN:g} is '
                          'needed: friction is stronger than the motors and tyres')
         return found

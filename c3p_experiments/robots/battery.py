@@ -14,7 +14,7 @@ from c3p_controller.goals.path import TURN_LENGTH, figure_eight
 from c3p_description.model import Array, CasterRobot
 from c3p_experiments.el_shenawy.goals import DWELL, goal_metrics
 from c3p_experiments.el_shenawy.measures import across, largest_and_rms, ring_error
-from c3p_experiments.loop.closed_loop import Held, LoopLog
+from c3p_experiments.loop.closed_loop import Cycle, Held, LoopLog
 from c3p_experiments.loop.command_sources import GoalSource, PathSource
 from c3p_experiments.loop.outcome import Run
 from c3p_experiments.robots.bench import RobotBench
@@ -122,7 +122,8 @@ class _Watch:
         self._far = AWAY * max(float(np.hypot(*task.goal[:2])), 4.0 * task.radius, 0.5)
         self._turned, self._last, self._eight = 0.0, None, task.radius > 0.0
 
-    def __call__(self, cycle: Any) -> bool:
+    def __call__(self, cycle: Cycle) -> bool:
+        """Return whether the run ends."""
         pose = cycle.estimate.pose
         if self._last is not None:
             self._turned += float(wrap(pose[2] - self._last))
@@ -162,15 +163,8 @@ def drive(bench: RobotBench, task: Task, pace: Pace) -> Driven:
             moved = np.hypot(*(motion.pose[:, :2] - motion.pose[0, :2]).T)
             metrics[f'{prefix}path_error_max_m'] = float(moved.max())
     metrics['runaway'] = watch.runaway
-    metrics['torque_variation_nm_per_s'] = torque_variation(log)
     failure = '' if metrics['reached'] else _missed(metrics)
     return Driven(task, bench.conditions.plant, metrics, Run(task.name, log, facts), failure)
-
-
-def torque_variation(log: LoopLog) -> float:
-    """Return the mean of Σ |dτ_i/dt| over a run, N·m/s."""
-    time = log.wheel_effort.time
-    return float(np.abs(np.diff(log.wheel_effort.value, axis=0)).sum() / max(time[-1], 1e-9))
 
 
 def _ring_errors(metrics: dict[str, Any], log: LoopLog, radius: float) -> None:
