@@ -29,6 +29,7 @@ import numpy as np
 
 from c3p_controller.predictive._box_ddp import improve, workspace
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
+from c3p_controller.predictive.scaling import torque_scale
 from c3p_controller.torque_law import Preview, Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import torque_bounds
@@ -122,8 +123,8 @@ class PredictiveController:
         self.observer.soften(s.friction_smoothing)
         self.observer.wrench_limit = np.array([s.wrench_limit, s.wrench_limit, s.moment_limit])
         weights = np.array([s.across_weight, s.along_weight, s.yaw_weight, s.across_speed_weight,
-                            s.along_speed_weight, s.yaw_rate_weight, s.torque_weight,
-                            s.alignment_weight])
+                            s.along_speed_weight, s.yaw_rate_weight,
+                            s.torque_weight * torque_scale(self.robot), s.alignment_weight])
         self._weights = np.tile(weights, (len(self._times), 1))
         self._weights[-1] *= s.final_weight
         self._twist = TwistReference(s.acceleration, s.yaw_acceleration)

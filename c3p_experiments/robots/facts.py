@@ -20,7 +20,7 @@ def caster_table(robot: CasterRobot, ability: Ability) -> str:
     """Return one row for each caster: joints, sizes, motor and grip."""
     rows = []
     for i in range(robot.count):
-        x, y = robot.hip_position[i]
+        x, y = robot.hip_position[i].round(9) + 0.0
         driven = bool(robot.driven[i])
         rows.append((
             f'{i + 1}', escape(f'{robot.steering_joints[i]}, {robot.wheel_joints[i]}'),
@@ -53,7 +53,7 @@ def body_table(robot: CasterRobot) -> str:
         return format(low, form) if np.isclose(low, high) else f'{low:{form}} to {high:{form}}'
 
     friction = robot.losses
-    x, y = robot.platform_com
+    x, y = robot.platform_com.round(9) + 0.0
     rows = [
         ('whole robot', f'{robot.total_mass:.4g} kg'),
         ('platform', f'{robot.platform_mass:.4g} kg, {robot.platform_inertia:.4g} kg·m² about '

@@ -27,8 +27,8 @@ RATE_USED = 0.8
 # length of the drives over the length scale of the robot, and its limits, m
 LENGTHS, SHORTEST, LONGEST = 4.0, 0.8, 2.0
 
-# the ring of the figure eight, times the length of the drives
-RING = 0.3
+# the ring of the figure eight, times the distance of the farthest pivot
+RING = 2.0
 
 # slower robots do not travel: accelerations in m/s² and rad/s²
 LEAST_ACCELERATION, LEAST_YAW_ACCELERATION = 0.01, 0.02
@@ -93,4 +93,4 @@ def pace_of(robot: CasterRobot, ability: Travel) -> Pace:
     farthest = float(np.hypot(*robot.hip_position.T).max())
     yaw_rate = min(usual.yaw_rate, speed / farthest, math.sqrt(turn * math.pi))
     return Pace(speed, acceleration, min(usual.deceleration, most), yaw_rate, turn, length,
-                max(RING * length, speed / yaw_rate))
+                max(RING * farthest, speed / yaw_rate))

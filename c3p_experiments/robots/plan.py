@@ -98,7 +98,7 @@ def _dimensions(sheet: Figure, robot: CasterRobot) -> None:
     top, step = 0.93, min(0.052, 0.8 / (3.2 * robot.count + 3.0))
     y = top
     for i in range(robot.count):
-        x, here = robot.hip_position[i]
+        x, here = robot.hip_position[i].round(9) + 0.0
         lines = (f'caster {i + 1}, {"driven" if robot.driven[i] else "not driven"}',
                  f'hip ({x:.4g}, {here:.4g}) m, offset d {100 * robot.caster_offset[i]:.3g} cm',
                  f'wheel radius r {100 * robot.wheel_radius[i]:.3g} cm, steering zero '
@@ -109,7 +109,7 @@ def _dimensions(sheet: Figure, robot: CasterRobot) -> None:
                        fontweight='bold' if k == 0 else 'normal')
             y -= step
         y -= 0.2 * step
-    x, here = robot.platform_com
+    x, here = robot.platform_com.round(9) + 0.0
     for text in (f'platform {robot.platform_mass:.4g} kg, {robot.platform_inertia:.4g} kg·m²',
                  f'its centre of mass ({x:.4g}, {here:.4g}) m',
                  f'whole robot {robot.total_mass:.4g} kg'):
