@@ -30,6 +30,9 @@ PATIENCE, EXTRA = 3.0, 10.0
 # of a robot out of control: away from where it may be, times the length of the drive; yaw, rad
 AWAY, TURNED = 1.5, 2.0 * math.pi
 
+# time in the goal zone that ends a drive which does not come to rest, s
+LINGER = 2.0
+
 # steering of casters after a drive along +X, rad
 AFTER_X = -np.pi / 2
 
@@ -118,7 +121,7 @@ class _Watch:
     """Condition `stop`: the goal is held, or the robot is out of control."""
 
     def __init__(self, task: Task) -> None:
-        self._held, self.runaway = Held(DWELL), False
+        self._held, self.runaway = Held(DWELL, patience=LINGER), False
         self._far = AWAY * max(float(np.hypot(*task.goal[:2])), 4.0 * task.radius, 0.5)
         self._turned, self._last, self._eight = 0.0, None, task.radius > 0.0
 

@@ -18,17 +18,18 @@ from c3p_kinematics.singularity import length_scale
 # corrects errors
 USED = 0.4
 
-# shortest time in which a caster travels its offset, s: 4 cm at 0.5 m/s, as the C3P
-CASTER_TIME = 0.08
+# shortest time in which a caster travels its offset, s: steps of the controllers are shorter
+CASTER_TIME = 0.03
 
 # fraction of the largest wheel rate that goals use
 RATE_USED = 0.8
 
-# length of the drives over the length scale of the robot, and its limits, m
-LENGTHS, SHORTEST, LONGEST = 4.0, 0.8, 2.0
+# length of the drives over the length scale of the robot, its limits, m, and the longest time at
+# full speed, s
+LENGTHS, SHORTEST, LONGEST, CRUISE = 4.0, 0.8, 1.6, 5.0
 
 # the ring of the figure eight, times the distance of the farthest pivot
-RING = 2.0
+RING = 1.5
 
 # slower robots do not travel: accelerations in m/s² and rad/s²
 LEAST_ACCELERATION, LEAST_YAW_ACCELERATION = 0.01, 0.02
@@ -89,6 +90,7 @@ def pace_of(robot: CasterRobot, ability: Travel) -> Pace:
     acceleration = min(usual.acceleration, most)
     speed = min(usual.speed, wheels, float(robot.caster_offset.min()) / CASTER_TIME,
                 math.sqrt(acceleration * length))
+    length = min(length, max(SHORTEST, CRUISE * speed))
     # a wheel at the farthest pivot turns with the same speed
     farthest = float(np.hypot(*robot.hip_position.T).max())
     yaw_rate = min(usual.yaw_rate, speed / farthest, math.sqrt(turn * math.pi))
