@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -182,13 +181,3 @@ def _missed(metrics: dict[str, Any]) -> str:
         return 'out of control'
     return (f'ends {100 * metrics["final_error_m"]:.1f} cm and '
             f'{metrics["final_yaw_error_rad"]:.2f} rad from the goal')
-
-
-def run_battery(bench: RobotBench, pace: Pace,
-                each: Callable[[Driven], None] = lambda driven: None) -> list[Driven]:
-    """Do all drives of the battery; `each` takes every drive when it is done."""
-    done = []
-    for task in tasks(bench.robot, pace):
-        done.append(drive(bench, task, pace))
-        each(done[-1])
-    return done

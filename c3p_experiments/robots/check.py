@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,7 @@ from c3p_description.reading.notes import Note
 from c3p_dynamics.traction import traction_report
 from c3p_experiments.loop.conditions import Conditions
 from c3p_experiments.robots.ability import Ability, ability_json, ability_of
-from c3p_experiments.robots.battery import Driven, run_battery, tasks
+from c3p_experiments.robots.battery import Driven, drive, tasks
 from c3p_experiments.robots.bench import RobotBench
 from c3p_experiments.robots.pace import Pace, pace_of
 from c3p_simulation.make_plant import PLANTS
@@ -103,18 +104,16 @@ def _drives(robot: CasterRobot, ability: Ability, pace: Pace, source: str, contr
     found: list[Driven] = []
     planned = tasks(robot, pace)
 
-    def done(drive: Driven) -> None:
-        found.append(drive)
+    def done(driven: Driven) -> None:
+        found.append(driven)
         if progress is not None:
             progress(len(found) / (len(PLANTS) * len(planned)))
 
     for plant in PLANTS:
         bench = RobotBench(robot, Conditions(plant=plant, controller=controller), shape)
-        if reason := _obstacle(bench, ability):
-            for task in planned:
-                done(Driven(task, plant, failure=reason))
-            continue
-        run_battery(bench, pace, done)
+        reason = _obstacle(bench, ability)
+        for task in planned:
+            done(Driven(task, plant, failure=reason) if reason else drive(bench, task, pace))
     return found
 
 
@@ -141,8 +140,13 @@ def check_json(check: Check) -> dict[str, Any]:
         'controller': check.controller, 'pace': check.pace._asdict(),
         'reached': not check.missed if check.drives else None,
         'battery': {drive.name: {'reached': drive.reached,
-                                 **{key: drive.metrics.get(key) for key in KEYS},
+                                 **{key: _plain(drive.metrics.get(key)) for key in KEYS},
                                  'failure': drive.failure} for drive in check.drives}}
+
+
+def _plain(value: Any) -> Any:
+    """Return a metric for JSON, None where it is not finite."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def unread_json(source: str, reason: str) -> dict[str, Any]:
