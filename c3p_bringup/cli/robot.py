@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Read the description of a caster robot; list what was read and what was assumed; compute what its
 motors, tyres and sensors can do; drive a battery of 16 drives on the plants analytic and mujoco;
-write one HTML page. Exit code 1 if a drive was missed or not done, 2 if the robot does not load."""
+write one HTML page. Exit code 1 if a drive was missed or not done, 2 if the robot does not
+load."""
 
 
 def add_robot_command(commands: argparse._SubParsersAction) -> None:
@@ -57,7 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
     # imported when asked for: plots and kernels take their time
     from c3p_description.reading.robot_options import parse_option
-    from c3p_experiments.robots.check import check_json, check_robot, unread_json, write_page
+    from c3p_experiments.robots.check import check_json, check_robot, unread_json
+    from c3p_experiments.robots.page import write_page
 
     make_places(arguments.out, arguments.json)
     try:

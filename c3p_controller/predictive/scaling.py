@@ -3,9 +3,9 @@
 Scale of the cost of torque, so that one set of weights fits robots of any mass.
 
 The weights of paths and speeds are in metres and seconds, but w_τ |τ|² is in N·m: the torque per
-acceleration, m r/k with the mass m and the radius r of k driven wheels, differs by a factor of 1000
-from 5 kg on wheels of 2 cm to 300 kg on wheels of 15 cm. With w_τ scaled by its inverse square the
-cost of an acceleration is that of the C3P, for which the weights were tuned.
+acceleration, m r/k with the mass m and the radius r of k driven wheels, differs by a factor of
+1000 from 5 kg on wheels of 2 cm to 300 kg on wheels of 15 cm. With w_τ scaled by its inverse
+square the cost of an acceleration is that of the C3P, for which the weights were tuned.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy as np
 from c3p_controller.goals.path import TURN_LENGTH, figure_eight
 from c3p_description.model import Array, CasterRobot
 from c3p_experiments.el_shenawy.goals import DWELL, goal_metrics
-from c3p_experiments.el_shenawy.measures import across, largest_and_rms, ring_error
+from c3p_experiments.el_shenawy.measures import largest_and_rms, ring_error
 from c3p_experiments.loop.closed_loop import Cycle, Held, LoopLog
 from c3p_experiments.loop.command_sources import GoalSource, PathSource
 from c3p_experiments.loop.outcome import Run

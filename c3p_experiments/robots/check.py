@@ -6,7 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from c3p_description.model import CasterRobot, ModelError
@@ -154,14 +153,3 @@ def unread_json(source: str, reason: str) -> dict[str, Any]:
     return {'robot': None, 'source': source, 'loads': False, 'warnings': [reason],
             'assumed': [], 'driven_freedoms': 0, 'torque_bound_nm': [], 'reached': None,
             'battery': {}}
-
-
-def write_page(check: Check, out: Path) -> Path:
-    """Write the page of a check into the directory `out`; return the file."""
-    # imported on demand: plots take their time
-    from c3p_experiments.robots.page import robot_page
-
-    path = out / 'robot.html'
-    path.write_text(robot_page(check), encoding='utf-8')
-    return path
-

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from html import escape
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -163,9 +164,9 @@ def _slip_text(check: Check) -> str:
               f'{_count(slips.equations, "spare equation")}. A wheel that turns 0.2 m/s too fast '
               f'is detected in {slips.detected:.0%} of random postures and motions')
     if n == 2:
-        return (f'{common}, and the wheel is never known: one equation cannot tell which of two '
-                'contradicts. A slip that does not change the distance of the two contacts is '
-                'invisible.')
+        return (f'{common}, and the wheel is never known: one equation does not identify which '
+                'of the two contradicts. A slip that does not change the distance of the two '
+                'contacts is invisible.')
     return (f'{common}, and the right wheel is named with a confidence of 90 % or more in '
             f'{slips.named:.0%}. ' + (
                 'With three casters a slip perpendicular to the line between two contacts '
@@ -185,3 +186,10 @@ def robot_page(check: Check) -> str:
         f'{check.robot.name}: robot', check.robot.name,
         f'<p class=sub>{escape(check.source)}</p>', links, cards(answers(check)) + body,
         'Written by <code>c3p robot</code>; its option --json writes the same numbers.')
+
+
+def write_page(check: Check, out: Path) -> Path:
+    """Write the page of a check into the directory `out`; return the file."""
+    path = out / 'robot.html'
+    path.write_text(robot_page(check), encoding='utf-8')
+    return path

@@ -10,7 +10,8 @@ from c3p_dynamics.traction import least_loads
 from c3p_kinematics.singularity import length_scale
 
 # ranges: casters; offset and wheel radius, m; mass, kg; motor, N·m
-CASTERS, OFFSET, RADIUS, MASS, TORQUE = (2, 6), (0.01, 0.15), (0.02, 0.15), (5.0, 300.0), (0.5, 100.0)
+CASTERS, OFFSET, RADIUS = (2, 6), (0.01, 0.15), (0.02, 0.15)
+MASS, TORQUE = (5.0, 300.0), (0.5, 100.0)
 
 # half size of the footprint of 30 kg, m: it grows with the cube root of the mass
 FOOTPRINT, FOOTPRINT_MASS = 0.3, 30.0
@@ -42,7 +43,7 @@ def random_robot(seed: int) -> CasterRobot:
         robot = _draw(rng, seed)
         if robot is not None:
             return robot
-    raise ValueError(f'seed = {seed}: no robot that can stand in {ATTEMPTS} attempts')
+    raise ValueError(f'seed = {seed}: {ATTEMPTS} attempts without a stable robot')
 
 
 def _draw(rng: np.random.Generator, seed: int) -> CasterRobot | None:
