@@ -60,7 +60,8 @@ class VelocityControllerNode(SuiteNode):
         self._newest, self._wheel_rate = 0, np.zeros(self.robot.count)
         self._pace = SampleStep(values.stamp_jitter)
         self._repetition, self._law = Repetition(self.robot.count), make_chain(values, self.robot)
-        self.caution(self._law.traction.stronger())
+        for text in (*self.robot_warnings, self._law.traction.stronger()):
+            self.caution(text)
         adapter = PaperAdapter if values.controller == PAPER else FollowerAdapter
         self.alive = Lifelines('joint_states', 'odom', *adapter.PARTS,
                                timeout=values.chain_timeout)

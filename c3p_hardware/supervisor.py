@@ -26,6 +26,8 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple
 
+import numpy as np
+
 from c3p_description.model import Array, CasterRobot
 from c3p_hardware.canopen.cia402 import INTERNAL_LIMIT, FaultReset, Target, controlword
 from c3p_hardware.devices import RECOVER, Device, Drive, Encoder, Problem
@@ -81,6 +83,7 @@ class DriveWatch:
     ----------
     settings : CardSettings
     drives : sequence of Drive
+        The driven ones.
     """
 
     def __init__(self, settings: CardSettings, drives: Sequence[Drive]) -> None:
@@ -111,7 +114,8 @@ class DriveWatch:
         Parameters
         ----------
         now : float, s
-        wheel_rate : (n,) array, rad/s
+        wheel_rate : array, rad/s
+            Of the joints of the drives.
         """
         for i, drive in enumerate(self._drives):
             if self._settings.overspeed_margin > 0:
@@ -161,10 +165,12 @@ class Supervisor:
     robot : CasterRobot
     settings : CardSettings
     drives, encoders : sequence
-        State of each device.
+        State of each device; drives that are only read get no orders.
 
     Attributes
     ----------
+    drives : list of Drive
+        The driven ones, in the order of the orders.
     gate : WheelGate
         Last check of every torque; changed by the supervisor alone.
     state : ArmState
@@ -182,8 +188,11 @@ class Supervisor:
         self.settings = settings
         self.gate = WheelGate(robot, GateSettings(settings.command_timeout,
                                                   settings.stop_damping))
-        self.drives, self.encoders = list(drives), list(encoders)
-        self.devices: list[Device] = [*self.drives, *self.encoders]
+        self.drives = [drive for drive in drives if drive.settings.driven]
+        self.devices: list[Device] = [*drives, *encoders]
+        # place of each drive's joint in the torques and rates of the robot
+        joints = list(robot.wheel_joints)
+        self._place = np.array([joints.index(drive.joint) for drive in self.drives])
         self.state, self.faults, self.held, self.allowed = ArmState.DISARMED, [], '', False
         self._since, self._watch = 0.0, DriveWatch(settings, self.drives)
         # as long as arming may take, because a fault reaction brakes first
@@ -274,7 +283,7 @@ class Supervisor:
         """
         self._advance(now)
         if self.state == ArmState.ARMED:
-            for problem in self._watch.problems(now, wheel_rate):
+            for problem in self._watch.problems(now, wheel_rate[self._place]):
                 self.latch(problem)
         self.held = self._late() if self.state == ArmState.ARMED else ''
         if self.state in (ArmState.ARMING, ArmState.ARMED):
@@ -291,7 +300,8 @@ class Supervisor:
     def _enabled_orders(self, now: float, wheel_rate: Array) -> list[Order]:
         """Return the orders that enable the drives, with torques once they are armed."""
         driving = self.state == ArmState.ARMED and not self.held
-        torques = self.gate.torque_at(now, wheel_rate) if driving else [0.0] * len(self.drives)
+        torques = (self.gate.torque_at(now, wheel_rate)[self._place] if driving
+                   else [0.0] * len(self.drives))
         orders = [Order(controlword(d.state, Target.ENABLED),
                         d.settings.units.permille(t, d.settings.max_permille))
                   for d, t in zip(self.drives, torques, strict=True)]

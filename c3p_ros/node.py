@@ -15,9 +15,9 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 
 from c3p_description.model import Array, CasterRobot
-from c3p_description.reading.loader import load_casters
-from c3p_description.reading.urdf import from_urdf
-from c3p_ros.cdr import PublishError
+from c3p_description.reading.loader import describe_casters
+from c3p_description.reading.urdf import read_urdf
+from c3p_ros.cdr import EarlyMessageError, PublishError
 from c3p_ros.diagnostics import Diagnostics
 from c3p_ros.messages import MessageError, check_age, ns_to_stamp, pose_numbers
 from c3p_ros.parameters import Parameters
@@ -41,6 +41,9 @@ SENSOR_DATA = qos_profile_sensor_data
 
 # period of the watchdogs, s
 WATCH_PERIOD = 0.02
+
+# simulated time may start so long after a node without a warning, s
+CLOCK_WAIT = 10.0
 
 
 class SuiteNode(Node):
@@ -67,17 +70,21 @@ class SuiteNode(Node):
     def __init__(self, name: str, *schemas: Path, **options: Any) -> None:
         """Declare the parameters and load the robot."""
         super().__init__(name, **options)
+        self._started = time.monotonic()
         # fixed at the start: read several times a cycle
         self._simulated = bool(self.get_parameter('use_sim_time').value)
         self.parameters = Parameters(self, COMMON, *schemas, own=self.OWN_GROUPS)
+        # what its file says is taken for something else; one node of the chain logs them
+        self.robot_warnings: tuple[str, ...] = ()
         self.robot = self._load_robot()
         self.diagnostics = Diagnostics(self, self.robot.name, self.metrics)
 
     def _load_robot(self) -> CasterRobot:
         values = self.parameters.value
-        if values.robot_description:
-            return from_urdf(values.robot_description)
-        return load_casters(values.robot)
+        found = (read_urdf(values.robot_description) if values.robot_description
+                 else describe_casters(values.robot))
+        self.robot_warnings = found.warnings
+        return found.robot
 
     def metrics(self) -> Mapping[str, Any]:
         """Return the metrics of the diagnostics, shown once a second; nodes override this."""
@@ -189,7 +196,9 @@ class SuiteNode(Node):
         if stamp == 0:
             return now
         if now == 0 and self._simulated:
-            raise MessageError('no /clock yet, which use_sim_time needs')
+            early = time.monotonic() - self._started < CLOCK_WAIT
+            raise (EarlyMessageError if early else MessageError)(
+                'no /clock yet, which use_sim_time needs')
         # simulated time reaches the node by a topic of its own, after the message it belongs to;
         # and RViz may stamp goals with the system's time, which a slow simulation is behind
         check_age(stamp, now, max_age, max(1.0, max_age) if self._simulated else 0.1)

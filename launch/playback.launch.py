@@ -19,6 +19,7 @@ from c3p_bringup.launch_parts.actions import (
     markers,
     not_negative,
     required,
+    robot_arguments,
     rviz,
     rviz_arguments,
     suite_node,
@@ -34,10 +35,7 @@ ARGUMENTS = [
     DeclareLaunchArgument(
         'bag', default_value='',
         description='Directory of the bag, or a single .mcap or .db3 file. Must be given.'),
-    DeclareLaunchArgument(
-        'robot', default_value='c3p',
-        description='Robot of the recording, for the markers: a name from '
-                    'c3p_description/robots, or the path of a YAML, URDF or xacro file.'),
+    *robot_arguments(note=' of the recording, for the markers'),
     DeclareLaunchArgument(
         'player', default_value='auto', choices=('auto', 'rosbag2', 'c3p'),
         description='rosbag2: ros2 bag play. c3p: player node of the suite. auto: rosbag2 if '

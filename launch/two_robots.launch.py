@@ -55,6 +55,6 @@ def generate_launch_description() -> LaunchDescription:
     """Return the arguments and what they start."""
     return LaunchDescription([
         # one window for each robot, because each has its own tree of frames
-        *(a for a in common_arguments() if a.name not in LEFT_OUT), *ARGUMENTS,
+        *(a for a in common_arguments() if getattr(a, 'name', '') not in LEFT_OUT), *ARGUMENTS,
         *rviz_arguments('false'),
         OpaqueFunction(function=robots)])

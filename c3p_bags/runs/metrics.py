@@ -18,6 +18,7 @@ from c3p_bags.runs.run_log import Motion, RunLog, Series
 from c3p_bags.runs.smoothness import run_smoothness
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.se2 import compose, inverse, wrap
+from c3p_kinematics.singularity import always_actuated
 
 # a caster is aligned while its rolling line is this close to the commanded travel of its hip, rad
 ALIGNED = np.radians(10.0)
@@ -118,8 +119,11 @@ def align_time(log: RunLog, robot: CasterRobot, start: float, end: float) -> flo
     """
     Return how long after `start` all casters are aligned for good, s.
 
-    0 when they always are; None when they are not at `end`, or there is no ``cmd_vel``.
+    0 when they always are, and for motors that reach every acceleration at any steering angles:
+    such a robot waits for no caster. None when they are not at `end`, or there is no ``cmd_vel``.
     """
+    if log.cmd_vel is not None and always_actuated(robot):
+        return 0.0
     found = alignment(log, robot)
     if found is None:
         return None

@@ -14,6 +14,7 @@ from c3p_bringup.cli.common import (
     INTERRUPTED,
     MISSED,
     add_results,
+    add_robot,
     count,
     fraction,
     make_places,
@@ -74,8 +75,7 @@ def _add_task(command: argparse.ArgumentParser, default: CampaignSpec) -> None:
                          help='mpc, closed_form or paper (default: %(default)s)')
     command.add_argument('--plant', default=default.plant, choices=PLANTS,
                          help='simulated plant (default: %(default)s)')
-    command.add_argument('--robot', help='name, or path of a YAML, URDF or xacro file (default: '
-                                         f'{default.robot}, or the one of the experiment)')
+    add_robot(command, None, f'{default.robot}, or the one of the experiment')
     task = command.add_mutually_exclusive_group()
     task.add_argument('--goal', type=float, nargs=3, default=list(default.goal),
                       metavar=('X', 'Y', 'YAW'), help='m, m, rad (default: 4 0 0)')

@@ -20,6 +20,7 @@ from c3p_bringup.cli.common import (
     add_plant,
     add_results,
     add_robot,
+    apply_robot_options,
     finite,
     make_places,
     not_negative,
@@ -136,6 +137,7 @@ def _drive(arguments: argparse.Namespace) -> int:
 def run(arguments: argparse.Namespace) -> int:
     """Run the command that was parsed; return its exit code."""
     try:
+        apply_robot_options(arguments)
         return arguments.run(arguments)
     except (ValueError, OSError, ModuleNotFoundError) as error:
         # a part of the suite that is missing is a fault of the program

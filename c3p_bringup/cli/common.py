@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
@@ -64,10 +64,46 @@ fraction = typed(finite, lambda value: 0 <= value <= 1, 'be a fraction from 0 to
 count = typed(int, lambda value: value >= 1, 'be a whole number, 1 or more')
 
 
-def add_robot(command: argparse.ArgumentParser) -> None:
-    """Add ``--robot`` with the default c3p."""
-    command.add_argument('--robot', default='c3p',
-                         help='name, or path of a YAML, URDF or xacro file (default: %(default)s)')
+def add_robot(command: argparse.ArgumentParser, default: str | None = 'c3p',
+              default_text: str = '%(default)s', note: str = '') -> None:
+    """Add ``--robot`` with its `default`, and ``--robot-option``; `note` ends the help."""
+    command.add_argument('--robot', default=default,
+                         help='name, or path of a YAML, URDF or xacro file (default: '
+                              f'{default_text}){note}')
+    add_robot_options(command)
+
+
+def add_robot_options(command: argparse.ArgumentParser) -> None:
+    """Add ``--robot-option``, which `apply_robot_options` reads."""
+    command.add_argument('--robot-option', action='append', default=[], metavar='NAME=VALUE',
+                         help='option of the reader of a URDF (tolerance, ignore, wheel_radius, '
+                              'base_link, driven), or a field of the robot such as '
+                              'casters.torque_limit; may be repeated')
+
+
+def apply_robot_options(arguments: argparse.Namespace) -> None:
+    """
+    Replace ``robot`` in `arguments` by a robot's file with the options, and print its warnings.
+
+    ValueError: a malformed option, or options without a robot.
+    """
+    if not hasattr(arguments, 'robot_option'):
+        return
+    from c3p_description.reading.loader import describe
+    from c3p_description.reading.robot_files import robot_file
+    from c3p_description.reading.robot_options import parse_option
+
+    options = dict(map(parse_option, arguments.robot_option))
+    if options and not arguments.robot:
+        raise ValueError(f'--robot-option {arguments.robot_option[0]}: options of which robot? '
+                         'Give --robot as well')
+    if options:
+        arguments.robot = robot_file(arguments.robot, options)
+    if Path(arguments.robot or '').suffix:
+        # an error is for the command to tell: some also take robots that are not on casters
+        with suppress(ValueError):
+            for text in describe(arguments.robot).warnings:
+                print(f'c3p {arguments.command}: warning: {text}', file=sys.stderr)
 
 
 def add_plant(command: Any) -> None:
@@ -101,6 +137,7 @@ def add_recorded_robot(command: argparse.ArgumentParser) -> None:
                          help='name, or path of a YAML, URDF or xacro file (default: that of the '
                               'bag: a name of this installation, else the description in it). A '
                               'xacro file is a program: it runs')
+    add_robot_options(command)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from c3p_bringup.cli.common import (
     MISSED,
     Bar,
     add_json,
+    add_robot,
     finite,
     make_places,
     positive,
@@ -41,8 +42,7 @@ def add_experiment(commands: Any) -> None:
     command.add_argument('--plant', choices=PLANTS,
                          help='rolling without slip, or tyres in contact (default: analytic)')
     command.add_argument('--controller', help='paper, closed_form or mpc (default: mpc)')
-    command.add_argument('--robot', help='name, or path of a YAML, URDF or xacro file (default: '
-                                         'the one of the paper)')
+    add_robot(command, None, 'the one of the paper')
     command.add_argument('--friction', type=finite, metavar='MU',
                          help='friction of the tyres, plant mujoco (default: 0.8)')
     command.add_argument('--latency', type=finite, metavar='MS',

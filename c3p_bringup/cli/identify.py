@@ -13,6 +13,7 @@ from c3p_bringup.cli.common import (
     Bar,
     add_plant,
     add_results,
+    add_robot,
     fraction,
     given_bag,
     make_places,
@@ -40,9 +41,7 @@ def add_identify(commands: Any) -> None:
     command.add_argument('bag', type=Path, nargs='?', metavar='BAG',
                          help='directory of the bag; with --excite where it goes '
                               '(default then: DIR/bag)')
-    command.add_argument('--robot', default='', help='description to start from: name, or path '
-                         'of a YAML, URDF or xacro file (default: that of the bag; c3p with '
-                         '--excite)')
+    add_robot(command, '', 'that of the bag; c3p with --excite', '; description to start from')
     command.add_argument('--namespace', metavar='NS', help='of the robot in the bag (default: the '
                          'only one)')
     command.add_argument('--torque', choices=['auto', 'command', 'measured'], default='auto',

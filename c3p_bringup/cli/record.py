@@ -15,6 +15,7 @@ from c3p_bringup.cli.common import (
     MISSED,
     SHOWN_EVERY,
     add_json,
+    add_robot,
     count,
     make_places,
     not_negative,
@@ -45,9 +46,7 @@ def add_record(commands: Any) -> None:
                          help='memory limit of a snapshot (default: %(default)s)')
     command.add_argument('--topics-file', type=Path, metavar='FILE',
                          help='YAML file with the topics, as config/record_topics.yaml')
-    command.add_argument('--robot', default='c3p',
-                         help='name, or path of a YAML, URDF or xacro file: for the frames that '
-                              'no node publishes (default: %(default)s)')
+    add_robot(command, note='; for the frames that no node publishes')
     command.add_argument('--namespace', default='', metavar='NAME', help='namespace of the robot')
     command.add_argument('--compression', choices=['none', 'zstd'], default='none',
                          help='compression of the file (default: %(default)s)')

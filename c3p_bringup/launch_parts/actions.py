@@ -29,6 +29,8 @@ from c3p_description.model import ModelError
 from c3p_description.pvc_model import PvcTricycle
 from c3p_description.reading.files import share_file
 from c3p_description.reading.loader import load, load_casters, robot_description
+from c3p_description.reading.robot_files import robot_file
+from c3p_description.reading.robot_options import parse_options
 from launch import LaunchContext, LaunchDescriptionEntity
 
 BOOLEAN = ('true', 'false')
@@ -50,15 +52,38 @@ def argument(name: str, default: Any, description: str, choices: Sequence[str] =
                                  **({'choices': choices} if choices else {}))
 
 
-def common_arguments(robot: str = 'c3p') -> list[DeclareLaunchArgument]:
+def common_arguments(robot: str = 'c3p') -> list[DeclareLaunchArgument | OpaqueFunction]:
     """Return the arguments that every launch file of the suite has; `robot` is a default."""
     return [
-        argument('robot', robot, 'Robot: a name from c3p_description/robots, or the path of a '
-                 'YAML, URDF or xacro file.'),
+        *robot_arguments(robot),
         argument('namespace', '', 'Namespace of all nodes and topics, including /tf and '
                  '/tf_static, for several robots in one network. Empty: none.'),
         argument('use_sim_time', 'false', 'Use /clock instead of the system clock.', BOOLEAN),
         argument('log_level', 'info', 'Minimum severity of log messages.', SEVERITIES)]
+
+
+def robot_arguments(robot: str = 'c3p', note: str = ''
+                    ) -> list[DeclareLaunchArgument | OpaqueFunction]:
+    """
+    Return the arguments of a robot, and the action that lays ``robot_options`` over ``robot``.
+
+    `robot` is a default, `note` completes its description.
+    """
+    return [
+        argument('robot', robot, f'Robot{note}: a name from c3p_description/robots, or the path '
+                 'of a YAML, URDF or xacro file.'),
+        argument('robot_options', '', 'Options of the reader of a URDF and fields of the robot, '
+                 'as a YAML mapping: {wheel_radius: 0.05, casters.torque_limit: 4.0}. Empty: '
+                 'none.'),
+        OpaqueFunction(function=_lay_options)]
+
+
+def _lay_options(context: LaunchContext) -> None:
+    """Let ``robot`` be a file with the options, for everything that the launch file starts."""
+    if options := parse_options(value(context, 'robot_options')):
+        # included launch files have both arguments, too
+        context.launch_configurations.update(
+            robot=robot_file(value(context, 'robot'), options), robot_options='')
 
 
 def rviz_arguments(default: str) -> list[DeclareLaunchArgument]:

@@ -36,7 +36,7 @@ def torque_scale(robot: CasterRobot) -> float:
     >>> round(torque_scale(replace(c3p, platform_mass=300.0)), 4)
     0.0293
     """
-    pushing = torque_bounds(robot) > 0.0
+    pushing = torque_bounds(robot)[:robot.count] > 0.0
     if not pushing.any():
         return 1.0
     lever = float(robot.total_mass * np.mean(robot.wheel_radius[pushing]) / pushing.sum())

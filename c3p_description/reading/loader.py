@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +33,6 @@ from c3p_description.texts import brief
 XACRO_FILES = {'caster_robot': 'c3p_description/urdf/c3p.urdf.xacro',
                'pvc_tricycle': 'c3p_description/urdf/pvc_tricycle.urdf.xacro',
                'agv': 'c3p_description/urdf/agv.urdf.xacro'}
-Model = TypeVar('Model', CasterRobot, PvcTricycle)
 # what each kind of robot is, and what runs it, for who gave the wrong one
 WHAT = {CasterRobot: 'stands on casters',
         PvcTricycle: 'is a tricycle with passive variable camber and no caster robot; `c3p sim` '
@@ -134,6 +133,11 @@ def load_casters(name_or_path: str | Path) -> CasterRobot:
     ModelError
         As in `load`; also for a vehicle of another kind, with the command that runs it.
     """
+    return describe_casters(name_or_path).robot
+
+
+def describe_casters(name_or_path: str | Path) -> Reading:
+    """Return the model of a robot as `load_casters`, with the notes of `describe`."""
     return _of_kind(name_or_path, CasterRobot, "; here give 'c3p' or your caster robot")
 
 
@@ -147,14 +151,14 @@ def load_tricycle(name_or_path: str | Path) -> PvcTricycle:
         As in `load`; also for a robot of another kind.
     """
     return _of_kind(name_or_path, PvcTricycle, ': give pvc_tricycle, or a .yaml file that starts '
-                    'with `extends: pvc_tricycle`')
+                    'with `extends: pvc_tricycle`').robot
 
 
-def _of_kind(name_or_path: str | Path, kind: type[Model], remedy: str) -> Model:
-    robot = load(name_or_path)
-    if not isinstance(robot, kind):
-        raise ModelError(f'robot {str(name_or_path)!r} {WHAT[type(robot)]}{remedy}')
-    return robot
+def _of_kind(name_or_path: str | Path, kind: type, remedy: str) -> Reading:
+    reading = describe(name_or_path)
+    if not isinstance(reading.robot, kind):
+        raise ModelError(f'robot {str(name_or_path)!r} {WHAT[type(reading.robot)]}{remedy}')
+    return reading
 
 
 def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | None = None) -> str:
@@ -226,7 +230,9 @@ def _caster_robot(parameters: Parameters) -> CasterRobot:
         friction=Friction(**parameters['friction']),
         driven=casters['driven'], torque_limit=casters['torque_limit'],
         tyre_friction=casters['tyre_friction'], traction_margin=casters['traction_margin'],
-        wheel_rate_limit=wheel['rate_limit'])
+        wheel_rate_limit=wheel['rate_limit'], steered=casters['steered'],
+        steering_torque_limit=casters['steering_torque_limit'],
+        steering_rate_limit=casters['steering_rate_limit'])
 
 
 def _pvc_tricycle(parameters: Parameters) -> PvcTricycle:

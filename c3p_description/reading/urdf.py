@@ -20,6 +20,8 @@ How each number is found, all in the frame of `base_link` with every joint at ze
   the URDF names any wheel joint in one of the two; else when its effort limit is positive; else,
   when no wheel joint has an effort limit, always. A positive effort limit is the torque limit,
   a positive velocity limit the wheel rate limit.
+- A steering joint has a motor when it has one of the two; its limits then count alike. Without, it
+  steers passively.
 - Everything that does not turn with a caster is platform, everything else on a steering joint its
   link; other movable joints (an arm, a scanner) stand at zero.
 - ``<dynamics>`` gives viscous and Coulomb friction. URDF has no element for the scrub and the grip
@@ -109,17 +111,21 @@ def read_urdf(xml_text: str, settings: Mapping[str, Any] | None = None) -> Readi
     if options.wheel_radius is not None:
         columns['wheel_radius'] = options.wheel_radius
     whole = tree.inertial(platform, f'platform {base}')
-    wheels = [caster.wheel for caster in casters]
+    wheels, pivots = [c.wheel for c in casters], [c.steering for c in casters]
     given, friction = fields_of(settings, len(casters))
     values = {
         'name': tree.name, 'platform_mass': whole.mass, 'platform_inertia': whole.inertia[2, 2],
         'platform_com': whole.centre[:2],
         'driven': driven_wheels(tree, wheels, options.driven),
+        'steered': (named('steered', options.steered, pivots) if options.steered is not None
+                    else [pivot.name in tree.control.commanded for pivot in pivots]),
+        'steering_torque_limit': [pivot.effort or math.inf for pivot in pivots],
+        'steering_rate_limit': [pivot.velocity or math.inf for pivot in pivots],
         'torque_limit': [wheel.effort if wheel.effort else math.inf for wheel in wheels],
         'tyre_friction': _parameter(tree, casters[0], 'tyre_friction', TYRE_FRICTION),
         'traction_margin': _parameter(tree, casters[0], 'traction_margin', TRACTION_MARGIN),
         'wheel_rate_limit': [wheel.velocity if wheel.velocity else math.inf for wheel in wheels],
-        'steering_joints': tuple(caster.steering.name for caster in casters),
+        'steering_joints': tuple(pivot.name for pivot in pivots),
         'wheel_joints': tuple(wheel.name for wheel in wheels), **columns, **given}
     return Reading(CasterRobot(friction=replace(_friction(tree, casters), **friction), **values),
                    tuple(notes.found))
@@ -183,18 +189,23 @@ def _base(tree: Tree, platform: dict[str, Array], name: str | None) -> str:
 
 def driven_wheels(tree: Tree, wheels: list[Joint], given: Any) -> Any:
     """Return which wheels have a motor, see the rule in the module's text; `given`: the option."""
-    if isinstance(given, tuple) and isinstance(given[0], str):
-        names = [wheel.name for wheel in wheels]
-        if unknown := sorted(set(given) - set(names)):
-            raise ModelError(f'driven = {unknown}: no such wheels; there are {", ".join(names)}')
-        return [name in given for name in names]
     if given is not None:
-        return given
+        return named('driven', given, wheels)
     if any(wheel.name in tree.control.named for wheel in wheels):
         return [wheel.name in tree.control.commanded for wheel in wheels]
     if all(wheel.effort is None for wheel in wheels):
         return [True] * len(wheels)
     return [bool(wheel.effort and wheel.effort > 0) for wheel in wheels]
+
+
+def named(option: str, given: Any, joints: list[Joint]) -> Any:
+    """Return an option as true or false for each of the joints, which it may name."""
+    if not isinstance(given, tuple) or not isinstance(given[0], str):
+        return given
+    names = [joint.name for joint in joints]
+    if unknown := sorted(set(given) - set(names)):
+        raise ModelError(f'{option} = {unknown}: no such joints; there are {", ".join(names)}')
+    return [name in given for name in names]
 
 
 def _parameter(tree: Tree, caster: Caster, name: str, default: float) -> float:

@@ -14,6 +14,8 @@ from c3p_description.reading.urdf_tree import Joint, Tree
 
 # how far from vertical or horizontal an axis may be, rad: files write 1.57 for π/2
 ANGLE_TOLERANCE = 2e-3
+# of lengths after a few rotations, m
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +59,9 @@ def _horizontal(caster: Caster) -> Array:
 
 def _above(length: float) -> str:
     """Return a tolerance that neglects `length`, rounded up to two digits."""
-    digits = 1 - math.floor(math.log10(abs(length)))
-    return f'{math.ceil(abs(length) * 10**digits) / 10**digits:g}'
+    size = abs(length) - ROUNDING
+    digits = 1 - math.floor(math.log10(size))
+    return f'{math.ceil(size * 10**digits) / 10**digits:g}'
 
 
 def geometry(tree: Tree, caster: Caster, platform: dict[str, Array], tolerance: float,
@@ -71,7 +74,7 @@ def geometry(tree: Tree, caster: Caster, platform: dict[str, Array], tolerance: 
     hip = caster.steering_pose[:3, 3]
     offset = centre - hip
     lateral = float(offset @ spin)
-    if abs(lateral) > tolerance:
+    if abs(lateral) > tolerance + ROUNDING:
         raise ModelError(f'joint {caster.wheel.name}: the wheel stands {abs(lateral):.6g} m '
                          f'beside its pivot {caster.steering.name}, along the axle; the '
                          'model has no lateral offset: move the wheel into the plane of the '
@@ -141,7 +144,7 @@ def masses(tree: Tree, caster: Caster, tolerance: float) -> dict[str, float]:
     for part, length, way in ((caster.steering.child, beside, 'beside the wheel plane'),
                               (caster.wheel.child, along, 'beside the wheel plane'),
                               (caster.wheel.child, eccentric, 'off the axle')):
-        if abs(length) > tolerance:
+        if abs(length) > tolerance + ROUNDING:
             raise ModelError(f'link {part}: its centre of mass is {abs(length):.6g} m {way}; the '
                              'model has no such offset: correct the inertials, or, to neglect it, '
                              + remedy('tolerance', _above(length)))

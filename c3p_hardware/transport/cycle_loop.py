@@ -73,7 +73,7 @@ class CycleLoop:
         self.bus, self.supervisor, self.lock = bus, supervisor, threading.Lock()
         self._sensing, self._publish, self._stamp = sensing, publish, stamp
         self._settings = supervisor.settings
-        self._wheel_rate = np.zeros(len(supervisor.drives))
+        self._wheel_rate = np.zeros(supervisor.gate.robot.count)
         self._sent: dict[int, float] = {}
         self._current, self._came = 0, threading.Event()
         self._over, self._thread = threading.Event(), None

@@ -13,10 +13,18 @@ pytest.importorskip('launch.actions', reason=NEEDS)
 pytest.importorskip('launch_ros.actions', reason=NEEDS)
 
 from launch.utilities import perform_substitutions  # noqa: E402
-from launch_reading import ROOT, describe, nodes_of, parameters_of, table  # noqa: E402
+from launch_reading import (  # noqa: E402
+    ROOT,
+    describe,
+    nodes_of,
+    parameters_of,
+    processes_of,
+    table,
+)
 
 from c3p_bringup.nodes import CHAIN, executable_of  # noqa: E402
 from c3p_bringup.options import CONTROLLERS  # noqa: E402
+from c3p_description import ModelError, load  # noqa: E402
 from launch import LaunchContext  # noqa: E402
 
 FILES = sorted(path.name for path in (ROOT / 'launch').glob('*.launch.py'))
@@ -242,3 +250,25 @@ def test_what_is_not_installed_is_named_with_its_package(file, given, prefix, mo
 def test_the_docs_have_every_argument(file, prefix):
     wanted = table(file)
     assert wanted in (ROOT / 'docs/launch.md').read_text(), f'the table must be:\n{wanted}'
+
+
+@pytest.mark.parametrize('file', [file for file in FILES if file != 'rough_ground.launch.py'])
+def test_every_robot_takes_options(file, prefix):
+    names = [argument.name for argument in describe(file).get_launch_arguments()]
+    assert ('robot' in names) == ('robot_options' in names)
+
+
+@pytest.mark.parametrize('file', ['bringup.launch.py', 'two_robots.launch.py'])
+def test_robot_options_reach_the_nodes(file, prefix, tmp_path, monkeypatch):
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
+    started = [words for name, words in processes_of(
+        file, robot_options='{casters.torque_limit: 0.5}') if name == 'robot_nodes']
+    assert started
+    for words in started:
+        robot = parameters_of(words)['/**']['robot']
+        assert load(robot).torque_limit.tolist() == [0.5] * 3
+
+
+def test_malformed_robot_options_end_the_launch(prefix):
+    with pytest.raises(ModelError, match='robot_options = .wheel_radius.: expected a mapping'):
+        nodes_of('bringup.launch.py', robot_options='wheel_radius')

@@ -8,12 +8,14 @@ from caster_urdf import random_robot, write
 
 from c3p_description import ModelError, describe, load, robot_description
 from c3p_description.reading.parameters import read_parameters
+from c3p_description.reading.robot_files import robot_file as robot_file_of
 from c3p_description.reading.robot_options import checked_options, nested, parse_option
 from c3p_description.reading.urdf import from_urdf
 
 SAME = ('hip_position', 'caster_offset', 'wheel_radius', 'platform_mass', 'platform_inertia',
         'platform_com', 'link_mass', 'link_com', 'link_inertia', 'wheel_mass',
-        'wheel_spin_inertia', 'wheel_yaw_inertia', 'torque_limit', 'wheel_rate_limit', 'driven', 'losses',
+        'wheel_spin_inertia', 'wheel_yaw_inertia', 'torque_limit', 'wheel_rate_limit', 'driven',
+        'losses',
         'tyre_friction', 'traction_margin', 'steering_zero')
 
 
@@ -103,7 +105,7 @@ BAD = {
     "casters.torque_limit = 'much': expected a number":
         ('urdf: base.urdf\ncasters: {torque_limit: much}\n', {}),
     'tolerance = -0.1: expected a length': ('urdf: base.urdf\ntolerance: -0.1\n', {}),
-    "driven = \\['w7'\\]: no such wheels; there are w0, w1, w2":
+    "driven = \\['w7'\\]: no such joints; there are w0, w1, w2":
         ('urdf: base.urdf\ndriven: [w7]\n', {}),
     'ignore = 3: expected the names': ('urdf: base.urdf\n', {'ignore': 3}),
     'casters = 3: expected the keys': ('urdf: base.urdf\ncasters: 3\n', {}),
@@ -152,3 +154,43 @@ def test_options_of_the_command_line_are_yaml_with_commas():
 
 def test_a_parameter_file_has_no_notes():
     assert describe('c3p').notes == ()
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """The user's cache directory."""
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
+    return tmp_path / 'cache'
+
+
+def test_a_file_stands_for_a_urdf_and_its_options(folder, cache):
+    options = {'wheel_radius': 0.05, 'casters.torque_limit': 4.0}
+    path = robot_file_of(folder / 'base.urdf', options)
+    assert path.startswith(f'{cache}/c3p/robots/base_')
+    assert_same(load(path), load(folder / 'base.urdf', options))
+    # a campaign goes on with the same name, and the nodes may start one after the other
+    assert robot_file_of(folder / 'base.urdf', options) == path
+    assert robot_file_of(folder / 'base.urdf', {'wheel_radius': 0.06}) != path
+
+
+def test_a_file_stands_for_a_robot_file_or_name_and_its_fields(folder, cache):
+    below = robot_file(folder, casters={'torque_limit': 4.0})
+    assert (load(robot_file_of(below, {'driven': 'w1'})).torque_limit == 4.0).all()
+    assert load(robot_file_of('c3p', {'platform.mass': 28.0})).platform_mass == 28.0
+
+
+def test_without_options_the_robot_is_what_was_given(folder, cache):
+    assert robot_file_of('anything', {}) == 'anything' and not cache.exists()
+
+
+def test_options_of_a_missing_robot_are_refused(cache):
+    with pytest.raises(ModelError, match='nowhere.urdf: no such file'):
+        robot_file_of('nowhere.urdf', {'wheel_radius': 0.05})
+    with pytest.raises(ModelError, match="robot 'nobody' is unknown"):
+        robot_file_of('nobody', {'wheel_radius': 0.05})
+
+
+def test_an_unusable_cache_directory_is_replaced_by_a_temporary_one(folder, monkeypatch):
+    monkeypatch.setenv('XDG_CACHE_HOME', str(folder / 'base.urdf'))
+    path = robot_file_of(folder / 'base.urdf', {'wheel_radius': 0.05})
+    assert load(path).wheel_radius.tolist() == [0.05] * 3
