@@ -22,7 +22,7 @@ from rclpy.task import Future
 from c3p_bringup.drive_client import DriveClient
 from c3p_bringup.drive_story import distinct
 from c3p_bringup.nodes import CHAIN, ROBOTS, module_of, node_class
-from c3p_bringup.options import DriveOptions, parameter_files
+from c3p_bringup.options import DriveOptions, check_cards, parameter_files
 from c3p_bringup.processes import NodeProcess
 from c3p_description.reading.loader import load_casters
 from c3p_ros.executor import steady_process
@@ -68,7 +68,10 @@ def drive(options: DriveOptions, announce: Callable[[str], None] = print,
     KeyboardInterrupt
         SIGINT or SIGTERM while the nodes ran; all of them have ended, and the bag is kept.
     """
-    load_casters(options.robot)  # an unknown robot is an error before any node starts
+    # an unknown robot, or cards that do not fit it, are errors before any node starts
+    load_casters(options.robot)
+    if options.hardware != 'none':
+        check_cards(options.robot, options.parameters)
     # a simulated robot must not reach the real one on the laboratory's network
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     options.out.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,10 @@ from typing import Any
 import yaml
 
 from c3p_controller import CONTROLLERS
+from c3p_description.reading.loader import load_casters
+from c3p_hardware.axes import card_settings
+from c3p_hardware.emulator.axes import cards_like
+from c3p_hardware.tools.parameter_file import hardware_values
 from c3p_simulation.pacing import STRICT, WAIT
 
 PLANTS = ('analytic', 'mujoco')
@@ -98,7 +102,9 @@ def parameter_files(options: DriveOptions, bag: Path, place: Path) -> list[Path]
     # all commanding nodes start in this drive: a short silence suffices
     first = _write(place / 'defaults.yaml', {'/**/velocity_controller': {
         'start_silence': 0.5, **known_latency(options.plant, options.hardware)},
-        '/**/hardware_interface': PATIENCE})
+        '/**/hardware_interface': PATIENCE,
+        **({} if options.hardware == 'none' else {
+            '/**/emulated_cards': cards_like(hardware_values(options.parameters))})})
     last = _write(place / 'options.yaml', {
         '/**': {'use_sim_time': simulated, 'robot': options.robot},
         'simulation': {
@@ -115,6 +121,25 @@ def parameter_files(options: DriveOptions, bag: Path, place: Path) -> list[Path]
         # the recorder uses the system clock where possible, so that latencies are real
         'recorder': {'bag': str(bag), 'use_sim_time': options.realtime_factor != 1.0}})
     return [first, *options.parameters, last]
+
+
+def check_cards(robot: str, files: Sequence[Path]) -> None:
+    """
+    Reject motor cards that do not fit the robot, before any node starts.
+
+    Parameters
+    ----------
+    robot : str
+        Name or path of the description.
+    files : sequence of Path
+        Parameter files of the hardware interface, in order.
+
+    Raises
+    ------
+    ValueError
+        The text names parameter, value and remedy.
+    """
+    card_settings(load_casters(robot), hardware_values(files))
 
 
 def bus_channel(place: Path) -> Path:

@@ -144,7 +144,7 @@ class CommandFollower:
     def step(self, sensed: Sensed, command: Array | None, stamp: int, cycle: int, dt: float
              ) -> Array:
         """
-        Return the wheel torques (n,) N·m, within the limits of the robot.
+        Return the torques (robot.efforts,) N·m, within the limits of the robot.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class CommandFollower:
         self._gripping.begin(sensed, dt)
         if self._rests(sensed, command, dt):
             self._rest_by = math.inf
-            return self._override(REST, sensed, np.zeros(self._robot.count))
+            return self._override(REST, sensed, np.zeros(self._robot.efforts))
         if self._overdue(sensed, command, stamp):
             return self._override(BRAKE, sensed, braking_torque(
                 self._robot, sensed.wheel_rate, self.settings.stop_damping,
@@ -178,7 +178,7 @@ class CommandFollower:
         if not np.isfinite(torque).all():
             raise LawFailure(f'{type(self.law).__name__}: torque = {torque.tolist()}: must be '
                              'finite')
-        torque = limit_torque(np.where(self._robot.driven, torque, 0.0), self.traction.bound)
+        torque = limit_torque(np.where(self._robot.actuated, torque, 0.0), self.traction.bound)
         return self._gripping.apply(torque).copy()
 
     def _override(self, follows: str, sensed: Sensed, torque: Array) -> Array:

@@ -109,11 +109,11 @@ def limit_torque(torque: Array, limit: Array) -> Array:
 def braking_torque(robot: CasterRobot, wheel_rate: Array, damping: float, standstill_speed: float
                    ) -> Array:
     """
-    Return torques (n,) N·m of ``-damping θ̇_x`` against the wheels' rates, within the limits.
+    Return torques of ``-damping θ̇_x`` against the wheels' rates, within the limits.
 
-    A wheel is at rest below the rim speed `standstill_speed`, m/s, and its torque then exactly
-    zero, so that drives that require a zero command re-arm. `wheel_rate` is in rad/s, `damping` in
-    N·m·s/rad.
+    (robot.efforts,) N·m; steering axes get zero, so that the casters trail. A wheel is at rest
+    below the rim speed `standstill_speed`, m/s, and its torque then exactly zero, so that drives
+    that require a zero command re-arm. `wheel_rate` is in rad/s, `damping` in N·m·s/rad.
 
     Examples
     --------
@@ -122,7 +122,9 @@ def braking_torque(robot: CasterRobot, wheel_rate: Array, damping: float, stands
     array([-0.2,  0.2,  0. ])
     """
     moves = robot.driven & (np.abs(wheel_rate) * robot.wheel_radius >= standstill_speed)
-    return limit_torque(np.where(moves, -damping * wheel_rate, 0.0), torque_bounds(robot))
+    torque = np.zeros(robot.efforts)
+    torque[:robot.count] = np.where(moves, -damping * wheel_rate, 0.0)
+    return limit_torque(torque, torque_bounds(robot))
 
 
 @dataclass(frozen=True)
@@ -162,8 +164,9 @@ class TractionControl:
 
     Attributes
     ----------
-    limit : (n,) array, N·m
-        Present limit of each wheel; at most `torque_bounds` of the robot.
+    limit : (robot.efforts,) array, N·m
+        Present limit of each motor; at most `torque_bounds` of the robot. A tyre that slips has
+        no grip across either: the steering motor of its caster has the same part of its bound.
     slipping : (n,) bool array
     fault : str
         Reason for which the robot must stop; '' without a fault.
@@ -193,17 +196,20 @@ class TractionControl:
         """Forget every slip."""
         n = self.robot.count
         self.limit, self.slipping, self.fault = self.bound.copy(), np.zeros(n, bool), ''
+        # of the wheels alone
+        self._wheels, self._limit = self.bound[:n], self.bound[:n].copy()
         self._spin = np.zeros(n)
         self._gripped, self._slipped, self._fast = np.full(n, np.inf), np.zeros(n), np.zeros(n)
 
     def warm_up(self) -> None:
         """Compile the kernels."""
         zero = np.zeros(self.robot.count)
-        self.update(Sensed(0.0, zero, zero, np.zeros(3), np.zeros(3)), zero, SPIN_TIME)
+        self.update(Sensed(0.0, zero, zero, np.zeros(3), np.zeros(3)), np.zeros(len(self.bound)),
+                    SPIN_TIME)
         self.reset()
 
     def update(self, sensed: Sensed, torque: Array, dt: float) -> None:
-        """Process a cycle, `dt` s after the last one, with the `torque` (n,) N·m since then."""
+        """Process a cycle, `dt` s after the last one, with the `torque` [N·m] since then."""
         s, robot = self.settings, self.robot
         radius = robot.wheel_radius
         # wheel rates without slip: J_x ν, and J_x has the rows Rx/r
@@ -216,13 +222,14 @@ class TractionControl:
         slips = robot.driven & (slip > np.where(self.slipping, 0.5, 1.0) * threshold)
         # begin of a slip: cut the limit
         begins = slips & ~self.slipping
-        cut = np.maximum(s.cut * np.minimum(self.limit, np.abs(torque)), s.least * self.bound)
-        self.limit = np.where(begins, np.minimum(cut, self.limit), self.limit)
+        limit, bound = self._limit, self._wheels
+        cut = np.maximum(s.cut * np.minimum(limit, np.abs(torque[:len(limit)])), s.least * bound)
+        limit = np.where(begins, np.minimum(cut, limit), limit)
         # after the hold the limit rises
         self._gripped = np.where(slips, 0.0, self._gripped + dt)
         rises = self._gripped > s.hold
-        self.limit = np.where(rises, np.minimum(self.limit + self.bound * dt / s.recovery,
-                                                self.bound), self.limit)
+        self._limit = np.where(rises, np.minimum(limit + bound * dt / s.recovery, bound), limit)
+        self.limit = self._with_steering()
         # durations for the faults
         self.slipping = slips
         self._slipped = np.where(slips, self._slipped + dt, 0.0)
@@ -233,7 +240,9 @@ class TractionControl:
     def apply(self, torque: Array) -> Array:
         """Return `torque` within the limits; spinning wheels are slowed down to the floor."""
         damped = np.where(self.slipping, -self._damping * self._spin, 0.0)
-        return np.clip(np.clip(torque, -self.limit, self.limit) + damped, -self.bound, self.bound)
+        limited = np.clip(torque, -self.limit, self.limit)
+        limited[:len(damped)] += damped
+        return np.clip(limited, -self.bound, self.bound)
 
     def stronger(self) -> str:
         """Return a report of the motors that are stronger than their tyres, '' without one."""
@@ -247,13 +256,21 @@ class TractionControl:
         slipping = ', '.join(names[i] for i in np.flatnonzero(self.slipping))
         if slipping:
             return f'{slipping} slips: torque reduced'
-        limited = [f'{names[i]} {self.limit[i]:.2f} of {self.bound[i]:.2f} N·m'
-                   for i in np.flatnonzero(self.limit < self.bound)]
+        limited = [f'{names[i]} {self._limit[i]:.2f} of {self._wheels[i]:.2f} N·m'
+                   for i in np.flatnonzero(self._limit < self._wheels)]
         return f'grip returns: {", ".join(limited)}' if limited else ''
+
+    def _with_steering(self) -> Array:
+        """Return the limits of the wheels, with those of the steering motors behind."""
+        n = len(self._limit)
+        if len(self.bound) == n:
+            return self._limit
+        part = np.divide(self._limit, self._wheels, out=np.ones(n), where=self._wheels > 0)
+        return np.concatenate([self._limit, part * self.bound[n:]])
 
     def _judge(self, sensed: Sensed) -> str:
         patience, driven = self.settings.patience, self.robot.driven
-        together = float(self._slipped[driven].min())
+        together = float(self._slipped[driven].min()) if driven.any() else 0.0
         if together > patience:
             return (f'all driven wheels have slipped for {together:.1f} s: the floor transmits '
                     'less than the torque needed')
@@ -273,18 +290,18 @@ class GrippingLaw:
     """
     Torque law under traction control: the one place that applies it.
 
-    `sent` (n,), N·m, are the last torques of the wheels.
+    `sent` (robot.efforts,), N·m, are the last torques.
     """
 
     def __init__(self, law: TorqueLaw, traction: TractionControl) -> None:
         """Start without torque."""
         self.law, self.traction = law, traction
-        self.sent = np.zeros(traction.robot.count)
+        self.sent = np.zeros(traction.robot.efforts)
 
     def reset(self, sensed: Sensed | None = None) -> None:
         """Forget the past of the law; the limits of the floor stay."""
         self.law.reset(sensed)
-        self.sent = np.zeros(self.traction.robot.count)
+        self.sent = np.zeros(self.traction.robot.efforts)
 
     def begin(self, sensed: Sensed, dt: float) -> None:
         """Update the slip `dt` seconds after the last torques and hand the limits to the law."""
@@ -297,6 +314,6 @@ class GrippingLaw:
         return self.sent
 
     def step(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
-        """Return the wheel torques (n,) N·m; parameters as in `TorqueLaw.step`."""
+        """Return the torques, N·m; parameters as in `TorqueLaw.step`."""
         self.begin(sensed, dt)
         return self.apply(self.law.step(sensed, setpoint, dt))

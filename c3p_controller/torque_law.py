@@ -68,8 +68,8 @@ class TorqueLaw(Protocol):
 
     Attributes
     ----------
-    limit : (n,) array, N·m
-        Largest torque of each wheel; traction control lowers it between steps.
+    limit : (robot.efforts,) array, N·m
+        Largest torque of each motor; traction control lowers it between steps.
     """
 
     limit: Array

@@ -31,6 +31,14 @@ TRACTION_MARGIN = 0.7
 # of a robot: lengths [m], offsets and radii of casters [m], masses and inertias [kg, kg·m²]
 LONGEST, SHORTEST, HEAVIEST = 1e3, 1e-6, 1e9
 
+# fields of the motors, one value per caster
+LIMITS = ('torque_limit', 'wheel_rate_limit', 'steering_torque_limit', 'steering_rate_limit')
+
+# the reduced equations have the twist as state, from which d > 0 gives every steering rate
+NO_OFFSET = ('a caster without offset cannot steer passively; with a steering motor its angle is '
+             'a state of its own, which the equations of this suite do not have: give the offset '
+             'of the wheel behind its pivot')
+
 
 class ModelError(ValueError):
     """Invalid robot description; the text names the field, the value and the remedy."""
@@ -45,10 +53,10 @@ def _per_caster(name: str, value: ArrayLike, count: int) -> Array:
     return array
 
 
-def _limits(value: ArrayLike, count: int) -> Array:
-    """Return limits as `count` floats; equal ones fit any number of casters; inf: no limit."""
-    limits = np.unique(np.asarray(value, float))
-    return np.array(np.broadcast_to(limits if limits.size == 1 else value, (count,)), float)
+def _limits(value: ArrayLike, count: int, kind: type = float) -> Array:
+    """Return limits or flags as `count` values; equal ones fit any number; inf: no limit."""
+    limits = np.unique(np.asarray(value, kind))
+    return np.array(np.broadcast_to(limits if limits.size == 1 else value, (count,)), kind)
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,7 @@ class Friction:
 @dataclass(frozen=True, eq=False)
 class CasterRobot:
     """
-    A platform on n ≥ 2 casters, each driven in rolling or not at all, all steering passively.
+    A platform on n ≥ 2 casters, each driven in rolling, in steering, in both or not at all.
 
     Masses count once: `platform_mass` is everything that does not turn with a caster, `link_*` the
     fork with what is bolted to it, `wheel_*` what spins. Inertias are about the part's own centre
@@ -109,6 +117,10 @@ class CasterRobot:
         Fraction of µ·load·r that controllers use; the rest covers load transfer and side forces.
     wheel_rate_limit : (n,) array, rad/s
         What the motor can reach at the wheel; inf for no limit.
+    steered : (n,) bool array
+        True where a motor turns the steering axis.
+    steering_torque_limit, steering_rate_limit : (n,) array, N·m and rad/s
+        What that motor may give and can reach at the steering axis; inf for no limit.
     steering_joints, wheel_joints : tuple of str
         Joint names, in the order of the casters.
     steering_sign, steering_zero, wheel_sign : (n,) array
@@ -145,6 +157,9 @@ class CasterRobot:
     steering_zero: ArrayLike = 0.0
     wheel_sign: ArrayLike = 1.0
     wheel_rate_limit: ArrayLike = np.inf
+    steered: ArrayLike = False
+    steering_torque_limit: ArrayLike = np.inf
+    steering_rate_limit: ArrayLike = np.inf
 
     def __post_init__(self) -> None:
         """Check every number and freeze it."""
@@ -165,8 +180,9 @@ class CasterRobot:
                      'wheel_mass', 'wheel_spin_inertia', 'wheel_yaw_inertia', 'steering_sign',
                      'steering_zero', 'wheel_sign'):
             self._set(name, _per_caster(name, getattr(self, name), count))
-        self._set('driven', np.array(np.broadcast_to(self.driven, (count,)), dtype=bool))
-        for name in ('torque_limit', 'wheel_rate_limit'):
+        for name in ('driven', 'steered'):
+            self._set(name, _limits(getattr(self, name), count, bool))
+        for name in LIMITS:
             self._set(name, _limits(getattr(self, name), count))
         self._set('platform_com', _per_caster('platform_com', self.platform_com, 2))
         self._set('platform_mass', float(self.platform_mass))
@@ -195,7 +211,7 @@ class CasterRobot:
         for name in positive:
             if not np.all(np.asarray(getattr(self, name)) > 0):
                 raise ModelError(f'{name} = {getattr(self, name)}: must be greater than zero'
-                                 + ('; a caster without offset cannot steer passively'
+                                 + (f'; {NO_OFFSET}'
                                     if name == 'caster_offset' else ''))
         for name in not_negative:
             if not np.all(np.asarray(getattr(self, name)) >= 0):
@@ -203,7 +219,7 @@ class CasterRobot:
         for name in ('steering_sign', 'wheel_sign'):
             if not np.all(np.abs(getattr(self, name)) == 1):
                 raise ModelError(f'{name} = {getattr(self, name)}: each must be +1 or -1')
-        for name in ('torque_limit', 'wheel_rate_limit'):
+        for name in LIMITS:
             if not np.all(getattr(self, name) > 0):
                 raise ModelError(f'{name} = {getattr(self, name)}: must be greater than zero; '
                                  '.inf means no limit')
@@ -213,7 +229,7 @@ class CasterRobot:
         if not 0 < self.traction_margin <= 1:
             raise ModelError(f'traction_margin = {self.traction_margin}: must be greater than 0 '
                              'and at most 1')
-        if not np.any(self.driven):
+        if not np.any(self.driven | self.steered):
             raise ModelError('driven: no caster is driven, so the robot cannot move')
 
     def _check_sizes(self) -> None:
@@ -274,6 +290,49 @@ link_com, link_inertia, wheel_mass, wheel_spin_inertia, wheel_yaw_inertia
     def count(self) -> int:
         """Number of casters n."""
         return len(self.hip_position)
+
+    @cached_property
+    def efforts(self) -> int:
+        """
+        Number of entries of an effort vector.
+
+        n, the wheel torques, without steering motors; else 2n, the wheel torques and then the
+        steering torques of all casters, 0 where no motor is.
+        """
+        return 2 * self.count if self.steered.any() else self.count
+
+    def _of_efforts(self, wheels: Any, steering: Any) -> Any:
+        """Return a field of the wheels, with that of the steering axes where those have motors."""
+        if self.efforts == self.count:
+            return wheels
+        joined = np.concatenate([wheels, steering])
+        joined.setflags(write=False)
+        return joined
+
+    @cached_property
+    def actuated(self) -> NDArray[np.bool_]:
+        """Which entries of an effort vector have a motor, (efforts,)."""
+        return self._of_efforts(self.driven, self.steered)
+
+    @cached_property
+    def effort_limit(self) -> Array:
+        """Limits of an effort vector, (efforts,) N·m; inf for no limit."""
+        return self._of_efforts(self.torque_limit, self.steering_torque_limit)
+
+    @cached_property
+    def effort_rate_limit(self) -> Array:
+        """Rates that the motors can reach at the joint, (efforts,) rad/s; inf for no limit."""
+        return self._of_efforts(self.wheel_rate_limit, self.steering_rate_limit)
+
+    @cached_property
+    def effort_sign(self) -> Array:
+        """Signs of the joints' axes relative to the model's, (efforts,)."""
+        return self._of_efforts(self.wheel_sign, self.steering_sign)
+
+    @cached_property
+    def effort_joints(self) -> tuple[str, ...]:
+        """Names of the joints of an effort vector, (efforts,)."""
+        return self.wheel_joints + (self.steering_joints if self.efforts > self.count else ())
 
     @property
     def total_mass(self) -> float:

@@ -5,6 +5,7 @@ Compiled batches over steering angles and twists: forward dynamics, M and G, wei
 
 `geometry`, `inertia`, `platform` and `losses` are packed as the properties of CasterRobot of these
 names (`inertia` is `caster_inertia`); the first dimension of all other arrays is the batch.
+Torques are (B, m), with m = n, or 2n with those of the steering axes.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from c3p_kinematics.compiled import kernel
 
 @kernel
 def forwards(geometry, inertia, platform, losses, steering, twist, torque, wrench, accel):
-    """Write ν̇ of a batch: `steering`, `torque` (B, n), `twist`, `wrench`, `accel` (B, 3)."""
+    """Write ν̇ of a batch: `steering` (B, n), `torque` (B, m), all others (B, 3)."""
     model = packed_model(geometry, inertia, platform, losses)
     for b in range(len(steering)):
         forward(model, steering[b], twist[b], torque[b], wrench[b], accel[b])
@@ -50,15 +51,15 @@ def masses_and_biases(geometry, inertia, platform, steering, twist, mass, bias):
 def weighted_shares(geometry, inertia, platform, losses, steering, twist, accel, weight, ridge,
                     part, limit, torque):
     """
-    Write the nearest torques within ±`limit` (n,) of a batch into `torque` (B, n).
+    Write the nearest torques within ±`limit` (m,) of a batch into `torque` (B, m).
 
-    A negative `ridge` stands for `part` of the strongest wheel's weighted reach. Friction in
+    A negative `ridge` stands for `part` of the strongest motor's weighted reach. Friction in
     `losses` is part of the motion that `accel` (B, 3) asks for.
     """
-    n, model = len(geometry), packed_model(geometry, inertia, platform, losses)
-    idle, still, low = np.zeros(n), np.zeros(3), -limit
+    n, m, model = len(geometry), len(limit), packed_model(geometry, inertia, platform, losses)
+    idle, still, low = np.zeros(m), np.zeros(3), -limit
     drift, target = np.empty(3), np.empty(3)
-    d_steering, d_twist, reach = np.empty((3, n)), np.empty((3, 3)), np.empty((3, n))
+    d_steering, d_twist, reach = np.empty((3, n)), np.empty((3, 3)), np.empty((3, m))
     for b in range(len(steering)):
         forward_derivatives(model, steering[b], twist[b], idle, still, drift, d_steering, d_twist,
                             reach)
@@ -66,7 +67,7 @@ def weighted_shares(geometry, inertia, platform, losses, steering, twist, accel,
             target[j] = accel[b, j] - drift[j]
         cost = ridge
         if ridge < 0.0:
-            for i in range(n):
+            for i in range(m):
                 strength = 0.0
                 for j in range(3):
                     strength += weight[j] * reach[j, i] * reach[j, i]

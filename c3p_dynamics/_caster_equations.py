@@ -16,7 +16,7 @@ on a *model*, which `packed_model` makes once per robot:
 
     model = (geometry, body, casters, levels)
 
-`geometry` (n, 4) is that of CasterRobot, `body` (8,) the constant parts of M, `casters` (n, 24) a
+`geometry` (n, 4) is that of CasterRobot, `body` (8,) the constant parts of M, `casters` (n, 25) a
 row per caster with the columns below, and `levels` (2, lots) the dry friction of all casters,
 arguments above and tanh of them below. Columns after the constants, and `levels`, are work memory:
 one model per thread.
@@ -26,6 +26,10 @@ fixed ν̇. A caster adds ``Rxᵀ P + Raᵀ Q − [0 0 1]ᵀ τ_pivot`` to R wit
 
     P = (τ + τ_rolling)/r + μ_e (θ̇_s u − Rx ν̇) + κ u²
     Q = −(τ_pivot + τ_scrub)/d − μ_a (θ̇_s s + Ra ν̇) − κ s u
+
+A steering motor adds its torque τ_s to τ_pivot: with that on the platform it is a force of −τ_s/d
+along the axle at the contact point. Torques are a vector (n,) of the wheels, or (2n,) with those
+of the steering axes behind.
 
 and ``dRx/dθ = −Ra``, ``dRa/dθ = Rx`` make ``ds/dθ = −u``, ``du/dθ = s``, ``dθ̇_s/dθ = −s/d``. A
 second pass over the casters adds them up from the columns that `equations` has left in the model.
@@ -44,11 +48,11 @@ from c3p_kinematics.compiled import inlined, kernel
 # the order of ``CasterRobot.losses``, and 1/smoothing …
 (X, Y, PER_OFFSET, PER_RADIUS, ROLLING, AXLE, KAPPA, SURPLUS, PIVOT_VISCOUS, PIVOT_DRY,
  ROLL_VISCOUS, ROLL_DRY, SCRUB_DRY, STEEPNESS) = range(14)
-# … what `equations` reads, θ_s and τ/r, and what it leaves for derivatives and integration …
-ANGLE, DRIVE, COS, SIN, ALONG, ACROSS, RATE = range(14, 21)
+# … what `equations` reads, θ_s, τ/r and τ_s, and what it leaves for derivatives and integration …
+ANGLE, DRIVE, TURN, COS, SIN, ALONG, ACROSS, RATE = range(14, 22)
 # … and the memory of a Runge-Kutta step
-START, RATES, ALONGS = range(21, 24)
-COLUMNS = 24
+START, RATES, ALONGS = range(22, 25)
+COLUMNS = 25
 
 # dry friction is evaluated in lots of this size, full registers of the widest vector units
 LOT = 8
@@ -187,7 +191,7 @@ def equations(model, vx, vy, w):
     """
     Return the upper triangle of M, F − G (3 numbers) and the power that friction takes.
 
-    Reads the columns ANGLE and DRIVE, writes COS to RATE; a wrench is added to the force by the
+    Reads the columns ANGLE to TURN, writes COS to RATE; a wrench is added to the force by the
     caller.
     """
     _, body, casters, levels = model
@@ -225,7 +229,9 @@ def equations(model, vx, vy, w):
         rate = casters[i, RATE]
         own, rest, side = caster_inertia_force(casters[i, ROLLING], casters[i, AXLE],
                                                casters[i, KAPPA], along, across, rate, 0.0, 0.0)
-        p, q = casters[i, DRIVE] - own - rest, -side
+        turn = casters[i, TURN]
+        p, q = casters[i, DRIVE] - own - rest, -side - casters[i, PER_OFFSET] * turn
+        f2 -= turn
         if lots > 0:
             roll, pivot, scrub, wheel = friction_torques(casters, levels, i)
             loss += roll * wheel + pivot * rate + scrub * (rate + w)
@@ -243,10 +249,13 @@ def equations(model, vx, vy, w):
 
 @inlined
 def load(model, steering, torque):
-    """Put θ_s and τ/r into the model."""
+    """Put θ_s, τ/r and τ_s into the model; `torque` is (n,) or (2n,)."""
     casters = model[2]
-    for i in range(len(casters)):
+    n = len(casters)
+    powered = len(torque) > n
+    for i in range(n):
         casters[i, ANGLE], casters[i, DRIVE] = steering[i], casters[i, PER_RADIUS] * torque[i]
+        casters[i, TURN] = torque[n + i] if powered else 0.0
 
 
 @inlined
@@ -279,7 +288,7 @@ def mass_times(model, steering, vector, product):
 
 @kernel
 def terms(model, vx, vy, w, wx, wy, ww):
-    """Return M and M⁻¹ (upper triangles) and F − G at the columns ANGLE and DRIVE of `model`."""
+    """Return M and M⁻¹ (upper triangles) and F − G at the columns ANGLE to TURN of `model`."""
     m00, m01, m02, m11, m12, m22, f0, f1, f2, _ = equations(model, vx, vy, w)
     c00, c01, c02, c11, c12, c22, determinant = cofactors(m00, m01, m02, m11, m12, m22)
     return ((m00, m01, m02, m11, m12, m22),
@@ -297,12 +306,12 @@ def _slope(viscous, coulomb, steepness, level):
 def forward_derivatives(model, steering, twist, torque, wrench, accel, d_steering, d_twist,
                         d_torque):
     """
-    Write ν̇ into `accel` (3,) and its derivatives by θ_s (3, n), ν (3, 3) and τ (3, n).
+    Write ν̇ into `accel` (3,) and its derivatives by θ_s (3, n), ν (3, 3) and τ (3, n or 2n).
 
     `wrench` (3,) pushes the platform at its origin, in its axes; ν̇ depends on it by M⁻¹.
     """
     _, body, casters, levels = model
-    n, lots = len(casters), levels.shape[1]
+    n, lots, powered = len(casters), levels.shape[1], d_torque.shape[1] > len(casters)
     vx, vy, w = twist[0], twist[1], twist[2]
     load(model, steering, torque)
     m00, m01, m02, m11, m12, m22, f0, f1, f2, _ = equations(model, vx, vy, w)
@@ -328,7 +337,7 @@ def forward_derivatives(model, steering, twist, torque, wrench, accel, d_steerin
         me, ma, kappa = casters[i, ROLLING], casters[i, AXLE], casters[i, KAPPA]
         own, rest, reaction = caster_inertia_force(me, ma, kappa, along, across, rate, along_accel,
                                                    across_accel)
-        push, side = casters[i, DRIVE] - own - rest, -reaction
+        push, side = casters[i, DRIVE] - own - rest, -reaction - by_d * casters[i, TURN]
         roll_slope = pivot_slope = scrub_slope = 0.0
         if lots > 0:
             roll, pivot, scrub, _ = friction_torques(casters, levels, i)
@@ -356,6 +365,10 @@ def forward_derivatives(model, steering, twist, torque, wrench, accel, d_steerin
         # by τ: a force of 1/r along Rx
         d_torque[0, i], d_torque[1, i], d_torque[2, i] = times(
             i00, i01, i02, i11, i12, i22, -s * by_r, c * by_r, ez * by_r)
+        # by τ_s: a force of −1/d along Ra, and −1 on the platform
+        if powered:
+            d_torque[0, n + i], d_torque[1, n + i], d_torque[2, n + i] = times(
+                i00, i01, i02, i11, i12, i22, -c * by_d, -s * by_d, -az * by_d - 1.0)
         # by ν: rows of P and Q, [Rx ∂s + Ra ∂u + z ∂ω], and the pivot's torque on the platform
         p_x, q_x = c * push_u - s * push_s, c * side_u - s * side_s
         p_y, q_y = c * push_s + s * push_u, c * side_s + s * side_u

@@ -8,12 +8,15 @@ the arithmetic. So the robot, the weight, the work memory, the state and the tor
 of floats, made by `packed_inverse`:
 
     [m, m cx, m cy, inertia about the origin, w_s, tolerance, constant part of A · 5]
-    [x, y, 1/d, r, μ_e, μ_a, κ, driven/r, driven/r² − w_s/d², w_s/d, cos θ, sin θ] · n casters
+    [x, y, 1/d, r, μ_e, μ_a, κ, driven/r, driven/r² − w/d², w/d, cos θ, sin θ, w, motor] · n
     [θ_s · n, vx, vy, ω, v̇x, v̇y, ω̇]                                              state
-    [τ · n]                                                                       result
+    [τ · n, τ_s · n]                                                              result
 
-With eᵀe + aᵀa = 1, what a caster adds to A = J_xᵀJ_x + w_s J_sᵀJ_s is constant but for its ninth
-column times eᵀe, and for what the turning of the platform adds to its steering rate.
+w is the weight of the steering motor of a caster, or w_s of a virtual one (motor = 0), whose
+torque is dropped. Where the motors reach every acceleration at any steering angles there are no
+virtual ones, and the first w_s is 1. With eᵀe + aᵀa = 1, what a caster adds to
+A = J_xᵀJ_x + w J_sᵀJ_s is constant but for its ninth column times eᵀe, and for what the turning
+of the platform adds to its steering rate.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ from c3p_dynamics._sharing_kernels import share_least_norm
 from c3p_kinematics._planar_kernels import RANK_TOLERANCE, circle
 from c3p_kinematics.compiled import inlined, kernel
 
-HEAD, ROW = 11, 12
+HEAD, ROW = 11, 14
 
 # determinant of A over the product of its diagonal, from which on cofactors are as good as pivots:
 # they lose this factor of a double's digits, and need one division instead of four in a row
@@ -45,25 +48,38 @@ WELL_SPANNED = 1e-3
 @inlined
 def count_of(pack):
     """Return the number of casters that a packed array is for."""
-    return (len(pack) - HEAD - 6) // (ROW + 2)
+    return (len(pack) - HEAD - 6) // (ROW + 3)
 
 
 @kernel
-def packed_inverse(geometry, inertia, platform, driven, weight, tolerance):
-    """Return the packed array of a robot, at rest with all steering angles 0."""
+def packed_inverse(geometry, inertia, platform, driven, motors, spanned, weight, tolerance):
+    """
+    Return the packed array of a robot, at rest with all steering angles 0.
+
+    `motors` (n,) are the weights of steering motors, 0 without; `spanned`: no virtual ones.
+    """
     n = len(geometry)
-    pack = np.zeros(HEAD + 6 + (ROW + 2) * n)
+    pack = np.zeros(HEAD + 6 + (ROW + 3) * n)
     pack[0], pack[1], pack[2], pack[3] = platform_terms(platform)
-    pack[4], pack[5] = weight, tolerance
-    pack[10] = n * weight
+    pack[4], pack[5] = 1.0 if spanned else weight, tolerance
+    virtual = 0.0 if spanned else weight
+    passive, yaw = 0, 0.0
+    for i in range(n):
+        if motors[i] > 0.0:
+            yaw += motors[i]
+        else:
+            passive += 1
+    pack[10] = passive * virtual + yaw
     for i in range(n):
         at, x, y, d = HEAD + ROW * i, geometry[i, 0], geometry[i, 1], geometry[i, 2]
         gain = 1.0 / geometry[i, 3] if driven[i] else 0.0
-        wheel, steer = gain * gain, weight / (d * d)
+        own = motors[i] if motors[i] > 0.0 else virtual
+        wheel, steer = gain * gain, own / (d * d)
         pack[at], pack[at + 1], pack[at + 2], pack[at + 3] = x, y, 1.0 / d, geometry[i, 3]
         pack[at + 4], pack[at + 5], pack[at + 6] = inertia[i, 0], inertia[i, 1], inertia[i, 2]
-        pack[at + 7], pack[at + 8], pack[at + 9] = gain, wheel - steer, weight / d
-        # [[w_s/d², 0], [0, 1/r²]] at the pivot
+        pack[at + 7], pack[at + 8], pack[at + 9] = gain, wheel - steer, own / d
+        pack[at + 12], pack[at + 13] = own, 1.0 if motors[i] > 0.0 else 0.0
+        # [[w/d², 0], [0, 1/r²]] at the pivot
         pack[6] += steer
         pack[7] -= steer * y
         pack[8] += wheel
@@ -76,8 +92,8 @@ def packed_inverse(geometry, inertia, platform, driven, weight, tolerance):
 def _share_dropped(pack, f0, f1, f2):
     """Add the least-norm allocation of a force to the torques; unreachable parts are dropped."""
     n = count_of(pack)
-    wheel, steer = np.empty((n, 3)), np.empty((n, 3))
-    driven, force = np.empty(n, np.bool_), np.empty(3)
+    wheel, steer, weight = np.empty((n, 3)), np.empty((n, 3)), np.empty(n)
+    driven, steered, force = np.empty(n, np.bool_), np.empty(n, np.bool_), np.empty(3)
     force[0], force[1], force[2] = f0, f1, f2
     known = f0 + f1 + f2
     for i in range(n):
@@ -85,31 +101,34 @@ def _share_dropped(pack, f0, f1, f2):
         known += pack[at + 10]
         x, y, per_offset, gain = pack[at], pack[at + 1], pack[at + 2], pack[at + 7]
         c, s = pack[at + 10], pack[at + 11]
-        driven[i] = gain > 0.0
+        driven[i], steered[i], weight[i] = gain > 0.0, pack[at + 13] > 0.0, pack[at + 12]
         wheel[i, 0], wheel[i, 1], wheel[i, 2] = -s * gain, c * gain, (c * x + s * y) * gain
         steer[i, 0], steer[i, 1] = -c * per_offset, -s * per_offset
         steer[i, 2] = -(s * x - c * y) * per_offset - 1.0
     # a state that is not finite ends here, too; LAPACK would raise, which a loop must not meet
     if math.isfinite(known):
-        share_least_norm(wheel, steer, driven, force, pack[4], pack[5], pack[len(pack) - n:])
+        share_least_norm(wheel, steer, driven, steered, force, weight, pack[5],
+                         pack[len(pack) - 2 * n:])
     else:
-        pack[len(pack) - n:] = np.nan
+        pack[len(pack) - 2 * n:] = np.nan
 
 
 @inlined
 def _add_share(pack, n, z0, z1, z2):
-    """Add ``J_x z`` to the torques of the driven wheels."""
+    """Add ``J_x z`` to the torques of the driven wheels, and ``w J_s z`` to steering torques."""
     for i in range(n):
         at = HEAD + ROW * i
-        along, _ = projected(pack[at + 10], pack[at + 11], pack[at], pack[at + 1], z0, z1, z2)
-        pack[len(pack) - n + i] += pack[at + 7] * along
+        along, across = projected(pack[at + 10], pack[at + 11], pack[at], pack[at + 1], z0, z1, z2)
+        pack[len(pack) - 2 * n + i] += pack[at + 7] * along
+        if pack[at + 13] > 0.0:
+            pack[len(pack) - n + i] -= pack[at + 12] * (pack[at + 2] * across + z2)
 
 
 @inlined
 def share_inline(pack):
     """Write the torques of caster_dynamics.inverse_dynamics at the state in `pack` into it."""
     n = count_of(pack)
-    out, at = len(pack) - n, HEAD + (ROW + 1) * n
+    out, at = len(pack) - 2 * n, HEAD + (ROW + 1) * n
     vx, vy, w = pack[at], pack[at + 1], pack[at + 2]
     ax, ay, aw = pack[at + 3], pack[at + 4], pack[at + 5]
     # f: M ν̇ + G, of the platform and then of each caster; a: the normal matrix of the share
@@ -125,6 +144,7 @@ def share_inline(pack):
         along_accel, across_accel = projected(c, s, x, y, ax, ay, aw)
         own, push, side = caster_inertia_force(pack[at + 4], pack[at + 5], pack[at + 6], along,
                                                across, rate, along_accel, across_accel)
+        pack[out + n + i] = 0.0
         # each motor drives its own rolling mass: τ = r² μ_e θ̈_x; a wheel without one is pushed
         if pack[at + 7] > 0.0:
             pack[out + i] = pack[at + 3] * own
@@ -168,7 +188,7 @@ def share_inline(pack):
 
 @kernel
 def share_packed(pack):
-    """Compiled `share_inline`: the torques at the state in `pack` become its last n numbers."""
+    """Compiled `share_inline`: the torques at the state in `pack` become its last 2n numbers."""
     share_inline(pack)
 
 
@@ -182,17 +202,21 @@ def share_at(pack, state):
 
 
 @kernel
-def inverses(geometry, inertia, platform, driven, steering, twist, accel, weight,
+def inverses(geometry, inertia, platform, driven, motors, spanned, steering, twist, accel, weight,
              tolerance, torque):
-    """Write the wheel torques of a batch: `steering`, `torque` (B, n), `twist`, `accel` (B, 3)."""
+    """
+    Write the torques of a batch: `steering` (B, n), `twist`, `accel` (B, 3).
+
+    `torque` is (B, n) of the wheels, or (B, 2n) with those of the steering axes.
+    """
     n = len(geometry)
-    pack = packed_inverse(geometry, inertia, platform, driven, weight, tolerance)
-    at, out = HEAD + ROW * n, len(pack) - n
+    pack = packed_inverse(geometry, inertia, platform, driven, motors, spanned, weight, tolerance)
+    at, out = HEAD + ROW * n, len(pack) - 2 * n
     for b in range(len(steering)):
         for i in range(n):
             pack[at + i] = steering[b, i]
         for j in range(3):
             pack[at + n + j], pack[at + n + 3 + j] = twist[b, j], accel[b, j]
         share_inline(pack)
-        for i in range(n):
+        for i in range(torque.shape[1]):
             torque[b, i] = pack[out + i]

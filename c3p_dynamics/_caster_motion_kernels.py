@@ -13,6 +13,7 @@ from c3p_dynamics._caster_equations import (
     RATE,
     RATES,
     START,
+    TURN,
     equations,
     load,
     packed_model,
@@ -86,11 +87,11 @@ def runge_kutta(geometry, inertia, platform, losses, state, torque, wrench, dt, 
         state[3] += sixth * (a0 + b0)
         state[4] += sixth * (a1 + b1)
         state[5] += sixth * (a2 + b2)
-        # power of the inputs: W·ν + Σ τ θ̇_x
+        # power of the inputs: W·ν + Σ τ θ̇_x + τ_s θ̇_s
         gain = wx * sx + wy * sy + wz * sw
         for i in range(n):
             state[6 + i] += sixth * casters[i, RATES]
             state[6 + n + i] += sixth * casters[i, PER_RADIUS] * casters[i, ALONGS]
-            gain += casters[i, DRIVE] * casters[i, ALONGS]
+            gain += casters[i, DRIVE] * casters[i, ALONGS] + casters[i, TURN] * casters[i, RATES]
         state[6 + 2 * n] += sixth * gain
         state[7 + 2 * n] += sixth * (lost + more)

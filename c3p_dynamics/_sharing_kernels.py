@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ANN001, ANN202 (the compiler infers the types)
 """
-Compiled allocation of a force, or of an acceleration, to the wheel motors.
+Compiled allocation of a force, or of an acceleration, to the motors of wheels and steering axes.
 
 A robot has three freedoms and any number of motors; close to singular poses fewer than three
 freedoms are controllable at once. Each function is one method of allocation.py.
@@ -24,37 +24,44 @@ ROUNDING = 1e-12
 
 
 @kernel
-def share_damped(wheel, steer, driven, force, weight, torque):
+def share_damped(wheel, steer, driven, steered, force, weight, torque):
     """
-    Allocate F to wheel motors and virtual steering motors of weight 1/w; keep the former.
+    Allocate F to wheel and steering motors, ``min Σ τ_x² + τ_s²/w``; add it to `torque`.
+
+    `weight` (n,) is w; where `steered` is False the steering motor is virtual, and its torque is
+    dropped. `torque` is (n,), or (2n,) with those of the steering axes.
 
     Returns False, and leaves `torque`, if all motors together do not span the three freedoms (one
     wheel driven of two, a weight close to rounding).
     """
     normal, z = np.zeros((3, 3)), np.empty(3)
-    for i in range(len(torque)):
+    n = len(wheel)
+    for i in range(n):
         for j in range(3):
             for k in range(3):
-                normal[j, k] += weight * steer[i, j] * steer[i, k]
+                normal[j, k] += weight[i] * steer[i, j] * steer[i, k]
                 if driven[i]:
                     normal[j, k] += wheel[i, j] * wheel[i, k]
     if not solve3(normal, force, z) > 0.0:
         return False
-    for i in range(len(torque)):
+    for i in range(n):
         if driven[i]:
             torque[i] += wheel[i, 0] * z[0] + wheel[i, 1] * z[1] + wheel[i, 2] * z[2]
+        if steered[i]:
+            torque[n + i] += weight[i] * (steer[i, 0] * z[0] + steer[i, 1] * z[1]
+                                          + steer[i, 2] * z[2])
     return True
 
 
 @kernel
-def share_least_norm(wheel, steer, driven, force, weight, tolerance, torque):
+def share_least_norm(wheel, steer, driven, steered, force, weight, tolerance, torque):
     """Allocate as `share_damped`, by singular values; unreachable parts are dropped."""
-    n = len(torque)
+    n = len(wheel)
     # not by normal equations, which square the condition
     stack = np.zeros((2 * n, 3))
     for i in range(n):
         for j in range(3):
-            stack[n + i, j] = math.sqrt(weight) * steer[i, j]
+            stack[n + i, j] = math.sqrt(weight[i]) * steer[i, j]
             if driven[i]:
                 stack[i, j] = wheel[i, j]
     left, value, right = np.linalg.svd(stack, False)
@@ -64,6 +71,8 @@ def share_least_norm(wheel, steer, driven, force, weight, tolerance, torque):
             for i in range(n):
                 if driven[i]:
                     torque[i] += left[i, k] * part / value[k]
+                if steered[i]:
+                    torque[n + i] += math.sqrt(weight[i]) * left[n + i, k] * part / value[k]
 
 
 @inlined

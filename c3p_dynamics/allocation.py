@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Allocation of wheel torques at and near singular poses, with rank and unreached acceleration.
+Allocation of torques at and near singular poses, with rank and unreached acceleration.
 
 Three wheels control three freedoms, except at a singular pose: there the wheel Jacobian has rank
 two, or one, and an acceleration along the lost direction is unreachable until the casters have
@@ -42,12 +42,12 @@ TORQUE_COST = 1e-6
 
 class Allocation(NamedTuple):
     """
-    Wheel torques, and the acceleration that they leave out.
+    Torques, and the acceleration that they leave out.
 
     Attributes
     ----------
-    torque : (…, n) array, N·m
-        Zero for casters that are not driven.
+    torque : (…, robot.efforts) array, N·m
+        Zero where no motor is.
     rank : (…) int array
         Controllable directions of the platform at these steering angles.
     unreached_acceleration : (…, 3) array, m/s² and rad/s²
@@ -56,8 +56,8 @@ class Allocation(NamedTuple):
         Largest over smallest singular value of the scaled wheel Jacobian; inf below rank 3.
     unactuated_direction : (…, 3) array
         The uncontrollable twist at rank 2, zeros at rank 3 (``singularity.Singularity``).
-    saturated : (…, n) bool array
-        Wheels at or over ``robot.torque_limit``; over it only with methods without limits.
+    saturated : (…, robot.efforts) bool array
+        Motors at or over ``robot.effort_limit``; over it only with methods without limits.
     """
 
     torque: Array
@@ -74,7 +74,7 @@ def allocate(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, accel: A
              acceleration_weight: ArrayLike | None = None,
              torque_cost: float | None = None) -> Allocation:
     """
-    Return wheel torques for an acceleration, with rank and unreached acceleration.
+    Return torques for an acceleration, with rank and unreached acceleration.
 
     Friction is not included, as in ``caster_dynamics.inverse_dynamics``; it is compensated by
     ``friction.friction_compensation``.
@@ -91,10 +91,10 @@ def allocate(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, accel: A
         w_s of 'virtual_steering'.
     acceleration_weight : (3,) array_like, ≥ 0
         w of 'weighted', for (v̇x, v̇y, ω̇), in s⁴/m² and s⁴/rad², not all 0: it minimises
-        ``Σ wⱼ (ν̇ requested − ν̇ reached)ⱼ² + ρ |τ|²`` with ``|τ| ≤ robot.torque_limit``. By default
+        ``Σ wⱼ (ν̇ requested − ν̇ reached)ⱼ² + ρ |τ|²`` with ``|τ| ≤ robot.effort_limit``. By default
         (1, 1, L²): the acceleration of a point at the distance of the pivots, L.
     torque_cost : float, > 0
-        ρ of 'weighted', 1/(N·m)²; by default `TORQUE_COST` of the strongest wheel.
+        ρ of 'weighted', 1/(N·m)²; by default `TORQUE_COST` of the strongest motor.
 
     Returns
     -------
@@ -133,15 +133,15 @@ def allocate(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, accel: A
     kernels.forwards(robot.geometry, robot.caster_inertia, robot.platform, np.zeros((n, 6)),
                      angles, nu, torque, np.zeros_like(nu), given)
     pose = singularity(robot, angles)
-    saturated = robot.driven & (np.abs(torque) >= robot.torque_limit)
-    return Allocation(torque.reshape(*batch, n), pose.rank.reshape(batch),
+    saturated = robot.actuated & (np.abs(torque) >= robot.effort_limit)
+    return Allocation(torque.reshape(*batch, -1), pose.rank.reshape(batch),
                       (requested - given).reshape(*batch, 3), pose.condition.reshape(batch),
-                      pose.unactuated_direction.reshape(*batch, 3), saturated.reshape(*batch, n))
+                      pose.unactuated_direction.reshape(*batch, 3), saturated.reshape(*batch, -1))
 
 
 def _weighted(robot: CasterRobot, vectors: list[Array], weight: ArrayLike | None,
               torque_cost: float | None) -> Array:
-    """Return the torques (B, n) of the method 'weighted'."""
+    """Return the torques (B, efforts) of the method 'weighted'."""
     metric = (np.array([1.0, 1.0, length_scale(robot)**2]) if weight is None
               else np.asarray(weight, float))
     if metric.shape != (3,) or not np.all((metric >= 0) & np.isfinite(metric)) or not metric.any():
@@ -150,8 +150,8 @@ def _weighted(robot: CasterRobot, vectors: list[Array], weight: ArrayLike | None
     if torque_cost is not None and not 0 < torque_cost < np.inf:
         raise ValueError(f'torque_cost = {torque_cost}: must be greater than zero')
     angles, nu, requested = vectors
-    limit = np.where(robot.driven, robot.torque_limit, 0.0)
-    torque = np.empty_like(angles)
+    limit = np.where(robot.actuated, robot.effort_limit, 0.0)
+    torque = np.empty((len(angles), robot.efforts))
     weighted_shares(robot.geometry, robot.caster_inertia, robot.platform,
                     np.zeros((robot.count, 6)), angles, nu, requested, metric,
                     -1.0 if torque_cost is None else torque_cost, TORQUE_COST, limit, torque)

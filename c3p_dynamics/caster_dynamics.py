@@ -5,7 +5,7 @@ Closed-chain dynamics of a caster robot, reduced to the three freedoms of its pl
 Seven bodies (for three casters) are tied by the rolling constraints; with the twist
 ν = (vx, vy, ω) in ``base_link`` as speeds, Euler-Lagrange projected on the constraints gives
 
-    M(θ_s) ν̇ + G(θ_s, ν) = J_xᵀ (τ + τ_rolling) + J_sᵀ τ_pivot + J_cᵀ τ_scrub
+    M(θ_s) ν̇ + G(θ_s, ν) = J_xᵀ (τ + τ_rolling) + J_sᵀ (τ_s + τ_pivot) + J_cᵀ τ_scrub
 
     M = M_platform + Σ μ_e RxᵀRx + μ_a RaᵀRa
     G = G_platform + Σ Rxᵀ(−μ_e θ̇_s u − κ u²) + Raᵀ(μ_a θ̇_s s + κ s u)
@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics import _caster_batch_kernels as kernels
 from c3p_dynamics._caster_inverse_kernels import inverses
+from c3p_dynamics.traction import steering_motors
 from c3p_kinematics.casters import batched
 
 # weight w_s of the virtual steering motors: 1 is the papers' reading and realises 54 % of a yaw
@@ -103,7 +104,7 @@ def bias(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike) -> Array:
 def inverse_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, accel: ArrayLike,
                      virtual_steering_weight: float = VIRTUAL_STEERING_WEIGHT) -> Array:
     """
-    Return the wheel torques for an acceleration of the platform, without friction.
+    Return the torques for an acceleration of the platform, without friction.
 
     The force ``F = M ν̇ + G`` is allocated to the wheel motors and as many *virtual* motors in the
     steering axes, ``min |τ_x|² + |τ_s|²/w_s`` subject to ``J_xᵀτ_x + J_sᵀτ_s = F``, and the
@@ -120,6 +121,10 @@ def inverse_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, 
     w_s. With w_s = 0 (the pseudo-inverse) the torque is 0 and an exact singularity is never left:
     see docs/papers/el_shenawy.md and the tests of singular starts.
 
+    A steering axis with a motor takes its torque in the place of a virtual one, with the weight
+    ``traction.steering_motors``. Where the motors reach every acceleration at any steering angles
+    (``singularity.always_actuated``) there are no virtual motors, and the inverse is exact.
+
     Parameters
     ----------
     robot : CasterRobot
@@ -131,8 +136,8 @@ def inverse_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, 
 
     Returns
     -------
-    (…, n) array, N·m
-        Zero for casters that are not driven; see `unreached_acceleration`.
+    (…, robot.efforts) array, N·m
+        Zero where no motor is; see `unreached_acceleration`.
 
     Raises
     ------
@@ -143,10 +148,12 @@ def inverse_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike, 
     n = robot.count
     batch, (angles, nu, nudot) = batched(n, steering=(steering, n), twist=(twist, 3),
                                          accel=(accel, 3))
-    torque = np.empty((len(angles), n))
-    inverses(robot.geometry, robot.caster_inertia, robot.platform, robot.driven, angles, nu,
-             nudot, float(virtual_steering_weight), RANK_TOLERANCE, torque)
-    return torque.reshape(*batch, n)
+    torque = np.empty((len(angles), robot.efforts))
+    motors = steering_motors(robot)
+    inverses(robot.geometry, robot.caster_inertia, robot.platform, robot.driven, motors.weight,
+             motors.spanned, angles, nu, nudot, float(virtual_steering_weight), RANK_TOLERANCE,
+             torque)
+    return torque.reshape(*batch, robot.efforts)
 
 
 def check_virtual_steering_weight(weight: float) -> None:
@@ -166,7 +173,7 @@ def check_virtual_steering_weight(weight: float) -> None:
 def forward_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
                      wheel_torque: ArrayLike) -> Array:
     """
-    Return ν̇ that the wheel torques cause, with the friction of ``robot.friction``.
+    Return ν̇ that the torques cause, with the friction of ``robot.friction``.
 
     Parameters
     ----------
@@ -174,8 +181,9 @@ def forward_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
     steering : (…, n) array_like, rad
     twist : (…, 3) array_like
         ν, ``base_link``.
-    wheel_torque : (…, n) array_like, N·m
-        τ; a torque on a caster without a motor is an external torque on its wheel.
+    wheel_torque : (…, robot.efforts) array_like, N·m
+        τ, of the wheels and, with steering motors, of the steering axes behind; a torque where no
+        motor is counts as an external one.
 
     Returns
     -------
@@ -189,7 +197,7 @@ def forward_dynamics(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
     """
     n = robot.count
     batch, (angles, nu, torque) = batched(n, steering=(steering, n), twist=(twist, 3),
-                                          wheel_torque=(wheel_torque, n))
+                                          wheel_torque=(wheel_torque, robot.efforts))
     accel = np.empty((len(angles), 3))
     kernels.forwards(robot.geometry, robot.caster_inertia, robot.platform, robot.losses, angles,
                      nu, torque, np.zeros_like(nu), accel)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compensation of the friction of wheels, pivots and tyres by wheel torques."""
+"""Compensation of the friction of wheels, pivots and tyres by the motors."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics._sharing_kernels import share_damped, share_least_norm
 from c3p_dynamics.caster_dynamics import RANK_TOLERANCE, VIRTUAL_STEERING_WEIGHT
+from c3p_dynamics.traction import steering_motors
 from c3p_kinematics._planar_kernels import rows
 from c3p_kinematics.casters import batched
 from c3p_kinematics.compiled import kernel
 
 
 @kernel
-def _compensate(geometry, losses, driven, steering, twist, weight, smoothing, torque):  # noqa: ANN001, ANN202
+def _compensate(geometry, losses, driven, steered, weights, steering, twist, smoothing, torque):  # noqa: ANN001, ANN202
     """Write the torques that cancel the friction at `twist`; the first axis is the batch."""
     n = len(geometry)
     wheel, steer, force = np.empty((n, 3)), np.empty((n, 3)), np.empty(3)
@@ -37,6 +38,9 @@ def _compensate(geometry, losses, driven, steering, twist, weight, smoothing, to
             pivot = (losses[i, 0] * steering_rate
                      + losses[i, 1] * math.tanh(steering_rate / smoothing))
             scrub = losses[i, 4] * math.tanh(contact_rate / smoothing)
+            # pivot friction is cancelled by the motor of the steering axis, if it has one
+            if steered[i]:
+                torque[b, n + i], pivot = pivot, 0.0
             for j in range(3):
                 force[j] += steer[i, j] * (pivot + scrub)
             force[2] -= pivot
@@ -49,19 +53,20 @@ def _compensate(geometry, losses, driven, steering, twist, weight, smoothing, to
                 for j in range(3):
                     force[j] += wheel[i, j] * roll
         # too few motors for three freedoms: the reachable part, as in the inverse dynamics
-        if not share_damped(wheel, steer, driven, force, weight, torque[b]):
-            share_least_norm(wheel, steer, driven, force, weight, RANK_TOLERANCE, torque[b])
+        if not share_damped(wheel, steer, driven, steered, force, weights, torque[b]):
+            share_least_norm(wheel, steer, driven, steered, force, weights, RANK_TOLERANCE,
+                             torque[b])
 
 
 def friction_compensation(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
                           virtual_steering_weight: float = VIRTUAL_STEERING_WEIGHT,
                           smoothing: float = 0.19) -> Array:
     """
-    Return the wheel torques that cancel ``robot.friction`` when the robot moves with `twist`.
+    Return the torques that cancel ``robot.friction`` when the robot moves with `twist`.
 
-    Rolling friction of a driven wheel is cancelled by its own motor; the forces of pivot and scrub
-    friction, ``J_sᵀ τ_pivot + J_cᵀ τ_scrub``, and of the rolling of wheels without a motor are
-    allocated to the wheels as a force in ``caster_dynamics.inverse_dynamics``.
+    Friction at a joint with a motor is cancelled by that; the forces of the friction of passive
+    pivots and of scrub, ``J_sᵀ τ_pivot + J_cᵀ τ_scrub``, and of the rolling of wheels without a
+    motor are allocated to the motors as a force in ``caster_dynamics.inverse_dynamics``.
 
     Parameters
     ----------
@@ -76,8 +81,8 @@ def friction_compensation(robot: CasterRobot, steering: ArrayLike, twist: ArrayL
 
     Returns
     -------
-    (…, n) array, N·m
-        Zero for casters that are not driven.
+    (…, robot.efforts) array, N·m
+        Zero where no motor is.
 
     Raises
     ------
@@ -91,7 +96,10 @@ def friction_compensation(robot: CasterRobot, steering: ArrayLike, twist: ArrayL
             raise ValueError(f'{name} = {value}: must be finite and greater than zero')
     n = robot.count
     batch, (angles, nu) = batched(n, steering=(steering, n), twist=(twist, 3))
-    torque = np.empty((len(angles), n))
-    _compensate(robot.geometry, robot.losses, robot.driven, angles, nu,
-                float(virtual_steering_weight), float(smoothing), torque)
-    return torque.reshape(*batch, n)
+    torque = np.zeros((len(angles), robot.efforts))
+    motors = steering_motors(robot)
+    weights = np.where(robot.steered, motors.weight,
+                       0.0 if motors.spanned else float(virtual_steering_weight))
+    _compensate(robot.geometry, robot.losses, robot.driven, robot.steered, weights, angles, nu,
+                float(smoothing), torque)
+    return torque.reshape(*batch, robot.efforts)

@@ -10,6 +10,7 @@ from c3p_dynamics.caster_dynamics import (
     VIRTUAL_STEERING_WEIGHT,
     check_virtual_steering_weight,
 )
+from c3p_dynamics.traction import steering_motors
 
 
 class InverseDynamics:
@@ -27,11 +28,11 @@ class InverseDynamics:
 
     Attributes
     ----------
-    pack : (17 + 14 n,) array
+    pack : (17 + 17 n,) array
         What compiled loops hand to ``_caster_inverse_kernels.share_packed``.
     state : (n + 6,) array
         ``[θ_s …, vx, vy, ω, v̇x, v̇y, ω̇]``, a view into `pack`: what `solve` reads.
-    torque : (n,) array, N·m
+    torque : (robot.efforts,) array, N·m
         The last result, a view into `pack`: every call writes into the same memory.
 
     Raises
@@ -60,18 +61,19 @@ class InverseDynamics:
                  virtual_steering_weight: float = VIRTUAL_STEERING_WEIGHT) -> None:
         """Pack the robot, and compile or load the kernel, so that no call later has to."""
         check_virtual_steering_weight(virtual_steering_weight)
+        motors = steering_motors(robot)
         self.pack: Array = packed_inverse(robot.geometry, robot.caster_inertia, robot.platform,
-                                        robot.driven, float(virtual_steering_weight),
-                                        RANK_TOLERANCE)
-        n = robot.count
-        self.state: Array = self.pack[len(self.pack) - 2 * n - 6:len(self.pack) - n]
-        self.torque: Array = self.pack[len(self.pack) - n:]
+                                          robot.driven, motors.weight, motors.spanned,
+                                          float(virtual_steering_weight), RANK_TOLERANCE)
+        n, out = robot.count, len(self.pack) - 2 * robot.count
+        self.state: Array = self.pack[out - n - 6:out]
+        self.torque: Array = self.pack[out:out + robot.efforts]
         self(self.state.copy())
         self.solve()
 
     def __call__(self, state: Array) -> Array:
         """
-        Return `torque` (n,), overwritten by the next call, at `state` (n + 6,), which is copied.
+        Return `torque`, overwritten by the next call, at `state` (n + 6,), which is copied.
 
         `state` is contiguous. Neither size nor values are checked: a shorter array is read beyond
         its end; what is not finite gives torques that are nan (without Numba, ValueError).
@@ -80,6 +82,6 @@ class InverseDynamics:
         return self.torque
 
     def solve(self) -> Array:
-        """Return the wheel torques (n,) at the attribute `state`; they stay as long as it does."""
+        """Return the torques at the attribute `state`; they stay as long as it does."""
         share_packed(self.pack)
         return self.torque

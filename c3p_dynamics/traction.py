@@ -5,16 +5,18 @@ Wheel loads and traction: the torque that a tyre transmits before it slips.
 A wheel under the load N on a floor with the friction coefficient µ transmits a torque of at most
 ``µ N r``. The loads are those of a robot at rest on equally stiff wheels: they carry the weight at
 the centre of mass, ``N_i = a + b x_i + c y_i``. Three wheels have one solution; for more of them
-it is the one of least Σ N².
+it is the one of least Σ N². A steering motor pushes the tyre along its axle: at most ``µ N d``.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from c3p_description.model import GRAVITY, Array, CasterRobot
+from c3p_kinematics.singularity import always_actuated
 
 # travel directions over which the least load of a wheel is sought
 DIRECTIONS = 24
@@ -85,15 +87,20 @@ def traction_torque(robot: CasterRobot) -> Array:
     >>> traction_torque(load('c3p')).round(3)
     array([1.504, 1.504, 1.504])
     """
-    return (robot.traction_margin * robot.tyre_friction * least_loads(robot)
-            * robot.wheel_radius)
+    return _grip(robot) * robot.wheel_radius
+
+
+def _grip(robot: CasterRobot) -> Array:
+    """Return the force that each tyre transmits without slip, (n,) N."""
+    return robot.traction_margin * robot.tyre_friction * least_loads(robot)
 
 
 def torque_bounds(robot: CasterRobot) -> Array:
     """
-    Return the largest torque of each wheel that a controller uses, (n,) N·m; all are finite.
+    Return the largest torques that a controller uses, (robot.efforts,) N·m; all are finite.
 
-    It is the smaller of the motor's limit and `traction_torque`, and 0 where no motor is.
+    Of a wheel, the smaller of the motor's limit and `traction_torque`; of a steering axis, of the
+    motor's limit and ``margin·µ·N·d``; 0 where no motor is.
 
     Examples
     --------
@@ -101,7 +108,51 @@ def torque_bounds(robot: CasterRobot) -> Array:
     >>> torque_bounds(load('c3p'))
     array([1.2, 1.2, 1.2])
     """
-    return np.where(robot.driven, np.minimum(robot.torque_limit, traction_torque(robot)), 0.0)
+    grip = traction_torque(robot)
+    if robot.efforts > robot.count:
+        grip = np.concatenate([grip, _grip(robot) * robot.caster_offset])
+    return np.where(robot.actuated, np.minimum(robot.effort_limit, grip), 0.0)
+
+
+class SteeringMotors(NamedTuple):
+    """
+    Steering motors in the allocation of a force.
+
+    Attributes
+    ----------
+    weight : (n,) array
+        w of ``min Σ τ_x² + τ_s²/w``: the squared ratio of the bound of the steering torque to the
+        mean of those of the driven wheels, so that motors give equal parts of what they can; 0
+        where no motor is.
+    spanned : bool
+        The motors reach every acceleration at any steering angles: no virtual motors are needed.
+    """
+
+    weight: Array
+    spanned: bool
+
+
+@lru_cache(maxsize=64)
+def steering_motors(robot: CasterRobot) -> SteeringMotors:
+    """
+    Return the weights of the steering motors, and whether they make virtual ones superfluous.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> steering_motors(load('powered_caster')).weight.round(2)
+    array([1.01, 1.01, 1.01, 1.01])
+    """
+    if not robot.steered.any():
+        return SteeringMotors(np.zeros(robot.count), False)
+    bound = torque_bounds(robot)
+    wheels, steering = bound[:robot.count], bound[robot.count:]
+    reference = wheels[wheels > 0] if np.any(wheels > 0) else steering[steering > 0]
+    # a motor without a load on its tyre keeps a small share, so that no weight is 0
+    ratio = np.maximum(steering / reference.mean(), LIGHT)
+    weight = np.where(robot.steered, ratio**2, 0.0)
+    weight.setflags(write=False)
+    return SteeringMotors(weight, always_actuated(robot))
 
 
 def traction_report(robot: CasterRobot) -> str:

@@ -38,6 +38,11 @@ from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings
 # bus, and one precede the count
 SURPLUS = 3
 
+# groups of the error codes of sensors (first byte) and of communication (first digit), CiA 301/402
+SENSOR_ERRORS, COMMUNICATION_ERRORS = 0x73, 0x8
+
+_FAULTY = (DriveState.FAULT, DriveState.FAULT_REACTION_ACTIVE)
+
 CABLE = 'check its power, cable and node id'
 RECOVER = 'then call ~/recover and ~/enable'
 
@@ -237,7 +242,10 @@ class Device:
 @dataclass
 class Drive(Device):
     """
-    Drive of a wheel.
+    Axis of a drive: of a driven joint, or one that is only read.
+
+    One that is only read needs no motor: its faults and emergencies are warnings, unless they
+    concern the counts.
 
     Attributes
     ----------
@@ -281,6 +289,12 @@ class Drive(Device):
         self.statusword = self.torque = self.mode = self.error_code = 0
         self.voltage = self.temperature = math.nan
 
+    def on_emergency(self, data: bytes) -> None:
+        """Take an emergency message, as `Device.on_emergency`."""
+        super().on_emergency(data)
+        if not self.settings.driven and not _counts_concerned(decode_emergency(data).code):
+            self.emergency = ''
+
     def on_health(self, data: bytes) -> None:
         """Take the slow PDO."""
         self.mode, self.error_code, millivolts, self.temperature = self._health.unpack(data)
@@ -289,7 +303,10 @@ class Drive(Device):
     def problems(self, now: float, settings: CardSettings) -> Iterator[Problem]:
         """Yield the problems at `now`."""
         yield from super().problems(now, settings)
-        if self.state in (DriveState.FAULT, DriveState.FAULT_REACTION_ACTIVE):
+        if not self.settings.driven:
+            yield from self._read_problems()
+            return
+        if self.state in _FAULTY:
             cause = emergency_text(self.error_code) if self.error_code else 'no error code yet'
             yield Problem(self.name, 'fault', f'{self.state.name}: {cause}',
                           f'remove the cause, {RECOVER}')
@@ -298,6 +315,16 @@ class Drive(Device):
             yield Problem(self.name, 'mode', f'its mode is {mode_name(self.mode)}, not cyclic '
                           f'synchronous torque{self._last()}', 'another master writes 6060h; '
                           f'stop it, {RECOVER}', True)
+
+    def _read_problems(self) -> Iterator[Problem]:
+        """Yield the problems of an axis that is only read."""
+        if self.state == DriveState.OPERATION_ENABLED:
+            yield Problem(self.name, 'enabled', 'it is enabled, but has no motor in the '
+                          'description', f'another master enabled it; stop it, {RECOVER}', True)
+        if self.state in _FAULTY and _counts_concerned(self.error_code):
+            yield Problem(self.name, 'fault', f'{self.state.name}: '
+                          f'{emergency_text(self.error_code)}', 'check the encoder and its '
+                          f'cable, {RECOVER}')
 
     def left(self) -> Problem | None:
         """Return a problem when the armed drive is no longer enabled."""
@@ -318,16 +345,24 @@ class Drive(Device):
 
     def warning(self) -> str:
         """Return the warning of the statusword as text, empty without one."""
+        if not self.settings.driven and self.state in _FAULTY:
+            return (f'{self.state.name}: {emergency_text(self.error_code)}; the axis is only read'
+                    if self.error_code else f'{self.state.name}; the axis is only read')
         return 'the drive warns (statusword bit 7)' if self.statusword & WARNING else ''
 
     def _last(self) -> str:
         return f' in {self.state.name}'
 
 
+def _counts_concerned(code: int) -> bool:
+    """Return True for the error codes of sensors (73xxh) and communication (8xxxh)."""
+    return code >> 8 == SENSOR_ERRORS or code >> 12 == COMMUNICATION_ERRORS
+
+
 @dataclass
 class Encoder(Device):
     """
-    Encoder of a steering axis.
+    Encoder of a steering axis, or of a wheel without a drive.
 
     Attributes
     ----------

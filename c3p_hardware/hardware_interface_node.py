@@ -23,8 +23,8 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
+from c3p_hardware.axes import card_settings
 from c3p_hardware.joint_sensing import Joints
-from c3p_hardware.settings import card_settings
 from c3p_hardware.supervisor import ArmState, Refused
 from c3p_hardware.transport.can_bus import BusAddress
 from c3p_hardware.transport.card_link import CardLink
@@ -54,6 +54,9 @@ class HardwareInterfaceNode(ManagedSuiteNode):
         """Create publishers, subscriptions and services; `autostart` may open the bus."""
         super().__init__('hardware_interface', Path(__file__).with_name(
             'hardware_interface_parameters.yaml'), **options)
+        values = self.parameters.value
+        if values.autostart != 'unconfigured':
+            card_settings(self.robot, values)  # a retry would not help
         self._link: CardLink | None = None
         self._joints, self._efforts = JointCoding(self.robot), EffortCoding(self.robot)
         self._write_joints = JointStateWriter(self._joints.names, JOINT_FIELDS, 'joint_states')
@@ -72,7 +75,7 @@ class HardwareInterfaceNode(ManagedSuiteNode):
         self.watch(self._on_watch)
         PublisherWatch(self, 'wheel_effort', 'joint_states',
                        act=lambda surplus: self._link and self._link.hold(surplus))
-        self._target, self._tried = self.parameters.value.autostart, -RETRY
+        self._target, self._tried = values.autostart, -RETRY
         self._autostart()
 
     def metrics(self) -> Mapping[str, Any]:

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of a robot's motor cards and encoders: devices, units, timeouts and limits."""
+"""
+Settings of a robot's motor cards and encoders: axes, units, timeouts and limits.
+
+An axis is one joint on one channel of one card. `DriveSettings` is an axis of a CiA 402 drive,
+which counts and, where the joint is driven, gives torque; `EncoderSettings` is a CiA 406 encoder.
+`axes.card_settings` makes them from the parameters of the hardware interface.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-from c3p_description.model import CasterRobot
-from c3p_hardware.canopen.bus_load import bus_load
-from c3p_hardware.canopen.process_data import MAX_NODE_ID, RATED_PERMILLE, DriveUnits
+from c3p_hardware.canopen.bus_load import axes_load
+from c3p_hardware.canopen.process_data import MAX_CHANNEL, MAX_NODE_ID, DriveUnits
 
 # commands within the deadline of a drive, so that one of them may be late
 FEWEST_COMMANDS = 3
@@ -23,23 +27,27 @@ class SettingsError(ValueError):
 @dataclass(frozen=True)
 class DriveSettings:
     """
-    One CiA 402 drive on a wheel.
+    One axis of a CiA 402 drive.
 
     Attributes
     ----------
     node_id : int
     joint : str
-        Name of the wheel joint, for messages.
+        Name of the joint.
     units : DriveUnits
-        Conversion between the numbers of the card and the wheel.
+        Conversion between the numbers of the card and the joint.
     torque_limit : float, N·m
-        Limit at the wheel; written into the card as permille of its rated torque.
+        Limit at the joint; written into the card as permille of its rated torque.
     serial : int
         Required serial number (1018h:4); 0 is not checked.
     temperature_index, temperature_subindex : int
         Manufacturer's object of the temperature in °C.
     rate_limit : float, rad/s
-        Rate limit of the wheel by its motor; infinite when unknown.
+        Rate limit of the joint by its motor; infinite when unknown.
+    channel : int
+        Axis of a card with several, from 1: its objects are 800h apart (CiA 301, 7.5.1).
+    driven : bool
+        False for an axis that is only read: it is never enabled, and gets no commands.
     """
 
     node_id: int
@@ -50,46 +58,56 @@ class DriveSettings:
     temperature_index: int = 0x2030
     temperature_subindex: int = 0
     rate_limit: float = math.inf
+    channel: int = 1
+    driven: bool = True
 
     def __post_init__(self) -> None:
-        """Reject a limit below one permille."""
-        if not self.torque_limit >= self.units.torque_resolution:
+        """Reject a limit below one permille, and an impossible channel."""
+        if not 1 <= self.channel <= MAX_CHANNEL:
+            raise SettingsError(f'{self.name}: channel = {self.channel}: must be 1 to '
+                                f'{MAX_CHANNEL}, as a node has identifiers for four TPDOs, two '
+                                'for each channel; correct drives.channels')
+        if self.driven and not self.torque_limit >= self.units.torque_resolution:
             raise SettingsError(
                 f'{self.name}: torque_limit = {self.torque_limit} N·m: must be at least '
                 f'{self.units.torque_resolution:.4g} N·m, one permille of the rated torque at '
-                'the wheel; correct casters.torque_limit or drives.rated_torque')
+                'the joint; correct drives.rated_torque, or the limit of the joint in the '
+                'description (casters.torque_limit of YAML, <limit effort> of a URDF)')
 
     @cached_property
     def max_permille(self) -> int:
         """Torque limit, permille of the rated torque."""
-        return self.units.max_permille(self.torque_limit)
+        return self.units.max_permille(self.torque_limit) if self.driven else 0
 
     @property
     def name(self) -> str:
         """Name in messages."""
-        return f'drive of {self.joint} (node {self.node_id})'
+        channel = f', channel {self.channel}' if self.channel > 1 else ''
+        return f'drive of {self.joint} (node {self.node_id}{channel})'
 
 
 @dataclass(frozen=True)
 class EncoderSettings:
     """
-    One CiA 406 absolute encoder on a steering axis.
+    One CiA 406 encoder, on a steering axis or on a wheel without a drive.
 
     Attributes
     ----------
     node_id : int
     joint : str
-        Name of the steering joint, for messages.
+        Name of the joint.
     counts : int
-        Counts per turn of the shaft, 6001h.
+        Counts per turn of the encoder's shaft, 6001h.
     span : int
         Number of positions, 6002h: whole turns; 0 for a single turn.
     direction : int
-        1 when the encoder counts up with growing θ_s, else -1.
+        1 when the encoder counts up with the angle of the joint, else -1.
     zero : int
         Counts at θ_s = 0; the preset of the card (6003h) is never written.
     serial : int
         Required serial number (1018h:4), as `zero` belongs to one encoder; 0 is not checked.
+    gear_ratio : float
+        Turns of the encoder per turn of the joint.
     """
 
     node_id: int
@@ -99,9 +117,14 @@ class EncoderSettings:
     direction: int = 1
     zero: int = 0
     serial: int = 0
+    gear_ratio: float = 1.0
 
     def __post_init__(self) -> None:
         """Reject counts without an angle."""
+        if not 0 < self.gear_ratio < math.inf:
+            raise SettingsError(f'{self.name}: gear_ratio = {self.gear_ratio}: must be a positive '
+                                'number of turns of the encoder per turn of the joint; correct '
+                                'encoders.gear_ratio')
         if not 1 <= self.counts <= 1 << 32 or self.counts != int(self.counts):
             raise SettingsError(f'{self.name}: counts = {self.counts}: must be a whole number of '
                                 'counts per turn, at least 1 (6001h)')
@@ -124,6 +147,11 @@ class EncoderSettings:
         """Number of positions."""
         return self.span or self.counts
 
+    @cached_property
+    def resolution(self) -> float:
+        """Angle of the joint per count, rad."""
+        return 2 * math.pi / (self.counts * self.gear_ratio)
+
 
 @dataclass(frozen=True)
 class CardSettings:
@@ -136,7 +164,7 @@ class CardSettings:
     Attributes
     ----------
     drives, encoders : tuple
-        In the order of the casters.
+        Axes, in any order; a joint may have one of each.
     quick_stop : bool
         Drives that are not armed brake (quick stop); otherwise they coast.
     """
@@ -164,9 +192,9 @@ class CardSettings:
 
     def __post_init__(self) -> None:
         """Reject values that cannot work, alone and together."""
-        if not self.drives or len(self.drives) != len(self.encoders):
+        if not any(drive.driven for drive in self.drives):
             raise SettingsError(f'{len(self.drives)} drives and {len(self.encoders)} encoders: '
-                                'every caster has one of each')
+                                'at least one drive must have a motor; correct drives.joints')
         self._check_ids()
         for name in ('rate', 'bitrate', 'heartbeat_period', 'heartbeat_timeout', 'missed_cycles',
                      'silence_timeout', 'arming_timeout', 'command_timeout', 'max_steering_rate',
@@ -188,14 +216,20 @@ class CardSettings:
         self._check_times()
 
     def _check_ids(self) -> None:
-        ids = [d.node_id for d in (*self.drives, *self.encoders)] + [self.master_id]
+        # channels of one card share its node id
+        axes = [(d.node_id, d.channel) for d in self.drives]
+        cards = dict.fromkeys(node_id for node_id, _ in axes)
+        ids = [*cards, *(e.node_id for e in self.encoders), self.master_id]
         wrong = [i for i in ids if not 1 <= i <= MAX_NODE_ID]
         if wrong:
             raise SettingsError(f'node id {wrong}: must be 1 to {MAX_NODE_ID}')
-        twice = sorted({i for i in ids if ids.count(i) > 1})
+        twice = sorted({i for i in ids if ids.count(i) > 1}
+                       | {node_id for node_id, channel in axes if axes.count(
+                           (node_id, channel)) > 1})
         if twice:
             raise SettingsError(f'node id {twice} is used twice (master_id is '
-                                f'{self.master_id}): every node on the bus needs its own')
+                                f'{self.master_id}): every node on the bus needs its own, and '
+                                'axes of one card need different drives.channels')
 
     def _check_times(self) -> None:
         if self.heartbeat_timeout < 2 * self.heartbeat_period:
@@ -212,11 +246,16 @@ class CardSettings:
                 f'rpdo_deadline = {self.rpdo_deadline} s: must be at least {FEWEST_COMMANDS} '
                 f'cycles of {self.period:.4f} s, or one late command stops the robot; 0 is off, '
                 'negative selects heartbeat_timeout')
-        load = bus_load(self.rate, self.bitrate, len(self.drives))
+        load = axes_load(self.rate, self.bitrate, self.count(driven=True),
+                         self.count(driven=False), len(self.encoders), self.heartbeat_period)
         if load >= 1:
             raise SettingsError(
                 f'rate = {self.rate} Hz: loads a bus of {self.bitrate} bit/s to {load:.0%}; lower '
                 'the rate, or use a faster bus (bus.bitrate)')
+
+    def count(self, driven: bool) -> int:
+        """Return the number of axes of drives that are driven, or only read."""
+        return sum(drive.driven == driven for drive in self.drives)
 
     @property
     def period(self) -> float:
@@ -239,67 +278,3 @@ class CardSettings:
         The cycles of `silence_timeout`, the last requested one and the one that checks.
         """
         return round(self.silence_timeout * self.rate) + 2
-
-
-def per_caster(name: str, values: Any, count: int) -> list[Any]:
-    """
-    Return one value per caster; a single one stands for all.
-
-    SettingsError for any other number of values of the parameter `name`.
-    """
-    values = list(values)
-    if len(values) == 1:
-        return values * count
-    if len(values) != count:
-        raise SettingsError(f'{name} = {values}: must have one value for all or one for each of '
-                            f'the {count} casters')
-    return values
-
-
-def card_settings(robot: CasterRobot, values: Any) -> CardSettings:
-    """
-    Return the settings for `values` named as in ``hardware_interface_parameters.yaml``.
-
-    Joint names and torque limits are those of the `robot`. SettingsError names parameter and
-    value.
-    """
-    n = robot.count
-    if not robot.driven.all():
-        idle = [j for j, driven in zip(robot.wheel_joints, robot.driven, strict=True)
-                if not driven]
-        raise SettingsError(f'{idle} have no motor in the description of {robot.name}: the '
-                            'motor-card interface drives every wheel; correct casters.driven')
-
-    # one value of a parameter per caster
-    def column(group: str, name: str) -> list[Any]:
-        return per_caster(f'{group}.{name}', getattr(getattr(values, group), name), n)
-
-    limits = robot.torque_limit
-    drives = []
-    for k, (node_id, serial, direction, ratio, efficiency, rated, counts) in enumerate(zip(*(
-            column('drives', name) for name in (
-                'node_ids', 'serial_numbers', 'directions', 'gear_ratio', 'efficiency',
-                'rated_torque', 'encoder_counts')), strict=True)):
-        try:
-            units = DriveUnits(rated, ratio, efficiency, counts, direction)
-        except ValueError as error:
-            raise SettingsError(f'drive of {robot.wheel_joints[k]} (node {node_id}): {error}'
-                                ) from None
-        # without a limit in the description: the rated torque
-        limit = (float(limits[k]) if math.isfinite(limits[k])
-                 else RATED_PERMILLE * units.torque_resolution)
-        drives.append(DriveSettings(node_id, robot.wheel_joints[k], units, limit, serial,
-                                    values.drives.temperature_index,
-                                    values.drives.temperature_subindex,
-                                    float(robot.wheel_rate_limit[k])))
-    encoders = tuple(
-        EncoderSettings(node_id, joint, counts, span, direction, zero, serial)
-        for joint, (node_id, serial, counts, span, direction, zero) in zip(
-            robot.steering_joints, zip(*(column('encoders', name) for name in (
-                'node_ids', 'serial_numbers', 'counts', 'range', 'directions', 'zeros')),
-                strict=True), strict=True))
-    # the other fields have the names of their parameters
-    same = {f.name: getattr(values, f.name) for f in fields(CardSettings)
-            if f.name not in ('drives', 'encoders', 'bitrate', 'quick_stop')}
-    return CardSettings(tuple(drives), encoders, bitrate=values.bus.bitrate,
-                        quick_stop=values.fault_reaction == 'quick_stop', **same)

@@ -26,6 +26,8 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple
 
+import numpy as np
+
 from c3p_description.model import Array, CasterRobot
 from c3p_hardware.canopen.cia402 import INTERNAL_LIMIT, FaultReset, Target, controlword
 from c3p_hardware.devices import RECOVER, Device, Drive, Encoder, Problem
@@ -81,6 +83,7 @@ class DriveWatch:
     ----------
     settings : CardSettings
     drives : sequence of Drive
+        The driven ones.
     """
 
     def __init__(self, settings: CardSettings, drives: Sequence[Drive]) -> None:
@@ -111,7 +114,8 @@ class DriveWatch:
         Parameters
         ----------
         now : float, s
-        wheel_rate : (n,) array, rad/s
+        wheel_rate : array, rad/s
+            Of the joints of the drives.
         """
         for i, drive in enumerate(self._drives):
             if self._settings.overspeed_margin > 0:
@@ -124,8 +128,8 @@ class DriveWatch:
         self._fast_since[i] = min(self._fast_since[i], now) if abs(rate) > limit else math.inf
         if now - self._fast_since[i] > OVERSPEED_TIME:
             yield Problem(
-                drive.name, 'overspeed', f'its wheel turns at {rate:.1f} rad/s, limit '
-                f'{limit:.1f} rad/s (overspeed_margin times the wheel rate limit of the '
+                drive.name, 'overspeed', f'its joint turns at {rate:.1f} rad/s, limit '
+                f'{limit:.1f} rad/s (overspeed_margin times the rate limit of the '
                 'description)', 'look for a wheel that spins, a slope or a second source of '
                 f'commands, {RECOVER}')
 
@@ -161,10 +165,12 @@ class Supervisor:
     robot : CasterRobot
     settings : CardSettings
     drives, encoders : sequence
-        State of each device.
+        State of each device; drives that are only read get no orders.
 
     Attributes
     ----------
+    drives : list of Drive
+        The driven ones, in the order of the orders.
     gate : WheelGate
         Last check of every torque; changed by the supervisor alone.
     state : ArmState
@@ -182,8 +188,11 @@ class Supervisor:
         self.settings = settings
         self.gate = WheelGate(robot, GateSettings(settings.command_timeout,
                                                   settings.stop_damping))
-        self.drives, self.encoders = list(drives), list(encoders)
-        self.devices: list[Device] = [*self.drives, *self.encoders]
+        self.drives = [drive for drive in drives if drive.settings.driven]
+        self.devices: list[Device] = [*drives, *encoders]
+        # place of each drive's joint in the torques and rates of the robot
+        joints = list(robot.effort_joints)
+        self._place = np.array([joints.index(drive.joint) for drive in self.drives])
         self.state, self.faults, self.held, self.allowed = ArmState.DISARMED, [], '', False
         self._since, self._watch = 0.0, DriveWatch(settings, self.drives)
         # as long as arming may take, because a fault reaction brakes first
@@ -196,7 +205,7 @@ class Supervisor:
         return any(f.configure for f in self.faults)
 
     def command(self, torque: Array, now: float) -> None:
-        """Take a wheel command (n,) N·m at `now`, s, as `WheelGate.command`."""
+        """Take a command (efforts,) N·m at `now`, s, as `WheelGate.command`."""
         self.gate.command(torque, now)
 
     def hold(self, reason: str) -> None:
@@ -261,7 +270,8 @@ class Supervisor:
                 reset.cancel()
                 reset.request()
 
-    def step(self, now: float, wheel_rate: Array) -> list[Order]:
+    def step(self, now: float, wheel_rate: Array, steering_rate: Array | None = None
+             ) -> list[Order]:
         """
         Return the order of each drive in this cycle.
 
@@ -271,10 +281,14 @@ class Supervisor:
             On the clock of the wheel commands.
         wheel_rate : (n,) array, rad/s
             For braking after a command timeout.
+        steering_rate : (n,) array, rad/s, optional
+            Of robots with drives on steering joints.
         """
         self._advance(now)
         if self.state == ArmState.ARMED:
-            for problem in self._watch.problems(now, wheel_rate):
+            rates = wheel_rate if steering_rate is None else np.concatenate(
+                [wheel_rate, steering_rate])
+            for problem in self._watch.problems(now, rates[self._place]):
                 self.latch(problem)
         self.held = self._late() if self.state == ArmState.ARMED else ''
         if self.state in (ArmState.ARMING, ArmState.ARMED):
@@ -291,7 +305,8 @@ class Supervisor:
     def _enabled_orders(self, now: float, wheel_rate: Array) -> list[Order]:
         """Return the orders that enable the drives, with torques once they are armed."""
         driving = self.state == ArmState.ARMED and not self.held
-        torques = self.gate.torque_at(now, wheel_rate) if driving else [0.0] * len(self.drives)
+        torques = (self.gate.torque_at(now, wheel_rate)[self._place] if driving
+                   else [0.0] * len(self.drives))
         orders = [Order(controlword(d.state, Target.ENABLED),
                         d.settings.units.permille(t, d.settings.max_permille))
                   for d, t in zip(self.drives, torques, strict=True)]

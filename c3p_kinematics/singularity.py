@@ -1,22 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Singularity of the driven wheels: distance from the loss of a direction of motion.
+Singularity of the motors: distance from the loss of a direction of motion.
 
 A driven wheel pushes along its rolling line only, the line through its pivot (and its contact
 point) along e. All wheels together move the platform in every direction unless their lines are all
 parallel (the push across them is lost) or all meet in one point (the turn about it is lost). These
 are exactly the singularities of the wheel Jacobian; equal steering angles, which paper I names,
-are one case (docs/papers/el_shenawy.md).
+are one case (docs/papers/el_shenawy.md). A motor in a steering axis pushes its tyre along the
+axle: its line is that through the contact point along a. Two casters with both motors leave no
+singular steering angles.
 
-Measure: the singular values of the rows ``r J_x`` for the twist taken at the mean of all pivots,
-with the yaw rate scaled by the length scale L, the root mean square distance of the pivots from
-there (the hip radius h of pivots on a regular circle). It has no units, and depends
+Measure: the singular values of the rows ``r J_x`` of driven wheels and ``d J_s`` of steering
+motors, the speeds of pivots along e and of contact points along a, for the twist taken at the mean
+of all pivots, with the yaw rate scaled by the length scale L, the root mean square distance of the
+pivots from there (the hip radius h of pivots on a regular circle). It has no units, and depends
 neither on the choice of ``base_link``, nor on r and the robot's size.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +39,7 @@ PARALLEL_TOLERANCE = 1e-6
 
 
 class Lines(IntEnum):
-    """Configuration of the rolling lines of the driven wheels."""
+    """Configuration of the lines along which the motors push; of driven wheels, rolling lines."""
 
     REGULAR = 0
     PARALLEL = 1
@@ -45,18 +49,18 @@ class Lines(IntEnum):
 
 class Singularity(NamedTuple):
     """
-    Actuation of the platform by its driven wheels at given steering angles.
+    Actuation of the platform by its motors at given steering angles.
 
     Attributes
     ----------
     sigma_min : (…) array, 1
-        Smallest singular value of the scaled Jacobian; 0 if fewer than three wheels are driven.
+        Smallest singular value of the scaled Jacobian; 0 with fewer than three motors.
     condition : (…) array, 1
         Largest over smallest singular value; inf where the rank is below 3.
     rank : (…) int array
         Number of singular values above the tolerance, at most 3.
     unactuated_direction : (…, 3) array
-        Twist (vx, vy, ω) in ``base_link`` that the wheels cannot drive, m/s and rad/s, of unit
+        Twist (vx, vy, ω) in ``base_link`` that no motor can drive, m/s and rad/s, of unit
         length in the scaled norm at the mean pivot, its largest scaled component positive. *Zeros*
         where the rank is 3, so that projecting on it takes nothing away. For rank 1, one of two:
         see `directions`.
@@ -93,21 +97,43 @@ def scaled_wheel_jacobian(robot: CasterRobot, steering: ArrayLike) -> Array:
     """
     Return the rows ``[e, e·(ẑ×(m − mean))/L]`` of the driven wheels: pivot speeds along them.
 
-    (…, number of driven wheels, 3) for the twist (vx, vy, L ω) at the mean pivot. ValueError
-    unless `steering` (…, n) has one finite angle per caster.
+    Behind them stand the rows ``[a, a·(ẑ×(m − d e − mean))/L]`` of the steering motors: speeds of
+    the contact points along the axles. (…, number of motors, 3) for the twist (vx, vy, L ω) at
+    the mean pivot. ValueError unless `steering` (…, n) has one finite angle per caster.
     """
     batch, (angles,) = batched(robot.count, steering=(steering, robot.count))
-    angles = angles[:, robot.driven]
-    x, y = (robot.hip_position - robot.hip_position.mean(axis=0))[robot.driven].T
-    c, s = np.cos(angles), np.sin(angles)
-    rows = np.stack([-s, c, (s * y + c * x) / length_scale(robot)], axis=-1)
+    x, y = (robot.hip_position - robot.hip_position.mean(axis=0)).T
+    c, s, length = np.cos(angles), np.sin(angles), length_scale(robot)
+    rows = np.stack([-s, c, (s * y + c * x) / length], axis=-1)[:, robot.driven]
+    if robot.steered.any():
+        axles = np.stack([c, s, (s * x - c * y + robot.caster_offset) / length], axis=-1)
+        rows = np.concatenate([rows, axles[:, robot.steered]], axis=1)
     return rows.reshape(*batch, -1, 3)
+
+
+def always_actuated(robot: CasterRobot) -> bool:
+    """
+    Return whether the motors reach every acceleration at any steering angles.
+
+    Two casters with both motors do, since each pushes its contact point in every direction, and
+    pivots farther apart than both offsets keep the two points apart.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> always_actuated(load('c3p')), always_actuated(load('powered_caster'))
+    (False, True)
+    """
+    both = np.flatnonzero(robot.driven & robot.steered)
+    return any(np.linalg.norm(robot.hip_position[i] - robot.hip_position[j])
+               > robot.caster_offset[i] + robot.caster_offset[j]
+               for i, j in combinations(both, 2))
 
 
 def singularity(robot: CasterRobot, steering: ArrayLike,
                 tolerance: float = SINGULAR_TOLERANCE) -> Singularity:
     """
-    Return the rank and conditioning of the platform's actuation by its driven wheels.
+    Return the rank and conditioning of the platform's actuation by its motors.
 
     `steering` is (…, n), rad; singular values up to `tolerance` ≥ 0 count as zero. ValueError
     unless `steering` has one finite angle per caster and `tolerance` is in range.
@@ -127,7 +153,7 @@ def singularity(robot: CasterRobot, steering: ArrayLike,
                          f'{SINGULAR_TOLERANCE}')
     rows = scaled_wheel_jacobian(robot, steering)
     batch, driven = rows.shape[:-2], rows.shape[-2]
-    # missing wheels are rows of zeros, so that there are always three singular values
+    # missing motors are rows of zeros, so that there are always three singular values
     if driven < 3:
         rows = np.concatenate([rows, np.zeros((*batch, 3 - driven, 3))], axis=-2)
     _, sigma, scaled = np.linalg.svd(rows, full_matrices=False)

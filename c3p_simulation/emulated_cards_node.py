@@ -16,8 +16,8 @@ from typing import Any
 import can
 from std_msgs.msg import String
 
-from c3p_hardware.emulator.absolute_encoder import EncoderCard
-from c3p_hardware.emulator.cards import EmulatedCards, EmulatedDevices
+from c3p_hardware.emulator.axes import DRIVE_VALUES, ENCODER_VALUES, EmulatedDevices
+from c3p_hardware.emulator.cards import EmulatedCards
 from c3p_hardware.emulator.faults import FaultError
 from c3p_hardware.emulator.motor_drive import DriveCard
 from c3p_hardware.transport.can_bus import BusAddress, open_bus
@@ -75,8 +75,9 @@ class EmulatedCardsNode(SuiteNode):
     def metrics(self) -> Mapping[str, Any]:
         """Return the metrics for the diagnostics: the state of each device, and of the bus."""
         cards = self.cards
-        drives = {drive.name: f'{drive.state.name}, {drive.drive.state.value}, '
-                              f'{drive.drive.torque_actual} permille' for drive in cards.drives}
+        drives = {drive.name: ', '.join([drive.state.name, *(
+            f'{axis.drive.state.value}, {axis.drive.torque_actual} permille'
+            for axis in drive.axes)]) for drive in cards.drives}
         encoders = {encoder.name: f'{encoder.state.name}, {encoder.encoder.position} counts'
                     for encoder in cards.encoders}
         return {'time': f'{cards.time:.3f}', 'syncs': cards.syncs,
@@ -112,16 +113,15 @@ class EmulatedCardsNode(SuiteNode):
 
 def _settings(values: Any) -> EmulatedDevices:
     """Return the settings of the cards from the parameters."""
+    # a single 0 is automatic
     numbered = {name: () if list(getattr(values, name)) == [0] else tuple(getattr(values, name))
                 for name in ('drive_ids', 'encoder_ids', 'drive_serials', 'encoder_serials')}
+    joints = {name: tuple(joint for joint in getattr(values, name) if joint)
+              for name in ('drive_joints', 'encoder_joints')}
     return EmulatedDevices(
-        drive=DriveCard(values.rated_torque, values.gear_ratio, values.efficiency,
-                        values.wheel_counts, bandwidth=values.current_bandwidth,
-                        voltage=values.voltage),
-        encoder=EncoderCard(values.steering_counts),
-        **numbered,
-        **{name: tuple(getattr(values, name)) for name in (
-            'wheel_direction', 'steering_direction', 'steering_zero_counts')})
+        drive=DriveCard(bandwidth=values.current_bandwidth, voltage=values.voltage),
+        drive_channels=tuple(values.drive_channels), **numbered, **joints,
+        **{name: tuple(getattr(values, name)) for name in (*DRIVE_VALUES, *ENCODER_VALUES)})
 
 
 def main(args: list[str] | None = None) -> int:

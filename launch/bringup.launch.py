@@ -23,6 +23,7 @@ from c3p_bringup.launch_parts.robot import (
     bus_arguments,
     bus_values,
     chain_arguments,
+    checked_cards,
     goal_options,
     law_values,
     layered,
@@ -72,8 +73,10 @@ def control(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     if hardware != 'none':
         defaults['hardware_interface'] = {'autostart': 'active'}
         values |= bus_values(context, hardware)
+        cards = checked_cards(context)
     if hardware == 'emulated':
         defaults['hardware_interface'] |= PATIENCE
+        defaults['emulated_cards'] = cards
         values['emulated_cards'] |= {'plant': sim, **start_values(context)}
     if simulated:
         values['simulation'] = {'plant': sim, **start_values(context)}

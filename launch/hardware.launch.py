@@ -34,6 +34,7 @@ from c3p_bringup.launch_parts.robot import (
     bus_arguments,
     bus_values,
     chain_arguments,
+    checked_cards,
     goal_options,
     law_values,
     layered,
@@ -103,8 +104,9 @@ def node_parameters(context: LaunchContext, hardware: str, sim: str
         values[node] = more
     # this file requests the transitions
     values['hardware_interface'] |= {'autostart': 'unconfigured'}
+    cards = checked_cards(context)
     if hardware == 'emulated':
-        defaults = {'hardware_interface': PATIENCE,
+        defaults = {'hardware_interface': PATIENCE, 'emulated_cards': cards,
                     'velocity_controller': known_latency(sim, hardware)}
         values['emulated_cards'] |= {'plant': sim, **start_values(context)}
     return layered(defaults, values)

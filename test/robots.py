@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots for tests: the C3P, and hypothesis strategies for caster robots of any shape."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -38,6 +40,18 @@ def caster_robots(draw, min_casters=2, max_casters=6, equal=False):
         wheel_mass=rng.uniform(0.1, 2, count),
         wheel_spin_inertia=radius**2 * rng.uniform(0.05, 1, count),
         wheel_yaw_inertia=radius**2 * rng.uniform(0.02, 0.5, count))
+
+
+@st.composite
+def powered_robots(draw, **shape):
+    """Draw a robot with motors in any of its wheels and steering axes, at least in one of each."""
+    robot = draw(caster_robots(**shape))
+    n = robot.count
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    driven, steered = rng.uniform(size=(2, n)) < rng.uniform(0.2, 1.0, (2, 1))
+    driven[rng.integers(n)] = steered[rng.integers(n)] = True
+    return replace(robot, driven=driven, steered=steered, torque_limit=rng.uniform(0.5, 5, n),
+                   steering_torque_limit=rng.uniform(0.2, 5, n))
 
 
 def vectors(size, limit):

@@ -12,8 +12,8 @@ from virtual_time import VirtualTime
 from c3p_bringup.cli.can import rate_rows, rate_table
 from c3p_bringup.cli.main import parser
 from c3p_description.reading.loader import load
+from c3p_hardware.axes import card_settings
 from c3p_hardware.emulator.cards import EmulatedCards
-from c3p_hardware.settings import card_settings
 from c3p_hardware.tools.parameter_file import hardware_values, schema
 from c3p_hardware.transport import configure as configuring
 from c3p_hardware.transport.can_bus import conversation

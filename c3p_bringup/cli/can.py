@@ -108,7 +108,7 @@ def _settings(arguments: argparse.Namespace) -> tuple[Any, Any]:
     # the errors of this command name the same faults, with the remedy
     logging.getLogger('canopen').setLevel(logging.CRITICAL)
     from c3p_description.reading.loader import load_casters
-    from c3p_hardware.settings import card_settings
+    from c3p_hardware.axes import card_settings
     from c3p_hardware.tools.parameter_file import hardware_values
     from c3p_hardware.transport.can_bus import BusAddress
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from c3p_bringup.doctor.check import Check, fail, ok, warn
 from c3p_description.reading.loader import load_casters
-from c3p_hardware.settings import card_settings
+from c3p_hardware.axes import card_settings
 from c3p_hardware.tools.parameter_file import COMMON, NODE, blocks, hardware_values
 
 ROOT = Path(__file__).parents[2]

@@ -27,7 +27,9 @@ from c3p_bringup.launch_parts.actions import (
     text_of,
     value,
 )
-from c3p_bringup.options import CONTROLLERS
+from c3p_bringup.options import CONTROLLERS, check_cards
+from c3p_hardware.emulator.axes import cards_like
+from c3p_hardware.tools.parameter_file import hardware_values
 from launch import LaunchContext, LaunchDescriptionEntity
 
 # Nav2's navigator listens to goal_pose, and has an action of the same name
@@ -111,6 +113,20 @@ def start_values(context: LaunchContext) -> dict[str, list[float]]:
     """Return the given parts of the initial state of a simulated robot."""
     start = {name: numbers(context, name) for name in ('start_pose', 'start_steering')}
     return {name: given for name, given in start.items() if given}
+
+
+def checked_cards(context: LaunchContext) -> dict[str, object]:
+    """
+    Return the parameters of emulated cards that the hardware interface expects.
+
+    Raises
+    ------
+    ValueError
+        The motor cards of the parameter file do not fit the robot; no process has started.
+    """
+    files = [Path(value(context, 'params_file'))]
+    check_cards(value(context, 'robot'), files)
+    return cards_like(hardware_values(files))
 
 
 def bus_values(context: LaunchContext, hardware: str) -> dict[str, dict[str, object]]:

@@ -65,7 +65,7 @@ class Triple:
             return abs(float((bx - ax) * (cy - ay) - (by - ay) * (cx - ax)))
 
         # a wheel without load transmits no force
-        limit = torque_bounds(robot)
+        limit = torque_bounds(robot)[:robot.count]
         driven = np.flatnonzero(limit).tolist()
         if len(driven) < 3:
             raise ValueError(f'{len(driven)} driven casters with a load: three are needed for any '

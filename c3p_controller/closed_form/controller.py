@@ -28,7 +28,8 @@ from c3p_controller.closed_form.settings import ClosedFormSettings
 from c3p_controller.closed_form.turning import Turning
 from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.traction import torque_bounds
+from c3p_dynamics.traction import steering_motors, torque_bounds
+from c3p_kinematics.singularity import always_actuated
 
 __all__ = ['ClosedFormController', 'ClosedFormSettings']
 
@@ -87,9 +88,15 @@ class ClosedFormController:
         self.model = ScalarModel(robot, s.friction_smoothing)
         self.limit = torque_bounds(robot)
         self._radius = [float(r) for r in robot.wheel_radius]
+        # 1/w of the steering motors, behind the wheels
+        weight = steering_motors(robot).weight
+        self._cost = [1.0] * robot.count + [1.0 / w if w > 0.0 else 1.0 for w in weight.tolist()]
+        # with steering motors a robot need not escape from the singular set of its wheels
+        escapes = (np.count_nonzero(self.limit[:robot.count]) >= 3
+                   and not always_actuated(robot))
         self.observer = QueueObserver(self.model, s.latency, s.bandwidth,
                                       (s.wrench_limit, s.wrench_limit, s.moment_limit))
-        self._triple = Triple(robot) if np.count_nonzero(self.limit) >= 3 else None
+        self._triple = Triple(robot) if escapes else None
         self._turning = None if self._triple is None else Turning(
             self._triple, margin=s.turn_margin, slack=self.model.sticking, time=s.turn_time,
             rate=s.turn_rate, crawl=s.turn_crawl, stride=s.turn_stride)
@@ -100,7 +107,7 @@ class ClosedFormController:
     def reset(self, sensed: Sensed | None = None) -> None:
         """Forget the past; start from `sensed`."""
         self._twist.reset()
-        self._last = [0.0] * self.robot.count
+        self._last = [0.0] * self.robot.efforts
         self._need, self._side = 0.0, 1.0
         self._stuck, self._pinned = 0.0, 0.0
         if self._turning is not None:
@@ -114,7 +121,7 @@ class ClosedFormController:
 
     def step(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
         """
-        Return the wheel torques, limited and continuous, (n,) N·m.
+        Return the torques, limited and continuous, (robot.efforts,) N·m.
 
         Parameters as in `TorqueLaw.step`.
         """
@@ -132,7 +139,7 @@ class ClosedFormController:
         if still and math.hypot(vx, vy) < MOTION_SPEED and abs(turn) < MOTION_YAW_RATE:
             self._twist.reset()
             self._need, self._stuck, self._pinned = 0.0, 0.0, 0.0
-            return self._send([0.0] * self.robot.count, motion, dt)
+            return self._send([0.0] * self.robot.efforts, motion, dt)
         # reference at that time
         yaw = state.pose[2]
         c, sn = math.cos(yaw), math.sin(yaw)
@@ -157,8 +164,9 @@ class ClosedFormController:
         speed = math.hypot(state.twist[0], state.twist[1])
         # casters that do not trail yet need the torques across to turn
         trailing = max(0.0, facing)**2 * min(max((speed - SLOW) / (CRUISE - SLOW), 0.0), 1.0)
-        allocation = _Allocation(tasks, motion, self._radius, s.torque_weight,
-                                 trailing * s.opposing_weight)
+        opposing = 0.0 if self._triple is None else trailing * s.opposing_weight
+        allocation = _Allocation(tasks, motion, self._radius, s.torque_weight, opposing,
+                                 self._cost)
         lower, upper = self._bounds(dt)
         if self._triple is None:
             return allocation.solve(lower, upper)
@@ -271,9 +279,12 @@ class ClosedFormController:
         self._last = [min(max(t, low), high)
                       for t, low, high in zip(torque, lower, upper, strict=True)]
         fx, fy, fw = motion.force
-        for t, radius, (ex, ey, ew) in zip(self._last, self._radius, motion.rolling, strict=True):
+        wheels, steering = self._last[:len(self._radius)], self._last[len(self._radius):]
+        for t, radius, (ex, ey, ew) in zip(wheels, self._radius, motion.rolling, strict=True):
             push = t / radius
             fx, fy, fw = fx + push * ex, fy + push * ey, fw + push * ew
+        for t, (x, y, w) in zip(steering, motion.turning, strict=True):
+            fx, fy, fw = fx + t * x, fy + t * y, fw + t * w
         self.observer.send(times(motion.inverse_mass, (fx, fy, fw)), motion.mass)
         return np.array(self._last)
 
@@ -282,21 +293,25 @@ class _Allocation:
     """
     ``min Σ w (row·ν̇ − value)² + ρ|τ|² + σ|Pτ|²`` with ``ν̇ = M⁻¹(J_xᵀτ + F)``, inside a box.
 
+    Steering motors add ``J_sᵀτ_s``, and cost ``ρ τ_s²/w``.
+
     P projects on the torques that oppose each other along the path and in yaw: they only push
     across. Where the rolling lines are nearly parallel they hardly do, with a sign that changes
     with D, so that ρ alone lets millimetres across the path saturate the wheels.
     """
 
     def __init__(self, tasks: list[Task], motion: Motion, radius: list[float], effort: float,
-                 opposing: float) -> None:
+                 opposing: float, cost: list[float] | None = None) -> None:
         self._tasks = tasks
         self._free = times(motion.inverse_mass, motion.force)
         self._columns = [times(motion.inverse_mass, (x / r, y / r, w / r))
                          for (x, y, w), r in zip(motion.rolling, radius, strict=True)]
-        self._effort = self._weighed_effort(effort, opposing)
+        self._columns += [times(motion.inverse_mass, row) for row in motion.turning]
+        self._effort = self._weighed_effort(effort, opposing, cost or [1.0] * len(self._columns))
 
-    def _weighed_effort(self, effort: float, opposing: float) -> list[list[float]]:
-        """Return ``ρI + σP`` (n, n)."""
+    def _weighed_effort(self, effort: float, opposing: float, cost: list[float]
+                        ) -> list[list[float]]:
+        """Return ``ρI + σP``, square, with 1/w in I."""
         _, along, yaw = self._tasks
         a = [dot(along.row, column) for column in self._columns]
         b = [dot(yaw.row, column) for column in self._columns]
@@ -310,7 +325,7 @@ class _Allocation:
         weights = [[-scale * (x * (bb * u - ab * v) + y * (aa * v - ab * u))
                     for u, v in zip(a, b, strict=True)] for x, y in zip(a, b, strict=True)]
         for i, row in enumerate(weights):
-            row[i] += effort + opposing
+            row[i] += effort * cost[i] + opposing
         return weights
 
     def solve(self, lower: list[float], upper: list[float], further: Task | None = None

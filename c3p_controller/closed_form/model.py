@@ -32,7 +32,9 @@ class Motion(NamedTuple):
     mass : tuple of 6
         The same of M.
     force : (3,) row
-        Everything but the wheel torques: ``M ν̇ = J_xᵀ τ + force``.
+        Everything but the torques: ``M ν̇ = J_xᵀ τ + J_sᵀ τ_s + force``.
+    turning : list of (3,) rows
+        J_s of the steering axes; empty without steering motors.
     """
 
     rolling: list[Row]
@@ -42,6 +44,7 @@ class Motion(NamedTuple):
     inverse_mass: tuple[float, ...]
     mass: tuple[float, ...]
     force: Row
+    turning: list[Row]
 
 
 class ScalarModel:
@@ -64,7 +67,7 @@ class ScalarModel:
 
     def __init__(self, robot: CasterRobot, friction_smoothing: float) -> None:
         """Pack the robot for the kernel."""
-        self.count = robot.count
+        self.count, self._powered = robot.count, robot.efforts > robot.count
         losses = robot.losses.copy()
         losses[:, 5] = friction_smoothing
         self.casters = robot.geometry[:, :3].tolist()
@@ -87,14 +90,16 @@ class ScalarModel:
         """
         self._angles[:] = steering
         mass, inverse, force = terms(self._model, *map(float, twist), *map(float, wrench))
-        rolling, axle, along, rates = [], [], [], []
+        rolling, axle, along, rates, turning = [], [], [], [], []
         columns = self._columns.tolist()
-        for (x, y, _), (c, s, speed, _, rate) in zip(self.casters, columns, strict=True):
+        for (x, y, d), (c, s, speed, _, rate) in zip(self.casters, columns, strict=True):
             rolling.append((-s, c, c * x + s * y))
             axle.append((c, s, s * x - c * y))
             along.append(speed)
             rates.append(rate)
-        return Motion(rolling, axle, along, rates, inverse, mass, force)
+            if self._powered:
+                turning.append((-c / d, -s / d, (c * y - s * x) / d - 1.0))
+        return Motion(rolling, axle, along, rates, inverse, mass, force, turning)
 
 
 def times(symmetric: tuple[float, ...], row: Row) -> Row:

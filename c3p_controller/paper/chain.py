@@ -64,7 +64,8 @@ class PaperChain:
         """Compile the kernels."""
         zero = np.zeros(self._robot.count)
         self._law.accel(np.ones(3), np.zeros(3), 0.01)
-        self._law.fuse(Sensed(0.0, zero, zero, np.zeros(3), np.zeros(3)), zero)
+        self._law.fuse(Sensed(0.0, zero, zero, np.zeros(3), np.zeros(3)),
+                       np.zeros(self._robot.efforts))
         self.reset()
         self.traction.warm_up()
 

@@ -175,7 +175,7 @@ class PaperLaw:
         self._indicator = math.pi / 2
 
     def step(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
-        """Return the wheel torques, limited, (n,) N·m; parameters as in `TorqueLaw.step`."""
+        """Return the torques, limited, N·m; parameters as in `TorqueLaw.step`."""
         accel = self.accel(setpoint.twist, sensed.twist, dt)
         return self.fuse(sensed, inverse_dynamics(self.robot, sensed.steering, sensed.twist, accel,
                                                   self.settings.virtual_steering_weight))
@@ -207,16 +207,18 @@ class PaperLaw:
 
     def fuse(self, sensed: Sensed, dynamics: Array) -> Array:
         """
-        Return the wheel torques, limited, (n,) N·m; zero where one of them is not finite.
+        Return the torques, limited, (robot.efforts,) N·m; zero where one of them is not finite.
 
-        `dynamics` (n,), N·m, is τ_D of the acceleration that `accel` returned.
+        `dynamics`, of the same shape, is τ_D of the acceleration that `accel` returned. τ_K has
+        the wheels alone.
         """
         robot, s, reference = self.robot, self.settings, self.reference
         gains, steering = s.gains, sensed.steering
         if not self._active:
-            return np.zeros(robot.count)
+            return np.zeros(robot.efforts)
         wheel_reference, _, _ = inverse(robot, steering, reference)
-        kinematics = gains.wheel_gain * (wheel_reference - sensed.wheel_rate)
+        kinematics = np.zeros(robot.efforts)
+        kinematics[:robot.count] = gains.wheel_gain * (wheel_reference - sensed.wheel_rate)
         self._indicator = singularity_indicator(sensed.twist, reference, s.options,
                                                 self._indicator)
         torque = fuse(dynamics, kinematics, self._indicator, gains.lambda_1, gains.lambda_2,
@@ -224,11 +226,11 @@ class PaperLaw:
         if gains.friction_compensation > 0.0:
             torque = torque + gains.friction_compensation * friction_compensation(
                 robot, steering, reference, s.virtual_steering_weight, gains.friction_smoothing)
-        torque = np.where(robot.driven, torque, 0.0)
+        torque = np.where(robot.actuated, torque, 0.0)
         if not np.isfinite(torque).all():
             # some readings of eq. (13) have weights that are NaN: no torque is sent then
             self._saturated = True
-            return np.zeros(robot.count)
+            return np.zeros(robot.efforts)
         self._saturated = bool((abs(torque) > self.limit).any())
         # a slipping wheel does not reduce the torque of the others
         return np.clip(limit_torque(torque, self._bound), -self.limit, self.limit)

@@ -17,6 +17,7 @@ import numpy as np
 
 from c3p_controller.predictive._kernels import (
     TORQUE,
+    TURNING,
     advance,
     cost_of,
     expand,
@@ -36,12 +37,13 @@ STEPS_TRIED, SHORTER = 4, 0.4
 DAMPING, FIRST_DAMPING, MORE_DAMPING, LESS_DAMPING, DAMPINGS = 1e-6, 1e-5, 30.0, 0.1, 6
 
 
-def workspace(steps: int, count: int) -> tuple:
-    """Return the work memory of `improve` for a horizon of `steps` and `count` wheels."""
-    size = 6 + count
+def workspace(steps: int, casters: int, efforts: int | None = None) -> tuple:
+    """Return the work memory of `improve`; `efforts` is `casters` by default, or twice that."""
+    size, count = 6 + casters, efforts or casters
     square = (size, size)
-    linear = (np.empty(3), np.empty((3, count)), np.empty((3, 3)), np.empty(size), np.empty(size),
-              np.zeros(square), np.zeros((3, count)), np.zeros(square), np.zeros((3, count)))
+    linear = (np.empty(3), np.empty((3, casters)), np.empty((3, 3)), np.empty(size),
+              np.empty(size), np.zeros(square), np.zeros((3, count)), np.zeros(square),
+              np.zeros((3, count)))
     stage = (np.empty(square), np.empty(square), np.empty((count, size)), np.empty((count, count)),
              np.empty(size), np.empty(count), np.empty(count), np.empty(count),
              np.empty(count, np.bool_), np.zeros((count, count)), np.empty(size))
@@ -131,6 +133,7 @@ def backward(a, b, gradients, hessians, torques, weights, dt, limit, damping, ga
     """
     steps, n = torques.shape
     size = len(vx)
+    wheels = size - 6
     va, qxx, qux, quu, qx, qu, lower, upper, free, factor, column = work
     for j in range(size):
         vx[j] = gradients[steps, j]
@@ -140,7 +143,6 @@ def backward(a, b, gradients, hessians, torques, weights, dt, limit, damping, ga
     for k in range(steps - 1, -1, -1):
         ak, bk = a[k], b[k]
         # Q = l + V(A x + B u): qxx = l_xx + AᵀVA, qux = BᵀVA, quu = R + BᵀVB
-        r = dt[k] * weights[k, TORQUE]
         for i in range(size):
             for j in range(size):
                 total = 0.0
@@ -159,7 +161,7 @@ def backward(a, b, gradients, hessians, torques, weights, dt, limit, damping, ga
                 qxx[i, j] = total
                 qxx[j, i] = total
         for i in range(n):
-            total = r * torques[k, i]
+            total = dt[k] * weights[k, TORQUE if i < wheels else TURNING] * torques[k, i]
             for m in range(size):
                 total += bk[m, i] * vx[m]
             qu[i] = total
@@ -181,7 +183,7 @@ def backward(a, b, gradients, hessians, torques, weights, dt, limit, damping, ga
                     total += bk[m, j] * column[m]
                 quu[j, i] = total
         for i in range(n):
-            quu[i, i] += r + damping
+            quu[i, i] += dt[k] * weights[k, TORQUE if i < wheels else TURNING] + damping
         # feedforward within the box of the torque limits
         step = feedforward[k]
         if not box_step(quu, qu, lower, upper, step, free, factor):

@@ -4,8 +4,8 @@
 Compiled motion of a caster robot in discrete time, its cost along a path, and their derivatives.
 
 State ``x = [X, Y, φ, vx, vy, ω, θ_1 … θ_n]``: pose on the floor, twist in ``base_link``, steering;
-input τ (n,), steps `dt` (N,) by the midpoint rule. `model` is that of ``packed_model`` in
-_caster_equations.py.
+input τ (n,) or, with those of the steering axes, (2n,), steps `dt` (N,) by the midpoint rule.
+`model` is that of ``packed_model`` in _caster_equations.py.
 
 Reference rows ``[X, Y, φ, Ẋ, Ẏ, ω, χ]``: pose, velocity on the floor and χ, the direction of the
 path. The cost is ½ the sum over the horizon of weighted squares of
@@ -25,8 +25,9 @@ import math
 from c3p_dynamics._caster_equations import ALONG, COS, RATE, SIN, forward, forward_derivatives
 from c3p_kinematics.compiled import kernel
 
-# columns of a row of weights, behind the six of the platform
-TORQUE, ALIGNMENT, WEIGHTS = 6, 7, 8
+# columns of a row of weights, behind the six of the platform: of the torques of wheels, of the
+# casters' directions, of the torques of steering axes
+TORQUE, ALIGNMENT, TURNING, WEIGHTS = 6, 7, 8, 9
 
 # the alignment of pivots with a desired speed below this is de-weighted, m/s
 ALIGNMENT_SPEED = 0.03
@@ -157,7 +158,7 @@ def misalignment(geometry, x, reference, i):
 def cost_of(geometry, states, torques, reference, weights, dt, r):
     """Return the cost of a trajectory; the last row of `weights` is that of the last state."""
     total = 0.0
-    steps, n = torques.shape
+    (steps, m), n = torques.shape, len(geometry)
     for k in range(steps + 1):
         if k > 0:
             residuals(states[k], reference[k], r)
@@ -169,8 +170,9 @@ def cost_of(geometry, states, torques, reference, weights, dt, r):
                     half, part = misalignment(geometry, states[k], reference[k], i)
                     total += 2.0 * scale * weights[k, ALIGNMENT] * part * math.sin(half) ** 2
         if k < steps:
-            for i in range(n):
-                total += 0.5 * dt[k] * weights[k, TORQUE] * torques[k, i] ** 2
+            for i in range(m):
+                weight = weights[k, TORQUE if i < n else TURNING]
+                total += 0.5 * dt[k] * weight * torques[k, i] ** 2
     return total
 
 

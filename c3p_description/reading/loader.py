@@ -230,7 +230,9 @@ def _caster_robot(parameters: Parameters) -> CasterRobot:
         friction=Friction(**parameters['friction']),
         driven=casters['driven'], torque_limit=casters['torque_limit'],
         tyre_friction=casters['tyre_friction'], traction_margin=casters['traction_margin'],
-        wheel_rate_limit=wheel['rate_limit'])
+        wheel_rate_limit=wheel['rate_limit'], steered=casters['steered'],
+        steering_torque_limit=casters['steering_torque_limit'],
+        steering_rate_limit=casters['steering_rate_limit'])
 
 
 def _pvc_tricycle(parameters: Parameters) -> PvcTricycle:

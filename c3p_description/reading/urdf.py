@@ -26,6 +26,8 @@ How each number is found, all in the frame of `base_link` with every joint at ze
   when no wheel joint has a positive effort limit, always. A positive effort limit is the torque
   limit, a positive velocity limit the wheel rate limit, unless they are beyond what a wheel can
   do: some files have 10000 or 1e16 there for no limit.
+- A steering joint has a motor when it has one of the two; its limits then count alike. Without, it
+  steers passively.
 - Everything that does not turn with a caster is platform, everything else on a steering joint its
   link; other movable joints (an arm, a scanner) stand at zero.
 - ``<dynamics>`` gives viscous and Coulomb friction. URDF has no element for the scrub and the grip
@@ -61,7 +63,12 @@ from c3p_description.reading.urdf_casters import (
     geometry,
     masses,
 )
-from c3p_description.reading.urdf_motors import driven_wheels, rate_limits, torque_limits
+from c3p_description.reading.urdf_motors import (
+    driven_wheels,
+    rate_limits,
+    steering_motors,
+    torque_limits,
+)
 from c3p_description.reading.urdf_notes import (
     note_assumed,
     note_rounded,
@@ -137,6 +144,7 @@ def read_urdf(xml_text: str, settings: Mapping[str, Any] | None = None) -> Readi
         'tyre_friction': _parameter(tree, pairs[0], 'tyre_friction', TYRE_FRICTION),
         'traction_margin': _parameter(tree, pairs[0], 'traction_margin', TRACTION_MARGIN),
         'wheel_rate_limit': rate_limits(pairs, radii, notes),
+        **steering_motors(tree, pairs, options.steered, columns['caster_offset'], mass, notes),
         'steering_joints': tuple(pair.steering.name for pair in pairs),
         'wheel_joints': tuple(pair.wheels[0].name for pair in pairs), **columns}
     losses = _friction(tree, pairs)

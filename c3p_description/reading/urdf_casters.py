@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from c3p_description.model import Array, ModelError
+from c3p_description.model import NO_OFFSET, Array, ModelError
 from c3p_description.reading.notes import Notes
 from c3p_description.reading.robot_options import LENGTH_TOLERANCE, remedy
 from c3p_description.reading.urdf_pairs import Pair
@@ -107,10 +107,7 @@ def geometry(tree: Tree, caster: Caster, platform: dict[str, Array], given_radiu
         beside = (f' (and {abs(lateral):.6g} m beside it)'
                   if abs(lateral) > LENGTH_TOLERANCE else '')
         raise ModelError(f'joint {name}: caster offset {d:.6g} m; the wheel is below its pivot '
-                         f'{pivot}{beside} and cannot steer passively. The equations need a wheel '
-                         'behind its pivot: without an offset the motion does not determine the '
-                         'steering angles, and the robot must turn its wheels before it moves; '
-                         'no option changes this')
+                         f'{pivot}{beside}: {NO_OFFSET}; no option of the reader replaces it')
     if radius is None and not given_radius:
         radius = _height(caster, platform)
         notes.assume('casters.wheel_radius', radius, f'joint {name}: the wheel has no round '

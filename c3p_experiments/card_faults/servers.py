@@ -20,10 +20,10 @@ import numpy as np
 
 from c3p_description.reading.loader import load
 from c3p_experiments.card_faults.process import serve
+from c3p_hardware.axes import card_settings
 from c3p_hardware.canopen.process_data import SYNC_ID, rpdo
 from c3p_hardware.emulator.cards import EmulatedCards
 from c3p_hardware.joint_sensing import Joints
-from c3p_hardware.settings import card_settings
 from c3p_hardware.tools.parameter_file import hardware_values
 from c3p_hardware.transport.can_bus import BusAddress
 from c3p_hardware.transport.card_link import CardLink

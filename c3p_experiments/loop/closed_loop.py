@@ -135,7 +135,7 @@ def run_loop(plant: Plant, law: TorqueLaw, source: Source, *, duration: float,
     sample = plant.reset(pose=pose, steering=steering)
     command = Command(Setpoint(np.zeros(3)), False)
     begin, last, due = sample.time, sample.time - period, sample.time
-    torque, ended = np.zeros(plant.robot.count), False
+    torque, ended = np.zeros(plant.robot.efforts), False
     for _ in range(int(round(duration * rate)) + 1):
         # without a sample the cycle is skipped and the torque is held
         if sample is not None:
@@ -180,7 +180,7 @@ class _Record:
             spent: tuple[float, float]) -> None:
         """Append one cycle."""
         truth, slip = self._plant.truth(), estimate.slip
-        suspect = np.zeros(len(torque), bool)
+        suspect = np.zeros(len(sample.steering), bool)
         if slip.slipping and slip.suspect >= 0:
             suspect[slip.suspect] = True
         self.rows.append((

@@ -107,6 +107,34 @@ def bus_load(rate: float, bitrate: float = BITRATE, casters: int = 3,
     return (rate * cycle_bits(casters) + other_bits) / _positive(bitrate)
 
 
+def axes_load(rate: float, bitrate: float, driven: int, read: int, encoders: int,
+              heartbeat: float = HEARTBEAT_PERIOD, health: float = HEALTH_PERIOD) -> float:
+    """
+    Return the bus load of any axes, as `bus_load` of casters with a drive and an encoder each.
+
+    >>> axes_load(200, 1e6, 3, 0, 3) == bus_load(200, 1e6, 3)
+    True
+
+    Parameters
+    ----------
+    rate : float, Hz
+    bitrate : float, bit/s
+    driven, read : int
+        Axes of drives with commands, and those that are only read.
+    encoders : int
+    heartbeat, health : float, s
+        As in `background_bits`.
+    """
+    sample, command, angle = (frame_bits(pdo.size) for pdo in (
+        DRIVE_SAMPLE, DRIVE_COMMAND, ENCODER_SAMPLE))
+    drives = driven + read
+    cycle = frame_bits(0) + drives * sample + driven * command + encoders * angle
+    # each axis as a node of its own: an upper bound for cards with several
+    other = ((drives + encoders + 1) * frame_bits(1) / heartbeat
+             + drives * frame_bits(drive_health().size) / health)
+    return (rate * cycle + other) / _positive(bitrate)
+
+
 def fitting_rate(bitrate: float = BITRATE, load: float = 0.5, casters: int = 3,
                  other_bits: float | None = None) -> float:
     """

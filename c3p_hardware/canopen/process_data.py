@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 # identifiers without a node
@@ -21,7 +21,12 @@ SYNC_ID = 0x080
 
 MAX_NODE_ID = 127
 MAX_PDO_NUMBER = 4
+# axes of one card: each transmits two PDOs
+MAX_CHANNEL = 2
 MAX_PDO_BYTES = 8
+
+# objects of the first channel, and distance of those of the next; the same of its PDOs
+FIRST_PROFILE_OBJECT, CHANNEL_OBJECTS, CHANNEL_PDOS = 0x6000, 0x800, 0x40
 
 # transmission types of the objects 1400h+ and 1800h+, subindex 2
 EVERY_SYNC = 1
@@ -184,6 +189,43 @@ def drive_health(temperature_index: int = 0x2030, temperature_subindex: int = 0)
     """
     temperature = Entry(temperature_index, temperature_subindex, 8, True, 'temperature')
     return PdoLayout('DRIVE_HEALTH', (MODE_DISPLAY, ERROR_CODE, LINK_VOLTAGE, temperature))
+
+
+def sample_id(node_id: int, channel: int = 1) -> int:
+    """Return the identifier of the samples of a channel: TPDO 1 or 3."""
+    return tpdo(2 * channel - 1, node_id)
+
+
+def health_id(node_id: int, channel: int = 1) -> int:
+    """Return the identifier of the slow PDO of a channel: TPDO 2 or 4."""
+    return tpdo(2 * channel, node_id)
+
+
+def command_id(node_id: int, channel: int = 1) -> int:
+    """Return the identifier of the commands to a channel: RPDO 1 or 2."""
+    return rpdo(channel, node_id)
+
+
+def of_channel(layout: PdoLayout, channel: int) -> PdoLayout:
+    """
+    Return a layout with the objects of a channel: those of the profile are 800h apart.
+
+    >>> [f'{m:08X}' for m in of_channel(DRIVE_COMMAND, 2).mappings]
+    ['68400010', '68710010']
+    """
+    return PdoLayout(layout.name, tuple(
+        replace(entry, index=profile_object(entry.index, channel)) for entry in layout.entries))
+
+
+def profile_object(index: int, channel: int) -> int:
+    """Return the index of an object of a drive for a channel; CiA 301, 7.5.1."""
+    inside = FIRST_PROFILE_OBJECT <= index < FIRST_PROFILE_OBJECT + CHANNEL_OBJECTS
+    return index + (channel - 1) * CHANNEL_OBJECTS if inside else index
+
+
+def pdo_object(index: int, channel: int) -> int:
+    """Return the index of a PDO object (1400h+, 1600h+, 1800h+, 1A00h+) for a channel."""
+    return index + (channel - 1) * CHANNEL_PDOS
 
 
 def tpdo(number: int, node_id: int) -> int:

@@ -28,18 +28,23 @@ class EncoderCard:
     turns : int
         Number of turns in its range; 1 for a single-turn encoder.
     zero_counts : int
-        Position at steering angle 0.
+        Position at angle 0 of the joint.
     direction : int
-        1 when it counts up with the steering angle, else -1.
+        1 when it counts up with the angle of the joint, else -1.
+    gear_ratio : float
+        Turns of the disc per turn of the joint.
     """
 
     counts: int = 4096
     turns: int = 1
     zero_counts: int = 0
     direction: int = 1
+    gear_ratio: float = 1.0
 
     def __post_init__(self) -> None:
         """Reject impossible values."""
+        if not 0 < self.gear_ratio < math.inf:
+            raise ValueError(f'gear_ratio = {self.gear_ratio}: must be a positive number')
         for name in ('counts', 'turns'):
             value = getattr(self, name)
             if value != int(value) or value < 1:
@@ -92,15 +97,16 @@ class AbsoluteEncoder:
         self.alarms = self.warnings = 0
 
     def sense(self, angle: float) -> None:
-        """Set the steering angle, rad."""
+        """Set the angle of the joint, rad."""
         if not self.stuck:
             self._angle = angle
 
     def _shaft(self) -> tuple[int, int]:
         """Return the position without preset, and the range."""
         card = self.card
-        disc = math.floor(card.direction * self._angle / (2 * math.pi) * card.counts
-                          + card.zero_counts + self.jump + 0.5) % (card.counts * card.turns)
+        turns = card.direction * self._angle * card.gear_ratio / (2 * math.pi)
+        disc = math.floor(turns * card.counts + card.zero_counts + self.jump + 0.5) % (
+            card.counts * card.turns)
         if self.parameters & REVERSED:
             disc = -disc % (card.counts * card.turns)
         if self.parameters & SCALED:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import can
@@ -20,10 +19,9 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
 from c3p_hardware.canopen.process_data import NMT_ID, SYNC_ID
-from c3p_hardware.emulator.absolute_encoder import EncoderCard
+from c3p_hardware.emulator.axes import EmulatedDevices, make_drives, make_encoders
 from c3p_hardware.emulator.faults import Fault, FaultSchedule, affected, parse_faults
-from c3p_hardware.emulator.motor_drive import DriveCard
-from c3p_hardware.emulator.profiles import DriveDevice, EmulatedDevice, EncoderDevice
+from c3p_hardware.emulator.profiles import EmulatedDevice
 
 # longest step of the robot and of the timers of the devices, s
 TICK = 1e-3
@@ -56,56 +54,10 @@ class RobotPlant(Protocol):
         """Return the present joints."""
 
     def step(self, wheel_torque: ArrayLike, dt: float) -> TrueJoints:
-        """Apply `wheel_torque` (n,) N·m for `dt` seconds and return the joints afterwards."""
+        """Apply `wheel_torque` (efforts,) N·m for `dt` seconds; return the joints afterwards."""
 
     def truth(self) -> Any:
         """Return the present pose and twist."""
-
-
-@dataclass(frozen=True)
-class EmulatedDevices:
-    """
-    Devices of a robot.
-
-    Attributes
-    ----------
-    drive : DriveCard
-    encoder : EncoderCard
-    drive_ids, encoder_ids : tuple of int
-        One per caster; empty for 1, 2, 3 … and 11, 12, 13 ….
-    drive_serials, encoder_serials : tuple of int
-        Empty for 1001 … and 2001 ….
-    wheel_direction, steering_direction : tuple of int
-        Mounting of motors and encoders, 1 or -1, one for all or one per caster.
-    steering_zero_counts : tuple of int
-        Position of each encoder at steering angle 0.
-    """
-
-    drive: DriveCard = field(default_factory=DriveCard)
-    encoder: EncoderCard = field(default_factory=EncoderCard)
-    drive_ids: tuple[int, ...] = ()
-    encoder_ids: tuple[int, ...] = ()
-    drive_serials: tuple[int, ...] = ()
-    encoder_serials: tuple[int, ...] = ()
-    wheel_direction: tuple[int, ...] = (1,)
-    steering_direction: tuple[int, ...] = (1,)
-    steering_zero_counts: tuple[int, ...] = (0,)
-
-    def of(self, name: str, count: int, first: int = 0) -> tuple[int, ...]:
-        """
-        Return an attribute with one value per caster; missing ids and serials count from `first`.
-
-        ValueError for another number of values than none, one or `count`.
-        """
-        values = tuple(getattr(self, name))
-        numbered = name.endswith(('ids', 'serials'))
-        if not values and numbered:
-            values = tuple(range(first, first + count))
-        if len(values) == 1 and not numbered:
-            values *= count
-        if len(values) != count:
-            raise ValueError(f'{name} = {list(values)}: must have {count} values, one per caster')
-        return values
 
 
 class EmulatedCards:
@@ -124,7 +76,8 @@ class EmulatedCards:
     Attributes
     ----------
     devices : dict of str to EmulatedDevice
-        ``drive1`` … and ``encoder1`` ….
+        ``drive1`` … and ``encoder1`` …, in the order of the settings; a card with several channels
+        is one of them.
     time : float, s
         Time of the cards and the robot, since the start.
     truth : GroundTruth
@@ -139,25 +92,22 @@ class EmulatedCards:
     Raises
     ------
     ValueError
-        Equal node ids, or settings for another number of casters.
+        Equal node ids, or settings for another number of axes.
     """
 
     def __init__(self, bus: can.BusABC, plant: RobotPlant,
                  settings: EmulatedDevices | None = None, faults: str = '') -> None:
         """Boot the devices."""
-        settings = settings or EmulatedDevices()
         self._bus, self.plant = bus, plant
-        count = plant.robot.count
-        drives, encoders = _cards(settings, count)
-        self.drives = [DriveDevice(f'drive{i + 1}', node, card, serial, self._send)
-                       for i, (node, serial, card) in enumerate(drives)]
-        self.encoders = [EncoderDevice(f'encoder{i + 1}', node, card, serial, self._send)
-                         for i, (node, serial, card) in enumerate(encoders)]
+        self.drives, self._axes = make_drives(settings or EmulatedDevices(), plant.robot,
+                                              self._send)
+        self.encoders, self._angles = make_encoders(settings or EmulatedDevices(), plant.robot,
+                                                    self._send)
         # bus arbitration: the smaller identifier is sent first
         self._all: list[EmulatedDevice] = sorted([*self.drives, *self.encoders],
                                                  key=lambda d: d.id)
         self.devices = {device.name: device for device in (*self.drives, *self.encoders)}
-        if len({device.id for device in self._all}) != 2 * count:
+        if len({device.id for device in self._all}) != len(self._all):
             raise ValueError(f'node ids {[device.id for device in self._all]}: must be different')
         self.time = 0.0
         self.syncs = self.missed_syncs = self.dropped = self.pauses = 0
@@ -259,8 +209,14 @@ class EmulatedCards:
     def _step(self, dt: float) -> None:
         """Step motors and robot by `dt`, then the devices."""
         sample = self.sample
-        torque = [drive.torque(dt, float(angle), float(rate)) for drive, angle, rate in zip(
-            self.drives, sample.wheel_angle, sample.wheel_rate, strict=True)]
+        angle, rate = _joints(sample.wheel_angle, sample.steering), _joints(
+            sample.wheel_rate, sample.steering_rate)
+        # wheels, then steering joints
+        torques = np.zeros(len(angle))
+        for axis in self._axes:
+            torques[axis.joint] = axis.drive.torque(dt, float(angle[axis.joint]),
+                                                    float(rate[axis.joint]), axis.channel)
+        torque = torques[:self.plant.robot.efforts]
         self._see(self.plant.step(torque, dt))
         self.time += dt
         while self._injected:
@@ -277,12 +233,12 @@ class EmulatedCards:
     def _turn(self, ago: float) -> None:
         """Set the encoders to the joints `ago` seconds before the last sample."""
         sample = self.sample
-        wheels = sample.wheel_angle - ago * sample.wheel_rate
-        for drive, angle in zip(self.drives, wheels, strict=True):
-            drive.sense(float(angle))
-        for encoder, angle in zip(self.encoders, sample.steering - ago * sample.steering_rate,
-                                  strict=True):
-            encoder.sense(float(angle))
+        angle = _joints(sample.wheel_angle, sample.steering) - ago * _joints(
+            sample.wheel_rate, sample.steering_rate)
+        for axis in self._axes:
+            axis.drive.sense(float(angle[axis.joint]), axis.channel)
+        for joint, encoder in zip(self._angles, self.encoders, strict=True):
+            encoder.sense(float(angle[joint]))
 
     def _send(self, can_id: int, data: bytes) -> None:
         try:
@@ -291,18 +247,6 @@ class EmulatedCards:
             self.dropped += 1
 
 
-Parts = list[tuple[int, int, DriveCard]], list[tuple[int, int, EncoderCard]]
-
-
-def _cards(settings: EmulatedDevices, count: int) -> Parts:
-    """Return (node id, serial number, card) of the drives and of the encoders."""
-    drives = [replace(settings.drive, direction=direction)
-              for direction in settings.of('wheel_direction', count)]
-    encoders = [replace(settings.encoder, direction=direction, zero_counts=zero)
-                for direction, zero in zip(settings.of('steering_direction', count),
-                                           settings.of('steering_zero_counts', count),
-                                           strict=True)]
-    return (list(zip(settings.of('drive_ids', count, 1),
-                     settings.of('drive_serials', count, 1001), drives, strict=True)),
-            list(zip(settings.of('encoder_ids', count, 11),
-                     settings.of('encoder_serials', count, 2001), encoders, strict=True)))
+def _joints(wheels: Array, steering: Array) -> Array:
+    """Return values of the wheels, then of the steering joints."""
+    return np.concatenate([wheels, steering])

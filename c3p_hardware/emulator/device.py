@@ -9,6 +9,7 @@ The SDO server is canopen's. Everything else with a time is done by `step`, with
 from __future__ import annotations
 
 import contextlib
+import copy
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -18,10 +19,21 @@ import canopen
 from canopen.sdo import SdoAbortedError
 
 from c3p_hardware.canopen.cia301 import ErrorBehaviour, NmtCommand, NmtState
-from c3p_hardware.canopen.process_data import heartbeat_id, sdo_request_id
+from c3p_hardware.canopen.process_data import (
+    CHANNEL_OBJECTS,
+    FIRST_PROFILE_OBJECT,
+    PDO_DISABLED,
+    heartbeat_id,
+    pdo_object,
+    profile_object,
+    sdo_request_id,
+)
 from c3p_hardware.emulator.pdo import BAD_VALUE, ReceivePdo, TransmitPdo
 
 EDS = Path(__file__).parents[1] / 'eds'
+
+# PDO objects of a channel, communication and mapping
+CHANNEL_PDO_OBJECTS = (0x1400, 0x1401, 0x1600, 0x1601, 0x1800, 0x1801, 0x1A00, 0x1A01)
 
 # from a reset to the boot-up message, s
 BOOT_TIME = 0.1
@@ -76,6 +88,8 @@ class Device:
         1018h:4.
     send : callable
         Called with identifier and data of each frame.
+    channels : int
+        Axes of a drive: the objects of each follow those of the file.
 
     Attributes
     ----------
@@ -93,20 +107,24 @@ class Device:
     """
 
     def __init__(self, name: str, node_id: int, eds: str, serial: int,
-                 send: Callable[[int, bytes], None]) -> None:
+                 send: Callable[[int, bytes], None], channels: int = 1) -> None:
         """Create a powered-off device; `boot` switches it on."""
         self.name, self.id, self._send = name, node_id, send
         self.state = NmtState.INITIALISING
         self.present, self.connected, self.doubled, self.ordered = True, True, False, True
         self.serial, self.wrong_serial = serial, None
-        self.node = canopen.LocalNode(node_id, canopen.import_od(str(EDS / f'{eds}.eds'), node_id))
+        objects = canopen.import_od(str(EDS / f'{eds}.eds'), node_id)
+        for channel in range(2, channels + 1):
+            _add_channel(objects, channel)
+        self.node = canopen.LocalNode(node_id, objects)
         self.node.associate_network(_DeviceNetwork(self.transmit))
         self.node.add_read_callback(self._on_read)
         self.node.add_write_callback(self._on_write)
-        objects = self.node.object_dictionary
-        self.received = [ReceivePdo(self.node, i, i + 0x200) for i in (0x1400, 0x1401)
-                         if i in objects]
-        self.sent = [TransmitPdo(self.node, i, i + 0x200) for i in (0x1800, 0x1801)]
+        shifts = [pdo_object(0, channel) for channel in range(1, channels + 1)]
+        self.received = [ReceivePdo(self.node, i + k, i + k + 0x200) for k in shifts
+                         for i in (0x1400, 0x1401) if i in objects]
+        self.sent = [TransmitPdo(self.node, i + k, i + k + 0x200) for k in shifts
+                     for i in (0x1800, 0x1801)]
         self._pdos = {i: pdo for pdo in (*self.received, *self.sent)
                       for i in (pdo.communication, pdo.mapping)}
         self.live: dict[tuple[int, int], Callable[[], int]] = {
@@ -353,3 +371,22 @@ class Device:
         if value and not (self._master and self._patience) and value & 0xFFFF:
             raise ValueError('a consumer time needs the node it is for')
 
+
+def _add_channel(objects: canopen.ObjectDictionary, channel: int) -> None:
+    """Copy the objects of the first channel to those of another, with its PDOs disabled."""
+    for index in list(objects):
+        moved = profile_object(index, channel)
+        pdo = index in CHANNEL_PDO_OBJECTS
+        if pdo:
+            moved = pdo_object(index, channel)
+        if moved == index or index >= FIRST_PROFILE_OBJECT + CHANNEL_OBJECTS:
+            continue
+        copied = copy.deepcopy(objects[index])
+        copied.index = moved
+        # names are keys as well
+        copied.name = f'{copied.name} {channel}'
+        for entry in getattr(copied, 'subindices', {}).values():
+            entry.index = moved
+        if pdo and index & 0x200 == 0:
+            copied[1].default |= PDO_DISABLED
+        objects.add_object(copied)

@@ -26,11 +26,13 @@ from c3p_hardware.canopen.process_data import (
     MAX_PDO_NUMBER,
     NMT_ID,
     SYNC_ID,
+    command_id,
     emergency_id,
+    health_id,
     heartbeat_id,
     rpdo,
+    sample_id,
     sdo_request_id,
-    tpdo,
 )
 from c3p_hardware.devices import RECOVER, Device, Drive, Encoder, Problem
 from c3p_hardware.settings import CardSettings
@@ -173,14 +175,21 @@ class CardBus:
         self._period = settings.period
         self._sync = _frame(SYNC_ID)
         self._heartbeat = _frame(heartbeat_id(settings.master_id), bytes([NmtState.OPERATIONAL]))
-        self._commands = [rpdo(1, d.node_id) for d in drives]
-        self._routes: dict[int, Callable[[bytes, float], None]] = {}
+        self._commands = [command_id(d.node_id, d.settings.channel) for d in drives
+                          if d.settings.driven]
+        # axes of one card share its heartbeats and emergencies
+        self._routes: dict[int, list[Callable[[bytes, float], None]]] = {}
         for device in self._devices:
-            self._routes[tpdo(1, device.node_id)] = device.on_sample
-            self._routes[heartbeat_id(device.node_id)] = device.on_heartbeat
-            self._routes[emergency_id(device.node_id)] = _without_time(device.on_emergency)
+            channel = device.settings.channel if isinstance(device, Drive) else 1
+            self._route(sample_id(device.node_id, channel), device.on_sample)
+            self._route(heartbeat_id(device.node_id), device.on_heartbeat)
+            self._route(emergency_id(device.node_id), _without_time(device.on_emergency))
         for drive in drives:
-            self._routes[tpdo(2, drive.node_id)] = _without_time(drive.on_health)
+            self._route(health_id(drive.node_id, drive.settings.channel),
+                        _without_time(drive.on_health))
+
+    def _route(self, identifier: int, take: Callable[[bytes, float], None]) -> None:
+        self._routes.setdefault(identifier, []).append(take)
 
     def begin(self, now: float) -> None:
         """Start monitoring at `now`, s, after all devices have been configured."""
@@ -240,7 +249,7 @@ class CardBus:
         return all(d.sampled for d in self._devices)
 
     def order(self, orders: Sequence[Order]) -> None:
-        """Send each drive its order."""
+        """Send each driven drive its order."""
         for identifier, order in zip(self._commands, orders, strict=True):
             self._send(_frame(identifier, DRIVE_COMMAND.pack(*order)))
 
@@ -250,9 +259,8 @@ class CardBus:
 
     def leave(self) -> None:
         """End the exchange of process data of all devices."""
-        for device in self._devices:
-            self._send(_frame(NMT_ID, nmt_message(NmtCommand.ENTER_PRE_OPERATIONAL,
-                                                  device.node_id)))
+        for node_id in dict.fromkeys(device.node_id for device in self._devices):
+            self._send(_frame(NMT_ID, nmt_message(NmtCommand.ENTER_PRE_OPERATIONAL, node_id)))
 
     def take_load(self, elapsed: float) -> tuple[float, float]:
         """Return bus load (0 to 1) and frames per second of the last `elapsed` seconds."""
@@ -288,11 +296,12 @@ class CardBus:
         if route is None or not plain:
             self.foreign += 1
             return
-        try:
-            route(message.data, now)
-        except ValueError:
-            # counted; a device without valid frames becomes silent
-            self.malformed += 1
+        for take in route:
+            try:
+                take(message.data, now)
+            except ValueError:
+                # counted; a device without valid frames becomes silent
+                self.malformed += 1
 
     def _send(self, message: can.Message) -> None:
         try:

@@ -46,9 +46,15 @@ from c3p_hardware.canopen.process_data import (
     ON_EVENT,
     PDO_DISABLED,
     PdoLayout,
+    command_id,
     drive_health,
+    health_id,
     heartbeat_id,
+    of_channel,
+    pdo_object,
+    profile_object,
     rpdo,
+    sample_id,
     tpdo,
 )
 from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings
@@ -102,13 +108,15 @@ def configure(network: canopen.Network, settings: CardSettings) -> list[Identity
     Returns the identities, drives first. ConfigurationError names device, object, value and remedy
     of the first mismatch. `network` is that of `can_bus.conversation`.
     """
-    found = []
+    found, begun = [], set()
     for drive in settings.drives:
-        objects = _begin(network, drive.node_id, drive.name)
+        objects = (Objects if drive.node_id in begun else _begin)(network, drive.node_id,
+                                                                  drive.name)
         identity = identify(objects)
         check(drive, identity)
-        found.append(replace(identity, lacks=_configure_drive(objects, drive, identity,
-                                                              settings)))
+        lacks = _configure_drive(objects, drive, identity, settings, drive.node_id not in begun)
+        begun.add(drive.node_id)
+        found.append(replace(identity, lacks=lacks))
     for encoder in settings.encoders:
         objects = _begin(network, encoder.node_id, encoder.name)
         found.append(identify(objects))
@@ -123,7 +131,8 @@ def start(network: canopen.Network, settings: CardSettings) -> None:
 
     ConfigurationError names the devices that are not OPERATIONAL in time.
     """
-    waiting = {heartbeat_id(d.node_id): d for d in (*settings.drives, *settings.encoders)}
+    devices = {d.node_id: d for d in (*settings.drives, *settings.encoders)}
+    waiting = {heartbeat_id(node_id): device for node_id, device in devices.items()}
     done = threading.Event()
 
     def on_heartbeat(identifier: int, data: bytes, _: float) -> None:
@@ -134,8 +143,8 @@ def start(network: canopen.Network, settings: CardSettings) -> None:
 
     for identifier in list(waiting):
         network.subscribe(identifier, on_heartbeat)
-    for device in (*settings.drives, *settings.encoders):
-        network.send_message(NMT_ID, nmt_message(NmtCommand.START, device.node_id))
+    for node_id in devices:
+        network.send_message(NMT_ID, nmt_message(NmtCommand.START, node_id))
     if not done.wait(START_WITHIN + 2 * settings.heartbeat_period):
         names = ', '.join(d.name for d in waiting.values())
         raise ConfigurationError(f'{names}: no heartbeat with state OPERATIONAL; check that '
@@ -175,7 +184,7 @@ def differences(device: DriveSettings | EncoderSettings, found: Any, values: Map
     if isinstance(device, DriveSettings):
         rated, counts = values.get('rated_torque_nm'), values.get('encoder_counts')
         wanted = device.units.rated_torque
-        if rated is not None and abs(rated - wanted) > TORQUE_TOLERANCE * wanted:
+        if device.driven and rated is not None and abs(rated - wanted) > TORQUE_TOLERANCE * wanted:
             yield (f'{device.name}: its rated torque (6076h) is {rated:.4f} N·m, '
                    f'drives.rated_torque is {wanted:.4f} N·m: correct the wrong one, torques are '
                    'scaled by it')
@@ -211,79 +220,110 @@ def _begin(network: canopen.Network, node_id: int, name: str) -> Objects:
     return Objects(network, node_id, name)
 
 
-def _configure_drive(card: Objects, drive: DriveSettings, identity: Identity,
-                     settings: CardSettings) -> str:
-    """Configure a drive; return its missing functions as text."""
-    # the card must be the one of the parameters: mode, rated torque, encoder
-    supported = card.read(0x6502, 0, 'I', 'supported drive modes')
-    if not supported & SUPPORTED_CST:
-        raise ConfigurationError(
-            f'{card.name}: it has no cyclic synchronous torque mode (6502h:0 = {supported:X}h), '
-            f'only {", ".join(supported_modes(supported)) or "none"}; use a drive, or a firmware, '
-            'that has it')
-    rated = 1e-3 * card.read(0x6076, 0, 'I', 'motor rated torque')
-    increments, turns = card.optional(0x608F, 1, 'I'), card.optional(0x608F, 2, 'I') or 1
-    check(drive, identity, {'rated_torque_nm': rated,
-                            'encoder_counts': increments and increments / turns})
-    # reactions and limits first, the mode last: nothing may move in between
-    _configure_safety(card, settings)
-    most = drive.max_permille
-    card.settle(0x6072, 0, 'H', most, 'max torque')
-    if card.optional(0x6073, 0, 'H') is not None:
-        card.settle(0x6073, 0, 'H', most, 'max current')
-    card.settle(0x6071, 0, 'h', 0, 'target torque')
-    card.settle(0x6060, 0, 'b', MODE_CST, 'mode of operation')
-    _check_mode(card)
-    # process data of the cycle, the slow PDO, and nothing else
-    node = drive.node_id
-    _transmit(card, 1, node, DRIVE_SAMPLE, EVERY_SYNC)
-    _transmit(card, 2, node, drive_health(drive.temperature_index, drive.temperature_subindex),
-              ON_EVENT, HEALTH_PERIOD)
-    deadline, lacks = settings.command_deadline, ''
-    if deadline and card.optional(0x1400, 5, 'H') is None:
-        deadline, lacks = 0, (
-            'it cannot stop on its own when only its commands are lost (no object 1400h:5); see '
-            'rpdo_deadline')
-    _map(card, 0x1400, 0x1600, rpdo(1, node), DRIVE_COMMAND, ON_EVENT, deadline)
-    for number in (3, 4):
-        _silence(card, 0x1800 + number - 1, tpdo(number, node))
-    for number in (2, 3, 4):
-        _silence(card, 0x1400 + number - 1, rpdo(number, node))
-    return lacks
-
-
-def _check_mode(card: Objects) -> None:
-    """Wait until the drive displays the commanded mode, which changes in a cycle of its own."""
-    end = time.monotonic() + MODE_WITHIN
-    while (mode := card.read(0x6061, 0, 'b', 'mode of operation display')) != MODE_CST:
-        if time.monotonic() > end:
-            raise ConfigurationError(f'{card.name}: its mode (6061h:0) is {mode_name(mode)} after '
-                                     f'cyclic synchronous torque was commanded; {MANUAL}')
-
-
-def _configure_safety(card: Objects, settings: CardSettings) -> None:
-    """Set the reactions of the drive to the loss of this computer, and to a fault."""
+def _configure_card(card: Objects, settings: CardSettings) -> None:
+    """Set what all channels of a card have in common: the heartbeats."""
     consumer = heartbeat_consumer(settings.master_id, round(1e3 * settings.heartbeat_timeout))
     card.settle(0x1016, 1, 'I', consumer, 'consumer heartbeat time')
     card.settle(0x1017, 0, 'H', round(1e3 * settings.heartbeat_period), 'producer heartbeat time')
     card.settle(0x1029, 1, 'B', ErrorBehaviour.PRE_OPERATIONAL, 'error behaviour')
+
+
+def _configure_drive(card: Objects, drive: DriveSettings, identity: Identity,
+                     settings: CardSettings, first: bool) -> str:
+    """Configure an axis of a drive, the `first` of its card; return what it lacks as text."""
+    # the card must be the one of the parameters: mode, rated torque, encoder
+    supported = card.read(_of(drive, 0x6502), 0, 'I', 'supported drive modes')
+    if drive.driven and not supported & SUPPORTED_CST:
+        raise ConfigurationError(
+            f'{card.name}: it has no cyclic synchronous torque mode ({_of(drive, 0x6502):04X}h:0 '
+            f'= {supported:X}h), only {", ".join(supported_modes(supported)) or "none"}; use a '
+            'drive, or a firmware, that has it')
+    increments = card.optional(_of(drive, 0x608F), 1, 'I')
+    turns = card.optional(_of(drive, 0x608F), 2, 'I') or 1
+    check(drive, identity, {
+        'rated_torque_nm': (1e-3 * card.read(_of(drive, 0x6076), 0, 'I', 'motor rated torque')
+                            if drive.driven else None),
+        'encoder_counts': increments and increments / turns})
+    # reactions and limits first, the mode last: nothing may move in between
+    if first:
+        _configure_card(card, settings)
+    _configure_reactions(card, drive, settings)
+    most = drive.max_permille
+    card.settle(_of(drive, 0x6072), 0, 'H', most, 'max torque')
+    if card.optional(_of(drive, 0x6073), 0, 'H') is not None:
+        card.settle(_of(drive, 0x6073), 0, 'H', most, 'max current')
+    card.settle(_of(drive, 0x6071), 0, 'h', 0, 'target torque')
+    if drive.driven:
+        card.settle(_of(drive, 0x6060), 0, 'b', MODE_CST, 'mode of operation')
+        _check_mode(card, _of(drive, 0x6061))
+    return _configure_frames(card, drive, settings)
+
+
+def _of(drive: DriveSettings, index: int) -> int:
+    """Return the index of an object of the profile for the channel of a drive."""
+    return profile_object(index, drive.channel)
+
+
+def _configure_frames(card: Objects, drive: DriveSettings, settings: CardSettings) -> str:
+    """Map the process data of the cycle, the slow PDO, and nothing else."""
+    node, channel = drive.node_id, drive.channel
+    first = pdo_object(0, channel)
+    health = of_channel(drive_health(drive.temperature_index, drive.temperature_subindex), channel)
+    # the identifiers of the second channel are those of PDOs 2 to 4 of the first
+    shared = sum(d.node_id == node for d in settings.drives) > 1
+    if channel > 1 or shared:
+        _silence_unused(card, drive, settings)
+    _map(card, 0x1800 + first, 0x1A00 + first, sample_id(node, channel),
+         of_channel(DRIVE_SAMPLE, channel), EVERY_SYNC)
+    _map(card, 0x1801 + first, 0x1A01 + first, health_id(node, channel), health, ON_EVENT,
+         HEALTH_PERIOD)
+    deadline, lacks = settings.command_deadline, ''
+    if not drive.driven:
+        _silence(card, 0x1400 + first, command_id(node, channel))
+    else:
+        if deadline and card.optional(0x1400 + first, 5, 'H') is None:
+            deadline, lacks = 0, (
+                'it cannot stop on its own when only its commands are lost (no object '
+                f'{0x1400 + first:04X}h:5); see rpdo_deadline')
+        _map(card, 0x1400 + first, 0x1600 + first, command_id(node, channel),
+             of_channel(DRIVE_COMMAND, channel), ON_EVENT, deadline)
+    if channel == 1 and not shared:
+        _silence_unused(card, drive, settings)
+    return lacks
+
+
+def _silence_unused(card: Objects, drive: DriveSettings, settings: CardSettings) -> None:
+    """Disable the PDOs of the first channel that no axis of this card uses."""
+    first = any(d.node_id == drive.node_id and d.channel == 1 for d in settings.drives)
+    for number in (3, 4) if first else (1, 2, 3, 4):
+        _silence(card, 0x1800 + number - 1, tpdo(number, drive.node_id))
+    for number in (2, 3, 4) if first else (1, 2, 3, 4):
+        _silence(card, 0x1400 + number - 1, rpdo(number, drive.node_id))
+
+
+def _check_mode(card: Objects, index: int) -> None:
+    """Wait until the drive displays the commanded mode, which changes in a cycle of its own."""
+    end = time.monotonic() + MODE_WITHIN
+    while (mode := card.read(index, 0, 'b', 'mode of operation display')) != MODE_CST:
+        if time.monotonic() > end:
+            raise ConfigurationError(f'{card.name}: its mode ({index:04X}h:0) is '
+                                     f'{mode_name(mode)} after cyclic synchronous torque was '
+                                     f'commanded; {MANUAL}')
+
+
+def _configure_reactions(card: Objects, drive: DriveSettings, settings: CardSettings) -> None:
+    """Set the reactions of an axis to the loss of this computer, and to a fault."""
     abort = AbortOption.QUICK_STOP if settings.quick_stop else AbortOption.DISABLE_VOLTAGE
-    card.settle(0x6007, 0, 'h', abort, 'abort connection option')
-    card.settle(0x605A, 0, 'h', QuickStopOption.QUICK_STOP_RAMP, 'quick stop option')
-    card.settle(0x605E, 0, 'h', FaultReactionOption.COAST, 'fault reaction option')
+    card.settle(_of(drive, 0x6007), 0, 'h', abort, 'abort connection option')
+    card.settle(_of(drive, 0x605A), 0, 'h', QuickStopOption.QUICK_STOP_RAMP, 'quick stop option')
+    card.settle(_of(drive, 0x605E), 0, 'h', FaultReactionOption.COAST, 'fault reaction option')
 
 
 def _configure_encoder(card: Objects, encoder: EncoderSettings, settings: CardSettings) -> None:
     card.settle(0x1017, 0, 'H', round(1e3 * settings.heartbeat_period), 'producer heartbeat time')
-    _transmit(card, 1, encoder.node_id, ENCODER_SAMPLE, EVERY_SYNC)
+    _map(card, 0x1800, 0x1A00, sample_id(encoder.node_id), ENCODER_SAMPLE, EVERY_SYNC)
     for number in (2, 3, 4):
         _silence(card, 0x1800 + number - 1, tpdo(number, encoder.node_id))
-
-
-def _transmit(card: Objects, number: int, node_id: int, layout: PdoLayout, kind: int,
-              event_timer: int = 0) -> None:
-    _map(card, 0x1800 + number - 1, 0x1A00 + number - 1, tpdo(number, node_id), layout, kind,
-         event_timer)
 
 
 def _map(card: Objects, communication: int, mapping: int, identifier: int, layout: PdoLayout,

@@ -124,7 +124,7 @@ def mjcf(robot: CasterRobot, shape: BodyShape, friction: ArrayLike = 0.8,
     Returns
     -------
     str
-        Motors are named and ordered as `robot.wheel_joints`, then ``push_x``, ``push_y`` and
+        Motors are named and ordered as `robot.effort_joints`, then ``push_x``, ``push_y`` and
         ``push_yaw``, which act at the origin of ``base_link`` and turn with it.
 
     Raises
@@ -142,7 +142,7 @@ def mjcf(robot: CasterRobot, shape: BodyShape, friction: ArrayLike = 0.8,
     base = float(np.max(robot.wheel_radius))
     casters = ''.join(_caster(robot, shape, i, base) for i in range(robot.count))
     motors = ''.join(f'<motor name={name} joint={name}/>'
-                     for name in map(quoteattr, robot.wheel_joints))
+                     for name in map(quoteattr, robot.effort_joints))
     scrub = ''.join(
         f'<fixed name="scrub_{i + 1}" frictionloss="{robot.losses[i, 4]:.17g}">'
         f'<joint joint="base_yaw" coef="1"/><joint joint={quoteattr(name)} coef="1"/></fixed>'

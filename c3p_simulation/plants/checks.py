@@ -39,25 +39,25 @@ def per_caster(name: str, value: ArrayLike, count: int) -> Array:
 
 def clipped_torque(robot: CasterRobot, wheel_torque: ArrayLike) -> Array:
     """
-    Return `wheel_torque` (n,) within the limits of the motors, N·m.
+    Return `wheel_torque` (robot.efforts,) within the limits of the motors, N·m.
 
-    Clipped at ``robot.torque_limit``; 0 on wheels without a motor.
+    Clipped at ``robot.effort_limit``; 0 where no motor is.
 
     Raises
     ------
     ValueError
-        A torque that is not finite, with the name of its wheel; a wrong size.
+        A torque that is not finite, with the name of its joint; a wrong size.
     """
-    torque = np.asarray(wheel_torque, float)
-    if torque.shape != robot.torque_limit.shape:
-        raise ValueError(f'wheel_torque has shape {torque.shape}: must be ({robot.count},)')
+    torque, limit = np.asarray(wheel_torque, float), robot.effort_limit
+    if torque.shape != limit.shape:
+        raise ValueError(f'wheel_torque has shape {torque.shape}: must be ({robot.efforts},)')
     if not np.isfinite(torque).all():
         wheel = int(np.flatnonzero(~np.isfinite(torque))[0])
-        raise ValueError(f'wheel_torque of {robot.wheel_joints[wheel]} = {torque[wheel]}: '
+        raise ValueError(f'wheel_torque of {robot.effort_joints[wheel]} = {torque[wheel]}: '
                          'must be a finite number of N·m')
     # faster than np.clip: called in every step
-    torque = np.minimum(np.maximum(torque, -robot.torque_limit), robot.torque_limit)
-    return np.where(robot.driven, torque, 0.0)
+    torque = np.minimum(np.maximum(torque, -limit), limit)
+    return np.where(robot.actuated, torque, 0.0)
 
 
 def positive(name: str, value: float, unit: str = 'seconds') -> float:

@@ -39,8 +39,8 @@ class JointSample(NamedTuple):
         θ_s, not wrapped, and θ̇_s.
     wheel_angle, wheel_rate : (n,) array, rad and rad/s
         θ_x, not wrapped, and θ̇_x.
-    wheel_torque : (n,) array, N·m
-        Applied during the last step, after limits.
+    wheel_torque : (robot.efforts,) array, N·m
+        Applied during the last step, after limits; steering torques behind those of the wheels.
     """
 
     time: float
@@ -85,7 +85,7 @@ class Plant(Protocol):
         """Place the robot at `pose` (floor), `steering` and `twist` (``base_link``), time 0."""
 
     def step(self, wheel_torque: ArrayLike, dt: float) -> JointSample | None:
-        """Hold `wheel_torque` (n,) for `dt` seconds; return the joints, None if they are lost."""
+        """Hold `wheel_torque` for `dt` seconds; return the joints, None if they are lost."""
 
     def sense(self) -> JointSample:
         """Return the joints now."""
@@ -110,7 +110,7 @@ class PushedPlant(ABC):
 
     def _let_go(self) -> None:
         """Set time, torques and push to zero."""
-        self._time, self._torque = 0.0, np.zeros(self._robot.count)
+        self._time, self._torque = 0.0, np.zeros(self._robot.efforts)
         self._wrench, self._push_left = np.zeros(3), 0.0
 
     @property
@@ -175,8 +175,8 @@ class PushedPlant(ABC):
 
         Parameters
         ----------
-        wheel_torque : (n,) array_like, N·m
-            Clipped at ``robot.torque_limit``; 0 on wheels without a motor.
+        wheel_torque : (robot.efforts,) array_like, N·m
+            Clipped at ``robot.effort_limit``; 0 where no motor is.
         dt : float, s
 
         Returns

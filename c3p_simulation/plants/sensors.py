@@ -154,7 +154,7 @@ class SensedPlant:
                                       np.random.default_rng(phase).uniform(size=n)])
         self._noises, self._dropouts = map(np.random.default_rng, (noise, dropout))
         # torques in the delay, with the time that is left
-        self._torque, self._coming = np.zeros(n), []
+        self._torque, self._coming = np.zeros(self.robot.efforts), []
         angle, rate = _angles_and_rates(sample)
         self._rate, self._tracked, self._angle = rate, angle + self._offset, np.empty(2 * n)
         self._read(sample, 0.0)
@@ -171,7 +171,7 @@ class SensedPlant:
 
         Parameters
         ----------
-        wheel_torque : (n,) array_like, N·m
+        wheel_torque : (robot.efforts,) array_like, N·m
             Acts after the latency, also within a cycle.
         dt : float, s
 

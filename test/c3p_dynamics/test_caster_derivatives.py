@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from robots import robots_in_motion, vectors
+from robots import powered_robots, robots_in_motion, vectors
 from unequal_casters import papers_robot
 
 from c3p_description.model import Friction
@@ -17,7 +17,9 @@ TOLERANCE = 1e-9
 
 
 def acceleration(robot, steering, twist, torque, wrench):
-    """Return ν̇ of complex arguments, by matrices and in numpy."""
+    """Return ν̇ of complex arguments, by matrices and in numpy; τ_s does work on J_s ν."""
+    turning = torque[robot.count:] if robot.efforts > robot.count else np.zeros(robot.count)
+    torque = torque[:robot.count]
     (x, y), d, r = robot.hip_position.T, robot.caster_offset, robot.wheel_radius
     c, s = np.cos(steering), np.sin(steering)
     rolling = np.stack([-s, c, s * y + c * x], axis=1)
@@ -36,7 +38,7 @@ def acceleration(robot, steering, twist, torque, wrench):
     pv, pc, rv, rc, sc, smooth = robot.losses.T
     wheel, contact = along / r, -across / d
     force = force + rolling.T @ ((torque - rv * wheel - rc * np.tanh(wheel / smooth)) / r)
-    force = force - pivot_row.T @ (pv * rate + pc * np.tanh(rate / smooth))
+    force = force + pivot_row.T @ (turning - pv * rate - pc * np.tanh(rate / smooth))
     force = force + axle.T @ (sc * np.tanh(contact / smooth) / d)
     return np.linalg.solve(mass, force)
 
@@ -50,7 +52,7 @@ def complex_steps(function, at):
 
 def analytic(robot, steering, twist, torque, wrench):
     n = robot.count
-    out = np.empty(3), np.empty((3, n)), np.empty((3, 3)), np.empty((3, n))
+    out = np.empty(3), np.empty((3, n)), np.empty((3, 3)), np.empty((3, robot.efforts))
     model = packed_model(robot.geometry, robot.caster_inertia, robot.platform, robot.losses)
     forward_derivatives(model, steering, twist, torque, wrench, *out)
     return out
@@ -77,6 +79,14 @@ def test_derivatives_with_every_kind_of_friction_equal_complex_steps(drawn, wren
     robot = replace(smooth, friction=Friction(*rng.uniform(0, 0.1, (5, n)),
                                               smoothing=rng.uniform(0.02, 0.3)))
     check(robot, steering, twist, rng.uniform(-2, 2, n), wrench)
+
+
+@given(powered_robots(), vectors(3, 3.0), vectors(3, 20.0), st.integers(0, 2**32 - 1))
+def test_derivatives_with_steering_motors_equal_complex_steps(smooth, twist, wrench, seed):
+    n, rng = smooth.count, np.random.default_rng(seed)
+    robot = replace(smooth, friction=Friction(*rng.uniform(0, 0.1, (5, n)),
+                                              smoothing=rng.uniform(0.02, 0.3)))
+    check(robot, rng.uniform(-7, 7, n), twist, rng.uniform(-2, 2, robot.efforts), wrench)
 
 
 @given(robots_in_motion())

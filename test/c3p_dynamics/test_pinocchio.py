@@ -149,10 +149,11 @@ def test_rolling_constraints_of_the_tree_are_the_jacobians_of_the_kinematics():
 def test_forward_dynamics_with_friction_equal_the_tree_held_by_contact_forces(seed):
     rng = np.random.default_rng(100 + seed)
     robot = random_robot(rng, count=2 + seed % 5)
+    # every third robot has steering motors, too
     robot = replace(robot, friction=Friction(*rng.uniform(0, 0.1, (5, robot.count)),
-                                             smoothing=0.1))
+                                             smoothing=0.1), steered=seed % 3 == 0)
     steering, nu, _ = random_state(rng, robot)
-    torque = rng.uniform(-2, 2, robot.count)
+    torque = rng.uniform(-2, 2, robot.efforts)
     model = tree_of(robot)
     data = model.createData()
     q = configuration(model, steering)
@@ -163,7 +164,9 @@ def test_forward_dynamics_with_friction_equal_the_tree_held_by_contact_forces(se
     mass = np.triu(mass) + np.triu(mass, 1).T
     applied = friction_of(robot, model, data, q, rates)
     # a wheel rolls forward when it turns about −X
-    applied[4::2] -= torque
+    applied[4::2] -= torque[:robot.count]
+    if robot.efforts > robot.count:
+        applied[3::2] += torque[robot.count:]
     nle = pin.nonLinearEffects(model, data, q, rates)
     system = np.block([[mass, rows.T], [rows, np.zeros((len(rows), len(rows)))]])
     solved = np.linalg.solve(system, np.concatenate([applied - nle, -drift]))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.signal import cont2discrete, dlsim
 
 from c3p_hardware.canopen.process_data import DriveUnits
-from c3p_hardware.joint_sensing import AbsoluteAngle, RateTracker, WheelAngle
+from c3p_hardware.joint_angles import AbsoluteAngle, RateTracker, WheelAngle
 from c3p_hardware.settings import EncoderSettings
 from c3p_simulation.plants import _sensor_kernels
 

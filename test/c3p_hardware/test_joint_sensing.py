@@ -11,7 +11,8 @@ from robots import C3P, caster_robots
 from c3p_description.model import CasterRobot
 from c3p_hardware.canopen.process_data import DRIVE_SAMPLE, ENCODER_SAMPLE, DriveUnits
 from c3p_hardware.devices import Drive, Encoder
-from c3p_hardware.joint_sensing import JITTER, AbsoluteAngle, JointSensing
+from c3p_hardware.joint_angles import AbsoluteAngle
+from c3p_hardware.joint_sensing import JITTER, JointSensing
 from c3p_hardware.settings import DriveSettings, EncoderSettings
 from c3p_kinematics.casters import inverse
 from c3p_kinematics.joint_watch import JointWatch

@@ -9,13 +9,8 @@ import pytest
 from device_bench import UNITS, card_settings_of
 from robots import C3P
 
-from c3p_hardware.settings import (
-    DriveSettings,
-    EncoderSettings,
-    SettingsError,
-    card_settings,
-    per_caster,
-)
+from c3p_hardware.axes import card_settings, per_axis
+from c3p_hardware.settings import DriveSettings, EncoderSettings, SettingsError
 
 NAN, INF = float('nan'), float('inf')
 
@@ -30,12 +25,14 @@ def parameters(**changes):
               'max_wheel_rate': 300.0}
     groups = {
         'bus': {'bitrate': 1_000_000},
-        'drives': {'node_ids': [1, 2, 3], 'serial_numbers': [0], 'directions': [1],
+        'drives': {'joints': [''], 'node_ids': [1, 2, 3], 'channels': [1],
+                   'serial_numbers': [0], 'directions': [1],
                    'gear_ratio': [14.0], 'efficiency': [0.8], 'rated_torque': [0.11],
                    'encoder_counts': [2000], 'temperature_index': 0x2030,
                    'temperature_subindex': 0},
-        'encoders': {'node_ids': [11, 12, 13], 'serial_numbers': [0], 'counts': [4096],
-                     'range': [0], 'directions': [1], 'zeros': [0]}}
+        'encoders': {'joints': [''], 'node_ids': [11, 12, 13], 'serial_numbers': [0],
+                     'counts': [4096], 'gear_ratio': [1.0], 'range': [0], 'directions': [1],
+                     'zeros': [0]}}
     for name, value in changes.items():
         group, _, key = name.rpartition('__')
         (groups[group] if group else values)[key] = value
@@ -65,10 +62,11 @@ def test_names_say_joint_and_node():
 
 
 @pytest.mark.parametrize(('changes', 'text'), [
-    ({'drives__node_ids': [1, 2]}, r'drives\.node_ids = \[1, 2\].*3 casters'),
-    ({'drives__gear_ratio': []}, r'drives\.gear_ratio = \[\].*3 casters'),
-    ({'encoders__zeros': [1, 2, 3, 4]}, r'encoders\.zeros = \[1, 2, 3, 4\].*3 casters'),
+    ({'drives__node_ids': [1, 2]}, r'drives\.node_ids = \[1, 2\].*3 drives'),
+    ({'drives__gear_ratio': []}, r'drives\.gear_ratio = \[\].*3 drives'),
+    ({'encoders__zeros': [1, 2, 3, 4]}, r'encoders\.zeros = \[1, 2, 3, 4\].*3 encoders'),
     ({'drives__node_ids': [1]}, r'node id \[1\] is used twice'),
+    ({'drives__channels': [1, 2, 3]}, r'wheel_joint_3 \(node 3, channel 3\): channel = 3.*1 to 2'),
     ({'drives__node_ids': [1, 2, 11]}, r'node id \[11\] is used twice'),
     ({'encoders__node_ids': [11, 12, 127]}, r'node id \[127\].*master_id is 127'),
     ({'drives__node_ids': [0, 2, 3]}, r'node id \[0\]: must be 1 to 127'),
@@ -97,28 +95,22 @@ def test_what_cannot_work_is_refused_by_name(changes, text):
         card_settings(C3P, parameters(**changes))
 
 
-def test_a_wheel_without_a_motor_is_refused():
-    with pytest.raises(SettingsError, match=r'wheel_joint_2.*no motor.*casters\.driven'):
-        card_settings(replace(C3P, driven=[True, False, True]), parameters())
-
-
 @pytest.mark.parametrize('limit', [0.0, 1e-3, -1.0, NAN])
 def test_a_torque_limit_below_one_permille_would_never_move(limit):
     with pytest.raises(SettingsError, match=r'wheel_joint_1 \(node 1\): torque_limit = '):
         DriveSettings(1, 'wheel_joint_1', UNITS, limit)
 
 
-def test_every_caster_has_a_drive_and_an_encoder():
+def test_no_drive_with_a_motor_is_refused():
     settings = card_settings_of()
-    for changes in ({'drives': settings.drives[:2]}, {'encoders': ()}, {'drives': (),
-                                                                        'encoders': ()}):
-        with pytest.raises(SettingsError, match=r'\d drives and \d encoders'):
-            replace(settings, **changes)
+    for drives in ((), (replace(settings.drives[0], driven=False),)):
+        with pytest.raises(SettingsError, match=r'\d drives and 3 encoders.*drives\.joints'):
+            replace(settings, drives=drives)
 
 
 def test_one_value_stands_for_all():
-    assert per_caster('x', [4], 3) == [4, 4, 4]
-    assert per_caster('x', (4, 5, 6), 3) == [4, 5, 6]
+    assert per_axis('x.y', [4], 'abc') == [4, 4, 4]
+    assert per_axis('x.y', (4, 5, 6), 'abc') == [4, 5, 6]
 
 
 def test_the_range_of_a_single_turn_is_its_counts():

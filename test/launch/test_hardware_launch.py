@@ -71,6 +71,17 @@ def test_the_launch_file_owns_the_life_cycle_of_the_interface(prefix, tmp_path):
     assert set(nodes) == {'emulated_cards_node', 'hardware_interface_node'}
 
 
+@pytest.mark.parametrize('hardware', ['can', 'emulated'])
+@pytest.mark.parametrize('file', ['hardware.launch.py', 'bringup.launch.py'])
+def test_cards_that_do_not_fit_the_robot_start_no_process(file, hardware, prefix, tmp_path):
+    mine = tmp_path / 'mine.yaml'
+    mine.write_text(yaml.safe_dump({'hardware_interface': {'ros__parameters': {
+        'drives.node_ids': [1, 2, 3, 4]}}}))
+    sim = {} if file == 'hardware.launch.py' or hardware == 'can' else {'sim': 'analytic'}
+    with pytest.raises(ValueError, match=r'drives\.node_ids = \[1, 2, 3, 4\].*3 drives'):
+        nodes_of(file, params_file=str(mine), hardware=hardware, **sim)
+
+
 def test_a_patience_that_is_no_number_is_refused(prefix):
     with pytest.raises(ValueError, match='wait_for_cards:=long'):
         nodes_of('hardware.launch.py', wait_for_cards='long')

@@ -170,7 +170,7 @@ def test_a_wheel_beside_its_pivot_needs_the_tolerance_that_the_error_names():
 
 
 def test_a_wheel_below_its_pivot_is_refused_whatever_else_is_wrong():
-    with pytest.raises(ModelError, match=r'0.045 m beside it\) and cannot steer.*no option'):
+    with pytest.raises(ModelError, match=r'0.045 m beside it\): .*cannot steer.*no option'):
         from_urdf(base(trail=0.0, beside=0.045))
 
 
@@ -241,3 +241,20 @@ def test_an_arm_on_the_platform_is_no_caster():
 def test_macros_called_without_their_prefix_are_named():
     with pytest.raises(ModelError, match='no links; elements .* are: base, gazebo.*<xacro'):
         from_urdf('<robot name="r"><base/><gazebo/></robot>')
+
+
+def test_a_transmission_on_the_steering_joint_is_a_motor():
+    """As on active casters; an effort of 10000 there is no limit, either."""
+    drive = ''.join(f'<transmission name="t_{kind}_{i}"><joint name="{kind}_{i}"/></transmission>'
+                    for kind in ('steer', 'roll') for i in range(4))
+    text = base(drive).replace('<axis xyz="0 0 1"/>', '<axis xyz="0 0 1"/><limit effort="10000" '
+                               'velocity="10000"/>')
+    reading = read_urdf(text)
+    assert reading.robot.steered.all() and reading.robot.driven.all()
+    assert np.isinf(reading.robot.steering_torque_limit).all()
+    assert np.isinf(reading.robot.steering_rate_limit).all()
+    told, = reading.warnings
+    assert 'effort = 10000 N·m at the steering axis of a 24 kg robot is no motor limit' in told
+    assert from_urdf(text, steered=['steer_1']).steered.tolist() == [False, True, False, False]
+    with pytest.raises(ModelError, match="steered = .'steer_9'.: no such joints"):
+        from_urdf(text, steered=['steer_9'])

@@ -9,8 +9,8 @@ import numpy as np
 
 from c3p_description.reading.loader import load
 from c3p_experiments.card_faults.servers import SERIALS, Tap, WatchedPlant
+from c3p_hardware.axes import card_settings
 from c3p_hardware.emulator.cards import EmulatedCards
-from c3p_hardware.settings import card_settings
 from c3p_hardware.tools.parameter_file import hardware_values
 from c3p_hardware.transport import card_link
 from c3p_hardware.transport.can_bus import BusAddress

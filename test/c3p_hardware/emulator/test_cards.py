@@ -251,7 +251,7 @@ def test_presets_and_mounting(request):
 
 
 @pytest.mark.parametrize('settings, words', [
-    (EmulatedDevices(drive_ids=(1, 2)), 'drive_ids.*3 values'),
+    (EmulatedDevices(drive_ids=(1, 2)), 'drive_ids.*3 values, one per joint'),
     (EmulatedDevices(drive_ids=(1, 2, 11)), 'must be different'),
     (EmulatedDevices(wheel_direction=(1, -1)), 'wheel_direction')])
 def test_settings_that_cannot_be_are_refused(settings, words):

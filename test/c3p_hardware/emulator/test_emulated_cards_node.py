@@ -47,7 +47,7 @@ def test_it_tells_the_truth_and_takes_faults(open_bench, tmp_path):
 
 @pytest.mark.parametrize('parameters, words', [
     ({'faults': 'silense:drive1'}, 'did you mean silence'),
-    ({'drive_ids': [1, 2]}, 'drive_ids.*one per caster'),
+    ({'drive_ids': [1, 2]}, 'drive_ids.*one per joint'),
     ({'start_steering': [0.1, 0.2]}, 'start_steering has 2 values'),
     ({'bus.interface': 'nothing'}, 'CAN bus nothing'),
     ({'wheel_direction': [0]}, 'wheel_direction')])

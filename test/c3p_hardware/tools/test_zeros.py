@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from c3p_description.reading.loader import load
+from c3p_hardware.axes import card_settings
 from c3p_hardware.emulator.cards import EmulatedCards, EmulatedDevices
-from c3p_hardware.settings import EncoderSettings, card_settings
+from c3p_hardware.settings import EncoderSettings
 from c3p_hardware.tools.parameter_file import hardware_values
 from c3p_hardware.tools.zeros import Moved, measure_zeros, parameters, zero_of
 from c3p_hardware.transport.configure import ConfigurationError

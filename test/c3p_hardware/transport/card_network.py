@@ -123,13 +123,15 @@ class CardsBus:
         Gets each frame before it is sent; may raise.
     """
 
-    def __init__(self, period=SETTINGS.period):
+    def __init__(self, period=SETTINGS.period, plant=None, devices=None):
         # no SimpleQueue: its timeout, once it has passed between two looks, never ends (3.11)
         self._inbox, self._to_master = _Inbox(self._hear), queue.Queue()
         self.sent, self.down, self.closed, self.period = [], '', False, period
         self.on_send, self.on_receive = lambda message: None, lambda timeout: None
-        with patch.object(canopen, 'import_od', import_od):
-            self.cards = EmulatedCards(self._inbox, StandingPlant())
+        # a dictionary gets the objects of further channels, which others must not share
+        read = import_od if devices is None else canopen.import_od
+        with patch.object(canopen, 'import_od', read):
+            self.cards = EmulatedCards(self._inbox, plant or StandingPlant(), devices)
         self.cards.advance(AFTER_FRAME)
 
     def _hear(self, number, data, stamp):
@@ -159,6 +161,10 @@ class CardsBus:
 
     def shutdown(self):
         self.closed = True
+
+    def numbers(self):
+        """Return the identifiers that were sent."""
+        return {m.arbitration_id for m in list(self.sent)}
 
     def orders(self):
         """Return the (identifier, controlword, torque) that were sent."""

@@ -10,9 +10,9 @@ import pytest
 
 from c3p_bringup.cli.can import scan_text
 from c3p_description.reading.loader import load
+from c3p_hardware.axes import card_settings
 from c3p_hardware.canopen.process_data import heartbeat_id, sdo_answer_id, sdo_request_id
 from c3p_hardware.emulator.cards import EmulatedCards, EmulatedDevices
-from c3p_hardware.settings import card_settings
 from c3p_hardware.tools.parameter_file import hardware_values
 from c3p_hardware.transport.can_bus import open_bus
 from c3p_hardware.transport.scan import DOUBLED, FoundNode, _count_beats, scan

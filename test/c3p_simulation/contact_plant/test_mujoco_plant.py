@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from robots import caster_robots
+from robots import caster_robots, powered_robots
 
 mujoco = pytest.importorskip('mujoco', reason='pip install c3p[sim]')
 
@@ -76,6 +76,21 @@ def test_any_robot_that_stands_moves_as_the_closed_chain_does(robot, seed):
     steering = rng.uniform(-3, 3, robot.count)
     # torques that a tyre's grip can carry
     torque = rng.uniform(-0.1, 0.1, robot.count) * robot.total_mass * robot.wheel_radius
+    follow(robot, steering, torque)
+
+
+@settings(max_examples=12)
+@given(powered_robots(min_casters=3), st.integers(0, 1000))
+def test_any_robot_with_steering_motors_moves_as_the_closed_chain_does(robot, seed):
+    rng = np.random.default_rng(seed)
+    arms = np.concatenate([robot.wheel_radius, robot.caster_offset])
+    robot = replace(robot, torque_limit=np.inf, steering_torque_limit=np.inf)
+    follow(robot, rng.uniform(-3, 3, robot.count),
+           rng.uniform(-0.1, 0.1, robot.efforts) * robot.total_mass * arms)
+
+
+def follow(robot, steering, torque):
+    """Drive both plants with constant torques and compare the poses."""
     share = robot.total_mass * GRAVITY / robot.count
     ideal = AnalyticPlant(robot)
     ideal.reset(steering=steering)

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Emulated cards of a robot's joints, from their settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from c3p_description.model import CasterRobot
+from c3p_hardware.emulator.absolute_encoder import EncoderCard
+from c3p_hardware.emulator.drive_device import DriveDevice
+from c3p_hardware.emulator.motor_drive import DriveCard
+from c3p_hardware.emulator.profiles import EncoderDevice
+
+# parameters of the emulated cards, and those of the hardware interface that they follow
+FOLLOWED = {
+    'drive_joints': 'drives.joints', 'drive_ids': 'drives.node_ids',
+    'drive_channels': 'drives.channels', 'drive_serials': 'drives.serial_numbers',
+    'rated_torque': 'drives.rated_torque', 'gear_ratio': 'drives.gear_ratio',
+    'efficiency': 'drives.efficiency', 'wheel_counts': 'drives.encoder_counts',
+    'wheel_direction': 'drives.directions', 'encoder_joints': 'encoders.joints',
+    'encoder_ids': 'encoders.node_ids', 'encoder_serials': 'encoders.serial_numbers',
+    'steering_counts': 'encoders.counts', 'steering_direction': 'encoders.directions',
+    'steering_zero_counts': 'encoders.zeros', 'encoder_gear_ratio': 'encoders.gear_ratio'}
+
+Send = Callable[[int, bytes], None]
+
+# fields of `EmulatedDevices` with one value per drive or encoder, and those of their cards
+DRIVE_VALUES = {'rated_torque': 'rated_torque', 'gear_ratio': 'gear_ratio',
+                'efficiency': 'efficiency', 'wheel_counts': 'counts',
+                'wheel_direction': 'direction'}
+ENCODER_VALUES = {'steering_counts': 'counts', 'steering_turns': 'turns',
+                  'steering_direction': 'direction', 'steering_zero_counts': 'zero_counts',
+                  'encoder_gear_ratio': 'gear_ratio'}
+
+
+@dataclass(frozen=True)
+class EmulatedDevices:
+    """
+    Devices of a robot.
+
+    Attributes
+    ----------
+    drive : DriveCard
+    encoder : EncoderCard
+        Values that no list gives.
+    drive_joints, encoder_joints : tuple of str
+        Joints of the channels of drives and of the encoders; empty for all wheels without an
+        encoder and the steering joints with a motor, and for all steering joints.
+    drive_ids, encoder_ids : tuple of int
+        One per joint; empty for 1, 2, 3 … and 11, 12, 13 ….
+    drive_channels : tuple of int
+        Channel on the card; cards with several have equal node ids.
+    drive_serials, encoder_serials : tuple of int
+        Empty for 1001 … and 2001 ….
+    rated_torque, gear_ratio, efficiency, wheel_counts, wheel_direction : tuple
+        Of the drives, as in `DriveCard`: one for all or one per joint; empty for that of `drive`.
+    steering_counts, steering_turns, steering_direction, steering_zero_counts, \
+encoder_gear_ratio : tuple
+        Of the encoders, as in `EncoderCard`.
+    """
+
+    drive: DriveCard = field(default_factory=DriveCard)
+    encoder: EncoderCard = field(default_factory=EncoderCard)
+    drive_joints: tuple[str, ...] = ()
+    encoder_joints: tuple[str, ...] = ()
+    drive_ids: tuple[int, ...] = ()
+    encoder_ids: tuple[int, ...] = ()
+    drive_channels: tuple[int, ...] = (1,)
+    drive_serials: tuple[int, ...] = ()
+    encoder_serials: tuple[int, ...] = ()
+    rated_torque: tuple[float, ...] = ()
+    gear_ratio: tuple[float, ...] = ()
+    efficiency: tuple[float, ...] = ()
+    wheel_counts: tuple[int, ...] = ()
+    wheel_direction: tuple[int, ...] = ()
+    steering_counts: tuple[int, ...] = ()
+    steering_turns: tuple[int, ...] = ()
+    steering_direction: tuple[int, ...] = ()
+    steering_zero_counts: tuple[int, ...] = ()
+    encoder_gear_ratio: tuple[float, ...] = ()
+
+    def of(self, name: str, joints: Sequence[str], first: int = 0) -> tuple[Any, ...]:
+        """
+        Return an attribute with one value per joint; missing ids and serials count from `first`.
+
+        ValueError for another number of values than none, one or one per joint.
+        """
+        values, count = tuple(getattr(self, name)), len(joints)
+        numbered = name.endswith(('ids', 'serials'))
+        if not values and numbered:
+            values = tuple(range(first, first + count))
+        if len(values) == 1 and not numbered:
+            values *= count
+        if len(values) != count:
+            raise ValueError(f'{name} = {list(values)}: must have {count} values, one per joint '
+                             f'of {", ".join(joints)}')
+        return values
+
+    def cards(self, card: Any, columns: dict[str, str], joints: Sequence[str]) -> list[Any]:
+        """Return a `card` for each joint, with the values that lists give."""
+        given = {field: self.of(name, joints) for name, field in columns.items()
+                 if getattr(self, name)}
+        return [replace(card, **{field: values[i] for field, values in given.items()})
+                for i in range(len(joints))]
+
+
+def cards_like(values: Any) -> dict[str, list[Any]]:
+    """
+    Return the parameters of emulated cards for the `values` of a hardware interface.
+
+    The cards are then those that the interface expects.
+    """
+    found = {}
+    for name, source in FOLLOWED.items():
+        group, _, key = source.partition('.')
+        found[name] = list(getattr(getattr(values, group), key))
+    counts, spans = values.encoders.counts, values.encoders.range
+    number = max(len(counts), len(spans))
+    found['steering_turns'] = [
+        max(1, span // count) for count, span in zip(
+            *(list(v) * number if len(v) == 1 else list(v) for v in (counts, spans)),
+            strict=False)]
+    return found
+
+
+class DriveOfJoint(NamedTuple):
+    """
+    Channel of a drive on a joint.
+
+    Attributes
+    ----------
+    joint : int
+        Place among the wheels, then the steering joints.
+    drive : DriveDevice
+    channel : int
+    """
+
+    joint: int
+    drive: DriveDevice
+    channel: int
+
+
+def make_drives(settings: EmulatedDevices, robot: CasterRobot, send: Send
+                ) -> tuple[list[DriveDevice], list[DriveOfJoint]]:
+    """Return the cards with drives, and their channels."""
+    encoded = settings.encoder_joints
+    joints = settings.drive_joints or (
+        *(j for j in robot.wheel_joints if j not in encoded), *_steered(robot))
+    places = _places(robot, joints)
+    cards = settings.cards(settings.drive, DRIVE_VALUES, joints)
+    channels = settings.of('drive_channels', joints)
+    serials = settings.of('drive_serials', joints, 1001)
+    by_node: dict[int, dict[int, int]] = {}
+    for i, node_id in enumerate(settings.of('drive_ids', joints, 1)):
+        if channels[i] in by_node.setdefault(node_id, {}):
+            raise ValueError(f'node ids of {joints[by_node[node_id][channels[i]]]} and '
+                             f'{joints[i]}: {node_id}: must be different, or their channels')
+        by_node[node_id][channels[i]] = i
+    drives, axes = [], []
+    for number, (node_id, used) in enumerate(by_node.items(), 1):
+        some = next(iter(used.values()))
+        # a channel without a joint exists all the same
+        first, *more = (cards[used.get(channel, some)] for channel in range(1, max(used) + 1))
+        drive = DriveDevice(f'drive{number}', node_id, first, serials[some], send, more)
+        drives.append(drive)
+        axes += [DriveOfJoint(places[i], drive, channel) for channel, i in used.items()]
+    return drives, axes
+
+
+def make_encoders(settings: EmulatedDevices, robot: CasterRobot, send: Send
+                  ) -> tuple[list[EncoderDevice], list[int]]:
+    """Return the encoders, and the places of their joints as in `DriveOfJoint`."""
+    joints = settings.encoder_joints or robot.steering_joints
+    drives = len(settings.drive_joints) or robot.count + len(_steered(robot))
+    cards = settings.cards(settings.encoder, ENCODER_VALUES, joints)
+    ids = settings.of('encoder_ids', joints, max(11, drives + 1))
+    serials = settings.of('encoder_serials', joints, 2001)
+    return [EncoderDevice(f'encoder{i + 1}', ids[i], cards[i], serials[i], send)
+            for i in range(len(joints))], _places(robot, joints)
+
+
+def _steered(robot: CasterRobot) -> tuple[str, ...]:
+    """Return the steering joints with a motor."""
+    return tuple(j for j, motor in zip(robot.steering_joints, robot.steered, strict=True) if motor)
+
+
+def _places(robot: CasterRobot, joints: Sequence[str]) -> list[int]:
+    """Return the places of joints among the wheels, then the steering joints."""
+    known = [*robot.wheel_joints, *robot.steering_joints]
+    for joint in joints:
+        if joint not in known:
+            raise ValueError(f'joint {joint!r}: {robot.name} has only {", ".join(known)}')
+    return [known.index(joint) for joint in joints]
