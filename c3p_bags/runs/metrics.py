@@ -273,7 +273,7 @@ def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike | None,
         **_errors(log.odom, goal, start, end, ''),
         **_errors(truth, goal, start, end, 'ground_truth_'),
         'odometry_error_final_m': drift,
-        'max_wheel_torque_nm': _largest(log.torque.value),
+        'max_wheel_torque_nm': _largest(log.torque.value[:, :robot.count]),
         'max_speed_mps': None if log.odom is None else _largest(
             np.hypot(log.odom.twist[:, 0], log.odom.twist[:, 1])),
         **run_smoothness(log, start),

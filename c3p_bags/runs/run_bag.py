@@ -87,13 +87,19 @@ class _Messages:
             self._header(ns, ''), self.names,
             self.sign * (pair([of.steering[k], of.wheel_angle[k]]) - self.zero),
             self.sign * pair([of.steering_rate[k], of.wheel_rate[k]]),
-            self.sign * pair([np.zeros(self.robot.count), of.wheel_torque[k]]))
+            self.sign * pair([self._turning(of.wheel_torque[k]),
+                              of.wheel_torque[k, :self.robot.count]]))
 
     def efforts(self, ns: int, torque: Array) -> Any:
         none = np.zeros(0)
         return self.types[TYPES['wheel_effort']](
-            self._header(ns, ''), list(self.robot.wheel_joints), none, none,
-            torque * self.robot.wheel_sign)
+            self._header(ns, ''), list(self.robot.effort_joints), none, none,
+            torque * self.robot.effort_sign)
+
+    def _turning(self, torque: Array) -> Array:
+        """Return the torques of the steering axes, 0 without motors."""
+        n = self.robot.count
+        return torque[n:] if len(torque) > n else np.zeros(n)
 
     def _twist(self, twist: Array) -> Any:
         vector = self.types['geometry_msgs/msg/Vector3']
