@@ -23,13 +23,22 @@ FINAL = Row('final_error_m', 'final error by odometry', **CM)
 TRUE_FINAL = Row('ground_truth_final_error_m', 'final error, true', **CM)
 SETTLED = Row('settled_time_s', 'within 0.5 cm by odometry after', **SECONDS)
 
+# smoothness
+SMOOTH = (
+    Row('torque_variation_nm_per_s', 'variation of the torques, all wheels', 'N·m/s'),
+    Row('torque_rate_max_nm_per_s', 'torque rate, largest', 'N·m/s', digits=1),
+    Row('jerk_rms_mps3', 'jerk, rms', 'm/s³'),
+    Row('jerk_max_mps3', 'jerk, largest', 'm/s³', digits=1))
+YAW_RIPPLE = Row('yaw_rate_ripple_rms_radps', 'yaw rate ripple, rms', 'rad/s', digits=4)
+RIPPLE = (YAW_RIPPLE, Row('velocity_ripple_rms_mps', 'velocity ripple, rms', 'cm/s', 100.0))
+
 # step time: only the predictive controller has a bar
 EFFORT = (
     Row('solve_cpu_ms.p99', 'step of the law, p99, processor', 'ms', bars={'mpc': 2.0},
         stretch=0.5),
     Row('solve_ms.p99', 'step of the law, p99, with what else the computer did', 'ms'),
     Row('rms_wheel_torque_nm', 'wheel torques, rms', 'N·m'),
-    Row('max_torque_step_nm', 'largest change of a torque in a cycle', 'N·m'))
+    Row('max_torque_step_nm', 'largest change of a torque in a cycle', 'N·m'), *SMOOTH)
 
 DRIVE = (ALIGNED, PATH, PATH_RMS, FINAL, TRUE_FINAL, SETTLED,
          Row('overshoot_m', 'past the goal, largest', **CM))
@@ -46,7 +55,7 @@ EXPERIMENTS = {e.name: e for e in (
             FINAL._replace(printed='zone of 5', bar=0.005, stretch=0.001),
             TRUE_FINAL._replace(bar=0.010, stretch=0.002),
             SETTLED._replace(printed='zone at 20', bar=10.0, stretch=9.0),
-            FIRST, *EFFORT)),
+            FIRST, *RIPPLE, *EFFORT)),
     Experiment(
         'triangle', 'Triangle of 11 m', 'paper I, Fig. 10', goals.triangle, pages.goal_page, (
             TRUE_FINAL._replace(name='closing error, true', printed='20', bar=0.020,
@@ -56,7 +65,7 @@ EXPERIMENTS = {e.name: e for e in (
             Row('time_s', 'back in the goal zone after', **SECONDS),
             Row('legs.0.ground_truth_final_error_m', 'end of leg 1, true', printed='2', **CM),
             Row('legs.1.ground_truth_final_error_m', 'end of leg 2, true', printed='5', **CM),
-            *EFFORT)),
+            *RIPPLE, *EFFORT)),
     Experiment(
         'figure_eight', 'Figure eight along body +Y, 0.3 m/s and ±0.2 rad/s', 'paper I, Fig. 11',
         velocities.figure_eight, pages.goal_page, (
@@ -66,7 +75,8 @@ EXPERIMENTS = {e.name: e for e in (
             Row('ground_truth_ring_error_rms_m', 'ring error, rms, true', **CM),
             TRUE_FINAL._replace(name='closing error, true'),
             Row('crossing_align_time_s', 'casters aligned after the jump of curvature',
-                **SECONDS), *EFFORT)),
+                **SECONDS),
+            YAW_RIPPLE._replace(bars={'mpc': 0.010}, stretch=0.005), RIPPLE[1], *EFFORT)),
     Experiment(
         'ramp_y', 'Ramp of the velocity along Y, two starts', 'paper II, Fig. 6',
         velocities.ramp_y, pages.ramp_y_page, (
@@ -75,13 +85,13 @@ EXPERIMENTS = {e.name: e for e in (
             Row('velocity_error_rms_mps', 'velocity error of case 2, rms', 'cm/s', 100.0),
             Row('cases.0.ground_truth_path_error_max_m', 'path error of case 1, largest', **CM),
             Row('cases.0.velocity_error_rms_mps', 'velocity error of case 1, rms', 'cm/s',
-                100.0), *EFFORT), runs=2, robot='c3p_25kg'),
+                100.0), *RIPPLE, *EFFORT), runs=2, robot='c3p_25kg'),
     Experiment(
         'ramp_x', 'Ramp of the velocity along X from exactly singular steering, 0°',
         'paper II, Fig. 7', velocities.ramp_x, pages.ramp_x_page, (
             ALIGNED._replace(printed='about 7'), PATH, PATH_RMS,
             Row('velocity_error_rms_mps', 'velocity error, rms', 'cm/s', 100.0),
-            *EFFORT), robot='c3p_25kg'),
+            *RIPPLE, *EFFORT), robot='c3p_25kg'),
     Experiment(
         'flip', 'Casters flip by 180°: all at 135°, 0.5 m/s along X and Y', 'paper II, Fig. 9',
         velocities.flip, pages.flip_page, (
@@ -89,16 +99,16 @@ EXPERIMENTS = {e.name: e for e in (
                              stretch=0.35),
             PATH._replace(bar=0.010, stretch=0.003), PATH_RMS,
             Row('velocity_error_rms_mps', 'velocity error, rms', 'cm/s', 100.0),
-            *EFFORT), robot='c3p_25kg'),
+            *RIPPLE, *EFFORT), robot='c3p_25kg'),
     Experiment('spin', 'Half a turn in place from parallel casters', 'ours', goals.spin,
                pages.goal_page, (
                    ALIGNED, PATH._replace(name='distance from the place, largest'),
                    Row('final_yaw_error_rad', 'final yaw error by odometry', 'rad', digits=3),
                    TRUE_FINAL, Row('time_s', 'in the goal zone after', **SECONDS), *EFFORT)),
     Experiment('sideways', '2 m along Y, casters as after a drive along X', 'ours',
-               goals.sideways, pages.goal_page, (*DRIVE, *EFFORT)),
+               goals.sideways, pages.goal_page, (*DRIVE, *RIPPLE, *EFFORT)),
     Experiment('goal_behind', '2 m back, casters as after a drive forward', 'ours',
-               goals.goal_behind, pages.goal_page, (*DRIVE, *EFFORT)),
+               goals.goal_behind, pages.goal_page, (*DRIVE, *RIPPLE, *EFFORT)),
     Experiment('steerings', '36 random start steerings, goals all around', 'ours',
                goals.steerings, pages.steerings_page, (
                    Row('drives_missed', 'goals missed, of 36', digits=0, bar=0.0),
@@ -106,17 +116,17 @@ EXPERIMENTS = {e.name: e for e in (
                        **SECONDS),
                    ALIGNED._replace(name='casters aligned after, latest'),
                    PATH._replace(name='path error, largest of all'),
-                   TRUE_FINAL._replace(name='final error, true, largest of all'), *EFFORT),
-               runs=goals.DRIVES),
+                   TRUE_FINAL._replace(name='final error, true, largest of all'), *RIPPLE,
+                   *EFFORT), runs=goals.DRIVES),
     Experiment('pushes', '4 m with pushes', 'ours', goals.pushes, pages.goal_page,
-               (*DRIVE, *EFFORT)),
+               (*DRIVE, *RIPPLE, *EFFORT)),
     Experiment('slope', '4 m across a slope of 4°, from exactly singular steering', 'ours',
-               goals.slope, pages.goal_page, (*DRIVE, *EFFORT), plants=('mujoco',)),
+               goals.slope, pages.goal_page, (*DRIVE, *RIPPLE, *EFFORT), plants=('mujoco',)),
     Experiment('oil_patch', '4 m at 0.5 m/s, one wheel accelerates on oil of µ 0.05', 'ours',
                goals.oil_patch, pages.goal_page, (
                    *DRIVE[:4], TRUE_FINAL._replace(bar=0.020), *DRIVE[5:],
                    Row('named_time_s', 'wheel on the oil named after', **SECONDS),
-                   Row('others_named', 'other wheels named', digits=0), *EFFORT),
+                   Row('others_named', 'other wheels named', digits=0), *RIPPLE, *EFFORT),
                plants=('mujoco',)),
 )}
 

@@ -56,8 +56,12 @@ class MessageError(ValueError):
     """A message that must not be used; the text has field, value and expectation."""
 
 
-class NoStateError(MessageError):
-    """A message without a state yet: its values are NaN, as ros2_control sends them at first."""
+class EarlyMessageError(MessageError):
+    """
+    A message before the system has started.
+
+    Its values are NaN, as ros2_control sends them at first, or there is no simulated time yet.
+    """
 
 
 class PublishError(ValueError):

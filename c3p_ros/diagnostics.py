@@ -11,7 +11,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from c3p_ros.cdr import NoStateError, PublishError
+from c3p_ros.cdr import EarlyMessageError, PublishError
 from c3p_ros.cycle import RepeatedStamp
 
 OK, WARN, ERROR, STALE = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR,
@@ -118,8 +118,8 @@ class Diagnostics:
             # rclpy ties each call site to one severity
             if how == NOT_PUBLISHED:
                 logger.error(f'{topic} {how}: {text}')
-            elif isinstance(reason, NoStateError):
-                logger.info(f'{topic} without a state yet: {text}')
+            elif isinstance(reason, EarlyMessageError):
+                logger.info(f'{topic} not used yet: {text}')
             else:
                 logger.warning(f'{topic} {how}: {text}')
             self.publish()

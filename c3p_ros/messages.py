@@ -13,9 +13,9 @@ from geometry_msgs.msg import Pose, Quaternion, Twist
 
 from c3p_description.model import Array, CasterRobot
 from c3p_ros.cdr import (
+    EarlyMessageError,
     JointValues,
     MessageError,
-    NoStateError,
     TrajectoryRead,
     nanoseconds_of,
 )
@@ -263,7 +263,7 @@ class _Fields:
         for (field, joint), value in zip(product(fields, self._wanted), picked, strict=True):
             if not abs(value) <= LARGEST_VALUE:
                 early = not self._begun and math.isnan(value)
-                raise (NoStateError if early else MessageError)(
+                raise (EarlyMessageError if early else MessageError)(
                     f'{field} of {joint} is {value}: must be finite and at most '
                     f'{LARGEST_VALUE:g}')
 

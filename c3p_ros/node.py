@@ -17,7 +17,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, qos_profile_sensor_data
 from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import describe_casters
 from c3p_description.reading.urdf import read_urdf
-from c3p_ros.cdr import PublishError
+from c3p_ros.cdr import EarlyMessageError, PublishError
 from c3p_ros.diagnostics import Diagnostics
 from c3p_ros.messages import MessageError, check_age, ns_to_stamp, pose_numbers
 from c3p_ros.parameters import Parameters
@@ -41,6 +41,9 @@ SENSOR_DATA = qos_profile_sensor_data
 
 # period of the watchdogs, s
 WATCH_PERIOD = 0.02
+
+# simulated time may start so long after a node without a warning, s
+CLOCK_WAIT = 10.0
 
 
 class SuiteNode(Node):
@@ -67,6 +70,7 @@ class SuiteNode(Node):
     def __init__(self, name: str, *schemas: Path, **options: Any) -> None:
         """Declare the parameters and load the robot."""
         super().__init__(name, **options)
+        self._started = time.monotonic()
         # fixed at the start: read several times a cycle
         self._simulated = bool(self.get_parameter('use_sim_time').value)
         self.parameters = Parameters(self, COMMON, *schemas, own=self.OWN_GROUPS)
@@ -192,7 +196,9 @@ class SuiteNode(Node):
         if stamp == 0:
             return now
         if now == 0 and self._simulated:
-            raise MessageError('no /clock yet, which use_sim_time needs')
+            early = time.monotonic() - self._started < CLOCK_WAIT
+            raise (EarlyMessageError if early else MessageError)(
+                'no /clock yet, which use_sim_time needs')
         # simulated time reaches the node by a topic of its own, after the message it belongs to;
         # and RViz may stamp goals with the system's time, which a slow simulation is behind
         check_age(stamp, now, max_age, max(1.0, max_age) if self._simulated else 0.1)

@@ -187,7 +187,8 @@ def _torques(axes: Axes, log: RunLog, robot: CasterRobot, start: float) -> None:
                   **style.caster_marks(i))
     style.limits(axes, robot.torque_limit[robot.driven], color=style.REFERENCE, linewidth=0.8,
                  linestyle='--')
-    style.headroom(axes, above=0.14)
+    # a second row of the legend
+    style.headroom(axes, above=0.14 if robot.count < 4 else 0.24)
     style.legend(axes, ncols=4, loc='upper right')
 
 

@@ -164,12 +164,12 @@ def draw_measure(axes: Axes, run: Run) -> None:
 def draw_torque(axes: Axes, run: Run) -> None:
     """Draw the wheel torques, commanded where they were recorded."""
     commanded = run.log.wheel_effort is not None
-    dress(axes, 'torque [N·m]')
+    dress(axes, f'{"commanded" if commanded else "measured"}\ntorque [N·m]')
     time, torque = run.log.torque
     for i in range(run.robot.count):
         if np.isfinite(torque[:, i]).any():
             line(axes, time, torque[:, i], linewidth=0.9, **style.caster_marks(i),
-                 label=f'wheel {i + 1}, {"commanded" if commanded else "measured"}')
+                 label=f'wheel {i + 1}')
     style.limits(axes, run.robot.torque_limit[run.robot.driven], linewidth=0.9,
                  linestyle=(0, (4, 2)), color=INK)
     at_least(axes, 0.1)

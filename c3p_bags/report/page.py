@@ -122,11 +122,12 @@ SECTIONS = (
 )
 
 
-def _cards(found: Sequence[Answer]) -> str:
-    cards = ''.join(
+def cards(found: Sequence[Answer]) -> str:
+    """Return the answers at the top of a page as HTML."""
+    shown = ''.join(
         f'<a class="answer {a.verdict}" href="#{a.anchor}"><small>{escape(a.question)}</small>'
         f'<strong>{escape(a.answer)}</strong><span>{escape(a.detail)}</span></a>' for a in found)
-    return f'<div class=answers>{cards}</div>'
+    return f'<div class=answers>{shown}</div>'
 
 
 def _facts(run: Run, numbers: Mapping[str, Any]) -> str:
@@ -165,7 +166,6 @@ def html_page(runs: Sequence[Run], numbers: Sequence[Mapping[str, Any]],
     `numbers` (of `run_numbers`) and `summaries` (of `summary.answers`) are those of each of the
     `runs`; `pictures` maps the anchor of a section to its figure as SVG.
     """
-    style = Path(__file__).with_name('page.css').read_text(encoding='utf-8')
     title = ' against '.join(run.name for run in runs)
     shown = [s for s in SECTIONS if s.anchor in pictures]
     links = ''.join(f'<a href="#{s.anchor}">{escape(s.title)}</a>' for s in shown)
@@ -175,7 +175,7 @@ def html_page(runs: Sequence[Run], numbers: Sequence[Mapping[str, Any]],
         if len(runs) > 1:
             top.append(f'<h2 class=run>{"AB"[k]}: {escape(run.name)}</h2>'
                        f'<p class=sub>{_facts(run, found)}</p>')
-        top.append(_cards(found_answers))
+        top.append(cards(found_answers))
     body = ''.join(_section(s, pictures[s.anchor], runs) for s in shown)
     differences = (f'<section id=differences><h2>Differences</h2>{difference_table(numbers)}'
                    '</section>' if len(runs) > 1 else '')
@@ -183,12 +183,25 @@ def html_page(runs: Sequence[Run], numbers: Sequence[Mapping[str, Any]],
                      f'{topic_table(run)}</details></section>' for run in runs)
     facts = f'<p class=sub>{_facts(runs[0], numbers[0])}</p>' if len(runs) == 1 else ''
     links = ('<a href="#differences">Differences</a>' if differences else '') + links
+    return document(
+        f'{title}: report', title, facts, links,
+        f'{"".join(top)}{differences}{body}{topics}',
+        'All times are seconds since the first joint states, by the stamps of the messages. '
+        'Written by <code>c3p report</code>; figures.json has the same numbers.')
+
+
+def document(name: str, title: str, facts: str, links: str, body: str, footer: str) -> str:
+    """
+    Return a self-contained HTML page in the style of the reports.
+
+    `name` is that of the window; `title` is text; `facts` below it, `links` of its sections,
+    `body` and `footer` are HTML.
+    """
+    style = Path(__file__).with_name('page.css').read_text(encoding='utf-8')
     return (
         '<!DOCTYPE html><html lang=en><head><meta charset=utf-8>'
         '<meta name=viewport content="width=device-width,initial-scale=1">'
-        f'<title>{escape(title)}: report</title><style>{style}</style></head><body>'
+        f'<title>{escape(name)}</title><style>{style}</style></head><body>'
         f'<header><div><h1>{escape(title)}</h1>{facts}</div></header>'
-        f'<nav><div>{links}</div></nav><main>{"".join(top)}{differences}{body}{topics}'
-        '<footer>All times are seconds since the first joint states, by the stamps of the '
-        'messages. Written by <code>c3p report</code>; figures.json has the same numbers.'
-        '</footer></main></body></html>\n')
+        f'<nav><div>{links}</div></nav><main>{body}'
+        f'<footer>{footer}</footer></main></body></html>\n')

@@ -91,11 +91,12 @@ def _no_slip(run: Run, found: Mapping[str, Any]) -> Answer:
         return Answer(question, 'None', f'The robot did not move. {evidence}.', 'good', 'slip')
     if unseen < UNSEEN:
         return Answer(question, 'None', f'{evidence}.', 'good', 'slip')
-    names = ', '.join(f'{k + 1}' for k, part in enumerate(by_wheel) if part >= UNSEEN)
+    wheels = [f'{k + 1}' for k, part in enumerate(by_wheel) if part >= UNSEEN]
+    names = f'wheel{"s" if len(wheels) > 1 else ""} {", ".join(wheels)}' if wheels else 'in turn'
     why = ('Two casters show slip along the line between their contact points only.'
            if run.robot.count == 2 else 'It looks like a motion of the platform there.')
     detail = (f'{evidence}, but for {_percent(unseen)} of the time in motion a slip of '
-              f'{PLAIN_SLIP:g} m/s leaves no trace (wheels {names or "in turn"}). {why}')
+              f'{PLAIN_SLIP:g} m/s leaves no trace ({names}). {why}')
     if unseen > MOSTLY:
         return Answer(question, 'Cannot be told', detail, 'note', 'slip')
     return Answer(question, 'None seen', detail, 'note', 'slip')

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_bags.runs.run_log import Motion, RunLog, Series
+from c3p_bags.runs.smoothness import run_smoothness
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.se2 import compose, inverse, wrap
 from c3p_kinematics.singularity import always_actuated
@@ -246,8 +247,8 @@ def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike | None,
         until all casters are within 10° of their commanded travel and stay so until the zone (0
         always, None never); ``can``: of the motor cards' bus, where there is one;
         ``path_error_*``: distance from the straight line to the goal, until the zone is entered to
-        stay; the same four errors with ``ground_truth_``; the others as they are named. None: not
-        in this run.
+        stay; the same four errors with ``ground_truth_``; those of `smoothness.smoothness`; the
+        others as they are named. None: not in this run.
     """
     start = goal_time(log)
     goal = None if goal_pose is None else np.asarray(goal_pose, float)
@@ -275,6 +276,7 @@ def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike | None,
         'max_wheel_torque_nm': _largest(log.torque.value[:, :robot.count]),
         'max_speed_mps': None if log.odom is None else _largest(
             np.hypot(log.odom.twist[:, 0], log.odom.twist[:, 1])),
+        **run_smoothness(log, start),
         **latency(log),
         'slip_events': slip_events(log),
         'messages': dict(log.messages),

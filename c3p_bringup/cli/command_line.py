@@ -36,6 +36,7 @@ from c3p_bringup.cli.recompute import add_recompute
 from c3p_bringup.cli.record import add_record
 from c3p_bringup.cli.repair import add_repair
 from c3p_bringup.cli.report import add_report, finish
+from c3p_bringup.cli.robot import add_robot_command
 from c3p_bringup.cli.sim import add_sim
 from c3p_bringup.cli.teleop import add_teleop
 from c3p_bringup.cli.tune import add_tune
@@ -47,9 +48,9 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     top = Parser(prog='c3p', description='Caster robots on ROS 2.')
     commands = top.add_subparsers(dest='command', required=True, metavar='COMMAND')
-    for add in (_add_drive, add_report, add_sim, add_teleop, add_experiment, add_film, add_view,
-                add_campaign, add_tune, add_identify, add_can, add_record, add_play,
-                add_recompute, add_repair, add_doctor):
+    for add in (_add_drive, add_robot_command, add_report, add_sim, add_teleop, add_experiment,
+                add_film, add_view, add_campaign, add_tune, add_identify, add_can, add_record,
+                add_play, add_recompute, add_repair, add_doctor):
         add(commands)
     return top
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from c3p_description.model import ModelError
@@ -28,6 +29,7 @@ OPTIONS = {
     'wheel_radius': 'radius of the wheels, one for all or one per caster, m',
     'base_link': 'link whose frame is base_link of the model',
     'driven': 'driven wheels: their joints, or true or false per caster',
+    'steered': 'steering joints with a motor: their names, or true or false per caster',
 }
 
 
@@ -39,7 +41,7 @@ class UrdfOptions:
     Attributes
     ----------
     base_link : str, optional
-    driven : bool, or tuple of bool or of str, optional
+    driven, steered : bool, or tuple of bool or of str, optional
     wheel_radius : float or tuple of float, m, optional
     ignore : tuple of str
     tolerance : float, m
@@ -47,6 +49,7 @@ class UrdfOptions:
 
     base_link: str | None = None
     driven: bool | tuple[bool, ...] | tuple[str, ...] | None = None
+    steered: bool | tuple[bool, ...] | tuple[str, ...] | None = None
     wheel_radius: float | tuple[float, ...] | None = None
     ignore: tuple[str, ...] = ()
     tolerance: float = LENGTH_TOLERANCE
@@ -78,11 +81,12 @@ def checked_options(values: Mapping[str, Any]) -> UrdfOptions:
     Examples
     --------
     >>> checked_options({'wheel_radius': 0.05, 'ignore': 'arm_joint'})
-    UrdfOptions(base_link=None, driven=None, wheel_radius=0.05, ignore=('arm_joint',), \
-tolerance=0.0001)
+    UrdfOptions(base_link=None, driven=None, steered=None, wheel_radius=0.05, \
+ignore=('arm_joint',), tolerance=0.0001)
     """
     checks = {'tolerance': _tolerance, 'ignore': _names, 'wheel_radius': _radius,
-              'base_link': _link, 'driven': _driven}
+              'base_link': _link, 'driven': partial(_motors, 'driven'),
+              'steered': partial(_motors, 'steered')}
     for name in values:
         if name not in OPTIONS:
             raise ModelError(f'{brief(name)[1:-1]} = {brief(values[name])}: unknown robot option; '
@@ -199,14 +203,14 @@ def _names(value: Any) -> tuple[str, ...]:
     return names
 
 
-def _driven(value: Any) -> Any:
+def _motors(name: str, value: Any) -> Any:
     if isinstance(value, (bool, str)):
         return (value,) if isinstance(value, str) else value
     entries = _plain(value) if hasattr(value, '__len__') else [value]
     if entries and (all(isinstance(entry, bool) for entry in entries)
                     or all(isinstance(entry, str) for entry in entries)):
         return tuple(entries)
-    raise ModelError(f'driven = {brief(value)}: expected the names of driven wheel joints, or '
+    raise ModelError(f'{name} = {brief(value)}: expected the names of joints with a motor, or '
                      'true or false for each caster')
 
 

@@ -117,10 +117,11 @@ def read_urdf(xml_text: str, settings: Mapping[str, Any] | None = None) -> Readi
         'name': tree.name, 'platform_mass': whole.mass, 'platform_inertia': whole.inertia[2, 2],
         'platform_com': whole.centre[:2],
         'driven': driven_wheels(tree, wheels, options.driven),
-        'torque_limit': [wheel.effort if wheel.effort else math.inf for wheel in wheels],
-        'steered': [pivot.name in tree.control.commanded for pivot in pivots],
+        'steered': (named('steered', options.steered, pivots) if options.steered is not None
+                    else [pivot.name in tree.control.commanded for pivot in pivots]),
         'steering_torque_limit': [pivot.effort or math.inf for pivot in pivots],
         'steering_rate_limit': [pivot.velocity or math.inf for pivot in pivots],
+        'torque_limit': [wheel.effort if wheel.effort else math.inf for wheel in wheels],
         'tyre_friction': _parameter(tree, casters[0], 'tyre_friction', TYRE_FRICTION),
         'traction_margin': _parameter(tree, casters[0], 'traction_margin', TRACTION_MARGIN),
         'wheel_rate_limit': [wheel.velocity if wheel.velocity else math.inf for wheel in wheels],
@@ -188,18 +189,23 @@ def _base(tree: Tree, platform: dict[str, Array], name: str | None) -> str:
 
 def driven_wheels(tree: Tree, wheels: list[Joint], given: Any) -> Any:
     """Return which wheels have a motor, see the rule in the module's text; `given`: the option."""
-    if isinstance(given, tuple) and isinstance(given[0], str):
-        names = [wheel.name for wheel in wheels]
-        if unknown := sorted(set(given) - set(names)):
-            raise ModelError(f'driven = {unknown}: no such wheels; there are {", ".join(names)}')
-        return [name in given for name in names]
     if given is not None:
-        return given
+        return named('driven', given, wheels)
     if any(wheel.name in tree.control.named for wheel in wheels):
         return [wheel.name in tree.control.commanded for wheel in wheels]
     if all(wheel.effort is None for wheel in wheels):
         return [True] * len(wheels)
     return [bool(wheel.effort and wheel.effort > 0) for wheel in wheels]
+
+
+def named(option: str, given: Any, joints: list[Joint]) -> Any:
+    """Return an option as true or false for each of the joints, which it may name."""
+    if not isinstance(given, tuple) or not isinstance(given[0], str):
+        return given
+    names = [joint.name for joint in joints]
+    if unknown := sorted(set(given) - set(names)):
+        raise ModelError(f'{option} = {unknown}: no such joints; there are {", ".join(names)}')
+    return [name in given for name in names]
 
 
 def _parameter(tree: Tree, caster: Caster, name: str, default: float) -> float:

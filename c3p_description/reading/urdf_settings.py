@@ -26,11 +26,13 @@ OF_FILES = ('com_height', 'tilt_inertia', 'width', 'hip_radius', 'hip_angles')
 FIELDS = {section: {key: kind for key, kind in keys.items() if key not in OF_FILES}
           for section, keys in CASTER_ROBOT.items() if section != 'visual'}
 ELEMENT = 'c3p'
+# options of the reader that are fields of a robot, too
+OF_CASTERS = ('wheel_radius', 'driven', 'steered')
 
 
 def options_of(settings: Mapping[str, Any]) -> UrdfOptions:
     """
-    Return the options of the reader in `settings`, with the radii and driven wheels of `casters`.
+    Return the options of the reader in `settings`, with the radii and motors of `casters`.
 
     Raises
     ------
@@ -43,7 +45,7 @@ def options_of(settings: Mapping[str, Any]) -> UrdfOptions:
                              f'expected one of {", ".join((*OPTIONS, "name", *FIELDS))}')
     values = {name: settings[name] for name in OPTIONS if name in settings}
     casters = settings.get('casters')
-    for name in ('wheel_radius', 'driven'):
+    for name in OF_CASTERS:
         if isinstance(casters, Mapping) and name in casters:
             values[name] = casters[name]
     return checked_options(values)
@@ -72,7 +74,7 @@ def fields_of(settings: Mapping[str, Any], count: int) -> tuple[dict[str, Any], 
             if key not in keys:
                 raise ModelError(f'{brief(name)[1:-1]} = {brief(value)}: unknown key beside a '
                                  f'URDF; expected one of {", ".join(keys)}')
-            if name not in ('casters.driven', 'casters.wheel_radius'):  # options of the reader
+            if section != 'casters' or key not in OF_CASTERS:
                 field = key if section in ('casters', 'friction') else f'{section}_{key}'
                 place[field] = checked(name, value, keys[key], count)
     return robot, friction

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from c3p_bags.runs.metrics import drive_metrics, entry_time
 from c3p_bags.runs.run_log import Motion
+from c3p_bags.runs.smoothness import KEYS as SMOOTHNESS
 from c3p_experiments.el_shenawy.measures import (
     first_aligned,
     leg_metrics,
@@ -199,6 +200,9 @@ def steerings_metrics(drives: Sequence[dict[str, Any]], logs: Sequence[LoopLog]
         'ground_truth_final_error_m', 'ground_truth_final_yaw_error_rad',
         'odometry_error_final_m', 'max_wheel_torque_nm', 'max_speed_mps',
         'rms_wheel_torque_nm', 'max_torque_step_nm')}
+    # a short drive may have no steady command: the worst of the others
+    for name in SMOOTHNESS:
+        worst[name] = max((d[name] for d in drives if d.get(name) is not None), default=None)
     return {'reached': all(reached), **worst, 'drives_reached': sum(reached),
             'drives_missed': len(reached) - sum(reached),
             'align_time_p50_s': float(p50) if np.isfinite(p50) else None,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_bags.runs.metrics import align_time
+from c3p_bags.runs.smoothness import run_smoothness
 from c3p_controller.goals.path import figure_eight as eight
 from c3p_description.model import Array
 from c3p_experiments.el_shenawy.goals import DWELL, aligned, goal_metrics
@@ -94,7 +95,7 @@ def velocity_metrics(log: LoopLog, velocity: Callable[[float], ArrayLike], direc
                                                 - log.odom.pose[-1])[:2])),
         max_wheel_torque_nm=float(np.abs(log.wheel_effort.value).max()),
         rms_wheel_torque_nm=torque_rms(log), max_torque_step_nm=torque_step(log),
-        end_time_s=float(time[-1]), **solve_metrics([log]))
+        end_time_s=float(time[-1]), **run_smoothness(log), **solve_metrics([log]))
     return metrics
 
 

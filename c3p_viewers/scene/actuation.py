@@ -5,7 +5,8 @@ Scene of a singularity: rolling lines, their distance from it, and the direction
 The motors lose a direction of motion when the rolling lines of the driven wheels are all parallel
 or all meet in one point (c3p_kinematics/singularity.py). A steering motor adds the line along its
 axle, on which its tyre pushes. The lines are green where the motors drive every direction well and
-red where one is lost; close to that, the lost motion is drawn: an arrow where it is a translation, an arc about its centre where it is a rotation.
+red where one is lost; close to that, the lost motion is drawn: an arrow where it is a translation,
+an arc about its centre where it is a rotation.
 """
 
 from __future__ import annotations

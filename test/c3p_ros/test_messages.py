@@ -15,7 +15,7 @@ pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sou
 from geometry_msgs.msg import Pose, Quaternion, Twist  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
-from c3p_ros.cdr import NoStateError, TrajectoryRead  # noqa: E402
+from c3p_ros.cdr import EarlyMessageError, TrajectoryRead  # noqa: E402
 from c3p_ros.messages import (  # noqa: E402
     EffortCoding,
     JointCoding,
@@ -102,12 +102,12 @@ def test_nan_before_the_first_state_is_told_from_nan_afterwards():
     """As ros2_control sends it until the hardware has reported."""
     coding, empty = JointCoding(ROBOT), joint_state()
     empty.position = [math.nan] * 6
-    with pytest.raises(NoStateError, match='position of .* is nan'):
+    with pytest.raises(EarlyMessageError, match='position of .* is nan'):
         coding.read(empty)
     coding.read(joint_state())
     with pytest.raises(MessageError) as refused:
         coding.read(empty)
-    assert not isinstance(refused.value, NoStateError)
+    assert not isinstance(refused.value, EarlyMessageError)
 
 
 @pytest.mark.parametrize('value', BAD)

@@ -105,7 +105,7 @@ BAD = {
     "casters.torque_limit = 'much': expected a number":
         ('urdf: base.urdf\ncasters: {torque_limit: much}\n', {}),
     'tolerance = -0.1: expected a length': ('urdf: base.urdf\ntolerance: -0.1\n', {}),
-    "driven = \\['w7'\\]: no such wheels; there are w0, w1, w2":
+    "driven = \\['w7'\\]: no such joints; there are w0, w1, w2":
         ('urdf: base.urdf\ndriven: [w7]\n', {}),
     'ignore = 3: expected the names': ('urdf: base.urdf\n', {'ignore': 3}),
     'casters = 3: expected the keys': ('urdf: base.urdf\ncasters: 3\n', {}),

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``c3p robot``: what a description of a robot means, what the robot can do, how it drives."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from c3p_bringup.cli.common import (
+    FAILED,
+    MISSED,
+    add_results,
+    bar_of_fraction,
+    make_places,
+    reason,
+    rows,
+    show,
+    write_json,
+)
+from c3p_bringup.options import CONTROLLERS
+
+if TYPE_CHECKING:
+    from c3p_experiments.robots.check import Check
+
+DESCRIPTION = """\
+Read the description of a caster robot; list what was read and what was assumed; compute what its
+motors, tyres and sensors can do; drive a battery of 16 drives on the plants analytic and mujoco;
+write one HTML page. Exit code 1 if a drive was missed or not done, 2 if the robot does not
+load."""
+
+
+def add_robot_command(commands: argparse._SubParsersAction) -> None:
+    """Add the command ``robot`` to the subparsers `commands`."""
+    command = commands.add_parser('robot', help='check any caster robot: reading, abilities, '
+                                  'drives, one page', description=DESCRIPTION)
+    command.add_argument('file', metavar='FILE',
+                         help='path of a URDF, xacro or YAML file, or a name such as c3p. A xacro '
+                              'file is a program: it runs')
+    command.add_argument('--robot-option', dest='option', action='append', default=[],
+                         metavar='NAME=VALUE',
+                         help='option of the reader of a URDF (tolerance, ignore, wheel_radius, '
+                              'base_link, driven), or a field of the robot such as '
+                              'casters.torque_limit; may be repeated')
+    command.add_argument('--controller', choices=CONTROLLERS, default='mpc',
+                         help='of the battery (default: %(default)s)')
+    command.add_argument('--no-battery', dest='battery', action='store_false',
+                         help='do not drive')
+    command.add_argument('--write', type=Path, metavar='FILE',
+                         help='write a YAML file of the robot, with the values in use and their '
+                              'sources, for --robot of all commands')
+    add_results(command, 'out/robot', 'the page')
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry out the command; return its exit code."""
+    # imported when asked for: plots and kernels take their time
+    from c3p_description.reading.robot_options import parse_option
+    from c3p_experiments.robots.check import check_json, check_robot, unread_json
+    from c3p_experiments.robots.page import write_page
+
+    make_places(arguments.out, arguments.json)
+    try:
+        options = dict(map(parse_option, arguments.option))
+        with bar_of_fraction() as bar:
+            check = check_robot(arguments.file, options, battery=arguments.battery,
+                                controller=arguments.controller, progress=bar.set_to)
+    except (ValueError, OSError) as error:
+        write_json(unread_json(arguments.file, reason(error)), arguments.json)
+        print(f'c3p robot: {reason(error)}', file=sys.stderr)
+        return FAILED
+    files = {'page': str(write_page(check, arguments.out))}
+    if arguments.write is not None:
+        from c3p_experiments.robots.robot_yaml import write_robot
+        files['robot'] = str(write_robot(check.robot, check.notes, arguments.file, options,
+                                         arguments.write))
+    show({**check_json(check), 'files': files}, arguments.json,
+         f'{text(check)}\n{rows(files.items())}')
+    return MISSED if check.missed else 0
+
+
+def text(check: Check) -> str:
+    """Return the answers of a check, its warnings and the missed drives as lines of text."""
+    from c3p_experiments.robots.page import answers
+
+    lines = [f'{check.robot.name} ({check.source})']
+    lines += [f'  {a.question:30} {a.answer}. {a.detail}' for a in answers(check)]
+    lines += [f'  {"warning":30} {warning}' for warning in check.warnings]
+    lines += [f'  {"assumed":30} {note.text}' for note in check.notes if note.kind != 'warning']
+    # one line for all drives with one reason
+    reasons: dict[str, list[str]] = {}
+    for drive in check.missed:
+        reasons.setdefault(f'{"missed" if drive.metrics else "not driven"}: {drive.failure}',
+                           []).append(drive.name)
+    for why, names in reasons.items():
+        shown = ', '.join(names[:3]) + (f' and {len(names) - 3} more' if len(names) > 3 else '')
+        lines.append(f'  {shown:30} {why}')
+    return '\n'.join(lines)

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Scale of the cost of torque, so that one set of weights fits robots of any mass.
+
+The weights of paths and speeds are in metres and seconds, but w_τ |τ|² is in N·m: the torque per
+acceleration, m r/k with the mass m and the radius r of k driven wheels, differs by a factor of
+1000 from 5 kg on wheels of 2 cm to 300 kg on wheels of 15 cm. With w_τ scaled by its inverse
+square the cost of an acceleration is that of the C3P, for which the weights were tuned.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from c3p_description.model import CasterRobot
+from c3p_dynamics.traction import torque_bounds
+
+# m r/k of the C3P, kg·m
+REFERENCE = 0.464
+
+# robots whose torque per acceleration is within this factor of the reference keep the weights
+NEAR = 1.5
+
+
+def torque_scale(robot: CasterRobot) -> float:
+    """
+    Return the factor of the weight of squared torques for `robot`; 1 for robots like the C3P.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from c3p_description import load
+    >>> c3p = load('c3p')
+    >>> torque_scale(c3p)
+    1.0
+    >>> round(torque_scale(replace(c3p, platform_mass=300.0)), 4)
+    0.0293
+    """
+    pushing = torque_bounds(robot)[:robot.count] > 0.0
+    if not pushing.any():
+        return 1.0
+    lever = float(robot.total_mass * np.mean(robot.wheel_radius[pushing]) / pushing.sum())
+    relative = lever / REFERENCE
+    beyond = relative / NEAR if relative > NEAR else min(relative * NEAR, 1.0)
+    return 1.0 / beyond**2

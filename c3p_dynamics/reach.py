@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Reachable accelerations: what the wheel torques within their bounds do to a robot at rest.
+
+The torques τ of the driven wheels, |τ_i| ≤ b_i (`traction.torque_bounds`), accelerate the platform
+by ``ν̇ = ν̇_f + M⁻¹ J_xᵀ τ``, with the friction ν̇_f of a motion that has just begun. The set of all
+ν̇ is a zonotope. Its extent along one direction, while the other components stay zero, is the
+solution of a small linear program.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import linprog
+
+from c3p_description.model import Array, CasterRobot
+from c3p_dynamics.caster_dynamics import forward_dynamics, mass_matrix
+from c3p_dynamics.traction import torque_bounds
+from c3p_kinematics.casters import inverse, wheel_jacobian
+from c3p_kinematics.singularity import length_scale
+
+# speed of a motion that has just begun, with the full dry friction: rates of wheels and casters
+# far above the smoothing of the friction, as a multiple of it
+BEGUN = 20.0
+
+
+def trailing(robot: CasterRobot, twist: ArrayLike) -> Array:
+    """
+    Return the steering angles (…, n) of casters that trail in a steady motion with `twist`, rad.
+
+    Each wheel rolls along the velocity of its pivot, with the contact behind it: θ_s =
+    atan2(−vx, vy) of the pivot. Exact for straight motion; a turning robot's casters
+    deviate by about d over the distance to the centre of rotation. A pivot at rest has the
+    angle 0. `twist` ν (…, 3) is in ``base_link``.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> np.degrees(trailing(load('c3p'), [1.0, 0.0, 0.0])).round(6).tolist()
+    [-90.0, -90.0, -90.0]
+    """
+    twist = np.asarray(twist, float)[..., None, :]
+    x, y = robot.hip_position.T
+    vx, vy = twist[..., 0] - twist[..., 2] * y, twist[..., 1] + twist[..., 2] * x
+    return np.arctan2(-vx + 0.0, vy)
+
+
+def resistance(robot: CasterRobot, steering: ArrayLike, direction: ArrayLike) -> Array:
+    """
+    Return the deceleration (3,) by dry friction of a motion along `direction` that begins.
+
+    `steering` (n,), rad; `direction` (3,) of the twist; m/s² and rad/s², ``base_link``.
+    """
+    wheel, turn, contact = inverse(robot, steering, direction)
+    fastest = max(float(np.abs([wheel, turn, contact]).max()), 1e-9)
+    smoothing = float(robot.losses[:, 5].max())
+    # rates are scaled up to where tanh is one; of the deceleration c + b v + a v² at 1, 2 and 3
+    # times this speed the difference 3, −3, 1 leaves c: dry friction
+    twist = BEGUN * smoothing / fastest * np.asarray(direction, float)
+    slowed = forward_dynamics(robot, steering, np.outer([1.0, 2.0, 3.0], twist),
+                              np.zeros(robot.count))
+    return np.array([3.0, -3.0, 1.0]) @ slowed
+
+
+def reach(robot: CasterRobot, steering: ArrayLike, direction: ArrayLike) -> float:
+    """
+    Return the largest acceleration along `direction` from rest, with no other component.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    steering : (n,) array_like, rad
+    direction : (3,) array_like
+        Of ν̇ in ``base_link``; its length is the unit of the result: [1, 0, 0] for m/s² along x,
+        [0, 0, 1] for rad/s².
+
+    Returns
+    -------
+    float
+        0 where the wheels cannot do it: against friction, or in a singular configuration.
+
+    Examples
+    --------
+    Across parallel rolling lines nothing is reachable:
+
+    >>> from c3p_description import load
+    >>> c3p = load('c3p')
+    >>> round(reach(c3p, np.zeros(3), [0, 1, 0]), 3), reach(c3p, np.zeros(3), [1, 0, 0])
+    (2.436, 0.0)
+    """
+    steering, direction = np.asarray(steering, float), np.asarray(direction, float)
+    bound = torque_bounds(robot)[robot.driven]
+    # rows are forces over the total mass, and moments over mass and length: all of one size
+    scale = np.array([1.0, 1.0, 1.0 / length_scale(robot)]) / robot.total_mass
+    mass = mass_matrix(robot, steering)
+    push = scale[:, None] * wheel_jacobian(robot, steering)[robot.driven].T * bound
+    ahead = scale * (mass @ direction)
+    against = scale * (mass @ resistance(robot, steering, direction))
+    size = max(float(np.abs(push).max()), 1e-12)
+    found = linprog(np.append(np.zeros(len(bound)), -1.0),
+                    A_eq=np.column_stack([push, -ahead]) / size, b_eq=-against / size,
+                    bounds=[(-1.0, 1.0)] * len(bound) + [(0.0, None)], method='highs')
+    # a program of no solution: friction is stronger than the wheels
+    largest = float(found.x[-1]) if found.status == 0 else 0.0
+    return largest if largest * float(np.abs(ahead).max()) > 1e-6 * size else 0.0
+
+
+class Travel(NamedTuple):
+    """
+    Accelerations of a robot whose casters trail, over all directions of travel.
+
+    Attributes
+    ----------
+    direction : (m,) array, rad
+        Of travel, from +X of ``base_link``.
+    along : (m,) array, m/s²
+        Reachable along it, without yaw.
+    turn : (2,) array, rad/s²
+        Reachable yaw acceleration about the origin of ``base_link``, left and right.
+    """
+
+    direction: Array
+    along: Array
+    turn: Array
+
+
+def travel(robot: CasterRobot, directions: int = 24) -> Travel:
+    """Return the reachable accelerations in straight travel and in a turn in place."""
+    angles = 2.0 * np.pi / directions * np.arange(directions)
+    along = []
+    for angle in angles:
+        way = np.array([np.cos(angle), np.sin(angle), 0.0])
+        along.append(reach(robot, trailing(robot, way), way))
+    turn = [reach(robot, trailing(robot, [0.0, 0.0, sign]), [0.0, 0.0, sign])
+            for sign in (1.0, -1.0)]
+    return Travel(angles, np.array(along), np.array(turn))

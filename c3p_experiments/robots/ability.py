@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Abilities of a caster robot before it moves: freedoms, grip, accelerations, slip isolation."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from c3p_description.model import GRAVITY, Array, CasterRobot
+from c3p_dynamics.reach import Travel, reach, travel
+from c3p_dynamics.traction import least_loads, torque_bounds, traction_torque, wheel_loads
+from c3p_kinematics.casters import inverse
+from c3p_kinematics.singularity import singularity
+from c3p_kinematics.slip import detect_slip
+
+# random postures of the statistics, and their seed
+POSTURES, SEED = 40, 16
+
+# directions of accelerations in a posture: x, y, both diagonals, and yaw
+ACROSS = np.sqrt(0.5)
+PROBES = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [ACROSS, ACROSS, 0.0],
+                   [ACROSS, -ACROSS, 0.0], [0.0, 0.0, 1.0]])
+
+# slip that is put into a wheel, and the speed of the robot, m/s; confidence that names a wheel
+SLIP, SPEED, SURE = 0.2, 0.3, 0.9
+
+# slower robots do not travel, m/s² and rad/s²: a ramp of 10 mm/s² takes 10 s to 10 cm/s
+LEAST, LEAST_TURN = 0.01, 0.02
+
+# a wheel that carries less than this fraction of the mean load may lift off
+LIGHT = 0.05
+
+
+class Isolation(NamedTuple):
+    """
+    Slips that the sensors of a robot detect and isolate.
+
+    Attributes
+    ----------
+    equations : int
+        Spare equations, 2n − 3.
+    detected, named : float
+        Fraction of slips of one wheel, in random postures and motions, that are detected, and for
+        which the right wheel is named with a confidence of `SURE`.
+    """
+
+    equations: int
+    detected: float
+    named: float
+
+
+class Ability(NamedTuple):
+    """
+    Abilities of a robot.
+
+    Attributes
+    ----------
+    freedoms : int
+        Directions of motion that the motors control away from singular postures.
+    bound, motor, grip, load : (n,) array
+        Largest torque in use, limit of the motor, torque that the tyre transmits, N·m; least
+        static load, N.
+    travel : Travel
+        Accelerations with trailing casters.
+    postures : (m, n) array, rad
+        Random steering angles of the statistics.
+    accelerations : (m, 5) array
+        Reachable in them along the `PROBES`, m/s² and rad/s².
+    sigma_min : (m,) array
+        Singularity measure of them.
+    isolation : Isolation
+    """
+
+    freedoms: int
+    bound: Array
+    motor: Array
+    grip: Array
+    load: Array
+    travel: Travel
+    postures: Array
+    accelerations: Array
+    sigma_min: Array
+    isolation: Isolation
+
+    def obstacles(self) -> list[str]:
+        """Return the reasons for which the robot cannot do the battery; empty if it can."""
+        if self.freedoms < 3:
+            return [f'{self.freedoms} of 3 freedoms are driven: fewer motors than freedoms']
+        found = []
+        slow, turn = float(self.travel.along.min()), float(self.travel.turn.min())
+        if slow < LEAST:
+            angle = np.degrees(self.travel.direction[int(self.travel.along.argmin())])
+            found.append(f'the wheels accelerate it by {slow:.3g} m/s² towards {angle:.0f}° with '
+                         f'trailing casters, at least {LEAST:g} is needed: friction is stronger '
+                         'than the motors and tyres, or the driven wheels are all on one side')
+        if turn < LEAST_TURN:
+            found.append(f'the wheels turn it by {turn:.3g} rad/s², at least {LEAST_TURN:g} is '
+                         'needed: friction is stronger than the motors and tyres')
+        return found
+
+
+def ability_of(robot: CasterRobot) -> Ability:
+    """Return the abilities of `robot`; pure and repeatable."""
+    random = np.random.default_rng(SEED)
+    postures = random.uniform(-np.pi, np.pi, (POSTURES, robot.count))
+    measured = singularity(robot, postures)
+    found = np.array([[reach(robot, posture, probe) for probe in PROBES] for posture in postures])
+    return Ability(
+        int(measured.rank.max()), torque_bounds(robot), np.asarray(robot.torque_limit),
+        traction_torque(robot), least_loads(robot), travel(robot), postures, found,
+        measured.sigma_min, isolation(robot, postures, random))
+
+
+def isolation(robot: CasterRobot, postures: Array, random: np.random.Generator) -> Isolation:
+    """
+    Return how many slips are detected and isolated by `detect_slip` with its noise model.
+
+    In each posture (m, n) the robot moves with a random twist, and one wheel after the other
+    turns `SLIP` too fast.
+    """
+    detected = named = 0
+    for posture in postures:
+        angle = random.uniform(-np.pi, np.pi)
+        twist = np.array([SPEED * np.cos(angle), SPEED * np.sin(angle),
+                          random.uniform(-1.0, 1.0)])
+        wheel, turn, _ = inverse(robot, posture, twist)
+        for i in range(robot.count):
+            slipping = wheel.copy()
+            slipping[i] += SLIP / robot.wheel_radius[i]
+            report = detect_slip(robot, posture, slipping, turn)
+            detected += report.slipping
+            named += report.slipping and report.suspect == i and report.confidence >= SURE
+    total = len(postures) * robot.count
+    return Isolation(2 * robot.count - 3, detected / total, named / total)
+
+
+def singular_postures(robot: CasterRobot) -> list[tuple[str, Array, Array]]:
+    """
+    Return singular postures of the driven wheels: name, steering (n,), lost twist (3,).
+
+    Parallel rolling lines, as in straight travel along X, and lines that meet in the mean pivot.
+    """
+    middle = robot.hip_position.mean(axis=0)
+    x, y = (robot.hip_position - middle).T
+    parallel = np.full(robot.count, -0.5 * np.pi)
+    # a line through pivot and mean pivot; a pivot there has a line of any direction
+    meeting = np.arctan2(-x, y)
+    lost = singularity(robot, np.array([parallel, meeting])).directions[:, 2]
+    return [('parallel lines, as in every straight drive', parallel, lost[0]),
+            ('lines that meet in one point', meeting, lost[1])]
+
+
+def support_margin(robot: CasterRobot) -> float:
+    """
+    Return the least static load of a wheel over the mean load, over all travel directions.
+
+    0: the centre of mass leaves the polygon of the contacts.
+    """
+    return float(least_loads(robot).min() * robot.count / (GRAVITY * robot.total_mass))
+
+
+def loads_level(robot: CasterRobot) -> Array:
+    """Return the static loads (n,) with all casters at 0, N."""
+    return wheel_loads(robot, np.zeros(robot.count))
+
+
+def ability_json(ability: Ability) -> dict[str, Any]:
+    """Return the abilities for JSON, SI units."""
+    moved, turned = ability.accelerations[:, :4], ability.accelerations[:, 4]
+    return {
+        'driven_freedoms': ability.freedoms,
+        'torque_bound_nm': ability.bound.tolist(),
+        'traction_torque_nm': ability.grip.tolist(),
+        'least_load_n': ability.load.tolist(),
+        'travel_acceleration_mps2': _spread(ability.travel.along),
+        'turn_acceleration_radps2': float(ability.travel.turn.min()),
+        'posture_acceleration_mps2': _spread(moved),
+        'posture_yaw_acceleration_radps2': _spread(turned),
+        'spare_equations': ability.isolation.equations,
+        'slips_detected': ability.isolation.detected,
+        'slips_isolated': ability.isolation.named}
+
+
+def _spread(values: Array) -> dict[str, float]:
+    return {'worst': float(values.min()), 'median': float(np.median(values)),
+            'best': float(values.max())}

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Standard battery of drives, scaled to the size and the ability of a robot."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from c3p_controller.goals.path import TURN_LENGTH, figure_eight
+from c3p_description.model import Array, CasterRobot
+from c3p_experiments.el_shenawy.goals import DWELL, goal_metrics
+from c3p_experiments.el_shenawy.measures import largest_and_rms, ring_error
+from c3p_experiments.loop.closed_loop import Cycle, Held, LoopLog
+from c3p_experiments.loop.command_sources import GoalSource, PathSource
+from c3p_experiments.loop.outcome import Run
+from c3p_experiments.robots.bench import RobotBench
+from c3p_experiments.robots.pace import Pace
+from c3p_kinematics.se2 import wrap
+
+# start steerings, and the seed of their angles
+STEERINGS, SEED = 12, 2007
+
+# longest drive: times that without errors, and an addition for the casters, s
+PATIENCE, EXTRA = 3.0, 10.0
+
+# of a robot out of control: away from where it may be, times the length of the drive; yaw, rad
+AWAY, TURNED = 1.5, 2.0 * math.pi
+
+# time in the goal zone that ends a drive which does not come to rest, s
+LINGER = 2.0
+
+# steering of casters after a drive along +X, rad
+AFTER_X = -np.pi / 2
+
+
+class Task(NamedTuple):
+    """
+    A drive of the battery.
+
+    Attributes
+    ----------
+    name, title : str
+    goal : (3,) array, m and rad
+    steering : (n,) array, rad
+        At the start.
+    seconds : float, s
+        Time of the drive without errors.
+    radius : float, m
+        Of the rings of a figure eight; 0 for a goal.
+    """
+
+    name: str
+    title: str
+    goal: Array
+    steering: Array
+    seconds: float
+    radius: float = 0.0
+
+
+@dataclass(frozen=True)
+class Driven:
+    """
+    A drive that was done, or the reason for which it was not.
+
+    Attributes
+    ----------
+    task : Task
+    plant : str
+    metrics : dict
+        Of `el_shenawy.goals.goal_metrics`, with ``runaway``; empty if not driven.
+    run : Run or None
+    failure : str
+        Reason of a drive that was not done or missed; '' when reached.
+    """
+
+    task: Task
+    plant: str
+    metrics: dict[str, Any] = field(default_factory=dict)
+    run: Run | None = None
+    failure: str = ''
+
+    @property
+    def name(self) -> str:
+        """Name in the results: that of the task, with the plant unless analytic."""
+        return self.task.name + ('' if self.plant == 'analytic' else f'_{self.plant}')
+
+    @property
+    def reached(self) -> bool:
+        """The goal was reached."""
+        return bool(self.metrics.get('reached'))
+
+
+def tasks(robot: CasterRobot, pace: Pace) -> list[Task]:
+    """Return the drives of `robot` at its `pace`."""
+    n, reach = robot.count, pace.length
+    level = np.zeros(n)
+    half_turn = pace._replace(**pace.turning()).seconds(TURN_LENGTH * math.pi)
+    out = [
+        Task('line', f'{reach:.2g} m along X, casters across', np.array([reach, 0.0, 0.0]), level,
+             pace.seconds(reach)),
+        Task('sideways', f'{reach:.2g} m along Y, casters as after a drive along X',
+             np.array([0.0, reach, 0.0]), level + AFTER_X, pace.seconds(reach)),
+        Task('spin', 'half a turn in place', np.array([0.0, 0.0, math.pi]), level, half_turn),
+        Task('figure_eight', f'figure eight along Y, rings of {pace.radius:.2g} m', np.zeros(3),
+             level, pace.seconds(4.0 * math.pi * pace.radius), pace.radius)]
+    random = np.random.default_rng(SEED)
+    for k in range(STEERINGS):
+        angle = 2.0 * math.pi * k / STEERINGS
+        goal = reach * np.array([math.cos(angle), math.sin(angle), 0.0])
+        out.append(Task(f'steering_{k + 1}', f'{reach:.2g} m towards {math.degrees(angle):.0f}°, '
+                        'random steering', goal, random.uniform(-np.pi, np.pi, n),
+                        pace.seconds(reach)))
+    return out
+
+
+class _Watch:
+    """Condition `stop`: the goal is held, or the robot is out of control."""
+
+    def __init__(self, task: Task) -> None:
+        self._held, self.runaway = Held(DWELL, patience=LINGER), False
+        self._far = AWAY * max(float(np.hypot(*task.goal[:2])), 4.0 * task.radius, 0.5)
+        self._turned, self._last, self._eight = 0.0, None, task.radius > 0.0
+
+    def __call__(self, cycle: Cycle) -> bool:
+        """Return whether the run ends."""
+        pose = cycle.estimate.pose
+        if self._last is not None:
+            self._turned += float(wrap(pose[2] - self._last))
+        self._last = pose[2]
+        turned = 0.0 if self._eight else abs(self._turned)
+        self.runaway = bool(math.hypot(pose[0], pose[1]) > self._far or turned > TURNED)
+        return self.runaway or self._held(cycle)
+
+
+def drive(bench: RobotBench, task: Task, pace: Pace) -> Driven:
+    """
+    Do one drive.
+
+    A drive that raises (a robot that has fallen over, a torque that is not finite) is a failure
+    with the text of the error.
+    """
+    in_place = task.radius == 0.0 and not task.goal[:2].any()
+    bench.gains = pace.turning() if in_place else pace.straight()
+    controller, watch = bench.controller(), _Watch(task)
+    path = figure_eight(np.zeros(3), task.radius) if task.radius else None
+    source = (PathSource(controller.position(), path) if path is not None
+              else GoalSource(controller.position(), [task.goal]))
+    try:
+        log = bench.run(controller, source, duration=PATIENCE * task.seconds + EXTRA,
+                        stop=watch, steering=task.steering)
+    except ValueError as error:
+        return Driven(task, bench.conditions.plant, failure=f'{error}')
+    metrics = goal_metrics(bench, log, task.goal)
+    facts: dict[str, Any] = {'points': [(0.0, 0.0, 0.0), task.goal]}
+    if path is not None:
+        _ring_errors(metrics, log, task.radius)
+        metrics['reached'] = bool(metrics['reached'] and not watch.runaway)
+        facts = {'curve': path.at(np.linspace(0.0, path.length, 400))[0],
+                 'centres': [(-task.radius, 0.0), (task.radius, 0.0)], 'radius': task.radius}
+    if in_place:
+        for prefix, motion in (('', log.odom), ('ground_truth_', log.ground_truth)):
+            moved = np.hypot(*(motion.pose[:, :2] - motion.pose[0, :2]).T)
+            metrics[f'{prefix}path_error_max_m'] = float(moved.max())
+    metrics['runaway'] = watch.runaway
+    failure = '' if metrics['reached'] else _missed(metrics)
+    return Driven(task, bench.conditions.plant, metrics, Run(task.name, log, facts), failure)
+
+
+def _ring_errors(metrics: dict[str, Any], log: LoopLog, radius: float) -> None:
+    centres = [(-radius, 0.0), (radius, 0.0)]
+    for prefix, motion in (('', log.odom), ('ground_truth_', log.ground_truth)):
+        largest, rms = largest_and_rms(ring_error(motion, centres, radius))
+        metrics[f'{prefix}path_error_max_m'], metrics[f'{prefix}path_error_rms_m'] = largest, rms
+
+
+def _missed(metrics: dict[str, Any]) -> str:
+    if metrics['runaway']:
+        return 'out of control'
+    return (f'ends {100 * metrics["final_error_m"]:.1f} cm and '
+            f'{metrics["final_yaw_error_rad"]:.2f} rad from the goal')

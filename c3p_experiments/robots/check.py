@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Check of a robot: reading, abilities, battery on both plants, page and JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from c3p_description.model import CasterRobot, ModelError
+from c3p_description.reading.loader import WHAT, describe, describes_urdf
+from c3p_description.reading.notes import Note
+from c3p_dynamics.traction import traction_report
+from c3p_experiments.loop.conditions import Conditions
+from c3p_experiments.robots.ability import Ability, ability_json, ability_of
+from c3p_experiments.robots.battery import Driven, drive, tasks
+from c3p_experiments.robots.bench import RobotBench
+from c3p_experiments.robots.pace import Pace, pace_of
+from c3p_simulation.make_plant import PLANTS
+
+# metrics of a drive in the JSON; the first four are those of the command's contract
+KEYS = ('path_error_max_m', 'final_error_m', 'torque_variation_nm_per_s',
+        'ground_truth_path_error_max_m', 'ground_truth_final_error_m', 'time_s', 'align_time_s',
+        'rms_wheel_torque_nm', 'max_wheel_torque_nm', 'yaw_rate_ripple_rms_radps', 'runaway')
+
+
+@dataclass(frozen=True)
+class Check:
+    """
+    Result of a check.
+
+    Attributes
+    ----------
+    source : str
+        Name or path of the robot.
+    robot : CasterRobot
+    notes : tuple of Note
+        Of the reader.
+    ability : Ability
+    pace : Pace
+        Of the battery.
+    drives : tuple of Driven
+        The battery, empty if it was not requested.
+    controller : str
+    """
+
+    source: str
+    robot: CasterRobot
+    notes: tuple[Note, ...]
+    ability: Ability
+    pace: Pace
+    drives: tuple[Driven, ...] = field(default=())
+    controller: str = 'mpc'
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings of the reader, of traction and of the abilities."""
+        found = [note.text for note in self.notes if note.kind == 'warning']
+        return found + list(filter(None, [traction_report(self.robot)])) + \
+            self.ability.obstacles()
+
+    @property
+    def missed(self) -> list[Driven]:
+        """The drives that were not done or did not reach their goal."""
+        return [drive for drive in self.drives if not drive.reached]
+
+
+def read_robot(source: str, options: Mapping[str, Any]) -> tuple[CasterRobot, tuple[Note, ...]]:
+    """
+    Return the caster robot `source` with the notes of its reader.
+
+    Raises
+    ------
+    ModelError
+        As `loader.load`; also for a robot that is not on casters.
+    """
+    reading = describe(source, options)
+    if not isinstance(reading.robot, CasterRobot):
+        raise ModelError(f'robot {source!r} {WHAT[type(reading.robot)]}; here give c3p or your '
+                         'caster robot')
+    return reading.robot, reading.notes
+
+
+def check_robot(source: str, options: Mapping[str, Any], *, battery: bool = True,
+                controller: str = 'mpc', progress: Callable[[float], None] | None = None
+                ) -> Check:
+    """
+    Read the robot `source` with `options`, find its abilities, and drive its battery.
+
+    `progress` takes the fraction of the battery that is done. Errors as `read_robot`.
+    """
+    robot, notes = read_robot(source, options)
+    ability = ability_of(robot)
+    pace = pace_of(robot, ability.travel)
+    drives = _drives(robot, ability, pace, source, controller, progress) if battery else []
+    return Check(source, robot, notes, ability, pace, tuple(drives), controller)
+
+
+def _drives(robot: CasterRobot, ability: Ability, pace: Pace, source: str, controller: str,
+            progress: Callable[[float], None] | None) -> list[Driven]:
+    shape = None if describes_urdf(source) else source
+    found: list[Driven] = []
+    planned = tasks(robot, pace)
+
+    def done(driven: Driven) -> None:
+        found.append(driven)
+        if progress is not None:
+            progress(len(found) / (len(PLANTS) * len(planned)))
+
+    for plant in PLANTS:
+        bench = RobotBench(robot, Conditions(plant=plant, controller=controller), shape)
+        reason = _obstacle(bench, ability)
+        for task in planned:
+            done(Driven(task, plant, failure=reason) if reason else drive(bench, task, pace))
+    return found
+
+
+def _obstacle(bench: RobotBench, ability: Ability) -> str:
+    """Return the reason for which the battery is not driven on this plant; '' if it is."""
+    if obstacles := ability.obstacles():
+        return obstacles[0]
+    try:
+        bench.plant()
+    except ValueError as error:
+        return f'{error}'
+    return ''
+
+
+def check_json(check: Check) -> dict[str, Any]:
+    """Return a check for JSON, SI units; ``battery`` is empty if it was not requested."""
+    ability = ability_json(check.ability)
+    return {
+        'robot': check.robot.name, 'source': check.source, 'loads': True,
+        'warnings': check.warnings,
+        'assumed': [note.text for note in check.notes if note.kind != 'warning'],
+        'casters': check.robot.count, 'driven': check.robot.driven.tolist(),
+        'total_mass_kg': check.robot.total_mass, **ability,
+        'controller': check.controller, 'pace': check.pace._asdict(),
+        'reached': not check.missed if check.drives else None,
+        'battery': {drive.name: {'reached': drive.reached,
+                                 **{key: _plain(drive.metrics.get(key)) for key in KEYS},
+                                 'failure': drive.failure} for drive in check.drives}}
+
+
+def _plain(value: Any) -> Any:
+    """Return a metric for JSON, None where it is not finite."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def unread_json(source: str, reason: str) -> dict[str, Any]:
+    """Return the JSON of a robot that does not load, with the `reason`."""
+    return {'robot': None, 'source': source, 'loads': False, 'warnings': [reason],
+            'assumed': [], 'driven_freedoms': 0, 'torque_bound_nm': [], 'reached': None,
+            'battery': {}}

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Speeds and accelerations of goals that are within the ability of a robot."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from c3p_controller.goals.path import TURN_LENGTH
+from c3p_controller.goals.path_controller import PathGains
+from c3p_description.model import CasterRobot
+from c3p_dynamics.reach import Travel
+from c3p_kinematics.singularity import length_scale
+
+# fraction of the reachable acceleration that goals use: the rest turns the casters, and
+# corrects errors
+USED = 0.4
+
+# shortest time in which a caster travels its offset, s: steps of the controllers are shorter
+CASTER_TIME = 0.03
+
+# fraction of the largest wheel rate that goals use
+RATE_USED = 0.8
+
+# length of the drives over the length scale of the robot, its limits, m, and the longest time at
+# full speed, s
+LENGTHS, SHORTEST, LONGEST, CRUISE = 4.0, 0.8, 1.6, 5.0
+
+# the ring of the figure eight, times the distance of the farthest pivot
+RING = 1.5
+
+# slower robots do not travel: accelerations in m/s² and rad/s²
+LEAST_ACCELERATION, LEAST_YAW_ACCELERATION = 0.01, 0.02
+
+
+class Pace(NamedTuple):
+    """
+    Limits of the reference of a robot, and the size of its drives.
+
+    Attributes
+    ----------
+    speed, acceleration, deceleration : float, m/s and m/s²
+    yaw_rate, yaw_acceleration : float, rad/s and rad/s²
+    length, radius : float, m
+        Of a straight drive, and of a ring of the figure eight.
+    """
+
+    speed: float
+    acceleration: float
+    deceleration: float
+    yaw_rate: float
+    yaw_acceleration: float
+    length: float
+    radius: float
+
+    def straight(self) -> dict[str, float]:
+        """Return the gains of `PathGains` for drives along a path."""
+        return {'speed': self.speed, 'acceleration': self.acceleration,
+                'deceleration': self.deceleration, 'yaw_rate': self.yaw_rate}
+
+    def turning(self) -> dict[str, float]:
+        """Return the gains of `PathGains` for a turn in place: of lengths σ in its equations."""
+        return {'speed': min(self.speed, TURN_LENGTH * self.yaw_rate),
+                'acceleration': min(self.acceleration, TURN_LENGTH * self.yaw_acceleration),
+                'deceleration': min(self.deceleration, TURN_LENGTH * self.yaw_acceleration),
+                'yaw_rate': self.yaw_rate}
+
+    def seconds(self, length: float) -> float:
+        """Return the time of a drive of `length` [m] without errors, s."""
+        reach = min(self.speed, math.sqrt(2.0 * length / (
+            1.0 / self.acceleration + 1.0 / self.deceleration)))
+        ramps = 0.5 * reach * (1.0 / self.acceleration + 1.0 / self.deceleration)
+        return length / reach + ramps
+
+
+def pace_of(robot: CasterRobot, ability: Travel) -> Pace:
+    """
+    Return the limits of a reference that `robot` follows with its `ability`.
+
+    Each is the smaller of the default of `PathGains` and what torque, traction, wheel rates and
+    casters allow, so that a strong robot has the defaults.
+    """
+    usual = PathGains()
+    most = max(USED * float(ability.along.min()), LEAST_ACCELERATION)
+    turn = max(USED * float(ability.turn.min()), LEAST_YAW_ACCELERATION)
+    length = float(np.clip(LENGTHS * length_scale(robot), SHORTEST, LONGEST))
+    wheels = RATE_USED * float((robot.wheel_rate_limit * robot.wheel_radius).min())
+    acceleration = min(usual.acceleration, most)
+    speed = min(usual.speed, wheels, float(robot.caster_offset.min()) / CASTER_TIME,
+                math.sqrt(acceleration * length))
+    length = min(length, max(SHORTEST, CRUISE * speed))
+    # a wheel at the farthest pivot turns with the same speed
+    farthest = float(np.hypot(*robot.hip_position.T).max())
+    yaw_rate = min(usual.yaw_rate, speed / farthest, math.sqrt(turn * math.pi))
+    return Pace(speed, acceleration, min(usual.deceleration, most), yaw_rate, turn, length,
+                max(RING * farthest, speed / yaw_rate))
