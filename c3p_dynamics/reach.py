@@ -2,10 +2,10 @@
 """
 Reachable accelerations: what the wheel torques within their bounds do to a robot at rest.
 
-The torques τ of the driven wheels, |τ_i| ≤ b_i (`traction.torque_bounds`), accelerate the platform
-by ``ν̇ = ν̇_f + M⁻¹ J_xᵀ τ``, with the friction ν̇_f of a motion that has just begun. The set of all
-ν̇ is a zonotope. Its extent along one direction, while the other components stay zero, is the
-solution of a small linear program.
+The torques τ of the motors, |τ_i| ≤ b_i (`traction.torque_bounds`), accelerate the platform by
+``ν̇ = ν̇_f + M⁻¹ Jᵀ τ``, with the friction ν̇_f of a motion that has just begun. The set of all ν̇ is
+a zonotope. Its extent along one direction, while the other components stay zero, is the solution
+of a small linear program.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.caster_dynamics import forward_dynamics, mass_matrix
+from c3p_dynamics.caster_dynamics import forward_dynamics
 from c3p_dynamics.traction import torque_bounds
-from c3p_kinematics.casters import inverse, wheel_jacobian
+from c3p_kinematics.casters import inverse
 from c3p_kinematics.singularity import length_scale
 
 # speed of a motion that has just begun, with the full dry friction: rates of wheels and casters
@@ -61,7 +61,7 @@ def resistance(robot: CasterRobot, steering: ArrayLike, direction: ArrayLike) ->
     # times this speed the difference 3, −3, 1 leaves c: dry friction
     twist = BEGUN * smoothing / fastest * np.asarray(direction, float)
     slowed = forward_dynamics(robot, steering, np.outer([1.0, 2.0, 3.0], twist),
-                              np.zeros(robot.count))
+                              np.zeros(robot.efforts))
     return np.array([3.0, -3.0, 1.0]) @ slowed
 
 
@@ -92,17 +92,18 @@ def reach(robot: CasterRobot, steering: ArrayLike, direction: ArrayLike) -> floa
     (2.436, 0.0)
     """
     steering, direction = np.asarray(steering, float), np.asarray(direction, float)
-    bound = torque_bounds(robot)[robot.driven]
-    # rows are forces over the total mass, and moments over mass and length: all of one size
-    scale = np.array([1.0, 1.0, 1.0 / length_scale(robot)]) / robot.total_mass
-    mass = mass_matrix(robot, steering)
-    push = scale[:, None] * wheel_jacobian(robot, steering)[robot.driven].T * bound
-    ahead = scale * (mass @ direction)
-    against = scale * (mass @ resistance(robot, steering, direction))
+    bound = torque_bounds(robot)
+    corners = np.diag(bound)[bound > 0.0]
+    if not len(corners):
+        return 0.0
+    # yaw in units of the size of the robot, so that all rows are of one size
+    scale = np.array([1.0, 1.0, length_scale(robot)])
+    push = scale[:, None] * forward_dynamics(robot, steering, np.zeros(3), corners).T
+    ahead, against = scale * direction, scale * resistance(robot, steering, direction)
     size = max(float(np.abs(push).max()), 1e-12)
-    found = linprog(np.append(np.zeros(len(bound)), -1.0),
+    found = linprog(np.append(np.zeros(len(corners)), -1.0),
                     A_eq=np.column_stack([push, -ahead]) / size, b_eq=-against / size,
-                    bounds=[(-1.0, 1.0)] * len(bound) + [(0.0, None)], method='highs')
+                    bounds=[(-1.0, 1.0)] * len(corners) + [(0.0, None)], method='highs')
     # a program of no solution: friction is stronger than the wheels
     largest = float(found.x[-1]) if found.status == 0 else 0.0
     return largest if largest * float(np.abs(ahead).max()) > 1e-6 * size else 0.0
