@@ -92,21 +92,56 @@ def reach(robot: CasterRobot, steering: ArrayLike, direction: ArrayLike) -> floa
     (2.436, 0.0)
     """
     steering, direction = np.asarray(steering, float), np.asarray(direction, float)
-    bound = torque_bounds(robot)
-    corners = np.diag(bound)[bound > 0.0]
-    if not len(corners):
+    push, against = _scaled(robot, steering, direction)
+    if not push.size:
         return 0.0
-    # yaw in units of the size of the robot, so that all rows are of one size
-    scale = np.array([1.0, 1.0, length_scale(robot)])
-    push = scale[:, None] * forward_dynamics(robot, steering, np.zeros(3), corners).T
-    ahead, against = scale * direction, scale * resistance(robot, steering, direction)
-    size = max(float(np.abs(push).max()), 1e-12)
-    found = linprog(np.append(np.zeros(len(corners)), -1.0),
-                    A_eq=np.column_stack([push, -ahead]) / size, b_eq=-against / size,
-                    bounds=[(-1.0, 1.0)] * len(corners) + [(0.0, None)], method='highs')
-    # a program of no solution: friction is stronger than the wheels
+    ahead, size = _scale(robot) * direction, max(float(np.abs(push).max()), 1e-12)
+    k = push.shape[1]
+    found = linprog(np.append(np.zeros(k), -1.0), A_eq=np.column_stack([push, -ahead]) / size,
+                    b_eq=-against / size, bounds=[(-1.0, 1.0)] * k + [(0.0, None)],
+                    method='highs')
+    # a program of no solution: friction is stronger than the motors
     largest = float(found.x[-1]) if found.status == 0 else 0.0
     return largest if largest * float(np.abs(ahead).max()) > 1e-6 * size else 0.0
+
+
+def heading_reach(robot: CasterRobot, steering: ArrayLike, way: ArrayLike) -> float:
+    """
+    Return the largest yaw acceleration from rest without acceleration along `way`, rad/s².
+
+    The smaller of both senses; across `way` the platform may accelerate, as it does about casters
+    that trail. `steering` (n,), rad; `way` (2,) a unit vector in ``base_link``. 0 where friction
+    is stronger than the motors.
+    """
+    steering, (x, y) = np.asarray(steering, float), way
+    least = np.inf
+    for sense in (1.0, -1.0):
+        push, against = _scaled(robot, steering, np.array([0.0, 0.0, sense]))
+        if not push.size:
+            return 0.0
+        size = max(float(np.abs(push).max()), 1e-12)
+        along = np.array([x, y, 0.0])
+        found = linprog(-sense * push[2] / size, A_eq=[along @ push / size],
+                        b_eq=[-along @ against / size], bounds=[(-1.0, 1.0)] * push.shape[1],
+                        method='highs')
+        most = sense * float(push[2] @ found.x + against[2]) if found.status == 0 else 0.0
+        least = min(least, max(most, 0.0) / length_scale(robot))
+    return least
+
+
+def _scale(robot: CasterRobot) -> Array:
+    """Return units of ν̇ in which its components are of one size: yaw over the robot's size."""
+    return np.array([1.0, 1.0, length_scale(robot)])
+
+
+def _scaled(robot: CasterRobot, steering: Array, direction: Array) -> tuple[Array, Array]:
+    """Return the accelerations (3, k) of the motors at their bounds, and that of friction (3,)."""
+    bound, scale = torque_bounds(robot), _scale(robot)
+    corners = np.diag(bound)[bound > 0.0]
+    if not len(corners):
+        return np.zeros((3, 0)), np.zeros(3)
+    push = forward_dynamics(robot, steering, np.zeros(3), corners).T
+    return scale[:, None] * push, scale * resistance(robot, steering, direction)
 
 
 class Travel(NamedTuple):
@@ -119,22 +154,27 @@ class Travel(NamedTuple):
         Of travel, from +X of ``base_link``.
     along : (m,) array, m/s²
         Reachable along it, without yaw.
+    heading : (m,) array, rad/s²
+        Yaw acceleration that corrects the heading there (`heading_reach`).
     turn : (2,) array, rad/s²
         Reachable yaw acceleration about the origin of ``base_link``, left and right.
     """
 
     direction: Array
     along: Array
+    heading: Array
     turn: Array
 
 
 def travel(robot: CasterRobot, directions: int = 24) -> Travel:
     """Return the reachable accelerations in straight travel and in a turn in place."""
     angles = 2.0 * np.pi / directions * np.arange(directions)
-    along = []
+    along, heading = [], []
     for angle in angles:
         way = np.array([np.cos(angle), np.sin(angle), 0.0])
-        along.append(reach(robot, trailing(robot, way), way))
+        steering = trailing(robot, way)
+        along.append(reach(robot, steering, way))
+        heading.append(heading_reach(robot, steering, way[:2]))
     turn = [reach(robot, trailing(robot, [0.0, 0.0, sign]), [0.0, 0.0, sign])
             for sign in (1.0, -1.0)]
-    return Travel(angles, np.array(along), np.array(turn))
+    return Travel(angles, np.array(along), np.array(heading), np.array(turn))

@@ -27,7 +27,7 @@ PROBES = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [ACROSS, ACROSS, 0.0],
 SLIP, SPEED, SURE = 0.2, 0.3, 0.9
 
 # slower robots do not travel, m/s² and rad/s²: a ramp of 10 mm/s² takes 10 s to 10 cm/s
-LEAST, LEAST_TURN = 0.01, 0.02
+LEAST, LEAST_TURN = 0.01, 0.05
 
 
 class Isolation(NamedTuple):
@@ -98,6 +98,12 @@ class Ability(NamedTuple):
             found.append(f'the wheels accelerate it by {slow:.3g} m/s² towards {angle:.0f}° with '
                          f'trailing casters, at least {LEAST:g} is needed: friction is stronger '
                          'than the motors and tyres, or the driven wheels are all on one side')
+        steers = float(self.travel.heading.min())
+        if slow >= LEAST and steers < LEAST_TURN:
+            angle = np.degrees(self.travel.direction[int(self.travel.heading.argmin())])
+            found.append(f'on a drive towards {angle:.0f}° the wheels correct the heading by '
+                         f'{steers:.3g} rad/s², at least {LEAST_TURN:g} is needed: the motors '
+                         'that push beside the others are weaker than friction')
         if turn < LEAST_TURN:
             found.append(f'the wheels turn it by {turn:.3g} rad/s², at least {LEAST_TURN:g} is '
                          'needed: friction is stronger than the motors and tyres')

@@ -117,9 +117,9 @@ def sections(check: Check) -> list[Section]:
     robot, ability = check.robot, check.ability
     out = [
         Section('read', 'The robot', 'From above, all joints at zero; x is forward. Filled wheels '
-                'are driven, a ring is a steering motor. Offsets are from the steering axis to the contact; the steering '
-                'zero is the angle θ_s at joint position 0. Least load: static, over all travel '
-                'directions of trailing casters.', plan(robot),
+                'are driven, a ring is a steering motor. Offsets are from the steering axis to '
+                'the contact; the steering zero is the angle θ_s at joint position 0. Least '
+                'load: static, over all travel directions of trailing casters.', plan(robot),
                 facts.caster_table(robot, ability) + facts.body_table(robot)),
         Section('assumed', 'Warnings and assumptions', 'What the file does not state, or states '
                 'in a form that is not used.' if check.notes else 'The file states every number; '
