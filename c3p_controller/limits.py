@@ -111,9 +111,9 @@ def braking_torque(robot: CasterRobot, wheel_rate: Array, damping: float, stands
     """
     Return torques of ``-damping θ̇_x`` against the wheels' rates, within the limits.
 
-    (robot.efforts,) N·m; steering axes get zero, so that the casters trail. A wheel is at rest below the rim speed `standstill_speed`, m/s, and its torque then exactly
-    zero, so that drives that require a zero command re-arm. `wheel_rate` is in rad/s, `damping` in
-    N·m·s/rad.
+    (robot.efforts,) N·m; steering axes get zero, so that the casters trail. A wheel is at rest
+    below the rim speed `standstill_speed`, m/s, and its torque then exactly zero, so that drives
+    that require a zero command re-arm. `wheel_rate` is in rad/s, `damping` in N·m·s/rad.
 
     Examples
     --------

@@ -165,9 +165,9 @@ class VelocityControllerNode(SuiteNode):
                                   values.standstill_speed), stamp, brakes=True)
 
     def drive(self, torque: np.ndarray, stamp: int, brakes: bool = False) -> None:
-        """Publish torques (n,) N·m; torques that are not finite stop the robot."""
+        """Publish torques, N·m; torques that are not finite stop the robot."""
         if self.interlock.opening(self.watch_time()):
-            torque = np.zeros(self.robot.count)
+            torque = np.zeros(self.robot.efforts)
         self._lock.publish(self.interlock.lock)
         if self.send(self._effort, self._write_effort, stamp, effort=self.efforts.encode(torque)):
             self._largest = max(self._largest, float(abs(torque).max()))
@@ -181,7 +181,7 @@ class VelocityControllerNode(SuiteNode):
             self.interlock.fault(reason := f'no {", ".join(lost)}')
             report('chain', ERROR, f'{reason} ({self.alive.ages(now)}): the wheels brake')
             if 'joint_states' in lost:
-                self.drive(np.zeros(self.robot.count), self.now_ns())
+                self.drive(np.zeros(self.robot.efforts), self.now_ns())
         else:
             report('chain', OK, 'whole again')
         report('cmd_vel', *warned(self.interlock.silence(now)))

@@ -15,7 +15,8 @@ of floats, made by `packed_inverse`:
 w is the weight of the steering motor of a caster, or w_s of a virtual one (motor = 0), whose
 torque is dropped. Where the motors reach every acceleration at any steering angles there are no
 virtual ones, and the first w_s is 1. With eᵀe + aᵀa = 1, what a caster adds to
-A = J_xᵀJ_x + w J_sᵀJ_s is constant but for its ninth column times eᵀe, and for what the turning of the platform adds to its steering rate.
+A = J_xᵀJ_x + w J_sᵀJ_s is constant but for its ninth column times eᵀe, and for what the turning
+of the platform adds to its steering rate.
 """
 
 from __future__ import annotations

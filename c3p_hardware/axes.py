@@ -41,8 +41,9 @@ def card_settings(robot: CasterRobot, values: Any) -> CardSettings:
     value and remedy.
     """
     encoded = _joints(robot, 'encoders', values.encoders.joints, robot.steering_joints)
-    counted = _joints(robot, 'drives', values.drives.joints,
-                      [joint for joint in robot.wheel_joints if joint not in encoded])
+    steered = [joint for joint in robot.steering_joints if joint in driven_joints(robot)]
+    counted = _joints(robot, 'drives', values.drives.joints, [
+        *(joint for joint in robot.wheel_joints if joint not in encoded), *steered])
     drives = _drives(robot, values, counted)
     encoders = _encoders(values, encoded, len(drives))
     _check_sensors(robot, drives, encoders)
@@ -72,9 +73,9 @@ def per_axis(name: str, values: Any, joints: Sequence[str]) -> list[Any]:
 
 def driven_joints(robot: CasterRobot) -> dict[str, tuple[float, float]]:
     """Return ``{joint: (torque limit [N·m], rate limit [rad/s])}`` of the joints with a motor."""
-    return {joint: (float(torque), float(rate)) for joint, driven, torque, rate in zip(
-        robot.wheel_joints, robot.driven, robot.torque_limit, robot.wheel_rate_limit, strict=True)
-        if driven}
+    return {joint: (float(torque), float(rate)) for joint, motor, torque, rate in zip(
+        robot.effort_joints, robot.actuated, robot.effort_limit, robot.effort_rate_limit,
+        strict=True) if motor}
 
 
 def _joints(robot: CasterRobot, group: str, given: Sequence[str], usual: Sequence[str]

@@ -5,7 +5,8 @@ Conversion between joint commands of ros2_control and torques of the model, in b
 A group controller takes efforts without names, in the order of its parameter ``joints``. The topic
 system (``joint_state_topic_hardware_interface/JointStateTopicSystem``) sends a JointState with the
 names of *all* joints of its ``<ros2_control>`` block, but efforts only for joints with an effort
-command interface. The efforts are assigned to the joints by names and counts.
+command interface: driven wheels, and steering axes with a motor. The efforts are assigned to the
+joints by names and counts.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from c3p_description.model import Array, CasterRobot
 
 # expected form of the block, in errors
-ONE_BLOCK = ('put the driven wheels into a <ros2_control> block of their own, each with one '
+ONE_BLOCK = ('put the driven joints into a <ros2_control> block of their own, each with one '
              'effort command interface')
 
 
@@ -28,20 +29,20 @@ class JointCommandError(ValueError):
 
 class GroupCommand:
     """
-    Wheel torques as the data of a group effort controller.
+    Torques as the data of a group effort controller.
 
     Parameters
     ----------
     robot : CasterRobot
-        For names, signs and driven wheels.
+        For names, signs and motors.
     joints : sequence of str
-        Parameter ``joints`` of the controller: every driven wheel once, in any order. Empty for
-        the order of the robot.
+        Parameter ``joints`` of the controller: every joint with a motor once, in any order. Empty
+        for the order of the robot.
 
     Raises
     ------
     JointCommandError
-        A missing or doubled joint, or one that is not a driven wheel.
+        A missing or doubled joint, or one without a motor.
 
     Examples
     --------
@@ -56,35 +57,36 @@ class GroupCommand:
         driven = driven_joints(robot)
         self.joints = list(joints) or driven
         if sorted(self.joints) != sorted(driven):
-            raise JointCommandError(f'joints = {self.joints}: must be the driven wheels {driven}, '
+            raise JointCommandError(f'joints = {self.joints}: must be the driven joints {driven}, '
                                     "each once, in the order of the controller's own joints")
-        names = list(robot.wheel_joints)
+        names = list(robot.effort_joints)
         self._order = np.array([names.index(joint) for joint in self.joints])
-        self._sign = robot.wheel_sign[self._order]
+        self._sign = robot.effort_sign[self._order]
 
     def encode(self, torque: Array) -> list[float]:
-        """Return the efforts of the controller's joints for the wheels' torques (n,), N·m."""
+        """Return the efforts of the controller's joints for torques (efforts,), N·m."""
         return (torque[self._order] * self._sign).tolist()
 
 
 def driven_joints(robot: CasterRobot) -> list[str]:
-    """Return the names of the wheel joints that have motors."""
-    return [name for name, driven in zip(robot.wheel_joints, robot.driven, strict=True) if driven]
+    """Return the names of the joints that have motors: wheels, then steering axes."""
+    return [joint for joint, motor in zip(robot.effort_joints, robot.actuated, strict=True)
+            if motor]
 
 
 class TopicCommand:
     """
-    Wheel torques in the JointState messages of the topic system.
+    Torques in the JointState messages of the topic system.
 
     With one effort per name they are assigned one by one. With fewer, the joints without an effort
-    command interface are left out, and the efforts are those of the driven wheels in the order of
-    their names. This requires as many efforts as driven wheels, and that every other joint is a
+    command interface are left out, and the efforts are those of the driven joints in the order of
+    their names. This requires as many efforts as driven joints, and that every other joint is a
     passive one of this robot. Any other message is ambiguous and rejected.
 
     Parameters
     ----------
     robot : CasterRobot
-        For names, signs and driven wheels.
+        For names, signs and motors.
 
     Examples
     --------
@@ -105,7 +107,7 @@ class TopicCommand:
 
     def read(self, names: Sequence[str], efforts: Sequence[float]) -> Array | None:
         """
-        Return the wheel torques (n,), N·m; None without a command of a controller.
+        Return the torques (efforts,), N·m; None without a command of a controller.
 
         Parameters
         ----------
@@ -117,7 +119,7 @@ class TopicCommand:
         Raises
         ------
         JointCommandError
-            Missing or doubled wheels, ambiguous counts, torque for a passive joint.
+            Missing or doubled joints, ambiguous counts, torque for a passive joint.
         """
         if (names, len(efforts)) != self._known:
             self._assign(list(names), len(efforts))
@@ -126,11 +128,11 @@ class TopicCommand:
             if abs(efforts[place]) > 0.0:
                 raise JointCommandError(f'effort {efforts[place]} for {names[place]}, which is '
                                         'passive; give it no command interface')
-        torque = np.zeros(self._robot.count)
+        torque = np.zeros(self._robot.efforts)
         for wheel, place in self._places:
             torque[wheel] = efforts[place]
         # one missing torque would change the direction of the wrench
-        return torque * self._robot.wheel_sign if np.all(np.isfinite(torque)) else None
+        return torque * self._robot.effort_sign if np.all(np.isfinite(torque)) else None
 
     def _assign(self, names: list[str], count: int) -> None:
         """Assign efforts to joints, once per layout of the message."""
@@ -142,7 +144,7 @@ class TopicCommand:
         doubled = sorted({joint for joint in self._driven if owners.count(joint) > 1})
         if doubled:
             raise JointCommandError(f'joints {doubled} are named more than once')
-        wheels = list(self._robot.wheel_joints)
+        wheels = list(self._robot.effort_joints)
         self._places = [(wheels.index(joint), owners.index(joint)) for joint in self._driven]
         self._idle = [place for place, joint in enumerate(owners) if joint in self._passive]
         self._known = (names, count)
@@ -152,7 +154,7 @@ class TopicCommand:
         if count == len(names):
             return names
         driven = [name for name in names if name in self._driven]
-        counts = f'{count} efforts for {len(names)} joints, {len(driven)} of them driven wheels'
+        counts = f'{count} efforts for {len(names)} joints, {len(driven)} of them driven'
         if count == 0:
             raise JointCommandError(f'{counts}: {ONE_BLOCK}; joint_state_topic_hardware_interface '
                                     'sends bare efforts from version 1.1.0 on')

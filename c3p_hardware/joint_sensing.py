@@ -31,7 +31,7 @@ class Joints(NamedTuple):
         Not wrapped.
     wheel_angle, wheel_rate : (n,) array, rad and rad/s
         Not wrapped; 0 where the drives were switched on.
-    wheel_torque : (n,) array, N·m
+    wheel_torque : (robot.efforts,) array, N·m
         As reported by the drives.
     """
 
@@ -65,7 +65,7 @@ class JointSensing:
         # of each caster, None without a sensor; a wheel is counted by its drive or an encoder
         steering = [encoder_of.get(joint) for joint in robot.steering_joints]
         wheels = [drive_of.get(joint) or encoder_of.get(joint) for joint in robot.wheel_joints]
-        self._drives = [drive_of.get(joint) for joint in robot.wheel_joints]
+        self._drives = [drive_of.get(joint) for joint in robot.effort_joints]
         self._steering = [_Sensor(i, device, AbsoluteAngle(device.settings))
                           for i, device in enumerate(steering) if device is not None]
         self._wheels = [_Sensor(i, device, WheelAngle(_units(device)))

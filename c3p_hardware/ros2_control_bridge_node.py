@@ -95,7 +95,7 @@ class Ros2ControlBridgeNode(SuiteNode):
     def destroy_node(self) -> None:
         """Send zeros, as a forward controller keeps its last command, and destroy the node."""
         if self.context.ok():
-            self._publish(np.zeros(self.robot.count))
+            self._publish(np.zeros(self.robot.efforts))
             # not wait_for_all_acked: a subscriber that ends at the same time never responds
             time.sleep(LINGER)
         super().destroy_node()
@@ -188,7 +188,7 @@ class Ros2ControlBridgeNode(SuiteNode):
         self._published_at = time.monotonic()
         if not self.send(self._publisher, self._message, torque):
             self._gate.close('the torques are not finite')
-            self.send(self._publisher, self._message, np.zeros(self.robot.count))
+            self.send(self._publisher, self._message, np.zeros(self.robot.efforts))
 
 
 def main(args: list[str] | None = None) -> int:

@@ -128,8 +128,8 @@ class DriveWatch:
         self._fast_since[i] = min(self._fast_since[i], now) if abs(rate) > limit else math.inf
         if now - self._fast_since[i] > OVERSPEED_TIME:
             yield Problem(
-                drive.name, 'overspeed', f'its wheel turns at {rate:.1f} rad/s, limit '
-                f'{limit:.1f} rad/s (overspeed_margin times the wheel rate limit of the '
+                drive.name, 'overspeed', f'its joint turns at {rate:.1f} rad/s, limit '
+                f'{limit:.1f} rad/s (overspeed_margin times the rate limit of the '
                 'description)', 'look for a wheel that spins, a slope or a second source of '
                 f'commands, {RECOVER}')
 
@@ -191,7 +191,7 @@ class Supervisor:
         self.drives = [drive for drive in drives if drive.settings.driven]
         self.devices: list[Device] = [*drives, *encoders]
         # place of each drive's joint in the torques and rates of the robot
-        joints = list(robot.wheel_joints)
+        joints = list(robot.effort_joints)
         self._place = np.array([joints.index(drive.joint) for drive in self.drives])
         self.state, self.faults, self.held, self.allowed = ArmState.DISARMED, [], '', False
         self._since, self._watch = 0.0, DriveWatch(settings, self.drives)
@@ -205,7 +205,7 @@ class Supervisor:
         return any(f.configure for f in self.faults)
 
     def command(self, torque: Array, now: float) -> None:
-        """Take a wheel command (n,) N·m at `now`, s, as `WheelGate.command`."""
+        """Take a command (efforts,) N·m at `now`, s, as `WheelGate.command`."""
         self.gate.command(torque, now)
 
     def hold(self, reason: str) -> None:
@@ -270,7 +270,8 @@ class Supervisor:
                 reset.cancel()
                 reset.request()
 
-    def step(self, now: float, wheel_rate: Array) -> list[Order]:
+    def step(self, now: float, wheel_rate: Array, steering_rate: Array | None = None
+             ) -> list[Order]:
         """
         Return the order of each drive in this cycle.
 
@@ -280,10 +281,14 @@ class Supervisor:
             On the clock of the wheel commands.
         wheel_rate : (n,) array, rad/s
             For braking after a command timeout.
+        steering_rate : (n,) array, rad/s, optional
+            Of robots with drives on steering joints.
         """
         self._advance(now)
         if self.state == ArmState.ARMED:
-            for problem in self._watch.problems(now, wheel_rate[self._place]):
+            rates = wheel_rate if steering_rate is None else np.concatenate(
+                [wheel_rate, steering_rate])
+            for problem in self._watch.problems(now, rates[self._place]):
                 self.latch(problem)
         self.held = self._late() if self.state == ArmState.ARMED else ''
         if self.state in (ArmState.ARMING, ArmState.ARMED):

@@ -2,7 +2,8 @@
 """
 Last check between a wheel command and a motor, in the simulation as on the robot.
 
-After a command timeout the wheels brake, as those of a drive without its master. The gate then
+After a command timeout the wheels brake, as those of a drive without its master, and steering
+motors let go, so that the casters trail. The gate then
 stays closed until a zero command: a controller that returns in the middle of a motion does not
 move the robot.
 """
@@ -70,7 +71,7 @@ class WheelGate:
         self.settings = settings
         self.open = False
         self.reason, self.held = NO_COMMAND, ''
-        self._torque = np.zeros(robot.count)
+        self._torque = np.zeros(robot.efforts)
         # a brake that is stronger than the tyres locks the wheels
         self._grip = traction_torque(robot)
         self._received = -np.inf
@@ -81,7 +82,7 @@ class WheelGate:
 
         Parameters
         ----------
-        torque : (n,) array, N·m
+        torque : (robot.efforts,) array, N·m
             Finite; a zero command opens a closed gate.
         now : float, s
             On any steady clock, the one of `torque_at`.
@@ -93,15 +94,15 @@ class WheelGate:
         """
         # a copy, so that the checked values are the used ones
         torque = np.array(torque, float)
-        if torque.shape != (self.robot.count,) or not np.all(np.isfinite(torque)):
-            raise ValueError(f'wheel torque = {torque.tolist()}: must be {self.robot.count} '
+        if torque.shape != (self.robot.efforts,) or not np.all(np.isfinite(torque)):
+            raise ValueError(f'wheel torque = {torque.tolist()}: must be {self.robot.efforts} '
                              'finite numbers')
         if not self.open and not self.held and not np.any(torque):
             self.open, self.reason = True, ''
         self._torque, self._received = torque, now
 
     def newest(self, now: float) -> tuple[Array, float]:
-        """Return the newest command (n,) N·m and its age at `now`, s (inf before the first)."""
+        """Return the newest command, N·m, and its age at `now`, s (inf before the first)."""
         return self._torque, now - self._received
 
     def close(self, reason: str) -> None:
@@ -117,7 +118,7 @@ class WheelGate:
 
     def torque_at(self, now: float, wheel_rate: Array) -> Array:
         """
-        Return the motor torques at time `now`, (n,) N·m.
+        Return the motor torques at time `now`, (robot.efforts,) N·m.
 
         Parameters
         ----------
@@ -132,6 +133,8 @@ class WheelGate:
         if self.open:
             torque = self._torque
         else:
-            torque = np.clip(-self.settings.stop_damping * wheel_rate, -self._grip, self._grip)
-        limit = self.robot.torque_limit
-        return np.where(self.robot.driven, np.clip(torque, -limit, limit), 0.0)
+            torque = np.zeros(self.robot.efforts)
+            torque[:self.robot.count] = np.clip(-self.settings.stop_damping * wheel_rate,
+                                                -self._grip, self._grip)
+        limit = self.robot.effort_limit
+        return np.where(self.robot.actuated, np.clip(torque, -limit, limit), 0.0)

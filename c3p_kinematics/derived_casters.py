@@ -42,7 +42,8 @@ def part_of(robot: CasterRobot, casters: ArrayLike) -> CasterRobot:
     # without their losses, whose values may be those of all casters
     return replace(
         robot, **{name: getattr(robot, name)[casters] for name in _PER_CASTER},
-        friction=Friction(), driven=True,
+        friction=Friction(), driven=True, steered=False, steering_torque_limit=np.inf,
+        steering_rate_limit=np.inf,
         steering_joints=tuple(robot.steering_joints[i] for i in casters),
         wheel_joints=tuple(robot.wheel_joints[i] for i in casters))
 

@@ -86,6 +86,8 @@ class SlipReport(NamedTuple):
         """Return the diagnostic text with the names of the wheel `joints`, empty without slip."""
         if not self.slipping:
             return ''
+        if self.suspect < 0 and len(joints) == 2:
+            return f'{joints[0]} or {joints[1]} slips: two casters do not isolate it'
         if self.suspect < 0:
             return 'more than one wheel slips'
         return (f'{joints[self.suspect]} slips at {self.residual[self.suspect]:.3f} m/s, '

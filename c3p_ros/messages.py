@@ -329,38 +329,41 @@ class JointCoding:
     def encode(self, steering: Array, steering_rate: Array, wheel_angle: Array,
                wheel_rate: Array, wheel_torque: Array) -> tuple[Array, Array, Array]:
         """
-        Return position, velocity and effort of `names`; steering carries no effort.
+        Return position, velocity and effort of `names`; passive steering carries no effort.
 
         Parameters
         ----------
         steering, steering_rate : (n,) array, rad and rad/s
         wheel_angle, wheel_rate : (n,) array, rad and rad/s
-        wheel_torque : (n,) array, N·m
+        wheel_torque : (robot.efforts,) array, N·m
         """
+        n, robot = self.robot.count, self.robot
         position = (np.concatenate([steering, wheel_angle]) - self._zero) * self._sign
         velocity = np.concatenate([steering_rate, wheel_rate]) * self._sign
-        effort = np.concatenate([np.zeros(self.robot.count),
-                                 wheel_torque * self.robot.wheel_sign])
+        turning = (np.zeros(n) if robot.efforts == n
+                   else wheel_torque[n:] * robot.steering_sign)
+        effort = np.concatenate([turning, wheel_torque[:n] * robot.wheel_sign])
         return position, velocity, effort
 
 
 class EffortCoding:
     """
-    Conversion between wheel efforts of JointState messages and torques of the model, N·m.
+    Conversion between the efforts of JointState messages and torques of the model, N·m.
 
-    A message from ros2_control's topic bridge names all joints and gives efforts for the wheels
+    The joints are those of the wheels and, with steering motors, the steering joints. A message
+    from ros2_control's topic bridge names all joints and gives efforts for those with motors
     alone; it is refused, because which effort belongs to which joint would be a guess.
     """
 
     def __init__(self, robot: CasterRobot) -> None:
         """Store names and signs."""
-        self.names = list(robot.wheel_joints)
-        self._sign = robot.wheel_sign
+        self.names = list(robot.effort_joints)
+        self._sign = robot.effort_sign
         self._fields = _Fields(self.names)
 
     def read(self, message: JointValues) -> Array:
         """
-        Return the torque of each wheel, N·m.
+        Return the torques (robot.efforts,), N·m.
 
         Raises
         ------
@@ -370,5 +373,5 @@ class EffortCoding:
         return self._fields(message, 'effort') * self._sign
 
     def encode(self, torque: Array) -> Array:
-        """Return the efforts of `names` for the wheels' torques, N·m."""
+        """Return the efforts of `names` for torques of the model, N·m."""
         return torque * self._sign

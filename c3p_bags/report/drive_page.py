@@ -74,7 +74,7 @@ def draw_steering(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[
                               label='commanded ±10°' if i == 0 else None)
     for i in range(robot.count):
         axes.plot(time, steering[:, i], color=style.caster_colour(i), linewidth=style.LINE,
-                  linestyle=('-', '--', '-.')[i % 3], label=f'caster {i + 1}')
+                  linestyle=style.caster_dash(i), label=f'caster {i + 1}')
     aligned = metrics.get('align_time_s')
     if aligned:
         axes.axvline(aligned, color=style.REFERENCE, linewidth=0.8, linestyle=':')
@@ -183,11 +183,12 @@ def _torques(axes: Axes, log: RunLog, robot: CasterRobot, start: float) -> None:
     style.dress(axes, '(f) wheel torques', style.TIME, r'$\tau$ [N m]')
     time, torque = log.torque
     for i in range(robot.count):
-        axes.plot(*style.thin(time - start, torque[:, i]), color=style.caster_colour(i),
-                  linewidth=0.9, label=f'wheel {i + 1}')
+        axes.plot(*style.thin(time - start, torque[:, i]), linewidth=0.9, label=f'wheel {i + 1}',
+                  **style.caster_marks(i))
     style.limits(axes, robot.torque_limit[robot.driven], color=style.REFERENCE, linewidth=0.8,
                  linestyle='--')
-    style.headroom(axes, above=0.14)
+    # a second row of the legend
+    style.headroom(axes, above=0.14 if robot.count < 4 else 0.24)
     style.legend(axes, ncols=4, loc='upper right')
 
 
@@ -233,8 +234,8 @@ def _slip(axes: Axes, log: RunLog, start: float) -> None:
     size = 1000.0 * np.hypot(log.slip.residual[..., 0], log.slip.residual[..., 1])
     time = log.slip.time - start
     for i in range(size.shape[1]):
-        axes.plot(*style.thin(time, size[:, i]), color=style.caster_colour(i), linewidth=0.7,
-                  label=f'wheel {i + 1}')
+        axes.plot(*style.thin(time, size[:, i]), linewidth=0.7, label=f'wheel {i + 1}',
+                  **style.caster_marks(i))
         axes.fill_between(time, 0, 1, where=log.slip.suspect[:, i], color=style.caster_colour(i),
                           alpha=0.2, linewidth=0, transform=axes.get_xaxis_transform(),
                           label=f'wheel {i + 1} suspect' if log.slip.suspect[:, i].any() else None)

@@ -31,9 +31,11 @@ LEAST_ERROR = 1e-4
 NEAR = 0.1
 
 
-def wheel_name(wheel: int) -> str:
-    """Return the name of a wheel (from 0) in a report; −1 means several."""
-    return f'wheel {wheel + 1}' if wheel >= 0 else 'several wheels'
+def wheel_name(wheel: int, count: int = 3) -> str:
+    """Return the name of a wheel (from 0) of `count`; −1 is several, or one of two."""
+    if wheel >= 0:
+        return f'wheel {wheel + 1}'
+    return 'wheel 1 or 2' if count == 2 else 'several wheels'
 
 
 def wheel_colour(wheel: int) -> str:
@@ -73,7 +75,7 @@ def draw_path(axes: Axes, run: Run) -> None:
     # only the farthest slips are labelled
     for event in sorted(run.events, key=lambda e: -e.distance)[:5]:
         place = pose_at(shown, event.peak_time)[:2]
-        axes.annotate(f'{wheel_name(event.wheel)} slips', place, xytext=(10, -16),
+        axes.annotate(f'{wheel_name(event.wheel, run.robot.count)} slips', place, xytext=(10, -16),
                       textcoords='offset points', fontsize=8.5, zorder=8,
                       color=wheel_colour(event.wheel), fontweight='bold',
                       arrowprops={'arrowstyle': '-', 'color': wheel_colour(event.wheel)})
@@ -143,7 +145,7 @@ def draw_steering(axes: Axes, run: Run) -> None:
     angle = np.degrees(np.unwrap(run.log.joints.steering, axis=0))
     for i in range(run.robot.count):
         line(axes, run.log.joints.time, angle[:, i], color=style.caster_colour(i),
-             label=f'caster {i + 1}', linestyle=('-', (0, (5, 1)), (0, (3, 1, 1, 1)))[i % 3])
+             label=f'caster {i + 1}', linestyle=style.caster_dash(i))
     at_least(axes, 20.0)
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 1.5, 3, 4.5, 9, 10]))
     legend(axes)
@@ -162,12 +164,12 @@ def draw_measure(axes: Axes, run: Run) -> None:
 def draw_torque(axes: Axes, run: Run) -> None:
     """Draw the wheel torques, commanded where they were recorded."""
     commanded = run.log.wheel_effort is not None
-    dress(axes, 'torque [N·m]')
+    dress(axes, f'{"commanded" if commanded else "measured"}\ntorque [N·m]')
     time, torque = run.log.torque
     for i in range(run.robot.count):
         if np.isfinite(torque[:, i]).any():
-            line(axes, time, torque[:, i], color=style.caster_colour(i), linewidth=0.9,
-                 label=f'wheel {i + 1}, {"commanded" if commanded else "measured"}')
+            line(axes, time, torque[:, i], linewidth=0.9, **style.caster_marks(i),
+                 label=f'wheel {i + 1}')
     style.limits(axes, run.robot.torque_limit[run.robot.driven], linewidth=0.9,
                  linestyle=(0, (4, 2)), color=INK)
     at_least(axes, 0.1)

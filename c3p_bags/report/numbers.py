@@ -9,13 +9,17 @@ import numpy as np
 
 from c3p_bags.report.health import LEVELS, complaints
 from c3p_bags.report.motion_panels import NEAR, odometry_error
-from c3p_bags.report.run import Run
+from c3p_bags.report.run import STRIDE, Run
 from c3p_bags.runs.metrics import drive_metrics, held
 from c3p_description.model import CasterRobot
 from c3p_kinematics.singularity import length_scale, singularity
+from c3p_kinematics.slip_visibility import slip_visibility
 
 # speed above which the robot drives, m/s or rad/s
 MOVING = 0.01
+
+# slip that a report is expected to see, m/s
+PLAIN_SLIP = 0.1
 
 # fraction of a commanded twist in the weakest direction, and least size of the command, m/s, from
 # which a singularity blocks the robot
@@ -45,7 +49,30 @@ def slip_numbers(run: Run) -> dict[str, Any]:
             'distance_m': float(sum(e.distance for e in mine)),
             'largest_mps': max((float(np.hypot(e.along, e.across)) for e in mine), default=0.0)})
     return {'events': events, 'by_wheel': wheels,
+            **visibility_numbers(run),
             'largest_evidence': float(run.slip.statistic.max() / run.slip.threshold)}
+
+
+def visibility_numbers(run: Run) -> dict[str, Any]:
+    """
+    Return whether slips of `PLAIN_SLIP` along the rolling direction would have been seen.
+
+    Of the time in motion: ``unseen_share`` without an alarm for some wheel, ``unnamed_share``
+    without the name of some wheel (1 with two casters), by wheel ``unseen_by_wheel``. None
+    without motion.
+    """
+    time, twist = run.computed.time, run.computed.twist
+    step = max(1, int(len(time) * STRIDE / max(run.duration, STRIDE)))
+    speed = np.hypot(twist[::step, 0], twist[::step, 1]) + length_scale(run.robot) * np.abs(
+        twist[::step, 2])
+    some = np.flatnonzero(speed > MOVING) * step
+    if not len(some):
+        return {'unseen_share': None, 'unnamed_share': None, 'unseen_by_wheel': None}
+    found = slip_visibility(run.robot, run.log.joints.steering[some], twist[some])
+    unseen, unnamed = found.seen > PLAIN_SLIP, found.named > PLAIN_SLIP
+    return {'unseen_share': float(unseen.any(axis=1).mean()),
+            'unnamed_share': float(unnamed.any(axis=1).mean()),
+            'unseen_by_wheel': unseen.mean(axis=0).tolist()}
 
 
 def timing_numbers(run: Run) -> dict[str, Any]:

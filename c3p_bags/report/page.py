@@ -83,17 +83,18 @@ def _loop(runs: Sequence[Run]) -> Figure:
 
 
 def _nodes(runs: Sequence[Run]) -> Figure:
-    return figure([Panel(loop.draw_states, max(loop.states_height(r) for r in runs))], runs,
+    return figure([Panel(loop.draw_states, max(loop.states_height(r) for r in runs),
+                         shared=False)], runs,
                   margin=1.45)
 
 
 SECTIONS = (
-    Section('slip', 'Slip', 'Three casters measure the motion of a rigid platform redundantly; a '
+    Section('slip', 'Slip', 'The casters measure the motion of a rigid platform redundantly; a '
             'wheel that contradicts the others slips. Recomputed from the joint states at their '
             'full rate. Bars: from the rise of the evidence χ² until the slip has decayed to a '
             'tenth, with the confidence that it was this wheel; pale below 90 %. Small marks '
             'below a bar: the robot reported the slip, for up to half a second longer.',
-            _rows(Panel(slip.draw_timeline, 1.5), Panel(slip.draw_speed, 1.7),
+            _rows(Panel(slip.draw_timeline, 1.5, shared=False), Panel(slip.draw_speed, 1.7),
                   Panel(slip.draw_evidence, 1.5)), tables.slip_table),
     Section('looks', 'The largest slips', 'In the order of time. Along is the rolling '
             'direction. A wheel above the dashed line spins faster than the platform moves; below '

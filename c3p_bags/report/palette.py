@@ -15,6 +15,27 @@ GREY, GOAL, ALERT = '#7f7f7f', GREEN, VERMILION
 INK, MUTED, RULE = '#1b1f24', '#6a737d', '#e1e4e8'
 
 
+# dashes and markers of casters, distinguishable without colours
+DASHES = ('-', (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (7, 1, 1, 1, 1, 1)), (0, (2, 2)))
+MARKERS = ('o', 's', '^', 'D', 'v', 'P')
+
+
+def caster_dash(index: int) -> object:
+    """Return the line style of a caster, counted from 0."""
+    return DASHES[index % len(DASHES)]
+
+
+def caster_marks(index: int) -> dict[str, object]:
+    """
+    Return colour and sparse markers of a caster, counted from 0, for lines too dense for dashes.
+
+    Markers of different casters are apart along the line.
+    """
+    return {'color': caster_colour(index), 'marker': MARKERS[index % len(MARKERS)],
+            'markersize': 3.2, 'markerfacecolor': 'white', 'markeredgewidth': 0.8,
+            'markevery': (0.02 + 0.03 * index, 0.2)}
+
+
 def caster_colour(index: int) -> str:
     """Return the colour of a caster, counted from 0."""
     return CASTERS[index % len(CASTERS)]

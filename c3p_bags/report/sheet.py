@@ -38,8 +38,8 @@ class Panel(NamedTuple):
     """
     One row of a figure: drawing function and height [inch].
 
-    The x axis of a timed row is the time of the run, shared with the other rows. Columns share
-    both axes; if not `shared`, the caller of `figure` sets their ranges.
+    The x axis of a timed row is the time of the run, equal in all rows. Columns have equal ranges
+    of both axes, which hold the lines of all runs, unless they are not `shared`.
     """
 
     draw: Callable[[Axes, Run], None]
@@ -120,11 +120,11 @@ def figure(panels: Sequence[Panel], runs: Sequence[Run], margin: float = 0.72) -
     for panel in panels:
         # from top to bottom, in fractions of the page
         above -= panel.height
-        shared: Axes | None = None
+        row: list[Axes] = []
         for k, run in enumerate(runs):
             box = (left + k * (column + 0.045), above / height, column, panel.height / height)
-            axes = page.add_axes(box, sharex=shared, sharey=shared)
-            shared = shared or (axes if panel.shared else None)
+            axes = page.add_axes(box)
+            row.append(axes)
             panel.draw(axes, run)
             if panel.timed:
                 axes.set_xlim(0.0, max(max(r.log.joints.time[-1] for r in runs), 1e-3))
@@ -134,8 +134,8 @@ def figure(panels: Sequence[Panel], runs: Sequence[Run], margin: float = 0.72) -
                                 fontsize=LABEL, color=INK)
             if k:
                 axes.set_ylabel('')
-                if not panel.timed or axes.get_legend() is not None:
-                    axes.tick_params(labelleft=True)
+        if panel.shared:
+            _join(row)
         above -= gap
     page.align_ylabels()
     if len(runs) > 1:
@@ -143,6 +143,14 @@ def figure(panels: Sequence[Panel], runs: Sequence[Run], margin: float = 0.72) -
             page.text(left + k * (column + 0.045), 1.0 - 0.2 / height, f'{"AB"[k]}: {run.name}',
                       fontsize=11, fontweight='bold', color=INK, va='center')
     return page
+
+
+def _join(row: Sequence[Axes]) -> None:
+    """Give the axes of several runs equal ranges that hold all of their lines."""
+    for limits, set_limits in ((Axes.get_xlim, Axes.set_xlim), (Axes.get_ylim, Axes.set_ylim)):
+        ends = np.array([limits(axes) for axes in row])
+        for axes in row if len(row) > 1 else ():
+            set_limits(axes, ends[:, 0].min(), ends[:, 1].max())
 
 
 def svg(page: Figure, salt: str, description: str) -> str:

@@ -100,7 +100,7 @@ class SlipEvent(NamedTuple):
     Attributes
     ----------
     wheel : int
-        From 0; −1 where more than one wheel slips.
+        From 0; −1 where more than one wheel slips, or one of two, which are not isolated.
     begin, end : float, s
         From the rise of χ² until the slip is last faster than a tenth of its peak. The alarm lasts
         up to half a second longer: its low-pass decays, and it waits.
@@ -143,8 +143,10 @@ def blame(found: SlipReplay, part: slice) -> tuple[int, float]:
 
     The evidence of the part adds up: ``p_i ∝ exp(−½ Σ χ²_i dt/τ)`` with χ²_i the residual without
     wheel i, of samples that are independent after the low-pass' time constant τ; "several"
-    competes with its limit in the place of χ²_i.
+    competes with its limit in the place of χ²_i. Of two wheels none is isolated: −1, and 0.5.
     """
+    if found.without.shape[1] == 2:
+        return -1, 0.5
     time = found.time[part]
     weight = np.minimum(np.diff(time, append=time[-1]) / FILTER, 1.0)
     left = np.append(found.without[part].T @ weight, found.several * weight.sum())

@@ -47,11 +47,12 @@ def draw_timeline(axes: Axes, run: Run) -> None:
             times = run.log.slip.time[run.log.slip.suspect[:, i]]
             axes.plot(times, np.full(len(times), i + 0.28), linestyle='none', marker='|',
                       markersize=5, color=wheel_colour(i))
-    axes.set_yticks(range(n + 1), [*(f'wheel {i + 1}' for i in range(n)), 'several'])
+    axes.set_yticks(range(n + 1), [*(f'wheel {i + 1}' for i in range(n)),
+                                   'several' if n > 2 else 'either'])
     axes.set_ylim(n + 0.5, -0.5)
     axes.grid(False, axis='y')
     if not run.events:
-        axes.text(0.5, 0.5, 'no wheel slipped', transform=axes.transAxes, ha='center',
+        axes.text(0.5, 0.5, 'no slip was seen', transform=axes.transAxes, ha='center',
                   va='center', fontsize=11, color=MUTED)
 
 
@@ -65,8 +66,8 @@ def draw_speed(axes: Axes, run: Run) -> None:
     dress(axes, 'slip [mm/s]')
     speed = 1000.0 * np.hypot(run.slip.slip[..., 0], run.slip.slip[..., 1])
     for i in range(run.robot.count):
-        axes.plot(*peaks(run.slip.time, speed[:, i]), color=style.caster_colour(i),
-                  linewidth=1.0, label=f'wheel {i + 1}')
+        axes.plot(*peaks(run.slip.time, speed[:, i]), linewidth=1.0, label=f'wheel {i + 1}',
+                  **style.caster_marks(i))
     axes.set_ylim(0.0, max(1.08 * float(speed.max()), LEAST_SPEED))
     legend(axes)
 
@@ -92,8 +93,9 @@ def close_looks(run: Run, events: Sequence[SlipEvent]) -> Figure:
     for k, event in enumerate(events):
         panels = [page.add_subplot(grid[row, k]) for row in range(3)]
         _one(panels, run, event, named=k == 0)
-        panels[0].set_title(f'{wheel_name(event.wheel)} at {event.peak_time:.2f} s', loc='left',
-                            fontsize=10, fontweight='bold', color=wheel_colour(event.wheel),
+        name = wheel_name(event.wheel, run.robot.count)
+        panels[0].set_title(f'{name} at {event.peak_time:.2f} s', loc='left', fontsize=10,
+                            fontweight='bold', color=wheel_colour(event.wheel),
                             pad=22)
     return page
 

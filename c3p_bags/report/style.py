@@ -27,6 +27,8 @@ from c3p_bags.report.palette import (  # noqa: F401
     SENSED,
     TRUE,
     caster_colour,
+    caster_dash,
+    caster_marks,
 )
 from c3p_description.model import Array
 

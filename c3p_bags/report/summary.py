@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c3p_bags.report.motion_panels import NEAR, wheel_name
+from c3p_bags.report.numbers import PLAIN_SLIP
 from c3p_bags.report.run import Run
 from c3p_bags.report.slip_events import SURE, SlipEvent
 from c3p_bags.report.slip_panels import confidence
@@ -16,6 +17,9 @@ from c3p_bags.runs.losses import absent
 
 # fractions of all cycles: least answered and most late ones of a loop that kept time
 ANSWERED, LATE = 0.999, 0.001
+
+# fractions of the time in motion in which a slip leaves no trace: worth a note, and most of it
+UNSEEN, MOSTLY = 0.02, 0.5
 
 
 class Answer(NamedTuple):
@@ -50,12 +54,10 @@ def _worst(events: list[SlipEvent]) -> str:
 def _slipped(run: Run, numbers: Mapping[str, Any]) -> Answer:
     question, events = 'Which wheel slipped?', list(run.events)
     if not events:
-        near = numbers['slip']['largest_evidence']
-        return Answer(question, 'None', f'The evidence never passed {near:.2g} of the alarm’s '
-                      'limit.', 'good', 'slip')
+        return _no_slip(run, numbers['slip'])
     by_wheel = sorted({e.wheel for e in events},
                       key=lambda w: -sum(e.distance for e in events if e.wheel == w))
-    names = [wheel_name(w) for w in by_wheel]
+    names = [wheel_name(w, run.robot.count) for w in by_wheel]
     mine = [e for e in events if e.wheel == by_wheel[0]]
     times = ('once' if len(mine) == 1 else f'{len(mine)} times')
     lasted = sum(e.end - e.begin for e in mine)
@@ -63,6 +65,9 @@ def _slipped(run: Run, numbers: Mapping[str, Any]) -> Answer:
     detail = (f'{whose}, {lasted:.2f} s in all, first at {mine[0].begin:.2f} s; {_worst(mine)}; '
               f'{_length(sum(e.distance for e in mine))} of slip. ')
     sure = [e.confidence for e in mine]
+    if run.robot.count == 2:
+        return Answer(question, names[0].capitalize(), f'{detail}Which of the two cannot be told: '
+                      'two casters have one redundant equation.', 'bad', 'slip')
     detail += (f'Confidence {confidence(min(sure))}' + (' at least' if len(mine) > 1 else '')
                if min(sure) >= SURE else
                f'Uncertain: confidence {confidence(min(sure))}; another wheel explains it nearly '
@@ -74,6 +79,36 @@ def _slipped(run: Run, numbers: Mapping[str, Any]) -> Answer:
         detail += (' The robot reported it while driving.' if all(reported) else
                    f' The robot reported {sum(reported)} of {len(reported)}.')
     return Answer(question, ', '.join(names[:3]).capitalize(), detail, 'bad', 'slip')
+
+
+def _no_slip(run: Run, found: Mapping[str, Any]) -> Answer:
+    """Return the answer without a slip event: none, or that slip would not have been seen."""
+    question, near = 'Which wheel slipped?', found['largest_evidence']
+    evidence = ('The evidence stayed below 1 % of the alarm’s limit' if near < 0.01 else
+                f'The evidence never passed {100 * near:.0f} % of the alarm’s limit')
+    unseen, by_wheel = found['unseen_share'], found['unseen_by_wheel']
+    if unseen is None:
+        return Answer(question, 'None', f'The robot did not move. {evidence}.', 'good', 'slip')
+    if unseen < UNSEEN:
+        return Answer(question, 'None', f'{evidence}.', 'good', 'slip')
+    wheels = [f'{k + 1}' for k, part in enumerate(by_wheel) if part >= UNSEEN]
+    names = f'wheel{"s" if len(wheels) > 1 else ""} {", ".join(wheels)}' if wheels else 'in turn'
+    why = ('Two casters show slip along the line between their contact points only.'
+           if run.robot.count == 2 else 'It looks like a motion of the platform there.')
+    detail = (f'{evidence}, but for {_percent(unseen)} of the time in motion a slip of '
+              f'{PLAIN_SLIP:g} m/s leaves no trace ({names}). {why}')
+    if unseen > MOSTLY:
+        return Answer(question, 'Cannot be told', detail, 'note', 'slip')
+    return Answer(question, 'None seen', detail, 'note', 'slip')
+
+
+def _percent(part: float) -> str:
+    """Return a fraction as a percentage that is neither 0 nor 100 unless it is exactly."""
+    if 0 < part < 0.01:
+        return 'less than 1 %'
+    if 0.99 < part < 1:
+        return 'more than 99 %'
+    return f'{100 * part:.0f} %'
 
 
 def _incomplete(run: Run) -> list[Answer]:
@@ -156,7 +191,7 @@ def _odometry(run: Run, numbers: Mapping[str, Any]) -> Answer:
 def _singular(run: Run, numbers: Mapping[str, Any]) -> Answer:
     question, found = 'Blocked by a singularity?', numbers['singularity']
     blocked = found['blocked_s']
-    near = f'σ_min was below {NEAR} for {100 * found["near_share"]:.2g} % of the time'
+    near = f'σ_min was below {NEAR} for {_percent(found["near_share"])} of the time'
     if blocked is None:
         return Answer(question, 'Not known', f'{near}; this bag has no velocity commands.',
                       'none', 'wheels')

@@ -40,9 +40,10 @@ def number(value: Any, form: str = '.3g', scale: float = 1.0) -> str:
     return '–' if value is None else format(scale * value, form)
 
 
-def chip(wheel: int) -> str:
-    """Return the name of a wheel with its colour."""
-    return f'<i class=chip style="background:{wheel_colour(wheel)}"></i>{wheel_name(wheel)}'
+def chip(wheel: int, count: int) -> str:
+    """Return the name of a wheel of `count`, with its colour."""
+    return (f'<i class=chip style="background:{wheel_colour(wheel)}"></i>'
+            f'{wheel_name(wheel, count)}')
 
 
 def slip_table(run: Run) -> str:
@@ -50,9 +51,10 @@ def slip_table(run: Run) -> str:
     if not run.events:
         return ''
     reported = {True: 'yes', False: 'no', None: '–'}
-    rows = [(chip(e.wheel), f'{e.begin:.2f}', f'{e.end - e.begin:.2f}', f'{e.along:+.3f}',
-             f'{e.across:+.3f}', f'{1000 * e.distance:.1f}', confidence(e.confidence),
-             reported[e.reported]) for e in sorted(run.events, key=lambda e: -e.distance)]
+    rows = [(chip(e.wheel, run.robot.count), f'{e.begin:.2f}', f'{e.end - e.begin:.2f}',
+             f'{e.along:+.3f}', f'{e.across:+.3f}', f'{1000 * e.distance:.1f}',
+             confidence(e.confidence), reported[e.reported])
+            for e in sorted(run.events, key=lambda e: -e.distance)]
     return table(('wheel', 'from [s]', 'lasted [s]', 'along [m/s]', 'across [m/s]', 'slipped [mm]',
                   'confidence', 'reported by the robot'), rows)
 

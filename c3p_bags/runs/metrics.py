@@ -120,7 +120,8 @@ def align_time(log: RunLog, robot: CasterRobot, start: float, end: float) -> flo
     Return how long after `start` all casters are aligned for good, s.
 
     0 when they always are, and for motors that reach every acceleration at any steering angles:
-    such a robot waits for no caster. None when they are not at `end`, or there is no ``cmd_vel``.
+    such a robot waits for no caster. None when a caster is not at `end`, when its command ends
+    before it is, or when there is no ``cmd_vel``.
     """
     if log.cmd_vel is not None and always_actuated(robot):
         return 0.0
@@ -130,10 +131,16 @@ def align_time(log: RunLog, robot: CasterRobot, start: float, end: float) -> flo
     window = (found.time >= start) & (found.time <= end)
     time = found.time[window]
     # nan, a hip without command, is never out of line
-    out = np.flatnonzero((found.angle[window] > ALIGNED).any(axis=1))
-    if not len(out):
+    out = found.angle[window] > ALIGNED
+    if not out.any():
         return 0.0
-    return float(time[out[-1] + 1] - start) if out[-1] + 1 < len(time) else None
+    last = len(out) - 1 - np.argmax(out[::-1], axis=0)
+    for i in np.flatnonzero(out.any(axis=0)):
+        # a caster whose command has ended has not aligned
+        if not np.isfinite(found.angle[window][last[i] + 1:, i]).any():
+            return None
+    first = int(last[out.any(axis=0)].max()) + 1
+    return float(time[first] - start)
 
 
 def entry_time(motion: Motion, goal: ArrayLike, start: float, tolerance: float,
@@ -266,7 +273,7 @@ def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike | None,
         **_errors(log.odom, goal, start, end, ''),
         **_errors(truth, goal, start, end, 'ground_truth_'),
         'odometry_error_final_m': drift,
-        'max_wheel_torque_nm': _largest(log.torque.value),
+        'max_wheel_torque_nm': _largest(log.torque.value[:, :robot.count]),
         'max_speed_mps': None if log.odom is None else _largest(
             np.hypot(log.odom.twist[:, 0], log.odom.twist[:, 1])),
         **run_smoothness(log, start),

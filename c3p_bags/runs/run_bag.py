@@ -19,18 +19,19 @@ from c3p_kinematics.odometry import planar_covariance
 # simulated time starts here, because a stamp of zero means "not set", ns
 START_NS = 1_000_000_000
 
+DESCRIPTION = '/robot_description'
 TYPES = {'joint_states': 'sensor_msgs/msg/JointState',
          'wheel_effort': 'sensor_msgs/msg/JointState',
          'odom': 'nav_msgs/msg/Odometry', 'ground_truth/odom': 'nav_msgs/msg/Odometry',
          'cmd_vel': 'geometry_msgs/msg/TwistStamped'}
 
 
-def write_run(log: RunLog, robot: CasterRobot, path: str | Path) -> Path:
+def write_run(log: RunLog, robot: CasterRobot, path: str | Path, description: str = '') -> Path:
     """
     Write joints, efforts, odometry, truth and commands of a run to a new bag.
 
     `robot` defines joint names, signs and zero angles; the directory `path` must not exist.
-    Returns the path.
+    `description` is the URDF of a robot that is not one of the installation. Returns the path.
 
     Raises
     ------
@@ -55,6 +56,10 @@ def write_run(log: RunLog, robot: CasterRobot, path: str | Path) -> Path:
                      for k, t in enumerate(log.cmd_vel.time)]
         for topic in dict.fromkeys(topic for topic, _, _ in rows):
             writer.add(f'/{topic}', TYPES[topic])
+        if description:
+            writer.add(DESCRIPTION, 'std_msgs/msg/String')
+            writer.write_message(DESCRIPTION, START_NS, writer.types.types['std_msgs/msg/String'](
+                description))
         # stable: what belongs to one time stays in the order of cause and effect
         for topic, time, message in sorted(rows, key=lambda row: row[1]):
             ns = START_NS + round(1e9 * float(time))
@@ -82,13 +87,19 @@ class _Messages:
             self._header(ns, ''), self.names,
             self.sign * (pair([of.steering[k], of.wheel_angle[k]]) - self.zero),
             self.sign * pair([of.steering_rate[k], of.wheel_rate[k]]),
-            self.sign * pair([np.zeros(self.robot.count), of.wheel_torque[k]]))
+            self.sign * pair([self._turning(of.wheel_torque[k]),
+                              of.wheel_torque[k, :self.robot.count]]))
 
     def efforts(self, ns: int, torque: Array) -> Any:
         none = np.zeros(0)
         return self.types[TYPES['wheel_effort']](
-            self._header(ns, ''), list(self.robot.wheel_joints), none, none,
-            torque * self.robot.wheel_sign)
+            self._header(ns, ''), list(self.robot.effort_joints), none, none,
+            torque * self.robot.effort_sign)
+
+    def _turning(self, torque: Array) -> Array:
+        """Return the torques of the steering axes, 0 without motors."""
+        n = self.robot.count
+        return torque[n:] if len(torque) > n else np.zeros(n)
 
     def _twist(self, twist: Array) -> Any:
         vector = self.types['geometry_msgs/msg/Vector3']

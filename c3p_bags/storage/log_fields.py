@@ -96,8 +96,10 @@ def _joints(robot: CasterRobot, table: Table) -> Rows | None:
     sign = np.concatenate([robot.steering_sign, robot.wheel_sign])
     zero = np.concatenate([robot.steering_zero, np.zeros(n)])
     angle, rate = sign * position[:, order] + zero, sign * velocity[:, order]
-    torque = (effort[:, order[n:]] * robot.wheel_sign if effort.shape[1] == len(names)
-              else np.full((len(table.rows), n), np.nan))
+    # behind the wheels those of steering motors
+    place = order[n:] if robot.efforts == n else np.concatenate([order[n:], order[:n]])
+    torque = (effort[:, place] * robot.effort_sign if effort.shape[1] == len(names)
+              else np.full((len(table.rows), robot.efforts), np.nan))
     return _kept(table, _finite(angle, rate), stamp, angle[:, :n], rate[:, :n], angle[:, n:],
                  rate[:, n:], torque)
 
@@ -106,21 +108,21 @@ def joint_reader(robot: CasterRobot) -> Reader:
     """
     Return a reader of JointState messages with all joints of `robot`.
 
-    It gives steering, steering rate, wheel angle, wheel rate and wheel torque in the model's
+    It gives steering, steering rate, wheel angle, wheel rate and torques in the model's
     convention; the torque is nan where the message has no effort.
     """
     return _by_table(partial(_joints, robot))
 
 
 def effort_reader(robot: CasterRobot) -> Reader:
-    """Return a reader of JointState messages that carry wheel efforts: torque (k, n)."""
+    """Return a reader of JointState messages that carry efforts: torque (k, robot.efforts)."""
     def read(table: Table) -> Rows | None:
         stamp, _, names, _, _, effort = table.fields
-        order = _places(names, robot.wheel_joints, effort)
+        order = _places(names, robot.effort_joints, effort)
         if order is None:
             return None
         return _kept(table, np.ones(len(table.rows), bool), stamp,
-                     effort[:, order] * robot.wheel_sign)
+                     effort[:, order] * robot.effort_sign)
 
     return _by_table(read)
 

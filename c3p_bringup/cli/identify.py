@@ -94,7 +94,8 @@ def run(arguments: argparse.Namespace) -> int:
         figures = identify_bag(
             opened, robot, arguments.out, namespace=arguments.namespace, torque=arguments.torque,
             estimate=arguments.estimate, per_caster=arguments.per_caster,
-            segment=arguments.segment, confidence=arguments.confidence)
+            segment=arguments.segment, confidence=arguments.confidence,
+            recorded=not arguments.robot)
     if arguments.excite:
         figures['files']['bag'] = str(bag)
     show(figures, arguments.json, table(figures))

@@ -61,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the command; return its exit code."""
     from tqdm import tqdm
 
+    from c3p_description.reading.loader import load_casters
     from c3p_experiments.campaigns.workers import Workers
     from c3p_experiments.tuning.files import read_parameters
     from c3p_experiments.tuning.objective import Scenarios
@@ -68,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     from c3p_experiments.tuning.parameters import find
     from c3p_experiments.tuning.tune import tune
 
+    load_casters(arguments.robot)  # another kind of vehicle is an error before the search
     scenarios = Scenarios(arguments.controller, arguments.plant, arguments.robot, arguments.seed,
                           weights_of(arguments.objective))
     given = read_parameters(arguments.params_file)

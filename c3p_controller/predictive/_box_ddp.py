@@ -41,8 +41,9 @@ def workspace(steps: int, casters: int, efforts: int | None = None) -> tuple:
     """Return the work memory of `improve`; `efforts` is `casters` by default, or twice that."""
     size, count = 6 + casters, efforts or casters
     square = (size, size)
-    linear = (np.empty(3), np.empty((3, casters)), np.empty((3, 3)), np.empty(size), np.empty(size),
-              np.zeros(square), np.zeros((3, count)), np.zeros(square), np.zeros((3, count)))
+    linear = (np.empty(3), np.empty((3, casters)), np.empty((3, 3)), np.empty(size),
+              np.empty(size), np.zeros(square), np.zeros((3, count)), np.zeros(square),
+              np.zeros((3, count)))
     stage = (np.empty(square), np.empty(square), np.empty((count, size)), np.empty((count, count)),
              np.empty(size), np.empty(count), np.empty(count), np.empty(count),
              np.empty(count, np.bool_), np.zeros((count, count)), np.empty(size))

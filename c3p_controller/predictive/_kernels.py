@@ -4,8 +4,8 @@
 Compiled motion of a caster robot in discrete time, its cost along a path, and their derivatives.
 
 State ``x = [X, Y, φ, vx, vy, ω, θ_1 … θ_n]``: pose on the floor, twist in ``base_link``, steering;
-input τ (n,) or, with those of the steering axes, (2n,), steps `dt` (N,) by the midpoint rule. `model` is that of ``packed_model`` in
-_caster_equations.py.
+input τ (n,) or, with those of the steering axes, (2n,), steps `dt` (N,) by the midpoint rule.
+`model` is that of ``packed_model`` in _caster_equations.py.
 
 Reference rows ``[X, Y, φ, Ẋ, Ẏ, ω, χ]``: pose, velocity on the floor and χ, the direction of the
 path. The cost is ½ the sum over the horizon of weighted squares of

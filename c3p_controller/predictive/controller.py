@@ -28,6 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from c3p_controller.predictive._box_ddp import improve, workspace
+from c3p_controller.predictive.guesses import straight_guess
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
 from c3p_controller.predictive.scaling import torque_scale
 from c3p_controller.torque_law import Preview, Sensed, Setpoint
@@ -215,9 +216,11 @@ class PredictiveController:
     def _compete(self, state: Array) -> None:
         """Improve the first guesses, two per cycle; the best becomes the plan."""
         if not self._guesses:
-            guesses = first_guesses(self.limit, self._times[:-1])
-            # the first, zero, leads to the best one where no direction is ever lost
-            self._guesses = [(np.inf, guess) for guess in guesses[:1 if self._spanned else None]]
+            s = self.settings
+            guesses = ([straight_guess(self.observer, state, self._rows, self._dt, self.limit,
+                                       (s.acceleration, s.yaw_acceleration))] if self._spanned
+                       else first_guesses(self.limit, self._times[:-1]))
+            self._guesses = [(np.inf, guess) for guess in guesses]
             self._round, self._turn = 0, 0
         for _ in range(min(GUESSES_PER_CYCLE, len(self._guesses) - self._turn)):
             torques = self._guesses[self._turn][1]

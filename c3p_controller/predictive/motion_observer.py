@@ -49,6 +49,7 @@ class MotionObserver:
     def __init__(self, robot: CasterRobot, losses: Array, bandwidth: float,
                  disturbance_bandwidth: float, wrench_limit: Array) -> None:
         """Start at rest."""
+        self.robot = robot
         self.model = packed_model(robot.geometry, robot.caster_inertia, robot.platform, losses)
         self.bandwidth, self.disturbance_bandwidth = bandwidth, disturbance_bandwidth
         self.wrench_limit = np.asarray(wrench_limit, float)

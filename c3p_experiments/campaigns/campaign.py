@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from c3p_description.reading.loader import load
+from c3p_description.reading.loader import load_casters
 from c3p_experiments.campaigns.draw import DrawnBench, experiment_of, run_draw
 from c3p_experiments.campaigns.spec import CampaignSpec, draw
 from c3p_experiments.campaigns.store import ResultFile
@@ -130,8 +130,8 @@ def source_digest(robot: str) -> str:
     for file in files:
         digest.update(file.name.encode() + b'\0' + file.read_bytes())
     # the numbers of the description, independent of its files
-    digest.update(repr([*_numbers(asdict(load(robot))), *_numbers(asdict(shape_of(robot)))])
-                  .encode())
+    digest.update(repr([*_numbers(asdict(load_casters(robot))),
+                        *_numbers(asdict(shape_of(robot)))]).encode())
     return digest.hexdigest()[:16]
 
 

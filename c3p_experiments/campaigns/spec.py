@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_description.reading.loader import load
+from c3p_description.reading.loader import load_casters
 from c3p_simulation.plants.parameter_errors import ParameterErrors, perturbed
 
 Range = tuple[float, float]
@@ -241,7 +241,7 @@ def draw(spec: CampaignSpec, index: int) -> Draw:
 @cache
 def _described(name: str) -> CasterRobot:
     # read once per process: draws must not change with the file during a campaign
-    return load(name)
+    return load_casters(name)
 
 
 def _seed(stream: np.random.SeedSequence) -> int:

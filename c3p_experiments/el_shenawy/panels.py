@@ -52,7 +52,7 @@ def steering(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
                           label='commanded ±10°' if i == 0 else None)
     for i in range(robot.count):
         axes.plot(time, angles[:, i], color=style.caster_colour(i), linewidth=style.LINE,
-                  linestyle=('-', '--', '-.')[i % 3], label=f'caster {i + 1}')
+                  linestyle=style.caster_dash(i), label=f'caster {i + 1}')
     for aligned in run.facts.get('aligned', ()):
         axes.axvline(aligned, color=style.REFERENCE, linewidth=0.8, linestyle=':')
         axes.annotate(f'aligned {aligned:.2f} s', (aligned, 0.97), xytext=(4, 0),
@@ -130,10 +130,11 @@ def torques(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
 
 def _per_caster(axes: Axes, time: Array, value: Array, robot: CasterRobot, name: str) -> None:
     for i in range(robot.count):
-        axes.plot(*style.thin(time, value[:, i]), color=style.caster_colour(i), linewidth=0.9,
-                  label=f'{name} {i + 1}')
-    style.headroom(axes, above=0.2)
-    style.legend(axes, loc='upper right', ncols=robot.count + 1)
+        axes.plot(*style.thin(time, value[:, i]), linewidth=0.9, label=f'{name} {i + 1}',
+                  **style.caster_marks(i))
+    # four entries are as wide as the panel
+    style.headroom(axes, above=0.2 if robot.count < 4 else 0.3)
+    style.legend(axes, loc='upper right', ncols=min(robot.count + 1, 4))
 
 
 def errors(axes: Axes, run: Run, letter: str) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 from c3p_bags.runs.run_bag import write_run
 from c3p_controller.torque_law import Setpoint
 from c3p_description.model import Array
-from c3p_description.reading.loader import load
+from c3p_description.reading.loader import load_casters, robot_description
+from c3p_description.reading.parameters import is_robot_name
 from c3p_dynamics.identification.excitation import Excitation
 from c3p_experiments.loop.closed_loop import LoopLog, run_loop
 from c3p_experiments.loop.command_sources import Command
@@ -86,13 +87,13 @@ def simulate_excitation(bag: str | Path, robot: str = 'c3p', simulated: str | No
     if Path(bag).exists():
         # rejected before the drive
         raise ValueError(f'bag {bag}: exists already; name another place, or remove it')
-    excitation, model = excitation or Excitation(), load(robot)
+    excitation, model = excitation or Excitation(), load_casters(robot)
     moves = make_plant(plant, simulated or robot, PlantOptions(sensors=SensorSettings.ideal()))
     sensed = SensedPlant(moves, sensors, seed, model)
     log = run_loop(sensed, make_controller(controller, model).law, ExcitationSource(excitation),
                    duration=excitation.duration, steering=_start(seed, model.count),
                    progress=progress, stop=lambda _: stop())
-    write_run(log, model, bag)
+    write_run(log, model, bag, '' if is_robot_name(robot) else robot_description(robot))
     return log
 
 

@@ -13,7 +13,7 @@ from c3p_bags.runs.log_reader import read_run
 from c3p_bags.runs.run_log import RunLog, Series
 from c3p_bags.storage.bag import Bag
 from c3p_description.model import Array, CasterRobot
-from c3p_description.reading.loader import DESCRIPTIONS, load
+from c3p_description.reading.loader import DESCRIPTIONS, load_casters, robot_description
 from c3p_dynamics.identification.identify import identify
 from c3p_dynamics.identification.parameters import USUAL
 from c3p_dynamics.identification.recording import IdentificationError, Recording, ShootingSettings
@@ -190,7 +190,8 @@ def _better(found_with: Callable[[str, Read], Identified], command: Read, measur
 def identify_bag(bag: Bag, robot: str = 'c3p', out: str | Path = 'out/identify', *,
                  namespace: str | None = None, torque: str = 'auto',
                  estimate: Iterable[str] = USUAL, per_caster: Iterable[str] = (),
-                 segment: float = 0.5, confidence: float = 0.95) -> dict[str, Any]:
+                 segment: float = 0.5, confidence: float = 0.95,
+                 recorded: bool = False) -> dict[str, Any]:
     """
     Identify a robot from a bag; write robot file and page, return the metrics.
 
@@ -210,6 +211,8 @@ def identify_bag(bag: Bag, robot: str = 'c3p', out: str | Path = 'out/identify',
     segment : float, s
         Longest segment of prediction.
     confidence : float
+    recorded : bool
+        A URDF `robot` is the one in the bag, and kept as ``robot.urdf`` beside the robot file.
 
     Returns
     -------
@@ -225,7 +228,7 @@ def identify_bag(bag: Bag, robot: str = 'c3p', out: str | Path = 'out/identify',
     """
     from c3p_experiments.identification.page import identification_figure
 
-    model = load(robot)
+    model = load_casters(robot)
     result = identify_run(read_run(bag, model, namespace), model, torque, estimate=estimate,
                           per_caster=per_caster, settings=ShootingSettings(segment=segment),
                           confidence=confidence)
@@ -237,10 +240,11 @@ def identify_bag(bag: Bag, robot: str = 'c3p', out: str | Path = 'out/identify',
     picture, document = identification_figure(result.found, model, result.recording,
                                               out / 'identify.png')
     metrics['files'] = {'picture': str(picture), 'picture_pdf': str(document)}
-    if Path(robot).suffix in DESCRIPTIONS:
-        metrics['notes'].append(f'no robot file: {robot} is not a YAML file to extend')
-    else:
-        file = out / 'identified.yaml'
-        file.write_text(robot_file(result.found, robot, file, str(bag)), encoding='utf-8')
-        metrics['files']['robot'] = str(file)
+    file = out / 'identified.yaml'
+    if recorded and Path(robot).suffix in DESCRIPTIONS:
+        kept = out / 'robot.urdf'
+        kept.write_text(robot_description(robot), encoding='utf-8')
+        robot = metrics['robot'] = str(kept)
+    file.write_text(robot_file(result.found, robot, file, str(bag)), encoding='utf-8')
+    metrics['files']['robot'] = str(file)
     return metrics

@@ -11,6 +11,7 @@ import numpy as np
 import yaml
 
 from c3p_description.model import CasterRobot
+from c3p_description.reading.parameters import DESCRIPTIONS
 from c3p_dynamics.identification.parameters import (
     PARAMETERS,
     Unknown,
@@ -95,7 +96,7 @@ def _influences(found: Identification) -> list[str]:
 
 def robot_file(found: Identification, robot: str, file: str | Path, source: str) -> str:
     """
-    Return the text of a robot file that extends `robot` by the estimates.
+    Return the text of a robot file that extends `robot`, a file or a URDF, by the estimates.
 
     Parameters
     ----------
@@ -111,7 +112,8 @@ def robot_file(found: Identification, robot: str, file: str | Path, source: str)
     if Path(robot).suffix in ('.yaml', '.yml') or Path(robot).name != robot:
         base = os.path.relpath(Path(robot).resolve(), Path(file).resolve().parent)
     lines = [f'# Identified from {source}. After each value: its '
-             f'{100 * found.confidence:g} % interval and the description.', f'extends: {base}']
+             f'{100 * found.confidence:g} % interval and the description.',
+             f'{"urdf" if Path(robot).suffix in DESCRIPTIONS else "extends"}: {base}']
     sections: dict[str, list[str]] = {}
     for name, p in PARAMETERS.items():
         some = [e for e in found.estimates if e.unknown.parameter == name

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from c3p_description.reading.loader import load
+from c3p_description.reading.loader import load_casters
 from c3p_experiments.loop.closed_loop import LoopLog, run_loop
 from c3p_experiments.loop.command_sources import Source, TwistSource
 from c3p_experiments.loop.controllers import NAMES, Controller, make_controller
@@ -98,7 +98,7 @@ class Bench:
         """Load the robot."""
         self.conditions = conditions
         self.robot_name = conditions.robot or robot
-        self.robot = load(self.robot_name)
+        self.robot = load_casters(self.robot_name)
         self._progress = progress
         self._done = 0
         self._warm_up()

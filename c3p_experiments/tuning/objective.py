@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from c3p_dynamics.traction import traction_torque
+from c3p_dynamics.traction import torque_bounds
 from c3p_experiments.campaigns.draw import simulate
 from c3p_experiments.campaigns.spec import RANDOM, CampaignSpec, draw
 from c3p_experiments.loop.closed_loop import LoopLog
@@ -137,8 +137,9 @@ def judge(scenarios: Scenarios, changed: Mapping[str, float], number: int) -> Ju
     except Exception as error:  # invalid parameters and robots that fall over
         return Judgement(2.0 * MOST * scenarios.total, {}, False,
                          f'{type(error).__name__}: {error}')
+    bound = torque_bounds(described)
     return cost(scenarios, driven.outcome.metrics, driven.outcome.runs[0].log, spec,
-                np.minimum(described.torque_limit, traction_torque(described)))
+                np.where(bound > 0.0, bound, np.inf))
 
 
 def cost(scenarios: Scenarios, metrics: Mapping[str, Any], log: LoopLog, spec: CampaignSpec,
@@ -147,7 +148,7 @@ def cost(scenarios: Scenarios, metrics: Mapping[str, Any], log: LoopLog, spec: C
     Return the cost of a drive.
 
     `metrics` are those of `goals.goal_metrics` and `log` its run towards the goal of `spec`;
-    `scenarios` have the weights, `torque_limit` (n,) in N·m scales the torques.
+    `scenarios` have the weights, `torque_limit` (efforts,) in N·m scales the torques.
     """
     length = math.hypot(*spec.goal[:2])
     if not metrics['reached']:

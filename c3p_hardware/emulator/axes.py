@@ -47,7 +47,7 @@ class EmulatedDevices:
         Values that no list gives.
     drive_joints, encoder_joints : tuple of str
         Joints of the channels of drives and of the encoders; empty for all wheels without an
-        encoder, and for all steering joints.
+        encoder and the steering joints with a motor, and for all steering joints.
     drive_ids, encoder_ids : tuple of int
         One per joint; empty for 1, 2, 3 … and 11, 12, 13 ….
     drive_channels : tuple of int
@@ -146,7 +146,8 @@ def make_drives(settings: EmulatedDevices, robot: CasterRobot, send: Send
                 ) -> tuple[list[DriveDevice], list[DriveOfJoint]]:
     """Return the cards with drives, and their channels."""
     encoded = settings.encoder_joints
-    joints = settings.drive_joints or tuple(j for j in robot.wheel_joints if j not in encoded)
+    joints = settings.drive_joints or (
+        *(j for j in robot.wheel_joints if j not in encoded), *_steered(robot))
     places = _places(robot, joints)
     cards = settings.cards(settings.drive, DRIVE_VALUES, joints)
     channels = settings.of('drive_channels', joints)
@@ -172,12 +173,17 @@ def make_encoders(settings: EmulatedDevices, robot: CasterRobot, send: Send
                   ) -> tuple[list[EncoderDevice], list[int]]:
     """Return the encoders, and the places of their joints as in `DriveOfJoint`."""
     joints = settings.encoder_joints or robot.steering_joints
-    drives = len(settings.drive_joints) or robot.count
+    drives = len(settings.drive_joints) or robot.count + len(_steered(robot))
     cards = settings.cards(settings.encoder, ENCODER_VALUES, joints)
     ids = settings.of('encoder_ids', joints, max(11, drives + 1))
     serials = settings.of('encoder_serials', joints, 2001)
     return [EncoderDevice(f'encoder{i + 1}', ids[i], cards[i], serials[i], send)
             for i in range(len(joints))], _places(robot, joints)
+
+
+def _steered(robot: CasterRobot) -> tuple[str, ...]:
+    """Return the steering joints with a motor."""
+    return tuple(j for j, motor in zip(robot.steering_joints, robot.steered, strict=True) if motor)
 
 
 def _places(robot: CasterRobot, joints: Sequence[str]) -> list[int]:

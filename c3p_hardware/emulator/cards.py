@@ -54,7 +54,7 @@ class RobotPlant(Protocol):
         """Return the present joints."""
 
     def step(self, wheel_torque: ArrayLike, dt: float) -> TrueJoints:
-        """Apply `wheel_torque` (n,) N·m for `dt` seconds and return the joints afterwards."""
+        """Apply `wheel_torque` (efforts,) N·m for `dt` seconds; return the joints afterwards."""
 
     def truth(self) -> Any:
         """Return the present pose and twist."""
@@ -216,7 +216,7 @@ class EmulatedCards:
         for axis in self._axes:
             torques[axis.joint] = axis.drive.torque(dt, float(angle[axis.joint]),
                                                     float(rate[axis.joint]), axis.channel)
-        torque = torques[:self.plant.robot.count]
+        torque = torques[:self.plant.robot.efforts]
         self._see(self.plant.step(torque, dt))
         self.time += dt
         while self._injected:

@@ -73,7 +73,7 @@ class CycleLoop:
         self.bus, self.supervisor, self.lock = bus, supervisor, threading.Lock()
         self._sensing, self._publish, self._stamp = sensing, publish, stamp
         self._settings = supervisor.settings
-        self._wheel_rate = np.zeros(supervisor.gate.robot.count)
+        self._wheel_rate = self._steering_rate = np.zeros(supervisor.gate.robot.count)
         self._sent: dict[int, float] = {}
         self._current, self._came = 0, threading.Event()
         self._over, self._thread = threading.Event(), None
@@ -191,7 +191,7 @@ class CycleLoop:
                 complete = False
             else:
                 problems += found
-                self._wheel_rate = joints.wheel_rate
+                self._wheel_rate, self._steering_rate = joints.wheel_rate, joints.steering_rate
                 self._publish_joints(joints, stamp)
         self.incomplete += not complete
         if complete:
@@ -199,7 +199,8 @@ class CycleLoop:
         with self.lock:
             for problem in problems:
                 self.supervisor.latch(problem)
-            orders = self.supervisor.step(time.monotonic(), self._wheel_rate)
+            orders = self.supervisor.step(time.monotonic(), self._wheel_rate,
+                                          self._steering_rate)
             # a torque is sent in complete cycles only
             send = complete or not any(order.torque for order in orders)
         if send:
@@ -217,5 +218,6 @@ class CycleLoop:
         with self.lock:
             self.supervisor.disarm()
             for _ in range(LAST_CYCLES):
-                self.bus.order(self.supervisor.step(time.monotonic(), self._wheel_rate))
+                self.bus.order(self.supervisor.step(time.monotonic(), self._wheel_rate,
+                                                    self._steering_rate))
         self.bus.leave()

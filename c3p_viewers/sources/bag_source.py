@@ -113,6 +113,8 @@ class BagSource:
         if torque is None:
             measured = _between(joints.time, joints.wheel_torque, time)
             torque = measured if np.isfinite(measured).all() else None
+        # pictures show the wheels
+        torque = None if torque is None else torque[:self.robot.count]
         slip = _slip_at(self.log.slip, time)
         goals = [goal for goal in self.log.goals if goal.time <= time]
         return Moment(

@@ -72,7 +72,7 @@ def test_passive_joints_without_efforts_are_left_out(names):
 
 
 @pytest.mark.parametrize('names, efforts, reason', [
-    (INTERLEAVED, [0.1, 0.2], '2 efforts for 6 joints, 3 of them driven wheels: ambiguous'),
+    (INTERLEAVED, [0.1, 0.2], '2 efforts for 6 joints, 3 of them driven: ambiguous'),
     (INTERLEAVED, [0.1] * 5, '5 efforts for 6 joints.*a <ros2_control> block of their own'),
     (WHEELS, [0.1] * 4, '4 efforts for 3 joints'),
     (WHEELS, [], '0 efforts for 3 joints.*from version 1.1.0'),
@@ -123,7 +123,7 @@ def test_a_wheel_without_motor_is_passive_and_signs_are_those_of_the_description
 @pytest.mark.parametrize('joints', [
     WHEELS[:2], [*WHEELS, 'wheel_joint_1'], [*WHEELS, 'steering_joint_1'], ['lift']])
 def test_an_order_that_is_not_that_of_the_driven_wheels_is_refused(joints):
-    with pytest.raises(JointCommandError, match=r"joints = .*must be the driven wheels \['wheel_"):
+    with pytest.raises(JointCommandError, match=r"joints = .*must be the driven joints \['wheel_"):
         GroupCommand(C3P, joints)
 
 

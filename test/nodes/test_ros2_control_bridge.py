@@ -202,7 +202,7 @@ def test_a_controller_that_does_not_listen_is_told(bench):
 
 @pytest.mark.parametrize('joints', [['wheel_joint_1'], [*WHEELS, 'steering_joint_1']])
 def test_an_order_that_does_not_fit_ends_the_node(bench, joints):
-    with pytest.raises(ParameterError, match='ros2_control_bridge: joints = .*driven wheels'):
+    with pytest.raises(ParameterError, match='ros2_control_bridge: joints = .*driven joints'):
         bench.add(Ros2ControlBridgeNode, joints=joints)
 
 
@@ -286,8 +286,8 @@ def test_counts_that_fit_nothing_are_refused_with_the_remedy(bench):
     system.commands = dict.fromkeys(system.commands, 0.0)
     hardware_bridge(bench)
     Manager(bench.talker, [system], [])
-    bench.wait_for(warns(bench, 'hardware_bridge', '4 efforts for 6 joints, 3 of them driven '
-                         'wheels: ambiguous; put the driven wheels into a '
+    bench.wait_for(warns(bench, 'hardware_bridge', '4 efforts for 6 joints, 3 of them driven'
+                         ': ambiguous; put the driven joints into a '
                          '<ros2_control> block of their own'), 'the refusal')
     assert not bench.nodes['hardware_bridge']._gate.open
     assert not np.any([message.effort for message in bench.sent])

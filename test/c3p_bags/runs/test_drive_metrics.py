@@ -180,3 +180,13 @@ def test_joint_states_alone_give_a_report_without_numbers():
                 'odometry_error_final_m', 'slip_events', 'cycles'):
         assert found[key] is None
     json.dumps(found, allow_nan=False)
+
+
+def test_casters_whose_command_ended_before_they_turned_are_not_aligned():
+    # a goal that is given up after ten seconds, before anything has moved
+    command = np.where((TIME < 11.0)[:, None], forward(), 0.0)
+    assert align_time(log(steering=0.0, cmd=command), C3P, 1.0, np.inf) is None
+    # while casters that had turned by then are
+    steering = -np.pi / 2 * np.clip((TIME - 1.0) / 3.0, 0.0, 1.0)
+    assert align_time(log(None, steering, command), C3P, 1.0, np.inf) == pytest.approx(
+        8 / 3, abs=1.01 / RATE)

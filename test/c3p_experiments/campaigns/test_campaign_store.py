@@ -130,7 +130,7 @@ def test_a_file_of_another_campaign_is_refused_and_stays(tmp_path):
 @pytest.mark.parametrize('name', ['campaign.csv', 'campaign.parquet'])
 def test_a_file_that_is_none_is_named_with_a_remedy(name, tmp_path):
     (tmp_path / name).write_text('not this\n1,2\n')
-    with pytest.raises(StoreError, match=f'{name} .*(--no-resume|pyarrow)'):
+    with pytest.raises(StoreError, match=f'{name}.*(--no-resume|pyarrow)'):
         ResultFile(tmp_path, IDENTITY)
 
 

@@ -3,6 +3,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ from c3p_experiments.identification.identify import (
 from c3p_experiments.identification.report import metrics_of, robot_file
 
 ROBOT = load('c3p')
+ROOT = Path(__file__).parents[3]
 
 # a robot with other masses, another centre and other friction than the description
 OTHER = """
@@ -241,3 +243,18 @@ def test_a_smoothing_that_is_a_bound_is_no_value_for_the_robot(tmp_path):
     assert 'smoothing:' in text and 'rolling_coulomb:' in text
     text = robot_file(replace(result, sudden=True), 'c3p', tmp_path / 'a.yaml', 'a bag')
     assert 'smoothing:' not in text and 'rolling_coulomb:' in text
+
+
+def test_a_urdf_robot_gets_a_robot_file_also_from_its_bag_alone(tmp_path):
+    urdf = ROOT / 'docs/tutorials/cart.urdf.xacro'
+    simulate_excitation(tmp_path / 'bag', str(urdf), excitation=Excitation(8.0))
+    for given, name in (([], 'robot.urdf'), (['--robot', str(urdf)], urdf.name)):
+        out = tmp_path / f'out{len(given)}'
+        assert main(['identify', str(tmp_path / 'bag'), '--out', str(out), *given,
+                     '--estimate', 'platform_mass', 'rolling_coulomb']) == 0
+        text = (out / 'identified.yaml').read_text()
+        assert f'{name}\n' in text and 'urdf: ' in text
+        found = load(out / 'identified.yaml')
+        assert found.platform_mass == pytest.approx(25.0, rel=0.01)
+        assert found.platform_mass != 25.0
+        assert found.wheel_joints[0] == 'front_left_wheel' and found.driven.sum() == 2

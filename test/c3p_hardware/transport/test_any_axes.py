@@ -12,6 +12,7 @@ from c3p_description.model import CasterRobot
 from c3p_hardware.axes import card_settings
 from c3p_hardware.canopen.cia402 import DriveState
 from c3p_hardware.emulator.axes import DRIVE_VALUES, ENCODER_VALUES, EmulatedDevices, cards_like
+from c3p_hardware.settings import SettingsError
 from c3p_hardware.supervisor import ArmState
 from c3p_hardware.tools.parameter_file import hardware_values
 from c3p_hardware.transport import can_bus, card_link
@@ -33,6 +34,9 @@ def robot_of(count, driven):
 
 
 FOUR, TWO = robot_of(4, [True, False, True, False]), robot_of(2, True)
+# both motors, a wheel alone, a steering axis alone, none
+MIXED = replace(robot_of(4, [True, True, False, False]), steered=[True, False, True, False],
+                steering_torque_limit=0.8, steering_rate_limit=50.0)
 STEERING = [f'steering_joint_{k}' for k in (1, 2, 3, 4)]
 # parameters of the interface, driven nodes, identifiers of the commands
 CASES = {
@@ -60,6 +64,16 @@ CASES = {
                 {0x201, 0x202}),
     # the angle of an undriven caster, whose wheel is not counted
     'uncounted': (FOUR, {'drives.joints': ['wheel_joint_1', 'wheel_joint_3']}, {0x201, 0x202}),
+    # drives of wheels 1 to 4, then of the steering axes with motors
+    'steered': (MIXED, {}, {0x201, 0x202, 0x205, 0x206}),
+    # wheel and steering of a caster on two channels of one card, steering with its own gear
+    'modules': (MIXED, {'drives.joints': ['wheel_joint_1', 'steering_joint_1', 'wheel_joint_2',
+                                          'steering_joint_3', 'wheel_joint_3', 'wheel_joint_4'],
+                        'drives.node_ids': [1, 1, 2, 3, 4, 5],
+                        'drives.channels': [1, 2, 1, 1, 1, 1],
+                        'drives.gear_ratio': [14.0, 30.0, 14.0, 30.0, 14.0, 14.0],
+                        'drives.directions': [1, -1, 1, 1, 1, 1]},
+                {0x201, 0x301, 0x202, 0x203}),
     'two': (TWO, {'drives.gear_ratio': [14.0, 28.0]}, {0x201, 0x202}),
 }
 
@@ -81,7 +95,7 @@ class Link(CardLink):
             plant.reset(steering=(0.5, -0.3))
         self.far = CardsBus(settings.period, plant, devices)
         self.joints, self.advance, self.robot = [], virtual_time.advance, robot
-        self.push = np.zeros(robot.count)
+        self.push = np.zeros(robot.efforts)
         super().__init__(BusAddress('virtual', 'test'), robot, settings, self._take, time.time_ns)
 
     def _take(self, joints, stamp):
@@ -109,10 +123,13 @@ def link(request, monkeypatch, virtual_time):
 def test_a_robot_of_any_axes_drives_and_publishes_its_true_joints(link):
     link.connect()
     link.allow(True)
-    link.drive(np.zeros(link.robot.count), 0.02)
+    robot = link.robot
+    link.drive(np.zeros(robot.efforts), 0.02)
     assert link.arm() == 'armed'
     link.far.sent.clear()
-    push = np.where(link.robot.driven, np.linspace(0.25, 0.3, link.robot.count), 0.0)
+    push = np.where(robot.actuated, np.linspace(0.25, 0.3, robot.efforts), 0.0)
+    # steering torques turn a caster on the spot within the time
+    push[robot.count:] *= 0.1
     link.drive(push, 0.6)
     assert link.state == ArmState.ARMED, link.faults
     # commands reach the driven axes alone
@@ -131,7 +148,7 @@ def test_a_robot_of_any_axes_drives_and_publishes_its_true_joints(link):
     enabled = {drive.joint for drive in link.drives
                if drive.state == DriveState.OPERATION_ENABLED}
     assert enabled == {joint for joint, driven in zip(
-        link.robot.wheel_joints, link.robot.driven, strict=True) if driven}
+        robot.effort_joints, robot.actuated, strict=True) if driven}
 
 
 def test_a_read_only_axis_that_another_master_enables_stops_the_robot(monkeypatch, virtual_time):
@@ -160,3 +177,25 @@ def test_cards_like_the_interface_expects_have_every_value_of_a_drive_and_an_enc
     cards = cards_like(hardware_values())
     assert set(DRIVE_VALUES) | set(ENCODER_VALUES) <= set(cards)
     assert replace(EmulatedDevices(), **{k: tuple(v) for k, v in cards.items()})
+
+
+def test_a_steering_axis_beyond_its_rate_limit_stops_the_robot(monkeypatch, virtual_time):
+    robot = replace(MIXED, steering_rate_limit=2.0)
+    link = Link(virtual_time, robot, {})
+    monkeypatch.setattr(card_link, 'open_bus', lambda address: link.far)
+    monkeypatch.setattr(can_bus, 'SDO_TIMEOUT', 0.1)
+    try:
+        link.connect()
+        link.allow(True)
+        link.drive(np.zeros(8), 0.02)
+        link.arm()
+        link.push = np.array([0.0] * 6 + [0.5, 0.0])
+        assert link.advance(SOON, lambda: link.state == ArmState.FAULT)
+        assert 'steering_joint_3 (node 6): its joint turns at' in link.faults[0]
+    finally:
+        link.close()
+
+
+def test_a_steering_motor_without_a_drive_is_refused():
+    with pytest.raises(SettingsError, match="'steering_joint_1', 'steering_joint_3'.*no drive"):
+        card_settings(MIXED, hardware_values(**{'drives.joints': list(MIXED.wheel_joints)}))

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""First guess of a plan for motors that never lose a direction: inverse dynamics."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from c3p_controller.limits import limit_torque
+from c3p_controller.predictive.motion_observer import MotionObserver
+from c3p_description.model import Array
+from c3p_dynamics.prepared import InverseDynamics
+
+
+def straight_guess(observer: MotionObserver, state: Array, rows: Array, dt: Array, limit: Array,
+                   accelerations: tuple[float, float]) -> Array:
+    """
+    Return torques (steps, efforts) that accelerate from `state` to the reference `rows`.
+
+    Along the missing velocity, with at most `accelerations`, m/s² and rad/s², and torques within
+    `limit`, scaled by one factor. From zero torques the iterations of the plan may end where the
+    robot first goes back to turn a caster.
+
+    Parameters
+    ----------
+    observer : MotionObserver
+        Of the robot that the torques are for; predicts the states.
+    state : (6 + n,) array
+    rows : (steps + 1, 7) array
+        Reference, as in the predictive controller.
+    dt : (steps,) array, s
+    limit : (efforts,) array, N·m
+    accelerations : tuple of two float
+    """
+    solve = InverseDynamics(observer.robot)
+    guess = np.empty((len(dt), len(limit)))
+    for k, step in enumerate(dt):
+        c, s = math.cos(state[2]), math.sin(state[2])
+        vx, vy, w = rows[k + 1, 3:6]
+        missing = np.array([c * vx + s * vy, c * vy - s * vx, w]) - state[3:6]
+        time = max(math.hypot(missing[0], missing[1]) / accelerations[0],
+                   abs(missing[2]) / accelerations[1], step)
+        torque = solve(np.concatenate([state[6:], state[3:6], missing / time]))
+        guess[k] = limit_torque(torque, limit)
+        state = observer.predict(state, guess[k], step)
+    return guess
