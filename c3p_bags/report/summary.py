@@ -102,6 +102,11 @@ def _no_slip(run: Run, found: Mapping[str, Any]) -> Answer:
     return Answer(question, 'None seen', detail, 'note', 'slip')
 
 
+def _small(part: float) -> str:
+    """Return a small fraction as a percentage."""
+    return f'{100 * part:.2g} %' if part >= 1e-4 else 'less than 0.01 %'
+
+
 def _percent(part: float) -> str:
     """Return a fraction as a percentage that is neither 0 nor 100 unless it is exactly."""
     if 0 < part < 0.01:
@@ -183,7 +188,7 @@ def _odometry(run: Run, numbers: Mapping[str, Any]) -> Answer:
                       'with.', 'none', 'errors')
     part = found['error_final_m'] / max(numbers['distance_m'], 1e-3)
     return Answer(question, f'{_length(found["error_final_m"])} off',
-                  f'{where}At the end, {100 * part:.2g} % of the distance driven; '
+                  f'{where}At the end, {_small(part)} of the distance driven; '
                   f'{_length(found["error_max_m"])} at most.',
                   'good' if part < 0.02 else 'note', 'errors')
 
