@@ -68,7 +68,9 @@ def caster_pairs(tree: Tree, ignore: frozenset[str], notes: Notes) -> list[Pair]
     for pair in pairs:
         _check_wheels(tree, pair, turning)
     if len(pairs) < 2:
-        raise ModelError(_too_few(tree, pairs))
+        raise ModelError(_too_few(tree, pairs, [
+            joint.name for joint, pose in alone if not _next(tree, joint, turning)
+            and abs(((pose @ joint.origin)[:3, :3] @ joint.axis)[2]) < 0.5]))
     up = on_platform[pairs[0].steering.parent]
     for joint, pose in alone:
         # a wheel that cannot steer forbids motion along its axle
@@ -110,13 +112,15 @@ def _one_axle(poses: list[Array], axles: list[Array]) -> bool:
     return bool(np.linalg.norm(np.cross(*axles)) <= PARALLEL and np.linalg.norm(across) <= ALIGNED)
 
 
-def _too_few(tree: Tree, pairs: list[Pair]) -> str:
-    """Return why there are too few casters."""
+def _too_few(tree: Tree, pairs: list[Pair], unsteered: list[str]) -> str:
+    """Return why there are too few casters; `unsteered` are wheels on the platform."""
     found = ', '.join(f'{pair.steering.name} → {" and ".join(w.name for w in pair.wheels)}'
                       for pair in pairs) or 'none'
     fixed = [joint.name for joint in tree.joints if joint.kind == 'fixed'
              and any(word in joint.name.lower() for word in ('wheel', 'caster', 'steer'))]
     text = f'{len(pairs)} casters found ({found}): {NEEDED}'
+    if unsteered:
+        text += f'; wheels that do not steer: {", ".join(unsteered)}'
     if fixed:
         text += (f'; {len(fixed)} joints with such names are fixed ({", ".join(fixed[:4])}'
                  f'{", ..." if len(fixed) > 4 else ""}): give them their type')

@@ -129,6 +129,16 @@ def test_fixed_casters_are_named():
                   .replace('"roll_', '"wheel_joint_'))
 
 
+def test_wheels_that_do_not_steer_are_named():
+    """A vehicle with two driven wheels and balls."""
+    wheels = ''.join(link(f'wheel_{side}', inertial(1, 1e-3), 0.1)
+                     + joint(f'{side}_wheel', 'continuous', 'base_link', f'wheel_{side}',
+                             f'0 {y} 0.1', axis='0 1 0')
+                     for side, y in (('left', 0.2), ('right', -0.2)))
+    with pytest.raises(ModelError, match='do not steer: left_wheel, right_wheel$'):
+        from_urdf(base(casters=[wheels]))
+
+
 def test_inertia_of_a_link_on_a_fixed_joint_may_be_careless():
     antenna = link('antenna', inertial(1e-6, 'ixx="2e-8" ixy="6e-8" iyy="3e-8" izz="4e-8"'))
     more = antenna + joint('bolt', 'fixed', 'base_link', 'antenna', '0 0 0.4')
