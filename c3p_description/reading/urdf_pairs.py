@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which joints of a URDF are the casters.
+The casters among the joints of a URDF.
 
 A caster is a steering joint on the platform with a wheel joint behind it, or with two on one axle
-(twin wheels). A wheel carries no further joint; a turning joint that does, as in an arm, is none.
+(twin wheels). A wheel carries no further joint; a turning joint that does, as in an arm, is not
+a wheel.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def caster_pairs(tree: Tree, ignore: frozenset[str], notes: Notes) -> list[Pair]
     Raises
     ------
     ModelError
-        Fewer than two casters, wheels that do not steer, wheels beside each other that are no
+        Fewer than two casters, wheels that do not steer, wheels beside each other that are not
         twins; the text names the joints and the remedy.
     """
     turning = {joint.name for joint in tree.joints
@@ -91,7 +92,7 @@ def _next(tree: Tree, joint: Joint, turning: Iterable[str]) -> list[Joint]:
 
 
 def _check_wheels(tree: Tree, pair: Pair, turning: Iterable[str]) -> None:
-    """Refuse wheels of one caster that are no twins."""
+    """Refuse wheels of one caster that are not twins."""
     if len(pair.wheels) == 1:
         return
     names = ', '.join(wheel.name for wheel in pair.wheels)
@@ -101,8 +102,8 @@ def _check_wheels(tree: Tree, pair: Pair, turning: Iterable[str]) -> None:
     if len(poses) == 2 and _one_axle(poses, axles):
         return
     raise ModelError(f'joint {pair.steering.name} carries {len(pair.wheels)} wheel joints '
-                     f'({names}), which are no two wheels on one axle: a caster has one wheel or '
-                     'twin wheels; if some are no wheels, '
+                     f'({names}), which are not two wheels on one axle: a caster has one wheel or '
+                     'twin wheels; if some are not wheels, '
                      + remedy('ignore', pair.wheels[-1].name))
 
 
