@@ -226,7 +226,9 @@ def masses(tree: Tree, caster: Caster, radius: float, neglected: list[Neglected]
         yaw += (np.trace(wheel.inertia) - about_axle) / 2
         # of twin wheels each is beside the middle: it is moved, and rolls, with the yaw
         arm = float((own - centre) @ spin)
-        yaw += wheel.mass * (arm + along)**2 + about_axle * (arm / radius)**2
+        yaw += wheel.mass * (arm + along)**2
+        if radius > 0:  # which the model refuses
+            yaw += about_axle * (arm / radius)**2
     # what was checked to be a rounding of zero
     return {'link_mass': link.mass, 'link_com': float((link.centre - hip) @ back),
             'link_inertia': max(link.inertia[2, 2] + link.mass * beside**2, 0.0),

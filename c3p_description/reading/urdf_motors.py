@@ -51,8 +51,13 @@ def driven_wheels(tree: Tree, pairs: Sequence[Pair], given: Any, notes: Notes) -
 
 def named(option: str, given: Any, joints: Sequence[Joint]) -> Any:
     """Return an option as true or false for each of the joints, which it may name."""
-    if not isinstance(given, tuple) or not isinstance(given[0], str):
+    if not isinstance(given, tuple):
         return given
+    if not isinstance(given[0], str):
+        if len(given) != len(joints):
+            raise ModelError(f'{option} has {len(given)} values: expected one for each of the '
+                             f'{len(joints)} casters')
+        return list(given)
     names = [joint.name for joint in joints]
     if unknown := sorted(set(given) - set(names)):
         raise ModelError(f'{option} = {unknown}: no such joints; there are {", ".join(names)}')
