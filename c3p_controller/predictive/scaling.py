@@ -15,9 +15,11 @@ by a yaw only; a large one reaches its goal with a yaw error.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from c3p_description.model import CasterRobot
+from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import torque_bounds
 from c3p_kinematics.singularity import length_scale
 
@@ -68,3 +70,18 @@ def yaw_scale(robot: CasterRobot) -> float:
     """
     relative = length_scale(robot) / SIZE
     return 1.0 if abs(relative - 1.0) < EQUAL else relative**2
+
+
+def cost_weights(settings: Any, robot: CasterRobot, spanned: bool, turning: float) -> Array:
+    """
+    Return the weights of the cost in the order of _kernels.py, scaled for `robot`.
+
+    `settings` are those of the controller. If the motors have every direction at any steering
+    angles, `spanned`, casters need no alignment and the weights of yaw stay. `turning` is the
+    squared ratio of steering torques to wheel torques.
+    """
+    s, size = settings, 1.0 if spanned else yaw_scale(robot)
+    torque = s.torque_weight * torque_scale(robot)
+    return np.array([s.across_weight, s.along_weight, size * s.yaw_weight, s.across_speed_weight,
+                     s.along_speed_weight, size * s.yaw_rate_weight, torque,
+                     0.0 if spanned else s.alignment_weight, torque / turning])
