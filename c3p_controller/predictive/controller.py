@@ -31,7 +31,7 @@ from c3p_controller.predictive._box_ddp import improve, workspace
 from c3p_controller.predictive.guesses import straight_guess
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
 from c3p_controller.predictive.priority import PATH_SPEED, Priority
-from c3p_controller.predictive.scaling import torque_scale
+from c3p_controller.predictive.scaling import cost_weights
 from c3p_controller.predictive.standing_start import check_reference, push_guesses
 from c3p_controller.torque_law import Preview, Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot
@@ -136,11 +136,7 @@ class PredictiveController:
         # motors that never lose a direction hold casters that roll backwards; turning them all at
         # once takes torque from the path: worst error 1.3 cm in place of 0.2 cm
         self.observer.wrench_limit = np.array([s.wrench_limit, s.wrench_limit, s.moment_limit])
-        torque_weight = s.torque_weight * torque_scale(self.robot)
-        weights = np.array([s.across_weight, s.along_weight, s.yaw_weight, s.across_speed_weight,
-                            s.along_speed_weight, s.yaw_rate_weight, torque_weight,
-                            0.0 if self._spanned else s.alignment_weight,
-                            torque_weight / self._turning])
+        weights = cost_weights(s, self.robot, self._spanned, self._turning)
         self._weights = np.tile(weights, (len(self._times), 1))
         self._weights[-1] *= s.final_weight
         self._base = self._weights.copy()
