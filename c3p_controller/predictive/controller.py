@@ -30,7 +30,7 @@ import numpy as np
 from c3p_controller.predictive._box_ddp import improve, workspace
 from c3p_controller.predictive.guesses import straight_guess
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
-from c3p_controller.predictive.scaling import torque_scale
+from c3p_controller.predictive.scaling import stiff_rate, torque_scale
 from c3p_controller.torque_law import Preview, Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import steering_motors, torque_bounds
@@ -127,7 +127,8 @@ class PredictiveController:
     def retune(self, settings: PredictiveSettings) -> None:
         """Replace weights and limits; horizon, steps, latency and bandwidth stay."""
         self.settings = s = settings
-        self.observer.soften(s.friction_smoothing)
+        self.observer.soften(max(s.friction_smoothing,
+                                 stiff_rate(self.robot, self._dt[0]) if self._spanned else 0.0))
         # motors that never lose a direction hold casters that roll backwards; turning them all at
         # once takes torque from the path: worst error 1.3 cm in place of 0.2 cm
         self.observer.wrench_limit = np.array([s.wrench_limit, s.wrench_limit, s.moment_limit])
