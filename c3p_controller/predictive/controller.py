@@ -31,7 +31,7 @@ from c3p_controller.predictive._box_ddp import improve, workspace
 from c3p_controller.predictive.guesses import straight_guess
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
 from c3p_controller.predictive.priority import PATH_SPEED, Priority
-from c3p_controller.predictive.scaling import cost_weights
+from c3p_controller.predictive.scaling import cost_weights, stiff_rate
 from c3p_controller.predictive.standing_start import check_reference, push_guesses
 from c3p_controller.torque_law import Preview, Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot
@@ -132,9 +132,8 @@ class PredictiveController:
     def retune(self, settings: PredictiveSettings) -> None:
         """Replace weights and limits; horizon, steps, latency and bandwidth stay."""
         self.settings = s = settings
-        self.observer.soften(s.friction_smoothing)
-        # motors that never lose a direction hold casters that roll backwards; turning them all at
-        # once takes torque from the path: worst error 1.3 cm in place of 0.2 cm
+        self.observer.soften(max(s.friction_smoothing,
+                                 stiff_rate(self.robot, self._dt[0]) if self._spanned else 0.0))
         self.observer.wrench_limit = np.array([s.wrench_limit, s.wrench_limit, s.moment_limit])
         weights = cost_weights(s, self.robot, self._spanned, self._turning)
         self._weights = np.tile(weights, (len(self._times), 1))
