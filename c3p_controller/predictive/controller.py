@@ -28,9 +28,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from c3p_controller.predictive._box_ddp import improve, workspace
+from c3p_controller.predictive._kernels import RIPPLE, trailing_part
 from c3p_controller.predictive.guesses import straight_guess
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
-from c3p_controller.predictive.scaling import torque_scale
+from c3p_controller.predictive.scaling import heavier, torque_per_acceleration, torque_scale
 from c3p_controller.torque_law import Preview, Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import steering_motors, torque_bounds
@@ -58,6 +59,7 @@ class PredictiveSettings:
     yaw_rate_weight: float = 16.0
     torque_weight: float = 0.15
     alignment_weight: float = 3.5
+    ripple_weight: float = 16.0
     final_weight: float = 0.25
     torque_rate: float = 120.0
     friction_smoothing: float = 0.04
@@ -82,14 +84,19 @@ class PredictiveSettings:
 
 
 # first guesses from standstill: fraction of the largest torque, on one wheel against another, and
-# its duration, s
-GUESS_TORQUE, GUESS_TIME = 0.3, 0.15
+# its duration, s; and the acceleration that the torque of all wheels may give, m/s²: a robot with
+# motors much too strong for it would be thrown out of the horizon
+GUESS_TORQUE, GUESS_TIME, GUESS_ACCELERATION = 0.3, 0.15, 0.8
 
 # iterations of the competition of first guesses: per round, and rounds
 ROUND_ITERATIONS, ROUNDS, GUESSES_PER_CYCLE = 3, 3, 2
 
 # motion is commanded above these, m/s and rad/s
 MOTION_SPEED, MOTION_YAW_RATE = 1e-3, 1e-3
+
+# dither of the reference, rad/s and Hz, yaw ± 1.6 mrad: in a steady circle the steering angles
+# stand still, and the rounding of their encoders would turn the odometry for the whole ring
+DITHER, DITHER_FREQUENCY = 0.005, 0.5
 
 # relative decrease of the cost that ends the iterations
 TOLERANCE = 1e-4
@@ -113,8 +120,9 @@ class PredictiveController:
         motors = steering_motors(robot)
         self._turning = float(motors.weight[robot.steered].mean()) if robot.steered.any() else 1.0
         self._spanned = motors.spanned
-        self._pace = np.ones(robot.efforts)
-        self._pace[n:] = math.sqrt(self._turning)
+        # strong motors of heavy robots reach their torque in the same time
+        self._pace = np.full(robot.efforts, max(1.0, 1.0 / math.sqrt(torque_scale(robot))))
+        self._pace[n:] *= math.sqrt(self._turning)
         self._delay = InputDelay(robot.efforts, s.latency)
         self._dt = np.full(s.steps, s.horizon / s.steps)
         self._times = np.concatenate(([0.0], np.cumsum(self._dt)))
@@ -130,14 +138,16 @@ class PredictiveController:
         self.observer.soften(s.friction_smoothing)
         # motors that never lose a direction hold casters that roll backwards; turning them all at
         # once takes torque from the path: worst error 1.3 cm in place of 0.2 cm
-        self.observer.wrench_limit = np.array([s.wrench_limit, s.wrench_limit, s.moment_limit])
+        self.observer.wrench_limit = heavier(self.robot) * np.array(
+            [s.wrench_limit, s.wrench_limit, s.moment_limit])
         torque_weight = s.torque_weight * torque_scale(self.robot)
         weights = np.array([s.across_weight, s.along_weight, s.yaw_weight, s.across_speed_weight,
                             s.along_speed_weight, s.yaw_rate_weight, torque_weight,
                             0.0 if self._spanned else s.alignment_weight,
-                            torque_weight / self._turning])
+                            torque_weight / self._turning, s.ripple_weight])
         self._weights = np.tile(weights, (len(self._times), 1))
         self._weights[-1] *= s.final_weight
+        self._calm = self._weights[:, RIPPLE].copy()
         self._twist = TwistReference(s.acceleration, s.yaw_acceleration)
 
     def reset(self, sensed: Sensed | None = None) -> None:
@@ -177,6 +187,7 @@ class PredictiveController:
         for duration, torque in self._delay.pending():
             state = self.observer.predict(state, torque, duration)
         self._reference(setpoint, state, sensed.time, dt)
+        self._steady(state, sensed.time)
         due = sensed.time - self._planned >= s.period - 0.5 * dt
         if self._plan is None:
             self._compete(state)
@@ -205,6 +216,14 @@ class PredictiveController:
         velocity = np.array([c * state[3] - sn * state[4], sn * state[3] + c * state[4], state[5]])
         self._twist.step(setpoint.twist, state[:3], velocity, self._times, dt, self._rows)
 
+    def _steady(self, state: Array, now: float) -> None:
+        """Set weight and dither of the yaw rate: none while casters have to turn."""
+        trailing = trailing_part(self.observer.model[0], state, self._rows[0])
+        self._weights[:, RIPPLE] = self._calm * trailing
+        phase = 2.0 * math.pi * DITHER_FREQUENCY * (now + self._times)
+        self._rows[:, 5] += trailing * DITHER * np.sin(phase)
+        self._rows[:, 2] -= trailing * DITHER / (2.0 * math.pi * DITHER_FREQUENCY) * np.cos(phase)
+
     def _solve(self, state: Array, torques: Array, iterations: int) -> float:
         # a limit may have fallen since the plan was made
         np.clip(torques, -self.limit, self.limit, out=torques)
@@ -219,7 +238,9 @@ class PredictiveController:
             s = self.settings
             guesses = ([straight_guess(self.observer, state, self._rows, self._dt, self.limit,
                                        (s.acceleration, s.yaw_acceleration))] if self._spanned
-                       else first_guesses(self.limit, self._times[:-1]))
+                       else first_guesses(np.minimum(
+                           self.limit, GUESS_ACCELERATION / GUESS_TORQUE
+                           * torque_per_acceleration(self.robot)), self._times[:-1]))
             self._guesses = [(np.inf, guess) for guess in guesses]
             self._round, self._turn = 0, 0
         for _ in range(min(GUESSES_PER_CYCLE, len(self._guesses) - self._turn)):

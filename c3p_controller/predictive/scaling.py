@@ -18,6 +18,9 @@ from c3p_dynamics.traction import torque_bounds
 # m r/k of the C3P, kg·m
 REFERENCE = 0.464
 
+# mass of the C3P with its casters, kg
+REFERENCE_MASS = 35.0
+
 # robots whose torque per acceleration is within this factor of the reference keep the weights
 NEAR = 1.5
 
@@ -36,10 +39,33 @@ def torque_scale(robot: CasterRobot) -> float:
     >>> round(torque_scale(replace(c3p, platform_mass=300.0)), 4)
     0.0293
     """
-    pushing = torque_bounds(robot)[:robot.count] > 0.0
-    if not pushing.any():
+    lever = torque_per_acceleration(robot)
+    if not lever < np.inf:
         return 1.0
-    lever = float(robot.total_mass * np.mean(robot.wheel_radius[pushing]) / pushing.sum())
     relative = lever / REFERENCE
     beyond = relative / NEAR if relative > NEAR else min(relative * NEAR, 1.0)
     return 1.0 / beyond**2
+
+
+def torque_per_acceleration(robot: CasterRobot) -> float:
+    """Return m r/k, the torque of each driven wheel per acceleration, kg·m; inf without one."""
+    pushing = torque_bounds(robot)[:robot.count] > 0.0
+    if not pushing.any():
+        return np.inf
+    return float(robot.total_mass * np.mean(robot.wheel_radius[pushing]) / pushing.sum())
+
+
+def heavier(robot: CasterRobot) -> float:
+    """
+    Return the factor of forces that grow with the mass, slopes among them; 1 up to 1.5 C3P.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from c3p_description import load
+    >>> heavier(load('c3p'))
+    1.0
+    >>> heavier(replace(load('c3p'), platform_mass=300.0)) > 5.0
+    True
+    """
+    return max(1.0, robot.total_mass / (NEAR * REFERENCE_MASS))
