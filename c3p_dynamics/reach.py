@@ -2,10 +2,10 @@
 """
 Reachable accelerations: what the wheel torques within their bounds do to a robot at rest.
 
-The torques τ of the driven wheels, |τ_i| ≤ b_i (`traction.torque_bounds`), accelerate the platform
-by ``ν̇ = ν̇_f + M⁻¹ J_xᵀ τ``, with the friction ν̇_f of a motion that has just begun. The set of all
-ν̇ is a zonotope. Its extent along one direction, while the other components stay zero, is the
-solution of a small linear program.
+The torques τ of the motors, |τ_i| ≤ b_i (`traction.torque_bounds`), accelerate the platform by
+``ν̇ = ν̇_f + M⁻¹ Jᵀ τ``, with the friction ν̇_f of a motion that has just begun. The set of all ν̇ is
+a zonotope. Its extent along one direction, while the other components stay zero, is the solution
+of a small linear program.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linprog
 
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.caster_dynamics import forward_dynamics, mass_matrix
+from c3p_dynamics.caster_dynamics import forward_dynamics
 from c3p_dynamics.traction import torque_bounds
-from c3p_kinematics.casters import inverse, wheel_jacobian
+from c3p_kinematics.casters import inverse
 from c3p_kinematics.singularity import length_scale
 
 # speed of a motion that has just begun, with the full dry friction: rates of wheels and casters
@@ -61,7 +61,7 @@ def resistance(robot: CasterRobot, steering: ArrayLike, direction: ArrayLike) ->
     # times this speed the difference 3, −3, 1 leaves c: dry friction
     twist = BEGUN * smoothing / fastest * np.asarray(direction, float)
     slowed = forward_dynamics(robot, steering, np.outer([1.0, 2.0, 3.0], twist),
-                              np.zeros(robot.count))
+                              np.zeros(robot.efforts))
     return np.array([3.0, -3.0, 1.0]) @ slowed
 
 
@@ -92,20 +92,56 @@ def reach(robot: CasterRobot, steering: ArrayLike, direction: ArrayLike) -> floa
     (2.436, 0.0)
     """
     steering, direction = np.asarray(steering, float), np.asarray(direction, float)
-    bound = torque_bounds(robot)[robot.driven]
-    # rows are forces over the total mass, and moments over mass and length: all of one size
-    scale = np.array([1.0, 1.0, 1.0 / length_scale(robot)]) / robot.total_mass
-    mass = mass_matrix(robot, steering)
-    push = scale[:, None] * wheel_jacobian(robot, steering)[robot.driven].T * bound
-    ahead = scale * (mass @ direction)
-    against = scale * (mass @ resistance(robot, steering, direction))
-    size = max(float(np.abs(push).max()), 1e-12)
-    found = linprog(np.append(np.zeros(len(bound)), -1.0),
-                    A_eq=np.column_stack([push, -ahead]) / size, b_eq=-against / size,
-                    bounds=[(-1.0, 1.0)] * len(bound) + [(0.0, None)], method='highs')
-    # a program of no solution: friction is stronger than the wheels
+    push, against = _scaled(robot, steering, direction)
+    if not push.size:
+        return 0.0
+    ahead, size = _scale(robot) * direction, max(float(np.abs(push).max()), 1e-12)
+    k = push.shape[1]
+    found = linprog(np.append(np.zeros(k), -1.0), A_eq=np.column_stack([push, -ahead]) / size,
+                    b_eq=-against / size, bounds=[(-1.0, 1.0)] * k + [(0.0, None)],
+                    method='highs')
+    # a program of no solution: friction is stronger than the motors
     largest = float(found.x[-1]) if found.status == 0 else 0.0
     return largest if largest * float(np.abs(ahead).max()) > 1e-6 * size else 0.0
+
+
+def heading_reach(robot: CasterRobot, steering: ArrayLike, way: ArrayLike) -> float:
+    """
+    Return the largest yaw acceleration from rest without acceleration along `way`, rad/s².
+
+    The smaller of both senses; across `way` the platform may accelerate, as it does about casters
+    that trail. `steering` (n,), rad; `way` (2,) a unit vector in ``base_link``. 0 where friction
+    is stronger than the motors.
+    """
+    steering, (x, y) = np.asarray(steering, float), way
+    least = np.inf
+    for sense in (1.0, -1.0):
+        push, against = _scaled(robot, steering, np.array([0.0, 0.0, sense]))
+        if not push.size:
+            return 0.0
+        size = max(float(np.abs(push).max()), 1e-12)
+        along = np.array([x, y, 0.0])
+        found = linprog(-sense * push[2] / size, A_eq=[along @ push / size],
+                        b_eq=[-along @ against / size], bounds=[(-1.0, 1.0)] * push.shape[1],
+                        method='highs')
+        most = sense * float(push[2] @ found.x + against[2]) if found.status == 0 else 0.0
+        least = min(least, max(most, 0.0) / length_scale(robot))
+    return least
+
+
+def _scale(robot: CasterRobot) -> Array:
+    """Return units of ν̇ in which its components are of one size: yaw over the robot's size."""
+    return np.array([1.0, 1.0, length_scale(robot)])
+
+
+def _scaled(robot: CasterRobot, steering: Array, direction: Array) -> tuple[Array, Array]:
+    """Return the accelerations (3, k) of the motors at their bounds, and that of friction (3,)."""
+    bound, scale = torque_bounds(robot), _scale(robot)
+    corners = np.diag(bound)[bound > 0.0]
+    if not len(corners):
+        return np.zeros((3, 0)), np.zeros(3)
+    push = forward_dynamics(robot, steering, np.zeros(3), corners).T
+    return scale[:, None] * push, scale * resistance(robot, steering, direction)
 
 
 class Travel(NamedTuple):
@@ -118,22 +154,27 @@ class Travel(NamedTuple):
         Of travel, from +X of ``base_link``.
     along : (m,) array, m/s²
         Reachable along it, without yaw.
+    heading : (m,) array, rad/s²
+        Yaw acceleration that corrects the heading there (`heading_reach`).
     turn : (2,) array, rad/s²
         Reachable yaw acceleration about the origin of ``base_link``, left and right.
     """
 
     direction: Array
     along: Array
+    heading: Array
     turn: Array
 
 
 def travel(robot: CasterRobot, directions: int = 24) -> Travel:
     """Return the reachable accelerations in straight travel and in a turn in place."""
     angles = 2.0 * np.pi / directions * np.arange(directions)
-    along = []
+    along, heading = [], []
     for angle in angles:
         way = np.array([np.cos(angle), np.sin(angle), 0.0])
-        along.append(reach(robot, trailing(robot, way), way))
+        steering = trailing(robot, way)
+        along.append(reach(robot, steering, way))
+        heading.append(heading_reach(robot, steering, way[:2]))
     turn = [reach(robot, trailing(robot, [0.0, 0.0, sign]), [0.0, 0.0, sign])
             for sign in (1.0, -1.0)]
-    return Travel(angles, np.array(along), np.array(turn))
+    return Travel(angles, np.array(along), np.array(heading), np.array(turn))

@@ -151,8 +151,8 @@ def _check_sensors(robot: CasterRobot, drives: Sequence[DriveSettings],
     if lacking:
         raise SettingsError(
             f'drives.joints = {[d.joint for d in drives]}: {lacking} of {robot.name} have a motor '
-            'but no drive; add them, or describe them as passive (casters.driven: false of YAML; '
-            'in a URDF <limit effort="0"> of the joint, no transmission and no command interface)')
+            'but no drive; add them, or describe them as passive (casters.driven of a robot file; '
+            'for a URDF the robot option driven, or <limit effort="0"> of the joint)')
     for encoder in encoders:
         if encoder.joint in drive_of and encoder.joint in robot.wheel_joints:
             raise SettingsError(f'encoders.joints: {encoder.joint} is counted by its drive (node '

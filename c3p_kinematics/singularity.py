@@ -108,7 +108,7 @@ def scaled_wheel_jacobian(robot: CasterRobot, steering: ArrayLike) -> Array:
     if robot.steered.any():
         axles = np.stack([c, s, (s * x - c * y + robot.caster_offset) / length], axis=-1)
         rows = np.concatenate([rows, axles[:, robot.steered]], axis=1)
-    return rows.reshape(*batch, -1, 3)
+    return rows.reshape(*batch, rows.shape[1], 3)
 
 
 def always_actuated(robot: CasterRobot) -> bool:

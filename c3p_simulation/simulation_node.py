@@ -56,7 +56,7 @@ class SimulationNode(SuiteNode):
         self._joints, self._efforts = JointCoding(self.robot), EffortCoding(self.robot)
         self.cycles, self._period = 0, 1.0 / values.rate
         # compile the kernels before time starts
-        plant_of_parameters(values, self.robot).step(np.zeros(self.robot.count), self._period)
+        plant_of_parameters(values, self.robot).step(np.zeros(self.robot.efforts), self._period)
         self.pace, self._stamps = pace_of_parameters(values, time.monotonic(), self.now_ns())
         self._waiting_since, self._hold_at = 0.0, values.hold_at_cycle
         # guards plant, gate and pace; notified by commands and by the end of the node

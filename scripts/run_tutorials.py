@@ -39,7 +39,7 @@ def outputs(blocks: list[str], folder: str) -> list[str]:
     """
     # what a block starts in the background must not outlive the page
     script = ['set -eo pipefail', "trap 'kill $(jobs -p) 2> /dev/null || true' EXIT",
-              f'ln -sfn {ROOT}/test test']
+              f'ln -sfn {ROOT}/test test', f'ln -sfn {ROOT}/docs docs']
     for block in blocks:
         script += [block, f"printf '{MARK}'"]
     done = subprocess.run(['bash', '-c', '\n'.join(script)], cwd=folder, text=True,

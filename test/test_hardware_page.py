@@ -104,6 +104,17 @@ def test_the_preset_of_an_encoder_is_never_touched(exchanged):
     assert not [ask for asks in exchanged.values() for ask in asks if ask[0].startswith('6003h')]
 
 
+def test_the_parameters_of_a_cart_are_those_of_its_joints(tmp_path):
+    (tmp_path / 'cart.yaml').write_text(re.search(r'```yaml\n(.*?)```', PAGE, re.DOTALL).group(1))
+    cart = load(Path(__file__).parents[1] / 'docs/tutorials/cart.urdf.xacro')
+    settings = card_settings(cart, hardware_values([tmp_path / 'cart.yaml']))
+    assert [(d.joint, d.node_id, d.channel, d.driven) for d in settings.drives] == [
+        ('front_left_wheel', 5, 1, True), ('front_right_wheel', 5, 2, True),
+        ('rear_left_wheel', 6, 1, True)]
+    assert settings.encoders[-1].joint == 'rear_right_wheel'
+    assert settings.encoders[-1].gear_ratio == 4.0
+
+
 def test_rates_are_those_of_the_command():
     assert section('rates') == rate_table(rate_rows(0.5, 200.0), 0.5, 200.0) + '\n'
 

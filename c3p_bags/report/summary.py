@@ -66,8 +66,8 @@ def _slipped(run: Run, numbers: Mapping[str, Any]) -> Answer:
               f'{_length(sum(e.distance for e in mine))} of slip. ')
     sure = [e.confidence for e in mine]
     if run.robot.count == 2:
-        return Answer(question, names[0].capitalize(), f'{detail}Which of the two cannot be told: '
-                      'two casters have one redundant equation.', 'bad', 'slip')
+        return Answer(question, names[0].capitalize(), f'{detail}Which of the two is not '
+                      'distinguishable: two casters have one redundant equation.', 'bad', 'slip')
     detail += (f'Confidence {confidence(min(sure))}' + (' at least' if len(mine) > 1 else '')
                if min(sure) >= SURE else
                f'Uncertain: confidence {confidence(min(sure))}; another wheel explains it nearly '
@@ -98,8 +98,13 @@ def _no_slip(run: Run, found: Mapping[str, Any]) -> Answer:
     detail = (f'{evidence}, but for {_percent(unseen)} of the time in motion a slip of '
               f'{PLAIN_SLIP:g} m/s leaves no trace ({names}). {why}')
     if unseen > MOSTLY:
-        return Answer(question, 'Cannot be told', detail, 'note', 'slip')
+        return Answer(question, 'Not observable', detail, 'note', 'slip')
     return Answer(question, 'None seen', detail, 'note', 'slip')
+
+
+def _small(part: float) -> str:
+    """Return a small fraction as a percentage."""
+    return f'{100 * part:.2g} %' if part >= 1e-4 else 'less than 0.01 %'
 
 
 def _percent(part: float) -> str:
@@ -183,7 +188,7 @@ def _odometry(run: Run, numbers: Mapping[str, Any]) -> Answer:
                       'with.', 'none', 'errors')
     part = found['error_final_m'] / max(numbers['distance_m'], 1e-3)
     return Answer(question, f'{_length(found["error_final_m"])} off',
-                  f'{where}At the end, {100 * part:.2g} % of the distance driven; '
+                  f'{where}At the end, {_small(part)} of the distance driven; '
                   f'{_length(found["error_max_m"])} at most.',
                   'good' if part < 0.02 else 'note', 'errors')
 

@@ -31,7 +31,9 @@ from c3p_controller.predictive._box_ddp import improve, workspace
 from c3p_controller.predictive._kernels import RIPPLE, trailing_part
 from c3p_controller.predictive.guesses import straight_guess
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
-from c3p_controller.predictive.scaling import heavier, torque_per_acceleration, torque_scale
+from c3p_controller.predictive.priority import PATH_SPEED, Priority
+from c3p_controller.predictive.scaling import cost_weights
+from c3p_controller.predictive.standing_start import check_reference, push_guesses
 from c3p_controller.torque_law import Preview, Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import steering_motors, torque_bounds
@@ -71,6 +73,7 @@ class PredictiveSettings:
     yaw_acceleration: float = 4.0
     standstill_speed: float = 0.005
     standstill_yaw_rate: float = 0.01
+    priority: str = PATH_SPEED
 
     def __post_init__(self) -> None:
         """Reject invalid values."""
@@ -84,9 +87,8 @@ class PredictiveSettings:
 
 
 # first guesses from standstill: fraction of the largest torque, on one wheel against another, and
-# its duration, s; and the acceleration that the torque of all wheels may give, m/s²: a robot with
-# motors much too strong for it would be thrown out of the horizon
-GUESS_TORQUE, GUESS_TIME, GUESS_ACCELERATION = 0.3, 0.15, 0.8
+# its duration, s
+GUESS_TORQUE, GUESS_TIME = 0.3, 0.15
 
 # iterations of the competition of first guesses: per round, and rounds
 ROUND_ITERATIONS, ROUNDS, GUESSES_PER_CYCLE = 3, 3, 2
@@ -120,15 +122,16 @@ class PredictiveController:
         motors = steering_motors(robot)
         self._turning = float(motors.weight[robot.steered].mean()) if robot.steered.any() else 1.0
         self._spanned = motors.spanned
-        # strong motors of heavy robots reach their torque in the same time
-        self._pace = np.full(robot.efforts, max(1.0, 1.0 / math.sqrt(torque_scale(robot))))
-        self._pace[n:] *= math.sqrt(self._turning)
+        self._pace = np.ones(robot.efforts)
+        self._pace[n:] = math.sqrt(self._turning)
         self._delay = InputDelay(robot.efforts, s.latency)
-        self._dt = np.full(s.steps, s.horizon / s.steps)
+        self._priority = Priority(robot, s.priority)
+        steps = round(s.steps * self._priority.longer)
+        self._dt = np.full(steps, s.horizon * self._priority.longer / steps)
         self._times = np.concatenate(([0.0], np.cumsum(self._dt)))
-        self._rows, self._work = np.zeros((s.steps + 1, 7)), workspace(s.steps, n, robot.efforts)
-        self._states, self._gains = (np.zeros((s.steps + 1, 6 + n)),
-                                     np.zeros((s.steps, robot.efforts, 6 + n)))
+        self._rows, self._work = np.zeros((steps + 1, 7)), workspace(steps, n, robot.efforts)
+        self._states, self._gains = (np.zeros((steps + 1, 6 + n)),
+                                     np.zeros((steps, robot.efforts, 6 + n)))
         self.retune(s)
         self.reset()
 
@@ -138,16 +141,14 @@ class PredictiveController:
         self.observer.soften(s.friction_smoothing)
         # motors that never lose a direction hold casters that roll backwards; turning them all at
         # once takes torque from the path: worst error 1.3 cm in place of 0.2 cm
-        self.observer.wrench_limit = heavier(self.robot) * np.array(
-            [s.wrench_limit, s.wrench_limit, s.moment_limit])
-        torque_weight = s.torque_weight * torque_scale(self.robot)
-        weights = np.array([s.across_weight, s.along_weight, s.yaw_weight, s.across_speed_weight,
-                            s.along_speed_weight, s.yaw_rate_weight, torque_weight,
-                            0.0 if self._spanned else s.alignment_weight,
-                            torque_weight / self._turning, s.ripple_weight])
+        self.observer.wrench_limit = np.array([s.wrench_limit, s.wrench_limit, s.moment_limit])
+        weights = cost_weights(s, self.robot, self._spanned, self._turning)
         self._weights = np.tile(weights, (len(self._times), 1))
         self._weights[-1] *= s.final_weight
+        # only while casters trail, see `_steady`
         self._calm = self._weights[:, RIPPLE].copy()
+        self._weights[:, RIPPLE] = 0.0
+        self._base = self._weights.copy()
         self._twist = TwistReference(s.acceleration, s.yaw_acceleration)
 
     def reset(self, sensed: Sensed | None = None) -> None:
@@ -158,6 +159,7 @@ class PredictiveController:
         self._planned, self._last = -np.inf, np.zeros(n)
         self._known = sensed is not None
         self._twist.reset()
+        self._priority.reset()
         self._delay.reset()
         self.cost, self.iterations = 0.0, 0
         if sensed is not None:
@@ -187,7 +189,9 @@ class PredictiveController:
         for duration, torque in self._delay.pending():
             state = self.observer.predict(state, torque, duration)
         self._reference(setpoint, state, sensed.time, dt)
-        self._steady(state, sensed.time)
+        if s.ripple_weight > 0.0 and not (self._priority.fewer or self._spanned):
+            self._steady(state, sensed.time)
+        self._priority.apply(self._rows, self._times, state[2], dt, self._base, self._weights)
         due = sensed.time - self._planned >= s.period - 0.5 * dt
         if self._plan is None:
             self._compete(state)
@@ -197,7 +201,8 @@ class PredictiveController:
             return self._send(np.zeros(self.robot.efforts), dt)
         if due:
             self._planned = sensed.time
-        return self._send(self._follow(state, sensed.time - self._planned), dt)
+        torque = self._follow(state, sensed.time - self._planned)
+        return self._send(self._priority.smoothed(torque, self._last, dt), dt)
 
     def _resting(self, setpoint: Setpoint, state: Array) -> bool:
         s = self.settings
@@ -236,11 +241,12 @@ class PredictiveController:
         """Improve the first guesses, two per cycle; the best becomes the plan."""
         if not self._guesses:
             s = self.settings
-            guesses = ([straight_guess(self.observer, state, self._rows, self._dt, self.limit,
+            if self._priority.fewer:
+                check_reference(self.robot, state, self._rows)
+            guesses = (push_guesses(self.robot, self._times[:-1]) if self._priority.fewer else
+                       [straight_guess(self.observer, state, self._rows, self._dt, self.limit,
                                        (s.acceleration, s.yaw_acceleration))] if self._spanned
-                       else first_guesses(np.minimum(
-                           self.limit, GUESS_ACCELERATION / GUESS_TORQUE
-                           * torque_per_acceleration(self.robot)), self._times[:-1]))
+                       else first_guesses(self.limit, self._times[:-1]))
             self._guesses = [(np.inf, guess) for guess in guesses]
             self._round, self._turn = 0, 0
         for _ in range(min(GUESSES_PER_CYCLE, len(self._guesses) - self._turn)):

@@ -314,7 +314,7 @@ def checked(name: str, value: Any, kind: str, count: int) -> Any:
                 for i, entry in enumerate(_sized(name, value, count))]
     if kind == 'points':
         return [checked(f'{name}[{i}]', entry, 'number pair', count)
-                for i, entry in enumerate(value)]
+                for i, entry in enumerate(_sized(name, value, count or None))]
     sizes = {'number pair': 2, 'number triple': 3}
     return [_number(f'{name}[{i}]', entry)
             for i, entry in enumerate(_sized(name, value, sizes.get(kind)))]

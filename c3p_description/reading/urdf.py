@@ -8,6 +8,8 @@ are called, how their frames are turned and which way their axes point does not 
 
 How each number is found, all in the frame of `base_link` with every joint at zero:
 
+- Angles in rpy that are rounded multiples of π/2, such as 3.14, are taken as what they mean; axes
+  may be off by as much as such an angle.
 - Axle a and rolling direction e are horizontal and at right angles; the wheel stands at
   ``hip − d e``. From this offset follow d > 0, e = (−sin θ, cos θ), a = (cos θ, sin θ) and
   `steering_zero` = θ. `steering_sign` is the sign of the steering axis' z.
@@ -16,10 +18,14 @@ How each number is found, all in the frame of `base_link` with every joint at ze
   else the origin of the wheel link); its radius that of the largest collision cylinder (along the
   axle), sphere or capsule, else of such a visual, else the height of the axle above the frame
   `base_footprint`.
+- Twin wheels, two wheel joints on one axle, are one wheel in their middle. It has the sum of their
+  torques and masses; that they turn against each other when the caster steers is in its yaw
+  inertia: Σ m b² + I (b/r)² with b the distance of each from the middle.
 - A wheel is driven when it has a ``<transmission>`` or a ros2_control command interface, provided
   the URDF names any wheel joint in one of the two; else when its effort limit is positive; else,
-  when no wheel joint has an effort limit, always. A positive effort limit is the torque limit,
-  a positive velocity limit the wheel rate limit.
+  when no wheel joint has a positive effort limit, always. A positive effort limit is the torque
+  limit, a positive velocity limit the wheel rate limit, unless they are beyond what a wheel can
+  do: some files have 10000 or 1e16 there for no limit.
 - A steering joint has a motor when it has one of the two; its limits then count alike. Without, it
   steers passively.
 - Everything that does not turn with a caster is platform, everything else on a steering joint its
@@ -28,12 +34,12 @@ How each number is found, all in the frame of `base_link` with every joint at ze
   of a tyre: `scrub_coulomb`, `friction_smoothing`, `tyre_friction` and `traction_margin` are
   parameters of the wheel joint in ros2_control. Gazebo's ``<mu1>`` is not used: many files hold a
   value there that no floor has.
+- Settings in an element ``<c3p>`` take precedence (`urdf_settings`).
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -48,11 +54,31 @@ from c3p_description.model import (
     ModelError,
 )
 from c3p_description.reading.notes import Notes, Reading
-from c3p_description.reading.parameters import overridden
-from c3p_description.reading.robot_options import remedy
-from c3p_description.reading.urdf_casters import Caster, caster_of, geometry, masses
+from c3p_description.reading.parameters import checked, overridden
+from c3p_description.reading.robot_options import UrdfOptions
+from c3p_description.reading.urdf_casters import (
+    Neglected,
+    caster_of,
+    check_neglected,
+    geometry,
+    masses,
+)
+from c3p_description.reading.urdf_motors import (
+    driven_wheels,
+    rate_limits,
+    steering_motors,
+    torque_limits,
+)
+from c3p_description.reading.urdf_notes import (
+    note_assumed,
+    note_rounded,
+    note_spin,
+    note_stiff,
+    remaining,
+)
+from c3p_description.reading.urdf_pairs import Pair, caster_pairs, known_joints
 from c3p_description.reading.urdf_settings import fields_of, options_of
-from c3p_description.reading.urdf_tree import Joint, Tree
+from c3p_description.reading.urdf_tree import Tree
 from c3p_description.reading.urdf_xml import numbers, read_tree
 
 
@@ -93,87 +119,59 @@ def read_urdf(xml_text: str, settings: Mapping[str, Any] | None = None) -> Readi
     settings : mapping, optional
         The options of `from_urdf`.
     """
-    tree, notes = read_tree(xml_text), Notes()
+    rounded: dict[str, list[str]] = {}
+    notes, tree = Notes(), read_tree(xml_text, rounded)
+    note_rounded(rounded, notes)
     settings = overridden(tree.settings, settings or {})
     options = options_of(settings)
-    ignore = _known_joints(tree, options.ignore)
-    pairs = _pairs(tree, ignore)
-    moving = {joint.name for pair in pairs for joint in pair}
+    pairs = caster_pairs(tree, known_joints(tree, options.ignore), notes)
+    moving = {joint.name for pair in pairs for joint in (pair.steering, *pair.wheels)}
     platform = tree.body(tree.root, moving)
     base = _base(tree, platform, options.base_link)
     # everything in the frame of base_link
     to_base = np.linalg.inv(platform[base])
     platform = {name: to_base @ pose for name, pose in platform.items()}
-    casters = [caster_of(tree, pair, platform, moving) for pair in pairs]
-    fields = [geometry(tree, caster, platform, options.tolerance, options.wheel_radius is None)
-              | masses(tree, caster, options.tolerance) for caster in casters]
-    columns = {name: [values[name] for values in fields] for name in fields[0]}
-    if options.wheel_radius is not None:
-        columns['wheel_radius'] = options.wheel_radius
+    columns = _columns(tree, pairs, platform, moving, options, notes)
     whole = tree.inertial(platform, f'platform {base}')
-    wheels, pivots = [c.wheel for c in casters], [c.steering for c in casters]
-    given, friction = fields_of(settings, len(casters))
+    driven = driven_wheels(tree, pairs, options.driven, notes)
+    radii = columns['wheel_radius']
+    mass = whole.mass + sum(map(sum, (columns['link_mass'], columns['wheel_mass'])))
+    given, friction = fields_of(settings, len(pairs))
     values = {
         'name': tree.name, 'platform_mass': whole.mass, 'platform_inertia': whole.inertia[2, 2],
-        'platform_com': whole.centre[:2],
-        'driven': driven_wheels(tree, wheels, options.driven),
-        'steered': (named('steered', options.steered, pivots) if options.steered is not None
-                    else [pivot.name in tree.control.commanded for pivot in pivots]),
-        'steering_torque_limit': [pivot.effort or math.inf for pivot in pivots],
-        'steering_rate_limit': [pivot.velocity or math.inf for pivot in pivots],
-        'torque_limit': [wheel.effort if wheel.effort else math.inf for wheel in wheels],
-        'tyre_friction': _parameter(tree, casters[0], 'tyre_friction', TYRE_FRICTION),
-        'traction_margin': _parameter(tree, casters[0], 'traction_margin', TRACTION_MARGIN),
-        'wheel_rate_limit': [wheel.velocity if wheel.velocity else math.inf for wheel in wheels],
-        'steering_joints': tuple(pivot.name for pivot in pivots),
-        'wheel_joints': tuple(wheel.name for wheel in wheels), **columns, **given}
-    return Reading(CasterRobot(friction=replace(_friction(tree, casters), **friction), **values),
-                   tuple(notes.found))
+        'platform_com': whole.centre[:2], 'driven': driven,
+        'torque_limit': torque_limits(pairs, driven, radii, mass, notes),
+        'tyre_friction': _parameter(tree, pairs[0], 'tyre_friction', TYRE_FRICTION),
+        'traction_margin': _parameter(tree, pairs[0], 'traction_margin', TRACTION_MARGIN),
+        'wheel_rate_limit': rate_limits(pairs, radii, notes),
+        **steering_motors(tree, pairs, options.steered, columns['caster_offset'], mass, notes),
+        'steering_joints': tuple(pair.steering.name for pair in pairs),
+        'wheel_joints': tuple(pair.wheels[0].name for pair in pairs), **columns}
+    losses = _friction(tree, pairs)
+    note_assumed(tree, pairs, base, losses, options, notes)
+    robot = CasterRobot(friction=replace(losses, **friction), **{**values, **given})
+    note_stiff(robot, notes)
+    return Reading(robot, remaining(notes, settings))
 
 
-def _known_joints(tree: Tree, names: Iterable[str]) -> frozenset[str]:
-    names, known = frozenset(names), {joint.name for joint in tree.joints}
-    if names - known:
-        raise ModelError(f'ignore = {sorted(names - known)}: no such joints; there are '
-                         + ', '.join(sorted(known)))
-    return names
-
-
-def _pairs(tree: Tree, ignore: frozenset[str]) -> list[tuple[Joint, Joint]]:
-    """Return the (steering, wheel) joints in the order of the file."""
-    turning = {joint.name for joint in tree.joints
-               if joint.kind in ('continuous', 'revolute')} - ignore
-    on_platform = tree.body(tree.root, turning)
-    pairs, alone = [], []
-    for joint in tree.joints:
-        if joint.name not in turning or joint.parent not in on_platform:
-            continue
-        behind = [other for part in tree.body(joint.child, turning) for other in tree.below(part)
-                  if other.name in turning and other.kind == 'continuous']
-        if len(behind) > 1:
-            raise ModelError(f'joint {joint.name} carries {len(behind)} wheel joints '
-                             f'({", ".join(j.name for j in behind)}): a caster has one wheel; '
-                             'for those that are no wheels '
-                             + remedy('ignore', behind[-1].name))
-        if behind:
-            pairs.append((joint, behind[0]))
-        elif joint.kind == 'continuous':
-            alone.append((joint, on_platform[joint.parent]))
-    if len(pairs) < 2:
-        found = ', '.join(f'{s.name} → {w.name}' for s, w in pairs) or 'none'
-        raise ModelError(f'{len(pairs)} casters found ({found}): a caster robot needs two or more '
-                         'pairs of a steering joint (continuous or revolute) on the platform and '
-                         'a continuous wheel joint behind it')
-    up = on_platform[pairs[0][0].parent]
-    for joint, pose in alone:
-        # a wheel that cannot steer forbids motion along its axle
-        axis = (pose @ joint.origin)[:3, :3] @ joint.axis
-        vertical = (up @ pairs[0][0].origin)[:3, :3] @ pairs[0][0].axis
-        if abs(axis @ vertical) < 0.5:
-            raise ModelError(f'joint {joint.name} is a wheel that does not steer, on '
-                             f'{joint.parent}; not a caster robot. If it is not a '
-                             f'wheel, {remedy("ignore", joint.name)}')
-    return pairs
+def _columns(tree: Tree, pairs: list[Pair], platform: dict[str, Array], moving: set[str],
+             options: UrdfOptions, notes: Notes) -> dict[str, Any]:
+    """Return the fields of the casters, one entry each."""
+    casters = [caster_of(tree, pair, platform, moving, notes) for pair in pairs]
+    neglected: list[Neglected] = []
+    fields = [geometry(tree, caster, platform, options.wheel_radius is not None, neglected, notes)
+              for caster in casters]
+    columns = {name: [values[name] for values in fields] for name in fields[0]}
+    if options.wheel_radius is not None:
+        radius = options.wheel_radius
+        columns['wheel_radius'] = checked('wheel_radius', list(radius) if isinstance(
+            radius, tuple) else [radius] * len(pairs), 'per caster', len(pairs))
+    inertials = [masses(tree, caster, radius, neglected)
+                 for caster, radius in zip(casters, columns['wheel_radius'], strict=True)]
+    check_neglected(neglected, options.tolerance, notes)
+    columns |= {name: [values[name] for values in inertials] for name in inertials[0]}
+    note_spin(casters, columns, notes)
+    return columns
 
 
 def _base(tree: Tree, platform: dict[str, Array], name: str | None) -> str:
@@ -187,39 +185,20 @@ def _base(tree: Tree, platform: dict[str, Array], name: str | None) -> str:
     return ending[0] if ending else tree.root
 
 
-def driven_wheels(tree: Tree, wheels: list[Joint], given: Any) -> Any:
-    """Return which wheels have a motor, see the rule in the module's text; `given`: the option."""
-    if given is not None:
-        return named('driven', given, wheels)
-    if any(wheel.name in tree.control.named for wheel in wheels):
-        return [wheel.name in tree.control.commanded for wheel in wheels]
-    if all(wheel.effort is None for wheel in wheels):
-        return [True] * len(wheels)
-    return [bool(wheel.effort and wheel.effort > 0) for wheel in wheels]
-
-
-def named(option: str, given: Any, joints: list[Joint]) -> Any:
-    """Return an option as true or false for each of the joints, which it may name."""
-    if not isinstance(given, tuple) or not isinstance(given[0], str):
-        return given
-    names = [joint.name for joint in joints]
-    if unknown := sorted(set(given) - set(names)):
-        raise ModelError(f'{option} = {unknown}: no such joints; there are {", ".join(names)}')
-    return [name in given for name in names]
-
-
-def _parameter(tree: Tree, caster: Caster, name: str, default: float) -> float:
+def _parameter(tree: Tree, pair: Pair, name: str, default: float) -> float:
     """Return a ros2_control parameter of the wheel joint."""
-    text = tree.control.parameters.get(caster.wheel.name, {}).get(name)
-    what = f'ros2_control joint {caster.wheel.name} param {name}'
+    wheel = pair.wheels[0].name
+    text = tree.control.parameters.get(wheel, {}).get(name)
+    what = f'ros2_control joint {wheel} param {name}'
     return float(numbers(text, 1, what, str(default))[0])
 
 
-def _friction(tree: Tree, casters: list[Caster]) -> Friction:
+def _friction(tree: Tree, pairs: list[Pair]) -> Friction:
     return Friction(
-        pivot_viscous=np.array([caster.steering.damping for caster in casters]),
-        pivot_coulomb=np.array([caster.steering.friction for caster in casters]),
-        rolling_viscous=np.array([caster.wheel.damping for caster in casters]),
-        rolling_coulomb=np.array([caster.wheel.friction for caster in casters]),
-        scrub_coulomb=np.array([_parameter(tree, c, 'scrub_coulomb', 0.0) for c in casters]),
-        smoothing=_parameter(tree, casters[0], 'friction_smoothing', Friction.smoothing))
+        pivot_viscous=np.array([pair.steering.damping for pair in pairs]),
+        pivot_coulomb=np.array([pair.steering.friction for pair in pairs]),
+        # of twin wheels both
+        rolling_viscous=np.array([sum(w.damping for w in pair.wheels) for pair in pairs]),
+        rolling_coulomb=np.array([sum(w.friction for w in pair.wheels) for pair in pairs]),
+        scrub_coulomb=np.array([_parameter(tree, p, 'scrub_coulomb', 0.0) for p in pairs]),
+        smoothing=_parameter(tree, pairs[0], 'friction_smoothing', Friction.smoothing))

@@ -5,111 +5,182 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from c3p_description.model import Array, ModelError
+from c3p_description.model import NO_OFFSET, Array, ModelError
+from c3p_description.reading.notes import Notes
 from c3p_description.reading.robot_options import LENGTH_TOLERANCE, remedy
-from c3p_description.reading.urdf_tree import Joint, Tree
+from c3p_description.reading.urdf_pairs import Pair
+from c3p_description.reading.urdf_tree import Tree
+from c3p_description.reading.urdf_xml import ROUNDED
 
-# how far from vertical or horizontal an axis may be, rad: files write 1.57 for π/2
-ANGLE_TOLERANCE = 2e-3
+# how far from vertical or horizontal an axis may be, rad: axes come from the same rounded angles
+ANGLE_TOLERANCE = ROUNDED
+# of which the user hears, rad: of six digits nothing is left at the end of a metre
+ANGLE_NOTED = 1e-4
 # of lengths after a few rotations, m
 ROUNDING = 1e-9
+# twin wheels are equal to this fraction of their radius
+TWIN_RADIUS = 0.01
+
+
+class Neglected(NamedTuple):
+    """A length [m] that the model leaves out, what may come from tilted axes, and a text."""
+
+    length: float
+    allowed: float
+    text: str
 
 
 @dataclass(frozen=True, eq=False)
 class Caster:
-    """One caster; poses (4, 4) are in `base_link`, the link poses in the body's first link."""
+    """One caster; poses (4, 4) are in `base_link`, those of bodies in the body's first link."""
 
-    steering: Joint
-    wheel: Joint
+    pair: Pair
     steering_pose: Array
-    wheel_pose: Array
+    wheel_poses: tuple[Array, ...]
     link_body: dict[str, Array]
-    wheel_body: dict[str, Array]
+    wheel_bodies: tuple[dict[str, Array], ...]
+    # direction of the wheel's axis, and the angle by which the axes are off, rad
+    spin: Array
+    tilt: float
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Names of the (first) wheel joint and of the steering joint."""
+        return self.pair.wheels[0].name, self.pair.steering.name
+
+    @property
+    def hip(self) -> Array:
+        """Origin of the steering joint."""
+        return self.steering_pose[:3, 3]
 
 
-def caster_of(tree: Tree, pair: tuple[Joint, Joint], platform: dict[str, Array],
-            moving: set[str]) -> Caster:
-    """Return the poses and bodies of a (steering, wheel) pair; `moving` are all pairs' joints."""
-    steering, wheel = pair
-    steering_pose = platform[steering.parent] @ steering.origin
-    link_body = tree.body(steering.child, moving)
-    wheel_pose = steering_pose @ link_body[wheel.parent] @ wheel.origin
-    return Caster(steering, wheel, steering_pose, wheel_pose, link_body,
-                   tree.body(wheel.child, moving))
+def caster_of(tree: Tree, pair: Pair, platform: dict[str, Array], moving: set[str],
+              notes: Notes) -> Caster:
+    """
+    Return the poses and bodies of a caster; `moving` are the joints of all casters.
 
-
-def _horizontal(caster: Caster) -> Array:
-    """Return the wheel's axis (3,) in base_link after checking both axes."""
-    up = caster.steering_pose[:3, :3] @ caster.steering.axis
-    axle = caster.wheel_pose[:3, :3] @ caster.wheel.axis
-    for joint, angle, wanted, axis in (
-            (caster.steering, math.asin(min(1.0, math.hypot(up[0], up[1]))), 'vertical', up),
-            (caster.wheel, abs(math.asin(max(-1.0, min(1.0, axle[2])))), 'horizontal', axle)):
+    Raises
+    ------
+    ModelError
+        A steering axis that is not vertical, or an axle that is not horizontal.
+    """
+    steering_pose = platform[pair.steering.parent] @ pair.steering.origin
+    link_body = tree.body(pair.steering.child, moving)
+    wheel_poses = tuple(steering_pose @ link_body[wheel.parent] @ wheel.origin
+                        for wheel in pair.wheels)
+    up = steering_pose[:3, :3] @ pair.steering.axis
+    axle = wheel_poses[0][:3, :3] @ pair.wheels[0].axis
+    tilts = (math.asin(min(1.0, math.hypot(up[0], up[1]))),
+             abs(math.asin(max(-1.0, min(1.0, axle[2])))))
+    for joint, angle, wanted, axis in ((pair.steering, tilts[0], 'vertical', up),
+                                       (pair.wheels[0], tilts[1], 'horizontal', axle)):
+        degrees = f'{math.degrees(angle):.3g}°'
         if angle > ANGLE_TOLERANCE:
             raise ModelError(f'joint {joint.name}: axis {axis.round(6).tolist()} in base_link is '
-                             f'{math.degrees(angle):.3g}° from {wanted}; the planar model needs '
+                             f'{degrees} from {wanted}; the planar model needs '
                              'vertical steering axes and horizontal axles: correct rpy and axis; '
                              'if the joint is not part of a caster, '
                              + remedy('ignore', joint.name))
-    return np.array([axle[0], axle[1], 0.0]) / math.hypot(axle[0], axle[1])
+        if angle > ANGLE_NOTED:
+            notes.warn(f'joint {joint.name}', angle, f'joint {joint.name}: its axis is {degrees} '
+                       f'from {wanted}: taken as {wanted}')
+    spin = np.array([axle[0], axle[1], 0.0]) / math.hypot(axle[0], axle[1])
+    return Caster(pair, steering_pose, wheel_poses, link_body,
+                  tuple(tree.body(wheel.child, moving) for wheel in pair.wheels), spin, sum(tilts))
 
 
-def _above(length: float) -> str:
-    """Return a tolerance that neglects `length`, rounded up to two digits."""
-    size = abs(length) - ROUNDING
-    digits = 1 - math.floor(math.log10(size))
-    return f'{math.ceil(size * 10**digits) / 10**digits:g}'
-
-
-def geometry(tree: Tree, caster: Caster, platform: dict[str, Array], tolerance: float,
-              radius_needed: bool) -> dict[str, object]:
-    """Return the fields of the class that lengths and axes give."""
-    spin = _horizontal(caster)
-    centre, radius = _round(tree, caster, spin)
-    if radius is None and radius_needed:
-        radius = _height(caster, platform)
-    hip = caster.steering_pose[:3, 3]
-    offset = centre - hip
-    lateral = float(offset @ spin)
-    if abs(lateral) > tolerance + ROUNDING:
-        raise ModelError(f'joint {caster.wheel.name}: the wheel stands {abs(lateral):.6g} m '
-                         f'beside its pivot {caster.steering.name}, along the axle; the '
-                         'model has no lateral offset: move the wheel into the plane of the '
-                         'pivot, or, to neglect it, '
-                         + remedy('tolerance', _above(lateral)))
-    trail = (offset - lateral * spin)[:2]
+def geometry(tree: Tree, caster: Caster, platform: dict[str, Array], given_radius: bool,
+             neglected: list[Neglected], notes: Notes) -> dict[str, object]:
+    """Return the fields of the class that lengths and axes give; add what they leave out."""
+    name, pivot = caster.names
+    centre, radius = _middle(tree, caster)
+    offset = centre - caster.hip
+    lateral = float(offset @ caster.spin)
+    trail = (offset - lateral * caster.spin)[:2]
     d = math.hypot(*trail)
-    if d <= LENGTH_TOLERANCE:
-        raise ModelError(f'joint {caster.wheel.name}: caster offset {d:.6g} m; the wheel is '
-                         f'below its pivot {caster.steering.name} and cannot steer passively: '
-                         'move it behind the pivot')
+    allowed = caster.tilt * float(np.linalg.norm(offset))
+    if d <= max(LENGTH_TOLERANCE, allowed):
+        beside = (f' (and {abs(lateral):.6g} m beside it)'
+                  if abs(lateral) > LENGTH_TOLERANCE else '')
+        raise ModelError(f'joint {name}: caster offset {d:.6g} m; the wheel is below its pivot '
+                         f'{pivot}{beside}: {NO_OFFSET}; no option of the reader replaces it')
+    if radius is None and not given_radius:
+        radius = _height(caster, platform)
+        notes.assume('casters.wheel_radius', radius, f'joint {name}: the wheel has no round '
+                     f'shape; its radius {radius:.4g} m is the height of the axle above '
+                     'base_footprint')
+    neglected.append(Neglected(
+        abs(lateral), allowed, f'joint {name}: the wheel stands {abs(lateral):.6g} m beside its '
+        f'pivot {pivot}, along the axle; the model has no lateral offset'))
     e = -trail / d
     axle = np.array([e[1], -e[0]])
-    return {'hip_position': hip[:2], 'caster_offset': d, 'wheel_radius': radius,
+    return {'hip_position': caster.hip[:2], 'caster_offset': d, 'wheel_radius': radius,
             # + 0.0 turns -0.0 into 0.0
             'steering_zero': math.atan2(-e[0] + 0.0, e[1]),
             'steering_sign': math.copysign(
-                1.0, (caster.steering_pose[:3, :3] @ caster.steering.axis)[2]),
-            'wheel_sign': math.copysign(1.0, -spin[:2] @ axle)}
+                1.0, (caster.steering_pose[:3, :3] @ caster.pair.steering.axis)[2]),
+            'wheel_sign': math.copysign(1.0, -caster.spin[:2] @ axle)}
 
 
-def _round(tree: Tree, caster: Caster, spin: Array) -> tuple[Array, float | None]:
-    """Return the middle of the wheel in base_link and its radius, None without a round shape."""
+def check_neglected(neglected: list[Neglected], tolerance: float, notes: Notes) -> None:
+    """
+    Refuse lengths above `tolerance`, all at once; note those that are neglected.
+
+    Raises
+    ------
+    ModelError
+        With the greatest length, and the tolerance that is enough for all.
+    """
+    above = [one for one in neglected if one.length > max(tolerance, one.allowed) + ROUNDING]
+    if above:
+        worst = max(above, key=lambda one: one.length)
+        others = f' (and {len(above) - 1} more such lengths)' if len(above) > 1 else ''
+        # the greatest length, rounded up to two digits
+        size = worst.length - ROUNDING
+        digits = 1 - math.floor(math.log10(size))
+        enough = f'{math.ceil(size * 10**digits) / 10**digits:g}'
+        raise ModelError(f'{worst.text}{others}: correct the URDF, or, to neglect it, '
+                         + remedy('tolerance', enough))
+    for one in neglected:
+        if one.length > LENGTH_TOLERANCE + ROUNDING:
+            notes.warn('tolerance', one.length, f'{one.text}: taken as 0'
+                       + (', because it comes from the tilted axes'
+                          if one.length <= one.allowed else ''))
+
+
+def _middle(tree: Tree, caster: Caster) -> tuple[Array, float | None]:
+    """Return the middle of the wheel, or of twin wheels, and the radius, None if unknown."""
+    found = [_round(tree, pose, body, caster.spin)
+             for pose, body in zip(caster.wheel_poses, caster.wheel_bodies, strict=True)]
+    centres, radii = zip(*found, strict=True)
+    known = [radius for radius in radii if radius is not None]
+    if known and max(known) > (1 + TWIN_RADIUS) * min(known):
+        names = ' and '.join(wheel.name for wheel in caster.pair.wheels)
+        raise ModelError(f'joints {names}: twin wheels with the radii '
+                         f'{" and ".join(f"{r:g}" for r in known)} m cannot roll as one; correct '
+                         'the shapes, or ' + remedy('wheel_radius', f'{known[0]:g}'))
+    return sum(centres) / len(centres), known[0] if known else None
+
+
+def _round(tree: Tree, pose: Array, body: dict[str, Array], spin: Array
+           ) -> tuple[Array, float | None]:
+    """Return the middle of one wheel in base_link and its radius, None without a round shape."""
     found = []
-    for name, pose in caster.wheel_body.items():
+    for name, local in body.items():
         for shape in tree.links[name].shapes:
-            place = caster.wheel_pose @ pose @ shape.pose
+            place = pose @ local @ shape.pose
             # a cylinder across the axle is a spoke or a bolt
             if shape.kind == 'sphere' or abs(place[:3, 2] @ spin) > math.cos(ANGLE_TOLERANCE):
                 found.append((shape.collision, shape.radius, place[:3, 3]))
     if not found:
-        return caster.wheel_pose[:3, 3], None
+        return pose[:3, 3], None
     _, radius, middle = max(found, key=lambda entry: entry[:2])
     # the axle passes through the wheel's joint; only the place along it is the shape's
-    origin = caster.wheel_pose[:3, 3]
+    origin = pose[:3, 3]
     return origin + ((middle - origin) @ spin) * spin, radius
 
 
@@ -117,42 +188,56 @@ def _height(caster: Caster, platform: dict[str, Array]) -> float:
     """Return the height of the axle above the ground frame."""
     ground = sorted((name for name in platform if name.endswith('base_footprint')), key=len)
     if not ground:
-        raise ModelError(f'link {caster.wheel.child}: its radius is unknown; give the wheel a '
-                         'collision cylinder or sphere, or the URDF a base_footprint on the '
-                         f'ground, or {remedy("wheel_radius", "0.05")}')
-    return float(caster.wheel_pose[2, 3] - platform[ground[0]][2, 3])
+        raise ModelError(f'link {caster.pair.wheels[0].child}: its radius is unknown; give the '
+                         'wheel a collision cylinder or sphere, or the URDF a base_footprint on '
+                         f'the ground, or {remedy("wheel_radius", "0.05")}')
+    return float(caster.wheel_poses[0][2, 3] - platform[ground[0]][2, 3])
 
 
-def masses(tree: Tree, caster: Caster, tolerance: float) -> dict[str, float]:
-    """Return the fields of the class that inertials give."""
-    spin = _horizontal(caster)
-    link = tree.inertial(caster.link_body, f'caster link {caster.steering.child}').placed(
-        caster.steering_pose)
-    wheel = tree.inertial(caster.wheel_body, f'wheel {caster.wheel.child}').placed(
-        caster.wheel_pose)
-    centre, _ = _round(tree, caster, spin)
-    hip = caster.steering_pose[:3, 3]
-    offset = centre - hip
-    back = np.array([offset[0], offset[1], 0.0])
+def masses(tree: Tree, caster: Caster, radius: float, neglected: list[Neglected]
+           ) -> dict[str, float]:
+    """Return the fields of the class that inertials give; add what they leave out."""
+    spin, hip = caster.spin, caster.hip
+    steered = caster.pair.steering.child
+    link = tree.inertial(caster.link_body, f'caster link {steered}').placed(caster.steering_pose)
+    centre, _ = _middle(tree, caster)
+    back = centre - hip
+    back[2] = 0.0
     back -= (back @ spin) * spin
     back /= np.linalg.norm(back)
     # beside the line through pivot and contact the model has no mass
     beside = float((link.centre - hip) @ spin)
-    off_axle = wheel.centre - centre
-    along = float(off_axle @ spin)
-    eccentric = float(np.linalg.norm(off_axle - along * spin))
-    for part, length, way in ((caster.steering.child, beside, 'beside the wheel plane'),
-                              (caster.wheel.child, along, 'beside the wheel plane'),
-                              (caster.wheel.child, eccentric, 'off the axle')):
-        if abs(length) > tolerance + ROUNDING:
-            raise ModelError(f'link {part}: its centre of mass is {abs(length):.6g} m {way}; the '
-                             'model has no such offset: correct the inertials, or, to neglect it, '
-                             + remedy('tolerance', _above(length)))
-    about_axle = spin @ wheel.inertia @ spin
-    return {
-        'link_mass': link.mass, 'link_com': float((link.centre - hip) @ back),
-        'link_inertia': link.inertia[2, 2] + link.mass * beside**2,
-        'wheel_mass': wheel.mass,
-        'wheel_spin_inertia': about_axle + wheel.mass * eccentric**2,
+    neglected.append(_offset(caster, steered, beside, 'beside the wheel plane', link.centre))
+    mass = spinning = yaw = 0.0
+    for joint, pose, body in zip(caster.pair.wheels, caster.wheel_poses, caster.wheel_bodies,
+                                 strict=True):
+        wheel = tree.inertial(body, f'wheel {joint.child}').placed(pose)
+        own, _ = _round(tree, pose, body, spin)
+        off_axle = wheel.centre - own
+        along = float(off_axle @ spin)
+        eccentric = float(np.linalg.norm(off_axle - along * spin))
+        neglected.append(_offset(caster, joint.child, along, 'beside the wheel plane',
+                                 wheel.centre))
+        neglected.append(_offset(caster, joint.child, eccentric, 'off the axle', wheel.centre))
+        about_axle = spin @ wheel.inertia @ spin
+        mass += wheel.mass
+        spinning += about_axle + wheel.mass * eccentric**2
         # about a vertical diameter: the mean of the two, for they change places as it rolls
-        'wheel_yaw_inertia': (np.trace(wheel.inertia) - about_axle) / 2 + wheel.mass * along**2}
+        yaw += (np.trace(wheel.inertia) - about_axle) / 2
+        # of twin wheels each is beside the middle: it is moved, and rolls, with the yaw
+        arm = float((own - centre) @ spin)
+        yaw += wheel.mass * (arm + along)**2
+        if radius > 0:  # which the model refuses
+            yaw += about_axle * (arm / radius)**2
+    # what was checked to be a rounding of zero
+    return {'link_mass': link.mass, 'link_com': float((link.centre - hip) @ back),
+            'link_inertia': max(link.inertia[2, 2] + link.mass * beside**2, 0.0),
+            'wheel_mass': mass, 'wheel_spin_inertia': max(spinning, 0.0),
+            'wheel_yaw_inertia': max(yaw, 0.0)}
+
+
+def _offset(caster: Caster, link: str, length: float, where: str, centre: Array) -> Neglected:
+    """Return an offset of a centre of mass."""
+    return Neglected(abs(length), caster.tilt * float(np.linalg.norm(centre - caster.hip)),
+                     f'link {link}: its centre of mass is {abs(length):.6g} m {where}; the model '
+                     'has no such offset')

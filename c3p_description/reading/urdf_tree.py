@@ -7,6 +7,7 @@ Only what a mass model needs is kept: inertials, joint frames, and round shapes 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,11 @@ from typing import Any
 import numpy as np
 
 from c3p_description.model import Array, ModelError
+
+# negative eigenvalue of an inertia, relative to m·size²: printed with six digits
+INERTIA_TOLERANCE = 1e-6
+# between the stops of a joint that nothing stops, rad: a hundred turns
+MANY_TURNS = 200 * math.pi
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +61,8 @@ class Joint:
     A joint.
 
     `origin` (4, 4) is the pose of its frame in the parent; `effort` [N·m] and `velocity` [rad/s]
-    are its limits, None where the description has none. `mimic` is the joint that it follows, with
-    multiplier and offset.
+    are its limits, `stops` [rad] its lower and upper one, None where the description has none and
+    inf for numbers such as 1e16. `mimic` is the joint that it follows, with multiplier and offset.
     """
 
     name: str
@@ -70,6 +76,17 @@ class Joint:
     damping: float
     friction: float
     mimic: tuple[str, float, float] | None = None
+    stops: tuple[float | None, float | None] = (None, None)
+
+    def turns_freely(self) -> bool:
+        """
+        Return whether nothing stops the joint: continuous, or revolute with stops that say this.
+
+        Some files write a continuous joint as revolute with stops of ±1e16, or of 0 and 0.
+        """
+        lower, upper = (stop or 0.0 for stop in self.stops)
+        return self.kind == 'continuous' or (
+            self.kind == 'revolute' and (upper - lower >= MANY_TURNS or lower == upper == 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,12 +134,13 @@ class Tree:
         Return the inertial of links lumped to one body.
 
         ``m = Σ m_k``, ``m c = Σ m_k c_k``, ``I = Σ R_k I_k R_kᵀ + m_k (|s_k|² 1 − s_k s_kᵀ)`` with
-        ``s_k = c_k − c``.
+        ``s_k = c_k − c``. A link on a fixed joint may have an inertia that no body has, as in many
+        files; the sum is checked, relative to m·size².
 
         Raises
         ------
         ModelError
-            When no link of the body has an ``<inertial>``.
+            When no link of the body has an ``<inertial>``, or the sum is no inertia.
         """
         parts = [own.placed(pose) for name, pose in poses.items()
                  if (own := self.links[name].inertial) is not None]
@@ -136,4 +154,12 @@ class Tree:
         for part in parts:
             s = part.centre - centre
             inertia += part.inertia + part.mass * ((s @ s) * np.eye(3) - np.outer(s, s))
+        # distances within the body, and the radii of its shapes
+        size = max(max(float(np.linalg.norm(pose[:3, 3] - centre)) for pose in poses.values()),
+                   *(shape.radius for name in poses for shape in self.links[name].shapes), 0.0)
+        least = float(np.linalg.eigvalsh(inertia)[0])
+        if least < -INERTIA_TOLERANCE * max(mass * size**2, float(np.max(np.abs(inertia)))):
+            raise ModelError(f'{what}: its links ({", ".join(poses)}) have together {mass:g} kg '
+                             f'and an inertia with the eigenvalue {least:.3g} kg·m², at a size of '
+                             f'{size:.3g} m: no body has a negative one; correct ixx … izz')
         return Inertial(mass, centre, inertia)

@@ -20,9 +20,21 @@ LARGEST = 1e9
 ROUND_SHAPES = ('cylinder', 'sphere', 'capsule')
 
 
-def read_tree(xml_text: str) -> Tree:
+# An angle is a rounded multiple of π/2 when it differs from it by at most this many units of its
+# last digit: rounded or cut off, and also where a file halves or doubles such a π (3.1415/2) …
+UNITS = 5
+# … and by no more than two digits of 2π leave (6.28), rad
+ROUNDED = 3.2e-3
+# and by so much that it matters: 1 µm at a distance of 1 m
+EXACT = 1e-6
+
+
+def read_tree(xml_text: str, rounded: dict[str, list[str]] | None = None) -> Tree:
     """
     Return the tree of a URDF.
+
+    With a dict `rounded`, angles in rpy that are rounded multiples of π/2, such as 3.14, are taken
+    as what they mean; the dict then has these angles and the elements that have them.
 
     Raises
     ------
@@ -35,13 +47,13 @@ def read_tree(xml_text: str) -> Tree:
                          + ('' if 'xacro' not in xml_text else '; process xacro first'))
     links, joints, below = {}, [], {}
     for element in robot.findall('link'):
-        link = _link(element)
+        link = _link(element, rounded)
         if link.name in links:
             raise ModelError(f'link {link.name} is given twice; rename one')
         links[link.name] = link
     parents = {}
     for element in robot.findall('joint'):
-        joint = _joint(element)
+        joint = _joint(element, rounded)
         for role, name in (('parent', joint.parent), ('child', joint.child)):
             if name not in links:
                 raise ModelError(f'joint {joint.name}: {role} link {name!r} does not exist; '
@@ -52,6 +64,11 @@ def read_tree(xml_text: str) -> Tree:
         parents[joint.child] = joint.name
         joints.append(joint)
         below.setdefault(joint.parent, []).append(joint)
+    if not links:
+        # xacro leaves what it does not know as it is
+        others = ', '.join(sorted({element.tag for element in robot})) or 'none'
+        raise ModelError(f'no links; elements of <robot> are: {others}. Macros of xacro are '
+                         'called with its prefix, <xacro:name/>')
     roots = [name for name in links if name not in parents]
     if len(roots) != 1:
         raise ModelError(f'{len(roots)} root links ({", ".join(roots)}): exactly one link must '
@@ -111,12 +128,15 @@ def _attribute(element: ElementTree.Element | None, name: str, what: str,
     return float(numbers(text, 1, f'{what} {name}', default)[0])
 
 
-def pose_of(element: ElementTree.Element, what: str) -> Array:
+def pose_of(element: ElementTree.Element, what: str,
+            rounded: dict[str, list[str]] | None = None) -> Array:
     """Return ``<origin>`` of an element as (4, 4): ``R = Rz(yaw) Ry(pitch) Rx(roll)``."""
     origin = element.find('origin')
     origin = ElementTree.Element('origin') if origin is None else origin
-    roll, pitch, yaw = numbers(origin.get('rpy'), 3, f'{what} origin rpy', '0 0 0')
-    (cr, sr), (cp, sp), (cy, sy) = ((math.cos(a), math.sin(a)) for a in (roll, pitch, yaw))
+    angles = numbers(origin.get('rpy'), 3, f'{what} origin rpy', '0 0 0')
+    if rounded is not None:
+        angles = [_meant(angle, what, rounded) for angle in angles]
+    (cr, sr), (cp, sp), (cy, sy) = ((math.cos(a), math.sin(a)) for a in angles)
     pose = np.eye(4)
     pose[:3, :3] = [[cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
                     [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
@@ -125,7 +145,21 @@ def pose_of(element: ElementTree.Element, what: str) -> Array:
     return pose
 
 
-def _link(element: ElementTree.Element) -> Link:
+def _meant(angle: float, what: str, rounded: dict[str, list[str]]) -> float:
+    """Return the multiple of π/2 that `angle` is a rounding of, and note it; else `angle`."""
+    turns = round(angle / (math.pi / 2))
+    exact = turns * (math.pi / 2)
+    # fewer digits than a double has: sums of rounded numbers are not exact
+    text = f'{angle:.10g}'
+    digits = len(text.partition('.')[2])
+    off = abs(angle - exact)
+    if turns == 0 or off < EXACT or off > min(ROUNDED, UNITS * 10.0**-digits):
+        return angle
+    rounded.setdefault(text, []).append(what)
+    return exact
+
+
+def _link(element: ElementTree.Element, rounded: dict[str, list[str]] | None) -> Link:
     name = _name(element)
     what, inertial = f'link {name} inertial', None
     own = element.find('inertial')
@@ -139,11 +173,12 @@ def _link(element: ElementTree.Element) -> Link:
         tensor = np.array([[terms['ixx'], terms['ixy'], terms['ixz']],
                            [terms['ixy'], terms['iyy'], terms['iyz']],
                            [terms['ixz'], terms['iyz'], terms['izz']]])
-        inertial = Inertial(mass, np.zeros(3), tensor).placed(pose_of(own, what))
-    return Link(name, inertial, tuple(_shapes(element, name)))
+        inertial = Inertial(mass, np.zeros(3), tensor).placed(pose_of(own, what, rounded))
+    return Link(name, inertial, tuple(_shapes(element, name, rounded)))
 
 
-def _shapes(element: ElementTree.Element, name: str) -> Iterator[Shape]:
+def _shapes(element: ElementTree.Element, name: str,
+            rounded: dict[str, list[str]] | None) -> Iterator[Shape]:
     """Yield the round shapes of a link, collisions first."""
     for tag in ('collision', 'visual'):
         for shape in element.findall(tag):
@@ -151,11 +186,11 @@ def _shapes(element: ElementTree.Element, name: str) -> Iterator[Shape]:
                 found = shape.find(f'geometry/{kind}')
                 if found is not None:
                     what = f'link {name} {tag} {kind}'
-                    yield Shape(kind, _attribute(found, 'radius', what), pose_of(shape, what),
-                                tag == 'collision')
+                    yield Shape(kind, _attribute(found, 'radius', what),
+                                pose_of(shape, what, rounded), tag == 'collision')
 
 
-def _joint(element: ElementTree.Element) -> Joint:
+def _joint(element: ElementTree.Element, rounded: dict[str, list[str]] | None) -> Joint:
     name = _name(element)
     what = f'joint {name}'
     ends = []
@@ -173,19 +208,26 @@ def _joint(element: ElementTree.Element) -> Joint:
     limit = element.find('limit')
     dynamics, mimic = element.find('dynamics'), element.find('mimic')
     return Joint(
-        name, kind, *ends, origin=pose_of(element, what),
+        name, kind, *ends, origin=pose_of(element, what, rounded),
         axis=axis / length if length else axis,
         effort=_limit(limit, 'effort', what), velocity=_limit(limit, 'velocity', what),
         damping=_attribute(dynamics, 'damping', f'{what} dynamics', '0'),
         friction=_attribute(dynamics, 'friction', f'{what} dynamics', '0'),
         mimic=None if mimic is None else (
             mimic.get('joint', ''), _attribute(mimic, 'multiplier', f'{what} mimic', '1'),
-            _attribute(mimic, 'offset', f'{what} mimic', '0')))
+            _attribute(mimic, 'offset', f'{what} mimic', '0')),
+        stops=(_limit(limit, 'lower', what), _limit(limit, 'upper', what)))
 
 
 def _limit(limit: ElementTree.Element | None, name: str, what: str) -> float | None:
-    """Return a limit of a joint; None without a limit or if it is inf."""
+    """Return a limit of a joint, None where there is none; numbers such as 1e16 are infinite."""
     text = None if limit is None else limit.get(name)
-    if limit is None or text is None or text.strip() == 'inf':
+    if text is None:
         return None
-    return _attribute(limit, name, f'{what} limit')
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if math.isnan(value):
+        raise ModelError(f'{what} limit {name} = {brief(text)}: expected a number')
+    return value if abs(value) <= LARGEST else math.copysign(math.inf, value)

@@ -37,11 +37,11 @@ from c3p_dynamics.trees.kinematics import (
     point_jacobian,
     potential_energy,
 )
-from c3p_dynamics.trees.parts import Body, Joint, TreeError
+from c3p_dynamics.trees.parts import Body, Joint, TreeError, TreeWarning
 
 __all__ = ['WORLD', 'Arrays', 'Body', 'CompiledTree', 'CompositeWork', 'Frame', 'Joint',
-           'Observed', 'Poses', 'Tree', 'TreeError', 'aba', 'aba_into', 'aba_workspace', 'bias',
-           'body_velocity', 'compile_tree', 'composite_workspace', 'crba', 'factor',
-           'forward_composite', 'forward_composite_into', 'forward_kinematics', 'joint_wrenches',
-           'kinetic_energy', 'momentum', 'observed', 'point_bias_acceleration', 'point_jacobian',
-           'potential_energy', 'rnea', 'rnea_into', 'rnea_workspace', 'solve']
+           'Observed', 'Poses', 'Tree', 'TreeError', 'TreeWarning', 'aba', 'aba_into',
+           'aba_workspace', 'bias', 'body_velocity', 'compile_tree', 'composite_workspace', 'crba',
+           'factor', 'forward_composite', 'forward_composite_into', 'forward_kinematics',
+           'joint_wrenches', 'kinetic_energy', 'momentum', 'observed', 'point_bias_acceleration',
+           'point_jacobian', 'potential_energy', 'rnea', 'rnea_into', 'rnea_workspace', 'solve']

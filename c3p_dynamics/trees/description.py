@@ -23,6 +23,7 @@ from c3p_dynamics.trees.parts import (
     Body,
     Joint,
     TreeError,
+    check_inertia,
     checked_body,
     checked_joint,
     lumped,
@@ -206,6 +207,10 @@ def _built(lower: list[int], joints: list[Joint], bodies: list[Body], rows: list
     frames.setdefault(WORLD, places[-1])
     whole = [lumped(parts[at]) for at in range(len(moving))]
     under = [carriers[k] for k in moving]
+    for at, k in enumerate(moving):
+        # how far it reaches: to its centre of mass, and to the joints that it carries
+        reach = [whole[at].com, *(placed[j].translation for j in moving if carriers[j] == at)]
+        check_inertia(whole[at], float(max(map(np.linalg.norm, reach))), rows[k])
     _no_empty_leaf(under, [placed[k] for k in moving], whole, [rows[k] for k in moving])
     order = visits(under, [body.name for body in whole])
     hung = tuple(placed[k] for k in moving)

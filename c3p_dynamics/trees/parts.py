@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,12 +23,20 @@ CHAINS = {
 KINDS = ('revolute', 'prismatic', 'fixed', *CHAINS)
 # entries of RᵀR − 1 of a rotation given with fewer digits than a double has
 ROTATION_TOLERANCE = 1e-9
-# largest asymmetry and negative eigenvalue of an inertia, relative to its largest entry: rounding
+# largest asymmetry and negative eigenvalue of an inertia, relative to its largest entry and to
+# m·size²: rounding
 INERTIA_TOLERANCE = 1e-9
+# negative eigenvalue up to which an inertia is used with a warning, relative to m·size²: published
+# models have such inertias, and the equations work with them
+INERTIA_WARNED = 0.1
 
 
 class TreeError(ValueError):
     """Invalid tree or state; the text names body, row, value and remedy."""
+
+
+class TreeWarning(UserWarning):
+    """A tree that is used although no such bodies exist; the text names body, row and value."""
 
 
 def _numbers(owner: str, name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
@@ -126,7 +135,8 @@ def checked_body(body: Body, row: int) -> Body:
     Return `body` with arrays.
 
     TreeError names the `row` of a negative mass, a wrong shape, or an inertia that is not
-    symmetric or not positive semi-definite.
+    symmetric. Whether it is positive semi-definite is for `check_inertia`, after links on fixed
+    joints have become part of their carrier.
     """
     owner = f'body {body.name} (row {row})'
     mass = float(_numbers(owner, 'mass', body.mass, ()))
@@ -136,12 +146,38 @@ def checked_body(body: Body, row: int) -> Body:
     slack = INERTIA_TOLERANCE * float(np.max(np.abs(inertia)))
     if np.max(np.abs(inertia - inertia.T)) > slack:
         raise TreeError(f'{owner}: inertia = {inertia.tolist()}: must be symmetric')
-    least = float(np.linalg.eigvalsh(inertia)[0])
-    if least < -slack:
-        raise TreeError(f'{owner}: inertia has the eigenvalue {least:.6g}: must be positive '
-                        'semi-definite')
     return Body(body.name, mass, _numbers(owner, 'com', body.com, (3,)),
                 0.5 * (inertia + inertia.T))
+
+
+def check_inertia(body: Body, size: float, row: int) -> None:
+    """
+    Check that a body has an inertia that some mass distribution has.
+
+    Parameters
+    ----------
+    body : Body
+        With all links on fixed joints.
+    size : float, m
+        Distance of its farthest point that is known. An eigenvalue may be negative by a rounding
+        of m·size², and by a tenth of it with a TreeWarning.
+    row : int
+        For the text.
+
+    Raises
+    ------
+    TreeError
+        With eigenvalue, mass and size.
+    """
+    least = float(np.linalg.eigvalsh(body.inertia)[0])
+    scale = body.mass * size**2
+    if least >= -INERTIA_TOLERANCE * max(scale, float(np.max(np.abs(body.inertia)))):
+        return
+    text = (f'body {body.name} (row {row}): inertia has the eigenvalue {least:.6g} kg·m², with '
+            f'{body.mass:g} kg and a size of {size:.3g} m: no body has a negative one')
+    if least < -INERTIA_WARNED * scale:
+        raise TreeError(f'{text}; must be positive semi-definite')
+    warnings.warn(f'{text}; used as it is', TreeWarning, stacklevel=2)
 
 
 def lumped(bodies: Sequence[Body]) -> Body:

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from c3p_description.model import GRAVITY, Array, CasterRobot
+from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.reach import Travel, reach, travel
-from c3p_dynamics.traction import least_loads, torque_bounds, traction_torque, wheel_loads
+from c3p_dynamics.robot_freedoms import robot_freedoms
+from c3p_dynamics.traction import least_loads, torque_bounds, traction_torque
 from c3p_kinematics.casters import inverse
-from c3p_kinematics.singularity import singularity
+from c3p_kinematics.singularity import always_actuated, singularity
 from c3p_kinematics.slip import detect_slip
 
 # random postures of the statistics, and their seed
@@ -26,10 +27,7 @@ PROBES = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [ACROSS, ACROSS, 0.0],
 SLIP, SPEED, SURE = 0.2, 0.3, 0.9
 
 # slower robots do not travel, m/s² and rad/s²: a ramp of 10 mm/s² takes 10 s to 10 cm/s
-LEAST, LEAST_TURN = 0.01, 0.02
-
-# a wheel that carries less than this fraction of the mean load may lift off
-LIGHT = 0.05
+LEAST, LEAST_TURN = 0.01, 0.05
 
 
 class Isolation(NamedTuple):
@@ -58,9 +56,13 @@ class Ability(NamedTuple):
     ----------
     freedoms : int
         Directions of motion that the motors control away from singular postures.
+    summary : str
+        The freedoms in sentences.
     bound, motor, grip, load : (n,) array
-        Largest torque in use, limit of the motor, torque that the tyre transmits, N·m; least
-        static load, N.
+        Of the wheels: largest torque in use, limit of the motor, torque that the tyre transmits,
+        N·m; least static load, N.
+    steering_bound : (n,) array, N·m
+        Largest torque of the steering axes in use; 0 without a motor.
     travel : Travel
         Accelerations with trailing casters.
     postures : (m, n) array, rad
@@ -73,10 +75,12 @@ class Ability(NamedTuple):
     """
 
     freedoms: int
+    summary: str
     bound: Array
     motor: Array
     grip: Array
     load: Array
+    steering_bound: Array
     travel: Travel
     postures: Array
     accelerations: Array
@@ -94,6 +98,12 @@ class Ability(NamedTuple):
             found.append(f'the wheels accelerate it by {slow:.3g} m/s² towards {angle:.0f}° with '
                          f'trailing casters, at least {LEAST:g} is needed: friction is stronger '
                          'than the motors and tyres, or the driven wheels are all on one side')
+        steers = float(self.travel.heading.min())
+        if slow >= LEAST and steers < LEAST_TURN:
+            angle = np.degrees(self.travel.direction[int(self.travel.heading.argmin())])
+            found.append(f'on a drive towards {angle:.0f}° the wheels correct the heading by '
+                         f'{steers:.3g} rad/s², at least {LEAST_TURN:g} is needed: the motors '
+                         'that push beside the others are weaker than friction')
         if turn < LEAST_TURN:
             found.append(f'the wheels turn it by {turn:.3g} rad/s², at least {LEAST_TURN:g} is '
                          'needed: friction is stronger than the motors and tyres')
@@ -106,10 +116,22 @@ def ability_of(robot: CasterRobot) -> Ability:
     postures = random.uniform(-np.pi, np.pi, (POSTURES, robot.count))
     measured = singularity(robot, postures)
     found = np.array([[reach(robot, posture, probe) for probe in PROBES] for posture in postures])
+    n, bound, rank = robot.count, torque_bounds(robot), int(measured.rank.max())
     return Ability(
-        int(measured.rank.max()), torque_bounds(robot), np.asarray(robot.torque_limit),
-        traction_torque(robot), least_loads(robot), travel(robot), postures, found,
+        rank, _summary(robot, rank), bound[:n], np.asarray(robot.torque_limit),
+        traction_torque(robot), least_loads(robot),
+        bound[n:] if robot.steered.any() else np.zeros(n), travel(robot), postures, found,
         measured.sigma_min, isolation(robot, postures, random))
+
+
+def _summary(robot: CasterRobot, rank: int) -> str:
+    if not robot.steered.any():
+        return robot_freedoms(robot).text()
+    motors = (f'{int(robot.driven.sum())} driven wheels and {int(robot.steered.sum())} driven '
+              'steering axes')
+    if always_actuated(robot):
+        return f'{motors} control place and heading in every posture: no posture is singular.'
+    return f'{motors} accelerate {rank} of the 3 freedoms at an instant.'
 
 
 def isolation(robot: CasterRobot, postures: Array, random: np.random.Generator) -> Isolation:
@@ -151,30 +173,18 @@ def singular_postures(robot: CasterRobot) -> list[tuple[str, Array, Array]]:
             ('lines that meet in one point', meeting, lost[1])]
 
 
-def support_margin(robot: CasterRobot) -> float:
-    """
-    Return the least static load of a wheel over the mean load, over all travel directions.
-
-    0: the centre of mass leaves the polygon of the contacts.
-    """
-    return float(least_loads(robot).min() * robot.count / (GRAVITY * robot.total_mass))
-
-
-def loads_level(robot: CasterRobot) -> Array:
-    """Return the static loads (n,) with all casters at 0, N."""
-    return wheel_loads(robot, np.zeros(robot.count))
-
-
 def ability_json(ability: Ability) -> dict[str, Any]:
     """Return the abilities for JSON, SI units."""
     moved, turned = ability.accelerations[:, :4], ability.accelerations[:, 4]
     return {
         'driven_freedoms': ability.freedoms,
         'torque_bound_nm': ability.bound.tolist(),
+        'steering_torque_bound_nm': ability.steering_bound.tolist(),
         'traction_torque_nm': ability.grip.tolist(),
         'least_load_n': ability.load.tolist(),
         'travel_acceleration_mps2': _spread(ability.travel.along),
         'turn_acceleration_radps2': float(ability.travel.turn.min()),
+        'heading_acceleration_radps2': float(ability.travel.heading.min()),
         'posture_acceleration_mps2': _spread(moved),
         'posture_yaw_acceleration_radps2': _spread(turned),
         'spare_equations': ability.isolation.equations,

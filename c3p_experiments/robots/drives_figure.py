@@ -72,8 +72,8 @@ def _torques(axes: Axes, drive: Driven, robot: CasterRobot, labelled: bool = Fal
         axes.plot(*lines.envelope(log.wheel_effort.time, log.wheel_effort.value[:, i], BINS),
                   color=style.caster_colour(i), linewidth=0.9, linestyle=DASHES[i % len(DASHES)],
                   label=f'{i + 1}' if labelled else None)
-    style.limits(axes, torque_bounds(robot)[robot.driven], color=style.GREY, linewidth=0.6,
-                 linestyle=':')
+    style.limits(axes, torque_bounds(robot)[:robot.count][robot.driven], color=style.GREY,
+                 linewidth=0.6, linestyle=':')
     most = max(1.15 * float(np.abs(log.wheel_effort.value).max()), 1e-3)
     axes.set_ylim(-most, most)
     style.dress(axes, '', 'time [s]', 'torque [N·m]' if labelled else '')

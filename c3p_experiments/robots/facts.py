@@ -26,12 +26,21 @@ def caster_table(robot: CasterRobot, ability: Ability) -> str:
             f'{i + 1}', escape(f'{robot.steering_joints[i]}, {robot.wheel_joints[i]}'),
             f'{x:.4g}, {y:.4g}', f'{100 * robot.caster_offset[i]:.3g}',
             f'{100 * robot.wheel_radius[i]:.3g}', f'{np.degrees(robot.steering_zero[i]):.4g}',
-            'yes' if driven else 'no', limit(robot.torque_limit[i]) if driven else '–',
+            motors(robot, i), limit(robot.torque_limit[i]) if driven else '–',
             f'{ability.grip[i]:.3g}', f'<b>{ability.bound[i]:.3g}</b>' if driven else '–',
-            limit(robot.wheel_rate_limit[i]), f'{ability.load[i]:.3g}'))
+            limit(robot.wheel_rate_limit[i]),
+            f'{ability.steering_bound[i]:.3g}' if robot.steered[i] else '–',
+            f'{ability.load[i]:.3g}'))
     return table(('caster', 'joints', 'hip x, y [m]', 'offset [cm]', 'radius [cm]', 'zero [deg]',
-                  'driven', 'motor [N·m]', 'tyre [N·m]', 'used [N·m]', 'rate limit [rad/s]',
-                  'least load [N]'), rows, left=3)
+                  'motors', 'motor [N·m]', 'tyre [N·m]', 'used [N·m]', 'rate limit [rad/s]',
+                  'steering, used [N·m]', 'least load [N]'), rows, left=3)
+
+
+def motors(robot: CasterRobot, caster: int) -> str:
+    """Return the driven axes of a caster, counted from 0, as text."""
+    names = [name for name, has in (('wheel', robot.driven[caster]),
+                                    ('steering', robot.steered[caster])) if has]
+    return ', '.join(names) or 'none'
 
 
 def limit(value: float) -> str:

@@ -17,6 +17,7 @@ from c3p_experiments.robots import facts
 from c3p_experiments.robots.check import Check
 from c3p_experiments.robots.drives_figure import drives_figure
 from c3p_experiments.robots.plan import plan, reach_figure, singular_figure
+from c3p_kinematics.singularity import always_actuated
 from c3p_simulation.make_plant import PLANTS
 
 
@@ -63,15 +64,13 @@ def answers(check: Check) -> list[Answer]:
     assumed = len(check.notes) - len(warned)
     read = Answer(
         'What was read?', f'{robot.count} casters, {int(robot.driven.sum())} driven, '
-        f'{robot.total_mass:.3g} kg', (
+        + (f'{int(robot.steered.sum())} steered, ' if robot.steered.any() else '')
+        + f'{robot.total_mass:.3g} kg', (
             f'{_count(len(warned), "warning")}, {_count(assumed, "assumption")}.'
             if check.notes else 'Every number is from the file.'),
         'note' if warned else 'good', 'read')
     freedoms = Answer(
-        'What do the motors control?', f'{ability.freedoms} of 3 freedoms', (
-            'x, y and yaw in every posture except singular ones: parallel or concurrent rolling '
-            'lines.' if ability.freedoms == 3 else
-            'Fewer motors than freedoms: position and heading are not independent.'),
+        'What do the motors control?', f'{ability.freedoms} of 3 freedoms', ability.summary,
         'good' if ability.freedoms == 3 else 'bad', 'singular')
     weak = ability.travel.along
     grips = robot.driven & (ability.grip < ability.motor)
@@ -118,20 +117,15 @@ def sections(check: Check) -> list[Section]:
     robot, ability = check.robot, check.ability
     out = [
         Section('read', 'The robot', 'From above, all joints at zero; x is forward. Filled wheels '
-                'are driven. Offsets are from the steering axis to the contact; the steering '
-                'zero is the angle θ_s at joint position 0. Least load: static, over all travel '
-                'directions of trailing casters.', plan(robot),
+                'are driven, a ring is a steering motor. Offsets are from the steering axis to '
+                'the contact; the steering zero is the angle θ_s at joint position 0. Least '
+                'load: static, over all travel directions of trailing casters.', plan(robot),
                 facts.caster_table(robot, ability) + facts.body_table(robot)),
         Section('assumed', 'Warnings and assumptions', 'What the file does not state, or states '
                 'in a form that is not used.' if check.notes else 'The file states every number; '
                 'nothing was assumed.', None, facts.note_table(check.notes)),
-        Section('singular', 'Singular postures', 'Dashed: the rolling lines, along which the '
-                'driven wheels push. Where they are all parallel, or meet in one point, the '
-                'motion of the arrow is not actuated; a controller has to turn the casters '
-                'first. Equal steering angles are one case: every straight drive ends in it.'
-                if ability.freedoms == 3 else 'Dashed: the rolling lines, along which the driven '
-                'wheels push. Fewer than three wheels push, so that one motion is not actuated '
-                'in any posture; the arrow is that of this posture.', singular_figure(robot)),
+        Section('singular', 'Singular postures', f'{ability.summary} {_singular_text(check)}',
+                None if always_actuated(robot) else singular_figure(robot)),
         Section('ability', 'Reachable accelerations', 'Within the torques of the motors and the '
                 'grip of the tyres, from rest against dry friction, other components zero. In '
                 'random postures, some near singular ones, less is reachable than with trailing '
@@ -150,6 +144,18 @@ def sections(check: Check) -> list[Section]:
                 'named drive, and of the start steering with the largest variation.',
                 drives_figure(found, robot), facts.battery_table(found)))
     return out
+
+
+def _singular_text(check: Check) -> str:
+    if always_actuated(check.robot):
+        return ''
+    lines = 'Dashed: the rolling lines, along which the driven wheels push. '
+    if check.ability.freedoms < 3:
+        return (lines + 'Too few motors push, so that one motion is not actuated in any posture; '
+                'the arrow is that of this posture.')
+    return (lines + 'Where they are all parallel, or meet in one point, the motion of the arrow '
+            'is not actuated; a controller has to turn the casters first. Equal steering angles '
+            'are one case: every straight drive ends in it.')
 
 
 def _obstacles(check: Check) -> str:

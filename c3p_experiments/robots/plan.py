@@ -12,6 +12,7 @@ from c3p_bags.report import style
 from c3p_bags.report.path import outline
 from c3p_description.model import Array, CasterRobot
 from c3p_experiments.robots.ability import Ability, singular_postures
+from c3p_experiments.robots.facts import motors
 
 # width of a drawn wheel over its radius
 WHEEL_WIDTH = 0.5
@@ -32,7 +33,7 @@ def half_width(robot: CasterRobot) -> float:
 
 
 def draw_from_above(axes: Axes, robot: CasterRobot, steering: Array) -> None:
-    """Draw platform, forks and wheels at `steering` (n,); driven wheels are filled."""
+    """Draw platform, forks and wheels at `steering` (n,); driven wheels filled, axes ringed."""
     axes.add_patch(Polygon(outline(robot), closed=True, facecolor=style.RULE, alpha=0.6,
                            edgecolor=style.MUTED, linewidth=0.9, zorder=1))
     for i in range(robot.count):
@@ -47,7 +48,10 @@ def draw_from_above(axes: Axes, robot: CasterRobot, steering: Array) -> None:
             [contact + along + wide, contact - along + wide, contact - along - wide,
              contact + along - wide], closed=True, edgecolor=colour, linewidth=1.4,
             facecolor=colour if driven else 'none', alpha=0.85 if driven else 1.0, zorder=3))
+        # a steering motor is a ring around the pivot
         axes.plot(*hip, 'o', markersize=3.6, color=style.INK, zorder=5)
+        if robot.steered[i]:
+            axes.plot(*hip, 'o', markersize=9.0, color=colour, markerfacecolor='none', zorder=5)
 
 
 def plan(robot: CasterRobot) -> Figure:
@@ -99,7 +103,7 @@ def _dimensions(sheet: Figure, robot: CasterRobot) -> None:
     y = top
     for i in range(robot.count):
         x, here = robot.hip_position[i].round(9) + 0.0
-        lines = (f'caster {i + 1}, {"driven" if robot.driven[i] else "not driven"}',
+        lines = (f'caster {i + 1}, motors: {motors(robot, i)}',
                  f'hip ({x:.4g}, {here:.4g}) m, offset d {100 * robot.caster_offset[i]:.3g} cm',
                  f'wheel radius r {100 * robot.wheel_radius[i]:.3g} cm, steering zero '
                  f'{np.degrees(robot.steering_zero[i]):.4g}°')

@@ -198,6 +198,10 @@ def studio_model(robot: str | Path, size: Sequence[int] = SIZE, ground: Ground |
     root.add_freejoint()
     # MuJoCo requires mass of what moves, also of a frame without a body; nothing is simulated
     root.mass, root.inertia, root.explicitinertial = 1.0, [1.0, 1.0, 1.0], True
+    root.fullinertia = np.full(6, np.nan)
+    # nor does it matter that inertias of others may be those of no body
+    spec.compiler.balanceinertia = True
+    spec.compiler.boundmass = spec.compiler.boundinertia = 1e-6
     for link, colour in (rims or {}).items():
         for shape in spec.body(link).geoms:
             if max(shape.rgba[:3]) > RIM:

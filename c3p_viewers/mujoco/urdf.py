@@ -20,8 +20,8 @@ def mujoco_urdf(urdf: str, robot: str | Path = '') -> tuple[str, dict[str, bytes
     """
     Return a description that names no files, and the meshes that it names, by name.
 
-    Visuals and collisions with a mesh that `mesh_file` refuses, or MuJoCo does not read, are left
-    out.
+    Visuals and collisions with a mesh that `mesh_file` refuses, or MuJoCo does not read, and
+    shapes without a size are left out.
 
     Parameters
     ----------
@@ -64,6 +64,9 @@ def mujoco_urdf(urdf: str, robot: str | Path = '') -> tuple[str, dict[str, bytes
                     mesh.set('filename', names[path])
             except (ModelError, OSError):
                 link.remove(part)
+                continue
+            if any(not _drawable(shape) for shape in part.iterfind('geometry/*')):
+                link.remove(part)
     # pictures on materials are files, too
     for texture in [m for m in root.iter('material') if m.find('texture') is not None]:
         for element in texture.findall('texture'):
@@ -72,3 +75,12 @@ def mujoco_urdf(urdf: str, robot: str | Path = '') -> tuple[str, dict[str, bytes
     made = ElementTree.SubElement(root, 'mujoco')
     ElementTree.SubElement(made, 'compiler', fusestatic='false', discardvisual='false')
     return ElementTree.tostring(root, encoding='unicode'), assets
+
+
+def _drawable(shape: ElementTree.Element) -> bool:
+    """Return whether all sizes of a shape are greater than zero; a mesh has none."""
+    sizes = [shape.get(name, '') for name in ('size', 'radius', 'length')]
+    try:
+        return all(float(number) > 0 for text in sizes for number in text.split())
+    except ValueError:
+        return False

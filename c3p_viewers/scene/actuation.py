@@ -2,10 +2,11 @@
 """
 Scene of a singularity: rolling lines, their distance from it, and the direction that is lost.
 
-The wheels lose a direction of motion when the rolling lines of the driven ones are all parallel
-or all meet in one point (c3p_kinematics/singularity.py). The lines are green where the wheels
-drive every direction well and red where one is lost; close to that, the lost motion is
-drawn: an arrow where it is a translation, an arc about its centre where it is a rotation.
+The motors lose a direction of motion when the rolling lines of the driven wheels are all parallel
+or all meet in one point (c3p_kinematics/singularity.py). A steering motor adds the line along its
+axle, on which its tyre pushes. The lines are green where the motors drive every direction well and
+red where one is lost; close to that, the lost motion is drawn: an arrow where it is a translation,
+an arc about its centre where it is a rotation.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ def actuation(at: Casters, steering: ArrayLike) -> list[Shape]:
     """
     Return ``rolling_line_i`` of driven wheels, ``sigma_min`` and ``unactuated…``.
 
+    Steering motors add ``axle_line_i``.
+
     Parameters
     ----------
     at : Casters
@@ -46,6 +49,11 @@ def actuation(at: Casters, steering: ArrayLike) -> list[Shape]:
     for i in np.flatnonzero(at.robot.driven):
         ends = at.contact[i] + np.outer([-reach, reach], at.along[i])
         shapes.append(Line(f'rolling_line_{i + 1}', at.settings.frame, paint,
+                           raised(ends, at.floor), THIN * at.width))
+    for i in np.flatnonzero(at.robot.steered):
+        axle = np.array([at.along[i][1], -at.along[i][0]])
+        ends = at.contact[i] + np.outer([-reach, reach], axle)
+        shapes.append(Line(f'axle_line_{i + 1}', at.settings.frame, paint,
                            raised(ends, at.floor), THIN * at.width))
     shapes.append(_measure(at, state, sigma, paint))
     if sigma < at.settings.lost_sigma:

@@ -42,7 +42,7 @@ def interfaces(block, kind):
 
 
 @EVERY
-def test_wheels_take_effort_and_steering_never_has_a_command_interface(hardware):
+def test_wheels_take_effort_and_passive_steering_never_has_a_command_interface(hardware):
     blocks = tree_of(hardware).findall('ros2_control')
     commands, states = {}, {}
     for block in blocks:
@@ -123,6 +123,24 @@ def test_mujoco_gets_its_model_or_waits_for_it():
     assert parameters(tree_of('mujoco').find('ros2_control')) == {'headless': 'false'}
     block = tree_of('mujoco', mujoco_model='/x.xml', headless='true').find('ros2_control')
     assert parameters(block) == {'mujoco_model': '/x.xml', 'headless': 'true'}
+
+
+def test_a_steering_joint_with_a_motor_takes_effort(tmp_path):
+    file = tmp_path / 'one.yaml'
+    file.write_text('extends: c3p\nname: one\ncasters:\n  steered: [false, true, false]\n'
+                    '  steering_torque_limit: 2.0\n  steering_rate_limit: 30.0\n')
+    for hardware in PLUGINS:
+        tree = tree_of(hardware, file)
+        commands, states = {}, {}
+        for block in tree.findall('ros2_control'):
+            commands |= interfaces(block, 'command_interface')
+            states |= interfaces(block, 'state_interface')
+        assert [name for name, found in commands.items() if found == ['effort']] == [
+            WHEELS[0], STEERING[1], *WHEELS[1:]]
+        assert states[STEERING[1]] == ['position', 'velocity', 'effort']
+        limit, = tree.findall("joint[@name='steering_joint_2']/limit")
+        assert limit.attrib == {'effort': '2.0', 'velocity': '30.0'}
+        assert not tree.findall("joint[@name='steering_joint_1']/limit")
 
 
 def test_a_wheel_without_motor_is_only_measured(tmp_path):

@@ -12,7 +12,7 @@ from robots import C3P, caster_robots
 
 from c3p_description.model import Friction
 from c3p_dynamics.caster_dynamics import forward_dynamics
-from c3p_dynamics.reach import reach, resistance, trailing, travel
+from c3p_dynamics.reach import heading_reach, reach, resistance, trailing, travel
 from c3p_dynamics.traction import torque_bounds
 from c3p_kinematics.casters import inverse
 
@@ -88,3 +88,15 @@ def test_travel_of_a_regular_robot_is_equal_in_every_direction():
     found = travel(LIMITED, 6)
     np.testing.assert_allclose(found.along, found.along[0], rtol=1e-9)
     assert found.turn[0] == pytest.approx(found.turn[1])
+
+
+def test_heading_is_corrected_by_the_wheels_beside_the_others():
+    """Of three parallel lines, two on one and one beside it, the weakest decides."""
+    level = np.full(3, -0.5 * np.pi)
+    free = heading_reach(LIMITED, level, [1.0, 0.0])
+    assert free > 1.0
+    # friction that holds the third wheel, alone beside the first two, holds the heading
+    jammed = replace(LIMITED, friction=Friction(rolling_coulomb=[0.1, 0.1, 1.3]))
+    assert heading_reach(jammed, level, [1.0, 0.0]) < 0.3 * free
+    one = replace(LIMITED, driven=[True, False, False])
+    assert heading_reach(one, level, [1.0, 0.0]) == pytest.approx(0.0, abs=1e-6)

@@ -60,7 +60,7 @@ def test_lists_follow_the_joints_that_are_named():
     ({'drives__joints': ['q']}, r"no joint 'q'; its joints are wheel_joint_1"),
     ({'drives__joints': [W[0], W[2], W[0]]}, r"\['wheel_joint_1'\] are named more than once"),
     ({'drives__joints': [W[0]]}, r"\['wheel_joint_3'\] of mule have a motor but no drive.*"
-                                 r'casters\.driven.*URDF <limit effort'),
+                                 r'casters\.driven.*for a URDF the robot option driven'),
     ({'drives__node_ids': [1, 2, 3]}, r'drives\.node_ids = \[1, 2, 3\].*each of the 4 drives '
                                       r'\(wheel_joint_1.*drives\.joints'),
     ({'drives__node_ids': [1, 1, 2, 3]}, r'node id \[1\] is used twice.*drives\.channels'),

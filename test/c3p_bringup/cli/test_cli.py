@@ -10,6 +10,7 @@ import pytest
 from c3p_bringup.cli.common import make_places, reason, write_json
 from c3p_bringup.cli.main import main
 
+ROOT = Path(__file__).parents[3]
 EXPERIMENT, CAMPAIGN, TUNE = ['experiment', 'line'], ['campaign', '--plant', 'analytic'], ['tune']
 
 
@@ -41,6 +42,10 @@ def told(capsys, *arguments):
     ([*CAMPAIGN, '--goal', 'nan', '0', '0'], 'goal = (nan, 0.0, 0.0): must be three finite'),
     ([*CAMPAIGN, '--experiment', 'slope'], 'experiment slope: plant = analytic: must be mujoco'),
     ([*CAMPAIGN, '--least-reached', '1.5'], '--least-reached: 1.5: must be a fraction from 0'),
+    *((([*command, '--robot', robot]), f'robot {robot!r} is a {what}') for command in (
+        EXPERIMENT, CAMPAIGN, TUNE, ['identify', '--excite'], ['drive', '1', '0', '0'])
+      for robot, what in (('agv', 'vehicle with two driven wheels'),
+                          ('pvc_tricycle', 'tricycle with passive variable camber'))),
     ([*TUNE, '--evaluations', '0'], '--evaluations: 0: must be a whole number, 1 or more'),
     (['film', 'bag', '--out', 'run.gif'], 'out = run.gif: its name must end in .mp4 or .png'),
     (['film', 'bag', '--speed', '0'], '--speed: 0: must be a number greater than zero'),
@@ -50,6 +55,15 @@ def told(capsys, *arguments):
 def test_what_cannot_be_is_one_line_that_names_it(arguments, says, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert says in told(capsys, *arguments)
+
+
+def test_motor_cards_that_do_not_fit_the_robot_end_a_drive_before_it_begins(tmp_path, capsys):
+    cart, file = ROOT / 'docs/tutorials/cart.urdf.xacro', tmp_path / 'mine.yaml'
+    file.write_text('hardware_interface: {ros__parameters: {drives.gear_ratio: [14.0, 20.0]}}')
+    line = told(capsys, 'drive', '1', '0', '0', '--robot', str(cart), '--hardware', 'emulated',
+                '--params-file', str(file), '--out', str(tmp_path))
+    assert 'drives.gear_ratio = [14.0, 20.0]: must have one value for all or one' in line
+    assert 'the 4 drives (front_left_wheel, ' in line and 'drives.joints' in line
 
 
 @pytest.mark.parametrize('command', [EXPERIMENT, CAMPAIGN, TUNE])

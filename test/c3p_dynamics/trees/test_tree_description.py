@@ -10,6 +10,7 @@ from c3p_dynamics.trees import (
     Joint,
     Tree,
     TreeError,
+    TreeWarning,
     aba,
     crba,
     factor,
@@ -19,6 +20,8 @@ from c3p_dynamics.trees import (
     rnea,
     solve,
 )
+
+X = (1, 0, 0)
 
 
 def chain(connection, bodies=None, joints=None, **more):
@@ -186,3 +189,32 @@ def test_inertia_a_million_times_smaller_than_its_neighbours_is_not_singular():
     for method in (aba, forward_composite):
         # six of sixteen digits are lost in the difference of the two inertias
         np.testing.assert_allclose(method(tree, q, qd, rnea(tree, q, qd, qdd)), qdd, atol=1e-8)
+
+
+NOISE = -2.4e-35 * np.diag([1.0, 0.0, 0.0])
+
+
+def test_rounding_noise_in_an_inertia_is_no_negative_eigenvalue():
+    """Files have inertias of 1e-35, from a program that computed zero."""
+    body = Body('head', 1.3, (0.0, -0.1, 0.0), NOISE)
+    assert chain([-1], [body], [Joint('neck', axis=X)]).count == 1
+
+
+def test_a_small_inertia_that_no_body_has_is_used_with_a_warning():
+    """Relative to m·size² = 1 kg·m²: 5 % are told, 20 % refused."""
+    arm = (0.0, 0.0, 1.0)
+    with pytest.warns(TreeWarning, match=r'body leg \(row 0\).*-0.05 kg·m², with 1 kg and a size '
+                                         'of 1 m'):
+        chain([-1], [Body('leg', 1.0, arm, np.diag([0.1, 0.1, -0.05]))], [Joint('hip', axis=X)])
+    with pytest.raises(TreeError, match='-0.2 kg·m².*must be positive'):
+        chain([-1], [Body('leg', 1.0, arm, np.diag([0.1, 0.1, -0.2]))], [Joint('hip', axis=X)])
+
+
+def test_inertia_is_checked_with_what_fixed_joints_add():
+    """An antenna of 1 mg with a careless inertia, bolted to 10 kg."""
+    antenna = Body('antenna', 1e-6, inertia=-1e-8 * np.eye(3))
+    base = Body('base', 10.0, (0.0, 0.0, 0.1), np.eye(3))
+    joints = [Joint('a', axis=X), Joint('b', 'fixed')]
+    assert chain([-1, 0], [base, antenna], joints).count == 1
+    with pytest.raises(TreeError, match=r'body antenna \(row 1\)'):
+        chain([-1, 0], [base, antenna], [Joint('a', axis=X), Joint('b', axis=X)])

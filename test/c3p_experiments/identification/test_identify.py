@@ -257,4 +257,4 @@ def test_a_urdf_robot_gets_a_robot_file_also_from_its_bag_alone(tmp_path):
         found = load(out / 'identified.yaml')
         assert found.platform_mass == pytest.approx(25.0, rel=0.01)
         assert found.platform_mass != 25.0
-        assert found.wheel_joints[0] == 'front_left_wheel' and found.driven.sum() == 2
+        assert found.wheel_joints[0] == 'front_left_wheel' and found.driven.sum() == 3

@@ -18,7 +18,7 @@ from c3p_description.reading.loader import load  # noqa: E402
 from c3p_kinematics.terrain import Plateau  # noqa: E402
 from c3p_viewers.mujoco.films import FilmWriter, check_film  # noqa: E402
 from c3p_viewers.mujoco.pictures import CasterStudio, film, run_picture  # noqa: E402
-from c3p_viewers.mujoco.studio import Placement, Studio  # noqa: E402
+from c3p_viewers.mujoco.studio import Placement, Studio, studio_model  # noqa: E402
 from c3p_viewers.mujoco.terrain import HEIGHTS, Ground, height_colours  # noqa: E402
 from c3p_viewers.mujoco.view import View  # noqa: E402
 from c3p_viewers.screen import PictureError  # noqa: E402
@@ -206,3 +206,19 @@ def test_a_point_of_a_terrain_has_the_colour_of_its_height_where_the_view_projec
     assert hue[0] < -5 and hue[1] > 0
     np.testing.assert_allclose(height_colours(ground.heights, ground.heights), HEIGHTS[[0, -1]])
     assert ground.corners.shape == (8, 3) and ground.corners[:, 2].min() < ground.heights[0]
+
+
+@pytest.mark.parametrize('count', [2, 4, 6])
+def test_robots_of_any_casters_can_be_drawn(count, tmp_path):
+    angles = 2 * np.pi * (np.arange(count) + 0.5) / count
+    hips = (0.3 * np.column_stack([np.cos(angles), np.sin(angles)])).round(4).tolist()
+    # wheels so large that the pivots of the drawn forks have no length
+    (tmp_path / 'mine.yaml').write_text(
+        f'extends: c3p\nname: mine\ncasters: {{hip_position: {hips}, caster_offset: 0.05, '
+        "wheel_radius: 0.05}\nvisual: {platform_mesh: ''}\n")
+    assert studio_model(tmp_path / 'mine.yaml').njnt == 1 + 2 * count
+
+
+def test_a_urdf_written_by_hand_can_be_drawn():
+    cart = Path(__file__).parents[3] / 'docs/tutorials/cart.urdf.xacro'
+    assert studio_model(cart).njnt == 9

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Notes on a URDF: what is doubtful in its numbers, and what it has no value for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from c3p_description.model import TRACTION_MARGIN, TYRE_FRICTION, CasterRobot, Friction
+from c3p_description.reading.notes import Note, Notes
+from c3p_description.reading.robot_options import UrdfOptions
+from c3p_description.reading.urdf_casters import Caster
+from c3p_description.reading.urdf_pairs import Pair
+from c3p_description.reading.urdf_tree import Tree
+
+# a ring has m·r²; spokes, hubs and motors have less
+MOST_SPIN = 1.05
+
+
+def note_assumed(tree: Tree, pairs: list[Pair], base: str, losses: Friction,
+                  options: UrdfOptions, notes: Notes) -> None:
+    """Note what a URDF has no element for, or this one none."""
+    if options.base_link is None:
+        why = 'its name says so' if base.endswith('base_link') else 'it is the root'
+        notes.assume('base_link', base, f'link {base} is the frame of the model: {why}')
+    known = tree.control.parameters.get(pairs[0].wheels[0].name, {})
+    for name, value, what in (
+            ('tyre_friction', TYRE_FRICTION, 'µ between tyres and floor, that of a dusty hard '
+             'floor'),
+            ('traction_margin', TRACTION_MARGIN, 'fraction of the grip that controllers use')):
+        if name not in known:
+            notes.assume(f'casters.{name}', value, f'{what}: {value:g}; casters.{name} replaces '
+                         'it')
+    for name, what in (('pivot', 'steering joints have'), ('rolling', 'wheel joints have')):
+        if not any(np.any(getattr(losses, f'{name}_{kind}')) for kind in ('viscous', 'coulomb')):
+            notes.assume(f'friction.{name}_coulomb', 0.0, f'the {what} no <dynamics>: no '
+                         f'friction; friction.{name}_coulomb and friction.{name}_viscous give it')
+    if 'scrub_coulomb' not in known:
+        notes.assume('friction.scrub_coulomb', 0.0, 'a URDF has no element for a tyre that turns '
+                     'on the spot: no friction; friction.scrub_coulomb gives it')
+
+
+def note_rounded(rounded: dict[str, list[str]], notes: Notes) -> None:
+    """Warn of angles that are taken as multiples of a right angle."""
+    for angle, places in rounded.items():
+        turns = round(float(angle) / (math.pi / 2))
+        meant = {1: 'π/2', 2: 'π'}.get(abs(turns), f'{abs(turns)}π/2')
+        off = abs(float(angle) - turns * math.pi / 2)
+        some = ', '.join(places[:3]) + (f' and {len(places) - 3} more' if len(places) > 3 else '')
+        notes.warn('rpy', turns * math.pi / 2, f'rpy of {some}: {angle} is taken as '
+                   f'{"-" if turns < 0 else ""}{meant}, from which it is {math.degrees(off):.2g}°')
+
+
+def remaining(notes: Notes, settings: Mapping[str, Any]) -> tuple[Note, ...]:
+    """Return the notes on fields that the user has not given."""
+    def given(note: Note) -> bool:
+        section, dot, key = note.field.partition('.')
+        return bool(dot) and key in settings.get(section, {})
+    return tuple(note for note in notes.found if not given(note))
+
+
+def note_spin(casters: list[Caster], columns: dict[str, list[float]], notes: Notes) -> None:
+    """Warn of wheels that have more inertia than a ring; `columns` are fields of the class."""
+    found = []
+    for caster, spinning, mass, radius in zip(casters, *(columns[name] for name in (
+            'wheel_spin_inertia', 'wheel_mass', 'wheel_radius')), strict=True):
+        ring = mass * radius**2
+        if spinning > MOST_SPIN * ring:
+            found.append((caster.pair.wheels[0].child, spinning, ring))
+    if found:
+        _, spinning, ring = found[0]
+        notes.warn('wheel.spin_inertia', [spinning for _, spinning, _ in found],
+                   f'links {", ".join(name for name, *_ in found)}: {spinning:.3g} kg·m² about '
+                   f'the axle, and a ring of their mass and radius has {ring:.3g}: it is used as '
+                   'it is; wheel.spin_inertia replaces it')
+
+
+def note_stiff(robot: CasterRobot, notes: Notes) -> None:
+    """Warn of casters that hardly turn: seen along the axle they weigh more than the robot."""
+    along_axle = np.where(robot.steered, 0.0, robot.caster_inertia[:, 1])
+    worst = int(np.argmax(along_axle))
+    if along_axle[worst] > robot.total_mass:
+        offset = robot.caster_offset[worst]
+        notes.warn('link.inertia', along_axle.tolist(), f'joint {robot.steering_joints[worst]}: '
+                   f'with its inertia about the pivot and an offset of {offset:g} m the caster '
+                   f'weighs {along_axle[worst]:.3g} kg along its axle (I/d²), and the robot '
+                   f'{robot.total_mass:.4g} kg: without a steering motor the drive hardly turns '
+                   'it; link.inertia and wheel.yaw_inertia replace the inertia')
