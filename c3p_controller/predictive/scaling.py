@@ -109,4 +109,5 @@ def cost_weights(settings: Any, robot: CasterRobot, spanned: bool, turning: floa
     # the path: worst error 1.3 cm in place of 0.2 cm
     return np.array([s.across_weight, s.along_weight, size * s.yaw_weight, s.across_speed_weight,
                      s.along_speed_weight, size * s.yaw_rate_weight, torque,
-                     0.0 if spanned else s.alignment_weight, torque / turning])
+                     0.0 if spanned else s.alignment_weight, torque / turning,
+                     size * s.ripple_weight])
