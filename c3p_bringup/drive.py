@@ -24,6 +24,8 @@ from c3p_bringup.drive_story import distinct
 from c3p_bringup.nodes import CHAIN, ROBOTS, module_of, node_class
 from c3p_bringup.options import DriveOptions, check_cards, parameter_files
 from c3p_bringup.processes import NodeProcess
+from c3p_controller.controllers import check_motors
+from c3p_controller.predictive.standing_start import check_start
 from c3p_description.reading.loader import load_casters
 from c3p_ros.executor import steady_process
 from c3p_ros.session import Session
@@ -68,8 +70,12 @@ def drive(options: DriveOptions, announce: Callable[[str], None] = print,
     KeyboardInterrupt
         SIGINT or SIGTERM while the nodes ran; all of them have ended, and the bag is kept.
     """
-    # an unknown robot, or cards that do not fit it, are errors before any node starts
-    load_casters(options.robot)
+    # an unknown robot, a start that cannot be left, or cards that do not fit it, are errors before
+    # any node starts
+    robot = load_casters(options.robot)
+    check_motors(options.controller, robot)
+    start = np.resize(np.asarray(options.start_steering, float), robot.count)
+    check_start(robot, start, np.asarray(options.goal, float))
     if options.hardware != 'none':
         check_cards(options.robot, options.parameters)
     # a simulated robot must not reach the real one on the laboratory's network

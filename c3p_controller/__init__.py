@@ -8,4 +8,6 @@ has their classes.
 
 PAPER = 'paper'
 
-CONTROLLERS = (PAPER, 'closed_form', 'mpc')
+MPC = 'mpc'
+
+CONTROLLERS = (PAPER, 'closed_form', MPC)

@@ -37,6 +37,9 @@ WAITING = 3
 # made-up cycles before the first: a plan is made and followed, so that everything is compiled
 WARM_UP, WARM_UP_PERIOD = 60, 0.005
 
+# their steering angles, rad: rolling lines are not one line
+WARM_STEERING = 0.5
+
 # a stop that exceeds its time by this is left to the brake, s
 STOP_PATIENCE = 0.5
 
@@ -117,12 +120,12 @@ class CommandFollower:
 
     def warm_up(self) -> None:
         """Compile the kernels, with and without a preview."""
-        zero = np.zeros(self._robot.count)
+        zero, askew = np.zeros(self._robot.count), np.full(self._robot.count, WARM_STEERING)
         preview = Preview(np.array([0.0, 1.0]), np.array([[0.0, 0.0, 0.0], [0.1, 0.1, 0.0]]),
                           np.full((2, 3), [0.1, 0.1, 0.0]))
         for k in range(WARM_UP):
             setpoint = Setpoint(np.array([0.1, 0.1, 0.0]), preview if k % 2 else None)
-            self.law.step(Sensed(WARM_UP_PERIOD * k, zero, zero, np.zeros(3), np.zeros(3)),
+            self.law.step(Sensed(WARM_UP_PERIOD * k, askew, zero, np.zeros(3), np.zeros(3)),
                           setpoint, WARM_UP_PERIOD)
         self.reset()
         self.traction.warm_up()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any, NamedTuple
 
-from c3p_controller import CONTROLLERS, PAPER
+from c3p_controller import CONTROLLERS, MPC, PAPER
 from c3p_controller.closed_form.controller import ClosedFormController, ClosedFormSettings
 from c3p_controller.command_follower import CommandFollower, FollowerSettings
 from c3p_controller.goals.path_controller import PathController, PathGains
@@ -29,6 +29,7 @@ from c3p_controller.paper.velocity import PaperLaw, PaperSettings, VelocityGains
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
 from c3p_controller.torque_law import TorqueLaw
 from c3p_description.model import CasterRobot
+from c3p_dynamics.freedoms import driven_freedoms
 from c3p_kinematics.compiled import COMPILED
 
 # form of the papers' position law as printed, parameter `paper_law`
@@ -100,8 +101,26 @@ TABLE = dict(zip(CONTROLLERS, (
                CommandFollower, PathController, PathGains)), strict=True))
 
 
+def check_motors(controller: str, robot: CasterRobot) -> None:
+    """
+    Raise ValueError where the motors of `robot` are too few for the law `controller`.
+
+    Only mpc gives up a freedom; the other laws demand all three accelerations at an instant.
+    """
+    freedoms = driven_freedoms(robot)
+    if controller != MPC and freedoms < 3:
+        raise ValueError(f'controller: {controller} needs motors for all three freedoms of the '
+                         f'platform, and those of {robot.name} control {freedoms} at an instant; '
+                         'choose mpc, which keeps what the parameter mpc.priority names')
+
+
 def make_law(values: Any, robot: CasterRobot) -> TorqueLaw:
-    """Return the torque law of velocity controller parameters; ValueError if invalid."""
+    """
+    Return the torque law of velocity controller parameters.
+
+    ValueError for invalid parameters, or too few motors for the law.
+    """
+    check_motors(values.controller, robot)
     entry = TABLE[values.controller]
     return entry.law(robot, entry.read(values))
 
@@ -115,7 +134,7 @@ def make_chain(values: Any, robot: CasterRobot) -> PaperChain | CommandFollower:
     ValueError
         Invalid settings, or predictive control without a compiler.
     """
-    if values.controller == 'mpc' and not COMPILED:
+    if values.controller == MPC and not COMPILED:
         raise ValueError('controller: mpc needs the compiler numba (`pip install numba`), without '
                          'it a plan takes longer than it lasts; choose closed_form')
     chain = TABLE[values.controller].chain(robot, make_law(values, robot), follower_of(values))

@@ -2,9 +2,10 @@
 """
 Freedoms of a caster robot that its motors control: at an instant, and out of a standstill.
 
-**At an instant.** ``M ν̇ = J_xᵀτ + …`` with one row of J_x per driven wheel: k motors accelerate
-the platform in at most k of its three directions. In the metric of M the reachable ν̇ are the
-complement of the twists d with ``J_x d = 0``, because ``dᵀM ν̇ = (J_x d)ᵀτ``.
+**At an instant.** ``M ν̇ = J_xᵀτ + …`` with one row of J_x per driven wheel, and of J_s per
+driven steering axis: k motors accelerate the platform in at most k of its three directions. In the
+metric of M the reachable ν̇ are the complement of the twists d with ``J d = 0``, because
+``dᵀM ν̇ = (J d)ᵀτ``.
 
 **Out of a standstill** the steering turns with the motion, so that further directions d open. With
 the fields ``g_a = M⁻¹J_aᵀ`` and their motion of the casters ``J_s g_a`` the symmetric product of
@@ -121,7 +122,7 @@ class Departure(NamedTuple):
 
 def motors(robot: CasterRobot) -> Array:
     """
-    Return the indices of the wheels that push: driven, and with a load.
+    Return the indices, in an effort vector, of the motors that push: on wheels with a load.
 
     Examples
     --------
@@ -162,8 +163,8 @@ def reachable_accelerations(robot: CasterRobot, steering: ArrayLike,
     """
     Return the twist accelerations that the motors give at `steering` (n,), rad.
 
-    Singular values of the rows ``[e, lever/L]`` of the pushing wheels up to `tolerance` count as
-    zero. ValueError unless `steering` has one finite angle per caster.
+    Singular values of the rows ``[force, lever/L]`` of the motors up to `tolerance` count as zero.
+    ValueError unless `steering` has one finite angle per caster.
 
     Examples
     --------
@@ -187,9 +188,12 @@ def reachable_accelerations(robot: CasterRobot, steering: ArrayLike,
 
 
 def _rows(robot: CasterRobot, steering: Array) -> Array:
-    """Return the rows Rx of the pushing wheels, a row of zeros if there is none."""
+    """Return the directions of force of the motors, a row of zeros if there is none."""
     pushing = motors(robot)
     rows = wheel_jacobian(robot, steering) * robot.wheel_radius[:, None]
+    if robot.efforts > robot.count:
+        turning = steering_jacobian(robot, steering) * robot.caster_offset[:, None]
+        rows = np.concatenate([rows, turning])
     return rows[pushing] if len(pushing) else np.zeros((1, 3))
 
 
@@ -233,11 +237,11 @@ def symmetric_products(robot: CasterRobot, steering: Array) -> tuple[Array, floa
                          _frictionless(robot).losses)
     bound, zero = torque_bounds(robot), np.zeros(3)
     accel, by_steering, by_twist, by_torque = (np.empty(3), np.empty((3, n)), np.empty((3, 3)),
-                                               np.empty((3, n)))
+                                               np.empty((3, robot.efforts)))
     turning = steering_jacobian(robot, steering)
     gains, slopes = np.empty((k, 3)), np.empty((k, 3, n))
     for a, wheel in enumerate(pushing):
-        torque = np.where(np.arange(n) == wheel, bound, 0.0)
+        torque = np.where(np.arange(robot.efforts) == wheel, bound, 0.0)
         forward_derivatives(model, steering, zero, torque, zero, accel, by_steering, by_twist,
                             by_torque)
         gains[a], slopes[a] = accel, by_steering
@@ -245,8 +249,8 @@ def symmetric_products(robot: CasterRobot, steering: Array) -> tuple[Array, floa
     for a in range(k):
         for b in range(k):
             # by_twist at a twist is that of a quadratic form: ν̇(g_a, g_b) = ½ by_twist(g_a) g_b
-            forward_derivatives(model, steering, gains[a], np.zeros(n), zero, accel, by_steering,
-                                by_twist, by_torque)
+            forward_derivatives(model, steering, gains[a], np.zeros(robot.efforts), zero, accel,
+                                by_steering, by_twist, by_torque)
             products[a, b] = 0.5 * (slopes[a] @ (turning @ gains[b])
                                     + slopes[b] @ (turning @ gains[a]) - by_twist @ gains[b])
     lower = np.linalg.cholesky(mass_matrix(robot, steering))

@@ -169,28 +169,28 @@ def motion_freedoms(robot: CasterRobot, twist: ArrayLike, steering: ArrayLike | 
 def linear_motion(robot: CasterRobot, twist: Array, steering: Array
                   ) -> tuple[Array, Array, Array]:
     """
-    Return A (6 + n, 6 + n) and B (6 + n, n) of deviations from a steady motion, and ν̇ (3,).
+    Return A (6 + n, 6 + n), B (6 + n, efforts) and ν̇ (3,) without torque of a steady motion.
 
-    The state is (X, Y, φ in the axes of the motion, θ_s, vx, vy, ω); ν̇ is that without torque.
-    The derivatives are those at the torques that balance the motion best.
+    The state of deviations is (X, Y, φ in the axes of the motion, θ_s, vx, vy, ω). The
+    derivatives are those at the torques that balance the motion best.
     """
     n = robot.count
     model = packed_model(robot.geometry, robot.caster_inertia, robot.platform, robot.losses)
     accel, by_steering, by_twist, by_torque = (np.empty(3), np.empty((3, n)), np.empty((3, 3)),
-                                               np.empty((3, n)))
+                                               np.empty((3, robot.efforts)))
     zero = np.zeros(3)
     twist, steering = np.ascontiguousarray(twist, float), np.ascontiguousarray(steering, float)
-    forward_derivatives(model, steering, twist, np.zeros(n), zero, accel, by_steering, by_twist,
+    torque = np.zeros(robot.efforts)
+    forward_derivatives(model, steering, twist, torque, zero, accel, by_steering, by_twist,
                         by_torque)
     free, pushing = accel.copy(), motors(robot)
     bound = torque_bounds(robot)
-    torque = np.zeros(n)
     if len(pushing):
         torque[pushing] = _balancing(by_torque[:, pushing], free, bound[pushing],
                                      length_scale(robot))
     forward_derivatives(model, steering, twist, torque, zero, accel, by_steering, by_twist,
                         by_torque)
-    a, b = np.zeros((6 + n, 6 + n)), np.zeros((6 + n, n))
+    a, b = np.zeros((6 + n, 6 + n)), np.zeros((6 + n, robot.efforts))
     vx, vy, w = twist
     # pose in axes that move with the motion
     a[:3, :3] = [[0.0, w, -vy], [-w, 0.0, vx], [0.0, 0.0, 0.0]]

@@ -32,6 +32,7 @@ from c3p_hardware.canopen.cia402 import (
 )
 from c3p_hardware.canopen.cia406 import alarm_texts, warning_texts
 from c3p_hardware.canopen.process_data import DRIVE_SAMPLE, ENCODER_SAMPLE, drive_health
+from c3p_hardware.problem import RECOVER, Problem
 from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings
 
 # surplus of samples over SYNCs that proves a second device: one may be a frame repeated by the
@@ -44,35 +45,6 @@ SENSOR_ERRORS, COMMUNICATION_ERRORS = 0x73, 0x8
 _FAULTY = (DriveState.FAULT, DriveState.FAULT_REACTION_ACTIVE)
 
 CABLE = 'check its power, cable and node id'
-RECOVER = 'then call ~/recover and ~/enable'
-
-
-@dataclass(frozen=True)
-class Problem:
-    """
-    Reason to stop the robot.
-
-    Attributes
-    ----------
-    device : str
-        Name with joint and node id; ``bus`` for the bus itself.
-    kind : str
-        ``silence``, ``reboot``, …
-    text, remedy : str
-        Condition with values, and remedy.
-    configure : bool
-        The device has lost its configuration and must be configured again.
-    """
-
-    device: str
-    kind: str
-    text: str
-    remedy: str
-    configure: bool = False
-
-    def __str__(self) -> str:
-        """Return device, condition and remedy."""
-        return f'{self.device}: {self.text}; {self.remedy}'
 
 
 @dataclass

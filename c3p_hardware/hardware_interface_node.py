@@ -25,12 +25,12 @@ from std_srvs.srv import SetBool, Trigger
 
 from c3p_hardware.axes import card_settings
 from c3p_hardware.joint_sensing import Joints
-from c3p_hardware.supervisor import ArmState, Refused
+from c3p_hardware.supervisor import Refused
 from c3p_hardware.transport.can_bus import BusAddress
 from c3p_hardware.transport.card_link import CardLink
-from c3p_hardware.transport.device_status import arm_condition, device_statuses
+from c3p_hardware.transport.device_status import conditions, device_statuses
 from c3p_ros.cdr import JointStateRead
-from c3p_ros.diagnostics import ERROR, OK, WARN
+from c3p_ros.diagnostics import ERROR, OK
 from c3p_ros.managed_node import ManagedSuiteNode
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, check_age
 from c3p_ros.node import LATEST, RECORDED, SuiteNode
@@ -181,17 +181,13 @@ class HardwareInterfaceNode(ManagedSuiteNode):
 
     def _on_watch(self) -> None:
         self._autostart()
-        link, report = self._link, self.diagnostics.condition
+        link = self._link
         if link is None:
             return
         if link.failure is not None:
             raise link.failure
-        report('motors', *arm_condition(link))
-        held = link.held
-        report('late', WARN if held else OK, f'{held}: no sample; all torques are zero'
-               if held else 'all devices respond again')
-        gate = link.gate_reason if link.state == ArmState.ARMED else ''
-        report('wheels', WARN if gate else OK, f'{gate}: they brake' if gate else 'driven')
+        for name, level, text in conditions(link):
+            self.diagnostics.condition(name, level, text)
 
 
 def main(args: list[str] | None = None) -> int:

@@ -11,8 +11,9 @@ import numpy as np
 
 from c3p_description.model import Array, CasterRobot
 from c3p_hardware.canopen.process_data import DriveUnits
-from c3p_hardware.devices import RECOVER, Drive, Encoder, Problem
+from c3p_hardware.devices import Drive, Encoder
 from c3p_hardware.joint_angles import AbsoluteAngle, RateTracker, WheelAngle
+from c3p_hardware.problem import RECOVER, Problem
 from c3p_hardware.settings import CardSettings, EncoderSettings
 from c3p_kinematics.derived_casters import DerivedCasters, part_of
 from c3p_kinematics.joint_watch import Finding, JointWatch

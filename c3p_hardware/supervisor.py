@@ -30,7 +30,8 @@ import numpy as np
 
 from c3p_description.model import Array, CasterRobot
 from c3p_hardware.canopen.cia402 import INTERNAL_LIMIT, FaultReset, Target, controlword
-from c3p_hardware.devices import RECOVER, Device, Drive, Encoder, Problem
+from c3p_hardware.devices import Device, Drive, Encoder
+from c3p_hardware.problem import RECOVER, Problem
 from c3p_hardware.settings import CardSettings
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
 

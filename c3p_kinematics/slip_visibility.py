@@ -39,7 +39,7 @@ NOTHING = 1e-12
 
 class Visibility(NamedTuple):
     """
-    Smallest slip of each wheel along its rolling direction, m/s; inf where there is none.
+    Smallest slip of each wheel along its rolling direction, m/s; inf for an invisible one.
 
     Attributes
     ----------

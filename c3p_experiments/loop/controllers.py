@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from c3p_controller import CONTROLLERS, PAPER
-from c3p_controller.controllers import TABLE
+from c3p_controller.controllers import TABLE, check_motors
 from c3p_controller.limits import GrippingLaw, TractionControl
 from c3p_controller.torque_law import TorqueLaw
 from c3p_description.model import CasterRobot
@@ -56,10 +56,11 @@ def make_controller(name: str, robot: CasterRobot, *, latency: float = 0.010,
     Raises
     ------
     ValueError
-        An unknown name.
+        An unknown name, or too few motors for the law.
     """
     if name not in TABLE:
         raise ValueError(f'controller = {name}: must be one of {", ".join(NAMES)}')
+    check_motors(name, robot)
     entry, previews = TABLE[name], name != PAPER
     settings = entry.settings(latency=latency) if previews else entry.settings()
     gains = entry.gains() if speed is None else entry.gains(speed=speed)

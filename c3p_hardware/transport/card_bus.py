@@ -34,7 +34,8 @@ from c3p_hardware.canopen.process_data import (
     sample_id,
     sdo_request_id,
 )
-from c3p_hardware.devices import RECOVER, Device, Drive, Encoder, Problem
+from c3p_hardware.devices import Device, Drive, Encoder
+from c3p_hardware.problem import RECOVER, Problem
 from c3p_hardware.settings import CardSettings
 from c3p_hardware.supervisor import Order
 

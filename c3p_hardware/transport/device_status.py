@@ -14,11 +14,17 @@ from c3p_hardware.transport.card_link import CardLink
 from c3p_ros.diagnostics import ERROR, OK, WARN
 
 
-def arm_condition(link: CardLink) -> tuple[bytes, str]:
-    """Return level and text of the state of the motors."""
-    if link.state == ArmState.FAULT:
-        return ERROR, '; '.join(link.faults)
-    return OK, link.state.value
+def conditions(link: CardLink) -> list[tuple[str, bytes, str]]:
+    """Return name, level and text of the state of motors, samples and wheels."""
+    motors = ((ERROR, '; '.join(link.faults)) if link.state == ArmState.FAULT
+              else (OK, link.state.value))
+    held = link.held
+    gate = link.gate_reason if link.state == ArmState.ARMED else ''
+    return [
+        ('motors', *motors),
+        ('late', WARN if held else OK, f'{held}: no sample; all torques are zero'
+         if held else 'all devices respond again'),
+        ('wheels', WARN if gate else OK, f'{gate}: they brake' if gate else 'driven')]
 
 
 def device_statuses(prefix: str, robot: str, link: CardLink | None) -> list[DiagnosticStatus]:

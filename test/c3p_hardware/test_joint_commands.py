@@ -39,12 +39,15 @@ def topic_message(joints):
 @given(robot=caster_robots(), data=st.data())
 def test_any_block_of_the_robot_is_read_back(robot, data):
     each = {'min_size': robot.count, 'max_size': robot.count}
-    robot = replace(robot, driven=np.array(data.draw(
-        st.lists(st.booleans(), **each).filter(any))), wheel_sign=np.array(data.draw(
-            st.lists(st.sampled_from([-1.0, 1.0]), **each))))
-    torque = np.where(robot.driven, data.draw(st.lists(st.floats(-5.0, 5.0), **each)), 0.0)
+    signs = st.lists(st.sampled_from([-1.0, 1.0]), **each)
+    robot = replace(robot, driven=np.array(data.draw(st.lists(st.booleans(), **each).filter(any))),
+                    steered=np.array(data.draw(st.lists(st.booleans(), **each))),
+                    wheel_sign=np.array(data.draw(signs)),
+                    steering_sign=np.array(data.draw(signs)))
+    torque = np.where(robot.actuated, np.resize(data.draw(
+        st.lists(st.floats(-5.0, 5.0), **each)), robot.efforts), 0.0)
     # what the joints of the description are told: signs and order are not those of the model
-    told = dict(zip(robot.wheel_joints, torque * robot.wheel_sign, strict=True))
+    told = dict(zip(robot.effort_joints, torque * robot.effort_sign, strict=True))
     block = {name: told[name] if name in driven_joints(robot) else None
              for name in data.draw(st.permutations([*robot.steering_joints, *robot.wheel_joints]))}
     names, efforts = topic_message(block)

@@ -47,6 +47,18 @@ def test_a_zero_command_opens_it(open_gate):
     assert open_gate.torque_at(10.1, RATE).tolist() == TORQUE.tolist()
 
 
+def test_a_closed_gate_brakes_wheels_and_lets_steering_motors_go():
+    robot = replace(ROBOT, steered=[True, False, True], steering_torque_limit=0.5)
+    gate = WheelGate(robot, SETTINGS)
+    gate.command(np.zeros(6), 10.0)
+    gate.command(np.array([0.3, -0.2, 0.1, 0.4, 0.4, -0.7]), 10.1)
+    # clipped, and nothing where no motor is
+    assert gate.torque_at(10.1, RATE).tolist() == [0.3, -0.2, 0.1, 0.4, 0.0, -0.5]
+    assert gate.torque_at(11.0, RATE) == pytest.approx([*(-0.1 * RATE), 0.0, 0.0, 0.0])
+    with pytest.raises(ValueError, match='6 finite numbers'):
+        gate.command(np.zeros(3), 11.0)
+
+
 def test_a_command_lasts_as_long_as_its_timeout_and_then_the_wheels_brake(open_gate):
     open_gate.command(TORQUE, 10.0)
     assert open_gate.torque_at(10.0 + 0.199, RATE).tolist() == TORQUE.tolist()

@@ -72,6 +72,20 @@ def test_round_trip_whatever_the_order_the_signs_and_the_zeros(steering, steerin
     assert EffortCoding(ROBOT).read(message) == pytest.approx(torque, abs=0)
 
 
+@given(vectors(6, 2.0), st.permutations(range(6)))
+def test_efforts_of_steering_motors_have_the_signs_of_their_joints(torque, order):
+    robot = replace(ROBOT, steered=[True, False, True])
+    message = shuffled(encoded(JointCoding(robot), *np.zeros((4, 3)), torque), order)
+    efforts = dict(zip(message.name, message.effort, strict=True))
+    assert efforts['s_a'] == torque[3] and efforts['s_b'] == -torque[4]
+    assert efforts['w_a'] == -torque[0]
+    coding = EffortCoding(robot)
+    assert coding.read(message) == pytest.approx(torque, abs=0)
+    assert coding.names == [*ROBOT.wheel_joints, *ROBOT.steering_joints]
+    assert coding.read(JointState(name=coding.names, effort=coding.encode(torque))
+                       ) == pytest.approx(torque, abs=0)
+
+
 def test_signs_and_zeros_are_what_the_robot_says():
     message = joint_state()
     assert message.name == ['s_a', 's_b', 's_c', 'w_a', 'w_b', 'w_c']

@@ -53,7 +53,7 @@ def answer(run):
 def test_two_casters_abreast_cannot_tell_slip(slip):
     # motion and slip are across the line between the contact points
     found = answer(run_of(robot_of(2), ABREAST, (0.4, 0.0, 0.0), slip))
-    assert found.answer == 'Cannot be told' and found.verdict == 'note'
+    assert found.answer == 'Not observable' and found.verdict == 'note'
     assert '100 % of the time in motion' in found.detail and 'wheels 1, 2' in found.detail
     assert 'Two casters show slip along the line between their contact points only' in found.detail
 
@@ -62,7 +62,7 @@ def test_two_casters_in_line_tell_that_one_slips_and_not_which():
     run = run_of(robot_of(2), IN_LINE, (0.0, 0.4, 0.0), 0.3, 1)
     found = answer(run)
     assert found.answer == 'Wheel 1 or 2' and found.verdict == 'bad'
-    assert 'Which of the two cannot be told' in found.detail
+    assert 'Which of the two is not distinguishable' in found.detail
     assert run.events[0].confidence == 0.5
     none = answer(run_of(robot_of(2), IN_LINE, (0.0, 0.4, 0.0)))
     assert none.answer == 'None' and none.verdict == 'good'

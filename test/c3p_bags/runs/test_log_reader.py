@@ -12,6 +12,8 @@ from synthetic import opened
 from c3p_bags.report.drive_page import drive_figure
 from c3p_bags.runs.log_reader import read_run
 from c3p_bags.runs.metrics import drive_metrics
+from c3p_bags.runs.run_bag import write_run
+from c3p_bags.runs.run_log import Joints, RunLog, Series
 from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.bag_writer import BagError, BagWriter
 from c3p_description.reading.loader import robot_description
@@ -155,3 +157,20 @@ def test_messages_that_cannot_be_used_are_left_out(tmp_path):
     assert np.isnan(log.joints.wheel_torque).all()
     np.testing.assert_allclose(log.cmd_vel.value, [[0.1, 0.2, 0.3]])
     assert log.cmd_vel.time[0] == pytest.approx(1.5, abs=1e-6)
+
+
+def test_efforts_of_steering_motors_come_back(tmp_path):
+    powered = replace(ODD, steered=[True, False, True], steering_torque_limit=1.0)
+    log = opened(read_run, _bag_of(powered, tmp_path), powered)
+    torque = np.arange(6.0) + np.arange(4.0)[:, None]
+    np.testing.assert_allclose(log.joints.wheel_torque, torque)
+    np.testing.assert_allclose(log.wheel_effort.value, torque)
+
+
+def _bag_of(robot, folder):
+    """Return a bag of four samples at rest, whose torques count up."""
+    time, still = 0.01 * np.arange(4.0), np.zeros((4, 3))
+    torque = np.arange(6.0) + np.arange(4.0)[:, None]
+    log = RunLog(path=folder, start_ns=0, wheel_effort=Series(time, torque),
+                 joints=Joints(time, still, still, still, still, torque))
+    return write_run(log, robot, folder / 'powered')

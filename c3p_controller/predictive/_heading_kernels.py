@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
+"""Compiled cost of the heading of a robot with one or two motors on a path."""
+
+from __future__ import annotations
+
+import math
+
+from c3p_dynamics._caster_equations import ANGLE, DRIVE, PER_OFFSET, PER_RADIUS, X, Y, terms
+from c3p_dynamics._caster_equations import times as product
+from c3p_kinematics.compiled import kernel
+
+
+@kernel
+def accelerations(model, pushing, bound, speed, course, turn, columns):
+    """
+    Write ν̇ of a motion with trailing casters into `columns` (3, 3).
+
+    The first column is that without torque, the others are those that the first two motors add at
+    their bounds, (v cos β, v sin β, `turn`) is the motion.
+    """
+    casters = model[2]
+    vx, vy = speed * math.cos(course), speed * math.sin(course)
+    # casters trail: a·p = −d ω
+    for i in range(len(casters)):
+        px, py = vx - turn * casters[i, Y], vy + turn * casters[i, X]
+        swift = math.hypot(px, py) * casters[i, PER_OFFSET]
+        part = -turn / swift if swift > 0.0 else 0.0
+        casters[i, ANGLE] = math.atan2(py, px) - math.acos(min(max(part, -1.0), 1.0))
+        casters[i, DRIVE] = 0.0
+    _, inverse, force = terms(model, vx, vy, turn, 0.0, 0.0, 0.0)
+    i00, i01, i02, i11, i12, i22 = inverse
+    columns[:] = 0.0
+    columns[0, 0], columns[1, 0], columns[2, 0] = product(i00, i01, i02, i11, i12, i22, force[0],
+                                                          force[1], force[2])
+    for number in range(min(len(pushing), 2)):
+        i = pushing[number]
+        c, s = math.cos(casters[i, ANGLE]), math.sin(casters[i, ANGLE])
+        pull = bound[i] * casters[i, PER_RADIUS]
+        k = number + 1
+        columns[0, k], columns[1, k], columns[2, k] = product(
+            i00, i01, i02, i11, i12, i22, -pull * s, pull * c,
+            pull * (c * casters[i, X] + s * casters[i, Y]))
+
+
+@kernel
+def heading_costs(model, pushing, bound, size, speed, turn, least, effort, angles, columns,
+                  costs):
+    """
+    Write ``|ν̇|²/least² + effort |τ/τ_max|²`` of travel in the directions `angles` into `costs`.
+
+    The motion is steady, (v cos β, v sin β, turn) with trailing casters; ν̇, with yaw in units of
+    `size`, is what the best torques of the wheels `pushing` leave within `bound`. `columns` (3, 3)
+    is work memory.
+    """
+    weight = effort * least * least
+    for j in range(len(angles)):
+        accelerations(model, pushing, bound, speed, angles[j], turn, columns)
+        columns[2, 0] *= size
+        columns[2, 1] *= size
+        columns[2, 2] *= size
+        # min |f + u a + w b|² + weight (u² + w²) by the normal equations
+        aa, bb, ab, af, bf = weight, weight, 0.0, 0.0, 0.0
+        for m in range(3):
+            f, a, b = columns[m, 0], columns[m, 1], columns[m, 2]
+            aa, bb, ab, af, bf = aa + a * a, bb + b * b, ab + a * b, af + a * f, bf + b * f
+        determinant = aa * bb - ab * ab
+        u = min(max((ab * bf - bb * af) / determinant, -1.0), 1.0)
+        w = min(max((ab * af - aa * bf) / determinant, -1.0), 1.0)
+        total = 0.0
+        for m in range(3):
+            total += (columns[m, 0] + u * columns[m, 1] + w * columns[m, 2])**2
+        costs[j] = total / (least * least) + effort * (u * u + w * w)
+
+
+@kernel
+def yaw_on_path(model, pushing, bound, speed, course, turn, columns):
+    """
+    Return the yaw acceleration that remains when two motors hold path and speed.
+
+    nan where their rolling lines are parallel.
+    """
+    accelerations(model, pushing, bound, speed, course, turn, columns)
+    determinant = columns[0, 1] * columns[1, 2] - columns[0, 2] * columns[1, 1]
+    if determinant == 0.0:
+        return math.nan
+    u = (columns[0, 2] * columns[1, 0] - columns[0, 0] * columns[1, 2]) / determinant
+    w = (columns[0, 0] * columns[1, 1] - columns[0, 1] * columns[1, 0]) / determinant
+    return columns[2, 0] + u * columns[2, 1] + w * columns[2, 2]
