@@ -216,7 +216,9 @@ def spread(axes: Axes, letter: str, title: str, label: str,
                       label=', '.join(filter(None, (name, never))) or None)
     axes.set_ylim(0.0, 102.0)
     axes.set_xlim(left=0.0)
-    style.legend(axes, loc='lower right')
+    # a line that does not reach 100 % leaves the upper corner free
+    whole = all(value is not None for _, values, _ in groups for value in values)
+    style.legend(axes, loc='lower right' if whole else 'upper left')
 
 
 def _colours(part: np.ndarray) -> np.ndarray:
