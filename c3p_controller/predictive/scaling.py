@@ -1,25 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Scale of the cost of torque, so that one set of weights fits robots of any mass.
+Scales of the costs of torque and yaw, and of dry friction, for robots of any mass and size.
 
 The weights of paths and speeds are in metres and seconds, but w_τ |τ|² is in N·m: the torque per
 acceleration, m r/k with the mass m and the radius r of k driven wheels, differs by a factor of
 1000 from 5 kg on wheels of 2 cm to 300 kg on wheels of 15 cm. With w_τ scaled by its inverse
 square the cost of an acceleration is that of the C3P, for which the weights were tuned.
+
+A yaw error φ displaces the pivots by L φ, with the length scale L of the robot. The weights of yaw
+and yaw rate are scaled by L², so that this displacement costs the same in a robot of any size. A
+small robot with unscaled weights rests in postures of concurrent rolling lines, which it leaves
+by a yaw only; a large one reaches its goal with a yaw error.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from c3p_description.model import CasterRobot
+from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import torque_bounds
+from c3p_kinematics.singularity import length_scale
 
 # m r/k of the C3P, kg·m
 REFERENCE = 0.464
 
+# L of the C3P, m; robots of its size to a part of this keep the weights
+SIZE, EQUAL = 0.343, 0.01
+
 # robots whose torque per acceleration is within this factor of the reference keep the weights
 NEAR = 1.5
+
+# part of the rate at which dry friction is as fast as a step of the plan: with 0.04, 0.2 and
+# 0.4 rad/s for 0.78 rad/s the base powered_caster has path errors of 0.13, 0.08 and 0.14 cm, and
+# torques that vary by 39, 9 and 8 N·m/s
+STIFF = 0.25
 
 
 def torque_scale(robot: CasterRobot) -> float:
@@ -43,3 +59,55 @@ def torque_scale(robot: CasterRobot) -> float:
     relative = lever / REFERENCE
     beyond = relative / NEAR if relative > NEAR else min(relative * NEAR, 1.0)
     return 1.0 / beyond**2
+
+
+def stiff_rate(robot: CasterRobot, step: float) -> float:
+    """
+    Return the rate, rad/s, over which a plan with steps of `step`, s, smooths dry friction.
+
+    The friction c of pivot and tyre pushes the platform across with c/d; of the slope c/smoothing
+    at rest a mass m sees the rate ``Σ c/d² / (m smoothing)``. Where that is faster than the steps,
+    steering torques chatter about the friction of casters that do not turn.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> [round(stiff_rate(load(name), 0.025), 3) for name in ('c3p', 'powered_caster')]
+    [0.02, 0.194]
+    """
+    dry = robot.losses[:, 1] + robot.losses[:, 4]
+    return float(STIFF * step * np.sum(dry / robot.caster_offset**2) / robot.total_mass)
+
+
+def yaw_scale(robot: CasterRobot) -> float:
+    """
+    Return the factor of the weights of yaw and yaw rate for `robot`; 1 for the size of the C3P.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from c3p_description import load
+    >>> c3p = load('c3p')
+    >>> yaw_scale(c3p), round(yaw_scale(replace(c3p, hip_position=2 * c3p.hip_position)), 6)
+    (1.0, 4.0)
+    """
+    relative = length_scale(robot) / SIZE
+    return 1.0 if abs(relative - 1.0) < EQUAL else relative**2
+
+
+def cost_weights(settings: Any, robot: CasterRobot, spanned: bool, turning: float) -> Array:
+    """
+    Return the weights of the cost in the order of _kernels.py, scaled for `robot`.
+
+    `settings` are those of the controller. If the motors have every direction at any steering
+    angles, `spanned`, casters need no alignment and the weights of yaw stay. `turning` is the
+    squared ratio of steering torques to wheel torques.
+    """
+    s, size = settings, 1.0 if spanned else yaw_scale(robot)
+    torque = s.torque_weight * torque_scale(robot)
+    # such motors hold casters that roll backwards; turning all of them at once takes torque from
+    # the path: worst error 1.3 cm in place of 0.2 cm
+    return np.array([s.across_weight, s.along_weight, size * s.yaw_weight, s.across_speed_weight,
+                     s.along_speed_weight, size * s.yaw_rate_weight, torque,
+                     0.0 if spanned else s.alignment_weight, torque / turning,
+                     size * s.ripple_weight])

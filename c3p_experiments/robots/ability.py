@@ -184,6 +184,7 @@ def ability_json(ability: Ability) -> dict[str, Any]:
         'least_load_n': ability.load.tolist(),
         'travel_acceleration_mps2': _spread(ability.travel.along),
         'turn_acceleration_radps2': float(ability.travel.turn.min()),
+        'heading_acceleration_radps2': float(ability.travel.heading.min()),
         'posture_acceleration_mps2': _spread(moved),
         'posture_yaw_acceleration_radps2': _spread(turned),
         'spare_equations': ability.isolation.equations,
