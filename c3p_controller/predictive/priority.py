@@ -5,8 +5,8 @@ What a robot with fewer motors than freedoms gives up: heading, speed or path.
 Two driven wheels hold two of the three in a bend; on a line all of them, in most directions. In a
 bend the weights change, and the heading of the reference is replaced by one that the motors can
 hold. That motion is slow and often unstable in its heading, at 0.5 to 1 rad/s: the plan looks
-further ahead than that of other robots, the heading weighs more and the error across the path less,
-so that millimetres do not take all torque from the heading.
+further ahead than that of other robots, the heading weighs more and the error across the path
+less, so that millimetres do not take all torque from the heading.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Starts from standstill of robots with fewer motors than freedoms: first guesses,
 
 Where all rolling lines of the driven wheels are one line through the centre of mass, no torque
 ever leaves it: the motion along the line turns no caster. `escapes` finds such starts from
-simulated random torques. Beside them wheels against each other yaw the platform slowly, and casters
-that are pushed over their unstable side flip: the first guesses contain these pushes.
+simulated random torques. Beside them wheels against each other yaw the platform slowly, and
+casters that are pushed over their unstable side flip: the first guesses contain these pushes.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from c3p_kinematics.singularity import length_scale
 # random torques: number of runs, pieces of a run, steps of a piece, s of a step; and their seed
 RUNS, PIECES, STEPS, STEP, SEED = 16, 3, 10, 0.02, 0
 
-# directions whose travel in the runs is below this part of the largest are not reached; and where
-# all but one are below the second part, they are not left in practice: casters of two driven wheels
+# directions whose travel in the runs is below this part of the largest are not reached; where all
+# but one are below the second part, they are not left in practice: casters of two driven wheels
 # within about 1° of their common line (measured: 0.05 at 1°, not left; 0.14 at 3°, left)
 LEAST_PART, LINE_PART = 1e-6, 0.08
 
@@ -96,8 +96,8 @@ def check_start(robot: CasterRobot, steering: Array, needed: Array) -> None:
     x, y, turn = needed
     raise StartError(
         f'the start cannot be left: the rolling lines of the driven wheels ({joints}) are one '
-        f'line or nearly so, and no torque moves the robot by ({x:.2f} m, {y:.2f} m, {turn:.2f} rad) in '
-        'base_link; turn a caster by hand, or push the robot')
+        f'line or nearly so, and no torque moves the robot by ({x:.2f} m, {y:.2f} m, '
+        f'{turn:.2f} rad) in base_link; turn a caster by hand, or push the robot')
 
 
 def check_reference(robot: CasterRobot, state: Array, rows: Array) -> None:

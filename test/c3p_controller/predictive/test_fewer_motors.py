@@ -2,7 +2,6 @@
 """Robots with fewer motors than freedoms: free heading, priorities, starts without a way out."""
 
 import math
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
