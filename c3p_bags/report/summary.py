@@ -66,8 +66,8 @@ def _slipped(run: Run, numbers: Mapping[str, Any]) -> Answer:
               f'{_length(sum(e.distance for e in mine))} of slip. ')
     sure = [e.confidence for e in mine]
     if run.robot.count == 2:
-        return Answer(question, names[0].capitalize(), f'{detail}Which of the two is not distinguishable: '
-                      'two casters have one redundant equation.', 'bad', 'slip')
+        return Answer(question, names[0].capitalize(), f'{detail}Which of the two is not '
+                      'distinguishable: two casters have one redundant equation.', 'bad', 'slip')
     detail += (f'Confidence {confidence(min(sure))}' + (' at least' if len(mine) > 1 else '')
                if min(sure) >= SURE else
                f'Uncertain: confidence {confidence(min(sure))}; another wheel explains it nearly '

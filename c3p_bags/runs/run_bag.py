@@ -30,8 +30,9 @@ def write_run(log: RunLog, robot: CasterRobot, path: str | Path, description: st
     """
     Write joints, efforts, odometry, truth and commands of a run to a new bag.
 
-    `log` is the run; `robot` defines joint names, signs and zero angles; the directory `path` must not exist.
-    `description` is the URDF of a robot that is not one of the installation. Returns the path.
+    `log` is the run; `robot` defines joint names, signs and zero angles; the directory `path` must
+    not exist. `description` is the URDF of a robot that is not one of the installation. Returns
+    the path.
 
     Raises
     ------

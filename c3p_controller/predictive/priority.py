@@ -6,8 +6,7 @@ Two driven wheels hold two of the three. The weights of the third fall while the
 and where they can the reference itself is replaced by one that the motors can hold. A balanced
 motion of two wheels is unstable or slow in its third freedom, at 0.5 to 1 rad/s: the plan looks
 further ahead than that of other robots, and the weight across the path is lower, so that a
-deviation of millimetres does not take all torque from the heading. Position along the path counts
-little in motion: the reference begins at the place of the robot anyway.
+deviation of millimetres does not take all torque from the heading.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ PATH_SPEED, PATH_HEADING, HEADING_SPEED = 'path_speed', 'path_heading', 'heading
 PRIORITIES = (PATH_SPEED, PATH_HEADING, HEADING_SPEED)
 
 # factors of the weights in motion, in their order in the cost: across, along, yaw, speeds across
-# and along, yaw rate
-FACTORS = {PATH_SPEED: (0.1, 0.2, 4.0, 1.0, 1.0, 3.0),
-           PATH_HEADING: (0.1, 0.2, 4.0, 1.0, 0.2, 3.0),
-           HEADING_SPEED: (1e-3, 0.2, 4.0, 0.1, 1.0, 3.0)}
+# and along, yaw rate, torques
+FACTORS = {PATH_SPEED: (0.1, 1.0, 4.0, 1.0, 1.0, 3.0, 3.0),
+           PATH_HEADING: (0.1, 1.0, 4.0, 1.0, 0.2, 3.0, 3.0),
+           HEADING_SPEED: (1e-3, 1.0, 4.0, 0.1, 1.0, 3.0, 3.0)}
 
 # horizon as a multiple of that of other robots
 LONGER = 1.5
@@ -84,4 +83,4 @@ class Priority:
         square = rows[:, 3]**2 + rows[:, 4]**2
         free = square / (square + FREE_SPEED**2)
         weights[:] = base
-        weights[:, :6] *= 1.0 + free[:, None] * (self._factors - 1.0)
+        weights[:, :7] *= 1.0 + free[:, None] * (self._factors - 1.0)

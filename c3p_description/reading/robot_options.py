@@ -185,8 +185,10 @@ def _length(name: str, value: Any) -> float:
 
 def _radius(value: Any) -> float | tuple[float, ...]:
     if not isinstance(value, str) and hasattr(value, '__len__'):
-        return tuple(_length('wheel_radius', entry) for entry in _plain(value))
-    return _length('wheel_radius', value)
+        return tuple(_radius(entry) for entry in _plain(value))
+    if _length('wheel_radius', value) == 0.0:
+        raise ModelError('wheel_radius = 0: expected a length in m, such as 0.05')
+    return float(value)
 
 
 def _link(value: Any) -> str:

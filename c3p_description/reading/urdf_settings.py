@@ -64,6 +64,8 @@ def fields_of(settings: Mapping[str, Any], count: int) -> tuple[dict[str, Any], 
     friction: dict[str, Any] = {}
     if 'name' in settings:
         robot['name'] = checked('name', settings['name'], 'text', count)
+        if not robot['name']:
+            raise ModelError("name = '': expected a text")
     for section, keys in FIELDS.items():
         values = settings.get(section, {})
         if not isinstance(values, Mapping):

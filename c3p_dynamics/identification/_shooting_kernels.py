@@ -19,8 +19,8 @@ def shoot(geometry, inertia, platform, losses, delay, start, begin, end, time, c
     Write the joints at `time` into the rows `begin` to `end` of `predicted` (k, 2n).
 
     Segment s starts at ``time[begin[s]]`` from `start` (S, 3 + 2n), rows ``[ν, θ_s, θ_x]``. Row j
-    of `torque` (m, n) acts from ``change[j] + delay`` to ``change[j+1] + delay``: an integration
-    step ends there, so that the prediction is a smooth function of the delay.
+    of `torque` (m, n or 2n) acts from ``change[j] + delay`` to ``change[j+1] + delay``: an
+    integration step ends there, so that the prediction is a smooth function of the delay.
     """
     n = start.shape[1] // 2 - 1
     state, wrench = np.zeros(8 + 2 * n), np.zeros(3)

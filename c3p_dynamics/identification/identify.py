@@ -107,7 +107,7 @@ def identify(robot: CasterRobot, recording: Recording, estimate: Iterable[str] =
     recording = Recording(*(np.ascontiguousarray(a, float) for a in recording))
     check(robot, recording)
     recording = recording._replace(torque=np.where(
-        robot.driven, np.clip(recording.torque, -robot.torque_limit, robot.torque_limit), 0.0))
+        robot.actuated, np.clip(recording.torque, -robot.effort_limit, robot.effort_limit), 0.0))
     shooting = Shooting(robot, recording, *cut(robot, recording, settings), settings)
     spans = recording.time[np.column_stack([shooting.begin, shooting.end - 1])]
     # a few segments bring the search close at a fraction of the cost
@@ -133,7 +133,7 @@ def identify(robot: CasterRobot, recording: Recording, estimate: Iterable[str] =
 
 def _sizes(robot: CasterRobot, where: Sequence[Unknown], recording: Recording) -> Array:
     """Return the scale of each unknown in this motion."""
-    torque = float(np.sqrt(np.mean(recording.torque[:, robot.driven]**2)))
+    torque = float(np.sqrt(np.mean(recording.torque[:, robot.actuated]**2)))
     span = recording.time[-1] - recording.time[0]
     # mean rate of all joints from distances: differentiated encoder angles are noisy
     turned = np.abs(np.diff(np.hstack([recording.steering, recording.wheel_angle]), axis=0))

@@ -33,7 +33,7 @@ class Recording(NamedTuple):
         θ_s and θ_x in the model's convention, continuous over ±π.
     torque_time : (m,) array, s
         Increasing; when each torque was commanded.
-    torque : (m, n) array, N·m
+    torque : (m, robot.efforts) array, N·m
         Held until the next.
     """
 
@@ -100,14 +100,15 @@ def check(robot: CasterRobot, recording: Recording) -> None:
     IdentificationError
         The text names the array and the first invalid value.
     """
-    n = robot.count
     for name, clock in (('steering', 'time'), ('wheel_angle', 'time'), ('torque', 'torque_time')):
+        n = robot.efforts if name == 'torque' else robot.count
         value, time = getattr(recording, name), getattr(recording, clock)
         if time.ndim != 1:
             raise IdentificationError(f'{clock} has shape {time.shape}: must have one dimension')
         if value.shape != (len(time), n):
             raise IdentificationError(f'{name} has shape {value.shape}: must be ({len(time)}, '
-                                      f'{n}), one row per {clock} and one column per caster')
+                                      f'{n}), one row per {clock} and one column per '
+                                      + ('motor' if n > robot.count else 'caster'))
         bad = ~np.isfinite(value).all(axis=1) | ~np.isfinite(time)
         if bad.any():
             raise IdentificationError(f'{name} at {clock} = {time[bad][0]:.3f} s: '

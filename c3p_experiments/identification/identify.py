@@ -160,7 +160,7 @@ def identify_run(log: RunLog, robot: CasterRobot, torque: str = 'auto', **option
         return found_with('measured', measured)
     command = recording_of(log, robot, 'command')
     limited = command.recording._replace(torque=np.clip(
-        command.recording.torque, -robot.torque_limit, robot.torque_limit))
+        command.recording.torque, -robot.effort_limit, robot.effort_limit))
     part = disobedience(limited, measured.recording)
     if part < DISOBEYED:
         return found_with('command', command)

@@ -123,6 +123,17 @@ def test_a_wrong_setting_is_refused_with_file_key_and_remedy(message, folder):
         load(path, options)
 
 
+@pytest.mark.parametrize('text', [
+    'driven: [true, false]', 'driven: 3', 'steered: [true]', 'wheel_radius: 0', 'wheel_radius: []',
+    'wheel_radius: {a: 1}', 'casters: {hip_position: 3}', 'casters: {hip_position: [[1, 2]]}',
+    'casters: {caster_offset: [1, 2]}', 'casters: null', 'name: ""', 'tolerance: .nan',
+    'casters: {? [1] : 2}', 'ignore: {a: 1}', 'base_link: 3', 'platform: {mass: .inf}'])
+def test_settings_of_any_kind_are_read_or_refused_by_name(text, folder):
+    urdf = (folder / 'base.urdf').read_text(encoding='utf-8')
+    with pytest.raises(ModelError, match=text.split(':')[0] if '?' not in text else '<c3p>'):
+        from_urdf(urdf.replace('</robot>', f'<c3p>{text}</c3p></robot>'))
+
+
 def test_settings_in_a_text_cannot_name_files(folder):
     """A bag is data from elsewhere: its text must not open a file of this computer."""
     text = (folder / 'base.urdf').read_text(encoding='utf-8')
@@ -134,7 +145,7 @@ def test_settings_in_a_text_cannot_name_files(folder):
 
 
 def test_a_file_with_a_urdf_is_no_parameter_file(folder):
-    with pytest.raises(ModelError, match='its numbers are in the URDF'):
+    with pytest.raises(ModelError, match='the numbers are in the URDF'):
         read_parameters(robot_file(folder))
 
 
