@@ -73,7 +73,21 @@ def prefix(installed, tmp_path_factory, monkeypatch):
     monkeypatch.setenv('PATH', os.pathsep.join(
         [str(Path(sys.executable).parent), os.environ['PATH']]))
     monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    hide_packages(tmp_path_factory.getbasetemp(), monkeypatch)
     return installed
+
+
+def hide_packages(folder, monkeypatch):
+    """Let launch files find packages below `folder` only, whatever else is installed."""
+    from c3p_bringup.launch_parts import actions
+    real = actions.get_package_prefix
+
+    def found(name):
+        place = real(name)
+        if not Path(place).is_relative_to(folder):
+            raise actions.PackageNotFoundError(name)
+        return place
+    monkeypatch.setattr(actions, 'get_package_prefix', found)
 
 
 @pytest.fixture
