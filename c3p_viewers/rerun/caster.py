@@ -95,7 +95,7 @@ def log_run(log: CasterLog, source: BagSource) -> None:
     for name, time, values in (
             ('command', *(run.cmd_vel or UNKNOWN)), ('steering', *run.joints[:2]),
             ('twist', *((run.odom.time, run.odom.twist) if run.odom else UNKNOWN)),
-            ('torque', run.torque.time, run.torque.value[:, :source.robot.count]),
+            ('torque', run.torque.time, run.torque.value[:, :run.joints.steering.shape[1]]),
             ('residual', *(run.slip[:2] if run.slip else UNKNOWN))):
         if values is not None:
             step = 1 + len(time) // SAMPLES
