@@ -23,7 +23,13 @@ import numpy as np
 
 from c3p_controller.goals.path_controller import PathController, PathGains
 from c3p_controller.predictive._box_ddp import improve, workspace
-from c3p_controller.predictive._kernels import ALIGNMENT, ALIGNMENT_SPEED, TORQUE
+from c3p_controller.predictive._kernels import (
+    ALIGNMENT,
+    ALIGNMENT_SPEED,
+    RIPPLE,
+    RIPPLE_RATE,
+    TORQUE,
+)
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
 from c3p_description.reading.loader import load
 from c3p_experiments.loop.closed_loop import Held, run_loop
@@ -110,6 +116,8 @@ def casadi_solver(law):
         # 2 sin²(Δ/2) = 1 − cos Δ
         angle = x[2] + x[6 + i] + np.pi / 2 - ca.atan2(vy, vx + 1e-12)
         cost += weight[ALIGNMENT] * part * (1 - ca.cos(angle))
+    cost += weight[RIPPLE] * RIPPLE_RATE**2 * (
+        ca.sqrt(1 + ((x[5] - row[5]) / RIPPLE_RATE)**2) - 1)
     stage = ca.Function('stage', [x, row, weight], [cost])
 
     start, push, rows = ca.MX.sym('x0', 6 + n), ca.MX.sym('w', 3), ca.MX.sym('rows', 7, steps + 1)

@@ -26,8 +26,14 @@ from c3p_dynamics._caster_equations import ALONG, COS, RATE, SIN, forward, forwa
 from c3p_kinematics.compiled import kernel
 
 # columns of a row of weights, behind the six of the platform: of the torques of wheels, of the
-# casters' directions, of the torques of steering axes
-TORQUE, ALIGNMENT, TURNING, WEIGHTS = 6, 7, 8, 9
+# casters' directions, of the torques of steering axes, of small yaw rate errors
+TORQUE, ALIGNMENT, TURNING, RIPPLE, WEIGHTS = 6, 7, 8, 9, 10
+
+# a yaw rate error below this is ripple, above it a manoeuvre, rad/s
+RIPPLE_RATE = 0.1
+
+# largest angle of a caster that trails from the desired direction of its pivot, rad
+TRAILING = 0.3
 
 # the alignment of pivots with a desired speed below this is de-weighted, m/s
 ALIGNMENT_SPEED = 0.03
@@ -155,6 +161,24 @@ def misalignment(geometry, x, reference, i):
 
 
 @kernel
+def trailing_part(geometry, x, reference):
+    """
+    Return how far all casters trail in the desired direction, 1 to 0.
+
+    1 within TRAILING of it, 0 from twice as far: then the platform yaws to turn them. 0 if a pivot
+    has no desired direction.
+    """
+    most = 0.0
+    for i in range(len(geometry)):
+        half, part = misalignment(geometry, x, reference, i)
+        if part < 0.5:
+            return 0.0
+        # the sine of Δ/2 has no turns
+        most = max(most, 2.0 * math.asin(min(abs(math.sin(half)), 1.0)))
+    return min(max(2.0 - most / TRAILING, 0.0), 1.0)
+
+
+@kernel
 def cost_of(geometry, states, torques, reference, weights, dt, r):
     """Return the cost of a trajectory; the last row of `weights` is that of the last state."""
     total = 0.0
@@ -165,6 +189,9 @@ def cost_of(geometry, states, torques, reference, weights, dt, r):
             scale = dt[k - 1] if k < steps else 1.0
             for j in range(6):
                 total += 0.5 * scale * weights[k, j] * r[j] * r[j]
+            # ½ e² for small e, RIPPLE_RATE |e| for large ones
+            total += scale * weights[k, RIPPLE] * RIPPLE_RATE**2 * (
+                math.sqrt(1.0 + (r[5] / RIPPLE_RATE) ** 2) - 1.0)
             if weights[k, ALIGNMENT] > 0.0:
                 for i in range(n):
                     half, part = misalignment(geometry, states[k], reference[k], i)
@@ -204,6 +231,9 @@ def expand(geometry, x, reference, weight, scale, jac, r, gradient, hessian):
             hessian[j, k] = 0.0
     for i in range(6):
         q = scale * weight[i]
+        if i == 5:
+            # its Hessian is that of the parabola with the same slope, which is above it
+            q += scale * weight[RIPPLE] / math.sqrt(1.0 + (r[5] / RIPPLE_RATE) ** 2)
         for j in range(6):
             if jac[i, j] != 0.0:
                 gradient[j] += q * jac[i, j] * r[i]

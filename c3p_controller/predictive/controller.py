@@ -28,6 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from c3p_controller.predictive._box_ddp import improve, workspace
+from c3p_controller.predictive._kernels import RIPPLE, trailing_part
 from c3p_controller.predictive.guesses import straight_guess
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
 from c3p_controller.predictive.priority import PATH_SPEED, Priority
@@ -60,6 +61,7 @@ class PredictiveSettings:
     yaw_rate_weight: float = 16.0
     torque_weight: float = 0.15
     alignment_weight: float = 3.5
+    ripple_weight: float = 16.0
     final_weight: float = 0.25
     torque_rate: float = 120.0
     friction_smoothing: float = 0.04
@@ -93,6 +95,10 @@ ROUND_ITERATIONS, ROUNDS, GUESSES_PER_CYCLE = 3, 3, 2
 
 # motion is commanded above these, m/s and rad/s
 MOTION_SPEED, MOTION_YAW_RATE = 1e-3, 1e-3
+
+# dither of the reference, rad/s and Hz, yaw ± 1.6 mrad: in a steady circle the steering angles
+# stand still, and the rounding of their encoders would turn the odometry for the whole ring
+DITHER, DITHER_FREQUENCY = 0.005, 0.5
 
 # relative decrease of the cost that ends the iterations
 TOLERANCE = 1e-4
@@ -138,6 +144,9 @@ class PredictiveController:
         weights = cost_weights(s, self.robot, self._spanned, self._turning)
         self._weights = np.tile(weights, (len(self._times), 1))
         self._weights[-1] *= s.final_weight
+        # only while casters trail, see `_steady`
+        self._calm = self._weights[:, RIPPLE].copy()
+        self._weights[:, RIPPLE] = 0.0
         self._base = self._weights.copy()
         self._twist = TwistReference(s.acceleration, s.yaw_acceleration)
 
@@ -179,6 +188,8 @@ class PredictiveController:
         for duration, torque in self._delay.pending():
             state = self.observer.predict(state, torque, duration)
         self._reference(setpoint, state, sensed.time, dt)
+        if s.ripple_weight > 0.0 and not (self._priority.fewer or self._spanned):
+            self._steady(state, sensed.time)
         self._priority.apply(self._rows, self._times, state[2], dt, self._base, self._weights)
         due = sensed.time - self._planned >= s.period - 0.5 * dt
         if self._plan is None:
@@ -208,6 +219,14 @@ class PredictiveController:
         c, sn = np.cos(state[2]), np.sin(state[2])
         velocity = np.array([c * state[3] - sn * state[4], sn * state[3] + c * state[4], state[5]])
         self._twist.step(setpoint.twist, state[:3], velocity, self._times, dt, self._rows)
+
+    def _steady(self, state: Array, now: float) -> None:
+        """Set weight and dither of the yaw rate: none while casters have to turn."""
+        trailing = trailing_part(self.observer.model[0], state, self._rows[0])
+        self._weights[:, RIPPLE] = self._calm * trailing
+        phase = 2.0 * math.pi * DITHER_FREQUENCY * (now + self._times)
+        self._rows[:, 5] += trailing * DITHER * np.sin(phase)
+        self._rows[:, 2] -= trailing * DITHER / (2.0 * math.pi * DITHER_FREQUENCY) * np.cos(phase)
 
     def _solve(self, state: Array, torques: Array, iterations: int) -> float:
         # a limit may have fallen since the plan was made

@@ -121,7 +121,8 @@ def problem(steps=8):
     reference = np.zeros((steps + 1, 7))
     times = 0.03 * np.arange(steps + 1)
     reference[:, 1], reference[:, 4], reference[:, 6] = 0.4 * times, 0.4, np.pi / 2
-    weights = np.tile([400.0, 20.0, 5.0, 5.0, 10.0, 1.0, 0.02, 0.0], (steps + 1, 1))
+    weights = np.zeros((steps + 1, cost.WEIGHTS))
+    weights[:, :7] = [400.0, 20.0, 5.0, 5.0, 10.0, 1.0, 0.02]
     start = np.array([0.01, -0.02, 0.05, 0.05, 0.2, -0.1, 0.3, -0.2, 0.1])
     return robot, reference, weights, start, np.full(steps, 0.03)
 
