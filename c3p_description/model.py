@@ -311,7 +311,7 @@ link_com, link_inertia, wheel_mass, wheel_spin_inertia, wheel_yaw_inertia
 
     @cached_property
     def actuated(self) -> NDArray[np.bool_]:
-        """Which entries of an effort vector have a motor, (efforts,)."""
+        """Mask of the entries of an effort vector that have a motor, (efforts,)."""
         return self._of_efforts(self.driven, self.steered)
 
     @cached_property
