@@ -66,7 +66,11 @@ count = typed(int, lambda value: value >= 1, 'be a whole number, 1 or more')
 
 def add_robot(command: argparse.ArgumentParser, default: str | None = 'c3p',
               default_text: str = '%(default)s', note: str = '') -> None:
-    """Add ``--robot`` with its `default`, and ``--robot-option``; `note` ends the help."""
+    """
+    Add ``--robot`` and ``--robot-option`` to the parser `command`.
+
+    The help shows `default` as `default_text`, and ends with `note`.
+    """
     command.add_argument('--robot', default=default,
                          help='name, or path of a YAML, URDF or xacro file (default: '
                               f'{default_text}){note}')

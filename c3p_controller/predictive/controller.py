@@ -29,10 +29,10 @@ import numpy as np
 
 from c3p_controller.predictive._box_ddp import improve, workspace
 from c3p_controller.predictive._kernels import RIPPLE, trailing_part
-from c3p_controller.predictive.guesses import straight_guess
+from c3p_controller.predictive.guesses import first_guesses, straight_guess
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
 from c3p_controller.predictive.priority import PATH_SPEED, Priority
-from c3p_controller.predictive.scaling import cost_weights
+from c3p_controller.predictive.scaling import cost_weights, stiff_rate
 from c3p_controller.predictive.standing_start import check_reference, push_guesses
 from c3p_controller.torque_law import Preview, Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot
@@ -86,10 +86,6 @@ class PredictiveSettings:
                 raise ValueError(f'{name} = {getattr(self, name)}: must be greater than zero')
 
 
-# first guesses from standstill: fraction of the largest torque, on one wheel against another, and
-# its duration, s
-GUESS_TORQUE, GUESS_TIME = 0.3, 0.15
-
 # iterations of the competition of first guesses: per round, and rounds
 ROUND_ITERATIONS, ROUNDS, GUESSES_PER_CYCLE = 3, 3, 2
 
@@ -138,9 +134,8 @@ class PredictiveController:
     def retune(self, settings: PredictiveSettings) -> None:
         """Replace weights and limits; horizon, steps, latency and bandwidth stay."""
         self.settings = s = settings
-        self.observer.soften(s.friction_smoothing)
-        # motors that never lose a direction hold casters that roll backwards; turning them all at
-        # once takes torque from the path: worst error 1.3 cm in place of 0.2 cm
+        self.observer.soften(max(s.friction_smoothing,
+                                 stiff_rate(self.robot, self._dt[0]) if self._spanned else 0.0))
         self.observer.wrench_limit = np.array([s.wrench_limit, s.wrench_limit, s.moment_limit])
         weights = cost_weights(s, self.robot, self._spanned, self._turning)
         self._weights = np.tile(weights, (len(self._times), 1))
@@ -290,24 +285,6 @@ class PredictiveController:
         self._last = np.clip(torque, -self.limit, self.limit)
         self._delay.add(self._last)
         return self._last.copy()
-
-
-def first_guesses(limit: Array, times: Array) -> list[Array]:
-    """
-    Return first guesses of the torques (steps, n) at standstill.
-
-    One wheel pulls against the next, in both senses, so that the platform yaws; and zero, which
-    is best away from singular configurations.
-    """
-    n = len(limit)
-    guesses = [np.zeros((len(times), n))]
-    for i in range(n):
-        for sign in (1.0, -1.0):
-            guess = np.zeros((len(times), n))
-            guess[times < GUESS_TIME, i] = sign * GUESS_TORQUE
-            guess[times < GUESS_TIME, (i + 1) % n] = -sign * GUESS_TORQUE
-            guesses.append(guess * limit)
-    return guesses
 
 
 def sample(preview: Preview, times: Array, yaw: float, rows: Array) -> None:

@@ -2,20 +2,23 @@
 """
 What a robot with fewer motors than freedoms gives up: heading, speed or path.
 
-Two driven wheels hold two of the three. The weights of the third fall while the reference moves,
-and where they can the reference itself is replaced by one that the motors can hold. A balanced
-motion of two wheels is unstable or slow in its third freedom, at 0.5 to 1 rad/s: the plan looks
-further ahead than that of other robots, and the weight across the path is lower, so that a
-deviation of millimetres does not take all torque from the heading.
+Two driven wheels hold two of the three in a bend; on a line all of them, in most directions. In a
+bend the weights change, and the heading of the reference is replaced by one that the motors can
+hold. That motion is slow and often unstable in its heading, at 0.5 to 1 rad/s: the plan looks
+further ahead than that of other robots, the heading weighs more and the error across the path
+less, so that millimetres do not take all torque from the heading.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from c3p_controller.predictive.free_heading import FREE_SPEED, FreeHeading
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.freedoms import driven_freedoms, motors
+from c3p_kinematics.singularity import length_scale
 
 # what is kept; the third is given up
 PATH_SPEED, PATH_HEADING, HEADING_SPEED = 'path_speed', 'path_heading', 'heading_speed'
@@ -26,6 +29,9 @@ PRIORITIES = (PATH_SPEED, PATH_HEADING, HEADING_SPEED)
 FACTORS = {PATH_SPEED: (0.1, 1.0, 4.0, 1.0, 1.0, 3.0, 3.0),
            PATH_HEADING: (0.1, 1.0, 4.0, 1.0, 0.2, 3.0, 3.0),
            HEADING_SPEED: (1e-3, 1.0, 4.0, 0.1, 1.0, 3.0, 3.0)}
+
+# size of the robot times curvature at which a path is half a bend; shortest path that shows it, m
+BEND, SHORTEST = 0.1, 0.02
 
 # horizon as a multiple of that of other robots
 LONGER = 1.5
@@ -57,7 +63,7 @@ class Priority:
         self._heading = (FreeHeading(robot, kept == PATH_HEADING)
                          if self.fewer and kept != HEADING_SPEED
                          and (motors(robot) < robot.count).all() else None)
-        self._factors = np.array(FACTORS[kept])
+        self._factors, self._size = np.array(FACTORS[kept]), length_scale(robot)
 
     def reset(self) -> None:
         """Forget the heading."""
@@ -83,4 +89,12 @@ class Priority:
         square = rows[:, 3]**2 + rows[:, 4]**2
         free = square / (square + FREE_SPEED**2)
         weights[:] = base
-        weights[:, :7] *= 1.0 + free[:, None] * (self._factors - 1.0)
+        weights[:, :7] *= 1.0 + self._bend(rows, times) * free[:, None] * (self._factors - 1.0)
+
+    def _bend(self, rows: Array, times: Array) -> float:
+        """Return how much of a bend the path is: 0 on a line, 1/2 at the curvature `BEND`/L."""
+        middle = len(rows) // 2
+        turned = abs(math.remainder(rows[middle, 6] - rows[0, 6], 2.0 * math.pi))
+        length = max(math.hypot(rows[middle, 3], rows[middle, 4]) * times[middle], SHORTEST)
+        bend = turned * self._size / length
+        return bend * bend / (bend * bend + BEND * BEND)

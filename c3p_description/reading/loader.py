@@ -83,8 +83,8 @@ def describe(name_or_path: str | Path, options: Mapping[str, Any] | None = None)
     """
     Return the model of a robot with the notes of the reader; arguments and errors as of `load`.
 
-    The notes say what in a URDF is taken for something else than it says (kind ``warning``), and
-    what it does not say (kind ``assumed``), each with field, value and text. A parameter file has
+    The notes list values of a URDF that are interpreted (kind ``warning``) and values that it does
+    not have (kind ``assumed``), each with field, value and text. A parameter file has
     every number, and so no notes.
 
     Examples

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a reader of a robot found doubtful or had to assume, as data."""
+"""Notes of the readers of robots: doubtful and assumed values, as data."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Note(NamedTuple):
     Attributes
     ----------
     kind : str
-        ``'warning'``: the file says one thing and another is used. ``'assumed'``: the file has no
-        value, and this one is used.
+        ``'warning'``: the file has another value, which is interpreted. ``'assumed'``: the file
+        has no value, and this one is used.
     field : str
         Key of a robot's file, such as ``casters.torque_limit``, or the name of an option.
     value : Any

@@ -188,8 +188,8 @@ def read_parameters(path: Path, over: Mapping[str, Any] | None = None) -> Parame
     try:
         content = overridden(_merged(path, ()), over or {})
         if 'urdf' in content:
-            raise ModelError(f'urdf = {brief(content["urdf"])}: the file is no complete parameter '
-                             'file; its numbers are in the URDF')
+            raise ModelError(f'urdf = {brief(content["urdf"])}: not a complete parameter file; '
+                             'the numbers are in the URDF')
         kind = content.get('kind')
         if not isinstance(kind, str) or kind not in SCHEMAS:
             raise ModelError(f'kind = {brief(kind)}: expected one of {", ".join(SCHEMAS)}')
@@ -295,7 +295,11 @@ def _caster_count(casters: Parameters) -> int:
 
 
 def checked(name: str, value: Any, kind: str, count: int) -> Any:
-    """Return `value`, checked against `kind`, with numbers as floats."""
+    """
+    Return `value`, checked against `kind`, with numbers as floats.
+
+    `name` is for the error; a list per caster must have `count` entries.
+    """
     if kind == 'text':
         if isinstance(value, str):
             return value

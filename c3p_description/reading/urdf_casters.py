@@ -95,7 +95,12 @@ def caster_of(tree: Tree, pair: Pair, platform: dict[str, Array], moving: set[st
 
 def geometry(tree: Tree, caster: Caster, platform: dict[str, Array], given_radius: bool,
              neglected: list[Neglected], notes: Notes) -> dict[str, object]:
-    """Return the fields of the class that lengths and axes give; add what they leave out."""
+    """
+    Return the fields of the class that lengths and axes of a `caster` in `tree` give.
+
+    The radius may come from the height above `platform`, unless it is a `given_radius`. Offsets
+    that the model leaves out are added to `neglected`, assumptions to `notes`.
+    """
     name, pivot = caster.names
     centre, radius = _middle(tree, caster)
     offset = centre - caster.hip
@@ -196,7 +201,11 @@ def _height(caster: Caster, platform: dict[str, Array]) -> float:
 
 def masses(tree: Tree, caster: Caster, radius: float, neglected: list[Neglected]
            ) -> dict[str, float]:
-    """Return the fields of the class that inertials give; add what they leave out."""
+    """
+    Return the fields of the class that the inertials of a `caster` in `tree` give.
+
+    Its wheels have the `radius`; offsets that the model leaves out are added to `neglected`.
+    """
     spin, hip = caster.spin, caster.hip
     steered = caster.pair.steering.child
     link = tree.inertial(caster.link_body, f'caster link {steered}').placed(caster.steering_pose)

@@ -24,7 +24,9 @@ FASTEST_STEERING = 100 * math.pi
 
 def driven_wheels(tree: Tree, pairs: Sequence[Pair], given: Any, notes: Notes) -> Any:
     """
-    Return which wheels have a motor; `given` is the option ``driven``.
+    Return which wheels of `pairs` have a motor in `tree`; `given` is the option ``driven``.
+
+    The rule that was used is added to `notes`.
 
     Raises
     ------
@@ -69,6 +71,9 @@ def steering_motors(tree: Tree, pairs: Sequence[Pair], given: Any, offsets: Sequ
     """
     Return the fields of the motors of the steering axes; `given` is the option ``steered``.
 
+    `tree` has the motors of `pairs`. Efforts are judged by the caster `offsets` and the `mass` of
+    the robot, and added to `notes`.
+
     Raises
     ------
     ModelError
@@ -91,8 +96,8 @@ def steering_motors(tree: Tree, pairs: Sequence[Pair], given: Any, offsets: Sequ
     if far:
         notes.warn('casters.steering_torque_limit', math.inf,
                    f'joints {", ".join(pivot.name for pivot in far)}: effort = '
-                   f'{far[0].effort:g} N·m at the steering axis of a {mass:.4g} kg robot is no '
-                   'motor limit: taken as no limit; casters.steering_torque_limit gives the '
+                   f'{far[0].effort:g} N·m at the steering axis of a {mass:.4g} kg robot is '
+                   'not a motor limit: taken as no limit; casters.steering_torque_limit gives the '
                    'motors')
     return {'steered': steered, 'steering_torque_limit': limits,
             'steering_rate_limit': [pivot.velocity if pivot.velocity
@@ -102,7 +107,12 @@ def steering_motors(tree: Tree, pairs: Sequence[Pair], given: Any, offsets: Sequ
 
 def torque_limits(pairs: Sequence[Pair], driven: Any, radii: Any, mass: float, notes: Notes
                   ) -> list[float]:
-    """Return the torque limits of the wheels, N·m; inf where the file means none."""
+    """
+    Return the torque limits of the wheels of `pairs`, N·m; inf where the file means none.
+
+    Efforts of `driven` wheels are judged by their `radii` and the `mass` of the robot, and added
+    to `notes`.
+    """
     moved = np.broadcast_to(driven, len(pairs))
     radii = np.broadcast_to(radii, len(pairs))
     limits, none, far = [], [], []
@@ -123,8 +133,9 @@ def torque_limits(pairs: Sequence[Pair], driven: Any, radii: Any, mass: float, n
         # at the rim of one wheel
         notes.warn('casters.torque_limit', math.inf,
                    f'joints {", ".join(name for name, *_ in far)}: effort = {effort:g} N·m at the '
-                   f'wheel of a {mass:.4g} kg robot is no motor limit (from {most:.3g} N·m on one '
-                   f'wheel alone would push with {MOST_PUSH:g} times the weight): {consequence}')
+                   f'wheel of a {mass:.4g} kg robot is not a motor limit (from {most:.3g} N·m on '
+                   f'one wheel alone would push with {MOST_PUSH:g} times the weight): '
+                   + consequence)
     if none:
         notes.assume('casters.torque_limit', math.inf,
                      f'joints {", ".join(none)}: no effort limit: {consequence}')
@@ -132,7 +143,11 @@ def torque_limits(pairs: Sequence[Pair], driven: Any, radii: Any, mass: float, n
 
 
 def rate_limits(pairs: Sequence[Pair], radii: Any, notes: Notes) -> list[float]:
-    """Return the rate limits of the wheels, rad/s; inf where the file means none."""
+    """
+    Return the rate limits of the wheels of `pairs`, rad/s; inf where the file means none.
+
+    They are judged by the `radii`, and those that are not given are added to `notes`.
+    """
     limits, none = [], []
     for pair, radius in zip(pairs, np.broadcast_to(radii, len(pairs)), strict=True):
         rate = min((wheel.velocity for wheel in pair.wheels if wheel.velocity), default=0.0)

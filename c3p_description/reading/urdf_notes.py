@@ -22,9 +22,14 @@ MOST_SPIN = 1.05
 
 def note_assumed(tree: Tree, pairs: list[Pair], base: str, losses: Friction,
                   options: UrdfOptions, notes: Notes) -> None:
-    """Note what a URDF has no element for, or this one none."""
+    """
+    Add to `notes` what a URDF has no element for, or `tree` no value.
+
+    `pairs` are its casters, `base` the link of the model's frame unless `options` name one, and
+    `losses` the friction that was found.
+    """
     if options.base_link is None:
-        why = 'its name says so' if base.endswith('base_link') else 'it is the root'
+        why = 'its name ends so' if base.endswith('base_link') else 'it is the root'
         notes.assume('base_link', base, f'link {base} is the frame of the model: {why}')
     known = tree.control.parameters.get(pairs[0].wheels[0].name, {})
     for name, value, what in (

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Which joints of a URDF are the casters.
+The casters among the joints of a URDF.
 
 A caster is a steering joint on the platform with a wheel joint behind it, or with two on one axle
-(twin wheels). A wheel carries no further joint; a turning joint that does, as in an arm, is none.
+(twin wheels). A wheel carries no further joint; a turning joint that does, as in an arm, is not
+a wheel.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def caster_pairs(tree: Tree, ignore: frozenset[str], notes: Notes) -> list[Pair]
     Raises
     ------
     ModelError
-        Fewer than two casters, wheels that do not steer, wheels beside each other that are no
+        Fewer than two casters, wheels that do not steer, wheels beside each other that are not
         twins; the text names the joints and the remedy.
     """
     turning = {joint.name for joint in tree.joints
@@ -68,7 +69,9 @@ def caster_pairs(tree: Tree, ignore: frozenset[str], notes: Notes) -> list[Pair]
     for pair in pairs:
         _check_wheels(tree, pair, turning)
     if len(pairs) < 2:
-        raise ModelError(_too_few(tree, pairs))
+        raise ModelError(_too_few(tree, pairs, [
+            joint.name for joint, pose in alone if not _next(tree, joint, turning)
+            and abs(((pose @ joint.origin)[:3, :3] @ joint.axis)[2]) < 0.5]))
     up = on_platform[pairs[0].steering.parent]
     for joint, pose in alone:
         # a wheel that cannot steer forbids motion along its axle
@@ -89,7 +92,7 @@ def _next(tree: Tree, joint: Joint, turning: Iterable[str]) -> list[Joint]:
 
 
 def _check_wheels(tree: Tree, pair: Pair, turning: Iterable[str]) -> None:
-    """Refuse wheels of one caster that are no twins."""
+    """Refuse wheels of one caster that are not twins."""
     if len(pair.wheels) == 1:
         return
     names = ', '.join(wheel.name for wheel in pair.wheels)
@@ -99,8 +102,8 @@ def _check_wheels(tree: Tree, pair: Pair, turning: Iterable[str]) -> None:
     if len(poses) == 2 and _one_axle(poses, axles):
         return
     raise ModelError(f'joint {pair.steering.name} carries {len(pair.wheels)} wheel joints '
-                     f'({names}), which are no two wheels on one axle: a caster has one wheel or '
-                     'twin wheels; if some are no wheels, '
+                     f'({names}), which are not two wheels on one axle: a caster has one wheel or '
+                     'twin wheels; if some are not wheels, '
                      + remedy('ignore', pair.wheels[-1].name))
 
 
@@ -110,13 +113,15 @@ def _one_axle(poses: list[Array], axles: list[Array]) -> bool:
     return bool(np.linalg.norm(np.cross(*axles)) <= PARALLEL and np.linalg.norm(across) <= ALIGNED)
 
 
-def _too_few(tree: Tree, pairs: list[Pair]) -> str:
-    """Return why there are too few casters."""
+def _too_few(tree: Tree, pairs: list[Pair], unsteered: list[str]) -> str:
+    """Return why there are too few casters; `unsteered` are wheels on the platform."""
     found = ', '.join(f'{pair.steering.name} → {" and ".join(w.name for w in pair.wheels)}'
                       for pair in pairs) or 'none'
     fixed = [joint.name for joint in tree.joints if joint.kind == 'fixed'
              and any(word in joint.name.lower() for word in ('wheel', 'caster', 'steer'))]
     text = f'{len(pairs)} casters found ({found}): {NEEDED}'
+    if unsteered:
+        text += f'; wheels that do not steer: {", ".join(unsteered)}'
     if fixed:
         text += (f'; {len(fixed)} joints with such names are fixed ({", ".join(fixed[:4])}'
                  f'{", ..." if len(fixed) > 4 else ""}): give them their type')

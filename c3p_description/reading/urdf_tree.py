@@ -80,7 +80,7 @@ class Joint:
 
     def turns_freely(self) -> bool:
         """
-        Return whether nothing stops the joint: continuous, or revolute with stops that say this.
+        Return whether nothing stops the joint: continuous, or revolute without effective stops.
 
         Some files write a continuous joint as revolute with stops of ±1e16, or of 0 and 0.
         """
@@ -140,7 +140,7 @@ class Tree:
         Raises
         ------
         ModelError
-            When no link of the body has an ``<inertial>``, or the sum is no inertia.
+            When no link of the body has an ``<inertial>``, or the sum is not an inertia.
         """
         parts = [own.placed(pose) for name, pose in poses.items()
                  if (own := self.links[name].inertial) is not None]

@@ -220,7 +220,7 @@ def _joint(element: ElementTree.Element, rounded: dict[str, list[str]] | None) -
 
 
 def _limit(limit: ElementTree.Element | None, name: str, what: str) -> float | None:
-    """Return a limit of a joint, None where there is none; numbers such as 1e16 are infinite."""
+    """Return a limit of a joint, None where it is missing; numbers such as 1e16 are infinite."""
     text = None if limit is None else limit.get(name)
     if text is None:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Freedoms that motors control: null spaces, second order and Gramians against other derivations."""
+"""Freedoms that motors control, against null spaces, oscillations and differences."""
 
 from dataclasses import replace
 

@@ -78,7 +78,7 @@ def test_an_effort_that_no_motor_has_is_no_limit(effort):
     assert np.isinf(reading.robot.torque_limit).all() and reading.robot.driven.all()
     note, = (note for note in reading.notes if note.field == 'casters.torque_limit')
     assert note.kind == 'warning' and note.value == math.inf
-    assert 'N·m at the wheel of a 24 kg robot is no motor limit' in note.text
+    assert 'N·m at the wheel of a 24 kg robot is not a motor limit' in note.text
     assert 'taken as no limit' in note.text and 'casters.torque_limit' in note.text
 
 
@@ -127,6 +127,16 @@ def test_fixed_casters_are_named():
     with pytest.raises(ModelError, match=r'8 joints with such names are fixed \(caster_0_steer'):
         from_urdf(base(kind='fixed', wheel_kind='fixed').replace('"steer_', '"caster_0_steer_')
                   .replace('"roll_', '"wheel_joint_'))
+
+
+def test_wheels_that_do_not_steer_are_named():
+    """A vehicle with two driven wheels and balls."""
+    wheels = ''.join(link(f'wheel_{side}', inertial(1, 1e-3), 0.1)
+                     + joint(f'{side}_wheel', 'continuous', 'base_link', f'wheel_{side}',
+                             f'0 {y} 0.1', axis='0 1 0')
+                     for side, y in (('left', 0.2), ('right', -0.2)))
+    with pytest.raises(ModelError, match='do not steer: left_wheel, right_wheel$'):
+        from_urdf(base(casters=[wheels]))
 
 
 def test_inertia_of_a_link_on_a_fixed_joint_may_be_careless():
@@ -217,8 +227,8 @@ def test_twin_wheels_below_their_pivot_are_refused_with_that_reason():
 
 
 @pytest.mark.parametrize(('differ', 'says'), [
-    ({'right': {'drop': 0.08}}, 'steer_0 carries 2 wheel joints .*no two wheels on one axle'),
-    ({'right': {'axis': '0.1 1 0'}}, 'no two wheels on one axle.*ignore=right_roll_0'),
+    ({'right': {'drop': 0.08}}, 'steer_0 carries 2 wheel joints .*not two wheels on one axle'),
+    ({'right': {'axis': '0.1 1 0'}}, 'not two wheels on one axle.*ignore=right_roll_0'),
     ({'right': {'radius': 0.06}}, 'twin wheels with the radii 0.05 and 0.06 m')])
 def test_two_wheels_that_cannot_roll_as_one_are_refused(differ, says):
     with pytest.raises(ModelError, match=says):
@@ -254,7 +264,7 @@ def test_a_transmission_on_the_steering_joint_is_a_motor():
     assert np.isinf(reading.robot.steering_torque_limit).all()
     assert np.isinf(reading.robot.steering_rate_limit).all()
     told, = reading.warnings
-    assert 'effort = 10000 N·m at the steering axis of a 24 kg robot is no motor limit' in told
+    assert 'effort = 10000 N·m at the steering axis of a 24 kg robot is not a motor limit' in told
     assert from_urdf(text, steered=['steer_1']).steered.tolist() == [False, True, False, False]
     with pytest.raises(ModelError, match="steered = .'steer_9'.: no such joints"):
         from_urdf(text, steered=['steer_9'])

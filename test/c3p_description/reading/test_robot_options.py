@@ -145,7 +145,7 @@ def test_settings_in_a_text_cannot_name_files(folder):
 
 
 def test_a_file_with_a_urdf_is_no_parameter_file(folder):
-    with pytest.raises(ModelError, match='its numbers are in the URDF'):
+    with pytest.raises(ModelError, match='the numbers are in the URDF'):
         read_parameters(robot_file(folder))
 
 
