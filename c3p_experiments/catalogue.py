@@ -55,7 +55,7 @@ EXPERIMENTS = {e.name: e for e in (
             FINAL._replace(printed='zone of 5', bar=0.005, stretch=0.001),
             TRUE_FINAL._replace(bar=0.010, stretch=0.002),
             SETTLED._replace(printed='zone at 20', bar=10.0, stretch=9.0),
-            FIRST, *RIPPLE, *EFFORT)),
+            FIRST, YAW_RIPPLE._replace(bars={'mpc': 0.010}, stretch=0.005), RIPPLE[1], *EFFORT)),
     Experiment(
         'triangle', 'Triangle of 11 m', 'paper I, Fig. 10', goals.triangle, pages.goal_page, (
             TRUE_FINAL._replace(name='closing error, true', printed='20', bar=0.020,
@@ -76,7 +76,9 @@ EXPERIMENTS = {e.name: e for e in (
             TRUE_FINAL._replace(name='closing error, true'),
             Row('crossing_align_time_s', 'casters aligned after the jump of curvature',
                 **SECONDS),
-            YAW_RIPPLE._replace(bars={'mpc': 0.010}, stretch=0.005), RIPPLE[1], *EFFORT)),
+            YAW_RIPPLE._replace(bars={'mpc': 0.010}, stretch=0.005), RIPPLE[1], *EFFORT[:-4],
+            SMOOTH[0]._replace(bars={'mpc': 5.0}, stretch=3.0), SMOOTH[1],
+            SMOOTH[2]._replace(bars={'mpc': 1.0}), SMOOTH[3])),
     Experiment(
         'ramp_y', 'Ramp of the velocity along Y, two starts', 'paper II, Fig. 6',
         velocities.ramp_y, pages.ramp_y_page, (

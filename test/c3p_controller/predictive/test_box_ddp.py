@@ -164,3 +164,19 @@ def test_every_iteration_lowers_the_cost_and_keeps_the_limits():
         costs.append(value)
         assert (abs(torques) <= 0.3).all()
     assert (np.diff(costs) <= 0.0).all() and costs[-1] < costs[0]
+
+
+@pytest.mark.parametrize('off, expected', [(0.0, 1.0), (0.29, 1.0), (0.45, 0.5), (0.61, 0.0),
+                                           (np.pi, 0.0), (2 * np.pi, 1.0)])
+def test_ripple_is_weighted_while_all_casters_trail(off, expected):
+    robot = load('c3p')
+    # 0.3 m/s along +X: casters trail at −90°
+    reference = np.array([0.0, 0.0, 0.0, 0.3, 0.0, 0.0, 0.0])
+    state = np.zeros(9)
+    state[6:] = -np.pi / 2
+    state[7] += off
+    assert cost.trailing_part(robot.geometry, state, reference) == pytest.approx(expected)
+
+
+def test_ripple_has_no_weight_at_rest_where_no_direction_is_desired():
+    assert cost.trailing_part(load('c3p').geometry, np.zeros(9), np.zeros(7)) == 0.0
