@@ -216,11 +216,11 @@ def _complaints(run: Run, numbers: Mapping[str, Any]) -> Answer:
     if not found:
         return Answer(question, 'All OK', f'{len({s.name for s in run.states})} states were OK '
                       'all the time.', 'good', 'nodes')
-    shown = (errors or found)[-1]
+    shown = (errors or found)[0]
     kind = 'error' if errors else 'warning'
     count = len(errors or found)
     return Answer(question, f'{count} {kind}{"s" if count > 1 else ""}',
-                  f'{"The last at" if count > 1 else "At"} {shown["begin_s"]:.2f} s, '
+                  f'{"The first at" if count > 1 else "At"} {shown["begin_s"]:.2f} s, '
                   f'{shown["name"].removesuffix(": state")}: {shown["message"]}.',
                   'bad' if errors else 'note', 'nodes')
 

@@ -29,7 +29,7 @@ import numpy as np
 
 from c3p_controller.predictive._box_ddp import improve, workspace
 from c3p_controller.predictive._kernels import RIPPLE, trailing_part
-from c3p_controller.predictive.guesses import straight_guess
+from c3p_controller.predictive.guesses import first_guesses, straight_guess
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
 from c3p_controller.predictive.priority import PATH_SPEED, Priority
 from c3p_controller.predictive.scaling import cost_weights, stiff_rate
@@ -85,10 +85,6 @@ class PredictiveSettings:
             if not getattr(self, name) > 0:
                 raise ValueError(f'{name} = {getattr(self, name)}: must be greater than zero')
 
-
-# first guesses from standstill: fraction of the largest torque, on one wheel against another, and
-# its duration, s
-GUESS_TORQUE, GUESS_TIME = 0.3, 0.15
 
 # iterations of the competition of first guesses: per round, and rounds
 ROUND_ITERATIONS, ROUNDS, GUESSES_PER_CYCLE = 3, 3, 2
@@ -289,24 +285,6 @@ class PredictiveController:
         self._last = np.clip(torque, -self.limit, self.limit)
         self._delay.add(self._last)
         return self._last.copy()
-
-
-def first_guesses(limit: Array, times: Array) -> list[Array]:
-    """
-    Return first guesses of the torques (steps, n) at standstill.
-
-    One wheel pulls against the next, in both senses, so that the platform yaws; and zero, which
-    is best away from singular configurations.
-    """
-    n = len(limit)
-    guesses = [np.zeros((len(times), n))]
-    for i in range(n):
-        for sign in (1.0, -1.0):
-            guess = np.zeros((len(times), n))
-            guess[times < GUESS_TIME, i] = sign * GUESS_TORQUE
-            guess[times < GUESS_TIME, (i + 1) % n] = -sign * GUESS_TORQUE
-            guesses.append(guess * limit)
-    return guesses
 
 
 def sample(preview: Preview, times: Array, yaw: float, rows: Array) -> None:

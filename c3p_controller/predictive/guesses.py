@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""First guess of a plan for motors that never lose a direction: inverse dynamics."""
+"""
+First guesses of a plan: wheels against each other, or inverse dynamics.
+
+The latter is for motors that never lose a direction.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,28 @@ from c3p_controller.limits import limit_torque
 from c3p_controller.predictive.motion_observer import MotionObserver
 from c3p_description.model import Array
 from c3p_dynamics.prepared import InverseDynamics
+
+# first guesses from standstill: fraction of the largest torque, on one wheel against another, and
+# its duration, s
+GUESS_TORQUE, GUESS_TIME = 0.3, 0.15
+
+
+def first_guesses(limit: Array, times: Array) -> list[Array]:
+    """
+    Return first guesses of the torques (steps, n) at standstill.
+
+    One wheel pulls against the next, in both senses, so that the platform yaws; and zero, which
+    is best away from singular configurations.
+    """
+    n = len(limit)
+    guesses = [np.zeros((len(times), n))]
+    for i in range(n):
+        for sign in (1.0, -1.0):
+            guess = np.zeros((len(times), n))
+            guess[times < GUESS_TIME, i] = sign * GUESS_TORQUE
+            guess[times < GUESS_TIME, (i + 1) % n] = -sign * GUESS_TORQUE
+            guesses.append(guess * limit)
+    return guesses
 
 
 def straight_guess(observer: MotionObserver, state: Array, rows: Array, dt: Array, limit: Array,

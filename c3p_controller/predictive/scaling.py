@@ -29,6 +29,9 @@ REFERENCE = 0.464
 # L of the C3P, m; robots of its size to a part of this keep the weights
 SIZE, EQUAL = 0.343, 0.01
 
+# of the platform
+FREEDOMS = 3
+
 # robots whose torque per acceleration is within this factor of the reference keep the weights
 NEAR = 1.5
 
@@ -100,10 +103,12 @@ def cost_weights(settings: Any, robot: CasterRobot, spanned: bool, turning: floa
     Return the weights of the cost in the order of _kernels.py, scaled for `robot`.
 
     `settings` are those of the controller. If the motors have every direction at any steering
-    angles, `spanned`, casters need no alignment and the weights of yaw stay. `turning` is the
-    squared ratio of steering torques to wheel torques.
+    angles, `spanned`, casters need no alignment and the weights of yaw stay, as with fewer motors
+    than freedoms, whose heading is free. `turning` is the squared ratio of steering torques to
+    wheel torques.
     """
-    s, size = settings, 1.0 if spanned else yaw_scale(robot)
+    fewer = np.count_nonzero(torque_bounds(robot)) < FREEDOMS
+    s, size = settings, 1.0 if spanned or fewer else yaw_scale(robot)
     torque = s.torque_weight * torque_scale(robot)
     # such motors hold casters that roll backwards; turning all of them at once takes torque from
     # the path: worst error 1.3 cm in place of 0.2 cm

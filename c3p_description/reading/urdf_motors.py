@@ -134,7 +134,8 @@ def torque_limits(pairs: Sequence[Pair], driven: Any, radii: Any, mass: float, n
         notes.warn('casters.torque_limit', math.inf,
                    f'joints {", ".join(name for name, *_ in far)}: effort = {effort:g} N·m at the '
                    f'wheel of a {mass:.4g} kg robot is not a motor limit (from {most:.3g} N·m on '
-                   f'one wheel alone would push with {MOST_PUSH:g} times the weight): {consequence}')
+                   f'one wheel alone would push with {MOST_PUSH:g} times the weight): '
+                   + consequence)
     if none:
         notes.assume('casters.torque_limit', math.inf,
                      f'joints {", ".join(none)}: no effort limit: {consequence}')

@@ -171,6 +171,11 @@ def steerings_page(outcome: Outcome, bench: Bench, experiment: Experiment, path:
     bars = page.add_subplot(grid[0, 2])
     style.dress(bars, '(b) casters aligned after', 'direction of the goal [deg]', 'time [s]')
     bars.bar(angle, aligned, width=8.0, color=colours)
+    never = np.isnan(aligned)
+    if never.any():
+        bars.plot(angle[never], np.full(never.sum(), 0.03 * top), marker='x', linestyle='none',
+                  color=style.ALERT, markersize=5, label='never')
+        style.legend(bars, loc='upper right')
     p90 = outcome.metrics['align_time_p90_s']
     if p90 is not None:
         bars.axhline(p90, color=style.REFERENCE, linewidth=0.9, linestyle='--',
@@ -205,11 +210,15 @@ def spread(axes: Axes, letter: str, title: str, label: str,
         if present:
             # of all runs: missing values keep it below 100 %
             part = 100.0 * np.arange(len(present) + 1) / len(values)
+            missing = len(values) - len(present)
+            never = f'{missing} of {len(values)} never' if missing else ''
             axes.step([0.0, *present], part, where='post', color=colour, linewidth=1.2,
-                      label=name or None)
+                      label=', '.join(filter(None, (name, never))) or None)
     axes.set_ylim(0.0, 102.0)
     axes.set_xlim(left=0.0)
-    style.legend(axes, loc='lower right')
+    # a line that does not reach 100 % leaves the upper corner free
+    whole = all(value is not None for _, values, _ in groups for value in values)
+    style.legend(axes, loc='lower right' if whole else 'upper left')
 
 
 def _colours(part: np.ndarray) -> np.ndarray:

@@ -27,7 +27,10 @@ PROBES = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [ACROSS, ACROSS, 0.0],
 SLIP, SPEED, SURE = 0.2, 0.3, 0.9
 
 # slower robots do not travel, m/s² and rad/s²: a ramp of 10 mm/s² takes 10 s to 10 cm/s
-LEAST, LEAST_TURN = 0.01, 0.05
+LEAST, LEAST_TURN = 0.01, 0.02
+
+# robots that correct their heading by less may stop short, rad/s²
+LEAST_HEADING = 0.05
 
 
 class Isolation(NamedTuple):
@@ -88,9 +91,18 @@ class Ability(NamedTuple):
     isolation: Isolation
 
     def obstacles(self) -> list[str]:
-        """Return the reasons for which the robot cannot do the battery; empty if it can."""
-        if self.freedoms < 3:
-            return [f'{self.freedoms} of 3 freedoms are driven: fewer motors than freedoms']
+        """
+        Return the reasons for which the robot cannot do the battery; empty if it can.
+
+        With two freedoms the heading is free, and no acceleration without yaw is required.
+        """
+        if self.freedoms < 2:
+            return [f'{self.freedoms} of 3 freedoms are driven: the robot cannot follow a path']
+        if self.freedoms == 2:
+            middle = float(np.median(self.travel.along))
+            return [] if middle >= LEAST else [
+                f'2 of 3 freedoms are driven, and in most directions the wheels accelerate it by '
+                f'{middle:.3g} m/s² with trailing casters, at least {LEAST:g} is needed']
         found = []
         slow, turn = float(self.travel.along.min()), float(self.travel.turn.min())
         if slow < LEAST:
@@ -98,16 +110,20 @@ class Ability(NamedTuple):
             found.append(f'the wheels accelerate it by {slow:.3g} m/s² towards {angle:.0f}° with '
                          f'trailing casters, at least {LEAST:g} is needed: friction is stronger '
                          'than the motors and tyres, or the driven wheels are all on one side')
-        steers = float(self.travel.heading.min())
-        if slow >= LEAST and steers < LEAST_TURN:
-            angle = np.degrees(self.travel.direction[int(self.travel.heading.argmin())])
-            found.append(f'on a drive towards {angle:.0f}° the wheels correct the heading by '
-                         f'{steers:.3g} rad/s², at least {LEAST_TURN:g} is needed: the motors '
-                         'that push beside the others are weaker than friction')
         if turn < LEAST_TURN:
             found.append(f'the wheels turn it by {turn:.3g} rad/s², at least {LEAST_TURN:g} is '
                          'needed: friction is stronger than the motors and tyres')
         return found
+
+    def doubts(self) -> list[str]:
+        """Return the reasons for which drives of the battery may fail; empty without any."""
+        weakest = float(self.travel.heading.min())
+        if self.freedoms < 3 or weakest >= LEAST_HEADING:
+            return []
+        angle = np.degrees(self.travel.direction[int(self.travel.heading.argmin())])
+        return [f'at rest on a drive towards {angle:.0f}° the wheels correct the heading by '
+                f'{weakest:.2g} rad/s², less than {LEAST_HEADING:g}: the motors that push beside '
+                'the others hardly exceed dry friction, and the robot may stop short']
 
 
 def ability_of(robot: CasterRobot) -> Ability:

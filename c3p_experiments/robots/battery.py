@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from c3p_bags.runs.metrics import entry_time
 from c3p_controller.goals.path import TURN_LENGTH, figure_eight
 from c3p_description.model import Array, CasterRobot
-from c3p_experiments.el_shenawy.goals import DWELL, goal_metrics
+from c3p_dynamics.freedoms import departure, driven_freedoms
+from c3p_experiments.el_shenawy.goals import DWELL, ZONE, goal_metrics
 from c3p_experiments.el_shenawy.measures import largest_and_rms, ring_error
 from c3p_experiments.loop.closed_loop import Cycle, Held, LoopLog
 from c3p_experiments.loop.command_sources import GoalSource, PathSource
@@ -34,6 +36,15 @@ LINGER = 2.0
 
 # steering of casters after a drive along +X, rad
 AFTER_X = -np.pi / 2
+
+
+# gains of a robot with fewer motors than freedoms: it arrives with a heading of its own, rad
+ANY_HEADING = {'yaw_tolerance': 4.0, 'stop_yaw': 4.0}
+
+# reason of a start that two driven wheels cannot leave
+CLOSED = ('the start cannot be left: all rolling lines of the driven wheels are one, and no '
+          'motion along it turns the casters')
+TURN = 'with fewer motors than freedoms a turn in place cannot be held'
 
 
 class Task(NamedTuple):
@@ -139,11 +150,18 @@ def drive(bench: RobotBench, task: Task, pace: Pace) -> Driven:
     """
     Do one drive.
 
-    A drive that raises (a robot that has fallen over, a torque that is not finite) is a failure
-    with the text of the error.
+    With fewer motors than freedoms the heading is free, and a start that cannot be left is not
+    driven. A drive that raises (a robot that has fallen over, a torque that is not finite) is a
+    failure with the text of the error.
     """
     in_place = task.radius == 0.0 and not task.goal[:2].any()
-    bench.gains = pace.turning() if in_place else pace.straight()
+    free = driven_freedoms(bench.robot) < 3
+    if free and in_place:
+        return Driven(task, bench.conditions.plant, failure=TURN)
+    if free and len(departure(bench.robot, task.steering).closed):
+        return Driven(task, bench.conditions.plant, failure=CLOSED)
+    bench.gains = {**(pace.turning() if in_place else pace.straight()),
+                   **(ANY_HEADING if free else {})}
     controller, watch = bench.controller(), _Watch(task)
     path = figure_eight(np.zeros(3), task.radius) if task.radius else None
     source = (PathSource(controller.position(), path) if path is not None
@@ -154,6 +172,8 @@ def drive(bench: RobotBench, task: Task, pace: Pace) -> Driven:
     except ValueError as error:
         return Driven(task, bench.conditions.plant, failure=f'{error}')
     metrics = goal_metrics(bench, log, task.goal)
+    if free:
+        metrics['reached'] = entry_time(log.odom, task.goal, 0.0, ZONE, np.inf) is not None
     facts: dict[str, Any] = {'points': [(0.0, 0.0, 0.0), task.goal]}
     if path is not None:
         _ring_errors(metrics, log, task.radius)

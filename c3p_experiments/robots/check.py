@@ -25,6 +25,11 @@ KEYS = ('path_error_max_m', 'final_error_m', 'torque_variation_nm_per_s',
         'rms_wheel_torque_nm', 'max_wheel_torque_nm', 'yaw_rate_ripple_rms_radps', 'runaway')
 
 
+# warning of a robot with fewer motors than freedoms
+HEADING = ('2 of 3 freedoms are driven: the robot follows paths with a heading of its own, and '
+           'goals are judged by their position')
+
+
 @dataclass(frozen=True)
 class Check:
     """
@@ -57,8 +62,10 @@ class Check:
     def warnings(self) -> list[str]:
         """Warnings of the reader, of traction and of the abilities."""
         found = [note.text for note in self.notes if note.kind == 'warning']
-        return found + list(filter(None, [traction_report(self.robot)])) + \
-            self.ability.obstacles()
+        free = self.ability.freedoms == 2
+        return [*found, *filter(None, [traction_report(self.robot)]),
+                *([HEADING] if free else []), *self.ability.obstacles(),
+                *self.ability.doubts()]
 
     @property
     def missed(self) -> list[Driven]:

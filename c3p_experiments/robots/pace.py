@@ -11,6 +11,7 @@ import numpy as np
 from c3p_controller.goals.path import TURN_LENGTH
 from c3p_controller.goals.path_controller import PathGains
 from c3p_description.model import CasterRobot
+from c3p_dynamics.freedoms import driven_freedoms
 from c3p_dynamics.reach import Travel
 from c3p_kinematics.singularity import length_scale
 
@@ -30,6 +31,9 @@ LENGTHS, SHORTEST, LONGEST, CRUISE = 4.0, 0.8, 1.6, 5.0
 
 # the ring of the figure eight, times the distance of the farthest pivot
 RING = 1.5
+
+# and the same of robots with fewer motors than freedoms, times those of others
+WIDE = 2.0
 
 # slower robots do not travel: accelerations in m/s² and rad/s²
 LEAST_ACCELERATION, LEAST_YAW_ACCELERATION = 0.01, 0.02
@@ -83,7 +87,10 @@ def pace_of(robot: CasterRobot, ability: Travel) -> Pace:
     casters allow, so that a strong robot has the defaults.
     """
     usual = PathGains()
-    most = max(USED * float(ability.along.min()), LEAST_ACCELERATION)
+    # with fewer motors than freedoms the heading is free, and the robot turns to a good direction
+    free = driven_freedoms(robot) < 3
+    along = float(np.median(ability.along) if free else ability.along.min())
+    most = max(USED * along, LEAST_ACCELERATION)
     turn = max(USED * float(ability.turn.min()), LEAST_YAW_ACCELERATION)
     length = float(np.clip(LENGTHS * length_scale(robot), SHORTEST, LONGEST))
     wheels = RATE_USED * float((robot.wheel_rate_limit * robot.wheel_radius).min())
@@ -93,6 +100,7 @@ def pace_of(robot: CasterRobot, ability: Travel) -> Pace:
     length = min(length, max(SHORTEST, CRUISE * speed))
     # a wheel at the farthest pivot turns with the same speed
     farthest = float(np.hypot(*robot.hip_position.T).max())
-    yaw_rate = min(usual.yaw_rate, speed / farthest, math.sqrt(turn * math.pi))
+    yaw_rate = min(usual.yaw_rate, speed / farthest,
+                   math.inf if free else math.sqrt(turn * math.pi))
     return Pace(speed, acceleration, min(usual.deceleration, most), yaw_rate, turn, length,
-                max(RING * farthest, speed / yaw_rate))
+                max((WIDE if free else 1.0) * RING * farthest, speed / yaw_rate))

@@ -160,7 +160,7 @@ def _singular_text(check: Check) -> str:
 
 def _obstacles(check: Check) -> str:
     found = ''.join(f'<p><b>{escape(_sentence([text]))}</b></p>'
-                    for text in check.ability.obstacles())
+                    for text in (*check.ability.obstacles(), *check.ability.doubts()))
     return found + facts.pace_table(check.pace)
 
 

@@ -113,8 +113,8 @@ class BagSource:
         if torque is None:
             measured = _between(joints.time, joints.wheel_torque, time)
             torque = measured if np.isfinite(measured).all() else None
-        # pictures show the wheels
-        torque = None if torque is None else torque[:self.robot.count]
+        # pictures show the wheels, of which there are as many as steering angles
+        torque = None if torque is None else torque[:len(values[0])]
         slip = _slip_at(self.log.slip, time)
         goals = [goal for goal in self.log.goals if goal.time <= time]
         return Moment(

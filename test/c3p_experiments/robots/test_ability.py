@@ -24,8 +24,9 @@ def test_the_c3p_has_no_obstacle():
 
 def test_fewer_motors_than_freedoms_are_named():
     ability = ability_of(replace(load('c3p'), driven=[True, True, False]))
-    assert ability.freedoms == 2
-    assert '2 of 3 freedoms' in ability.obstacles()[0]
+    assert ability.freedoms == 2 and ability.obstacles() == []
+    one = ability_of(replace(load('c3p'), driven=[True, False, False]))
+    assert '1 of 3 freedoms' in one.obstacles()[0]
 
 
 def test_a_robot_that_its_motors_cannot_move_is_named():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from c3p_description import load
+from c3p_description.model import CasterRobot
 from c3p_dynamics.reach import travel
 from c3p_experiments.loop.conditions import Conditions
 from c3p_experiments.loop.controllers import Controller
@@ -99,3 +100,14 @@ def test_a_slow_motor_makes_a_slow_battery():
     pace = pace_of(slow, travel(slow))
     assert pace.speed == pytest.approx(0.8 * 2.0 * 0.04)
     assert all(t.seconds > 5.0 for t in tasks(slow, pace) if t.name != 'spin')
+
+
+def test_a_start_that_cannot_be_left_is_named_before_moving(monkeypatch):
+    """Two casters on one rolling line: nothing is driven."""
+    duo = CasterRobot('duo', [(0, 0.25), (0, -0.25)], 0.05, 0.06, 20.0, 0.8, (0.0, 0.0), 0.5,
+                      0.02, 1e-3, 0.4, 1e-3, 6e-4, torque_limit=2.0)
+    bench = RobotBench(duo, Conditions())
+    monkeypatch.setattr(bench, 'run', None)
+    pace = pace_of(duo, travel(duo, 4))
+    driven = drive(bench, task('line', duo, pace), pace)
+    assert not driven.metrics and 'cannot be left' in driven.failure
