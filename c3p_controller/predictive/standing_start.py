@@ -38,7 +38,7 @@ PUSHES = ((0.4, 0.15), (0.4, 0.45), (1.0, 0.9))
 
 
 class StartError(ValueError, ArithmeticError):
-    """No torque moves the robot from its standstill as commanded; the text says why."""
+    """No torque moves the robot from its standstill as commanded; the text contains the reason."""
 
 
 def escapes(robot: CasterRobot, steering: Array) -> Array:
