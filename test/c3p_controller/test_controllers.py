@@ -47,7 +47,8 @@ def test_every_parameter_of_the_group_of_a_law_reaches_its_settings(name):
     plain, group = TABLE[name].settings(), vars(getattr(parameters(name), name))
     for parameter, value in group.items():
         values = parameters(name)
-        other = 0.017 if name != 'mpc' else value + 1 if parameter != 'priority' else 'path_heading'
+        other = 'path_heading' if parameter == 'priority' else value + 1
+        other = other if name == 'mpc' else 0.017
         setattr(getattr(values, name), parameter, other)
         found = TABLE[name].read(values)
         assert found != plain
