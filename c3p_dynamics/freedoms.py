@@ -15,7 +15,7 @@ the inputs a and b (Lewis and Murray) is
     ν̇ = −½ Γ(ν, ν) without torque
 
 A torque u(t) that returns to where it began moves the platform along d by −½ dᵀM⟨g_a : g_b⟩ times
-the mean of ∫u_a ∫u_b: the quadratic form Q with these entries says what is possible. If it is
+the mean of ∫u_a ∫u_b: the quadratic form Q with these entries shows what is possible. If it is
 indefinite, d opens in both senses; if it is definite, in one sense only; if it is zero, not by a
 motion of second order. With one motor Q is a number: it is never indefinite.
 
@@ -99,7 +99,7 @@ class Departure(NamedTuple):
     @property
     def controllable(self) -> bool:
         """
-        Whether every lost direction opens in both senses: small-time controllability.
+        Small-time controllability: every lost direction opens in both senses.
 
         Two lost directions have a half circle of sums; `DIRECTIONS` of them are tried.
         """
@@ -188,7 +188,7 @@ def reachable_accelerations(robot: CasterRobot, steering: ArrayLike,
 
 
 def _rows(robot: CasterRobot, steering: Array) -> Array:
-    """Return the directions of force of the motors, a row of zeros if there is none."""
+    """Return the directions of force of the motors, a row of zeros if no motor pushes."""
     pushing = motors(robot)
     rows = wheel_jacobian(robot, steering) * robot.wheel_radius[:, None]
     if robot.efforts > robot.count:

@@ -50,7 +50,7 @@ BALANCED = 1e-3
 
 class MotionFreedoms(NamedTuple):
     """
-    What the motors control about a steady motion.
+    Values that the motors control about a steady motion.
 
     Attributes
     ----------

@@ -26,7 +26,7 @@ POSE, PATH, NOTHING = 'pose', 'path', 'nothing'
 
 class PathFreedoms(NamedTuple):
     """
-    What of a steady motion can be held.
+    Part of a steady motion that motors can hold.
 
     Attributes
     ----------
@@ -35,8 +35,8 @@ class PathFreedoms(NamedTuple):
     motion : MotionFreedoms
         With the heading of the reference.
     headings : (m,) array, rad
-        Directions of travel in ``base_link`` at which torques balance the path; empty where
-        there are none, and for the spin.
+        Directions of travel in ``base_link`` at which torques balance the path; empty
+        without such a direction, and for the spin.
     """
 
     name: str
@@ -53,7 +53,7 @@ class PathFreedoms(NamedTuple):
 
 class RobotFreedoms(NamedTuple):
     """
-    What the motors of a robot control.
+    Freedoms that the motors of a robot control.
 
     Attributes
     ----------

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-What a robot with fewer motors than freedoms gives up: heading, speed or path.
+Priority of heading, speed and path for a robot with fewer motors than freedoms.
 
 Two driven wheels hold two of the three in a bend; on a line all of them, in most directions. In a
 bend the weights change, and the heading of the reference is replaced by one that the motors can

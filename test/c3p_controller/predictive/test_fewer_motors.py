@@ -112,6 +112,11 @@ def test_one_common_rolling_line_is_no_way_out():
         check_start(DUO, np.zeros(2), np.array([2.0, 0.0, 0.0]))
 
 
+def test_a_common_line_beside_the_centre_of_mass_is_left():
+    # the push along it yaws the platform, which turns the casters
+    assert len(escapes(MULE, np.zeros(4))) == 3
+
+
 def test_a_start_without_a_way_out_is_a_failure_of_the_law():
     follower = CommandFollower(DUO, PredictiveController(DUO))
     follower.warm_up()
