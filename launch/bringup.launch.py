@@ -82,7 +82,9 @@ def control(context: LaunchContext) -> list[LaunchDescriptionEntity]:
         values['simulation'] = {'plant': sim, **start_values(context)}
         if chosen(context, 'use_sim_time'):
             values['simulation']['publish_clock'] = True
-        values['simulation']['realtime'] = realtime_of(context)
+        # strict is the default of the node, too, which a parameter file may change
+        if realtime_of(context) == WAIT:
+            values['simulation']['realtime'] = WAIT
     files, actions = layered(defaults, values)
     behind = ROBOTS['none'] if simulated else () if hardware == 'none' else ROBOTS[hardware]
     if LaunchConfiguration('nodes').perform(context) == 'one-process':

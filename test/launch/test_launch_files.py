@@ -78,8 +78,9 @@ def test_emulated_cards_and_their_interface_meet_on_one_bus(form, prefix):
     interface = parameters_of(nodes[robot])['/**/hardware_interface']
     cards = parameters_of(nodes['emulated_cards_node'])['/**/emulated_cards']
     assert interface['bus.interface'] == 'serial' and interface['autostart'] == 'active'
-    assert cards == {'bus.channel': interface['bus.channel'], 'plant': 'mujoco',
-                     'start_steering': [0.5]}
+    # and the axes of the interface, see test_hardware_launch.py
+    assert cards.items() >= {'bus.channel': interface['bus.channel'], 'plant': 'mujoco'}.items()
+    assert cards['start_steering'] == [0.5]
 
 
 def test_the_bus_of_the_real_cards_is_that_of_the_arguments_or_of_the_file(prefix, tmp_path):

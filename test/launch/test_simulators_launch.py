@@ -162,7 +162,7 @@ def test_mujoco_is_ours_or_that_of_ros2_control(full):  # noqa: F811
     assert included == [{'sim': 'mujoco'}]
     words, = by_name(found)['robot_nodes']
     assert parameters_of(words)['/**/simulation'] == {
-        'plant': 'mujoco', 'start_pose': [1.0, 2.0, 0.5], 'realtime': 'strict'}
+        'plant': 'mujoco', 'start_pose': [1.0, 2.0, 0.5]}
     found, included = started(MUJOCO, backend='mujoco_ros2_control', headless='true')
     assert included == [{'hardware': 'mujoco'}]
     assert [executable for _, executable, _ in found] == [
