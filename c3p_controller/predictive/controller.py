@@ -186,7 +186,8 @@ class PredictiveController:
         self._reference(setpoint, state, sensed.time, dt)
         if s.ripple_weight > 0.0 and not (self._priority.fewer or self._spanned):
             self._steady(state, sensed.time)
-        self._priority.apply(self._rows, self._times, state[2], dt, self._base, self._weights)
+        if self._priority.fewer:
+            self._priority.apply(self._rows, self._times, state[2], dt, self._base, self._weights)
         due = sensed.time - self._planned >= s.period - 0.5 * dt
         if self._plan is None:
             self._compete(state)
@@ -197,7 +198,9 @@ class PredictiveController:
         if due:
             self._planned = sensed.time
         torque = self._follow(state, sensed.time - self._planned)
-        return self._send(self._priority.smoothed(torque, self._last, dt), dt)
+        if self._priority.fewer:
+            torque = self._priority.smoothed(torque, self._last, dt)
+        return self._send(torque, dt)
 
     def _resting(self, setpoint: Setpoint, state: Array) -> bool:
         s = self.settings

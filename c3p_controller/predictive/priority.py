@@ -72,7 +72,7 @@ class Priority:
 
     def smoothed(self, torque: Array, last: Array, dt: float) -> Array:
         """Return the torques after `dt` s of a first-order lag from `last`."""
-        return last + dt / (dt + SMOOTHING) * (torque - last) if self.fewer else torque
+        return last + dt / (dt + SMOOTHING) * (torque - last)
 
     def apply(self, rows: Array, times: Array, yaw: float, dt: float, base: Array,
               weights: Array) -> None:
@@ -82,8 +82,6 @@ class Priority:
         `times` (k,), s, are those of the rows, `yaw`, rad, is that of the robot, and the last call
         was `dt` s before.
         """
-        if not self.fewer:
-            return
         if self._heading is not None:
             self._heading.apply(rows, times, yaw, dt)
         square = rows[:, 3]**2 + rows[:, 4]**2

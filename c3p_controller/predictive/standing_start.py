@@ -24,8 +24,9 @@ RUNS, PIECES, STEPS, STEP, SEED = 16, 3, 10, 0.02, 0
 
 # directions whose travel in the runs is below this part of the largest are not reached; where all
 # but one are below the second part, they are not left in practice: casters of two driven wheels
-# within about 1° of their common line (measured: 0.05 at 1°, not left; 0.14 at 3°, left)
-LEAST_PART, LINE_PART = 1e-6, 0.08
+# within about 7° of their common line (measured: up to 0.25 plans may not find the way out; all
+# starts beyond were left)
+LEAST_PART, LINE_PART = 1e-6, 0.25
 
 # part of yaw in a push along the line from which on it is none
 LEAST_YAW = 0.1
@@ -54,7 +55,7 @@ def escapes(robot: CasterRobot, steering: Array) -> Array:
     ...                   0.0, 0.0, 0.0, 0.0, 0.0, 0.0, torque_limit=2.5)
     >>> np.abs(escapes(duo, np.zeros(2))).round(6).tolist()  # along the common line alone
     [[0.0, 1.0, 0.0]]
-    >>> len(escapes(duo, np.radians([3.0, 3.0])))
+    >>> len(escapes(duo, np.radians([10.0, 10.0])))
     3
     """
     n, size = robot.count, length_scale(robot)

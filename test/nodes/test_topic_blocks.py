@@ -51,7 +51,8 @@ class Wire:
 def state_of(robot):
     """Return a joint state as the simulation and the hardware interface send it."""
     coding, n = JointCoding(robot), robot.count
-    position, velocity, effort = coding.encode(*np.arange(1.0, 5 * n + 1).reshape(5, n))
+    values = np.arange(1.0, 4 * n + robot.efforts + 1)
+    position, velocity, effort = coding.encode(*np.split(values, range(n, 4 * n + 1, n)))
     return JointState(name=coding.names, position=position.tolist(), velocity=velocity.tolist(),
                       effort=effort.tolist())
 
@@ -91,9 +92,9 @@ def test_the_bridge_understands_what_the_block_commands(robot):
         system.commands[name] = 0.1 * (k + 1)
     system.write()
     torque = TopicCommand(model).read(wire.sent[-1].name, wire.sent[-1].effort)
-    expected = iter(0.1 * np.arange(1, model.count + 1))
-    wanted = [next(expected) if driven else 0.0 for driven in model.driven]
-    assert torque == pytest.approx(wanted * model.wheel_sign)
+    wanted = [system.commands.get(joint) or 0.0 for joint in model.effort_joints]
+    assert np.count_nonzero(wanted) == model.actuated.sum()
+    assert torque == pytest.approx(wanted * model.effort_sign)
 
 
 def test_a_value_without_an_interface_ends_the_component_and_the_broadcaster():
