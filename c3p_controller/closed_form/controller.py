@@ -162,9 +162,11 @@ class ClosedFormController:
         tasks, accel = self._tasks(target, state, velocity, calm)
         facing = self._facing(target, state, motion)
         speed = math.hypot(state.twist[0], state.twist[1])
-        # casters that do not trail yet need the torques across to turn
-        trailing = max(0.0, facing)**2 * min(max((speed - SLOW) / (CRUISE - SLOW), 0.0), 1.0)
-        opposing = 0.0 if self._triple is None else trailing * s.opposing_weight
+        # casters that do not trail yet need the torques across to turn, a slope to hold the robot
+        cruise = max(0.0, facing)**2 * min(max((speed - SLOW) / (CRUISE - SLOW), 0.0), 1.0)
+        if self._turning is not None:
+            cruise *= 1.0 - self._turning.holding
+        opposing = 0.0 if self._triple is None else cruise * s.opposing_weight
         allocation = _Allocation(tasks, motion, self._radius, s.torque_weight, opposing,
                                  self._cost)
         lower, upper = self._bounds(dt)

@@ -38,6 +38,9 @@ class Turning:
     """
     Adds the turning that a cross-track force needs; the memory is the force and the sense.
 
+    `holding`, 0 to 1, is the part of the cross-track force that torques have to hold; 0 for
+    casters without friction, which any small force turns.
+
     The parameters are the settings ``turn_*``, and `slack`, N, the largest force that casters with
     friction hold without torque.
     """
@@ -54,6 +57,7 @@ class Turning:
     def reset(self) -> None:
         """Forget the force."""
         self.force: tuple[float, float] = (0.0, 0.0)
+        self.holding = 0.0
         self._direction = 1.0
 
     def at(self, target: Target, state: State, wrench: Row, calm: float, dt: float) -> Target:
@@ -74,7 +78,8 @@ class Turning:
         c, s = math.cos(target.heading), math.sin(target.heading)
         across, along = abs(c * fy - s * fx), abs(c * fx + s * fy)
         # cross-track force to hold: none within the slack, all of it at twice the slack
-        held = across * min(1.0, across / self._slack - 1.0) if self._slack else across
+        self.holding = min(max(across / self._slack - 1.0, 0.0), 1.0) if self._slack else 0.0
+        held = across * self.holding if self._slack else across
         ratio = self._ratio * held / (1.0 - min(along * self._each, MOST_ALONG))
         if not ratio > 0.0:
             return target
