@@ -105,9 +105,14 @@ def check_motors(controller: str, robot: CasterRobot) -> None:
     """
     Raise ValueError where the motors of `robot` are too few for the law `controller`.
 
-    Only mpc gives up a freedom; the other laws demand all three accelerations at an instant.
+    Only mpc gives up a freedom, one of three; the other laws demand all three accelerations at an
+    instant.
     """
     freedoms = driven_freedoms(robot)
+    if freedoms < 2:
+        raise ValueError(f'the motors of {robot.name} control {freedoms} of three freedoms of the '
+                         'platform, and no controller reaches goals with fewer than 2; drive '
+                         'another wheel or a steering axis (casters.driven, casters.steered)')
     if controller != MPC and freedoms < 3:
         raise ValueError(f'controller: {controller} needs motors for all three freedoms of the '
                          f'platform, and those of {robot.name} control {freedoms} at an instant; '

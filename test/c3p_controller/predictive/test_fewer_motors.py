@@ -2,6 +2,7 @@
 """Robots with fewer motors than freedoms: free heading, priorities, starts without a way out."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from c3p_controller import CONTROLLERS
 from c3p_controller.command_follower import CommandFollower, LawFailure
 from c3p_controller.controllers import check_motors
 from c3p_controller.goals.path import Arcs
@@ -97,6 +99,13 @@ def test_other_laws_are_refused_in_one_line(controller):
         make_controller(controller, MULE)
     assert '\n' not in str(error.value) and 'mpc' in str(error.value)
     check_motors(controller, load('c3p'))
+
+
+def test_one_motor_is_refused_with_every_law():
+    alone = replace(MULE, driven=[True, False, False, False])
+    for controller in CONTROLLERS:
+        with pytest.raises(ValueError, match='control 1 of three freedoms.*casters.driven'):
+            make_controller(controller, alone)
 
 
 def test_one_common_rolling_line_is_no_way_out():
