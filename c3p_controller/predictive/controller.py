@@ -137,7 +137,8 @@ class PredictiveController:
         self.observer.soften(max(s.friction_smoothing,
                                  stiff_rate(self.robot, self._dt[0]) if self._spanned else 0.0))
         self.observer.wrench_limit = np.array([s.wrench_limit, s.wrench_limit, s.moment_limit])
-        weights = cost_weights(s, self.robot, self._spanned, self._turning)
+        weights = cost_weights(s, self.robot, self._spanned, self._priority.fewer,
+                               self._turning)
         self._weights = np.tile(weights, (len(self._times), 1))
         self._weights[-1] *= s.final_weight
         # only while casters trail, see `_steady`

@@ -36,7 +36,6 @@ BEND, SHORTEST = 0.1, 0.02
 # horizon as a multiple of that of other robots
 LONGER = 1.5
 
-
 # time constant of the torques, s: each preview begins anew at the robot, 50 times a second
 SMOOTHING = 0.02
 

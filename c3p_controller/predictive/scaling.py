@@ -29,9 +29,6 @@ REFERENCE = 0.464
 # L of the C3P, m; robots of its size to a part of this keep the weights
 SIZE, EQUAL = 0.343, 0.01
 
-# of the platform
-FREEDOMS = 3
-
 # robots whose torque per acceleration is within this factor of the reference keep the weights
 NEAR = 1.5
 
@@ -98,16 +95,16 @@ def yaw_scale(robot: CasterRobot) -> float:
     return 1.0 if abs(relative - 1.0) < EQUAL else relative**2
 
 
-def cost_weights(settings: Any, robot: CasterRobot, spanned: bool, turning: float) -> Array:
+def cost_weights(settings: Any, robot: CasterRobot, spanned: bool, fewer: bool, turning: float
+                 ) -> Array:
     """
     Return the weights of the cost in the order of _kernels.py, scaled for `robot`.
 
     `settings` are those of the controller. If the motors have every direction at any steering
-    angles, `spanned`, casters need no alignment and the weights of yaw stay, as with fewer motors
-    than freedoms, whose heading is free. `turning` is the squared ratio of steering torques to
-    wheel torques.
+    angles, `spanned`, casters need no alignment and the weights of yaw stay, as with `fewer`
+    motors than freedoms, whose heading is free. `turning` is the squared ratio of steering
+    torques to wheel torques.
     """
-    fewer = np.count_nonzero(torque_bounds(robot)) < FREEDOMS
     s, size = settings, 1.0 if spanned or fewer else yaw_scale(robot)
     torque = s.torque_weight * torque_scale(robot)
     # such motors hold casters that roll backwards; turning all of them at once takes torque from

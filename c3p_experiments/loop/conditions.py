@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from c3p_controller.command_follower import WARM_STEERING
+from c3p_description.model import CasterRobot
 from c3p_description.reading.loader import load_casters
 from c3p_experiments.loop.closed_loop import LoopLog, run_loop
 from c3p_experiments.loop.command_sources import Source, TwistSource
@@ -21,9 +24,6 @@ from c3p_simulation.plants.sensors import SensorSettings
 
 # default of µ between tyres and ground
 FRICTION = 0.8
-
-# start steering of the run that compiles, rad: rolling lines are not one line
-WARM_STEERING = 0.5
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,9 @@ class Bench:
         self.conditions = conditions
         self.robot_name = conditions.robot or robot
         self.robot = load_casters(self.robot_name)
+        # description of the plant, and of its heights
+        self._described: CasterRobot | str = self.robot_name
+        self._shape_from: str | Path | None = None
         self._progress = progress
         self._done = 0
         self._warm_up()
@@ -131,9 +134,10 @@ class Bench:
             Slope or patch with the analytic plant.
         """
         c = self.conditions
-        return make_plant(c.plant, self.robot_name, PlantOptions(
+        return make_plant(c.plant, self._described, PlantOptions(
             friction=FRICTION if c.friction is None else c.friction, slope=slope,
-            slope_direction=slope_direction, patches=patches, seed=c.seed, sensors=c.sensors))
+            slope_direction=slope_direction, patches=patches, seed=c.seed,
+            sensors=c.sensors), self._shape_from)
 
     def controller(self, speed: float | None = None) -> Controller:
         """Return a new controller with travel speed `speed`, m/s, or its default."""

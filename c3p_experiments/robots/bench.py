@@ -8,11 +8,8 @@ from pathlib import Path
 
 from c3p_controller.controllers import TABLE
 from c3p_description.model import CasterRobot
-from c3p_experiments.loop.conditions import FRICTION, Bench, Conditions
+from c3p_experiments.loop.conditions import Bench, Conditions
 from c3p_experiments.loop.controllers import Controller, make_controller
-from c3p_simulation.make_plant import PlantOptions, make_plant
-from c3p_simulation.plants.floor import FloorPatch
-from c3p_simulation.plants.plant import Plant
 
 
 class RobotBench(Bench):
@@ -32,19 +29,11 @@ class RobotBench(Bench):
     def __init__(self, robot: CasterRobot, conditions: Conditions,
                  shape_from: str | Path | None = None,
                  progress: Callable[[float], None] | None = None) -> None:
-        """Take the robot and compile what is not compiled."""
+        """Take the robot, which is not loaded, and start without a run that compiles."""
         self.conditions, self.robot, self.robot_name = conditions, robot, robot.name
-        self._shape_from, self._progress, self._done = shape_from, progress, 0
+        self._described, self._shape_from = robot, shape_from
+        self._progress, self._done = progress, 0
         self.gains: Mapping[str, float] = {}
-
-    def plant(self, slope: float = 0.0, slope_direction: float = 0.0,
-              patches: tuple[FloorPatch, ...] = ()) -> Plant:
-        """Return a new plant of the robot; see `Bench.plant`."""
-        c = self.conditions
-        return make_plant(c.plant, self.robot, PlantOptions(
-            friction=FRICTION if c.friction is None else c.friction, slope=slope,
-            slope_direction=slope_direction, patches=patches, seed=c.seed,
-            sensors=c.sensors), self._shape_from)
 
     def controller(self, speed: float | None = None) -> Controller:
         """Return a new controller with the gains of this bench."""
