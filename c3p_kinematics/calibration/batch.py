@@ -12,25 +12,24 @@ the inverse of the information at the end.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.calibration import _window_kernels as kernels
 from c3p_kinematics.calibration.parameters import (
-    Prior,
+    CalibrationSettings,
     calibrated,
     parameters_of,
+    window_length,
 )
 from c3p_kinematics.calibration.recording import (
     CalibrationError,
     JointRecording,
     checked,
     cut,
-    window_length,
 )
 from c3p_kinematics.calibration.references import Chain, Reference, chain, reference_rows
 
@@ -46,43 +45,6 @@ OUTLIER = 0.3
 
 # mean path of the casters that a window must have, part of the full length
 SHORTEST = 0.2
-
-
-@dataclass(frozen=True)
-class CalibrationSettings:
-    """
-    Settings of a calibration.
-
-    Attributes
-    ----------
-    prior : Prior
-        Uncertainty of the description.
-    wheel_resolution, steering_resolution : float, rad
-        Encoder steps.
-    creep : float
-        Standard deviation of the path of a contact point per its length: error budget of caster
-        scrub, shift of the contact patch and camber of the tyre.
-    """
-
-    prior: Prior = field(default_factory=Prior)
-    wheel_resolution: float = 2.0 * math.pi / 2000
-    steering_resolution: float = 2.0 * math.pi / 4096
-    creep: float = 0.002
-
-    def __post_init__(self) -> None:
-        """Reject values out of range."""
-        for name in ('wheel_resolution', 'steering_resolution', 'creep'):
-            if not 0.0 <= getattr(self, name) < math.inf:
-                raise ValueError(f'{name} = {getattr(self, name)}: must be finite and not '
-                                 'negative')
-        if max(self.wheel_resolution, self.creep) == 0.0:
-            raise ValueError('creep = 0 with ideal encoders: without any error every window would '
-                             'have an infinite weight; use a small creep such as 1e-6')
-
-    @property
-    def noise(self) -> Array:
-        """Encoder steps of wheel and steering, and creep, as kernels take them."""
-        return np.array([self.wheel_resolution, self.steering_resolution, self.creep])
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,6 +179,7 @@ def calibrate(robot: CasterRobot, recordings: Sequence[JointRecording],
     >>> time = np.linspace(0.0, 60.0, 6001)  # +Y; wheel 2 is 0.5 % larger than described
     >>> wheel = time[:, None] * 5.0 * np.array([1.0, 1.0 / 1.005, 1.0])
     >>> drive = JointRecording(time, np.zeros((6001, 3)), wheel)
+    >>> from c3p_kinematics.calibration.parameters import Prior
     >>> only_radii = CalibrationSettings(Prior(offset=1e-6, hip=1e-6, zero=1e-6))
     >>> found = calibrate(robot, [drive], settings=only_radii)
     >>> (found.parameters[:, 0] / found.parameters[0, 0]).round(3).tolist()

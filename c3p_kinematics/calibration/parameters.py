@@ -13,12 +13,16 @@ joint angles belong to the same motion of another frame (docs/calibration.md).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.calibration._window_kernels import PER_CASTER
+from c3p_kinematics.singularity import length_scale
+
+# mean path of the casters in a window per size of the robot
+WINDOW = 0.7
 
 # standard deviation of a uniform error within ±1
 UNIFORM = 1.0 / math.sqrt(3.0)
@@ -62,10 +66,52 @@ class Prior:
             np.full((n, 2), self.hip), np.full(n, self.zero)]).ravel()
 
 
+@dataclass(frozen=True)
+class CalibrationSettings:
+    """
+    Settings of a calibration.
+
+    Attributes
+    ----------
+    prior : Prior
+        Uncertainty of the description.
+    wheel_resolution, steering_resolution : float, rad
+        Encoder steps.
+    creep : float
+        Standard deviation of the path of a contact point per its length: error budget of caster
+        scrub, shift of the contact patch and camber of the tyre.
+    """
+
+    prior: Prior = field(default_factory=Prior)
+    wheel_resolution: float = 2.0 * math.pi / 2000
+    steering_resolution: float = 2.0 * math.pi / 4096
+    creep: float = 0.002
+
+    def __post_init__(self) -> None:
+        """Reject values out of range."""
+        for name in ('wheel_resolution', 'steering_resolution', 'creep'):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise ValueError(f'{name} = {getattr(self, name)}: must be finite and not '
+                                 'negative')
+        if max(self.wheel_resolution, self.creep) == 0.0:
+            raise ValueError('creep = 0 with ideal encoders: without any error every window would '
+                             'have an infinite weight; use a small creep such as 1e-6')
+
+    @property
+    def noise(self) -> Array:
+        """Encoder steps of wheel and steering, and creep, as kernels take them."""
+        return np.array([self.wheel_resolution, self.steering_resolution, self.creep])
+
+
 def parameters_of(robot: CasterRobot) -> Array:
     """Return the described parameters (n, 5): β is 0."""
     return np.ascontiguousarray(np.column_stack(
         [robot.wheel_radius, robot.caster_offset, robot.hip_position, np.zeros(robot.count)]))
+
+
+def window_length(robot: CasterRobot) -> float:
+    """Return the mean path of the casters in a window, m."""
+    return WINDOW * max(length_scale(robot), float(robot.caster_offset.mean()))
 
 
 def calibrated(robot: CasterRobot, parameters: Array) -> CasterRobot:

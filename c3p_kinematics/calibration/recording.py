@@ -9,10 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_kinematics.singularity import length_scale
-
-# mean path of the casters in a window per size of the robot
-WINDOW = 0.7
 
 # longest step between two samples that windows contain, s
 LONGEST_STEP = 0.25
@@ -63,11 +59,6 @@ def checked(robot: CasterRobot, recording: JointRecording) -> JointRecording:
         raise CalibrationError(f'time of {len(time)} samples: must have two or more, each later '
                                'than the one before')
     return JointRecording(time, *(np.unwrap(a, axis=0) for a in angles))
-
-
-def window_length(robot: CasterRobot) -> float:
-    """Return the mean path of the casters in a window, m."""
-    return WINDOW * max(length_scale(robot), float(robot.caster_offset.mean()))
 
 
 def cut(robot: CasterRobot, recording: JointRecording, length: float) -> Array:
