@@ -71,12 +71,12 @@ class CalibratingOdometry(Odometry):
     def forget(self) -> None:
         """Return to the description; the pose stays."""
         self.calibration.reset()
-        self._follow()
+        self.follow()
 
     def adopt(self, parameters: ArrayLike, covariance: ArrayLike | None = None) -> None:
         """Continue from an estimate, as `SelfCalibration.adopt`; the pose stays."""
         self.calibration.adopt(parameters, covariance)
-        self._follow()
+        self.follow()
 
     def _sample(self, time: float, steering: ArrayLike, wheel_angle: ArrayLike,
                 wheel_rate: ArrayLike | None, steering_rate: ArrayLike | None, dt: float | None
@@ -99,10 +99,11 @@ class CalibratingOdometry(Odometry):
         good = not (self._last.slip.slipping or held)
         if self.calibration.step(self._middle - self._zero, self._wheel * span,
                                  self._steer * span, good):
-            self._follow()
+            self.follow()
         return ''
 
-    def _follow(self) -> None:
+    def follow(self) -> None:
+        """Use the present estimate of `calibration`, after it was set."""
         parameters, geometry = self.calibration.parameters, self.robot.geometry
         geometry[:, :2], geometry[:, 2] = parameters[:, 2:4], parameters[:, 1]
         geometry[:, 3] = parameters[:, 0]

@@ -10,6 +10,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from c3p_bringup.cli.calibrate import add_calibrate
 from c3p_bringup.cli.campaign import add_campaign
 from c3p_bringup.cli.can import add_can
 from c3p_bringup.cli.common import (
@@ -49,8 +50,8 @@ def parser() -> argparse.ArgumentParser:
     top = Parser(prog='c3p', description='Caster robots on ROS 2.')
     commands = top.add_subparsers(dest='command', required=True, metavar='COMMAND')
     for add in (_add_drive, add_robot_command, add_report, add_sim, add_teleop, add_experiment,
-                add_film, add_view, add_campaign, add_tune, add_identify, add_can, add_record,
-                add_play, add_recompute, add_repair, add_doctor):
+                add_film, add_view, add_campaign, add_tune, add_identify, add_calibrate, add_can,
+                add_record, add_play, add_recompute, add_repair, add_doctor):
         add(commands)
     return top
 

@@ -190,7 +190,7 @@ def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | N
     content = read_parameters(parameters)
     text = expand_own(share_file(XACRO_FILES[content['kind']]),
                       {'robot': str(parameters), **mappings})
-    # joints of the text are at the zeros of the description: corrections are settings of the reader
+    # joints of the text are at the zeros as built: corrections are settings of the reader
     zero = content.get('casters', {}).get('steering_zero', 0.0)
     return embedded(text, {'casters': {'steering_zero': zero}}) if np.any(zero) else text
 

@@ -121,7 +121,8 @@ class SelfCalibration:
         self._spoiled = False
         self.interrupt()
 
-    def adopt(self, parameters: ArrayLike, covariance: ArrayLike | None = None) -> None:
+    def adopt(self, parameters: ArrayLike, covariance: ArrayLike | None = None,
+              limited: bool = True) -> None:
         """
         Continue from an estimate, for example that of a batch, or one from before a restart.
 
@@ -130,6 +131,8 @@ class SelfCalibration:
         parameters : (n, 5) array_like
         covariance : (5n, 5n) array_like, optional
             Default: that of the prior.
+        limited : bool
+            Refuse an estimate beyond the limit `most`.
 
         Raises
         ------
@@ -144,7 +147,9 @@ class SelfCalibration:
             raise ValueError(f'parameters {parameters.shape}, covariance {normal.shape}: must be '
                              f'{self._described.shape} and {(k, k)}')
         unknown = (parameters - self._described).ravel() / self._deviation
-        if not (np.all(np.abs(unknown) <= self.settings.most) and np.all(np.isfinite(normal))):
+        most = self.settings.most if limited else math.inf
+        if not (np.all(np.abs(unknown) <= most) and np.all(np.isfinite(unknown))
+                and np.all(np.isfinite(normal))):
             raise ValueError(f'parameters = {parameters.tolist()}: must be finite and within '
                              f'{self.settings.most:g} standard deviations of the description')
         self._unknown, self._covariance = unknown, normal

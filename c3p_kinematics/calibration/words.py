@@ -55,11 +55,11 @@ def lines(robot: CasterRobot, parameters: Array, covariance: Array) -> dict[str,
     for i in range(robot.count):
         parts = []
         for k, (name, scale, unit, digits) in enumerate((
-                ('radius', 100.0 / described[i, 0], '%', 2),
-                ('offset', 100.0 / described[i, 1], '%', 2), ('hip x', 1e3, 'mm', 2),
-                ('hip y', 1e3, 'mm', 2), ('zero', np.degrees(1.0), '°', 3))):
+                ('radius', 100.0 / described[i, 0], ' %', 2),
+                ('offset', 100.0 / described[i, 1], ' %', 2), ('hip x', 1e3, ' mm', 2),
+                ('hip y', 1e3, ' mm', 2), ('zero', np.degrees(1.0), '°', 3))):
             value = f'{scale * change[i, k]:+.{digits}f}'.replace('-', '−')
-            parts.append(f'{name} {value} {unit} ± {scale * deviation[i, k]:.{digits}f} {unit}')
+            parts.append(f'{name} {value}{unit} ± {scale * deviation[i, k]:.{digits}f}{unit}')
         out[f'caster {i + 1}'] = ', '.join(parts)
     out['relative to each other'] = (
         f'radii ± {INTERVAL * 100 * (own[:, 0] / described[:, 0]).max():.3f} %, zeros ± '
