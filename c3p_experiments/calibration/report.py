@@ -12,7 +12,7 @@ import numpy as np
 from c3p_description.reading.parameters import DESCRIPTIONS
 from c3p_kinematics.calibration.batch import OUTLIER, Calibration
 from c3p_kinematics.calibration.parameters import NAMES
-from c3p_kinematics.calibration.words import lines, relative_to_gauge
+from c3p_kinematics.calibration.words import file_text, lines, relative_to_gauge
 
 # part of the prior deviation that is left, above which a parameter was not seen
 UNSEEN = 0.9
@@ -91,31 +91,3 @@ def robot_file(found: Calibration, robot: str, file: str | Path, source: str) ->
     return file_text(found.described, found.parameters, found.covariance,
                      f'{"urdf" if Path(robot).suffix in DESCRIPTIONS else "extends"}: {base}',
                      f'from {source}')
-
-
-def file_text(described: Any, parameters: Any, covariance: Any, base: str, source: str) -> str:
-    """
-    Return the text of a robot file.
-
-    Parameters
-    ----------
-    described : CasterRobot
-    parameters, covariance : arrays
-        Of the estimate.
-    base : str
-        Line that names the description.
-    source : str
-    """
-    text = lines(described, parameters, covariance)
-    zero = described.steering_zero + parameters[:, 4]
-
-    def row(values: Any) -> str:
-        return '[' + ', '.join(f'{float(v):.7g}' for v in values) + ']'
-
-    hips = ', '.join(row(hip) for hip in parameters[:, 2:4])
-    comments = [f'#   {name}: {value}' for name, value in text.items()]
-    return '\n'.join([
-        f'# Calibrated {source}. Change of the description, with 95 % intervals:',
-        *comments, base, '', 'casters:', f'  wheel_radius: {row(parameters[:, 0])}',
-        f'  caster_offset: {row(parameters[:, 1])}', f'  hip_position: [{hips}]',
-        f'  steering_zero: {row(zero)}', ''])

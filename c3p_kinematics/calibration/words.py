@@ -68,3 +68,33 @@ def lines(robot: CasterRobot, parameters: Array, covariance: Array) -> dict[str,
                             f'{INTERVAL * np.degrees(common[1]):.2f}°: only an outside reference '
                             'determines them')
     return out
+
+
+def file_text(described: CasterRobot, parameters: Array, covariance: Array, base: str,
+              source: str) -> str:
+    """
+    Return the text of a robot file.
+
+    Parameters
+    ----------
+    described : CasterRobot
+    parameters, covariance : arrays
+        Of the estimate.
+    base : str
+        Line that names the description.
+    source : str
+    """
+    text = lines(described, parameters, covariance)
+    zero = described.steering_zero + parameters[:, 4]
+
+    # to a nanometre: a number as small as rounding is refused by the reader
+    def row(values: Array) -> str:
+        return '[' + ', '.join(f'{round(float(v), 9) + 0.0:.9g}' for v in values) + ']'
+
+    hips = ', '.join(row(hip) for hip in parameters[:, 2:4])
+    comments = [f'#   {name}: {value}' for name, value in text.items()]
+    return '\n'.join([
+        f'# Calibrated {source}. Change of the description, with 95 % intervals:',
+        *comments, base, '', 'casters:', f'  wheel_radius: {row(parameters[:, 0])}',
+        f'  caster_offset: {row(parameters[:, 1])}', f'  hip_position: [{hips}]',
+        f'  steering_zero: {row(zero)}', ''])
