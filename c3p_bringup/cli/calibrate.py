@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import argparse
 import math
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from c3p_bringup.cli.common import (
+    Bar,
+    add_plant,
     add_recorded_robot,
     add_results,
     finite,
@@ -23,15 +26,18 @@ from c3p_bringup.cli.common import (
 DESCRIPTION = """\
 Estimate wheel radii, caster offsets, hip positions and steering zeros from the joint_states of one
 or several bags, with intervals, and write a robot file that extends the description. Joints alone
-leave the common scale and the heading as described; a taped distance or a mark determines them."""
+leave the common scale and the heading as described; a taped distance or a mark determines them.
+With --drive a drive that teaches enough is simulated and recorded first; with --live, too, it is
+commanded to the robot on the topics of this network."""
 
 
 def add_calibrate(commands: Any) -> None:
     """Add the command to the subparsers of ``c3p``."""
     command = commands.add_parser('calibrate', help='lengths and steering zeros of a robot from '
                                   'recorded drives', description=DESCRIPTION)
-    command.add_argument('bags', type=Path, nargs='+', metavar='BAG',
-                         help='directory of a bag, with curves in both directions')
+    command.add_argument('bags', type=Path, nargs='*', metavar='BAG',
+                         help='directory of a bag, with curves in both directions; with --drive '
+                              'where the new one goes (default then: DIR/bag)')
     add_recorded_robot(command)
     command.add_argument('--namespace', metavar='NS', help='of the robot in the bags (default: '
                          'the only one)')
@@ -43,6 +49,7 @@ def add_calibrate(commands: Any) -> None:
                             'ends on its mark; may be repeated')
     group.add_argument('--ground-truth', action='store_true',
                        help='use the topic ground_truth/odom of all bags')
+    _add_drive(command)
     errors = command.add_argument_group('errors')
     errors.add_argument('--counts', type=int, nargs=2, default=(2000, 4096),
                         metavar=('WHEEL', 'STEERING'),
@@ -54,6 +61,24 @@ def add_calibrate(commands: Any) -> None:
     command.set_defaults(run=run)
 
 
+def _add_drive(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group('drive')
+    group.add_argument('--drive', action='store_true', help='drive the shortest pattern after '
+                       'which the lengths are known as required, and record it')
+    group.add_argument('--live', action='store_true', help='with --drive: command the robot on '
+                       'this network; it needs about 1 m of free floor on all sides')
+    group.add_argument('--required', type=positive, default=0.1, metavar='PERCENT',
+                       help='half-width of the 95 %% intervals of the ratios of radii, and of '
+                            'the differences of zeros in rad/100 (default: %(default)s)')
+    group.add_argument('--speed', type=positive, default=0.3, metavar='M/S',
+                       help='largest speed in x and in y (default: %(default)s)')
+    add_plant(group)
+    group.add_argument('--simulated', metavar='ROBOT',
+                       help='robot that is simulated, if not the one described')
+    group.add_argument('--seed', type=int, default=0, help='of sensors and start '
+                       '(default: %(default)s)')
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Carry the command out; return the exit code."""
     from c3p_experiments.calibration.calibrate import calibrate_bags
@@ -61,10 +86,20 @@ def run(arguments: argparse.Namespace) -> int:
 
     if min(arguments.counts) < 1:
         raise ValueError(f'--counts {" ".join(map(str, arguments.counts))}: must be 1 or more')
+    if not arguments.bags and not arguments.drive:
+        raise ValueError('no bag given: name one, or drive and record one with --drive')
+    if arguments.live and not arguments.drive:
+        raise ValueError('--live: is for --drive; add it, or leave --live out')
+    if arguments.drive and len(arguments.bags) > 1:
+        raise ValueError(f'{len(arguments.bags)} bags with --drive: name only the one to record')
     make_places(arguments.out, arguments.json)
     settings = CalibrationSettings(
         wheel_resolution=2 * math.pi / arguments.counts[0],
         steering_resolution=2 * math.pi / arguments.counts[1], creep=0.01 * arguments.creep)
+    if arguments.drive:
+        arguments.robot = arguments.robot or 'c3p'
+        arguments.bags = arguments.bags or [arguments.out / 'bag']
+        _drive(arguments, arguments.bags[0], settings)
     with ExitStack() as stack:
         opened, robot = [], arguments.robot
         for path in arguments.bags:
@@ -79,6 +114,32 @@ def run(arguments: argparse.Namespace) -> int:
             recorded=not arguments.robot)
     show(metrics, arguments.json, table(metrics))
     return 0
+
+
+def _drive(arguments: argparse.Namespace, bag: Path, settings: Any) -> None:
+    from c3p_description.reading.loader import load_casters
+    from c3p_experiments.calibration.pattern import shortest
+
+    required = 0.01 * arguments.required
+    plan = shortest(load_casters(arguments.robot), required, required, arguments.speed, settings)
+    excitation = plan.excitation
+    print(f'{excitation.duration:.0f} s at up to {excitation.speed:g} m/s and '
+          f'{excitation.yaw_rate:.2f} rad/s; expected: radii ± {100 * plan.radius:.3f} %, zeros ± '
+          f'{math.degrees(plan.zero):.3f}° relative to each other'
+          + ('' if plan.enough else ': less than required, the longest pattern'), file=sys.stderr)
+    if arguments.live:
+        from c3p_bringup.excite_live import excite_live
+        excite_live(bag, excitation, arguments.robot,
+                    announce=lambda line: print(line, file=sys.stderr))
+        return
+    from c3p_experiments.identification.excite import simulate_excitation
+    from c3p_simulation.plants.sensors import SensorSettings
+    sensors = SensorSettings(*arguments.counts)
+    with Bar(total=excitation.duration, unit='s', desc='drive', disable=None, file=sys.stderr,
+             bar_format='{desc} |{bar:40}| {n:.0f}/{total:.0f} s') as bar:
+        simulate_excitation(bag, arguments.robot, arguments.simulated, arguments.plant,
+                            excitation=excitation, sensors=sensors, seed=arguments.seed,
+                            progress=bar.set_to)
 
 
 def _taped(arguments: argparse.Namespace) -> list[Any]:

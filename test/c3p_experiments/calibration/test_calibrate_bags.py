@@ -14,6 +14,7 @@ from c3p_description.reading.loader import robot_description
 from c3p_description.reading.urdf import read_urdf
 from c3p_dynamics.identification.excitation import Excitation
 from c3p_experiments.calibration.calibrate import Taped, calibrate_bags, odometry_of
+from c3p_experiments.calibration.pattern import shortest
 from c3p_experiments.identification.excite import simulate_excitation
 from c3p_kinematics.calibration.parameters import CalibrationSettings
 from c3p_kinematics.calibration.recording import CalibrationError
@@ -100,3 +101,29 @@ def test_wrong_references_of_the_command_are_refused(drive, tmp_path, capsys, wo
 def test_a_reference_of_a_bag_that_is_not_there_is_refused(drive, tmp_path):
     with Bag(drive[0]) as opened, pytest.raises(CalibrationError, match='bag 2'):
         calibrate_bags([opened], 'c3p', tmp_path, taped=[Taped(1, distance=1.0)])
+
+
+@pytest.mark.parametrize(('words', 'named'), [
+    ([], 'no bag given'), (['a', '--live'], '--drive'), (['a', 'b', '--drive'], 'only the one')])
+def test_the_command_names_what_is_missing_for_a_drive(tmp_path, capsys, words, named):
+    assert main(['calibrate', *words, '--out', str(tmp_path)]) == 2
+    assert named in capsys.readouterr().err
+
+
+def test_the_shortest_pattern_is_as_long_as_required():
+    robot = load('c3p')
+    rough = shortest(robot, 3e-3, 3e-3, settings=CalibrationSettings(), durations=(20.0, 40.0))
+    fine = shortest(robot, 1.3e-3, 1.3e-3, durations=(20.0, 40.0))
+    never = shortest(robot, 1e-6, 1e-6, durations=(20.0,))
+    assert rough.enough and rough.excitation.duration == 20.0
+    assert fine.enough and fine.excitation.duration == 40.0
+    assert not never.enough and never.radius > 1e-4
+
+
+def test_a_simulated_drive_is_recorded_and_calibrates(drive, tmp_path):
+    assert main(['calibrate', '--drive', '--simulated', str(drive[1]), '--required', '0.3',
+                 '--out', str(tmp_path), '--json', str(tmp_path / 'c.json')]) == 0
+    found, robot = load(tmp_path / 'calibrated.yaml'), load(drive[1])
+    ratio = found.wheel_radius / robot.wheel_radius
+    assert np.abs(ratio / ratio.mean() - 1).max() < 3e-3
+    assert (tmp_path / 'bag').is_dir()
