@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c3p_bags.runs.log_reader import read_run
-from c3p_bags.runs.run_log import Motion, RunLog
+from c3p_bags.runs.run_log import RunLog
 from c3p_bags.storage.bag import Bag
 from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import DESCRIPTIONS, load_casters, robot_description
@@ -47,14 +47,6 @@ class Taped(NamedTuple):
     recording: int
     distance: float | None = None
     place: tuple[float, float, float] | None = None
-
-
-class Paths(NamedTuple):
-    """Odometry of a recording before and after, and its ground truth: poses (k, 3), or None."""
-
-    before: Array
-    after: Array
-    truth: Motion | None
 
 
 def recording_of(log: RunLog) -> JointRecording:
@@ -118,7 +110,12 @@ def _truth(number: int, log: RunLog) -> list[Reference]:
 
 def odometry_of(robot: CasterRobot, log: RunLog, parameters: Array | None,
                 settings: CalibrationSettings) -> Array:
-    """Return the poses of the odometry of a run with `parameters`, None for the described ones."""
+    """
+    Return the poses (k, 3) of the odometry of a run.
+
+    `robot` is the description, `log` the run, `parameters` (n, 5) are used in place of the
+    described ones, and `settings` have the resolution of the encoders.
+    """
     odometry = CalibratingOdometry(robot, OdometrySettings(
         wheel_resolution=settings.wheel_resolution,
         steering_resolution=settings.steering_resolution))
@@ -168,7 +165,8 @@ def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'o
     BagError, ModelError, CalibrationError
         No bag, no robot, no motion, or a reference that does not exist.
     """
-    from c3p_experiments.calibration.page import calibration_figure
+    # plots are imported with the first page
+    from c3p_experiments.calibration.page import Paths, calibration_figure
 
     model, settings = load_casters(robot), settings or CalibrationSettings()
     logs = [read_run(bag, model, namespace) for bag in bags]

@@ -5,17 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from c3p_bags.report import style
+from c3p_bags.runs.run_log import Motion
+from c3p_description.model import Array
 from c3p_kinematics.calibration.batch import OUTLIER, Calibration
 from c3p_kinematics.calibration.words import INTERVAL, relative_to_gauge
-
-if TYPE_CHECKING:
-    from c3p_experiments.calibration.calibrate import Paths
 
 BEFORE, AFTER = style.REFERENCE, style.SENSED
 
@@ -24,6 +23,14 @@ PANELS = ((0, None, '(a) wheel radius', 'change [%]'),
           (1, None, '(b) caster offset', 'change [%]'),
           (2, 1e3, '(c) hip x and y', 'change [mm]'),
           (4, np.degrees(1.0), '(d) steering zero', 'change [°]'))
+
+
+class Paths(NamedTuple):
+    """Odometry of a recording before and after, and its ground truth: poses (k, 3), or None."""
+
+    before: Array
+    after: Array
+    truth: Motion | None
 
 
 def calibration_figure(found: Calibration, paths: Sequence[Paths], path: str | Path) -> list[Path]:

@@ -19,7 +19,11 @@ BEFORE, AFTER = style.REFERENCE, style.SENSED
 
 def calibration_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Path
                      ) -> list[Path]:
-    """Write the page of an `outcome`; `path` has no suffix. Returns the files."""
+    """
+    Write the page of an `outcome` of the `experiment` on its `bench`.
+
+    `path` has no suffix. Returns the files.
+    """
     facts = outcome.runs[-1].facts
     draws, driven = facts['draws'], facts['driven']
     m = outcome.metrics

@@ -174,6 +174,8 @@ class SelfCalibration:
         """
         Add the increments between two samples; return True if the estimate changed.
 
+        Increments must be finite; `Odometry` rejects others.
+
         Parameters
         ----------
         steering : (n,) array, rad
@@ -182,8 +184,6 @@ class SelfCalibration:
             Increments of wheel and steering angles.
         good : bool
             False while a wheel slips or spins: the window is dropped.
-
-        Non-finite increments are the caller's error; `Odometry` rejects them.
         """
         if self.frozen:
             return False
