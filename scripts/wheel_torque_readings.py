@@ -12,11 +12,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from wheel_torque_dynamics import WheelTorqueSimulation, joint_forward, joint_inverse
 
 from c3p_description import load
 from c3p_description.model import Array, CasterRobot, Friction
 from c3p_dynamics.caster_dynamics import forward_dynamics, inverse_dynamics, mass_matrix
+from c3p_experiments.el_shenawy.wheel_torque_dynamics import (
+    WheelTorqueSimulation,
+    joint_forward,
+    joint_inverse,
+)
 from c3p_kinematics.casters import inverse, inverse_acceleration
 from c3p_kinematics.singularity import singularity
 

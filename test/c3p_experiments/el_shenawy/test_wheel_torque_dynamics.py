@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The papers' joint coordinates against the reduced form, and readings of (13) and (14)."""
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,17 +13,15 @@ from unequal_casters import FRICTION, papers_robot, random_robot, random_state
 
 from c3p_description.model import Friction
 from c3p_dynamics.caster_dynamics import bias, forward_dynamics, inverse_dynamics, mass_matrix
-from c3p_kinematics.casters import inverse, inverse_acceleration, sensed_forward
-from c3p_kinematics.singularity import singularity
-from c3p_simulation.plants.plant import AnalyticPlant
-
-sys.path.insert(0, str(Path(__file__).parents[2] / 'scripts'))
-from joint_space import joint_space, sensed_jacobian  # noqa: E402
-from wheel_torque_dynamics import (  # noqa: E402
+from c3p_experiments.el_shenawy.joint_space import joint_space, sensed_jacobian
+from c3p_experiments.el_shenawy.wheel_torque_dynamics import (
     WheelTorqueSimulation,
     joint_forward,
     joint_inverse,
 )
+from c3p_kinematics.casters import inverse, inverse_acceleration, sensed_forward
+from c3p_kinematics.singularity import singularity
+from c3p_simulation.plants.plant import AnalyticPlant
 
 ONE_STATE = (np.array([0.4, 1.9, -2.2]), np.array([0.3, -0.2, 0.8]))
 

@@ -30,16 +30,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from joint_space import (
+from numpy.typing import ArrayLike
+
+from c3p_description.model import Array, CasterRobot
+from c3p_dynamics.caster_dynamics import bias, mass_matrix
+from c3p_experiments.el_shenawy.joint_space import (
     JointSpace,
     check_steering_weight,
     joint_space,
     one_state,
 )
-from numpy.typing import ArrayLike
-
-from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.caster_dynamics import bias, mass_matrix
 from c3p_kinematics.casters import inverse
 
 FORMS = ('constrained', 'wheels', 'blocks')
