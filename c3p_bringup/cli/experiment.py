@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from c3p_bringup.choices import PLANTS
 from c3p_bringup.cli.common import (
     MISSED,
-    Bar,
     add_json,
     add_robot,
     finite,
     make_places,
     positive,
+    progress_bar,
     write_json,
 )
-from c3p_bringup.options import PLANTS
 
 if TYPE_CHECKING:
     from c3p_experiments.loop.conditions import Conditions
@@ -33,7 +33,7 @@ OPTIONS = ('plant', 'controller', 'robot', 'friction', 'latency', 'counts', 'see
 def add_experiment(commands: Any) -> None:
     """Add the command ``experiment`` to the subparsers `commands`."""
     command = commands.add_parser(
-        'experiment', help='do an experiment of the papers, or one of ours',
+        'experiment',
         description='Run an experiment in one process, faster than real time, and compare it with '
                     'the printed values. Exit code 1 if a goal is missed; missed bars are only '
                     'marked in the table.')
@@ -141,9 +141,9 @@ def _carry_out(arguments: argparse.Namespace, drives: Sequence[str], models: Seq
     return 0 if figures['reached'] else MISSED
 
 
-def _bar(name: str, total: int) -> Bar:
-    return Bar(total=total, desc=name, file=sys.stderr, disable=None, leave=False,
-               mininterval=0.2, bar_format='{desc:14}|{bar:40}| {n:.1f}/{total} runs, {elapsed}')
+def _bar(name: str, total: int) -> Any:
+    return progress_bar(total=total, desc=name, leave=False, mininterval=0.2,
+                        bar_format='{desc:14}|{bar:40}| {n:.1f}/{total} runs, {elapsed}')
 
 
 def _text(figures: dict[str, Any]) -> str:
