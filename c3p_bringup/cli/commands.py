@@ -2,7 +2,7 @@
 """
 The commands of ``c3p`` by task: where each is, and its line in the overview.
 
-A command is imported only when it is asked for, so that the overview, errors of usage and the
+A command is imported only when it is called, so that the overview, errors of usage and the
 completion of a shell do not wait for NumPy and Numba.
 """
 

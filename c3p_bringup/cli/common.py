@@ -214,7 +214,7 @@ def progress_bar(**options: Any) -> Any:
     """
     Return a bar of tqdm with these `options`, whose ``set_to`` takes the absolute value.
 
-    Its default is the error stream, and nothing where that is no terminal.
+    By default it is on the error stream, and silent where that is a file or a pipe.
     """
     # a tenth of a second to import, which help does not need
     from tqdm import tqdm

@@ -89,7 +89,7 @@ def _complete() -> None:
 
 
 def _names() -> argparse.ArgumentParser:
-    """Return a parser that knows only the names of the commands."""
+    """Return a parser of the names of the commands alone."""
     top = argparse.ArgumentParser(prog='c3p')
     top.add_argument('--version', action='store_true')
     commands = Described(top.add_subparsers())
