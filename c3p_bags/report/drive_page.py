@@ -94,7 +94,7 @@ def draw_steering(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[
 LEAST_DISTANCE = 1e-3
 
 # the reason for a missed goal: distance from the upper edge of the page, inches, and letters
-MISSED_AT, MISSED_LETTERS = 0.765, 190
+MISSED_AT, MISSED_LETTERS = 0.75, 190
 
 # fraction of the limit of a steering motor below which the limit would flatten the lines
 FAR = 0.2

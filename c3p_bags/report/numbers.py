@@ -12,6 +12,7 @@ from c3p_bags.report.motion_panels import NEAR, odometry_error
 from c3p_bags.report.run import STRIDE, Run
 from c3p_bags.runs.metrics import drive_metrics, held
 from c3p_description.model import CasterRobot
+from c3p_dynamics.freedoms import driven_freedoms
 from c3p_kinematics.singularity import length_scale, singularity
 from c3p_kinematics.slip_visibility import slip_visibility
 
@@ -120,7 +121,8 @@ def run_numbers(run: Run) -> dict[str, Any]:
         'singularity': {'sigma_min': abs(float(run.sigma.min())),
                         'at_s': float(log.joints.time[int(np.argmin(run.sigma))]),
                         'near_share': float(np.mean(run.sigma < NEAR)),
-                        'blocked_s': blocked_time(run)},
+                        'blocked_s': blocked_time(run),
+                        'freedoms': driven_freedoms(run.robot)},
         'odometry': _odometry(run),
         'complaints': _complaints(run)}
 

@@ -197,6 +197,10 @@ def _odometry(run: Run, numbers: Mapping[str, Any]) -> Answer:
 def _singular(run: Run, numbers: Mapping[str, Any]) -> Answer:
     question, found = 'Blocked by a singularity?', numbers['singularity']
     blocked = found['blocked_s']
+    if found['freedoms'] < 3:
+        return Answer(question, 'Always', f'The motors accelerate {found["freedoms"]} of 3 '
+                      'freedoms at an instant, so that one direction has no force in any posture.',
+                      'none', 'wheels')
     near = f'σ_min was below {NEAR} for {_percent(found["near_share"])} of the time'
     if blocked is None:
         return Answer(question, 'Not known', f'{near}; this bag has no velocity commands.',
@@ -205,8 +209,7 @@ def _singular(run: Run, numbers: Mapping[str, Any]) -> Answer:
         return Answer(question, 'No', f'{near}, but no command pointed into the direction that is '
                       'lost there.', 'good', 'wheels')
     return Answer(question, f'For {blocked:.2f} s', 'During this time the commands pointed mainly '
-                  'into the direction without wheel force, until the casters had turned. '
-                  f'{near}.', 'note', 'wheels')
+                  f'into the direction without force. {near}.', 'note', 'wheels')
 
 
 def _complaints(run: Run, numbers: Mapping[str, Any]) -> Answer:
