@@ -37,8 +37,8 @@ def add_report(commands: Any) -> None:
     add_recorded_robot(report)
     report.add_argument('--namespace', metavar='NAME',
                         help='namespace of the robot, in a bag of several')
-    report.add_argument('--goal-tolerance', type=positive, default=0.05, metavar='M',
-                        help='radius of the goal zone (default: %(default)s)')
+    report.add_argument('--goal-tolerance', type=positive, metavar='M',
+                        help='radius of the goal zone (default: that of the bag, else 0.05)')
     add_results(report, 'out/report', 'the page, plots and metrics')
     report.set_defaults(run=_report)
 
@@ -74,10 +74,9 @@ def _report(arguments: argparse.Namespace) -> int:
 
 def finish(metrics: dict[str, Any], arguments: argparse.Namespace) -> int:
     """Print and write the metrics of a drive; return the exit code."""
-    why = [('missed because', metrics['missed'])] if 'missed' in metrics else []
     failures = [f'  failure: {failure}' for failure in metrics.get('failures', [])]
     show(metrics, arguments.json, '\n'.join(filter(None, [
-        drive_summary(metrics), rows(why), *failures, rows(metrics['files'].items())])))
+        drive_summary(metrics), *failures, rows(metrics['files'].items())])))
     return 0 if metrics['reached'] else MISSED
 
 
@@ -104,6 +103,7 @@ def drive_summary(metrics: Mapping[str, Any]) -> str:
         *_can_summary(metrics.get('can')),
         ('cycles / overruns', f'{metrics.get("cycles")} / {metrics.get("overruns")}'),
         *_pace_summary(metrics.get('realtime_factor_achieved')),
+        *([('missed because', metrics['missed'])] if metrics.get('missed') else []),
     ]
     return rows(shown)
 
