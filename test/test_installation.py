@@ -13,6 +13,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = sorted(path.parent for path in ROOT.glob('c3p_*/__init__.py'))
@@ -280,6 +281,8 @@ def test_manifest_is_format_3_and_agrees_with_setup(manifest, distribution):
     assert manifest.tag == 'package' and manifest.get('format') == '3'
     assert manifest.findtext('name') == setup.name == 'c3p'
     assert manifest.findtext('version') == setup.version
+    citation = yaml.safe_load((ROOT / 'CITATION.cff').read_text(encoding='utf-8'))
+    assert str(citation['version']) == setup.version
     assert manifest.findtext('license') == setup.license == 'Apache-2.0'
     assert manifest.find('maintainer').get('email') == setup.maintainer_email
     assert manifest.findtext('export/build_type') == 'ament_python'
