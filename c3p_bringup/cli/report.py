@@ -4,12 +4,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-from tqdm import tqdm
 
 from c3p_bringup.cli.common import (
     MISSED,
@@ -17,6 +14,7 @@ from c3p_bringup.cli.common import (
     add_results,
     make_places,
     positive,
+    progress_bar,
     rows,
     show,
     write_json,
@@ -29,7 +27,7 @@ SLOWER = 0.95
 def add_report(commands: Any) -> None:
     """Add ``c3p report`` to the command line."""
     report = commands.add_parser(
-        'report', help='one page on a bag: slips, timing, goals, odometry, diagnostics',
+        'report',
         description='Write one HTML page on a bag, simulated or from the field, with plots and '
                     'metrics; of two bags, a comparison side by side. Exit code 1 if the last '
                     'goal of a single bag was missed.')
@@ -50,8 +48,8 @@ def _report(arguments: argparse.Namespace) -> int:
 
     make_places(arguments.out, arguments.json)
     bags = [arguments.bag] + ([arguments.other] if arguments.other else [])
-    with tqdm(total=11 + len(bags), file=sys.stderr, disable=None, leave=False,
-              bar_format='{desc:32}|{bar:40}|') as bar:
+    with progress_bar(total=11 + len(bags), leave=False,
+                      bar_format='{desc:32}|{bar:40}|') as bar:
         def progress(what: str) -> None:
             bar.set_description_str(what[:32], refresh=False)
             bar.update()
