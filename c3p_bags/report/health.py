@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 from c3p_bags.runs.run_log import Health
@@ -70,15 +71,14 @@ def complaints(states: Iterable[Span]) -> tuple[Span, ...]:
 
 def while_starting(states: Iterable[Span], moves: float) -> frozenset[Span]:
     """
-    Return the warnings of the start: from the first second of a node on, ended in 5 s.
+    Return the warnings of the start: from the first second of a node on, OK again in 5 s.
 
     They end before the robot `moves` first, s. A bag that begins during a drive has none.
     """
-    found: set[Span] = set()
-    first: dict[str, float] = {}
+    of: dict[str, list[Span]] = {}
     for state in states:
-        begin = first.setdefault(state.name, state.begin)
-        if (state.level == 1 and state.begin - begin <= START_BEGINS
-                and state.end <= min(begin + START, moves)):
-            found.add(state)
-    return frozenset(found)
+        of.setdefault(state.name, []).append(state)
+    return frozenset(
+        state for mine in of.values() for state, after in pairwise(mine)
+        if state.level == 1 and after.level == 0 and state.begin - mine[0].begin <= START_BEGINS
+        and state.end <= min(mine[0].begin + START, moves))

@@ -201,6 +201,8 @@ def _singular(run: Run, numbers: Mapping[str, Any]) -> Answer:
         return Answer(question, 'Always', f'The motors accelerate {found["freedoms"]} of 3 '
                       'freedoms at an instant, so that one direction has no force in any posture.',
                       'none', 'wheels')
+    if not found['near_share']:
+        return Answer(question, 'No', f'σ_min was never below {NEAR}.', 'good', 'wheels')
     near = f'σ_min was below {NEAR} for {_percent(found["near_share"])} of the time'
     if blocked is None:
         return Answer(question, 'Not known', f'{near}; this bag has no velocity commands.',

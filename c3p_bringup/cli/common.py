@@ -30,6 +30,8 @@ SHOWN_EVERY = 0.2
 REMEDIES = {
     'rclpy': 'install ROS 2 and source its setup file, or `pip install c3p[jazzy]`',
     'mujoco': '`pip install c3p[sim]`',
+    # other packages than these have the names of the modules
+    **dict.fromkeys(('can', 'canopen', 'serial'), '`pip install c3p[hardware]`'),
 }
 
 

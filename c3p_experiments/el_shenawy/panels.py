@@ -136,7 +136,7 @@ def torques(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
         for i in np.flatnonzero(robot.steered):
             lower.plot(*style.thin(time, torque[:, robot.count + i]), linewidth=0.9,
                        **style.caster_marks(i))
-    _per_caster(axes, time, torque, robot, 'wheel')
+    _per_caster(axes, time, torque, robot, 'wheel', 0.7 if torque.shape[1] > robot.count else 0.3)
 
 
 def _limit(axes: Axes, bounds: Array) -> None:
@@ -146,12 +146,13 @@ def _limit(axes: Axes, bounds: Array) -> None:
                      label='limit' if sign > 0 else None)
 
 
-def _per_caster(axes: Axes, time: Array, value: Array, robot: CasterRobot, name: str) -> None:
+def _per_caster(axes: Axes, time: Array, value: Array, robot: CasterRobot, name: str,
+                room: float = 0.3) -> None:
     for i in range(robot.count):
         axes.plot(*style.thin(time, value[:, i]), linewidth=0.9, label=f'{name} {i + 1}',
                   **style.caster_marks(i))
     # four entries are as wide as the panel
-    style.headroom(axes, above=0.2 if robot.count < 4 else 0.3)
+    style.headroom(axes, above=0.2 if robot.count < 4 else room)
     style.legend(axes, loc='upper right', ncols=min(robot.count + 1, 4))
 
 

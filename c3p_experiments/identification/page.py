@@ -32,7 +32,7 @@ def identification_figure(found: Identification, robot: CasterRobot, recording: 
     `path`.
     """
     page, grid = style.page(f'Identification of {robot.name}', _facts(found), size=(12.0, 7.6),
-                            rows=2, columns=3, left=0.115, right=0.97, wspace=0.52)
+                            rows=2, columns=3, left=0.115, right=0.97, wspace=0.62)
     _draw_estimates(page.add_subplot(grid[0, 0]), found)
     _draw_centre(page.add_subplot(grid[0, 1]), found, robot)
     _draw_correlation(page, page.add_subplot(grid[0, 2]), found)
