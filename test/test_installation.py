@@ -21,7 +21,8 @@ ROOMS = sorted(path.parent for path in ROOT.glob('c3p_*/__init__.py'))
 # import name → keys of package.xml that bring it
 PROVIDED = {
     'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'numba': 'python3-numba',
-    'yaml': 'python3-yaml', 'matplotlib': 'python3-matplotlib', 'tqdm': 'python3-tqdm',
+    'yaml': 'python3-yaml', 'matplotlib': 'python3-matplotlib',
+    'mpl_toolkits': 'python3-matplotlib', 'tqdm': 'python3-tqdm',
     'rosbags': 'python3-rosbags-pip', 'tf2_ros': 'tf2_ros', 'can': 'python3-can',
     'canopen': 'canopen-pip', 'serial': 'python3-serial',
     # what rosbags itself undoes compressions with
@@ -34,7 +35,9 @@ PROVIDED = {
 # imported only where installed; extras of setup.py bring them
 OPTIONAL = {'mujoco', 'rerun', 'foxglove', 'yourdfpy', 'trimesh',
             'pinocchio', 'casadi', 'cv2', 'PIL', 'mcap', 'imageio', 'dask', 'joblib', 'setuptools',
-            'llvmlite', 'pandas', 'pyarrow', 'cma', 'nav2_msgs'}
+            'llvmlite', 'pandas', 'pyarrow', 'cma', 'nav2_msgs',
+            # of ros2cli, for completion
+            'argcomplete'}
 
 
 # started by ros2_control.launch.py alone, which names what is missing; nobody else needs Gazebo
