@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from c3p_bringup.cli.common import (
-    Bar,
     add_plant,
     add_recorded_robot,
     add_results,
@@ -19,6 +18,7 @@ from c3p_bringup.cli.common import (
     given_bag,
     make_places,
     positive,
+    progress_bar,
     rows,
     show,
 )
@@ -33,8 +33,7 @@ commanded to the robot on the topics of this network."""
 
 def add_calibrate(commands: Any) -> None:
     """Add the command to the subparsers of ``c3p``."""
-    command = commands.add_parser('calibrate', help='lengths and steering zeros of a robot from '
-                                  'recorded drives', description=DESCRIPTION)
+    command = commands.add_parser('calibrate', description=DESCRIPTION)
     command.add_argument('bags', type=Path, nargs='*', metavar='BAG',
                          help='directory of a bag, with curves in both directions; with --drive '
                               'where the new one goes (default then: DIR/bag)')
@@ -135,8 +134,8 @@ def _drive(arguments: argparse.Namespace, bag: Path, settings: Any) -> None:
     from c3p_experiments.identification.excite import simulate_excitation
     from c3p_simulation.plants.sensors import SensorSettings
     sensors = SensorSettings(*arguments.counts)
-    with Bar(total=excitation.duration, unit='s', desc='drive', disable=None, file=sys.stderr,
-             bar_format='{desc} |{bar:40}| {n:.0f}/{total:.0f} s') as bar:
+    with progress_bar(total=excitation.duration, unit='s', desc='drive',
+                      bar_format='{desc} |{bar:40}| {n:.0f}/{total:.0f} s') as bar:
         simulate_excitation(bag, arguments.robot, arguments.simulated, arguments.plant,
                             excitation=excitation, sensors=sensors, seed=arguments.seed,
                             progress=bar.set_to)

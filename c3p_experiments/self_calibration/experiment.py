@@ -76,10 +76,9 @@ def self_calibration(bench: Bench, draws: int = DRAWS, lessons: int = LESSONS,
     metrics = {'reached': all(run.log.ended for run in (line, triangle)), 'draws': draws,
                **statistics(found, 90.0), 'closed_loop': {
                    'draws': closed, **(statistics(driven, 100.0) if driven else {})}}
-    runs = tuple(Run(label, drive.log, {'points': drive.points, 'times': drive.times})
-                 for label, drive in (('line', line), ('triangle', triangle)))
-    return Outcome({**metrics, 'details': [_details(d) for d in found]},
-                   (*runs, Run('draws', line.log, {'draws': found, 'driven': driven})))
+    return Outcome({**metrics, 'details': [_details(d) for d in found]}, (
+        Run('line', line.log, {'draws': found, 'driven': driven}),
+        Run('triangle', triangle.log, {})))
 
 
 def statistics(draws: Sequence[Draw], percent: float) -> dict[str, Any]:

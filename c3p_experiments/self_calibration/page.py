@@ -24,7 +24,7 @@ def calibration_page(outcome: Outcome, bench: Bench, experiment: Experiment, pat
 
     `path` has no suffix. Returns the files.
     """
-    facts = outcome.runs[-1].facts
+    facts = outcome.runs[0].facts
     draws, driven = facts['draws'], facts['driven']
     m = outcome.metrics
     page, grid = style.page(experiment.title, [
