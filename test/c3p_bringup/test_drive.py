@@ -16,14 +16,9 @@ from synthetic import opened, read_topics  # noqa: E402
 
 from c3p_bags.report.numbers import run_numbers  # noqa: E402
 from c3p_bags.report.run import read  # noqa: E402
+from c3p_bringup.choices import CONTROLLERS, PLANTS  # noqa: E402
 from c3p_bringup.cli.main import main  # noqa: E402
-from c3p_bringup.options import (  # noqa: E402
-    CONTROLLERS,
-    LATENCY,
-    PLANTS,
-    DriveOptions,
-    parameter_files,
-)
+from c3p_bringup.options import LATENCY, DriveOptions, parameter_files  # noqa: E402
 from c3p_controller.controllers import TABLE  # noqa: E402
 from c3p_controller.position_controller_node import PositionControllerNode  # noqa: E402
 from c3p_controller.velocity_controller_node import VelocityControllerNode  # noqa: E402
