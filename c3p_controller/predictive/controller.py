@@ -26,6 +26,7 @@ import numpy as np
 
 from c3p_controller.predictive._box_ddp import improve, workspace
 from c3p_controller.predictive._kernels import RIPPLE, trailing_part
+from c3p_controller.predictive.delay_estimator import DelayEstimator
 from c3p_controller.predictive.guesses import first_guesses, straight_guess
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
 from c3p_controller.predictive.priority import PATH_SPEED, Priority
@@ -51,6 +52,8 @@ class PredictiveSettings:
     period: float = 0.01
     iterations: int = 2
     latency: float = 0.01
+    estimate_latency: bool = True
+    latency_max: float = 0.15
     across_weight: float = 7e4
     along_weight: float = 1000.0
     yaw_weight: float = 55.0
@@ -109,6 +112,7 @@ class PredictiveController:
         self.observer = MotionObserver(robot, robot.losses, s.bandwidth, s.disturbance_bandwidth,
                                        np.full(3, np.inf))
         self.limit = torque_bounds(robot)
+        self._bounds = self.limit.copy()
         # a steering motor costs and changes relative to its bound, as a wheel does
         motors = steering_motors(robot)
         self._turning = float(motors.weight[robot.steered].mean()) if robot.steered.any() else 1.0
@@ -116,6 +120,8 @@ class PredictiveController:
         self._pace = np.ones(robot.efforts)
         self._pace[n:] = math.sqrt(self._turning)
         self._delay = InputDelay(robot.efforts, s.latency)
+        self._estimator = (DelayEstimator(robot, s.latency, s.latency_max)
+                           if s.estimate_latency else None)
         self._priority = Priority(robot, s.priority)
         steps = round(s.steps * self._priority.longer)
         self._dt = np.full(steps, s.horizon * self._priority.longer / steps)
@@ -151,10 +157,21 @@ class PredictiveController:
         self._known = sensed is not None
         self._twist.reset()
         self._priority.reset()
-        self._delay.reset()
+        self._forget_delay(sensed is None)
         self.cost, self.iterations = 0.0, 0
         if sensed is not None:
             self.observer.reset(sensed.pose, sensed.twist, sensed.steering)
+
+    def _forget_delay(self, estimate: bool) -> None:
+        """Forget the torques under way, and the estimate of their delay."""
+        if self._estimator is not None:
+            self._estimator.reset() if estimate else self._estimator.restart()
+        self._delay.reset()
+
+    @property
+    def latency(self) -> float:
+        """Input delay in use, s: the setting, or its estimate."""
+        return self._delay.latency
 
     @property
     def planned(self) -> Array:
@@ -172,6 +189,8 @@ class PredictiveController:
             self.reset(sensed)
         state = self.observer.step(sensed.pose, sensed.twist, sensed.steering,
                                    self._delay.past(dt), dt)
+        if self._estimator is not None:
+            self._estimate(sensed.pose, state, dt)
         if self._resting(setpoint, state):
             self._plan, self._guesses = None, []
             self._twist.reset()
@@ -198,6 +217,12 @@ class PredictiveController:
             torque = self._priority.smoothed(torque, self._last, dt)
         return self._send(torque, dt)
 
+    def _estimate(self, pose: Array, state: Array, dt: float) -> None:
+        estimator = self._estimator
+        gripping = bool((self.limit >= self._bounds).all())
+        if estimator.step(self.observer.model, state, pose, self._last, dt, gripping):
+            self._delay.change(estimator.latency, estimator.sent(estimator.latency))
+
     def _resting(self, setpoint: Setpoint, state: Array) -> bool:
         s = self.settings
         still = (np.hypot(state[3], state[4]) < s.standstill_speed
@@ -206,9 +231,8 @@ class PredictiveController:
                     and abs(setpoint.twist[2]) < MOTION_YAW_RATE)
 
     def _reference(self, setpoint: Setpoint, state: Array, now: float, dt: float) -> None:
-        s = self.settings
         if setpoint.preview is not None:
-            shift = now + s.latency - setpoint.preview_time
+            shift = now + self._delay.latency - setpoint.preview_time
             sample(setpoint.preview, self._times + shift, state[2], self._rows)
             return
         c, sn = np.cos(state[2]), np.sin(state[2])
