@@ -114,6 +114,10 @@ class CommandFollower:
         self._stands, self._rest_by, self.follows = 0.0, math.inf, NOTHING
         self.law.reset(sensed)
 
+    def metrics(self) -> dict[str, str]:
+        """Return the metrics of the law for the diagnostics."""
+        return {'input delay [ms]': f'{1e3 * self.law.latency:.1f}'}
+
     def forget(self) -> None:
         """Drop the previews: time has restarted."""
         self._previews.clear()

@@ -56,6 +56,10 @@ class PaperChain:
         self.follows = NOTHING
         self._law.reset(sensed)
 
+    def metrics(self) -> dict[str, str]:
+        """Return no metrics: the law has no input delay."""
+        return {}
+
     def forget(self) -> None:
         """Drop the cycles that wait for a reply: time has restarted."""
         self._pending.clear()

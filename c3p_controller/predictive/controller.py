@@ -81,6 +81,9 @@ class PredictiveSettings:
         if self.steps < 2 or self.iterations < 1:
             raise ValueError(f'steps = {self.steps}, iterations = {self.iterations}: at least 2 '
                              'and 1')
+        if self.estimate_latency and self.latency > self.latency_max:
+            raise ValueError(f'latency = {self.latency}: must be at most latency_max = '
+                             f'{self.latency_max}; raise it, or set estimate_latency to false')
         for name in ('horizon', 'period', 'torque_weight', 'torque_rate', 'friction_smoothing',
                      'bandwidth', 'disturbance_bandwidth', 'acceleration', 'yaw_acceleration'):
             if not getattr(self, name) > 0:

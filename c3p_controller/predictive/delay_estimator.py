@@ -39,12 +39,15 @@ FAST, SLOW, MEMORY = 15.0, 5.0, 1.0
 # limits of the gain g: masses and moments of inertia by up to a factor of 2 off
 G_LEAST, G_MOST = 0.5, 2.0
 
-# the estimate moves where the best candidate explains this part of the motion, where the cost of
-# the present delay is this many times the least, and at least as far as the spacing, s
-EXPLAINED, CONTRAST, CHANGE = 0.8, 2.0, 0.005
+# the estimate moves at least as far as the spacing, s, where the best candidate explains this part
+# of Σ|y|², and where the cost of the present delay is this many times the least
+CHANGE, EXPLAINED, CONTRAST = 0.005, 0.8, 2.0
 
-# least duration of the motion that is compared, s
-SEEN = 0.05
+# and this part of Σ|y|²: a delay that was told, and an estimate. Less is friction of another model
+TOLD_WRONG, WRONG = 0.02, 0.005
+
+# least duration of the torques that are compared, s
+SEEN = 0.1
 
 # samples in the memory of sent torques
 SAMPLES = 256
@@ -243,12 +246,14 @@ class DelayEstimator:
         self._filled = min(self._filled + 1, SAMPLES)
         observe(model, state, pose, self._ring, self._newest, self._filled, self._work,
                 self._motion, self._bank, self._sums, dt, self._scale, trusted)
-        self._seen += dt
+        if torque.any():
+            self._seen += dt
         if self._seen < SEEN:
             return False
         delay, least, present = judge(self._sums, self.latency)
-        if (abs(delay - self.latency) < CHANGE or present < CONTRAST * least
-                or least > (1.0 - EXPLAINED) * self._sums[0, 0]):
+        wrong = TOLD_WRONG if self.latency == self._told else WRONG
+        if (abs(delay - self.latency) < CHANGE or least > (1.0 - EXPLAINED) * self._sums[0, 0]
+                or present < max(CONTRAST * least, wrong * self._sums[0, 0])):
             return False
         self.latency = delay
         return True
