@@ -40,11 +40,12 @@ FAST, SLOW, MEMORY = 15.0, 5.0, 1.0
 G_LEAST, G_MOST = 0.5, 2.0
 
 # the estimate moves at least as far as the spacing, s, where the best candidate explains this part
-# of Σ|y|², and where the cost of the present delay is this many times the least
+# of Σ|y|², and the present delay costs this many times as much
 CHANGE, EXPLAINED, CONTRAST = 0.005, 0.8, 2.0
 
-# and this part of Σ|y|²: a delay that was told, and an estimate. Less is friction of another model
-TOLD_WRONG, WRONG = 0.02, 0.005
+# and where the difference is this part of Σ|y|², and of the motion that b alone explains: so far
+# off may b be, most of which is friction where torques are small
+WRONG, FREE_WRONG = 0.005, 0.04
 
 # least duration of the torques that are compared, s
 SEEN = 0.1
@@ -77,7 +78,7 @@ def impulse_at(times, impulses, newest, filled, when, place, impulse):
 
 
 @kernel
-def observe(model, state, pose, ring, newest, filled, work, motion, bank, sums, dt, scale, seen):
+def observe(model, state, pose, ring, newest, filled, work, motion, free, bank, sums, dt, scale, seen):
     """
     Advance the filters of `motion` (3, 3) and of the candidates, `bank` (k, 3, 3), and the sums.
 
@@ -103,8 +104,15 @@ def observe(model, state, pose, ring, newest, filled, work, motion, bank, sums, 
     second = (3.0 - 2.0 * beta - slow - first - 0.5 * third) / dt
     third /= dt * dt
     keep, half = math.exp(-dt / MEMORY), 0.5 * dt * dt
-    total = 0.0
+    total, forced = 0.0, 0.0
     for i in range(3):
+        # the part of b alone
+        push = accel[i] + free[i, 2]
+        part = free[i, 0] + dt * free[i, 1] + half * push
+        free[i, 1] += dt * push - second * part
+        free[i, 0] = part - first * part
+        free[i, 2] -= third * part
+        forced += (scale if i == 2 else 1.0) * part * part
         push = accel[i] + motion[i, 2]
         motion[i, 0] += dt * motion[i, 1] + half * push
         motion[i, 1] += dt * push
@@ -118,6 +126,7 @@ def observe(model, state, pose, ring, newest, filled, work, motion, bank, sums, 
         total += (scale if i == 2 else 1.0) * y * y
     if seen:
         sums[0, 0] = keep * sums[0, 0] + dt * total
+        sums[0, 1] = keep * sums[0, 1] + dt * forced
     now = times[newest]
     recent, older = 0, 0
     for k in range(len(bank)):
@@ -193,7 +202,8 @@ class DelayEstimator:
         count = max(2, math.ceil(longest / SPACING - 1e-9) + 1)
         self._told = told
         self._ring = np.zeros(SAMPLES), np.zeros((SAMPLES, m))
-        self._motion, self._bank = np.zeros((3, 3)), np.zeros((count, 3, 3))
+        self._motion, self._free = np.zeros((3, 3)), np.zeros((3, 3))
+        self._bank = np.zeros((count, 3, 3))
         self._sums = np.zeros((3, count))
         self._work = (np.zeros(3), np.zeros((3, n)), np.zeros((3, 3)), np.zeros((3, m)),
                       np.zeros(m), np.zeros(3), np.zeros(m), np.zeros(m), np.zeros(3))
@@ -233,7 +243,7 @@ class DelayEstimator:
         times, impulses = self._ring
         if self._filled == 0:
             # a robot at rest, or one that moves as estimated
-            self._bank[:] = 0.0
+            self._bank[:], self._free[:] = 0.0, 0.0
             c, s = math.cos(pose[2]), math.sin(pose[2])
             vx, vy, w = state[3:6]
             self._motion[:, 0], self._motion[:, 2] = pose, 0.0
@@ -245,15 +255,16 @@ class DelayEstimator:
         impulses[self._newest] = impulses[last] + dt * torque
         self._filled = min(self._filled + 1, SAMPLES)
         observe(model, state, pose, self._ring, self._newest, self._filled, self._work,
-                self._motion, self._bank, self._sums, dt, self._scale, trusted)
+                self._motion, self._free, self._bank, self._sums, dt, self._scale, trusted)
         if torque.any():
             self._seen += dt
         if self._seen < SEEN:
             return False
         delay, least, present = judge(self._sums, self.latency)
-        wrong = TOLD_WRONG if self.latency == self._told else WRONG
-        if (abs(delay - self.latency) < CHANGE or least > (1.0 - EXPLAINED) * self._sums[0, 0]
-                or present < max(CONTRAST * least, wrong * self._sums[0, 0])):
+        total, free = self._sums[0, :2]
+        if (abs(delay - self.latency) < CHANGE or least > (1.0 - EXPLAINED) * total
+                or present < CONTRAST * least
+                or present - least < max(WRONG * total, FREE_WRONG * free)):
             return False
         self.latency = delay
         return True
