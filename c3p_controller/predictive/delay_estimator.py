@@ -45,7 +45,7 @@ CHANGE, EXPLAINED, CONTRAST = 0.005, 0.8, 2.0
 
 # and where the difference is this part of Σ|y|², and of the motion that b alone explains: so far
 # off may b be, most of which is friction where torques are small
-WRONG, FREE_WRONG = 0.005, 0.04
+WRONG, FREE_WRONG = 0.005, 0.1
 
 # least duration of the torques that are compared, s
 SEEN = 0.1
