@@ -169,6 +169,7 @@ class PredictiveController:
         """Forget the torques under way, and the estimate of their delay."""
         if self._estimator is not None:
             self._estimator.reset() if estimate else self._estimator.restart()
+            self._delay.latency = self._estimator.latency
         self._delay.reset()
 
     @property

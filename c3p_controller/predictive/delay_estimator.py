@@ -78,15 +78,17 @@ def impulse_at(times, impulses, newest, filled, when, place, impulse):
 
 
 @kernel
-def observe(model, state, pose, ring, newest, filled, work, motion, free, bank, sums, dt, scale, seen):
+def observe(model, state, pose, ring, newest, filled, work, memory, dt, scale, seen):
     """
-    Advance the filters of `motion` (3, 3) and of the candidates, `bank` (k, 3, 3), and the sums.
+    Advance the filters and the sums of `memory`: (motion, free, bank, sums).
 
-    Rows are X, Y, φ; columns position, velocity and disturbance. `sums` (3, k) has Σ|y|² in its
-    first row, Σ y·u_d and Σ|u_d|². `scale` weighs φ² as X² and Y²; without `seen` nothing is
-    summed.
+    `motion` and `free` (3, 3) filter the pose and the part of b, `bank` (k, 3, 3) those of the
+    candidates: rows X, Y, φ, columns position, velocity and disturbance. `sums` (3, k) has in its
+    first row Σ|y|² and the same of `free`, then Σ y·u_d and Σ|u_d|². `scale` weighs φ² as X² and
+    Y²; without `seen` nothing is summed.
     """
     times, impulses = ring
+    motion, free, bank, sums = memory
     accel, d_steering, d_twist, matrix, none, wrench, before, after, past = work
     vx, vy, w = state[3], state[4], state[5]
     forward_derivatives(model, state[6:], state[3:6], none, wrench, accel, d_steering, d_twist,
@@ -255,7 +257,7 @@ class DelayEstimator:
         impulses[self._newest] = impulses[last] + dt * torque
         self._filled = min(self._filled + 1, SAMPLES)
         observe(model, state, pose, self._ring, self._newest, self._filled, self._work,
-                self._motion, self._free, self._bank, self._sums, dt, self._scale, trusted)
+                (self._motion, self._free, self._bank, self._sums), dt, self._scale, trusted)
         if torque.any():
             self._seen += dt
         if self._seen < SEEN:
