@@ -23,7 +23,7 @@ SUFFIXES = ('.mp4', '.png')
 def add_film(commands: Any) -> None:
     """Add the command ``film`` to the subparsers `commands`."""
     command = commands.add_parser(
-        'film', help='a film or a picture of a recorded run',
+        'film',
         description='Draw the robot as it moved in a bag, simulated or not: an MP4 (needs '
                     'c3p[film]) or, with a name that ends in .png, one picture with the robot at '
                     'several places. Needs c3p[sim] and OpenGL, but no screen.')

@@ -190,6 +190,9 @@ def numbers(robot: CasterRobot, moment: Moment) -> list[tuple[str, str]]:
     rows.append(('steering', '  '.join(f'{angle:+4.0f}°' for angle in degrees)))
     if moment.torque is not None:
         rows.append(('torque', '  '.join(f'{torque:+.2f}' for torque in moment.torque) + ' N·m'))
+    if moment.steering_torque is not None:
+        rows.append(('of steering', '  '.join(
+            f'{torque:+.2f}' for torque in moment.steering_torque) + ' N·m'))
     state = singularity(robot, moment.steering)
     lines = Lines(int(state.lines))
     rows.append(('σ_min', f'{abs(float(state.sigma_min)):.2f}' + (

@@ -26,7 +26,6 @@ def told(capsys, *arguments):
 
 
 @pytest.mark.parametrize(('arguments', 'says'), [
-    ([], 'required: COMMAND; see c3p --help'),
     (['drive', 'nan', '0', '0'], 'argument X: nan: must be a finite number; see c3p drive --help'),
     (['drive', 'east', '0', '0'], 'argument X: east: must be a finite number'),
     (['drive', '1', '0', '0', '--rate', '0'], '--rate: 0: must be a number greater than zero'),
