@@ -71,7 +71,7 @@ class TorqueLaw(Protocol):
     limit : (robot.efforts,) array, N·m
         Largest torque of each motor; traction control lowers it between steps.
     latency : float, s
-        Input delay in use; 0 of a law that knows none.
+        Input delay in use; 0 of a law without one.
     """
 
     limit: Array

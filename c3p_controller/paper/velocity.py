@@ -160,7 +160,7 @@ class PaperLaw:
 
     @property
     def latency(self) -> float:
-        """No input delay: the law knows none."""
+        """Input delay, s: zero, the law has none."""
         return 0.0
 
     @property

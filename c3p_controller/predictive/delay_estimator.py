@@ -80,12 +80,14 @@ def impulse_at(times, impulses, newest, filled, when, place, impulse):
 @kernel
 def observe(model, state, pose, ring, newest, filled, work, memory, dt, scale, seen):
     """
-    Advance the filters and the sums of `memory`: (motion, free, bank, sums).
+    Advance the filters and sums of `memory`: (motion, free, bank, sums).
 
-    `motion` and `free` (3, 3) filter the pose and the part of b, `bank` (k, 3, 3) those of the
-    candidates: rows X, Y, φ, columns position, velocity and disturbance. `sums` (3, k) has in its
-    first row Σ|y|² and the same of `free`, then Σ y·u_d and Σ|u_d|². `scale` weighs φ² as X² and
-    Y²; without `seen` nothing is summed.
+    Of `model`, `state` and `pose` see `DelayEstimator.step`; `dt` is the time since the last
+    sample. `ring`, `newest` and `filled` are those of `impulse_at`, `work` is scratch memory. The
+    filters of the pose, motion, and of the part of b, free, are (3, 3), those of the candidates,
+    bank, (k, 3, 3): rows X, Y, φ, columns position, velocity and disturbance. The first row of
+    sums (3, k) has Σ|y|² and the same of free, then follow Σ y·u_d and Σ|u_d|². `scale` weighs φ²
+    as X² and Y²; without `seen` nothing is summed.
     """
     times, impulses = ring
     motion, free, bank, sums = memory
@@ -182,12 +184,12 @@ def judge(sums, used):
 
 class DelayEstimator:
     """
-    Input delay between `told` and the motion; the memory is the estimate and its evidence.
+    Estimates the input delay; the memory is the estimate and its evidence.
 
     Parameters
     ----------
     robot : CasterRobot
-    told : float, s
+    first : float, s
         First estimate.
     longest : float, s
         Longest candidate.
@@ -198,11 +200,11 @@ class DelayEstimator:
         The estimate.
     """
 
-    def __init__(self, robot: CasterRobot, told: float, longest: float) -> None:
-        """Start with the delay `told`."""
+    def __init__(self, robot: CasterRobot, first: float, longest: float) -> None:
+        """Start with the delay `first`."""
         n, m = robot.count, robot.efforts
         count = max(2, math.ceil(longest / SPACING - 1e-9) + 1)
-        self._told = told
+        self._first = first
         self._ring = np.zeros(SAMPLES), np.zeros((SAMPLES, m))
         self._motion, self._free = np.zeros((3, 3)), np.zeros((3, 3))
         self._bank = np.zeros((count, 3, 3))
@@ -215,7 +217,7 @@ class DelayEstimator:
 
     def reset(self) -> None:
         """Forget the estimate and its evidence."""
-        self.latency = self._told
+        self.latency = self._first
         self._sums[:] = 0.0
         self._seen = 0.0
         self.restart()
@@ -238,7 +240,9 @@ class DelayEstimator:
         pose : (3,) array
             Odometry, m and rad.
         torque : (m,) array, N·m
-            Sent since the last sample, `dt` seconds ago.
+            Sent since the last sample.
+        dt : float, s
+            Since the last sample.
         trusted : bool
             False while a wheel slips: nothing is learned.
         """
