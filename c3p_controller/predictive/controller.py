@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from c3p_controller.predictive._box_ddp import improve, workspace
-from c3p_controller.predictive._kernels import RIPPLE, trailing_part
+from c3p_controller.predictive._kernels import RIPPLE, calm
 from c3p_controller.predictive.guesses import first_guesses, straight_guess
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
 from c3p_controller.predictive.priority import PATH_SPEED, Priority
@@ -222,11 +222,10 @@ class PredictiveController:
 
     def _steady(self, state: Array, now: float) -> None:
         """Set weight and dither of the yaw rate: none while casters have to turn."""
-        trailing = trailing_part(self.observer.model[0], state, self._rows[0])
-        self._weights[:, RIPPLE] = self._calm * trailing
         phase = 2.0 * math.pi * DITHER_FREQUENCY * (now + self._times)
-        self._rows[:, 5] += trailing * DITHER * np.sin(phase)
-        self._rows[:, 2] -= trailing * DITHER / (2.0 * math.pi * DITHER_FREQUENCY) * np.cos(phase)
+        dither = DITHER * np.column_stack(
+            [-np.cos(phase) / (2.0 * math.pi * DITHER_FREQUENCY), np.sin(phase)])
+        calm(self.observer.model[0], state, self._rows, self._calm, dither, self._weights)
 
     def _solve(self, state: Array, torques: Array, iterations: int) -> float:
         # a limit may have fallen since the plan was made
