@@ -36,7 +36,7 @@ RIPPLE_RATE = 0.1
 TRAILING = 0.3
 
 # yaw rate of a reference that turns, rad/s
-TURN = 0.03
+TURN = 0.02
 
 # the alignment of pivots with a desired speed below this is de-weighted, m/s
 ALIGNMENT_SPEED = 0.03
@@ -184,9 +184,10 @@ def trailing_part(geometry, x, reference):
 @kernel
 def calm(geometry, x, reference, full, dither, weights):
     """
-    Write `full` (k,) into the weights of ripple, and add `dither` (k, 2) to φ and ω of `reference`.
+    Write `full` (k,) into the weights of ripple and add `dither` (k, 2) to φ and ω of `reference`.
 
-    Both in full where the reference turns faster than TURN and the casters trail.
+    Both in full where the reference turns faster than TURN and the casters trail. On lines and at
+    goals the weight would take torque from the path, most of all across a slope.
     """
     trailing = trailing_part(geometry, x, reference[0])
     for k in range(len(weights)):

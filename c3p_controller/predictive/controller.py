@@ -32,7 +32,7 @@ from c3p_controller.predictive._kernels import RIPPLE, calm
 from c3p_controller.predictive.guesses import first_guesses, straight_guess
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
 from c3p_controller.predictive.priority import PATH_SPEED, Priority
-from c3p_controller.predictive.scaling import cost_weights, stiff_rate
+from c3p_controller.predictive.scaling import cost_weights, friction_rate
 from c3p_controller.predictive.standing_start import check_reference, push_guesses
 from c3p_controller.torque_law import Preview, Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot
@@ -61,7 +61,7 @@ class PredictiveSettings:
     yaw_rate_weight: float = 16.0
     torque_weight: float = 0.15
     alignment_weight: float = 3.5
-    ripple_weight: float = 16.0
+    ripple_weight: float = 250.0
     final_weight: float = 0.25
     torque_rate: float = 120.0
     friction_smoothing: float = 0.04
@@ -134,8 +134,8 @@ class PredictiveController:
     def retune(self, settings: PredictiveSettings) -> None:
         """Replace weights and limits; horizon, steps, latency and bandwidth stay."""
         self.settings = s = settings
-        self.observer.soften(max(s.friction_smoothing,
-                                 stiff_rate(self.robot, self._dt[0]) if self._spanned else 0.0))
+        self.observer.soften(friction_rate(s.friction_smoothing, self.robot, self._dt[0],
+                                           self._spanned))
         self.observer.wrench_limit = np.array([s.wrench_limit, s.wrench_limit, s.moment_limit])
         weights = cost_weights(s, self.robot, self._spanned, self._priority.fewer,
                                self._turning)

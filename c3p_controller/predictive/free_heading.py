@@ -127,16 +127,16 @@ class FreeHeading:
         if not len(valleys):
             self.target = float(commanded)
             return self.target
-        angles, depths = zip(*(self._refined(speed, turn, float(self._angles[k]), commanded)
-                               for k in valleys))
-        deep = [depth + INSTABILITY * self._growth(speed, turn, angle)
-                for angle, depth in zip(angles, depths, strict=True)]
+        found = np.array([self._refined(speed, turn, float(self._angles[k]), commanded)
+                          for k in valleys])
+        angles, deep = found[:, 0], found[:, 1]
+        deep += [INSTABILITY * self._growth(speed, turn, angle) for angle in angles]
         if self.target is not None:
             # the valley of the last one
-            near = np.abs((np.array(angles) - self.target + math.pi) % (2.0 * math.pi)
+            near = np.abs((angles - self.target + math.pi) % (2.0 * math.pi)
                           - math.pi)
             deep[int(np.argmin(near))] -= HYSTERESIS
-        self.target = angles[int(np.argmin(deep))]
+        self.target = float(angles[int(np.argmin(deep))])
         return self.target
 
     def _refined(self, speed: float, turn: float, angle: float, commanded: float
