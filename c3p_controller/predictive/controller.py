@@ -61,7 +61,7 @@ class PredictiveSettings:
     yaw_rate_weight: float = 16.0
     torque_weight: float = 0.15
     alignment_weight: float = 3.5
-    ripple_weight: float = 250.0
+    ripple_weight: float = 100.0
     final_weight: float = 0.25
     torque_rate: float = 120.0
     friction_smoothing: float = 0.04
