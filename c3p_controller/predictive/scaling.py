@@ -86,7 +86,7 @@ def stiff_rate(robot: CasterRobot, step: float, part: float = STIFF) -> float:
 
 def friction_rate(smoothing: float, robot: CasterRobot, step: float, spanned: bool) -> float:
     """
-    Return `smoothing`, rad/s, or the `stiff_rate` of plans with steps of `step`, s, if larger.
+    Return `smoothing`, rad/s, or `stiff_rate` of `robot` and steps of `step`, s, if larger.
 
     For casters without steering motors, not `spanned`, only if larger than NEAR times.
 
