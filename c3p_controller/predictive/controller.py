@@ -25,13 +25,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from c3p_controller.predictive._box_ddp import improve, workspace
-from c3p_controller.predictive._kernels import RIPPLE, trailing_part
+from c3p_controller.predictive._kernels import RIPPLE, calm
 from c3p_controller.predictive.delay_estimator import DelayEstimator
 from c3p_controller.predictive.guesses import first_guesses, straight_guess
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
 from c3p_controller.predictive.priority import PATH_SPEED, Priority
 from c3p_controller.predictive.reference import TwistReference, sample
-from c3p_controller.predictive.scaling import cost_weights, stiff_rate
+from c3p_controller.predictive.scaling import cost_weights, friction_rate
 from c3p_controller.predictive.standing_start import check_reference, push_guesses
 from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot
@@ -62,7 +62,7 @@ class PredictiveSettings:
     yaw_rate_weight: float = 16.0
     torque_weight: float = 0.15
     alignment_weight: float = 3.5
-    ripple_weight: float = 16.0
+    ripple_weight: float = 100.0
     final_weight: float = 0.25
     torque_rate: float = 120.0
     friction_smoothing: float = 0.04
@@ -138,8 +138,8 @@ class PredictiveController:
     def retune(self, settings: PredictiveSettings) -> None:
         """Replace weights and limits; horizon, steps, latency and bandwidth stay."""
         self.settings = s = settings
-        self.observer.soften(max(s.friction_smoothing,
-                                 stiff_rate(self.robot, self._dt[0]) if self._spanned else 0.0))
+        self.observer.soften(friction_rate(s.friction_smoothing, self.robot, self._dt[0],
+                                           self._spanned))
         self.observer.wrench_limit = np.array([s.wrench_limit, s.wrench_limit, s.moment_limit])
         weights = cost_weights(s, self.robot, self._spanned, self._priority.fewer,
                                self._turning)
@@ -245,11 +245,10 @@ class PredictiveController:
 
     def _steady(self, state: Array, now: float) -> None:
         """Set weight and dither of the yaw rate: none while casters have to turn."""
-        trailing = trailing_part(self.observer.model[0], state, self._rows[0])
-        self._weights[:, RIPPLE] = self._calm * trailing
         phase = 2.0 * math.pi * DITHER_FREQUENCY * (now + self._times)
-        self._rows[:, 5] += trailing * DITHER * np.sin(phase)
-        self._rows[:, 2] -= trailing * DITHER / (2.0 * math.pi * DITHER_FREQUENCY) * np.cos(phase)
+        dither = DITHER * np.column_stack(
+            [-np.cos(phase) / (2.0 * math.pi * DITHER_FREQUENCY), np.sin(phase)])
+        calm(self.observer.model[0], state, self._rows, self._calm, dither, self._weights)
 
     def _solve(self, state: Array, torques: Array, iterations: int) -> float:
         # a limit may have fallen since the plan was made
