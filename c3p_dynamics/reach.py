@@ -18,6 +18,7 @@ from scipy.optimize import linprog
 
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.caster_dynamics import forward_dynamics
+from c3p_dynamics.motion_freedoms import trailing
 from c3p_dynamics.traction import torque_bounds
 from c3p_kinematics.casters import inverse
 from c3p_kinematics.singularity import length_scale
@@ -25,27 +26,6 @@ from c3p_kinematics.singularity import length_scale
 # speed of a motion that has just begun, with the full dry friction: rates of wheels and casters
 # far above the smoothing of the friction, as a multiple of it
 BEGUN = 20.0
-
-
-def trailing(robot: CasterRobot, twist: ArrayLike) -> Array:
-    """
-    Return the steering angles (…, n) of casters that trail in a steady motion with `twist`, rad.
-
-    Each wheel rolls along the velocity of its pivot, with the contact behind it: θ_s =
-    atan2(−vx, vy) of the pivot. Exact for straight motion; a turning robot's casters
-    deviate by about d over the distance to the centre of rotation. A pivot at rest has the
-    angle 0. `twist` ν (…, 3) is in ``base_link``.
-
-    Examples
-    --------
-    >>> from c3p_description import load
-    >>> np.degrees(trailing(load('c3p'), [1.0, 0.0, 0.0])).round(6).tolist()
-    [-90.0, -90.0, -90.0]
-    """
-    twist = np.asarray(twist, float)[..., None, :]
-    x, y = robot.hip_position.T
-    vx, vy = twist[..., 0] - twist[..., 2] * y, twist[..., 1] + twist[..., 2] * x
-    return np.arctan2(-vx + 0.0, vy)
 
 
 def resistance(robot: CasterRobot, steering: ArrayLike, direction: ArrayLike) -> Array:

@@ -185,7 +185,7 @@ def drive(bench: RobotBench, task: Task, pace: Pace) -> Driven:
             moved = np.hypot(*(motion.pose[:, :2] - motion.pose[0, :2]).T)
             metrics[f'{prefix}path_error_max_m'] = float(moved.max())
     metrics['runaway'] = watch.runaway
-    failure = '' if metrics['reached'] else _missed(metrics)
+    failure = '' if metrics['reached'] else log.fault or _missed(metrics)
     return Driven(task, bench.conditions.plant, metrics, Run(task.name, log, facts), failure)
 
 
