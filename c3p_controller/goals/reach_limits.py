@@ -50,7 +50,7 @@ class ReachLimits(NamedTuple):
     >>> from c3p_description import load
     >>> from dataclasses import replace
     >>> [round(limit, 2) for limit in limits_of_reach(load('c3p'))]
-    [0.8, 0.97, 1.22, 2.33, 2.85]
+    [0.8, 0.97, 1.22, 2.33, 2.82]
     >>> heavy = replace(load('c3p'), platform_mass=300.0)
     >>> [round(limit, 2) for limit in limits_of_reach(heavy)][1:3]
     [0.11, 0.14]

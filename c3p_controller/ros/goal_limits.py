@@ -14,7 +14,7 @@ from c3p_description.model import CasterRobot
 
 
 class GoalLimits:
-    """Lowers gains of `law` to what `robot` reaches, unless the parameter within_reach is false."""
+    """Lowers gains of `law` to the reach of `robot`, unless within_reach is false."""
 
     def __init__(self, node: Node, robot: CasterRobot, law: PositionLaw, values: Any) -> None:
         """Lower the gains of the parameters `values`."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A law that accelerates the robot far beyond its command is stopped; pushes and slopes are not."""
+"""A law that drives far beyond its command is stopped; pushes and slopes are not its fault."""
 
 from dataclasses import replace
 
