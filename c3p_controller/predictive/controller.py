@@ -209,7 +209,8 @@ class PredictiveController:
         """Plan anew after a stall, with a longer horizon; restore it when the robot moves."""
         if self._plan is None or self._guesses or self._spanned:
             return
-        held = float((abs(self.observer.wrench) / self.observer.wrench_limit).max())
+        # dry friction of casters that rest shows as a moment; what blocks the path is a force
+        held = float((abs(self.observer.wrench[:2]) / self.observer.wrench_limit[:2]).max())
         # the reference is that of the last cycle
         if self._stall.step(state, self._rows, self._times[-1], held, dt):
             self._plan = None

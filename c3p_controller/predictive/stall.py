@@ -35,7 +35,7 @@ STRETCH, LEVELS = 2.0, 2
 # attempts without progress in between: what does not move then is held
 ATTEMPTS = 8
 
-# fraction of the limits of the disturbance above which something holds the robot
+# fraction of the limits of the disturbing force above which something blocks the robot
 HELD = 0.5
 
 
@@ -79,7 +79,7 @@ class StallWatch:
         rows : (k, 7) array
             Reference from now to the `horizon`, s.
         disturbance : float
-            As a fraction of its limits.
+            Force, as a fraction of its limits.
         dt : float, s
         """
         x, y, turn = rows[-1, :3] - state[:3]
