@@ -124,6 +124,24 @@ def _scaled(robot: CasterRobot, steering: Array, direction: Array) -> tuple[Arra
     return scale[:, None] * push, scale * resistance(robot, steering, direction)
 
 
+def turning_mass(robot: CasterRobot) -> float:
+    """
+    Return Σ I/d² over the mass of the robot: what the casters' yaw inertias I weigh to turn.
+
+    A caster that turns moves its pivot across; its inertia about the steering axis is there a
+    mass I/d² along the axle. Casters that trail settle over the distance of d times one plus this
+    ratio, and the manoeuvres that turn them need as much more torque.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> [round(turning_mass(load(name)), 2) for name in ('c3p', 'powered_caster')]
+    [0.09, 0.3]
+    """
+    inertia = robot.link_inertia + robot.wheel_yaw_inertia
+    return float(np.sum(inertia / robot.caster_offset**2) / robot.total_mass)
+
+
 class Travel(NamedTuple):
     """
     Accelerations of a robot whose casters trail, over all directions of travel.
