@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,11 +90,10 @@ def drive(options: DriveOptions, announce: Callable[[str], None] = print,
             kept = keep_bag(options, bag)
             if kept is not None:
                 announce(f'the bag is {kept}')
-        metrics = report(options, bag, failures, client.zone)
+        metrics = report(options, bag, failures, client.zone, lambda found: client.story.missed(
+            found, options.timeout, client.distance))
         if kept is not None:
             metrics['files']['bag'] = str(kept)
-        if not metrics['reached']:
-            metrics['missed'] = client.story.missed(metrics, options.timeout, client.distance)
         return metrics
 
 
@@ -249,11 +248,13 @@ def _follow(options: DriveOptions, session: Session, client: DriveClient,
 
 
 def report(options: DriveOptions, bag: Path, failures: Sequence[str],
-           zone: tuple[float, float]) -> dict[str, Any]:
+           zone: tuple[float, float], missed: Callable[[Mapping[str, Any]], str]
+           ) -> dict[str, Any]:
     """
     Compute metrics and plot of a drive with these `options` from its `bag`.
 
-    `failures` are added to the metrics; `zone` is goal and yaw tolerance, m and rad.
+    `failures` are added to the metrics; `zone` is goal and yaw tolerance, m and rad; `missed`
+    returns the reason for a missed goal from the metrics.
     """
     from c3p_bags.report.write import write_drive
     from c3p_bags.runs.log_reader import read_run
@@ -264,6 +265,8 @@ def report(options: DriveOptions, bag: Path, failures: Sequence[str],
     with Bag(bag) as opened:
         log = read_run(opened, robot)
     metrics = drive_metrics(log, robot, options.goal, *zone)
+    if not metrics['reached']:
+        metrics['missed'] = missed(metrics)
     metrics['files'] = write_drive(log, robot, metrics, options.out)
     metrics['failures'] = list(failures)
     return metrics

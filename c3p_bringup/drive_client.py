@@ -14,7 +14,7 @@ from std_msgs.msg import Bool, Float64, String
 from std_srvs.srv import SetBool, Trigger
 
 from c3p_bringup.drive_story import DriveStory
-from c3p_controller.position_controller_node import GOAL_TOLERANCE, YAW_TOLERANCE
+from c3p_controller.goals.goal_life import GOAL_TOLERANCE, YAW_TOLERANCE
 from c3p_controller.ros.goal_interface import RESULTS
 from c3p_description.model import Array
 from c3p_ros.diagnostics import ERROR

@@ -10,17 +10,11 @@ from typing import Any
 
 import yaml
 
-from c3p_controller import CONTROLLERS
+from c3p_bringup.choices import CONTROLLERS, STRICT, WAIT
 from c3p_description.reading.loader import load_casters
 from c3p_hardware.axes import card_settings
 from c3p_hardware.emulator.axes import cards_like
 from c3p_hardware.tools.parameter_file import hardware_values
-from c3p_simulation.pacing import STRICT, WAIT
-
-PLANTS = ('analytic', 'mujoco')
-HARDWARE = ('none', 'emulated')
-# behaviour of a simulated robot while the computer is busy
-REALTIME = (WAIT, STRICT)
 
 # cycle at which lockstep waits for the goal: the nodes are ready by then, and two drives are
 # identical bit for bit

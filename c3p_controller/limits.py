@@ -256,7 +256,7 @@ class TractionControl:
         names = self.robot.wheel_joints
         slipping = ', '.join(names[i] for i in np.flatnonzero(self.slipping))
         if slipping:
-            return f'{slipping} slips: torque reduced'
+            return f'{slipping} slip{"" if self.slipping.sum() > 1 else "s"}: torque reduced'
         limited = [f'{names[i]} {self._limit[i]:.2f} of {self._wheels[i]:.2f} N·m'
                    for i in np.flatnonzero(self._limit < self._wheels)]
         return f'grip returns: {", ".join(limited)}' if limited else ''

@@ -23,7 +23,7 @@ from c3p_controller.goals.goal_life import NO_COMMAND, NO_ODOMETRY, REACHED, RES
 from c3p_controller.goals.rearm import lock_ends, robot_step
 from c3p_controller.ros.drive_commands import DriveCommands
 from c3p_controller.ros.goal_frames import GoalFrames
-from c3p_controller.ros.goal_interface import GoalInterface
+from c3p_controller.ros.goal_interface import GoalInterface, zone_values
 from c3p_controller.ros.goal_limits import GoalLimits
 from c3p_controller.ros.robot_watch import LockWatch, OdometryGap
 from c3p_ros.cdr import OdometryRead, PublishError
@@ -35,9 +35,6 @@ from c3p_ros.session import run
 
 # commands may be this much early, ns: rounding of stamps must not cost a whole cycle
 GRACE_NS = 100_000
-
-# keys of the diagnostics: the goal zone
-GOAL_TOLERANCE, YAW_TOLERANCE = 'goal tolerance [m]', 'yaw tolerance [rad]'
 
 
 class PositionControllerNode(SuiteNode):
@@ -70,7 +67,7 @@ class PositionControllerNode(SuiteNode):
         return {'controller': self.parameters.value.controller, 'goal': shown,
                 'goal reached': self._goals.life.held,
                 'opened again': self._commands.opening.count,
-                GOAL_TOLERANCE: zone[0], YAW_TOLERANCE: zone[1]}
+                **zone_values(zone)}
 
     def _retune(self) -> None:
         self._limits.retune(self.parameters.value)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.agv_model import Agv
-from c3p_description.model import GRAVITY, Array
-from c3p_dynamics.agv import direct_dynamics
+from c3p_description.model import Array
+from c3p_dynamics.agv import LEVEL, direct_dynamics
 from c3p_dynamics.orthogonal_complement import (
     Assembly,
     ConstraintForces,
@@ -161,26 +161,28 @@ class WheelLoads(NamedTuple):
     constraints: ConstraintForces
 
 
-def wheel_loads(agv: Agv, caster: float, rates: ArrayLike, torque: ArrayLike) -> WheelLoads:
+def wheel_loads(agv: Agv, caster: float, rates: ArrayLike, torque: ArrayLike,
+                gravity: ArrayLike = LEVEL) -> WheelLoads:
     """
     Return the ground forces under the motor torques `torque` (2,), N·m.
 
     Newton's and Euler's equations of all five bodies, solved for the constraints: weight, motors
     and viscous friction are known, θ̈ from `direct_dynamics`. `caster` is ψ, rad, `rates` (2,),
-    rad/s. A negative force along k means that the wheel lifts off.
+    rad/s, `gravity` (3,) as for `agv.inverse_dynamics`. A negative force along k means that the
+    wheel lifts off.
     """
     state = agv_assembly(agv, caster, rates)
     moments = np.asarray(torque, float) - agv.viscous[:2] * rates
     third, pivot = -agv.viscous[2:] * caster_rates(agv, caster, rates)
     e = np.array([np.cos(caster), np.sin(caster), 0.0])
     external = np.zeros((COUNT, 2, 3))
-    external[:, 1, 2] = -GRAVITY * state.bodies.mass
+    external[:, 1] = np.outer(state.bodies.mass, gravity)
     # every joint's torque on the outer body, and against it on the inner one
     external[0, 0], external[1, 0] = moments[0] * I, moments[1] * I
     external[2, 0] = third * e
     external[FORK, 0] = pivot * K - third * e
     external[PLATFORM, 0] = -moments.sum() * I - pivot * K
-    wrench = constraint_wrench(*state, direct_dynamics(agv, caster, rates, torque),
+    wrench = constraint_wrench(*state, direct_dynamics(agv, caster, rates, torque, gravity),
                                external.ravel())
     found = constraint_forces(constraint_matrix(agv, caster), wrench)
     return WheelLoads(found.multipliers[GROUND:].reshape(3, 3), found)

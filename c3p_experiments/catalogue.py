@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from c3p_bags.runs.curves import write_curves
 from c3p_experiments.el_shenawy import goals, pages, velocities
 from c3p_experiments.loop.conditions import Bench, Conditions
 from c3p_experiments.loop.outcome import Experiment, Row
@@ -154,10 +155,11 @@ def experiment_for(name: str, plant: str) -> Experiment:
 def run_experiment(name: str, conditions: Conditions, out: str | Path,
                    progress: Callable[[float], None] | None = None) -> dict[str, Any]:
     """
-    Run the experiment `name` of `EXPERIMENTS` under `conditions`; write page and table into `out`.
+    Run the experiment `name` of `EXPERIMENTS` under `conditions`; write its files into `out`.
 
-    `progress` takes the number of runs done, with the fraction of the present one. Returns the
-    metrics for JSON with ``conditions``, ``table`` and ``files``. Raises as `experiment_for`.
+    These are page, table and curves. `progress` takes the number of runs done, with the fraction
+    of the present one. Returns the metrics for JSON with ``conditions``, ``table`` and ``files``.
+    Raises as `experiment_for`.
     """
     experiment = experiment_for(name, conditions.plant)
     bench = Bench(conditions, experiment.robot, progress)
@@ -168,6 +170,8 @@ def run_experiment(name: str, conditions: Conditions, out: str | Path,
                'conditions': bench.describe(), **outcome.metrics,
                'table': table_rows(experiment.rows, outcome.metrics, conditions.controller)}
     report = write_report(experiment, metrics, base)
+    curves = write_curves(((run.label, run.log) for run in outcome.runs),
+                          base.with_suffix('.csv'))
     metrics['files'] = {'picture': str(files[0]), 'picture_pdf': str(files[1]),
-                        'table': str(report)}
+                        'table': str(report), 'curves': str(curves)}
     return metrics

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from c3p_experiments.auchter_moore import experiments as rough
+from c3p_experiments.el_shenawy import feed_forward, postures
 from c3p_experiments.kelly import experiments as constrained
 from c3p_experiments.loop.outcome import ModelOptions, Row
 from c3p_experiments.loop.report import table_rows, write_report
@@ -48,6 +49,10 @@ class ModelExperiment:
 
 
 MODELS = {e.name: e for e in (
+    ModelExperiment(postures.NAME, postures.TITLE, postures.SOURCE, postures.postures, ('robot',),
+                    rows=postures.ROWS),
+    ModelExperiment(feed_forward.NAME, feed_forward.TITLE, feed_forward.SOURCE,
+                    feed_forward.feed_forward, ('robot',), rows=feed_forward.ROWS),
     ModelExperiment('hill', rough.HILL.title, rough.HILL.source, rough.hill,
                     ('robot', 'duration', 'film'), runs=len(rough.HILL.cases) + 1),
     ModelExperiment('random_terrain', rough.RANDOM.title, rough.RANDOM.source,

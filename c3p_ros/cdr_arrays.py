@@ -57,15 +57,26 @@ def read_diagnostics(data: bytes) -> tuple[int, list[Status]] | None:
         seconds, nanoseconds = struct.unpack_from(cursor.order + 'iI', data, cursor.place)
         cursor.place += 8
         cursor.text()
-        text, count, found = cursor.text, cursor.count, []
-        for _ in range(count()):
-            level, cursor.place = data[cursor.place], cursor.place + 1
-            # behind name and message comes the hardware's identifier
-            name, message, _ = text(), text(), text()
-            found.append(Status(name, level, message, {text(): text() for _ in range(count())}))
+        found = [_status(cursor) for _ in range(cursor.count())]
     except (struct.error, IndexError, MessageError):
         return None
     return seconds * 1_000_000_000 + nanoseconds, found
+
+
+def read_status(data: bytes) -> Status | None:
+    """Return a serialized DiagnosticStatus; None where it is not whole."""
+    try:
+        return _status(Cursor(data, limited=False))
+    except (struct.error, IndexError, MessageError):
+        return None
+
+
+def _status(cursor: Cursor) -> Status:
+    text, count = cursor.text, cursor.count
+    level, cursor.place = cursor.data[cursor.place], cursor.place + 1
+    # behind name and message comes the hardware's identifier
+    name, message, _ = text(), text(), text()
+    return Status(name, level, message, {text(): text() for _ in range(count())})
 
 
 def _column(block: Array, slot: Slot, order: str) -> Array:

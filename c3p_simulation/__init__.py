@@ -1,2 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Robots that are not there: plants, sensors, worlds, emulated cards and their nodes."""
+"""
+Robots that are not there: plants, sensors, worlds, emulated cards and their nodes.
+
+``PLANTS`` names the plants: rolling without slip, and tyres in contact. ``WAIT`` and ``STRICT``
+are the behaviours of a simulated robot while the computer is busy (pacing.py).
+"""
+
+PLANTS = ('analytic', 'mujoco')
+
+STRICT, WAIT = 'strict', 'wait'

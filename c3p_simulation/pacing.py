@@ -14,8 +14,7 @@ import math
 from typing import Any
 
 from c3p_ros.cycle import LatencyHistogram
-
-STRICT, WAIT = 'strict', 'wait'
+from c3p_simulation import WAIT
 
 # a clock of its own starts here, because a stamp of zero means "not set", ns
 SIMULATED_START = 1_000_000_000

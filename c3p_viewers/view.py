@@ -79,11 +79,11 @@ def _show_run(options: ViewOptions, robot: CasterRobot, viewer: str, bag: Bag
         figures = {'duration_s': source.end - source.start}
     if viewer == 'rerun':
         from c3p_viewers.rerun.caster import CasterLog, log_run
-        from c3p_viewers.rerun.layout import blueprint
+        from c3p_viewers.rerun.layout import blueprint, titles
         from c3p_viewers.rerun.show import show_run
 
         return {**figures, 'files': show_run(
-            options, blueprint(), moment.time, lambda recording: log_run(
+            options, blueprint(titles(robot)), moment.time, lambda recording: log_run(
                 CasterLog(recording, robot, options.robot), source))}
     if options.picture is not None:
         from c3p_viewers.mujoco.pictures import picture

@@ -8,6 +8,7 @@ Arguments: ``ros2 launch c3p bringup.launch.py --show-args``, and docs/launch.md
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 
+from c3p_bringup.choices import PLANTS
 from c3p_bringup.launch_parts.actions import (
     chosen,
     common_arguments,
@@ -34,7 +35,7 @@ from c3p_bringup.launch_parts.robot import (
     start_values,
 )
 from c3p_bringup.nodes import CHAIN, ROBOTS, executable_of
-from c3p_bringup.options import PATIENCE, PLANTS, known_latency
+from c3p_bringup.options import PATIENCE, known_latency
 from c3p_simulation.pacing import STRICT, WAIT
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 

@@ -11,6 +11,7 @@ from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, Timer
 from launch.substitutions import LaunchConfiguration
 from sensor_msgs.msg import JointState
 
+from c3p_bringup.choices import PLANTS
 from c3p_bringup.launch_parts.actions import (
     common_arguments,
     marker_argument,
@@ -45,7 +46,7 @@ from c3p_bringup.launch_parts.robot import (
     start_values,
 )
 from c3p_bringup.nodes import CHAIN, executable_of
-from c3p_bringup.options import PATIENCE, PLANTS, known_latency
+from c3p_bringup.options import PATIENCE, known_latency
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 # time between two attempts to configure, s

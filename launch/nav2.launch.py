@@ -18,6 +18,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
 
+from c3p_bringup.choices import PLANTS
 from c3p_bringup.launch_parts.actions import (
     BOOLEAN,
     chosen,
@@ -32,7 +33,6 @@ from c3p_bringup.launch_parts.actions import (
 )
 from c3p_bringup.launch_parts.nav2_parameters import LOCALIZATIONS, nav2_parameters
 from c3p_bringup.launch_parts.robot import bus_arguments, chain_arguments, start_arguments
-from c3p_bringup.options import PLANTS
 from c3p_description.reading.loader import load_casters
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 

@@ -13,6 +13,7 @@ from launch.logging import get_logger
 from launch.substitutions import LaunchConfiguration
 from launch_ros.parameter_descriptions import ParameterFile, ParameterValue
 
+from c3p_bringup.choices import PLANTS
 from c3p_bringup.launch_parts.actions import (
     FRAME_TOPICS,
     chosen,
@@ -34,7 +35,6 @@ from c3p_bringup.launch_parts.simulators import (
     mujoco_model,
     spawned,
 )
-from c3p_bringup.options import PLANTS
 from c3p_description.reading.loader import load_casters, robot_description
 from c3p_hardware.joint_commands import driven_joints
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity

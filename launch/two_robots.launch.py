@@ -14,9 +14,9 @@ from launch.actions import (
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 
+from c3p_bringup.choices import PLANTS
 from c3p_bringup.launch_parts.actions import common_arguments, rviz_arguments, share
 from c3p_bringup.launch_parts.robot import chain_arguments
-from c3p_bringup.options import PLANTS
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 
 # every robot of a graph would publish /clock

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Generate the images of docs/viewers.md from a drive: MuJoCo, Rerun, the layouts' plots.
+Generate the images of docs/viewers.md from a drive: MuJoCo, Rerun, the layouts' plots, a film.
 
 Needs c3p[sim,view], and for Rerun Vulkan, in software at least (mesa-vulkan-drivers). Run from the
 root of the repository: ``python scripts/write_viewer_pictures.py`` (two minutes). The plots of the
@@ -37,6 +37,8 @@ IMAGES = ROOT / 'docs' / 'images'
 GOAL, COLOURS, WIDTH = ('2', '1', '0.6'), 256, 1440
 # of the tricycle's run, s
 CLIMB = 20
+# the film and its part of the drive, s
+FILM, FILMED = 'drive.gif', ('1.4', '4.4')
 
 
 def run(*arguments: str) -> None:
@@ -125,7 +127,14 @@ PICTURES = {
     'view_rerun.png': ['--viewer', 'rerun', '--time', '2.35'],
     TRICYCLE: ['--time', '11'],
     'view_plots.png': [],
+    FILM: [],
 }
+
+
+def film(bag: Path) -> None:
+    """Write the start of the README: out of the singular start at half speed, then to the goal."""
+    run('film', str(bag), '--scene', '--span', *FILMED, '--speed', '0.5', '--rate', '12',
+        '--size', '640', '360', '--out', str(IMAGES / FILM))
 
 
 def main() -> None:
@@ -146,6 +155,9 @@ def main() -> None:
             climb(bags[TRICYCLE])
         for name in chosen.names or PICTURES:
             shown = bags.get(name, bag.absolute())
+            if name == FILM:
+                film(shown)
+                continue
             if PICTURES[name]:
                 run('view', str(shown), '--headless-screenshot', str(place / name),
                     *PICTURES[name])

@@ -13,6 +13,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = sorted(path.parent for path in ROOT.glob('c3p_*/__init__.py'))
@@ -20,7 +21,8 @@ ROOMS = sorted(path.parent for path in ROOT.glob('c3p_*/__init__.py'))
 # import name → keys of package.xml that bring it
 PROVIDED = {
     'numpy': 'python3-numpy', 'scipy': 'python3-scipy', 'numba': 'python3-numba',
-    'yaml': 'python3-yaml', 'matplotlib': 'python3-matplotlib', 'tqdm': 'python3-tqdm',
+    'yaml': 'python3-yaml', 'matplotlib': 'python3-matplotlib',
+    'mpl_toolkits': 'python3-matplotlib', 'tqdm': 'python3-tqdm',
     'rosbags': 'python3-rosbags-pip', 'tf2_ros': 'tf2_ros', 'can': 'python3-can',
     'canopen': 'canopen-pip', 'serial': 'python3-serial',
     # what rosbags itself undoes compressions with
@@ -33,7 +35,9 @@ PROVIDED = {
 # imported only where installed; extras of setup.py bring them
 OPTIONAL = {'mujoco', 'rerun', 'foxglove', 'yourdfpy', 'trimesh',
             'pinocchio', 'casadi', 'cv2', 'PIL', 'mcap', 'imageio', 'dask', 'joblib', 'setuptools',
-            'llvmlite', 'pandas', 'pyarrow', 'cma', 'nav2_msgs'}
+            'llvmlite', 'pandas', 'pyarrow', 'cma', 'nav2_msgs',
+            # of ros2cli, for completion
+            'argcomplete'}
 
 
 # started by ros2_control.launch.py alone, which names what is missing; nobody else needs Gazebo
@@ -280,6 +284,8 @@ def test_manifest_is_format_3_and_agrees_with_setup(manifest, distribution):
     assert manifest.tag == 'package' and manifest.get('format') == '3'
     assert manifest.findtext('name') == setup.name == 'c3p'
     assert manifest.findtext('version') == setup.version
+    citation = yaml.safe_load((ROOT / 'CITATION.cff').read_text(encoding='utf-8'))
+    assert str(citation['version']) == setup.version
     assert manifest.findtext('license') == setup.license == 'Apache-2.0'
     assert manifest.find('maintainer').get('email') == setup.maintainer_email
     assert manifest.findtext('export/build_type') == 'ament_python'

@@ -50,7 +50,8 @@ COMPARED = (
     Compared('latency p50', 'ms', 1e3, _path('timing', 'latency_s', 'p50')),
     Compared('latency p99', 'ms', 1e3, _path('timing', 'latency_s', 'p99')),
     Compared('latency max', 'ms', 1e3, _path('timing', 'latency_s', 'max')),
-    Compared('warnings and errors of nodes', '', 1.0, lambda n: len(n['complaints'])),
+    Compared('warnings and errors of nodes', '', 1.0, lambda n: sum(
+        not c['while_starting'] for c in n['complaints'])),
 )
 
 

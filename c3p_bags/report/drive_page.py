@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -40,8 +41,9 @@ def commanded_steering(log: RunLog, robot: CasterRobot) -> Array:
     """
     Return the steering angles (k, n) [rad] at which wheels roll along the commanded travel.
 
-    On the branch (modulo 180°) nearest to the steering angle at the last command; nan while the
-    commanded speed is too small to have a direction.
+    On the branch (modulo 180°) nearest to the steering angles of the later half of the command,
+    in the median: the direction of its last instants is that of noise. nan while the commanded
+    speed is too small to have a direction.
     """
     command = hip_velocity(robot, held(log.cmd_vel, log.joints.time))
     angle = np.arctan2(command[..., 1], command[..., 0]) - 0.5 * np.pi
@@ -51,8 +53,8 @@ def commanded_steering(log: RunLog, robot: CasterRobot) -> Array:
         known = np.flatnonzero(np.isfinite(angle[:, i]))
         if len(known):
             smooth = np.unwrap(angle[known, i], period=np.pi)
-            angle[known, i] = smooth + np.pi * np.rint((steering[known[-1], i] - smooth[-1])
-                                                       / np.pi)
+            apart = (steering[known, i] - smooth)[len(known) // 2:]
+            angle[known, i] = smooth + np.pi * np.rint(np.median(apart) / np.pi)
     return angle
 
 
@@ -90,6 +92,15 @@ def draw_steering(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[
 
 # lower end of the logarithmic panel, m: the noise of encoders is below
 LEAST_DISTANCE = 1e-3
+
+# the reason for a missed goal: distance from the upper edge of the page, inches, and letters
+MISSED_AT, MISSED_LETTERS = 0.75, 190
+
+# fraction of the limit of a steering motor below which the limit would flatten the lines
+FAR = 0.2
+
+# half a panel
+SMALL_PANEL = style.PAPER._replace(most=3)
 
 # least range of the slip panel, mm/s
 LEAST_RESIDUAL = 10.0
@@ -146,8 +157,13 @@ def _page(robot: CasterRobot, metrics: Mapping[str, Any]) -> tuple[Figure, GridS
         parts.append('command latency ' + ' / '.join(
             f'{name} {value:.3g}' for name, value in metrics['latency_ms'].items()
             if value is not None) + ' ms')
-    return style.page(f'{robot.name}: drive to ({x:g} m, {y:g} m, {np.degrees(yaw):.3g}°), {end}',
-                      parts, good=metrics['reached'])
+    title = f'{robot.name}: drive to ({x:g} m, {y:g} m, {np.degrees(yaw):.3g}°), {end}'
+    sheet, grid = style.page(title, parts, good=metrics['reached'])
+    if metrics.get('missed'):
+        sheet.text(0.055, 1.0 - MISSED_AT / sheet.get_figheight(), textwrap.shorten(
+            metrics['missed'], MISSED_LETTERS, placeholder=' …'), fontsize=style.TITLE - 0.5,
+            va='center', color=style.ALERT)
+    return sheet, grid
 
 
 def _velocities(panels: list[Axes], log: RunLog, start: float) -> None:
@@ -180,15 +196,45 @@ def _velocities(panels: list[Axes], log: RunLog, start: float) -> None:
 
 
 def _torques(axes: Axes, log: RunLog, robot: CasterRobot, start: float) -> None:
-    style.dress(axes, '(f) wheel torques', style.TIME, r'$\tau$ [N m]')
+    title, label = '(f) wheel torques', r'$\tau$ [N m]'
     time, torque = log.torque
-    for i in range(robot.count):
-        axes.plot(*style.thin(time - start, torque[:, i]), linewidth=0.9, label=f'wheel {i + 1}',
-                  **style.caster_marks(i))
-    style.limits(axes, robot.torque_limit[robot.driven], color=style.REFERENCE, linewidth=0.8,
-                 linestyle='--')
-    # a second row of the legend
-    style.headroom(axes, above=0.14 if robot.count < 4 else 0.24)
+    if torque.shape[1] == robot.count:
+        style.dress(axes, title, style.TIME, label)
+        limited_torques(axes, time - start, torque, robot)
+        return
+    lower = style.split(axes)
+    style.dress(axes, f'{title}, below those of the steering', '', label, SMALL_PANEL)
+    style.dress(lower, '', style.TIME, r'$\tau_s$ [N m]', SMALL_PANEL)
+    limited_torques(axes, time - start, torque, robot)
+    limited_torques(lower, time - start, torque, robot, steering=True)
+
+
+def near_limits(torque: Array, robot: CasterRobot) -> Array:
+    """Return the limits of the steering motors, none where the torques are far below all."""
+    limit = robot.steering_torque_limit[robot.steered]
+    known = torque[np.isfinite(torque)]
+    return limit if np.any(np.abs(known) > FAR * limit.min(initial=np.inf)) else limit[:0]
+
+
+def limited_torques(axes: Axes, time: Array, torque: Array, robot: CasterRobot,
+                    steering: bool = False) -> None:
+    """
+    Draw the torques (k, efforts) [N·m] of the wheels, or of the `steering`, with their limits.
+
+    Only motors have a line; the steering has no legend: its colours are those of the wheels.
+    """
+    motors = robot.steered if steering else np.ones(robot.count, bool)
+    limit = (near_limits(torque[:, robot.count:], robot) if steering else
+             robot.torque_limit[robot.driven])
+    for i in np.flatnonzero(motors):
+        axes.plot(*style.thin(time, torque[:, i + robot.count * steering]), linewidth=0.9,
+                  label=f'wheel {i + 1}', **style.caster_marks(i))
+    style.limits(axes, limit, color=style.REFERENCE, linewidth=0.8, linestyle='--')
+    if steering:
+        return
+    # further rows of the legend
+    crowded = torque.shape[1] > robot.count
+    style.headroom(axes, above=0.14 if robot.count < 4 else 0.6 if crowded else 0.24)
     style.legend(axes, ncols=4, loc='upper right')
 
 

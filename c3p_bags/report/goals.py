@@ -16,7 +16,7 @@ from c3p_kinematics.se2 import compose
 # metrics of a drive in the table of goals
 SHOWN = ('reached', 'time_s', 'align_time_s', 'path_error_max_m', 'path_error_rms_m',
          'final_error_m', 'final_yaw_error_rad', 'ground_truth_final_error_m',
-         'max_wheel_torque_nm')
+         'max_wheel_torque_nm', 'missed')
 
 
 def part(log: RunLog, begin: float, end: float) -> RunLog:
@@ -33,7 +33,8 @@ def part(log: RunLog, begin: float, end: float) -> RunLog:
         ground_truth=cut(log.ground_truth), cmd_vel=cut(log.cmd_vel),
         wheel_effort=cut(log.wheel_effort), slip=cut(log.slip),
         goals=tuple(g for g in log.goals if begin <= g.time < end),
-        diagnostics=tuple(h for h in log.diagnostics if begin <= h.time < end))
+        diagnostics=tuple(h for h in log.diagnostics if begin <= h.time < end),
+        results=tuple(h for h in log.results if begin <= h.time < end))
 
 
 def in_odom(goal: Goal, odom: Motion | None) -> Goal:
@@ -49,8 +50,9 @@ def goal_metrics(log: RunLog, robot: CasterRobot, goal_tolerance: float, yaw_tol
     """
     Return the metrics of the drive to each goal of `log`, until the next one.
 
-    Each has ``goal_pose`` in the odometry's frame, ``begin_s``, ``end_s`` and `SHOWN`. `robot` is
-    the model; `goal_tolerance` [m] and `yaw_tolerance` [rad] define the goal zone.
+    Each has ``goal_pose`` in the odometry's frame, ``begin_s``, ``end_s`` and `SHOWN`, of which
+    ``missed`` is the reason that the nodes published, None without. `robot` is the model;
+    `goal_tolerance` [m] and `yaw_tolerance` [rad] define the goal zone.
     """
     ends = [g.time for g in log.goals[1:]] + [float('inf')] * bool(log.goals)
     last = float(log.joints.time[-1])
@@ -62,7 +64,7 @@ def goal_metrics(log: RunLog, robot: CasterRobot, goal_tolerance: float, yaw_tol
         metrics = drive_metrics(replace(piece, goals=(there,)), robot, there.pose, goal_tolerance,
                                 yaw_tolerance)
         found.append({'goal_pose': list(there.pose), 'frame': there.frame, 'begin_s': goal.time,
-                      'end_s': min(end, last), **{key: metrics[key] for key in SHOWN}})
+                      'end_s': min(end, last), **{key: metrics.get(key) for key in SHOWN}})
     return found
 
 

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 from c3p_bags.runs.run_log import Health
@@ -12,6 +14,13 @@ LEVELS = ('OK', 'WARN', 'ERROR', 'STALE')
 
 # a node without a status for longer is stale, s; each publishes once a second
 SILENCE = 3.0
+
+# a warning that begins and ends so soon after the first status of a node, s, is part of its start:
+# the lock until a zero command or silence, the brakes until the first wheel command
+START_BEGINS, START = 1.0, 5.0
+
+# the pace of a run in real time differs from 1 by less
+REAL_TIME = 1.1
 
 
 class Span(NamedTuple):
@@ -24,25 +33,26 @@ class Span(NamedTuple):
     end: float
 
 
-def spans(diagnostics: Iterable[Health], end: float) -> tuple[Span, ...]:
+def spans(diagnostics: Iterable[Health], end: float, pace: float = 1.0) -> tuple[Span, ...]:
     """
     Return the states of all nodes until the `end` [s] of the run, by name, then by time.
 
-    A silence of more than 3 s is STALE.
+    A silence of more than 3 s is STALE, unless `pace`, robot time per real time, is above 1: nodes
+    publish once a second of real time, and the pace of a simulation varies.
     """
     of: dict[str, list[Health]] = {}
     for health in diagnostics:
         of.setdefault(health.name, []).append(health)
     found: list[Span] = []
     for name in sorted(of):
-        found += _of_node(name, of[name], end)
+        found += _of_node(name, of[name], end, SILENCE if pace <= REAL_TIME else math.inf)
     return tuple(found)
 
 
-def _of_node(name: str, statuses: list[Health], end: float) -> list[Span]:
+def _of_node(name: str, statuses: list[Health], end: float, silence: float) -> list[Span]:
     found: list[Span] = []
     for health, after in zip(statuses, [*(h.time for h in statuses[1:]), end], strict=True):
-        until = min(after, health.time + SILENCE)
+        until = min(after, health.time + silence)
         last = found[-1] if found else None
         if (last and (last.level, last.message) == (health.level, health.message)
                 and last.end >= health.time):
@@ -57,3 +67,18 @@ def _of_node(name: str, statuses: list[Health], end: float) -> list[Span]:
 def complaints(states: Iterable[Span]) -> tuple[Span, ...]:
     """Return the states other than OK, in the order of time."""
     return tuple(sorted((s for s in states if s.level), key=lambda s: (s.begin, -s.level)))
+
+
+def while_starting(states: Iterable[Span], moves: float) -> frozenset[Span]:
+    """
+    Return the warnings of the start: from the first second of a node on, OK again in 5 s.
+
+    They end before the robot `moves` first, s. A bag that begins during a drive has none.
+    """
+    of: dict[str, list[Span]] = {}
+    for state in states:
+        of.setdefault(state.name, []).append(state)
+    return frozenset(
+        state for mine in of.values() for state, after in pairwise(mine)
+        if state.level == 1 and after.level == 0 and state.begin - mine[0].begin <= START_BEGINS
+        and state.end <= min(mine[0].begin + START, moves))

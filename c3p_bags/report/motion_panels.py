@@ -9,6 +9,7 @@ from matplotlib.patches import Circle
 from matplotlib.ticker import MaxNLocator
 
 from c3p_bags.report import style
+from c3p_bags.report.drive_page import near_limits
 from c3p_bags.report.palette import INK, MUTED
 from c3p_bags.report.path import draw_robots
 from c3p_bags.report.run import Run
@@ -161,16 +162,21 @@ def draw_measure(axes: Axes, run: Run) -> None:
     legend(axes)
 
 
-def draw_torque(axes: Axes, run: Run) -> None:
-    """Draw the wheel torques, commanded where they were recorded."""
-    commanded = run.log.wheel_effort is not None
-    dress(axes, f'{"commanded" if commanded else "measured"}\ntorque [N·m]')
+def draw_torque(axes: Axes, run: Run, steering: bool = False) -> None:
+    """Draw the torques of wheels, or of `steering` motors; commanded where they were recorded."""
+    commanded, robot = run.log.wheel_effort is not None, run.robot
+    dress(axes, f'{"commanded" if commanded else "measured"}\n'
+                f'{"steering " if steering else ""}torque [N·m]')
     time, torque = run.log.torque
-    for i in range(run.robot.count):
-        if np.isfinite(torque[:, i]).any():
-            line(axes, time, torque[:, i], linewidth=0.9, **style.caster_marks(i),
-                 label=f'wheel {i + 1}')
-    style.limits(axes, run.robot.torque_limit[run.robot.driven], linewidth=0.9,
-                 linestyle=(0, (4, 2)), color=INK)
+    of = torque[:, robot.count:] if steering else torque
+    name = 'steering' if steering else 'wheel'
+    for i in np.flatnonzero(robot.steered) if steering else range(robot.count):
+        if i < of.shape[1] and np.isfinite(of[:, i]).any():
+            line(axes, time, of[:, i], linewidth=0.9, **style.caster_marks(i),
+                 label=f'{name} {i + 1}')
+    limits = near_limits(of, robot) if steering else robot.torque_limit[robot.driven]
+    if steering and not axes.lines:
+        style.absent(axes, 'not in this bag' if robot.steered.any() else 'no steering motors')
+    style.limits(axes, limits, linewidth=0.9, linestyle=(0, (4, 2)), color=INK)
     at_least(axes, 0.1)
     legend(axes)

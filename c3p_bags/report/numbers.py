@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from c3p_bags.report.health import LEVELS, complaints
+from c3p_bags.report.health import LEVELS, complaints, while_starting
 from c3p_bags.report.motion_panels import NEAR, odometry_error
 from c3p_bags.report.run import STRIDE, Run
 from c3p_bags.runs.metrics import drive_metrics, held
 from c3p_description.model import CasterRobot
+from c3p_dynamics.freedoms import driven_freedoms
 from c3p_kinematics.singularity import length_scale, singularity
 from c3p_kinematics.slip_visibility import slip_visibility
 
@@ -109,8 +110,7 @@ def run_numbers(run: Run) -> dict[str, Any]:
     odom, log = run.log.odom, run.log
     # from the pose: noise of the rates and standstill add nothing
     way = np.hypot(*np.diff(odom.pose[:, :2], axis=0).T)
-    moving = (np.hypot(odom.twist[:, 0], odom.twist[:, 1]) > MOVING) | (
-        np.abs(odom.twist[:, 2]) > MOVING)
+    moving = _moving(odom.twist)
     step = np.diff(odom.time, append=odom.time[-1])
     return {
         **drive_metrics(log, run.robot, run.goals[-1]['goal_pose'] if run.goals else None,
@@ -121,10 +121,27 @@ def run_numbers(run: Run) -> dict[str, Any]:
         'singularity': {'sigma_min': abs(float(run.sigma.min())),
                         'at_s': float(log.joints.time[int(np.argmin(run.sigma))]),
                         'near_share': float(np.mean(run.sigma < NEAR)),
-                        'blocked_s': blocked_time(run)},
+                        'blocked_s': blocked_time(run),
+                        'freedoms': driven_freedoms(run.robot)},
         'odometry': _odometry(run),
-        'complaints': [{'name': s.name, 'level': LEVELS[s.level], 'message': s.message,
-                        'begin_s': s.begin, 'end_s': s.end} for s in complaints(run.states)]}
+        'complaints': _complaints(run)}
+
+
+def _complaints(run: Run) -> list[dict[str, Any]]:
+    start = while_starting(run.states, first_motion(run))
+    return [{'name': s.name, 'level': LEVELS[s.level], 'message': s.message, 'begin_s': s.begin,
+             'end_s': s.end, 'while_starting': s in start} for s in complaints(run.states)]
+
+
+def first_motion(run: Run) -> float:
+    """Return the time of the first motion by odometry, s; inf without motion."""
+    odom = run.log.odom
+    moving = np.flatnonzero(_moving(odom.twist))
+    return float(odom.time[moving[0]]) if len(moving) else float('inf')
+
+
+def _moving(twist: np.ndarray) -> np.ndarray:
+    return (np.hypot(twist[:, 0], twist[:, 1]) > MOVING) | (np.abs(twist[:, 2]) > MOVING)
 
 
 def blocked_time(run: Run) -> float | None:

@@ -88,6 +88,13 @@ def _nodes(runs: Sequence[Run]) -> Figure:
                   margin=1.45)
 
 
+def _wheels(runs: Sequence[Run]) -> Figure:
+    steering = [Panel(partial(motion.draw_torque, steering=True), 1.8)]
+    return figure([Panel(motion.draw_steering, 2.0), Panel(motion.draw_measure, 1.4),
+                   Panel(motion.draw_torque, 1.8),
+                   *(steering if any(r.robot.steered.any() for r in runs) else [])], runs)
+
+
 SECTIONS = (
     Section('slip', 'Slip', 'The casters measure the motion of a rigid platform redundantly; a '
             'wheel that contradicts the others slips. Recomputed from the joint states at their '
@@ -110,8 +117,7 @@ SECTIONS = (
     Section('wheels', 'Steering and torques', 'σ_min is the smallest singular value of the scaled '
             'wheel Jacobian: at 0 the rolling lines of all driven wheels are parallel or meet in '
             'one point, and the robot cannot be accelerated in one direction.',
-            _rows(Panel(motion.draw_steering, 2.0), Panel(motion.draw_measure, 1.4),
-                  Panel(motion.draw_torque, 1.8))),
+            _wheels),
     Section('loop', 'Timing', 'One cycle is one joint_states message; its wheel command carries '
             'the same stamp. The latency is the time between their arrivals at the recorder. It '
             'is unknown in simulated time, which does not advance within a cycle.', _loop,

@@ -17,6 +17,7 @@ from c3p_bags.runs.metrics import truth_in_odom
 from c3p_bags.runs.recompute_bag import recompute_bag, recorded_settings
 from c3p_bags.runs.run_log import Motion, RunLog
 from c3p_bags.storage.bag import Bag
+from c3p_controller.goals.goal_life import GOAL_TOLERANCE, YAW_TOLERANCE
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.singularity import singularity
 
@@ -96,12 +97,13 @@ def measure(robot: CasterRobot, log: RunLog) -> Array:
 
 
 def read(bag: Bag, robot: str | None = None, namespace: str | None = None,
-         goal_tolerance: float = 0.05, yaw_tolerance: float = float('inf')) -> Run:
+         goal_tolerance: float | None = None, yaw_tolerance: float | None = None) -> Run:
     """
     Read and analyse a `bag`.
 
     `robot` is a name or path, default that of the bag; `namespace` that of the robot, default the
-    only one. `goal_tolerance` [m] and `yaw_tolerance` [rad] define the goal zone.
+    only one. `goal_tolerance` [m] and `yaw_tolerance` [rad] define the goal zone, default that of
+    the position controller in the bag, else 5 cm and any yaw.
 
     Raises
     ------
@@ -119,10 +121,38 @@ def read(bag: Bag, robot: str | None = None, namespace: str | None = None,
     # joint states without odometry were rejected by the node, unless their odometry was lost
     lost = recompute_bag(bag, robot or '', space).odometry_lost if (
         recorded and kept.unanswered.lost) else 0
+    pace = kept.reported['realtime_factor_achieved'] or 1.0
     # a folder named `bag` says less than the folder around it
     place = bag.path if bag.path.name not in ('bag', '') else bag.path.resolve()
     name = f'{place.parent.name}/{place.name}' if place.name == 'bag' else place.name
+    zone = goal_zone(log, goal_tolerance, yaw_tolerance)
     return Run(name, log, model, computed, recorded, truth_in_odom(log), slip,
-               slip_events(slip, log.slip), kept, spans(log.diagnostics, end),
-               measure(model, log), goal_metrics(log, model, goal_tolerance, yaw_tolerance),
-               goal_tolerance, yaw_tolerance, lost)
+               slip_events(slip, log.slip), kept, spans(log.diagnostics, end, pace),
+               measure(model, log), goal_metrics(log, model, *zone), *zone, lost)
+
+
+def goal_zone(log: RunLog, goal_tolerance: float | None = None, yaw_tolerance: float | None = None
+              ) -> tuple[float, float]:
+    """
+    Return radius and yaw of the goal zone, m and rad.
+
+    The given values, else the last ones of the position controller, else 5 cm and any yaw.
+    """
+    found = {}
+    for health in log.diagnostics:
+        if GOAL_TOLERANCE in health.values:
+            found = health.values
+    known = [_positive(found.get(key)) for key in (GOAL_TOLERANCE, YAW_TOLERANCE)]
+    chosen = zip((goal_tolerance, yaw_tolerance), known, (Run.goal_tolerance, Run.yaw_tolerance),
+                 strict=True)
+    radius, yaw = (next(v for v in values if v is not None) for values in chosen)
+    return radius, yaw
+
+
+def _positive(text: str | None) -> float | None:
+    """Return a positive number, None for any other text."""
+    try:
+        value = float(text)
+    except (TypeError, ValueError):
+        return None
+    return value if value > 0.0 else None

@@ -13,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MaxNLocator
+from mpl_toolkits.axes_grid1 import make_axes_locatable
 from numpy.typing import ArrayLike
 
 from c3p_bags.report.palette import (  # noqa: F401
@@ -142,6 +143,13 @@ def legend(axes: Axes, **options: Any) -> None:
             'fontsize': SMALL, 'frameon': True, 'framealpha': 0.85, 'edgecolor': 'none',
             'labelcolor': INK, 'handlelength': 1.6, 'borderpad': 0.2, 'labelspacing': 0.25,
             'columnspacing': 1.0, 'loc': 'best', **options})
+
+
+def split(axes: Axes) -> Axes:
+    """Return a panel in the lower half of `axes`, which keep the upper one and the time axis."""
+    lower = make_axes_locatable(axes).append_axes('bottom', size='100%', pad=0.16, sharex=axes)
+    axes.tick_params(labelbottom=False)
+    return lower
 
 
 def limits(axes: Axes, values: ArrayLike, **options: Any) -> None:

@@ -168,8 +168,9 @@ def _arrived(run: Run, numbers: Mapping[str, Any]) -> Answer:
     answer = (f'{len(reached)} of {len(goals)} goals' if len(goals) > 1
               else 'Yes' if reached else 'No')
     last = goals[-1]
+    why = last.get('missed')
     detail = (f'Last goal: {last["time_s"]:.2f} s until it stayed in the goal zone, '
-              if last['reached'] else 'Last goal: missed, ')
+              if last['reached'] else f'Last goal: missed{": " if why else ""}{why or ""}, ')
     error = last['final_error_m']
     detail += ('no odometry after it' if error is None else
                f'{_length(error)} and {np.degrees(last["final_yaw_error_rad"]):.2f}° off at '
@@ -196,6 +197,12 @@ def _odometry(run: Run, numbers: Mapping[str, Any]) -> Answer:
 def _singular(run: Run, numbers: Mapping[str, Any]) -> Answer:
     question, found = 'Blocked by a singularity?', numbers['singularity']
     blocked = found['blocked_s']
+    if found['freedoms'] < 3:
+        return Answer(question, 'Always', f'The motors accelerate {found["freedoms"]} of 3 '
+                      'freedoms at an instant, so that one direction has no force in any posture.',
+                      'none', 'wheels')
+    if not found['near_share']:
+        return Answer(question, 'No', f'σ_min was never below {NEAR}.', 'good', 'wheels')
     near = f'σ_min was below {NEAR} for {_percent(found["near_share"])} of the time'
     if blocked is None:
         return Answer(question, 'Not known', f'{near}; this bag has no velocity commands.',
@@ -204,18 +211,21 @@ def _singular(run: Run, numbers: Mapping[str, Any]) -> Answer:
         return Answer(question, 'No', f'{near}, but no command pointed into the direction that is '
                       'lost there.', 'good', 'wheels')
     return Answer(question, f'For {blocked:.2f} s', 'During this time the commands pointed mainly '
-                  'into the direction without wheel force, until the casters had turned. '
-                  f'{near}.', 'note', 'wheels')
+                  f'into the direction without force. {near}.', 'note', 'wheels')
 
 
 def _complaints(run: Run, numbers: Mapping[str, Any]) -> Answer:
     question, found = 'What did the nodes report?', numbers['complaints']
     if not run.states:
         return Answer(question, 'Nothing', 'No /diagnostics in this bag.', 'none', 'nodes')
+    start = sum(c['while_starting'] for c in found)
+    found = [c for c in found if not c['while_starting']]
     errors = [c for c in found if c['level'] == 'ERROR']
     if not found:
-        return Answer(question, 'All OK', f'{len({s.name for s in run.states})} states were OK '
-                      'all the time.', 'good', 'nodes')
+        since = (f' after {start} warning{"s" if start > 1 else ""} of the start' if start else
+                 ' all the time')
+        return Answer(question, 'All OK', f'{len({s.name for s in run.states})} states were OK'
+                      f'{since}.', 'good', 'nodes')
     shown = (errors or found)[0]
     kind = 'error' if errors else 'warning'
     count = len(errors or found)

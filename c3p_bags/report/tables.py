@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from c3p_bags.report.health import LEVELS, complaints
+from c3p_bags.report.health import LEVELS, complaints, while_starting
 from c3p_bags.report.motion_panels import wheel_colour, wheel_name
+from c3p_bags.report.numbers import first_motion
 from c3p_bags.report.run import Run
 from c3p_bags.report.slip_panels import confidence
 
@@ -101,9 +102,11 @@ def timing_table(run: Run) -> str:
 
 def complaint_table(run: Run) -> str:
     """Return the states other than OK."""
+    start = while_starting(run.states, first_motion(run))
     rows = [(f'{s.begin:.2f}', f'{s.end - s.begin:.2f}',
              f'<span class="level {LEVELS[s.level].lower()}">{LEVELS[s.level]}</span>',
-             escape(s.name.removesuffix(': state')), escape(s.message))
+             escape(s.name.removesuffix(': state')),
+             escape(s.message) + (' (start of the node)' if s in start else ''))
             for s in complaints(run.states)]
     return table(('from [s]', 'lasted [s]', 'level', 'node', 'message'), rows, left=5) if rows \
         else ''

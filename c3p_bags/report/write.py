@@ -21,8 +21,8 @@ from c3p_description.model import CasterRobot
 
 
 def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
-           namespace: str | None = None, goal_tolerance: float = 0.05,
-           yaw_tolerance: float = float('inf'),
+           namespace: str | None = None, goal_tolerance: float | None = None,
+           yaw_tolerance: float | None = None,
            progress: Callable[[str], None] = lambda what: None) -> dict[str, Any]:
     """
     Write the report of a bag, or of two side by side.
@@ -38,7 +38,8 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
         Name or path; default that of each bag.
     namespace : str, optional
         Of the robot; default the only one in the bag.
-    goal_tolerance, yaw_tolerance : float, m and rad
+    goal_tolerance, yaw_tolerance : float, m and rad, optional
+        Default those of `run.goal_zone`.
     progress : callable
         Receives the name of each step at its begin.
 

@@ -21,6 +21,7 @@ WHEEL_EFFORT = 'wheel_effort'
 GOAL_REACHED = 'position_controller/goal_reached'
 DISTANCE = 'position_controller/distance_to_goal'
 DIAGNOSTICS = '/diagnostics'
+RESULT = 'position_controller/result'
 
 
 def read_run(bag: Bag, robot: CasterRobot, namespace: str | None = None) -> RunLog:
@@ -56,7 +57,7 @@ def _readers(robot: CasterRobot) -> dict[str, fields.Reader]:
         'dynamics_effort': fields.effort_reader(robot),
         WHEEL_EFFORT: fields.effort_reader(robot),
         SLIP: fields.slip_reader(robot), GOAL_REACHED: fields.scalar, DISTANCE: fields.scalar,
-        DIAGNOSTICS: fields.diagnostics,
+        DIAGNOSTICS: fields.diagnostics, RESULT: fields.status,
     }
 
 
@@ -103,6 +104,9 @@ def _assemble(path: Path, columns: Mapping[str, Column], messages: Mapping[str, 
             axis.place(found, stamped=False).tolist(), zip(*found.values, strict=True),
             strict=True))
 
+    def statuses(topic: str) -> tuple[Health, ...]:
+        return tuple(Health(time, *status) for time, (some,) in arrived(topic) for status in some)
+
     slip, joints = columns.get(SLIP), columns[JOINT_STATES]
     return RunLog(
         path=path, start_ns=axis.start, joints=Joints(axis.place(joints), *joints.values),
@@ -113,8 +117,7 @@ def _assemble(path: Path, columns: Mapping[str, Column], messages: Mapping[str, 
                     for time, (pose, frame) in arrived('goal_pose')),
         slip=None if slip is None else Slip(axis.place(slip), *slip.values),
         goal_reached=series(GOAL_REACHED), distance_to_goal=series(DISTANCE),
-        diagnostics=tuple(Health(time, *status) for time, (statuses,) in arrived(DIAGNOSTICS)
-                          for status in statuses),
+        diagnostics=statuses(DIAGNOSTICS), results=statuses(RESULT),
         messages=dict(messages),
         recorded={topic: (columns[topic].recorded - axis.origin) * 1e-9
                   for topic in (JOINT_STATES, WHEEL_EFFORT) if topic in columns})

@@ -222,6 +222,15 @@ def slip_events(log: RunLog) -> int | None:
     return int(np.sum(suspect[1:] & ~suspect[:-1]))
 
 
+def missed_because(log: RunLog) -> str | None:
+    """Return why and when the last goal ended without being reached; None if not in the run."""
+    ends = [h for h in log.results if h.time >= goal_time(log)]
+    if not ends or (reason := ends[-1].values.get('reason')) in (None, 'reached'):
+        return None
+    return (f'{ends[-1].message.removeprefix(f"{reason}: ")}, '
+            f'{ends[-1].time - goal_time(log):.1f} s after the goal')
+
+
 def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike | None,
                   goal_tolerance: float, yaw_tolerance: float = YAW_TOLERANCE) -> dict[str, Any]:
     """
@@ -248,6 +257,7 @@ def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike | None,
         always, None never); ``can``: of the motor cards' bus, where there is one;
         ``path_error_*``: distance from the straight line to the goal, until the zone is entered to
         stay; the same four errors with ``ground_truth_``; those of `smoothness.smoothness`; the
+        ``missed``: why and when, of a goal that was not reached, if the nodes published it; the
         others as they are named. None: not in this run.
     """
     start = goal_time(log)
@@ -281,4 +291,6 @@ def drive_metrics(log: RunLog, robot: CasterRobot, goal_pose: ArrayLike | None,
         'slip_events': slip_events(log),
         'messages': dict(log.messages),
         **({} if (can := can_metrics(log)) is None else {'can': can}),
+        **({'missed': why} if goal is not None and entry is None
+           and (why := missed_because(log)) else {}),
     }

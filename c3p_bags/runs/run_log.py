@@ -97,7 +97,8 @@ class RunLog:
     goals : tuple of Goal
     slip : Slip, optional
     goal_reached, distance_to_goal : Series of (k,), optional
-    diagnostics : tuple of Health
+    diagnostics, results : tuple of Health
+        Of the nodes; results of goals, with their ``reason``.
     messages : dict
         Topic → number of messages, of every topic in the bag.
     recorded : dict
@@ -119,6 +120,7 @@ class RunLog:
     goal_reached: Series | None = None
     distance_to_goal: Series | None = None
     diagnostics: tuple[Health, ...] = ()
+    results: tuple[Health, ...] = ()
     messages: Mapping[str, int] = field(default_factory=dict)
     recorded: Mapping[str, Array] = field(default_factory=dict)
 

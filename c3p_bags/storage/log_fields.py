@@ -20,11 +20,13 @@ from c3p_ros.cdr_arrays import (
     Status,
     Table,
     read_diagnostics,
+    read_status,
     tables,
 )
 from c3p_ros.wheel_slip import status_values, suspects
 
 DIAGNOSTICS = 'diagnostic_msgs/msg/DiagnosticArray'
+STATUS = 'diagnostic_msgs/msg/DiagnosticStatus'
 
 # the numbers of x, y and yaw in ROS' covariances over (x, y, z, roll, pitch, yaw)
 PLANAR = np.ravel_multi_index(np.ix_([0, 1, 5], [0, 1, 5]), (6, 6))
@@ -243,3 +245,15 @@ def diagnostics(kind: str, data: Sequence[bytes]) -> list[Rows]:
         told[k] = statuses
     return [Rows(np.array([f[0] for f in found]), np.array([f[1] for f in found], np.int64),
                  (told,))]
+
+
+def status(kind: str, data: Sequence[bytes]) -> list[Rows]:
+    """Return DiagnosticStatuses, which have no stamp: each as a list of one."""
+    found = [(row, read_status(one)) for row, one in enumerate(data)] if kind == STATUS else []
+    found = [(row, one) for row, one in found if one is not None]
+    if not found:
+        return []
+    told = np.empty(len(found), object)
+    for k, (_, one) in enumerate(found):
+        told[k] = [one]
+    return [Rows(np.array([row for row, _ in found]), None, (told,))]

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
+from c3p_bringup.choices import PLANTS
 from c3p_bringup.cli.common import (
     INTERRUPTED,
     MISSED,
@@ -21,7 +22,6 @@ from c3p_bringup.cli.common import (
     rows,
     show,
 )
-from c3p_bringup.options import PLANTS
 from c3p_experiments.campaigns.spec import RANDOM, CampaignSpec
 
 # fraction of the draws that must reach the goal for exit code 0
@@ -52,7 +52,7 @@ def add_campaign(commands: Any) -> None:
     """Add ``c3p campaign`` to the sub-commands of the parser."""
     default = CampaignSpec()
     command = commands.add_parser(
-        'campaign', help='Monte-Carlo campaign: one task, many seeded robots',
+        'campaign',
         description='Monte-Carlo campaign: robots whose masses, friction, latency and encoders '
                     'are drawn around the description. The controller uses the description. Each '
                     'draw depends only on the options and its number; an interrupted campaign '

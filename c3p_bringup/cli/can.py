@@ -31,8 +31,7 @@ EDS = Path(__file__).parents[2] / 'c3p_hardware' / 'eds'
 
 def add_can(commands: Any) -> None:
     """Add the command and its own commands to the subparsers of ``c3p``."""
-    can = commands.add_parser('can', help='motor cards: scan, steering zeros, SYNC rate, faults',
-                              description='Motor cards and encoders on a CAN bus.')
+    can = commands.add_parser('can', description='Motor cards and encoders on a CAN bus.')
     parts = can.add_subparsers(dest='part', required=True, metavar='WHAT')
     for add in (_add_scan, _add_zero, _add_rate, _add_faults):
         add(parts)

@@ -1,137 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of ``c3p``: everything of the suite that a user starts by hand."""
+"""The command line of ``c3p``: parser, and errors in one line."""
 
 from __future__ import annotations
 
 import argparse
-import math
 import sys
-from typing import Any
+from collections.abc import Iterable
 
-from tqdm import tqdm
-
-from c3p_bringup.cli.campaign import add_campaign
-from c3p_bringup.cli.can import add_can
-from c3p_bringup.cli.common import (
-    FAILED,
-    INTERRUPTED,
-    Parser,
-    add_params_file,
-    add_plant,
-    add_results,
-    add_robot,
-    apply_robot_options,
-    finite,
-    make_places,
-    not_negative,
-    positive,
-    reason,
-)
-from c3p_bringup.cli.doctor import add_doctor
-from c3p_bringup.cli.experiment import add_experiment
-from c3p_bringup.cli.film import add_film
-from c3p_bringup.cli.identify import add_identify
-from c3p_bringup.cli.play import add_play
-from c3p_bringup.cli.recompute import add_recompute
-from c3p_bringup.cli.record import add_record
-from c3p_bringup.cli.repair import add_repair
-from c3p_bringup.cli.report import add_report, finish
-from c3p_bringup.cli.robot import add_robot_command
-from c3p_bringup.cli.sim import add_sim
-from c3p_bringup.cli.teleop import add_teleop
-from c3p_bringup.cli.tune import add_tune
-from c3p_bringup.cli.view import add_view
-from c3p_bringup.options import CONTROLLERS, HARDWARE, REALTIME
+from c3p_bringup.cli.commands import COMMANDS, add_command
+from c3p_bringup.cli.common import FAILED, INTERRUPTED, Parser, apply_robot_options, reason
 
 
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
+def parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
+    """Return the parser of the commands `names`, by default of the whole command line."""
     top = Parser(prog='c3p', description='Caster robots on ROS 2.')
     commands = top.add_subparsers(dest='command', required=True, metavar='COMMAND')
-    for add in (_add_drive, add_robot_command, add_report, add_sim, add_teleop, add_experiment,
-                add_film, add_view, add_campaign, add_tune, add_identify, add_can, add_record,
-                add_play, add_recompute, add_repair, add_doctor):
-        add(commands)
+    for name in names:
+        add_command(name, commands)
     return top
-
-
-def _add_drive(commands: Any) -> None:
-    drive = commands.add_parser(
-        'drive', help='drive the simulated robot to a pose, through real nodes and topics',
-        description='Drive the simulated robot from (0, 0, 0) to X Y YAW in the odometry frame, '
-                    'through real nodes and topics. Exit code 1 when the goal is missed.')
-    drive.add_argument('x', type=finite, metavar='X', help='m')
-    drive.add_argument('y', type=finite, metavar='Y', help='m')
-    drive.add_argument('yaw', type=finite, metavar='YAW', help='rad')
-    add_robot(drive)
-    drive.add_argument('--start-steering', type=finite, nargs='+', default=[0.0], metavar='DEG',
-                       help='steering angles at the start, one for all or one per caster '
-                            '(default: 0, where the X direction is not actuated)')
-    add_plant(drive)
-    drive.add_argument('--hardware', choices=HARDWARE, default='none',
-                       help='emulated: through the hardware interface, CANopen frames and '
-                            'emulated motor cards in a process of their own (default: '
-                            '%(default)s)')
-    drive.add_argument('--controller', choices=CONTROLLERS, default='mpc',
-                       help="the papers' cascade, the closed-form law, or predictive control "
-                            '(default: %(default)s)')
-    drive.add_argument('--nodes', choices=['one-process', 'processes'], default='one-process',
-                       help='all nodes in this process, or each in its own (default: %(default)s)')
-    drive.add_argument('--realtime-factor', type=not_negative, default=1.0, metavar='F',
-                       help='robot time per real time; 0 is lockstep, as fast as the computer can '
-                            'and the same result every time (default: %(default)s)')
-    drive.add_argument('--realtime', choices=REALTIME, default=REALTIME[0],
-                       help='while the computer is busy, the simulated robot waits for its '
-                            'controllers and the drive takes longer, or it goes on as a robot '
-                            'does, and the watchdogs stop it (default: %(default)s)')
-    drive.add_argument('--rate', type=positive, default=200.0, metavar='HZ',
-                       help='control cycles per second of robot time (default: %(default)s)')
-    drive.add_argument('--timeout', type=positive, default=60.0, metavar='S',
-                       help='robot time after which the goal is missed (default: %(default)s)')
-    add_params_file(drive, 'for the nodes; may be repeated')
-    drive.add_argument('--bag', action='store_true', help='keep the recorded bag in DIR/bag')
-    add_results(drive, 'out/drive', 'pictures and the bag')
-    drive.set_defaults(run=_drive)
-
-
-class _Bar:
-    """A progress bar over the distance to the goal."""
-
-    def __init__(self) -> None:
-        self._bar: tqdm | None = None
-
-    def __call__(self, seconds: float, distance: float) -> None:
-        if self._bar is None:
-            self._bar = tqdm(total=max(distance, 1e-3), unit='m', leave=True, file=sys.stderr,
-                             disable=None,
-                             bar_format='{desc}|{bar:40}|{postfix}')
-        self._bar.n = min(max(self._bar.total - distance, 0.0), self._bar.total)
-        self._bar.set_description(f'{seconds:5.1f} s', refresh=False)
-        self._bar.set_postfix_str(f'{distance:.3f} m to go')
-
-    def close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-
-def _drive(arguments: argparse.Namespace) -> int:
-    from c3p_bringup.drive import drive
-    from c3p_bringup.options import DriveOptions
-
-    make_places(arguments.out, arguments.json)
-    same = {name: getattr(arguments, name) for name in (
-        'out', 'robot', 'plant', 'hardware', 'controller', 'nodes', 'realtime_factor', 'realtime',
-        'rate', 'timeout')}
-    bar = _Bar()
-    try:
-        metrics = drive(DriveOptions(
-            goal=(arguments.x, arguments.y, arguments.yaw), keep_bag=arguments.bag,
-            start_steering=[math.radians(a) for a in arguments.start_steering],
-            parameters=arguments.params_file, **same),
-            announce=lambda line: print(line, file=sys.stderr), progress=bar)
-    finally:
-        bar.close()
-    return finish(metrics, arguments)
 
 
 def run(arguments: argparse.Namespace) -> int:

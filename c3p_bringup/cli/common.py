@@ -15,9 +15,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from tqdm import tqdm
-
-from c3p_bringup.options import PLANTS
+from c3p_bringup.choices import PLANTS
 
 if TYPE_CHECKING:
     from c3p_bags.storage.bag import Bag
@@ -32,6 +30,8 @@ SHOWN_EVERY = 0.2
 REMEDIES = {
     'rclpy': 'install ROS 2 and source its setup file, or `pip install c3p[jazzy]`',
     'mujoco': '`pip install c3p[sim]`',
+    # other packages than these have the names of the modules
+    **dict.fromkeys(('can', 'canopen', 'serial'), '`pip install c3p[hardware]`'),
 }
 
 
@@ -208,16 +208,27 @@ def rows(entries: Iterable[tuple[str, Any]], width: int = 30) -> str:
 
 def bar_of_fraction() -> Any:
     """Return a progress bar of a fraction, whose ``set_to`` takes the value from 0 to 1."""
-    return Bar(total=1.0, disable=None, file=sys.stderr,
-               bar_format='{percentage:3.0f} %|{bar:40}| {elapsed}<{remaining}')
+    return progress_bar(total=1.0,
+                        bar_format='{percentage:3.0f} %|{bar:40}| {elapsed}<{remaining}')
 
 
-class Bar(tqdm):
-    """A progress bar with an absolute value."""
+def progress_bar(**options: Any) -> Any:
+    """
+    Return a bar of tqdm with these `options`, whose ``set_to`` takes the absolute value.
 
-    def set_to(self, value: float) -> None:
-        """Show `value`."""
-        self.update(min(value, self.total) - self.n)
+    By default it is on the error stream, and silent where that is a file or a pipe.
+    """
+    # a tenth of a second to import, which help does not need
+    from tqdm import tqdm
+
+    class Bar(tqdm):
+        """A progress bar with an absolute value."""
+
+        def set_to(self, value: float) -> None:
+            """Show `value`."""
+            self.update(min(value, self.total) - self.n)
+
+    return Bar(**{'file': sys.stderr, 'disable': None, **options})
 
 
 @contextmanager

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def add_doctor(commands: Any) -> None:
     """Add the command to the subparsers of ``c3p``."""
     doctor = commands.add_parser(
-        'doctor', help='is this computer ready for this robot',
+        'doctor',
         description='Look at Python, ROS, packages, the network, the robot, its parameters, the '
                     'computer and the CAN interface; change nothing. Exit code 1 when something '
                     'will not work.')

@@ -9,17 +9,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from c3p_bringup.choices import PLANTS
 from c3p_bringup.cli.common import (
     MISSED,
-    Bar,
     add_json,
     add_robot,
     finite,
     make_places,
     positive,
+    progress_bar,
     write_json,
 )
-from c3p_bringup.options import PLANTS
 
 if TYPE_CHECKING:
     from c3p_experiments.loop.conditions import Conditions
@@ -33,11 +33,14 @@ OPTIONS = ('plant', 'controller', 'robot', 'friction', 'latency', 'counts', 'see
 def add_experiment(commands: Any) -> None:
     """Add the command ``experiment`` to the subparsers `commands`."""
     command = commands.add_parser(
-        'experiment', help='do an experiment of the papers, or one of ours',
+        'experiment',
         description='Run an experiment in one process, faster than real time, and compare it with '
                     'the printed values. Exit code 1 if a goal is missed; missed bars are only '
                     'marked in the table.')
-    command.add_argument('name', nargs='?', metavar='NAME', help='name from --list, or all')
+    command.add_argument('name', nargs='?', metavar='NAME',
+                         help='name from --list, all, or with --paper a figure: figure9')
+    command.add_argument('--paper', metavar='PAPER',
+                         help='1 or 2 (El-Shenawy et al.), auchter, kelly, saha')
     command.add_argument('--list', action='store_true', help='list the experiments')
     command.add_argument('--plant', choices=PLANTS,
                          help='rolling without slip, or tyres in contact (default: analytic)')
@@ -65,6 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
     # imported when asked for: plots and kernels take their time
     from c3p_experiments.catalogue import EXPERIMENTS
+    from c3p_experiments.figures import experiment_of_figure, figure_number
     from c3p_experiments.models import MODELS, check_options
 
     known = [*EXPERIMENTS.values(), *MODELS.values()]
@@ -73,6 +77,12 @@ def run(arguments: argparse.Namespace) -> int:
             print(f'{experiment.name:14} {experiment.title} ({experiment.source})')
         return 0
     name, names = arguments.name, [experiment.name for experiment in known]
+    number = None if name is None else figure_number(name)
+    if number is not None:
+        name = arguments.name = experiment_of_figure(number, arguments.paper)
+    elif arguments.paper is not None:
+        raise ValueError(f'--paper {arguments.paper}: needs a figure as NAME, such as figure9, '
+                         f'not {name}')
     given = {option: value for option in OPTIONS
              if (value := getattr(arguments, option)) is not None}
     if name is None or name not in [*names, ALL]:
@@ -131,9 +141,9 @@ def _carry_out(arguments: argparse.Namespace, drives: Sequence[str], models: Seq
     return 0 if figures['reached'] else MISSED
 
 
-def _bar(name: str, total: int) -> Bar:
-    return Bar(total=total, desc=name, file=sys.stderr, disable=None, leave=False,
-               mininterval=0.2, bar_format='{desc:14}|{bar:40}| {n:.1f}/{total} runs, {elapsed}')
+def _bar(name: str, total: int) -> Any:
+    return progress_bar(total=total, desc=name, leave=False, mininterval=0.2,
+                        bar_format='{desc:14}|{bar:40}| {n:.1f}/{total} runs, {elapsed}')
 
 
 def _text(figures: dict[str, Any]) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from c3p_bringup.cli.common import (
-    Bar,
     add_plant,
     add_results,
     add_robot,
@@ -18,6 +17,7 @@ from c3p_bringup.cli.common import (
     given_bag,
     make_places,
     positive,
+    progress_bar,
     show,
     typed,
     until_ctrl_c,
@@ -36,8 +36,7 @@ _confidence = typed(fraction, lambda value: 0 < value < 1, 'be between 0 and 1, 
 
 def add_identify(commands: Any) -> None:
     """Add the command to the subparsers of ``c3p``."""
-    command = commands.add_parser('identify', help='masses, centre of mass and friction of a '
-                                  'robot from a recorded drive', description=DESCRIPTION)
+    command = commands.add_parser('identify', description=DESCRIPTION)
     command.add_argument('bag', type=Path, nargs='?', metavar='BAG',
                          help='directory of the bag; with --excite where it goes '
                               '(default then: DIR/bag)')
@@ -112,7 +111,7 @@ def _excite(arguments: argparse.Namespace, bag: Path) -> None:
                     announce=lambda line: print(line, file=sys.stderr))
         return
     from c3p_experiments.identification.excite import simulate_excitation
-    with Bar(total=excitation.duration, unit='s', desc='drive', disable=None, file=sys.stderr,
+    with progress_bar(total=excitation.duration, unit='s', desc='drive',
              bar_format='{desc} |{bar:40}| {n:.0f}/{total:.0f} s') as bar, until_ctrl_c() as stop:
         simulate_excitation(bag, arguments.robot, arguments.simulated, arguments.plant,
                             excitation=excitation, seed=arguments.seed, progress=bar.set_to,

@@ -2,7 +2,7 @@
 """
 Entry point of the command ``c3p``: light, so that Ctrl-C ends it with one line at any moment.
 
-The command line is in command_line.py, whose imports take more than a second.
+The parser of a command is in command_line.py and imported with it.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import sys
 import threading
 from collections.abc import Sequence
 from typing import Any
 
-# as cli_common.INTERRUPTED, which is not imported here
-INTERRUPTED = 130
+from c3p_bringup.cli.commands import COMMANDS, Described, overview, unknown
+
+# as FAILED and INTERRUPTED of common.py, which is not imported here
+WRONG, INTERRUPTED = 2, 130
 
 
 def _end_at_once(*_: Any) -> None:
@@ -33,20 +36,66 @@ def parser() -> argparse.ArgumentParser:
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
+    given = list(sys.argv[1:] if args is None else args)
+    if '_ARGCOMPLETE' in os.environ:
+        _complete()
+    if not given or given[0] in ('-h', '--help'):
+        print(overview())
+        return 0
+    if given[0] == '--version':
+        print(f'c3p {_version()}')
+        return 0
+    if given[0] not in COMMANDS:
+        print(f'c3p: {unknown(given[0])}; see c3p --help', file=sys.stderr)
+        return WRONG
     # only the main thread may have signals, and a program that uses this may want its own
     mine = (threading.current_thread() is threading.main_thread()
             and signal.getsignal(signal.SIGINT) is signal.default_int_handler)
     if mine:
         signal.signal(signal.SIGINT, _end_at_once)
     try:
-        from c3p_bringup.cli.command_line import run
+        from c3p_bringup.cli.command_line import parser, run
 
         # the parser imports, too
-        arguments = parser().parse_args(args)
+        arguments = parser(given[:1]).parse_args(given)
     finally:
         if mine:
             signal.signal(signal.SIGINT, signal.default_int_handler)
     return run(arguments)
+
+
+def _version() -> str:
+    """Return the version of the installation."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version('c3p')
+    except PackageNotFoundError:
+        return 'not installed: run from its sources'
+
+
+def _complete() -> None:
+    """Answer the completion of a shell (argcomplete) and end the process."""
+    try:
+        import argcomplete
+    except ModuleNotFoundError:
+        return
+    from c3p_bringup.cli.command_line import parser
+
+    words = os.environ.get('COMP_LINE', '').split()
+    whole = len(words) > 1 and words[1] in COMMANDS
+    # names alone need no import of a command
+    argcomplete.autocomplete(parser(words[1:2]) if whole else _names())
+
+
+def _names() -> argparse.ArgumentParser:
+    """Return a parser of the names of the commands alone."""
+    top = argparse.ArgumentParser(prog='c3p')
+    top.add_argument('--version', action='store_true')
+    commands = Described(top.add_subparsers())
+    for name in COMMANDS:
+        commands.add_parser(name)
+    return top
 
 
 def command() -> int:

@@ -9,14 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from c3p_bringup.cli.common import (
     FAILED,
     SHOWN_EVERY,
     add_json,
     not_negative,
     positive,
+    progress_bar,
     rows,
     show,
 )
@@ -25,7 +24,7 @@ from c3p_bringup.cli.common import (
 def add_play(commands: Any) -> None:
     """Add the command ``play`` to the subparsers `commands`."""
     command = commands.add_parser(
-        'play', help='play a bag on real topics',
+        'play',
         description='Publish the messages of a bag at their times, latched messages latched. '
                     'Commands that move a robot are muted. Unless ROS_AUTOMATIC_DISCOVERY_RANGE '
                     'is set, only nodes on this computer receive them.')
@@ -74,9 +73,8 @@ def run(arguments: argparse.Namespace) -> int:
         'rate', 'topics', 'commands', 'clock', 'loop', 'start_offset', 'duration', 'delay',
         'start_paused', 'force')}
     remappings = [part for rule in arguments.remap for part in ('-r', rule)]
-    with Session(['--ros-args', *remappings]) as session, tqdm(
-            unit=' s', disable=None, file=sys.stderr,
-            bar_format='{n:.1f} s of the recording, {elapsed} passed') as bar:
+    with Session(['--ros-args', *remappings]) as session, progress_bar(
+            unit=' s', bar_format='{n:.1f} s of the recording, {elapsed} passed') as bar:
         player = session.add(PlayerNode, {'bag': str(arguments.bag), **values})
         steady_process()
         try:

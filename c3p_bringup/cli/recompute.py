@@ -6,12 +6,8 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from c3p_bags.runs.agreement import SAME
-from c3p_bags.runs.losses import Losses, absent
-from c3p_bags.runs.recompute_bag import BagOdometry, recompute_bag, write_recomputed
-from c3p_bags.storage.bag import Bag
 from c3p_bringup.cli.common import (
     MISSED,
     add_json,
@@ -21,12 +17,16 @@ from c3p_bringup.cli.common import (
     rows,
     show,
 )
-from c3p_description.reading.yaml_files import YamlFileError, parse_yaml
-from c3p_description.texts import brief
+
+if TYPE_CHECKING:
+    from c3p_bags.runs.recompute_bag import BagOdometry
 
 
 def setting(text: str) -> tuple[str, Any]:
     """Return name and value of ``NAME=VALUE``."""
+    from c3p_description.reading.yaml_files import YamlFileError, parse_yaml
+    from c3p_description.texts import brief
+
     name, equals, value = text.partition('=')
     if not (equals and name):
         raise argparse.ArgumentTypeError(f'{text}: must be NAME=VALUE, such as robust=false')
@@ -39,7 +39,7 @@ def setting(text: str) -> tuple[str, Any]:
 def add_recompute(commands: Any) -> None:
     """Add the command ``recompute`` to the subparsers `commands`."""
     command = commands.add_parser(
-        'recompute', help='compute the odometry of a bag again and compare',
+        'recompute',
         description='Run the sensed kinematics on the joint states of a bag, with the parameters '
                     'that were recorded in it, and compare with the recorded odometry. Where '
                     'joint states are missing in the bag, begin anew at the recorded pose and '
@@ -64,6 +64,10 @@ def add_recompute(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
+    from c3p_bags.runs.agreement import SAME
+    from c3p_bags.runs.recompute_bag import recompute_bag, write_recomputed
+    from c3p_bags.storage.bag import Bag
+
     if arguments.out is not None and arguments.out.exists():
         raise ValueError(f'{arguments.out}: exists already; name another place')
     make_places(Path() if arguments.out is None else arguments.out.parent, arguments.json)
@@ -133,6 +137,8 @@ def _summary(shown: dict[str, Any]) -> str:
 
 def _missing(shown: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the lines on messages that are not in the bag."""
+    from c3p_bags.runs.losses import Losses, absent
+
     lost, lines = shown['missing'], []
     joints = Losses(**lost['joint_states'])
     if lost['unrelated']:

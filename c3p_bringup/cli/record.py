@@ -9,8 +9,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from c3p_bringup.cli.common import (
     MISSED,
     SHOWN_EVERY,
@@ -20,6 +18,7 @@ from c3p_bringup.cli.common import (
     make_places,
     not_negative,
     positive,
+    progress_bar,
     rows,
     show,
 )
@@ -28,7 +27,7 @@ from c3p_bringup.cli.common import (
 def add_record(commands: Any) -> None:
     """Add the command ``record`` to the subparsers `commands`."""
     command = commands.add_parser(
-        'record', help="record the robot's topics to a bag",
+        'record',
         description="Record the topics of config/record_topics.yaml, with the nodes' parameters, "
                     'until Ctrl-C, for ros2 bag, rosbags and Foxglove. Exit code 1 if the disk '
                     'or another fault ended the recording.')
@@ -69,8 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
         'topics_file': str(arguments.topics_file or ''), 'compression': arguments.compression,
         'use_sim_time': arguments.use_sim_time, 'snapshot.seconds': arguments.snapshot,
         'snapshot.after': arguments.after, 'snapshot.megabytes': arguments.memory}
-    with Session(namespace=arguments.namespace) as session, tqdm(
-            unit=' messages', disable=None, file=sys.stderr) as bar:
+    with Session(namespace=arguments.namespace) as session, progress_bar(
+            unit=' messages') as bar:
         node = session.add(RecorderNode, values)
         steady_process()
         writer = node.writer

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from c3p_bags.storage.repair import Repaired, repair
 from c3p_bringup.cli.common import add_json, bar_of_fraction, make_places, rows, show
+
+if TYPE_CHECKING:
+    from c3p_bags.storage.repair import Repaired
 
 
 def add_repair(commands: Any) -> None:
     """Add the command ``repair`` to the subparsers `commands`."""
     command = commands.add_parser(
-        'repair', help='repair a truncated or damaged recording',
+        'repair',
         description='Write a new bag with every readable message of a bag that was truncated by a '
                     'loss of power, or is damaged. Needs no ROS 2.')
     command.add_argument('bag', type=Path, metavar='BAG',
@@ -28,6 +30,8 @@ def add_repair(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
+    from c3p_bags.storage.repair import repair
+
     bag = arguments.bag.resolve()
     out = arguments.out or bag.with_name(f'{bag.stem}_repaired')
     make_places(out.parent, arguments.json)

@@ -4,12 +4,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-from tqdm import tqdm
 
 from c3p_bringup.cli.common import (
     MISSED,
@@ -17,6 +14,7 @@ from c3p_bringup.cli.common import (
     add_results,
     make_places,
     positive,
+    progress_bar,
     rows,
     show,
     write_json,
@@ -29,7 +27,7 @@ SLOWER = 0.95
 def add_report(commands: Any) -> None:
     """Add ``c3p report`` to the command line."""
     report = commands.add_parser(
-        'report', help='one page on a bag: slips, timing, goals, odometry, diagnostics',
+        'report',
         description='Write one HTML page on a bag, simulated or from the field, with plots and '
                     'metrics; of two bags, a comparison side by side. Exit code 1 if the last '
                     'goal of a single bag was missed.')
@@ -39,8 +37,8 @@ def add_report(commands: Any) -> None:
     add_recorded_robot(report)
     report.add_argument('--namespace', metavar='NAME',
                         help='namespace of the robot, in a bag of several')
-    report.add_argument('--goal-tolerance', type=positive, default=0.05, metavar='M',
-                        help='radius of the goal zone (default: %(default)s)')
+    report.add_argument('--goal-tolerance', type=positive, metavar='M',
+                        help='radius of the goal zone (default: that of the bag, else 0.05)')
     add_results(report, 'out/report', 'the page, plots and metrics')
     report.set_defaults(run=_report)
 
@@ -50,8 +48,8 @@ def _report(arguments: argparse.Namespace) -> int:
 
     make_places(arguments.out, arguments.json)
     bags = [arguments.bag] + ([arguments.other] if arguments.other else [])
-    with tqdm(total=11 + len(bags), file=sys.stderr, disable=None, leave=False,
-              bar_format='{desc:32}|{bar:40}|') as bar:
+    with progress_bar(total=11 + len(bags), leave=False,
+                      bar_format='{desc:32}|{bar:40}|') as bar:
         def progress(what: str) -> None:
             bar.set_description_str(what[:32], refresh=False)
             bar.update()
@@ -76,10 +74,9 @@ def _report(arguments: argparse.Namespace) -> int:
 
 def finish(metrics: dict[str, Any], arguments: argparse.Namespace) -> int:
     """Print and write the metrics of a drive; return the exit code."""
-    why = [('missed because', metrics['missed'])] if 'missed' in metrics else []
     failures = [f'  failure: {failure}' for failure in metrics.get('failures', [])]
     show(metrics, arguments.json, '\n'.join(filter(None, [
-        drive_summary(metrics), rows(why), *failures, rows(metrics['files'].items())])))
+        drive_summary(metrics), *failures, rows(metrics['files'].items())])))
     return 0 if metrics['reached'] else MISSED
 
 
@@ -106,6 +103,7 @@ def drive_summary(metrics: Mapping[str, Any]) -> str:
         *_can_summary(metrics.get('can')),
         ('cycles / overruns', f'{metrics.get("cycles")} / {metrics.get("overruns")}'),
         *_pace_summary(metrics.get('realtime_factor_achieved')),
+        *([('missed because', metrics['missed'])] if metrics.get('missed') else []),
     ]
     return rows(shown)
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from c3p_bringup.choices import CONTROLLERS
 from c3p_bringup.cli.common import (
     FAILED,
     MISSED,
@@ -19,7 +20,6 @@ from c3p_bringup.cli.common import (
     show,
     write_json,
 )
-from c3p_bringup.options import CONTROLLERS
 
 if TYPE_CHECKING:
     from c3p_experiments.robots.check import Check
@@ -33,8 +33,7 @@ load."""
 
 def add_robot_command(commands: argparse._SubParsersAction) -> None:
     """Add the command ``robot`` to the subparsers `commands`."""
-    command = commands.add_parser('robot', help='check any caster robot: reading, abilities, '
-                                  'drives, one page', description=DESCRIPTION)
+    command = commands.add_parser('robot', description=DESCRIPTION)
     command.add_argument('file', metavar='FILE',
                          help='path of a URDF, xacro or YAML file, or a name such as c3p. A xacro '
                               'file is a program: it runs')

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from c3p_bringup.choices import STRICT, WAIT
 from c3p_bringup.cli.common import (
     MISSED,
     add_json,
@@ -20,7 +21,6 @@ from c3p_bringup.cli.common import (
     rows,
     show,
 )
-from c3p_simulation.pacing import STRICT, WAIT
 
 # options of the tricycle and their defaults
 OF_TRICYCLE = {'terrain': 'hills', 'drive_rate': 1.0, 'camber_gain': 0.0}
@@ -29,7 +29,7 @@ OF_TRICYCLE = {'terrain': 'hills', 'drive_rate': 1.0, 'camber_gain': 0.0}
 def add_sim(commands: Any) -> None:
     """Add the command ``sim`` to the subparsers `commands`."""
     command = commands.add_parser(
-        'sim', help='run a simulated robot on real topics until Ctrl-C',
+        'sim',
         description='Run a simulated robot on real topics until Ctrl-C: the caster robot with its '
                     'control chain, or (--robot pvc_tricycle) the tricycle that climbs rough '
                     'ground. cmd_vel drives it; docs/rough_ground.md shows it in RViz.')

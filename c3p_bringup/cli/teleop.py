@@ -8,9 +8,7 @@ import sys
 from typing import Any
 
 from c3p_bringup.cli.common import add_json, add_robot, make_places, positive, show
-from c3p_bringup.teleop.keys import TAP, KeyDrive
-from c3p_description.reading.files import share_file
-from c3p_ros.schema import read_schema
+from c3p_bringup.teleop import TAP
 
 # initial speed and yaw rate, m/s and rad/s
 SPEED, YAW_RATE = 0.2, 0.5
@@ -19,7 +17,7 @@ SPEED, YAW_RATE = 0.2, 0.5
 def add_teleop(commands: Any) -> None:
     """Add the command to the subparsers of ``c3p``."""
     teleop = commands.add_parser(
-        'teleop', help='drive the robot with the keyboard',
+        'teleop',
         description='Drive the robot with the keyboard of this terminal. The robot stops when a '
                     'key is released. Commands go to cmd_vel_keyboard where a twist_mux '
                     'listens, else to cmd_vel.')
@@ -44,6 +42,9 @@ def add_teleop(commands: Any) -> None:
 
 def default_limits() -> tuple[float, float]:
     """Return the default speed and yaw rate limits of the velocity controller, m/s and rad/s."""
+    from c3p_description.reading.files import share_file
+    from c3p_ros.schema import read_schema
+
     schema = read_schema(share_file('c3p_controller/velocity_controller_parameters.yaml'))
     return tuple(float(schema[name]['default_value']) for name in ('speed_limit',
                                                                    'yaw_rate_limit'))
@@ -53,6 +54,7 @@ def _teleop(arguments: argparse.Namespace) -> int:
     from c3p_bringup.teleop.screen import Terminal
 
     terminal = Terminal(sys.stdin, sys.stdout)
+    from c3p_bringup.teleop.keys import KeyDrive
     from c3p_bringup.teleop.robot_link import RobotLink
     from c3p_bringup.teleop.teleop import Teleop, signals_end, spinning
     from c3p_description.reading.loader import load

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def add_tune(commands: Any) -> None:
     """Add ``c3p tune`` to the sub-commands of the parser."""
     command = commands.add_parser(
-        'tune', help='find the parameters of a controller by driving',
+        'tune',
         description='Search by CMA-ES for parameters with which robots that the description may '
                     'mean drive well: casters aligned soon, on the path, close to the goal, '
                     'soon, with little torque. Writes a ROS 2 parameter file that is never worse '

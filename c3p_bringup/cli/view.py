@@ -23,7 +23,7 @@ from c3p_viewers.options import VIEWERS, ViewOptions
 def add_view(commands: Any) -> None:
     """Add the command ``view`` to the subparsers `commands`."""
     command = commands.add_parser(
-        'view', help='show a robot, live or from a bag, in Rerun, MuJoCo or Foxglove',
+        'view',
         description='Show a robot with its path and the scene that explains its motion: live '
                     'from the topics or, with BAG, a recorded run, which needs no ROS 2. With '
                     '--headless-screenshot one picture, without a screen.')

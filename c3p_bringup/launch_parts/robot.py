@@ -14,6 +14,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterFile
 
+from c3p_bringup.choices import CONTROLLERS
 from c3p_bringup.launch_parts.actions import (
     BOOLEAN,
     FRAME_TOPICS,
@@ -27,7 +28,7 @@ from c3p_bringup.launch_parts.actions import (
     text_of,
     value,
 )
-from c3p_bringup.options import CONTROLLERS, check_cards
+from c3p_bringup.options import check_cards
 from c3p_hardware.emulator.axes import cards_like
 from c3p_hardware.tools.parameter_file import hardware_values
 from launch import LaunchContext, LaunchDescriptionEntity

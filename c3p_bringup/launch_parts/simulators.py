@@ -22,6 +22,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import PathJoinSubstitution
 from launch_ros.substitutions import FindPackageShare
 
+from c3p_bringup.choices import CONTROLLERS
 from c3p_bringup.launch_parts.actions import (
     BOOLEAN,
     argument,
@@ -34,7 +35,6 @@ from c3p_bringup.launch_parts.actions import (
     written,
 )
 from c3p_bringup.launch_parts.shells import interrupted_with_launch
-from c3p_bringup.options import CONTROLLERS
 from c3p_description.reading.files import share_file
 from c3p_description.reading.loader import load
 from c3p_simulation.contact_plant.mujoco_model import BodyShape, mjcf

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from c3p_bringup.teleop import TAP
 from c3p_description.model import Array
 
 # directions (vx, vy, ω), x forward and y to the left; layout of teleop_twist_keyboard
@@ -50,8 +51,6 @@ _BEGUN = re.compile(r'\x1b(?:\[[0-?]*[ -/]*|O)?$')
 # no key sends a longer sequence
 _LONGEST = 16
 
-# active time of a first press: terminals begin to repeat after 0.25 to 0.66 s
-TAP = 0.48
 # active time of a repetition; the period is 0.02 to 0.1 s
 HOLD = 0.3
 # duration of zero commands after a stop, then silence: other sources may drive, s

@@ -30,6 +30,9 @@ REFUSED = 'refused'
 REASONS = (REACHED, CANCELLED, PREEMPTED, NO_PROGRESS, NO_ODOMETRY, TIME_WENT_BACK, NO_COMMAND,
            RESTARTED, STOPPED, REFUSED)
 
+# keys of the goal zone in the diagnostics of the position controller
+GOAL_TOLERANCE, YAW_TOLERANCE = 'goal tolerance [m]', 'yaw tolerance [rad]'
+
 # standstill is below this twist, m/s and rad/s
 STANDS = np.array([0.05, 0.05, 0.1])
 

@@ -20,8 +20,10 @@ from std_srvs.srv import Trigger
 
 from c3p_controller.goals.goal_life import (
     CANCELLED,
+    GOAL_TOLERANCE,
     PREEMPTED,
     REACHED,
+    YAW_TOLERANCE,
     GoalLife,
     Outcome,
     refused,
@@ -64,6 +66,11 @@ def result_message(outcome: Outcome, node: str, frame: str, robot: str) -> Diagn
         level=LEVELS.get(outcome.reason, ERROR), name=f'{node.lstrip("/")}: goal',
         message=f'{outcome.reason}: {outcome.text}', hardware_id=robot,
         values=[KeyValue(key=key, value=str(value)) for key, value in values.items()])
+
+
+def zone_values(zone: tuple[float, float]) -> dict[str, float]:
+    """Return the goal zone for the diagnostics: radius and yaw tolerance, m and rad."""
+    return {GOAL_TOLERANCE: zone[0], YAW_TOLERANCE: zone[1]}
 
 
 class GoalInterface:

@@ -16,7 +16,7 @@ from matplotlib.ticker import PercentFormatter
 
 from c3p_bags.report import style
 from c3p_experiments.campaigns.spec import CampaignSpec
-from c3p_experiments.campaigns.summary import OUTCOMES, column
+from c3p_experiments.campaigns.summary import EFFECTS, LEAST_DRAWS, OUTCOMES, column
 
 Row = Mapping[str, Any]
 
@@ -53,10 +53,14 @@ def campaign_page(spec: CampaignSpec, rows: Sequence[Row], summary: Mapping[str,
 
     `spec` is the specification of the campaign. Returns the two files.
     """
-    page, grid = _page(spec, summary)
-    panels = [page.add_subplot(grid[k // 3, k % 3]) for k in range(9)]
+    few = not any(summary['correlations'][effect] for effect in EFFECTS)
+    page, grid = _page(spec, summary, rows=2 if few else 3)
+    panels = [page.add_subplot(grid[k // 3, k % 3]) for k in range(6 if few else 9)]
     for axes, (title, outcomes) in zip(panels[:5], DISTRIBUTIONS, strict=True):
         _distribution(axes, rows, title, outcomes)
+    if few:
+        _without_correlations(panels[5], len(rows))
+        return style.save(page, path)
     for axes, (title, effect) in zip(panels[5:7], CORRELATIONS, strict=True):
         _correlation(axes, title, effect, summary)
     for axes, (letter, effect) in zip(panels[7:], SCATTERS, strict=True):
@@ -64,8 +68,8 @@ def campaign_page(spec: CampaignSpec, rows: Sequence[Row], summary: Mapping[str,
     return style.save(page, path)
 
 
-def _page(spec: CampaignSpec, summary: Mapping[str, Any]) -> tuple[Figure, GridSpec]:
-    """Return the page with its headline, and the grid of its panels."""
+def _page(spec: CampaignSpec, summary: Mapping[str, Any], rows: int) -> tuple[Figure, GridSpec]:
+    """Return the page with its headline, and the grid of its panels in `rows`."""
     low, high = summary['reached_interval']
     task = spec.experiment or f'drive to ({spec.goal[0]:g} m, {spec.goal[1]:g} m, ' \
                               f'{np.degrees(spec.goal[2]):.3g}°)'
@@ -75,7 +79,16 @@ def _page(spec: CampaignSpec, summary: Mapping[str, Any]) -> tuple[Figure, GridS
         [f'{summary["reached"]} of {summary["draws"]} reached the goal: '
          f'{100 * summary["reached_fraction"]:.1f} %',
          f'95 % interval {100 * low:.1f} to {100 * high:.1f} %'],
-        alert=summary['reached'] < summary['draws'], size=(12.0, 9.2), hspace=0.38, wspace=0.28)
+        alert=summary['reached'] < summary['draws'], size=(12.0, 9.2 if rows == 3 else 6.6),
+        rows=rows, hspace=0.38, wspace=0.28)
+
+
+def _without_correlations(axes: Axes, draws: int) -> None:
+    """Write instead of the panels of correlations why there are none."""
+    axes.axis('off')
+    why = (f'with {LEAST_DRAWS} draws and more; these are {draws}' if draws < LEAST_DRAWS else
+           'only of outcomes that differ from draw to draw')
+    style.absent(axes, f'correlations with the drawn parameters:\n{why}')
 
 
 def _distribution(axes: Axes, rows: Sequence[Row], title: str,

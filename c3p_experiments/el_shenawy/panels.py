@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from c3p_bags.report import style
-from c3p_bags.report.drive_page import commanded_steering
+from c3p_bags.report.drive_page import commanded_steering, near_limits
 from c3p_bags.runs.metrics import ALIGNED
 from c3p_bags.runs.run_log import Joints
 from c3p_description.model import Array, CasterRobot
@@ -59,8 +59,10 @@ def steering(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
                       xycoords=('data', 'axes fraction'), textcoords='offset points',
                       fontsize=style.SMALL, va='top')
     axes.yaxis.set_major_locator(MaxNLocator(7, steps=[1, 4.5, 9, 10]))
-    style.headroom(axes, above=0.12, below=0.25)
-    style.legend(axes, ncols=robot.count + 1, loc='lower right')
+    # four entries are as wide as the panel
+    rows = 1 if robot.count <= 3 else 2
+    style.headroom(axes, above=0.12, below=0.1 + 0.15 * rows)
+    style.legend(axes, ncols=(robot.count + rows) // rows, loc='lower right')
 
 
 def commanded_angles(run: Run, robot: CasterRobot) -> Array:
@@ -121,19 +123,36 @@ def rates(axes: Axes, run: Run, robot: CasterRobot, kind: str, letter: str) -> N
 def torques(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
     """Draw the commanded wheel torques and their limits; parameters as in `steering`."""
     _title(axes, letter, 'wheel torques', r'$\tau$ [N m]')
-    limit = float(np.max(torque_bounds(robot)))
+    bounds, time, torque = torque_bounds(robot), *run.log.wheel_effort
+    _limit(axes, bounds[:robot.count])
+    if torque.shape[1] > robot.count:
+        lower = style.split(axes)
+        style.dress(lower, '', TIME, r'$\tau_s$ [N m]', style.PAPER._replace(most=3))
+        axes.set_title(f'({letter}) wheel torques, below those of the steering', loc='left',
+                       fontsize=style.TITLE, fontweight='bold', pad=4, color=style.INK)
+        axes.set_xlabel('')
+        if near_limits(torque[:, robot.count:], robot).size:
+            _limit(lower, bounds[robot.count:])
+        for i in np.flatnonzero(robot.steered):
+            lower.plot(*style.thin(time, torque[:, robot.count + i]), linewidth=0.9,
+                       **style.caster_marks(i))
+    _per_caster(axes, time, torque, robot, 'wheel', 0.7 if torque.shape[1] > robot.count else 0.3)
+
+
+def _limit(axes: Axes, bounds: Array) -> None:
+    limit = float(np.max(bounds))
     for sign in (1.0, -1.0):
         axes.axhline(sign * limit, color=style.REFERENCE, linewidth=0.8, linestyle='--',
                      label='limit' if sign > 0 else None)
-    _per_caster(axes, *run.log.wheel_effort, robot, 'wheel')
 
 
-def _per_caster(axes: Axes, time: Array, value: Array, robot: CasterRobot, name: str) -> None:
+def _per_caster(axes: Axes, time: Array, value: Array, robot: CasterRobot, name: str,
+                room: float = 0.3) -> None:
     for i in range(robot.count):
         axes.plot(*style.thin(time, value[:, i]), linewidth=0.9, label=f'{name} {i + 1}',
                   **style.caster_marks(i))
     # four entries are as wide as the panel
-    style.headroom(axes, above=0.2 if robot.count < 4 else 0.3)
+    style.headroom(axes, above=0.2 if robot.count < 4 else room)
     style.legend(axes, loc='upper right', ncols=min(robot.count + 1, 4))
 
 

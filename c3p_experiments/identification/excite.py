@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from c3p_bags.runs.run_bag import write_run
+from c3p_controller import MPC, PAPER
 from c3p_controller.torque_law import Setpoint
 from c3p_description.model import Array
 from c3p_description.reading.loader import load_casters, robot_description
 from c3p_description.reading.parameters import is_robot_name
+from c3p_dynamics.freedoms import driven_freedoms
 from c3p_dynamics.identification.excitation import Excitation
 from c3p_experiments.loop.closed_loop import LoopLog, run_loop
 from c3p_experiments.loop.command_sources import Command
@@ -43,7 +45,7 @@ class ExcitationSource:
 
 
 def simulate_excitation(bag: str | Path, robot: str = 'c3p', simulated: str | None = None,
-                        plant: str = 'analytic', controller: str = 'paper',
+                        plant: str = 'analytic', controller: str | None = None,
                         excitation: Excitation | None = None,
                         sensors: SensorSettings | None = None, seed: int = 0,
                         progress: Callable[[float], None] | None = None,
@@ -61,8 +63,9 @@ def simulate_excitation(bag: str | Path, robot: str = 'c3p', simulated: str | No
         Description of the plant; default `robot`.
     plant : str
         ``analytic`` or ``mujoco``.
-    controller : str
-        As in `controllers.make_controller`.
+    controller : str, optional
+        As in `controllers.make_controller`; default ``paper``, or ``mpc`` for robots with fewer
+        motors than freedoms.
     excitation : Excitation, optional
     sensors : SensorSettings, optional
         Encoders and latency; default those of the C3P.
@@ -88,6 +91,7 @@ def simulate_excitation(bag: str | Path, robot: str = 'c3p', simulated: str | No
         # rejected before the drive
         raise ValueError(f'bag {bag}: exists already; name another place, or remove it')
     excitation, model = excitation or Excitation(), load_casters(robot)
+    controller = controller or (PAPER if driven_freedoms(model) == 3 else MPC)
     moves = make_plant(plant, simulated or robot, PlantOptions(sensors=SensorSettings.ideal()))
     sensed = SensedPlant(moves, sensors, seed, model)
     log = run_loop(sensed, make_controller(controller, model).law, ExcitationSource(excitation),

@@ -32,7 +32,7 @@ def identification_figure(found: Identification, robot: CasterRobot, recording: 
     `path`.
     """
     page, grid = style.page(f'Identification of {robot.name}', _facts(found), size=(12.0, 7.6),
-                            rows=2, columns=3, left=0.115, right=0.97, wspace=0.44)
+                            rows=2, columns=3, left=0.115, right=0.97, wspace=0.62)
     _draw_estimates(page.add_subplot(grid[0, 0]), found)
     _draw_centre(page.add_subplot(grid[0, 1]), found, robot)
     _draw_correlation(page, page.add_subplot(grid[0, 2]), found)
@@ -56,8 +56,10 @@ def _draw_estimates(axes: Axes, found: Identification) -> None:
         value, low, high = (100.0 * (x / e.described - 1.0) for x in (e.value, e.low, e.high))
         axes.plot([low, high], [row, row], color=FOUND, linewidth=2.0, solid_capstyle='butt')
         axes.plot(value, row, 'o', color=FOUND, markersize=3.5)
-        axes.annotate(f'{e.value:.4g} {e.unit}', (1.0, row), xycoords=('axes fraction', 'data'),
-                      ha='right', va='bottom', fontsize=style.SMALL, color=style.GREY)
+        # beside the panel, where no interval is
+        axes.annotate(f'{e.value:.4g} {e.unit}', (1.02, row), xycoords=('axes fraction', 'data'),
+                      va='center', fontsize=style.SMALL, color=style.GREY,
+                      annotation_clip=False)
     axes.axvline(0.0, color=DESCRIBED, linewidth=style.LINE)
     style.dress(axes, '(a) estimates against the description', 'deviation [%], linear to ±1 %', '')
     axes.set_yticks(range(len(shown)), [_label(e) for e in shown], fontsize=style.SMALL)
@@ -69,7 +71,7 @@ def _draw_estimates(axes: Axes, found: Identification) -> None:
     ticks = [1.0, 10.0] if most < 50.0 else [1.0, 10.0 ** np.ceil(np.log10(most))]
     axes.set_xticks([-t for t in ticks[::-1]] + [0.0, *ticks])
     axes.xaxis.set_major_formatter('{x:g}')
-    axes.set_xlim(-1.5 * most, 40.0 * max(most, 2.0))
+    axes.set_xlim(-1.5 * most, 1.5 * most)
     if rest:
         text = '\n'.join(f'{_label(e)} {e.value:.3g} {e.unit} (described 0)' for e in rest)
         axes.text(0.02, 0.02, text, transform=axes.transAxes, fontsize=style.SMALL,

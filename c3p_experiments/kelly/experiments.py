@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from c3p_experiments.kelly import crossover
 from c3p_experiments.kelly.berthing import run_berthing
 from c3p_experiments.kelly.chain import run_chain
 from c3p_experiments.kelly.grasp import run_grasp
@@ -21,7 +22,7 @@ DRIFT = Row('drift_max_m', 'constraint error, largest', 'm', bar=1e-12, **SMALL)
 
 class Study(NamedTuple):
     """
-    An experiment with temporary constraints.
+    An experiment of the report, mostly with temporary constraints.
 
     Attributes
     ----------
@@ -46,6 +47,7 @@ class Study(NamedTuple):
 
 
 STUDIES = (
+    Study('crossover', crossover.TITLE, crossover.SOURCE, crossover.run_crossover, crossover.ROWS),
     Study('berthing', 'The arm captures a satellite and berths it', 'Kelly, Fig. 1', run_berthing,
           (ENERGY, DRIFT,
            Row('momentum_error_ns', 'change of total momentum', 'N·s', bar=1e-9, **SMALL),

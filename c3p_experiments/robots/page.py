@@ -71,7 +71,7 @@ def answers(check: Check) -> list[Answer]:
         'note' if warned else 'good', 'read')
     freedoms = Answer(
         'What do the motors control?', f'{ability.freedoms} of 3 freedoms', ability.summary,
-        'good' if ability.freedoms == 3 else 'bad', 'singular')
+        {3: 'good', 2: 'note'}.get(ability.freedoms, 'bad'), 'singular')
     weak = ability.travel.along
     grips = robot.driven & (ability.grip < ability.motor)
     reaches = Answer(
@@ -81,7 +81,7 @@ def answers(check: Check) -> list[Answer]:
         f'{ability.travel.turn.min():.2g} rad/s². Torque is limited by '
         + ('the motors.' if not grips.any() else 'the tyres.' if grips[robot.driven].all()
            else 'the motors of some wheels and the tyres of others.'),
-        'good' if not ability.obstacles() else 'bad', 'ability')
+        'bad' if ability.obstacles() else 'good' if weak.min() > 0 else 'note', 'ability')
     slips = ability.isolation
     named = Answer(
         'Can slip be isolated?', 'Never: two casters' if robot.count == 2 else

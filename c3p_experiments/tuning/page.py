@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from c3p_bags.report import style
 from c3p_experiments.tuning.objective import TERMS, Scenarios
@@ -21,9 +22,10 @@ WIDE = 5.0
 
 def tune_page(scenarios: Scenarios, tuned: Tuned, path: str | Path) -> list[Path]:
     """Draw the page of a search in `scenarios`; write PNG and PDF beside `path`, return both."""
+    drives = len(tuned.start.judgements)
     page, grid = style.page(
         f'{scenarios.robot}: {scenarios.controller} tuned on the {scenarios.plant} plant, '
-        f'{len(tuned.history)} evaluations of {len(tuned.start.judgements)} drives, seed '
+        f'{len(tuned.history)} evaluations of {drives} drive{"" if drives == 1 else "s"}, seed '
         f'{scenarios.seed}',
         [f'cost {tuned.start.cost:.3f} → {tuned.best.cost:.3f}',
          f'in drives outside the search {tuned.start_check:.3f} → {tuned.best_check:.3f}'],
@@ -50,6 +52,7 @@ def _convergence(axes: Axes, tuned: Tuned) -> None:
         axes.yaxis.set_minor_formatter('{x:g}')
         axes.tick_params(axis='y', which='minor', labelsize=style.SMALL)
     style.dress(axes, '(a) convergence', 'evaluation', 'cost')
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     style.legend(axes, loc='upper right')
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,8 +16,8 @@ from c3p_description.model import Array
 from c3p_viewers.screen import PictureError
 
 KINDS = ('mp4', 'gif')
-# colours of a GIF
-COLOURS = 96
+# colours of a GIF, the same in all its pictures; of so many of them they are taken
+COLOURS, SAMPLES = 255, 9
 
 
 def check_film(kind: str) -> None:
@@ -59,7 +60,8 @@ class FilmWriter:
         kind = self._path.suffix[1:].lower()
         check_film(kind)
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._pictures: list[Image.Image] = []
+        # a GIF's, packed until its colours are known
+        self._packed: list[io.BytesIO] = []
         self._writer: Any = None
         if kind == 'mp4':
             import imageio
@@ -76,7 +78,9 @@ class FilmWriter:
         if self._writer is not None:
             self._writer.append_data(np.asarray(pixels))
         else:
-            self._pictures.append(Image.fromarray(np.ascontiguousarray(pixels)).quantize(COLOURS))
+            self._packed.append(io.BytesIO())
+            Image.fromarray(np.ascontiguousarray(pixels)).save(self._packed[-1], 'png',
+                                                               compress_level=1)
 
     def __enter__(self) -> FilmWriter:
         """Return itself."""
@@ -87,9 +91,20 @@ class FilmWriter:
         """Complete the file."""
         if self._writer is not None:
             self._writer.close()
-        elif kind is None and self._pictures:
-            self._pictures[0].save(self._path, save_all=True, append_images=self._pictures[1:],
-                                   loop=0, duration=round(1000.0 / self._rate))
+        elif kind is None and self._packed:
+            self._write_gif()
+
+    def _write_gif(self) -> None:
+        """Write the packed pictures with colours that all of them share."""
+        count = len(self._packed)
+        sample = np.vstack([np.asarray(Image.open(self._packed[k])) for k in np.unique(
+            np.linspace(0, count - 1, SAMPLES).astype(int))])
+        # keeps what is rare, as thin lines are
+        palette = Image.fromarray(sample).quantize(COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=1)
+        first, *rest = (Image.open(packed).quantize(palette=palette, dither=Image.Dither.NONE)
+                        for packed in self._packed)
+        first.save(self._path, save_all=True, append_images=rest, loop=0, optimize=True,
+                   duration=round(1000.0 / self._rate))
 
 
 def write_png(path: str | Path, pixels: Array) -> Path:

@@ -156,19 +156,76 @@ def picture(source: BagSource, robot: CasterRobot, description: str | Path, path
         As `Studio`.
     """
     moment = source.at(source.halfway if time is None else time)
-    shapes, view = scene_of(robot, moment), _view(robot, moment)
-    paths = _paths(source, moment.time)
     with CasterStudio(description, size) as studio:
-        def decorate(scene: Any) -> None:
-            studio.fade(scene)
-            for name, points in paths.items():
-                add_path(scene, points, PATHS[name][1], colour(PATHS[name][0]))
-            if moment.goal is not None:
-                add_shapes(scene, _goal(robot), moment.goal)
-            add_shapes(scene, shapes, moment.place, labels=False)
+        view = _view(robot, moment, _travel(moment))
+        return write_png(path, _explained(studio, source, robot, moment, view, size))
 
-        pixels = studio.draw([moment.place], [moment.steering], [moment.wheel_angle], view=view,
-                             decorate=decorate)
+
+def scene_film(source: BagSource, robot: CasterRobot, description: str | Path, path: str | Path,
+               span: Sequence[float] | None = None, speed: float = 1.0,
+               size: Sequence[int] = SIZE, rate: float = FRAME_RATE,
+               progress: Callable[[float], None] = lambda done: None) -> Path:
+    """
+    Write a film of a run with its scene, paths and numbers; the view follows the robot.
+
+    Parameters
+    ----------
+    source, robot, description, size
+        As for `picture`; even sizes.
+    path : str or Path
+        MP4 or GIF.
+    span : (2,) sequence of float, s, optional
+        Begin and end since the first joint states; default the whole run.
+    speed, progress
+        As for `film`.
+    rate : float, 1/s
+        Pictures per second of the film.
+
+    Raises
+    ------
+    PictureError, ValueError
+        As `film`; also for a span that is not within the run.
+    """
+    check_speed(speed)
+    begin, end = (source.start, source.end) if span is None else span
+    if not source.start <= begin < end <= source.end:
+        raise ValueError(f'span = {begin:g} to {end:g} s: must be within the run, '
+                         f'{source.start:g} to {source.end:g} s')
+    times = np.arange(begin, end, speed / rate)
+    # the camera moves with the robot but does not turn with it
+    first, last = source.at(float(times[0])), source.at(float(end))
+    way = last.place[:2] - first.place[:2]
+    heading = math.atan2(way[1], way[0]) if math.hypot(*way) > 0.1 else first.place[2]
+    with FilmWriter(path, rate) as writer, CasterStudio(description, size) as studio:
+        for k, time in enumerate(times):
+            moment = source.at(float(time))
+            view = _view(robot, moment, heading)
+            writer.add(_explained(studio, source, robot, moment, view, size))
+            progress((k + 1) / len(times))
+    return Path(path)
+
+
+def check_speed(speed: float) -> None:
+    """Raise ValueError unless a film can have this `speed`."""
+    if not 0 < speed < np.inf:
+        raise ValueError(f'speed = {speed}: must be a positive number')
+
+
+def _explained(studio: CasterStudio, source: BagSource, robot: CasterRobot, moment: Moment,
+               view: View, size: Sequence[int]) -> Array:
+    """Return the pixels of a moment with scene, paths and numbers."""
+    shapes, paths = scene_of(robot, moment), _paths(source, moment.time)
+
+    def decorate(scene: Any) -> None:
+        studio.fade(scene)
+        for name, points in paths.items():
+            add_path(scene, points, PATHS[name][1], colour(PATHS[name][0]))
+        if moment.goal is not None:
+            add_shapes(scene, _goal(robot), moment.goal)
+        add_shapes(scene, shapes, moment.place, labels=False)
+
+    pixels = studio.draw([moment.place], [moment.steering], [moment.wheel_angle], view=view,
+                         decorate=decorate)
     # the measure stands among the numbers
     texts = [Text(view.project(in_world(shape.position, moment.place), size)[0], shape.text)
              for shape in shapes if isinstance(shape, Label) and shape.name != 'sigma_min']
@@ -176,8 +233,8 @@ def picture(source: BagSource, robot: CasterRobot, description: str | Path, path
     shown |= {name: PATHS[name][0] for name in paths}
     if moment.goal is not None:
         shown['goal'] = AIM
-    return write_png(path, caption(pixels, f'{robot.name} at {moment.time:.2f} s',
-                                   numbers(robot, moment), shown, texts))
+    return caption(pixels, f'{robot.name} at {moment.time:.2f} s', numbers(robot, moment), shown,
+                   texts)
 
 
 def numbers(robot: CasterRobot, moment: Moment) -> list[tuple[str, str]]:
@@ -190,6 +247,9 @@ def numbers(robot: CasterRobot, moment: Moment) -> list[tuple[str, str]]:
     rows.append(('steering', '  '.join(f'{angle:+4.0f}°' for angle in degrees)))
     if moment.torque is not None:
         rows.append(('torque', '  '.join(f'{torque:+.2f}' for torque in moment.torque) + ' N·m'))
+    if moment.steering_torque is not None:
+        rows.append(('of steering', '  '.join(
+            f'{torque:+.2f}' for torque in moment.steering_torque) + ' N·m'))
     state = singularity(robot, moment.steering)
     lines = Lines(int(state.lines))
     rows.append(('σ_min', f'{abs(float(state.sigma_min)):.2f}' + (
@@ -197,12 +257,17 @@ def numbers(robot: CasterRobot, moment: Moment) -> list[tuple[str, str]]:
     return rows
 
 
-def _view(robot: CasterRobot, moment: Moment) -> View:
-    """Return a view from above that shows the lines around the robot."""
-    reach = float(np.hypot(*robot.hip_position.T).max() + robot.caster_offset.max())
+def _travel(moment: Moment) -> float:
+    """Return the direction of travel over the floor, rad; the yaw at standstill."""
     heading = moment.place[2]
     if moment.twist is not None and math.hypot(*moment.twist[:2]) > 0.0:
         heading += math.atan2(moment.twist[1], moment.twist[0])
+    return heading
+
+
+def _view(robot: CasterRobot, moment: Moment, heading: float) -> View:
+    """Return a view from above that shows the lines around the robot, along `heading`, rad."""
+    reach = float(np.hypot(*robot.hip_position.T).max() + robot.caster_offset.max())
     # from behind and aside, so that the path ahead goes to the upper right
     return View((*moment.place[:2], View().target[2]), 6.2 * reach, heading + math.radians(35),
                 math.radians(48))
@@ -274,8 +339,7 @@ def film(log: RunLog, path: str | Path, robot: str | Path = 'c3p', *, speed: flo
     ValueError
         A speed that is not positive.
     """
-    if not 0 < speed < np.inf:
-        raise ValueError(f'speed = {speed}: must be a positive number')
+    check_speed(speed)
     run, path = _Run(log), Path(path)
     times = np.arange(run.times[0], run.times[-1], speed / FRAME_RATE)
     with FilmWriter(path, FRAME_RATE) as writer, CasterStudio(robot, size) as studio:

@@ -15,7 +15,7 @@ from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import robot_description
 from c3p_kinematics.singularity import singularity
 from c3p_viewers.mujoco.caption import AIM, DRIVEN
-from c3p_viewers.rerun.layout import blueprint, series
+from c3p_viewers.rerun.layout import blueprint, series, titles
 from c3p_viewers.rerun.robot_log import SAMPLES, RobotLog, as_bytes
 from c3p_viewers.rerun.show import MOST_MOMENTS, RATE, spawn
 from c3p_viewers.scene.shapes import raised
@@ -67,12 +67,13 @@ class CasterLog(RobotLog):
 
 def lines(robot: CasterRobot, *, command: Array | None = None, twist: Array | None = None,
           steering: Array | None = None, torque: Array | None = None,
-          residual: Array | None = None) -> dict[tuple[str, str], Array]:
+          residual: Array | None = None, turning: Array | None = None
+          ) -> dict[tuple[str, str], Array]:
     """
     Return ``{(plot, line): value}`` of the known values, of one moment or of many (k, …).
 
     `robot` gives the measure of singularities of `steering`; `command`, `twist`, `torque` and
-    `residual` are as in `Moment`.
+    `residual` are as in `Moment`, `turning` is the torque of the steering axes there.
     """
     slip = None if residual is None else np.linalg.norm(residual, axis=-1)
     degrees = None if steering is None else np.degrees(steering)
@@ -82,8 +83,8 @@ def lines(robot: CasterRobot, *, command: Array | None = None, twist: Array | No
     return {(plot, name): values[..., k] for plot, names, values in (
         ('twist', [f'{axis}_command' for axis in axes], command), ('twist', axes, twist),
         ('steering', casters, degrees), ('torque', wheels, torque), ('slip', wheels, slip),
-        ('singularity', ['sigma_min'], sigma)) if values is not None
-        for k, name in enumerate(names)}
+        ('turning', casters, turning), ('singularity', ['sigma_min'], sigma))
+        if values is not None for k, name in enumerate(names)}
 
 
 def log_run(log: CasterLog, source: BagSource) -> None:
@@ -91,11 +92,13 @@ def log_run(log: CasterLog, source: BagSource) -> None:
     log.line('driven', raised(source.path, LIFT), DRIVEN, log.BROAD)
     if source.apart:
         log.line('truth', raised(source.truth, LIFT), TRUE_PATH, log.BROAD)
-    run = source.log
+    run, count = source.log, source.log.joints.steering.shape[1]
     for name, time, values in (
             ('command', *(run.cmd_vel or UNKNOWN)), ('steering', *run.joints[:2]),
             ('twist', *((run.odom.time, run.odom.twist) if run.odom else UNKNOWN)),
-            ('torque', run.torque.time, run.torque.value[:, :run.joints.steering.shape[1]]),
+            ('torque', run.torque.time, run.torque.value[:, :count]),
+            ('turning', *((run.torque.time, run.torque.value[:, count:])
+                          if run.torque.value.shape[1] > count else UNKNOWN)),
             ('residual', *(run.slip[:2] if run.slip else UNKNOWN))):
         if values is not None:
             step = 1 + len(time) // SAMPLES
@@ -120,7 +123,7 @@ def follow(robot: CasterRobot, description: str | Path, moments: Callable[[], Mo
     going : callable
         Returns whether to go on; may wait until the next moment.
     """
-    log = CasterLog(spawn(blueprint()), robot, description)
+    log = CasterLog(spawn(blueprint(titles(robot))), robot, description)
     while going():
         moment = moments()
         if moment is not None:
@@ -131,5 +134,6 @@ def follow(robot: CasterRobot, description: str | Path, moments: Callable[[], Mo
 def live_numbers(log: CasterLog, moment: Moment) -> None:
     """Log the lines of all plots and the path driven at a moment."""
     log.live(lines(log.robot, command=moment.command, twist=moment.twist,
-                   steering=moment.steering, torque=moment.torque, residual=moment.residual),
+                   steering=moment.steering, torque=moment.torque, residual=moment.residual,
+                   turning=moment.steering_torque),
              raised(moment.place[:2], LIFT))

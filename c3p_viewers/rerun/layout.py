@@ -37,15 +37,19 @@ def import_rerun() -> Any:
 def series(robot: CasterRobot) -> dict[str, dict[str, tuple[str, str]]]:
     """Return the plots: ``{plot: {line: (label, colour)}}``."""
     units = {'vx': 'm/s', 'vy': 'm/s', 'omega': 'rad/s'}
+    casters = {f'caster_{i + 1}': (f'caster {i + 1} [deg]', caster_colour(i))
+               for i in range(robot.count)}
+    turning = {} if robot.efforts == robot.count else {'turning': {
+        f'caster_{i + 1}': (f'caster {i + 1}', caster_colour(i)) for i in range(robot.count)}}
     wheels = {f'wheel_{i + 1}': (f'wheel {i + 1}', caster_colour(i)) for i in range(robot.count)}
     return {
         'twist': {f'{name}{ending}': (f'{name}{label} [{units[name]}]', colour)
                   for name, command, measured in AXES
                   for ending, label, colour in (('_command', ' commanded', command),
                                                 ('', '', measured))},
-        'steering': {f'caster_{i + 1}': (f'caster {i + 1} [deg]', caster_colour(i))
-                     for i in range(robot.count)},
+        'steering': casters,
         'torque': wheels,
+        **turning,
         'slip': wheels,
         'singularity': {'sigma_min': ('sigma_min', '#009E73')},
     }
@@ -54,6 +58,11 @@ def series(robot: CasterRobot) -> dict[str, dict[str, tuple[str, str]]]:
 TITLES = {'twist': 'velocity, commanded and by odometry', 'steering': 'steering [deg]',
           'torque': 'wheel torque [N·m]', 'slip': 'slip of each wheel [m/s]',
           'singularity': 'distance from a singularity, σ_min'}
+
+
+def titles(robot: CasterRobot) -> dict[str, str]:
+    """Return the titles of the plots of a robot, from the top down."""
+    return {plot: TITLES.get(plot, 'steering torque [N·m]') for plot in series(robot)}
 
 
 def blueprint(titles: Mapping[str, str] = TITLES, camera: Sequence[float] = (-1.3, -1.3, 1.5)

@@ -113,8 +113,9 @@ class BagSource:
         if torque is None:
             measured = _between(joints.time, joints.wheel_torque, time)
             torque = measured if np.isfinite(measured).all() else None
-        # pictures show the wheels, of which there are as many as steering angles
-        torque = None if torque is None else torque[:len(values[0])]
+        count, turning = len(values[0]), None
+        if torque is not None and len(torque) > count:
+            torque, turning = torque[:count], torque[count:]
         slip = _slip_at(self.log.slip, time)
         goals = [goal for goal in self.log.goals if goal.time <= time]
         return Moment(
@@ -123,7 +124,7 @@ class BagSource:
             truth=_pose(self._truth, time), command=_newest(self.log.cmd_vel, time),
             torque=torque, residual=None if slip is None else slip[0],
             suspect=None if slip is None else slip[1],
-            goal=np.array(goals[-1].pose) if goals else None)
+            goal=np.array(goals[-1].pose) if goals else None, steering_torque=turning)
 
 
 def _between(times: Array, values: Array, time: float) -> Array:

@@ -50,6 +50,8 @@ class Moment(NamedTuple):
         The path ahead of a controller, in the odometry's frame.
     covariance : (3, 3) array, optional
         Of x, y and yaw of `pose`, m² and rad².
+    steering_torque : (n,) array, N·m, optional
+        Commanded torque of the steering axes, of robots with steering motors.
     """
 
     time: float
@@ -69,6 +71,7 @@ class Moment(NamedTuple):
     frame: str = 'odom'
     planned: Array | None = None
     covariance: Array | None = None
+    steering_torque: Array | None = None
 
     @property
     def place(self) -> Array:

@@ -92,6 +92,9 @@ class MomentReader(NewestMessages):
 
         torque = self.value('wheel_effort', now, lambda message: picked(
             message, robot.wheel_joints, 'effort') * robot.wheel_sign)
+        turning = None if robot.efforts == robot.count else self.value(
+            'wheel_effort', now, lambda message: picked(
+                message, robot.steering_joints, 'effort') * robot.steering_sign)
         residual, suspect = self.value(SLIP, now, self._slip) or (None, None)
         return Moment(
             (stamp - self._first) * 1e-9, *angles, pose=pose,
@@ -99,7 +102,7 @@ class MomentReader(NewestMessages):
             truth=in_frame(self.value('ground_truth/odom', now, _framed)),
             command=self.value('cmd_vel', now, lambda message: _planar(
                 getattr(message, 'twist', message))),
-            torque=torque, residual=residual, suspect=suspect,
+            torque=torque, residual=residual, suspect=suspect, steering_torque=turning,
             # a goal holds until the next one
             goal=in_frame(self.value('goal_pose', math.inf, lambda message: (
                 message.header.frame_id, planar_pose(message.pose)))),

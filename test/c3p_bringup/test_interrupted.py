@@ -21,9 +21,12 @@ def commands(monkeypatch):
     module, seen = ModuleType('c3p_bringup.cli.command_line'), {}
 
     class Parser:
+        def __init__(self, names):
+            assert names == ['drive']
+
         def parse_args(self, args):
             seen['parsing'] = signal.getsignal(signal.SIGINT)
-            if args == ['wrong']:
+            if args == ['drive', 'wrong']:
                 raise SystemExit(2)
             return args
 
@@ -50,7 +53,7 @@ def test_ctrl_c_ends_what_only_imports_and_parses_at_once(commands, monkeypatch,
 
 def test_arguments_that_cannot_be_give_the_signal_back(commands):
     with pytest.raises(SystemExit):
-        cli.main(['wrong'])
+        cli.main(['drive', 'wrong'])
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -64,7 +67,7 @@ def test_a_program_with_its_own_handler_keeps_it(commands):
 
 
 def test_nothing_cuts_the_last_words_of_a_process(commands, monkeypatch):
-    monkeypatch.setattr(sys, 'argv', ['c3p'])
+    monkeypatch.setattr(sys, 'argv', ['c3p', 'drive'])
     assert cli.command() == 7
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 

@@ -3,18 +3,24 @@
 
 import functools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from random_agv import CASTERS, RATES, agvs
+from scipy.integrate import solve_ivp
 
 from c3p_description import load, robot_description
 from c3p_description.model import GRAVITY
 from c3p_dynamics.agv import (
+    LEVEL,
     bias,
     direct_dynamics,
     friction_torque,
+    gravity_along,
+    gravity_torque,
     inverse_dynamics,
     kinetic_energy,
     mass_matrix,
@@ -212,17 +218,91 @@ def test_batches_equal_single_states_and_bad_vectors_are_named():
         direct_dynamics(AGV, 0.0, [1, 2], [np.inf, 0])
 
 
+# on a plane with gravity (gx, gy) along it: angles of the plane and of the heading
+PLANES = st.tuples(st.floats(0.0, 0.5), st.floats(-3.0, 3.0), st.floats(-3.0, 3.0))
+
+
+@settings(max_examples=40)
+@given(agv=agvs(), psi=CASTERS, rates=RATES, plane=PLANES)
+def test_weight_has_the_power_of_all_bodies_going_downhill(agv, psi, rates, plane):
+    slope, uphill, heading = plane
+    pull = gravity_along(slope, uphill, heading)
+    assert np.linalg.norm(pull) == pytest.approx(GRAVITY)
+    # height of the common centre of mass, by differences of positions along the motion
+    twist = rates_to_twist(agv, rates)
+    steer = caster_rates(agv, psi, rates)[1]
+    h = 1e-6
+
+    def rise(t):
+        """Σ m z after the time t, from the definition of each body's place."""
+        yaw = heading + twist[2] * t
+        right, ahead = np.array([np.cos(yaw), np.sin(yaw)]), np.array([-np.sin(yaw), np.cos(yaw)])
+        middle = np.array([np.cos(heading), np.sin(heading)]) * twist[0] * t
+        middle = middle + np.array([-np.sin(heading), np.cos(heading)]) * twist[1] * t
+        behind = np.sin(psi + steer * t) * right - np.cos(psi + steer * t) * ahead
+        up = np.sin(slope) * np.array([np.cos(uphill), np.sin(uphill)])
+        return sum(mass * up @ (middle + base[0] * right + (base[1] - agv.axle_distance) * ahead
+                                + trail * behind) for mass, base, trail in parts(agv))
+
+    power = -GRAVITY * (rise(h) - rise(-h)) / (2 * h)
+    found = gravity_torque(agv, psi, pull) @ np.asarray(rates)
+    scale = agv.total_mass * GRAVITY * (np.abs(twist).max() + 1.0)
+    assert found == pytest.approx(power, abs=1e-8 * scale)
+
+
+def test_a_vehicle_on_a_slope_keeps_its_energy():
+    # rolls freely down and around for 3 s, scipy's integrator; X and Y beside the state
+    agv, slope, uphill = replace(AGV, viscous=0.0), 0.15, 0.7
+
+    def pull(state):
+        return gravity_along(slope, uphill, state[7])
+
+    def rate(_, state):
+        rates, psi, yaw = state[2:4], state[4], state[7]
+        twist = rates_to_twist(agv, rates)
+        c, s = np.cos(yaw), np.sin(yaw)
+        return np.concatenate([rates, direct_dynamics(agv, psi, rates, [0, 0], pull(state)),
+                               [caster_rates(agv, psi, rates)[1]],
+                               [c * twist[0] - s * twist[1], s * twist[0] + c * twist[1]],
+                               [twist[2]]])
+
+    def energy(state):
+        yaw, psi = state[7], state[4]
+        right, ahead = np.array([np.cos(yaw), np.sin(yaw)]), np.array([-np.sin(yaw), np.cos(yaw)])
+        behind = np.sin(psi) * right - np.cos(psi) * ahead
+        up = np.sin(slope) * np.array([np.cos(uphill), np.sin(uphill)])
+        height = sum(mass * up @ (state[5:7] + base[0] * right + trail * behind
+                                  + (base[1] - agv.axle_distance) * ahead)
+                     for mass, base, trail in parts(agv))
+        return kinetic_energy(agv, psi, state[2:4]) + GRAVITY * height
+
+    start = np.array([0.0, 0.0, -2.0, 1.0, 0.3, 0.0, 0.0, 0.4])
+    run = solve_ivp(rate, (0.0, 3.0), start, rtol=1e-10, atol=1e-10)
+    energies = [energy(state) for state in run.y.T]
+    # the integrator's tolerance over thousands of steps
+    assert np.ptp([kinetic_energy(agv, s[4], s[2:4]) for s in run.y.T]) > 0.1
+    assert np.ptp(energies) < 1e-7
+
+
+@pytest.mark.parametrize(('torque', 'gravity'), [([0.0, 0.0, 0.0], LEVEL), ([0.0, 0.0], [0, 0])])
+def test_vectors_of_the_wrong_size_are_named(torque, gravity):
+    with pytest.raises(ValueError, match='torque|gravity'):
+        direct_dynamics(AGV, 0.0, [0.0, 0.0], torque, gravity)
+
+
 @settings(max_examples=25)
-@given(agv=agvs(), psi=CASTERS, rates=RATES, torque=RATES)
-def test_wheel_loads_move_the_whole_vehicle(agv, psi, rates, torque):
-    loads = wheel_loads(agv, psi, rates, torque).forces
+@given(agv=agvs(), psi=CASTERS, rates=RATES, torque=RATES, plane=PLANES)
+def test_wheel_loads_and_weight_move_the_whole_vehicle(agv, psi, rates, torque, plane):
+    pull = gravity_along(*plane)
+    loads = wheel_loads(agv, psi, rates, torque, pull).forces
     # nothing but the ground holds the vehicle up and pushes it
-    assert loads[:, 2].sum() == pytest.approx(agv.total_mass * GRAVITY, rel=1e-9)
-    rise = direct_dynamics(agv, psi, rates, torque)
+    assert loads[:, 2].sum() == pytest.approx(-agv.total_mass * pull[2], rel=1e-9)
+    rise = direct_dynamics(agv, psi, rates, torque, pull)
     terms = np.array([mass * np.array(acceleration_terms(agv, psi, rates, rise, base, trail))
                       for mass, base, trail in parts(agv)])
     # differences of the caster's map leave 1e-10 of its terms
-    np.testing.assert_allclose(loads[:, :2].sum(axis=0), terms.sum(axis=(0, 1)), rtol=0,
+    np.testing.assert_allclose(loads[:, :2].sum(axis=0) + agv.total_mass * pull[:2],
+                               terms.sum(axis=(0, 1)), rtol=0,
                                atol=1e-8 * (np.abs(loads).max() + np.abs(terms).max()))
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from c3p_bags.storage.bag_writer import message_types
-from c3p_ros.cdr_arrays import read_diagnostics, tables
+from c3p_ros.cdr_arrays import read_diagnostics, read_status, tables
 
 TYPES = message_types()
 MAKE = synthetic.Messages(TYPES)
@@ -76,3 +76,15 @@ def test_diagnostics_come_back(statuses, stamp, little):
         cut = read_diagnostics(data[:end])
         # cut between two statuses it is not whole either: their number stands before them
         assert cut is None
+
+
+def test_a_single_status_is_read_whole_or_not_at_all():
+    kind, value = (TYPES.types[f'diagnostic_msgs/msg/{name}'] for name in (
+        'DiagnosticStatus', 'KeyValue'))
+    sent = kind(2, 'position_controller: goal', 'no progress: µ', 'c3p',
+                [value('reason', 'no progress'), value('time [s]', '7.5')])
+    (data,) = data_of([sent])
+    assert read_status(data) == (sent.name, 2, sent.message,
+                                 {'reason': 'no progress', 'time [s]': '7.5'})
+    # the end of the data is the last text's
+    assert all(read_status(data[:end]) is None for end in range(len(data) - 8))

@@ -82,10 +82,12 @@ def test_evidence_and_time_read_as_people_write_them():
     assert 'stayed below 1 % of the alarm' in answer(run).detail
     numbers = run_numbers(run)
     for part, text in ((1.0, '100 %'), (0.9999, 'more than 99 %'), (1e-5, 'less than 1 %'),
-                       (0.0, '0 %'), (0.256, '26 %')):
+                       (0.256, '26 %')):
         singular = {**numbers, 'singularity': {**numbers['singularity'], 'near_share': part}}
         detail = next(a.detail for a in answers(run, singular) if 'singul' in a.question)
         assert f'for {text} of the time' in detail
+    never = {**numbers, 'singularity': {**numbers['singularity'], 'near_share': 0.0}}
+    assert any('σ_min was never below 0.1' in a.detail for a in answers(run, never))
 
 
 def test_two_bags_have_equal_ranges_with_all_lines_and_rows_of_their_own():

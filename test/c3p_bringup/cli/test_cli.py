@@ -26,7 +26,6 @@ def told(capsys, *arguments):
 
 
 @pytest.mark.parametrize(('arguments', 'says'), [
-    ([], 'required: COMMAND; see c3p --help'),
     (['drive', 'nan', '0', '0'], 'argument X: nan: must be a finite number; see c3p drive --help'),
     (['drive', 'east', '0', '0'], 'argument X: east: must be a finite number'),
     (['drive', '1', '0', '0', '--rate', '0'], '--rate: 0: must be a number greater than zero'),
@@ -47,7 +46,8 @@ def told(capsys, *arguments):
       for robot, what in (('agv', 'vehicle with two driven wheels'),
                           ('pvc_tricycle', 'tricycle with passive variable camber'))),
     ([*TUNE, '--evaluations', '0'], '--evaluations: 0: must be a whole number, 1 or more'),
-    (['film', 'bag', '--out', 'run.gif'], 'out = run.gif: its name must end in .mp4 or .png'),
+    (['film', 'bag', '--out', 'run.avi'], 'out = run.avi: its name must end in .mp4 or .gif or'),
+    (['film', 'bag', '--span', '0', '1'], '--span: needs --scene'),
     (['film', 'bag', '--speed', '0'], '--speed: 0: must be a number greater than zero'),
     (['identify', 'bag', '--confidence', '1'], '--confidence: 1: must be between 0 and 1'),
     (['report', 'nowhere'], 'bag nowhere: no such file'),

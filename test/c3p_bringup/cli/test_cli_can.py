@@ -9,6 +9,7 @@ import canopen
 import pytest
 import yaml
 
+from c3p_bringup.cli.common import reason
 from c3p_bringup.cli.main import main
 from c3p_experiments.card_faults import laboratory
 from c3p_experiments.card_faults.measures import Stop
@@ -113,3 +114,10 @@ def test_faults_writes_its_table_and_ends_with_1_when_a_promise_is_missed(
     missed = [t['missed'] for t in json.loads(file.read_text())['trials']]
     assert all(bool(m) != back for m in missed)
     assert ('MISSED cable of a drive: it did not come back' in capsys.readouterr().err) != back
+
+
+@pytest.mark.parametrize('module', ['can', 'canopen', 'can.interfaces.socketcan', 'serial'])
+def test_missing_modules_of_the_bus_are_installed_with_the_suite(module):
+    # the packages called can and serial are others
+    text = reason(ModuleNotFoundError(f'No module named {module!r}', name=module))
+    assert text == f'{module.split(".")[0]} is missing: `pip install c3p[hardware]`'

@@ -113,6 +113,15 @@ def test_what_a_run_writes_is_what_is_read(tmp_path):
         simulate_excitation(tmp_path / 'b')
 
 
+def test_robots_with_two_motors_are_excited_by_mpc(tmp_path):
+    # paper and closed_form refuse them
+    file = tmp_path / 'two.yaml'
+    file.write_text('extends: c3p\nname: two\ncasters: {driven: [true, true, false]}\n')
+    log = simulate_excitation(tmp_path / 'bag', str(file), excitation=Excitation(3.0))
+    turned = np.ptp(log.joints.wheel_angle, axis=0)
+    assert (turned > 0.1).all() and not log.wheel_effort.value[:, 2].any()
+
+
 def run_of(recording, told=None):
     """Return a RunLog of a recording; `told` are the efforts in the joint states."""
     zero = np.zeros_like(recording.steering)

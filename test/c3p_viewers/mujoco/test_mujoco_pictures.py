@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from matplotlib.image import imread
+from PIL import Image
 
 pytest.importorskip('mujoco', reason='pip install c3p[sim]')
 pytest.importorskip('xacro', reason='pip install c3p[sim]')
@@ -140,6 +141,12 @@ def test_the_command_draws_what_a_bag_holds(studio, tmp_path, capsys):
     assert main([*arguments, str(tmp_path / 'run.png')]) == 0
     assert capsys.readouterr().out.strip() == str(tmp_path / 'run.png')
     assert imread(tmp_path / 'run.png').shape[:2] == (180, 320)
+    scene = [*arguments, str(tmp_path / 'run.gif'), '--scene', '--rate', '4', '--span', '0.5']
+    assert main([*scene, '1.5']) == 0
+    with Image.open(tmp_path / 'run.gif') as moving:
+        assert moving.n_frames == 4 and moving.size == (320, 180)
+    assert main([*scene, '900']) == 2
+    assert 'span = 0.5 to 900 s: must be within the run' in capsys.readouterr().err
     assert main(['film', str(tmp_path / 'nothing')]) == 2
     assert 'nothing' in capsys.readouterr().err
 

@@ -10,14 +10,14 @@ rr = pytest.importorskip('rerun', reason='pip install c3p[view]')
 pytest.importorskip('trimesh', reason='pip install c3p[view]')
 
 from c3p_bringup.cli.main import main  # noqa: E402
-from c3p_description.reading.loader import robot_description  # noqa: E402
+from c3p_description.reading.loader import load, robot_description  # noqa: E402
 from c3p_viewers.rerun import caster  # noqa: E402
 from c3p_viewers.rerun.caster import (  # noqa: E402
     CasterLog,  # noqa: E402
     live_numbers,
     log_run,
 )
-from c3p_viewers.rerun.layout import PLATFORM, TITLES, series  # noqa: E402
+from c3p_viewers.rerun.layout import PLATFORM, TITLES, series, titles  # noqa: E402
 from c3p_viewers.sources.moment import scene_of  # noqa: E402
 from c3p_viewers.sources.visuals import visuals  # noqa: E402
 
@@ -136,6 +136,15 @@ def test_a_live_robot_fills_the_same_lines(log, robot, source):
     live_numbers(out, source.at(2.0))
     wanted = {f'plots/{plot}/{line}' for plot, lines in series(robot).items() for line in lines}
     assert {e for time, e, what in recording.logged if isinstance(what, rr.Scalars)} == wanted
+
+
+def test_robots_with_steering_motors_have_a_plot_of_their_torques(robot):
+    powered = load('powered_caster')
+    assert titles(robot) == TITLES and set(titles(powered)) - set(TITLES) == {'turning'}
+    found = caster.lines(powered, torque=np.arange(4.0), turning=np.arange(4.0, 8.0))
+    assert {key for key in found if key[0] == 'turning'} == {
+        ('turning', name) for name in series(powered)['turning']}
+    assert found['turning', 'caster_2'] == 5.0 and found['torque', 'wheel_2'] == 1.0
 
 
 def test_the_command_writes_a_recording(viewed_bag, tmp_path, capsys, monkeypatch):

@@ -5,9 +5,14 @@ import dataclasses
 
 import numpy as np
 import pytest
-from synthetic import opened, read_raw, topics_of
+from synthetic import Messages, opened, read_raw, topics_of
 
+from c3p_bags.runs.run_log import Series
+from c3p_bags.storage.bag_writer import message_types
+from c3p_description.reading.loader import load
+from c3p_viewers.mujoco.pictures import numbers
 from c3p_viewers.scene.shapes import Arrow
+from c3p_viewers.sources.bag_source import BagSource
 from c3p_viewers.sources.moment import joint_positions, scene_of
 from c3p_viewers.sources.moment_reader import MomentReader
 from c3p_viewers.sources.newest import topic_below
@@ -120,3 +125,32 @@ def test_joint_positions_are_those_of_the_description(robot, source):
     assert positions['steering_joint_1'] == pytest.approx(-(moment.steering[0] - 0.3))
     assert positions['wheel_joint_3'] == pytest.approx(-moment.wheel_angle[2])
     assert len(positions) == 6
+
+
+def test_torques_of_steering_motors_stand_apart_from_those_of_wheels(source):
+    powered, base = load('powered_caster'), source.log
+    count = powered.count
+    wide = base.joints._replace(**{name: np.resize(getattr(base.joints, name), (
+        len(base.joints.time), count)) for name in base.joints._fields[1:]})
+    efforts = np.tile(np.arange(1.0, 2 * count + 1), (len(base.joints.time), 1))
+    log = dataclasses.replace(base, joints=wide, slip=None,
+                              wheel_effort=Series(base.joints.time, efforts))
+    moment = BagSource(log).at(1.0)
+    np.testing.assert_array_equal(moment.torque, [1, 2, 3, 4])
+    np.testing.assert_array_equal(moment.steering_torque, [5, 6, 7, 8])
+    assert ('of steering', '+5.00  +6.00  +7.00  +8.00 N·m') in numbers(powered, moment)
+    assert source.at(1.0).steering_torque is None
+    # one message after the other
+    reader = MomentReader(powered)
+    make = Messages(message_types())
+    names = [*powered.steering_joints, *powered.wheel_joints]
+    still = [0.1] * (2 * count)
+    for topic, message in (
+            ('joint_states', make.joints(1000, names, still, still, still)),
+            ('wheel_effort', make.joints(1000, powered.effort_joints, [], [], efforts[0]))):
+        data = message_types().serialize_cdr(message, message.__msgtype__)
+        reader.put(topic, bytes(data), 1.0, message.__msgtype__)
+    heard = reader.moment(1.0)
+    np.testing.assert_array_equal(heard.torque, moment.torque * powered.wheel_sign)
+    np.testing.assert_array_equal(heard.steering_torque,
+                                  moment.steering_torque * powered.steering_sign)

@@ -1,29 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The papers' joint coordinates against the reduced form, and what the printed form gives."""
+"""The papers' joint coordinates against the reduced form, and readings of (13) and (14)."""
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import settings as suite_settings
 from hypothesis import strategies as st
 from robots import C3P, robots_in_motion
 from unequal_casters import FRICTION, papers_robot, random_robot, random_state
 
+from c3p_description.model import Friction
 from c3p_dynamics.caster_dynamics import bias, forward_dynamics, inverse_dynamics, mass_matrix
-from c3p_kinematics.casters import inverse, inverse_acceleration, sensed_forward
-from c3p_simulation.plants.plant import AnalyticPlant
-
-sys.path.insert(0, str(Path(__file__).parents[2] / 'scripts'))
-from joint_space import joint_space, sensed_jacobian  # noqa: E402
-from wheel_torque_dynamics import (  # noqa: E402
+from c3p_experiments.el_shenawy.joint_space import joint_space, sensed_jacobian
+from c3p_experiments.el_shenawy.wheel_torque_dynamics import (
     WheelTorqueSimulation,
     joint_forward,
     joint_inverse,
 )
+from c3p_kinematics.casters import inverse, inverse_acceleration, sensed_forward
+from c3p_kinematics.singularity import singularity
+from c3p_simulation.plants.plant import AnalyticPlant
 
 ONE_STATE = (np.array([0.4, 1.9, -2.2]), np.array([0.3, -0.2, 0.8]))
 
@@ -33,7 +31,7 @@ def space_of(robot, steering, twist, weight=1.0):
     return joint_space(robot, steering, wheel_rate, steering_rate, weight)
 
 
-# --- the corrected form -----------------------------------------------------------------------
+# --- the constrained form ---------------------------------------------------------------------
 
 @given(robots_in_motion(), st.floats(0.01, 2.0))
 @suite_settings(max_examples=40)
@@ -88,7 +86,7 @@ def test_closure_of_three_casters_keeps_the_distances_of_their_contact_points():
 
 @given(robots_in_motion(), st.integers(0, 2**32 - 1))
 @suite_settings(max_examples=40)
-def test_corrected_form_is_the_forward_dynamics_with_friction(drawn, seed):
+def test_constrained_form_is_the_forward_dynamics_with_friction(drawn, seed):
     robot, steering, twist, _ = drawn
     robot = replace(robot, friction=FRICTION)
     torque = np.random.default_rng(seed).uniform(-2, 2, robot.count)
@@ -118,9 +116,9 @@ def test_what_closes_the_chains_does_no_work_and_needs_no_particular_left_invers
 
 @given(robots_in_motion(), st.floats(0.01, 2.0))
 @suite_settings(max_examples=40)
-def test_corrected_inverse_is_the_inverse_dynamics(drawn, weight):
+def test_constrained_inverse_is_the_inverse_dynamics(drawn, weight):
     robot, steering, twist, accel = drawn
-    got = joint_inverse(robot, steering, twist, 'corrected', weight)
+    got = joint_inverse(robot, steering, twist, 'constrained', weight)
     expected = inverse_dynamics(robot, steering, twist, accel, weight)
     slack = 1e-13 * np.linalg.cond(space_of(robot, steering, twist).jacobian) ** 2 / weight
     np.testing.assert_allclose(got.mass @ accel + got.bias, expected, rtol=0,
@@ -158,7 +156,7 @@ def test_chain_by_itself_moves_as_sympy_says():
     np.testing.assert_allclose([float(f.subs(at)) for f in forces], expected, rtol=1e-12)
 
 
-# --- the literal form -------------------------------------------------------------------------
+# --- the readings of (13) and (14) ------------------------------------------------------------
 
 def test_lagrange_bias_is_the_derivative_of_the_kinetic_energy():
     robot = random_robot(np.random.default_rng(5), 3)
@@ -182,35 +180,64 @@ def test_lagranges_equations_of_the_joint_angles_are_wrong_even_when_projected()
     assert np.linalg.norm(projected - true) > 0.5 * np.linalg.norm(true)
 
 
-def test_literal_form_at_rest_gives_about_half_the_acceleration_and_tears_the_chains():
+@given(st.integers(0, 10**6))
+@suite_settings(max_examples=60)
+def test_read_by_wheels_13_and_14_are_the_true_accelerations_at_regular_poses(seed):
+    rng = np.random.default_rng(seed)
+    robot = papers_robot() if seed % 2 else random_robot(rng, 3)
+    steering, twist, torque = random_state(rng, robot)
+    assume(singularity(robot, steering).sigma_min > 0.05)
+    rates = inverse(robot, steering, twist)[:2]
+    true = forward_dynamics(robot, steering, twist, torque)
+    wheel, steer = inverse_acceleration(robot, steering, twist, true)
+    # the steering rates follow from those of the wheels: any may be given
+    got = joint_forward(robot, steering, rates[0], rng.normal(size=3), torque, 'wheels')
+    # J_x⁻¹ twice: rounding grows with the square of its condition, at most 20² here
+    scale = 1e-11 * (1 + np.abs(wheel).max() + np.abs(steer).max())
+    np.testing.assert_allclose(got.wheel, wheel, rtol=0, atol=scale)
+    np.testing.assert_allclose(got.steering, steer, rtol=0, atol=scale)
+    np.testing.assert_allclose(got.twist, true, rtol=0, atol=scale)
+    assert got.closure_error < scale
+
+
+def test_read_by_wheels_the_models_are_the_inverse_of_each_other():
+    accel, (steering, twist) = np.array([0.3, 0.2, 0.5]), ONE_STATE
+    matrix = joint_inverse(C3P, steering, twist, 'wheels')
+    robot = replace(C3P, friction=Friction())
+    rates = inverse(robot, steering, twist)[:2]
+    back = joint_forward(robot, steering, *rates, matrix.mass @ accel + matrix.bias, 'wheels')
+    np.testing.assert_allclose(back.twist, accel, rtol=0, atol=1e-12)
+
+
+def test_blocks_at_rest_give_about_half_the_acceleration_and_tear_the_chains():
     robot = papers_robot()
     got = joint_forward(robot, ONE_STATE[0], np.zeros(3), np.zeros(3), [0.4, -0.2, 0.1],
-                        'literal')
+                        'blocks')
     true = forward_dynamics(robot, ONE_STATE[0], np.zeros(3), [0.4, -0.2, 0.1])
     assert 0.3 < np.linalg.norm(got.twist[:2]) / np.linalg.norm(true[:2]) < 0.9
     assert got.closure_error > 10.0
     assert not got.multiplier.any() and not got.closing_torque.any()
 
 
-def test_literal_form_is_right_along_y_with_all_steering_angles_zero():
+def test_blocks_are_right_along_y_with_all_steering_angles_zero():
     # what the papers show: "in case of having Y as a desired direction …"
     torque, still = np.full(3, 0.2), np.zeros(3)
-    got = joint_forward(C3P, still, still, still, torque, 'literal')
+    got = joint_forward(C3P, still, still, still, torque, 'blocks')
     np.testing.assert_allclose(got.twist, forward_dynamics(C3P, still, still, torque), atol=1e-14)
-    matrix = joint_inverse(C3P, still, still, 'literal')
+    matrix = joint_inverse(C3P, still, still, 'blocks')
     expected = inverse_dynamics(C3P, still, still, [0, 0.3, 0], 1.0)
     np.testing.assert_allclose(matrix.mass @ [0, 0.3, 0], expected, atol=1e-14)
 
 
-def test_literal_models_are_not_the_inverse_of_each_other():
+def test_blocks_are_not_the_inverse_of_each_other():
     accel = np.array([0.3, 0.2, 0.5])
-    matrix = joint_inverse(C3P, ONE_STATE[0], np.zeros(3), 'literal')
+    matrix = joint_inverse(C3P, ONE_STATE[0], np.zeros(3), 'blocks')
     back = joint_forward(C3P, ONE_STATE[0], np.zeros(3), np.zeros(3), matrix.mass @ accel,
-                         'literal')
+                         'blocks')
     assert np.linalg.norm(back.twist - accel) > 0.3 * np.linalg.norm(accel)
 
 
-def test_casters_without_mass_have_a_corrected_form_and_four_of_them_no_literal_one():
+def test_casters_without_mass_have_a_constrained_form_and_four_of_them_no_blocks():
     robot = replace(random_robot(np.random.default_rng(9), 4), **dict.fromkeys(
         ('link_mass', 'link_inertia', 'wheel_mass', 'wheel_spin_inertia', 'wheel_yaw_inertia'),
         0.0))
@@ -220,7 +247,7 @@ def test_casters_without_mass_have_a_corrected_form_and_four_of_them_no_literal_
     np.testing.assert_allclose(got.twist, forward_dynamics(robot, steering, twist, torque),
                                rtol=1e-9)
     with pytest.raises(ValueError, match='masses or inertias'):
-        joint_forward(robot, steering, *rates, torque, 'literal')
+        joint_forward(robot, steering, *rates, torque, 'blocks')
 
 
 # --- integrated as coordinates of their own ---------------------------------------------------
@@ -237,7 +264,7 @@ def test_six_integrated_coordinates_move_as_the_three_of_the_plant():
     plant = AnalyticPlant(C3P)
     plant.reset(steering=ONE_STATE[0], twist=ONE_STATE[1])
     sample = plant.step([0.1, -0.05, 0.1], 0.5)
-    joints = simulated('corrected', False, 0.01)
+    joints = simulated('constrained', False, 0.01)
     # fourth order in steps of 10 ms against 1 ms
     np.testing.assert_allclose(joints.twist, plant.truth().twist, atol=1e-5)
     np.testing.assert_allclose(joints.steering, sample.steering, atol=1e-5)
@@ -246,15 +273,15 @@ def test_six_integrated_coordinates_move_as_the_three_of_the_plant():
 
 
 def test_unit_delay_is_an_error_of_first_order():
-    exact = simulated('corrected', False, 0.01).steering
-    errors = [np.linalg.norm(simulated('corrected', True, dt).steering - exact)
+    exact = simulated('constrained', False, 0.01).steering
+    errors = [np.linalg.norm(simulated('constrained', True, dt).steering - exact)
               for dt in (4e-3, 2e-3)]
     assert errors[0] / errors[1] == pytest.approx(2.0, abs=0.3)
 
 
-def test_printed_model_loses_its_closure_at_any_step():
+def test_blocks_lose_their_closure_at_any_step():
     for dt in (4e-3, 2e-3):
-        assert simulated('literal', True, dt, end=0.2).closure_error > 0.1
+        assert simulated('blocks', True, dt, end=0.2).closure_error > 0.1
 
 
 @pytest.mark.parametrize(('call', 'name'), [
@@ -262,6 +289,9 @@ def test_printed_model_loses_its_closure_at_any_step():
     (lambda: joint_forward(C3P, [0] * 3, [0] * 2, [0] * 3, [0] * 3), 'wheel_rate'),
     (lambda: joint_forward(C3P, [0] * 3, [0] * 3, [0] * 3, [0] * 3, 'printed'), 'form'),
     (lambda: joint_inverse(C3P, [0] * 3, [0] * 3, 'printed'), 'form'),
+    (lambda: joint_forward(C3P, [0] * 3, [0] * 3, [0] * 3, [0] * 3, 'wheels'), 'singular pose'),
+    (lambda: joint_inverse(random_robot(np.random.default_rng(1), 4), [0] * 4, [0] * 3, 'wheels'),
+     'three casters'),
     (lambda: sensed_jacobian(C3P, [0] * 3, 0.0), 'steering_weight'),
     (lambda: joint_space(C3P, [0] * 3, [0] * 3, [0] * 3, np.inf), 'steering_weight'),
     (lambda: joint_space(C3P, [[0] * 3] * 2, [0] * 3, [0] * 3), 'leading dimensions'),

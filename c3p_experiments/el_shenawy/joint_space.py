@@ -17,8 +17,8 @@ and the platform ``M_p ν̇ + G_p``. The chains are closed by ``q̇ = J ν``, J 
     M_q = diag(r² μ_e, 0) + Sᵀ diag(d² μ_a) S + J_fᵀ M_p J_f,     S = [0 1] + (1 … 1)ᵀ[0 0 1] J_f
 
 with A, 2n − 3 rows, everything that J cannot do. Projected by J the multipliers vanish and the
-reduced form of caster_dynamics.py remains, ``JᵀM_qJ = M``. Leaving λ out, as papers I (8)-(9) and
-II (9)-(14) do, treats six coordinates as free (wheel_torque_dynamics.py, form 'literal').
+reduced form of caster_dynamics.py remains, ``JᵀM_qJ = M``. Without λ six coordinates are free
+(wheel_torque_dynamics.py, form 'blocks').
 
 One state at a time; for speed use caster_dynamics.py.
 """

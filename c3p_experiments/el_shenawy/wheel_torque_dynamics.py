@@ -4,20 +4,25 @@ The papers' forward and inverse dynamics: wheel torque dynamics and dynamic stee
 
 With the blocks of M_q and G_q of joint_space.py, rows of the wheels (x) and of the steering (s):
 
-=================== ==============================================================================
-corrected (13)      ``τ_x = M_xx q̈_x + M_xs q̈_s + G_x − A_xᵀλ``
-corrected (14)      ``q̈_s = −M_ss⁻¹ (M_sx q̈_x + G_s − A_sᵀλ)``, λ from ``A q̈ = A J̇ν``
-literal (13)        ``τ_x = M_xx q̈_x + G_x``
-literal (14)        ``q̈_s = −M_ss⁻¹ (M_sx q̈_x + G_s)``
-corrected (15)-(18) ``M_x = D J_x + J_fxᵀ (M − J_xᵀ D J_x)``, D = diag(r² μ_e): least effort of n
-                    wheel motors and n virtual steering motors, whose torques are dropped
-literal (15)-(18)   ``M_x = M_xx J_x + M_xs J_s``: the rows of the wheels
-=================== ==============================================================================
+===================== ============================================================================
+constrained (13)      ``τ_x = M_xx q̈_x + M_xs q̈_s + G_x − A_xᵀλ``
+constrained (14)      ``q̈_s = −M_ss⁻¹ (M_sx q̈_x + G_s − A_sᵀλ)``, λ from ``A q̈ = A J̇ν``
+wheels (13)           ``τ_x = M(q_s) q̈_x + G_x``, M(q_s) = J_x⁻ᵀ M J_x⁻¹,
+                      G_x = J_x⁻ᵀ G − M(q_s) J̇_xν
+wheels (14)           ``q̈_s = J_s J_x⁻¹ (q̈_x − J̇_xν) + J̇_sν``
+blocks (13)           ``τ_x = M_xx q̈_x + G_x``
+blocks (14)           ``q̈_s = −M_ss⁻¹ (M_sx q̈_x + G_s)``
+constrained (15)-(18) ``M_x = D J_x + J_fxᵀ (M − J_xᵀ D J_x)``, D = diag(r² μ_e): least effort of n
+                      wheel motors and n virtual steering motors, whose torques are dropped
+wheels (15)-(18)      ``M_x = J_x⁻ᵀ M``: no torque in the steering axes
+blocks (15)-(18)      ``M_x = M_xx J_x + M_xs J_s``: the rows of the wheels
+===================== ============================================================================
 
 Numbers are those of paper II; paper I has (13)-(14) as (8) and its text, (15)-(18) as (9)-(12).
-*Literal* is what is printed, read as kindly as its undefined symbols allow: six free coordinates,
-Lagrange's equations of their kinetic energy, no multipliers. Its errors are listed in
-docs/papers/el_shenawy.md, by scripts/literal_dynamics.py.
+The papers print neither M(q_s) nor the blocks. *Constrained* needs nothing else and holds at every
+steering angle; *wheels* is the same wherever J_x has an inverse, which needs three casters;
+*blocks* takes Lagrange's equations of six free coordinates without multipliers.
+scripts/wheel_torque_readings.py compares the three, for docs/papers/el_shenawy.md.
 """
 
 from __future__ import annotations
@@ -25,19 +30,22 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from joint_space import (
+from numpy.typing import ArrayLike
+
+from c3p_description.model import Array, CasterRobot
+from c3p_dynamics.caster_dynamics import bias, mass_matrix
+from c3p_experiments.el_shenawy.joint_space import (
     JointSpace,
     check_steering_weight,
     joint_space,
     one_state,
 )
-from numpy.typing import ArrayLike
-
-from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.caster_dynamics import bias, mass_matrix
 from c3p_kinematics.casters import inverse
 
-FORMS = ('corrected', 'literal')
+FORMS = ('constrained', 'wheels', 'blocks')
+
+# reciprocal condition of J_x below which the reading by wheels does not exist
+SINGULAR = 1e-12
 
 
 class JointAcceleration(NamedTuple):
@@ -51,7 +59,7 @@ class JointAcceleration(NamedTuple):
     twist : (3,) array, m/s² and rad/s²
         ν̇ = J_f (q̈ − J̇ν) in ``base_link``, by the sensed forward solution (6).
     multiplier : (2n − 3,) array, N·m
-        λ; zeros in the literal form, which has none.
+        λ; zeros in the other readings, which have none.
     closing_torque : (2n,) array, N·m
         Aᵀλ on q_x and q_s. Depends on the left inverse J_f, as M_q does.
     closure_error : float, rad/s²
@@ -83,7 +91,7 @@ class InverseForm(NamedTuple):
 
 
 def joint_forward(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
-                  steering_rate: ArrayLike, wheel_torque: ArrayLike, form: str = 'corrected',
+                  steering_rate: ArrayLike, wheel_torque: ArrayLike, form: str = 'constrained',
                   steering_weight: float = 1.0) -> JointAcceleration:
     """
     Return the accelerations of wheels and steering that the wheel torques cause.
@@ -94,13 +102,13 @@ def joint_forward(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike
         With its friction.
     steering : (n,) array_like, rad
     wheel_rate, steering_rate : (n,) array_like, rad/s
-        q̇_x and q̇_s.
+        q̇_x and q̇_s; 'wheels' does not use the latter.
     wheel_torque : (n,) array_like, N·m
     form : str
-        One of `FORMS`: 'corrected' equals ``caster_dynamics.forward_dynamics`` for rates that
-        close the chains; 'literal' is the print.
+        One of `FORMS`: 'constrained', and at regular poses 'wheels', equals
+        ``caster_dynamics.forward_dynamics`` for rates that close the chains.
     steering_weight : float, > 0
-        w_s of the left inverse; only the literal form depends on it.
+        w_s of the left inverse; only 'blocks' depends on it.
 
     Returns
     -------
@@ -110,18 +118,25 @@ def joint_forward(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike
     ------
     ValueError
         A vector that is not one state of finite numbers, an unknown form, or a weight that is not
-        positive; 'literal' for a robot whose blocks of M_q are singular.
+        positive; 'blocks' for a robot whose blocks of M_q are singular, 'wheels' at a singular
+        pose or for other than three casters.
     """
     _check(form)
     n = robot.count
     (torque,) = one_state(n, wheel_torque=(wheel_torque, n))
     space = joint_space(robot, steering, wheel_rate, steering_rate, steering_weight)
+    if form == 'wheels':
+        # the wheels alone determine the motion
+        spun = _wheels_inverse(space) @ np.asarray(wheel_rate, float)
+        space = joint_space(robot, steering, wheel_rate, space.jacobian[n:] @ spun,
+                            steering_weight)
     applied = space.applied + np.concatenate([torque, np.zeros(n)])
-    return _constrained(space, applied) if form == 'corrected' else _literal(space, applied)
+    solve = {'constrained': _constrained, 'wheels': _by_wheels, 'blocks': _blocks}[form]
+    return solve(space, applied)
 
 
 def joint_inverse(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
-                  form: str = 'corrected', steering_weight: float = 1.0) -> InverseForm:
+                  form: str = 'constrained', steering_weight: float = 1.0) -> InverseForm:
     """
     Return the papers' inverse dynamics as a matrix and a bias, friction left out.
 
@@ -133,7 +148,7 @@ def joint_inverse(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
     twist : (3,) array_like
         ν, ``base_link``.
     form : str
-        One of `FORMS`: with 'corrected' ``M_x ν̇ + G_xi`` is ``caster_dynamics.inverse_dynamics``
+        One of `FORMS`: with 'constrained' ``M_x ν̇ + G_xi`` is ``caster_dynamics.inverse_dynamics``
         of the weight `steering_weight`.
     steering_weight : float, > 0
         w_s of the virtual steering motors.
@@ -156,9 +171,12 @@ def joint_inverse(robot: CasterRobot, steering: ArrayLike, twist: ArrayLike,
     angles, nu = one_state(n, steering=(steering, n), twist=(twist, 3))
     wheel_rate, steering_rate, _ = inverse(robot, angles, nu)
     space = joint_space(robot, angles, wheel_rate, steering_rate, steering_weight)
-    if form == 'literal':
+    if form == 'blocks':
         rows = space.mass[:n]
         return InverseForm(rows @ space.jacobian, space.lagrange_bias[:n] + rows @ space.drift)
+    if form == 'wheels':
+        back = _wheels_inverse(space).T
+        return InverseForm(back @ mass_matrix(robot, angles), back @ bias(robot, angles, nu))
     wheels, shares = space.jacobian[:n], space.sensed[:, :n].T
     spin = robot.wheel_radius**2 * robot.caster_inertia[:, 0]
     own = spin[:, None] * wheels
@@ -182,14 +200,36 @@ def _constrained(space: JointSpace, applied: Array) -> JointAcceleration:
     return _result(space, solved[:size], solved[size:])
 
 
-def _literal(space: JointSpace, applied: Array) -> JointAcceleration:
-    """Solve (13) for the wheels, then (14) for the steering, as printed."""
+def _wheels_inverse(space: JointSpace) -> Array:
+    """Return J_x⁻¹."""
+    wheels = space.jacobian[:len(space.jacobian) // 2]
+    if len(wheels) != 3:
+        raise ValueError(f"form = 'wheels': needs three casters, not {len(wheels)}, as J_x must "
+                         "have an inverse; use 'constrained'")
+    if 1.0 / np.linalg.cond(wheels) < SINGULAR:
+        raise ValueError("form = 'wheels': J_x has no inverse at this singular pose; use "
+                         "'constrained'")
+    return np.linalg.inv(wheels)
+
+
+def _by_wheels(space: JointSpace, applied: Array) -> JointAcceleration:
+    """Solve (13) with M(q_s) = J_x⁻ᵀ M J_x⁻¹; (14) follows from the rates of the platform."""
+    n, inverted = len(space.mass) // 2, _wheels_inverse(space)
+    mass = inverted.T @ space.jacobian.T @ space.mass @ space.jacobian @ inverted
+    force = space.jacobian.T @ (applied - space.mass @ space.drift - space.bias)
+    wheel = np.linalg.solve(mass, inverted.T @ force) + space.drift[:n]
+    steering = space.jacobian[n:] @ inverted @ (wheel - space.drift[:n]) + space.drift[n:]
+    return _result(space, np.concatenate([wheel, steering]), np.zeros(len(space.closure)))
+
+
+def _blocks(space: JointSpace, applied: Array) -> JointAcceleration:
+    """Solve (13) for the wheels with M_xx, then (14) for the steering with M_ss."""
     n = len(space.mass) // 2
     left = applied - space.lagrange_bias
     if min(map(np.linalg.matrix_rank, (space.mass[:n, :n], space.mass[n:, n:]))) < n:
-        raise ValueError("form = 'literal': M_xx or M_ss is singular, as the platform alone gives "
+        raise ValueError("form = 'blocks': M_xx or M_ss is singular, as the platform alone gives "
                          "them rank 3; give links and wheels masses or inertias, or use "
-                         "'corrected'")
+                         "'constrained'")
     wheel = np.linalg.solve(space.mass[:n, :n], left[:n])
     steering = np.linalg.solve(space.mass[n:, n:], left[n:] - space.mass[n:, :n] @ wheel)
     return _result(space, np.concatenate([wheel, steering]), np.zeros(len(space.closure)))
@@ -234,7 +274,7 @@ class WheelTorqueSimulation:
         An unknown form, or a weight that is not positive.
     """
 
-    def __init__(self, robot: CasterRobot, form: str = 'corrected', unit_delay: bool = False,
+    def __init__(self, robot: CasterRobot, form: str = 'constrained', unit_delay: bool = False,
                  steering_weight: float = 1.0) -> None:
         """Stand with all angles 0."""
         _check(form)
@@ -280,7 +320,7 @@ class WheelTorqueSimulation:
         ------
         ValueError
             A torque that is not n finite numbers, or a `dt` that is not positive; a model that
-            has diverged, as the literal one does.
+            has diverged, as 'blocks' does.
         """
         if not 0 < dt < np.inf:
             raise ValueError(f'dt = {dt}: must be finite and greater than zero')

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The overview of ``c3p``, misspelt commands, completion, and what help does not import."""
+
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from c3p_bringup.cli.commands import COMMANDS, TASKS
+from c3p_bringup.cli.main import main, parser
+
+ROOT = Path(__file__).parents[3]
+
+# packages that take a tenth of a second and more to import
+SLOW = {'numpy', 'scipy', 'numba', 'matplotlib', 'mujoco', 'rclpy', 'tqdm', 'yaml'}
+
+# commands whose defaults are numbers of the suite import NumPy and more for their help
+LIGHT = sorted(set(COMMANDS) - {'campaign', 'tune', 'identify'})
+
+
+def imported(code):
+    """Return which of `SLOW` a new interpreter has imported after `code`."""
+    text = f'{code}\nimport sys\nprint("SLOW", *sorted({SLOW!r} & set(sys.modules)))'
+    done = subprocess.run([sys.executable, '-c', text], capture_output=True, text=True,
+                          cwd=ROOT, check=True, env={**os.environ, 'PYTHONPATH': str(ROOT)})
+    return done.stdout.rsplit('SLOW', 1)[1].split()
+
+
+@pytest.mark.parametrize('arguments', [[], ['--help'], ['-h']])
+def test_the_overview_names_every_command_under_its_task(arguments, capsys):
+    assert main(arguments) == 0
+    text = capsys.readouterr().out
+    assert all(f'\n  {name} ' in text for name in COMMANDS)
+    assert all(f'\n{task}:\n' in text for task in TASKS)
+
+
+def test_help_and_errors_of_usage_import_nothing_slow():
+    assert imported("from c3p_bringup.cli.main import main\n"
+                    "main(['--help']); main(['--version']); main(['drvie'])") == []
+
+
+def test_the_parsers_of_most_commands_import_nothing_slow():
+    assert imported('from c3p_bringup.cli.command_line import parser\n'
+                    f'parser({LIGHT!r})') == []
+
+
+def test_every_command_is_in_the_whole_parser_with_its_help():
+    text = parser().format_help()
+    assert all(command.help.split(':')[0] in ' '.join(text.split())
+               for command in COMMANDS.values())
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    assert main(['--version']) == 0
+    version = ElementTree.parse(ROOT / 'package.xml').find('version').text
+    assert capsys.readouterr().out.split() in (['c3p', version],
+                                               'c3p not installed: run from its sources'.split())
+
+
+@pytest.mark.parametrize(('name', 'says'), [
+    ('drvie', 'did you mean drive'), ('reprot', 'did you mean report'),
+    ('xyz', 'one of drive, sim, ')])
+def test_misspelt_commands_get_a_suggestion_in_one_line(name, says, capsys):
+    assert main([name]) == 2
+    error, = capsys.readouterr().err.splitlines()
+    assert error.startswith(f'c3p: {name}: no such command; ') and says in error
+
+
+@pytest.mark.parametrize(('line', 'found'), [
+    ('c3p re', ['record', 'report', 'recompute', 'repair']),
+    ('c3p drive --plant ', ['analytic', 'mujoco']), ('c3p drive --real', ['--realtime'])])
+def test_shells_complete_commands_and_options(line, found, tmp_path):
+    pytest.importorskip('argcomplete')
+    out = tmp_path / 'words'
+    environment = {**os.environ, 'PYTHONPATH': str(ROOT), '_ARGCOMPLETE': '1',
+                   '_ARGCOMPLETE_IFS': '\n', 'COMP_LINE': line, 'COMP_POINT': str(len(line)),
+                   '_ARGCOMPLETE_STDOUT_FILENAME': str(out)}
+    subprocess.run([sys.executable, '-m', 'c3p_bringup'], env=environment, check=True, cwd=ROOT)
+    words = [word.strip() for word in out.read_text().split('\n')]
+    assert set(found) <= set(words)
+    assert all(word.startswith(line.split()[-1]) or line.endswith(' ') for word in words)
