@@ -77,7 +77,8 @@ class StallWatch:
         state : (6 + n,) array
             As in _kernels.py.
         rows : (k, 7) array
-            Reference from now to the `horizon`, s.
+            Reference from now to the end of the horizon.
+        horizon : float, s
         disturbance : float
             Force, as a fraction of its limits.
         dt : float, s
