@@ -54,7 +54,7 @@ NOTHING, TWIST, PREVIEW, STOP, REST, BRAKE = ('nothing', 'twist', 'ahead', 'stop
 
 
 class LawFailure(ArithmeticError):
-    """A law returned an invalid torque; the text contains it."""
+    """A law returned an invalid torque or diverges; the text contains the numbers."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class CommandFollower:
         Raises
         ------
         LawFailure
-            The law returned an invalid torque.
+            The law returned an invalid torque, or diverges; after that until the robot rests.
         """
         self._gripping.begin(sensed, dt)
         if self._rests(sensed, command, dt):
@@ -179,6 +179,7 @@ class CommandFollower:
         setpoint = self._stopping(sensed) if command is None else self._following(
             sensed, command, stamp, 1e-9 * (cycle - stamp))
         try:
+            self._gripping.supervise(sensed, setpoint, dt)
             torque = np.asarray(self.law.step(sensed, setpoint, dt), float)
         except ArithmeticError as error:
             raise LawFailure(f'{type(self.law).__name__}: {error}') from error

@@ -153,6 +153,8 @@ def _text(figures: dict[str, Any]) -> str:
     from c3p_experiments.loop.report import conditions_text, text_table
 
     reached = 'reached' if figures['reached'] else 'MISSED'
+    if figures.get('fault'):
+        reached += f'\n  stopped with zero torque: {figures["fault"]}'
     return (f'{figures["experiment"]}: {figures["title"]} ({figures["source"]})\n'
             f'  {conditions_text(figures["conditions"])}; goal {reached}\n'
             f'{text_table(figures["table"])}\n')

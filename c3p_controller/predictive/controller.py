@@ -27,11 +27,12 @@ import numpy as np
 from c3p_controller.predictive._box_ddp import improve, workspace
 from c3p_controller.predictive._kernels import RIPPLE, calm
 from c3p_controller.predictive.delay_estimator import DelayEstimator
-from c3p_controller.predictive.guesses import first_guesses, straight_guess
+from c3p_controller.predictive.guesses import bold_guesses, first_guesses, straight_guess
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
 from c3p_controller.predictive.priority import PATH_SPEED, Priority
 from c3p_controller.predictive.reference import TwistReference, sample
 from c3p_controller.predictive.scaling import cost_weights, friction_rate
+from c3p_controller.predictive.stall import StallWatch
 from c3p_controller.predictive.standing_start import check_reference, push_guesses
 from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot
@@ -128,6 +129,7 @@ class PredictiveController:
         self._priority = Priority(robot, s.priority)
         steps = round(s.steps * self._priority.longer)
         self._dt = np.full(steps, s.horizon * self._priority.longer / steps)
+        self._step, self._stall = self._dt[0], StallWatch()
         self._times = np.concatenate(([0.0], np.cumsum(self._dt)))
         self._rows, self._work = np.zeros((steps + 1, 7)), workspace(steps, n, robot.efforts)
         self._states, self._gains = (np.zeros((steps + 1, 6 + n)),
@@ -138,7 +140,7 @@ class PredictiveController:
     def retune(self, settings: PredictiveSettings) -> None:
         """Replace weights and limits; horizon, steps, latency and bandwidth stay."""
         self.settings = s = settings
-        self.observer.soften(friction_rate(s.friction_smoothing, self.robot, self._dt[0],
+        self.observer.soften(friction_rate(s.friction_smoothing, self.robot, self._step,
                                            self._spanned))
         self.observer.wrench_limit = np.array([s.wrench_limit, s.wrench_limit, s.moment_limit])
         weights = cost_weights(s, self.robot, self._spanned, self._priority.fewer,
@@ -161,6 +163,8 @@ class PredictiveController:
         self._twist.reset()
         self._priority.reset()
         self._forget_delay(sensed is None)
+        self._stall.reset()
+        self._stretch()
         self.cost, self.iterations = 0.0, 0
         if sensed is not None:
             self.observer.reset(sensed.pose, sensed.twist, sensed.steering)
@@ -198,10 +202,13 @@ class PredictiveController:
         if self._resting(setpoint, state):
             self._plan, self._guesses = None, []
             self._twist.reset()
+            self._stall.reset()
+            self._stretch()
             return self._send(np.zeros(self.robot.efforts), dt)
         # the plan begins when the torque of this cycle begins to act
         for duration, torque in self._delay.pending():
             state = self.observer.predict(state, torque, duration)
+        self._watch(state, sensed.time, dt)
         self._reference(setpoint, state, sensed.time, dt)
         if s.ripple_weight > 0.0 and not (self._priority.fewer or self._spanned):
             self._steady(state, sensed.time)
@@ -226,6 +233,32 @@ class PredictiveController:
         gripping = bool((self.limit >= self._bounds).all())
         if estimator.step(self.observer.model, state, pose, self._last, dt, gripping):
             self._delay.change(estimator.latency, estimator.sent(estimator.latency))
+
+    def _watch(self, state: Array, now: float, dt: float) -> None:
+        """Plan anew after a stall, with a longer horizon; restore it when the robot moves."""
+        if self._plan is None or self._guesses or self._spanned:
+            return
+        # dry friction of casters that rest shows as a moment; what blocks the path is a force
+        held = float((abs(self.observer.wrench[:2]) / self.observer.wrench_limit[:2]).max())
+        # the reference is that of the last cycle
+        if self._stall.step(state, self._rows, self._times[-1], held, dt):
+            self._plan = None
+        if self._stretch():
+            # the next plan begins in this cycle
+            self._planned = min(self._planned, now - self.settings.period)
+
+    def _stretch(self) -> bool:
+        """Set the steps of the horizon; return whether they have changed."""
+        step = self._step * self._stall.stretch
+        if self._dt[0] == step:
+            return False
+        before = self._times[:-1].copy()
+        self._dt[:] = step
+        self._times[1:] = np.cumsum(self._dt)
+        if self._plan is not None:
+            for i in range(self.robot.efforts):
+                self._plan[:, i] = np.interp(self._times[:-1], before, self._plan[:, i])
+        return True
 
     def _resting(self, setpoint: Setpoint, state: Array) -> bool:
         s = self.settings
@@ -267,7 +300,8 @@ class PredictiveController:
             guesses = (push_guesses(self.robot, self._times[:-1]) if self._priority.fewer else
                        [straight_guess(self.observer, state, self._rows, self._dt, self.limit,
                                        (s.acceleration, s.yaw_acceleration))] if self._spanned
-                       else first_guesses(self.limit, self._times[:-1]))
+                       else (bold_guesses if self._stall.attempts else first_guesses)(
+                           self.limit, self._times[:-1]))
             self._guesses = [(np.inf, guess) for guess in guesses]
             self._round, self._turn = 0, 0
         for _ in range(min(GUESSES_PER_CYCLE, len(self._guesses) - self._turn)):
