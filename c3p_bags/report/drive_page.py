@@ -219,9 +219,10 @@ def near_limits(torque: Array, robot: CasterRobot) -> Array:
 def limited_torques(axes: Axes, time: Array, torque: Array, robot: CasterRobot,
                     steering: bool = False) -> None:
     """
-    Draw the torques (k, efforts) [N·m] of the wheels, or of the `steering`, with their limits.
+    Draw the torques of the wheels, or of the `steering`, with their limits, into `axes`.
 
-    Only motors have a line; the steering has no legend: its colours are those of the wheels.
+    `torque` (k, efforts) [N·m] of `robot` at `time` (k,) [s]. Only steering axes with a motor have
+    a line, and no legend: their colours are those of the wheels.
     """
     motors = robot.steered if steering else np.ones(robot.count, bool)
     limit = (near_limits(torque[:, robot.count:], robot) if steering else

@@ -84,7 +84,7 @@ def _page(spec: CampaignSpec, summary: Mapping[str, Any], rows: int) -> tuple[Fi
 
 
 def _without_correlations(axes: Axes, draws: int) -> None:
-    """Write instead of the panels of correlations why there are none."""
+    """Write why the panels of correlations are left out."""
     axes.axis('off')
     why = (f'with {LEAST_DRAWS} draws and more; these are {draws}' if draws < LEAST_DRAWS else
            'only of outcomes that differ from draw to draw')

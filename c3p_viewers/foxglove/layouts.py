@@ -77,6 +77,11 @@ def _wheels(robot: CasterRobot) -> tuple[Plot, ...]:
         Plot('torque', 'commanded wheel torque [N·m]', tuple(
             Curve(f'wheel {i + 1}', caster_colour(i), f'/wheel_effort.effort[{i}]',
                   f'/wheel_effort/{robot.wheel_joints[i]}/effort') for i in casters)),
+        *([Plot('turning', 'commanded steering torque [N·m]', tuple(
+            Curve(f'caster {i + 1}', caster_colour(i),
+                  f'/wheel_effort.effort[{robot.count + i}]',
+                  f'/wheel_effort/{robot.steering_joints[i]}/effort')
+            for i in casters if robot.steered[i]))] if robot.efforts > robot.count else []),
         Plot('slip', 'slip of each wheel [m/s]', tuple(
             Curve(f'wheel {i + 1}', caster_colour(i), f'{slip}.position[{i}]',
                   f'{slip}/{robot.wheel_joints[i]}/position') for i in casters)),

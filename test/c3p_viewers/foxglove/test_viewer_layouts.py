@@ -127,6 +127,17 @@ def test_a_robot_with_four_casters_gets_four_curves():
         assert 'wheel_joint_4' in text or '[3]' in text
 
 
+def test_steering_motors_have_a_plot_by_the_places_of_their_efforts():
+    angles = [0.1, 1.6, 3.2, 4.8]
+    robot = CasterRobot.regular(0.3, angles, 0.04, 0.05, 20.0, 1.0,
+                                steered=[False, True, True, False])
+    (turning,) = (plot for plot in plots(robot) if plot.name == 'turning')
+    assert [curve.label for curve in turning.curves] == ['caster 2', 'caster 3']
+    for curve, joint in zip(turning.curves, robot.steering_joints[1:3], strict=True):
+        place = int(re.search(r'\[(\d+)\]', curve.foxglove).group(1))
+        assert robot.effort_joints[place] == joint and joint in curve.plotjuggler
+
+
 def test_the_numbers_are_as_their_schema_says(robot, source):
     told = numbers(robot, source.at(1.3))
     assert set(told) == set(SCHEMA['properties'])
