@@ -54,7 +54,7 @@ NOTHING, TWIST, PREVIEW, STOP, REST, BRAKE = ('nothing', 'twist', 'ahead', 'stop
 
 
 class LawFailure(ArithmeticError):
-    """A law returned an invalid torque; the text contains it."""
+    """A law returned an invalid torque or diverges; the text contains the numbers."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,10 @@ class CommandFollower:
         self._stands, self._rest_by, self.follows = 0.0, math.inf, NOTHING
         self.law.reset(sensed)
 
+    def metrics(self) -> dict[str, str]:
+        """Return the metrics of the law for the diagnostics."""
+        return {'input delay [ms]': f'{1e3 * self.law.latency:.1f}'}
+
     def forget(self) -> None:
         """Drop the previews: time has restarted."""
         self._previews.clear()
@@ -162,7 +166,7 @@ class CommandFollower:
         Raises
         ------
         LawFailure
-            The law returned an invalid torque.
+            The law returned an invalid torque, or diverges; after that until the robot rests.
         """
         self._gripping.begin(sensed, dt)
         if self._rests(sensed, command, dt):
@@ -175,6 +179,7 @@ class CommandFollower:
         setpoint = self._stopping(sensed) if command is None else self._following(
             sensed, command, stamp, 1e-9 * (cycle - stamp))
         try:
+            self._gripping.supervise(sensed, setpoint, dt)
             torque = np.asarray(self.law.step(sensed, setpoint, dt), float)
         except ArithmeticError as error:
             raise LawFailure(f'{type(self.law).__name__}: {error}') from error

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from c3p_controller.divergence import DivergenceWatch
 from c3p_controller.torque_law import Sensed, Setpoint, TorqueLaw
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import torque_bounds, traction_report
@@ -288,7 +289,7 @@ class TractionControl:
 
 class GrippingLaw:
     """
-    Torque law under traction control: the one place that applies it.
+    Torque law under traction control and watch of divergence: the one place that applies them.
 
     `sent` (robot.efforts,), N·m, are the last torques.
     """
@@ -296,11 +297,13 @@ class GrippingLaw:
     def __init__(self, law: TorqueLaw, traction: TractionControl) -> None:
         """Start without torque."""
         self.law, self.traction = law, traction
+        self._watch = DivergenceWatch(traction.robot)
         self.sent = np.zeros(traction.robot.efforts)
 
     def reset(self, sensed: Sensed | None = None) -> None:
         """Forget the past of the law; the limits of the floor stay."""
         self.law.reset(sensed)
+        self._watch.reset()
         self.sent = np.zeros(self.traction.robot.efforts)
 
     def begin(self, sensed: Sensed, dt: float) -> None:
@@ -308,12 +311,17 @@ class GrippingLaw:
         self.traction.update(sensed, self.sent, dt)
         self.law.limit = self.traction.limit
 
+    def supervise(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> None:
+        """Raise Divergence if the law drives the robot far beyond its setpoint, until it rests."""
+        self._watch.step(sensed.steering, sensed.twist, self.sent, setpoint, dt)
+
     def apply(self, torque: Array) -> Array:
         """Return the torques of the law within the limits; they are sent now."""
         self.sent = self.traction.apply(torque)
         return self.sent
 
     def step(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
-        """Return the torques, N·m; parameters as in `TorqueLaw.step`."""
+        """Return the torques, N·m; parameters as in `TorqueLaw.step`, raises Divergence."""
         self.begin(sensed, dt)
+        self.supervise(sensed, setpoint, dt)
         return self.apply(self.law.step(sensed, setpoint, dt))

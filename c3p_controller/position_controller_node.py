@@ -2,10 +2,9 @@
 """
 Node: drives to ``goal_pose``, by the papers' exponential law or along a path with a preview.
 
-Publishes ``cmd_vel`` while it has a goal and nothing otherwise, so that a joystick or Nav2 can
-command the robot, and ``~/result`` with the reason for the end of a goal. On a path each command
-is preceded by the ``reference_trajectory`` of the same stamp: a twist does not contain the
-position of the path. A drive begins with zeros, also after a lock, to re-arm the controllers.
+Publishes ``cmd_vel`` only while it has a goal, so that others may command the robot, ``~/result``
+with the reason for the end of a goal, and on a path, before each command, its
+``reference_trajectory``. A drive begins with zeros, also after a lock, to re-arm the controllers.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from c3p_controller.goals.rearm import lock_ends, robot_step
 from c3p_controller.ros.drive_commands import DriveCommands
 from c3p_controller.ros.goal_frames import GoalFrames
 from c3p_controller.ros.goal_interface import GoalInterface, zone_values
+from c3p_controller.ros.goal_limits import GoalLimits
 from c3p_controller.ros.robot_watch import LockWatch, OdometryGap
 from c3p_ros.cdr import OdometryRead, PublishError
 from c3p_ros.cycle import CycleClock
@@ -47,9 +47,9 @@ class PositionControllerNode(SuiteNode):
         values = self.parameters.value
         self._controller = make_position(values)
         self.parameters.check, self.parameters.changed = position_gains, self._retune
+        self._limits = GoalLimits(self, self.robot, self._controller, values)
         self._frames, self._odom = GoalFrames(self), OdometryGap(self, values.odom_timeout)
-        self._stamps = CycleClock()
-        self._pose: np.ndarray | None = None
+        self._stamps, self._pose = CycleClock(), None
         # robot time, s, is continuous also where stamps jump
         self._twist, self._command_due, self._time = np.zeros(3), 0, 0.0
         self._lock = LockWatch(self, self.diagnostics, self._on_lock)
@@ -70,7 +70,7 @@ class PositionControllerNode(SuiteNode):
                 **zone_values(zone)}
 
     def _retune(self) -> None:
-        self._controller.retune(position_gains(self.parameters.value))
+        self._limits.retune(self.parameters.value)
         self._odom.timeout = self.parameters.value.odom_timeout
 
     def destroy_node(self) -> None:

@@ -70,9 +70,15 @@ class TorqueLaw(Protocol):
     ----------
     limit : (robot.efforts,) array, N·m
         Largest torque of each motor; traction control lowers it between steps.
+    latency : float, s
+        Input delay in use; 0 of a law without one.
     """
 
     limit: Array
+
+    @property
+    def latency(self) -> float:
+        """Input delay in use, s."""
 
     def reset(self, sensed: Sensed | None = None) -> None:
         """Forget the past; start from `sensed` (at rest when omitted)."""

@@ -83,7 +83,7 @@ class VelocityControllerNode(SuiteNode):
         return {'controller': self.parameters.value.controller, 'follows': self._law.follows,
                 'cycles': self._steps.count, 'largest torque [N·m]': f'{largest:.3f}',
                 'longest step [ms]': f'{1e3 * self._steps.longest():.3f}',
-                'locked': self.interlock.lock or 'no'}
+                'locked': self.interlock.lock or 'no', **self._law.metrics()}
 
     def _retune(self) -> None:
         values = self.parameters.value

@@ -91,10 +91,11 @@ class MotionFreedoms(NamedTuple):
 
 def trailing(robot: CasterRobot, twist: ArrayLike) -> Array:
     """
-    Return the steering angles (n,), rad, at which the casters trail a constant `twist` (3,).
+    Return the steering angles (…, n), rad, at which the casters trail a constant `twist` (…, 3).
 
     The contact then moves along the wheel: ``a·p = −d ω`` with p the velocity of the pivot, and
-    ``e·p > 0``. A pivot slower than d ω has no such angle; its axle is then along p.
+    ``e·p > 0``. A pivot slower than d ω has no such angle; its axle is then along p. A pivot at
+    rest has the angle −90°.
 
     Examples
     --------
@@ -102,7 +103,7 @@ def trailing(robot: CasterRobot, twist: ArrayLike) -> Array:
     >>> np.degrees(trailing(load('c3p'), [1.0, 0.0, 0.0])).round(6).tolist()
     [-90.0, -90.0, -90.0]
     """
-    vx, vy, w = np.asarray(twist, float)
+    vx, vy, w = np.moveaxis(np.asarray(twist, float)[..., None, :], -1, 0)
     x, y = robot.hip_position.T
     px, py = vx - w * y, vy + w * x
     speed = np.hypot(px, py)

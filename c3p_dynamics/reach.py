@@ -18,6 +18,7 @@ from scipy.optimize import linprog
 
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.caster_dynamics import forward_dynamics
+from c3p_dynamics.motion_freedoms import trailing
 from c3p_dynamics.traction import torque_bounds
 from c3p_kinematics.casters import inverse
 from c3p_kinematics.singularity import length_scale
@@ -25,27 +26,6 @@ from c3p_kinematics.singularity import length_scale
 # speed of a motion that has just begun, with the full dry friction: rates of wheels and casters
 # far above the smoothing of the friction, as a multiple of it
 BEGUN = 20.0
-
-
-def trailing(robot: CasterRobot, twist: ArrayLike) -> Array:
-    """
-    Return the steering angles (…, n) of casters that trail in a steady motion with `twist`, rad.
-
-    Each wheel rolls along the velocity of its pivot, with the contact behind it: θ_s =
-    atan2(−vx, vy) of the pivot. Exact for straight motion; a turning robot's casters
-    deviate by about d over the distance to the centre of rotation. A pivot at rest has the
-    angle 0. `twist` ν (…, 3) is in ``base_link``.
-
-    Examples
-    --------
-    >>> from c3p_description import load
-    >>> np.degrees(trailing(load('c3p'), [1.0, 0.0, 0.0])).round(6).tolist()
-    [-90.0, -90.0, -90.0]
-    """
-    twist = np.asarray(twist, float)[..., None, :]
-    x, y = robot.hip_position.T
-    vx, vy = twist[..., 0] - twist[..., 2] * y, twist[..., 1] + twist[..., 2] * x
-    return np.arctan2(-vx + 0.0, vy)
 
 
 def resistance(robot: CasterRobot, steering: ArrayLike, direction: ArrayLike) -> Array:
@@ -142,6 +122,24 @@ def _scaled(robot: CasterRobot, steering: Array, direction: Array) -> tuple[Arra
         return np.zeros((3, 0)), np.zeros(3)
     push = forward_dynamics(robot, steering, np.zeros(3), corners).T
     return scale[:, None] * push, scale * resistance(robot, steering, direction)
+
+
+def turning_mass(robot: CasterRobot) -> float:
+    """
+    Return Σ I/d² over the mass of the robot: what the casters' yaw inertias I weigh to turn.
+
+    A caster that turns moves its pivot across; its inertia about the steering axis is there a
+    mass I/d² along the axle. Casters that trail settle over the distance of d times one plus this
+    ratio, and the manoeuvres that turn them need as much more torque.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> [round(turning_mass(load(name)), 2) for name in ('c3p', 'powered_caster')]
+    [0.09, 0.3]
+    """
+    inertia = robot.link_inertia + robot.wheel_yaw_inertia
+    return float(np.sum(inertia / robot.caster_offset**2) / robot.total_mass)
 
 
 class Travel(NamedTuple):

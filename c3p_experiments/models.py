@@ -73,7 +73,7 @@ def check_options(experiment: ModelExperiment, given: Mapping[str, Any]) -> None
     ValueError
         Names the unsupported and the supported options.
     """
-    idle = [f'--{name}' for name in given if name not in experiment.takes]
+    idle = [f'--{name.replace("_", "-")}' for name in given if name not in experiment.takes]
     if idle:
         supported = ', '.join(f'--{name}' for name in experiment.takes) or 'none'
         raise ValueError(f'experiment {experiment.name} does not support {", ".join(idle)}; '

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 ALL = 'all'
 # what can be given besides the name and where results go
-OPTIONS = ('plant', 'controller', 'robot', 'friction', 'latency', 'counts', 'seed', 'duration',
-           'film')
+OPTIONS = ('plant', 'controller', 'robot', 'friction', 'latency', 'known_latency', 'counts',
+           'seed', 'duration', 'film')
 
 
 def add_experiment(commands: Any) -> None:
@@ -50,6 +50,8 @@ def add_experiment(commands: Any) -> None:
                          help='friction of the tyres, plant mujoco (default: 0.8)')
     command.add_argument('--latency', type=finite, metavar='MS',
                          help='latency of the loop (default: 10)')
+    command.add_argument('--known-latency', type=finite, metavar='MS',
+                         help='latency that the controller assumes (default: that of the loop)')
     command.add_argument('--counts', type=int, nargs=2, metavar=('WHEEL', 'STEERING'),
                          help='encoder counts per turn, 0 is ideal (default: 2000 4096)')
     command.add_argument('--seed', type=int, help='seed of random values (default: 0)')
@@ -110,8 +112,9 @@ def _conditions(given: Mapping[str, Any]) -> Conditions:
     return Conditions(
         plant=given.get('plant', 'analytic'), controller=given.get('controller', 'mpc'),
         robot=given.get('robot'), friction=given.get('friction'),
-        latency=1e-3 * given.get('latency', 10.0), wheel_counts=wheel, steering_counts=steering,
-        seed=given.get('seed', 0))
+        latency=1e-3 * given.get('latency', 10.0),
+        known_latency=1e-3 * given['known_latency'] if 'known_latency' in given else None,
+        wheel_counts=wheel, steering_counts=steering, seed=given.get('seed', 0))
 
 
 def _carry_out(arguments: argparse.Namespace, drives: Sequence[str], models: Sequence[str],
@@ -150,6 +153,8 @@ def _text(figures: dict[str, Any]) -> str:
     from c3p_experiments.loop.report import conditions_text, text_table
 
     reached = 'reached' if figures['reached'] else 'MISSED'
+    if figures.get('fault'):
+        reached += f'\n  stopped with zero torque: {figures["fault"]}'
     return (f'{figures["experiment"]}: {figures["title"]} ({figures["source"]})\n'
             f'  {conditions_text(figures["conditions"])}; goal {reached}\n'
             f'{text_table(figures["table"])}\n')

@@ -104,6 +104,11 @@ class ClosedFormController:
         self._twist = TwistReference(s.acceleration, s.yaw_acceleration, s.leash, s.yaw_leash)
         self.reset()
 
+    @property
+    def latency(self) -> float:
+        """Input delay of the settings, s."""
+        return self.observer.latency
+
     def reset(self, sensed: Sensed | None = None) -> None:
         """Forget the past; start from `sensed`."""
         self._twist.reset()

@@ -15,7 +15,7 @@ import numpy as np
 from c3p_controller.command_follower import NOTHING, STOP, TWIST, FollowerSettings
 from c3p_controller.limits import GrippingLaw, ReferenceLimits, TractionControl
 from c3p_controller.paper.velocity import PaperLaw, PaperSettings
-from c3p_controller.torque_law import Sensed
+from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot
 
 # cycles that may wait for their reply at once: on a busy computer the next cycle begins before
@@ -56,6 +56,10 @@ class PaperChain:
         self.follows = NOTHING
         self._law.reset(sensed)
 
+    def metrics(self) -> dict[str, str]:
+        """Return no metrics: the law has no input delay."""
+        return {}
+
     def forget(self) -> None:
         """Drop the cycles that wait for a reply: time has restarted."""
         self._pending.clear()
@@ -74,11 +78,14 @@ class PaperChain:
         Return the desired acceleration (3,) of a cycle, the input of the inverse dynamics.
 
         `cycle` is its stamp, ns. The `command` (3,) is in ``base_link``; None stops the robot.
-        `dt`, s, is None after a reset: the acceleration of `sensed` is zero then.
+        `dt`, s, is None after a reset: the acceleration of `sensed` is zero then. An
+        ArithmeticError is a law that diverges.
         """
         self._pending[cycle] = sensed
         if dt is not None:
             self._gripping.begin(sensed, dt)
+            self._gripping.supervise(sensed, Setpoint(np.zeros(3) if command is None
+                                                      else command), dt)
         if len(self._pending) > UNANSWERED:
             del self._pending[next(iter(self._pending))]
         if dt is None:

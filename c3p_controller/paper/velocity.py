@@ -159,6 +159,11 @@ class PaperLaw:
         self.reset()
 
     @property
+    def latency(self) -> float:
+        """Input delay, s: zero, the law has none."""
+        return 0.0
+
+    @property
     def reference(self) -> Array:
         """The shaped reference ν_r."""
         return self.shaper.twist

@@ -35,6 +35,9 @@ RIPPLE_RATE = 0.1
 # largest angle of a caster that trails from the desired direction of its pivot, rad
 TRAILING = 0.3
 
+# yaw rate of a reference that turns, rad/s
+TURN = 0.02
+
 # the alignment of pivots with a desired speed below this is de-weighted, m/s
 ALIGNMENT_SPEED = 0.03
 
@@ -176,6 +179,23 @@ def trailing_part(geometry, x, reference):
         # the sine of Δ/2 has no turns
         most = max(most, 2.0 * math.asin(min(abs(math.sin(half)), 1.0)))
     return min(max(2.0 - most / TRAILING, 0.0), 1.0)
+
+
+@kernel
+def calm(geometry, x, reference, full, dither, weights):
+    """
+    Write `full` (k,) into the weights of ripple and add `dither` (k, 2) to φ and ω of `reference`.
+
+    Both in full where the reference turns faster than TURN and the casters trail. On lines and at
+    goals the weight would take torque from the path, most of all across a slope.
+    """
+    trailing = trailing_part(geometry, x, reference[0])
+    for k in range(len(weights)):
+        square = reference[k, 5]**2
+        part = trailing * square / (square + TURN * TURN)
+        weights[k, RIPPLE] = part * full[k]
+        reference[k, 2] += part * dither[k, 0]
+        reference[k, 5] += part * dither[k, 1]
 
 
 @kernel

@@ -13,11 +13,8 @@ subject to |τ_i| ≤ τ_max, with the path error split across and along the pat
 (_kernels.py). The shifted solution of the last period is the next first guess; from standstill
 several first guesses compete. Between solutions the feedback gains of the solution act. An
 observer estimates the disturbance wrench (motion_observer.py). Torques act `latency` late, so the
-plan begins there.
-
-The reference over the horizon comes from a preview or a bare twist, as rows
-``[X, Y, φ, Ẋ, Ẏ, ω, χ]``: pose and velocity on the floor, and direction of the path, which splits
-errors into along-track and cross-track.
+plan begins there. The reference over the horizon comes from a preview or a bare twist
+(reference.py).
 """
 
 from __future__ import annotations
@@ -28,13 +25,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from c3p_controller.predictive._box_ddp import improve, workspace
-from c3p_controller.predictive._kernels import RIPPLE, trailing_part
-from c3p_controller.predictive.guesses import first_guesses, straight_guess
+from c3p_controller.predictive._kernels import RIPPLE, calm
+from c3p_controller.predictive.delay_estimator import DelayEstimator
+from c3p_controller.predictive.guesses import bold_guesses, first_guesses, straight_guess
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
 from c3p_controller.predictive.priority import PATH_SPEED, Priority
-from c3p_controller.predictive.scaling import cost_weights, stiff_rate
+from c3p_controller.predictive.reference import TwistReference, sample
+from c3p_controller.predictive.scaling import cost_weights, friction_rate
+from c3p_controller.predictive.stall import StallWatch
 from c3p_controller.predictive.standing_start import check_reference, push_guesses
-from c3p_controller.torque_law import Preview, Sensed, Setpoint
+from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import steering_motors, torque_bounds
 from c3p_kinematics._planar_kernels import wrap_angle
@@ -53,6 +53,8 @@ class PredictiveSettings:
     period: float = 0.01
     iterations: int = 2
     latency: float = 0.01
+    estimate_latency: bool = True
+    latency_max: float = 0.15
     across_weight: float = 7e4
     along_weight: float = 1000.0
     yaw_weight: float = 55.0
@@ -61,7 +63,7 @@ class PredictiveSettings:
     yaw_rate_weight: float = 16.0
     torque_weight: float = 0.15
     alignment_weight: float = 3.5
-    ripple_weight: float = 16.0
+    ripple_weight: float = 100.0
     final_weight: float = 0.25
     torque_rate: float = 120.0
     friction_smoothing: float = 0.04
@@ -80,6 +82,9 @@ class PredictiveSettings:
         if self.steps < 2 or self.iterations < 1:
             raise ValueError(f'steps = {self.steps}, iterations = {self.iterations}: at least 2 '
                              'and 1')
+        if self.estimate_latency and self.latency > self.latency_max:
+            raise ValueError(f'latency = {self.latency}: must be at most latency_max = '
+                             f'{self.latency_max}; raise it, or set estimate_latency to false')
         for name in ('horizon', 'period', 'torque_weight', 'torque_rate', 'friction_smoothing',
                      'bandwidth', 'disturbance_bandwidth', 'acceleration', 'yaw_acceleration'):
             if not getattr(self, name) > 0:
@@ -99,9 +104,6 @@ DITHER, DITHER_FREQUENCY = 0.005, 0.5
 # relative decrease of the cost that ends the iterations
 TOLERANCE = 1e-4
 
-# the direction of a slower reference is undefined, m/s
-DIRECTION_SPEED = 1e-3
-
 
 class PredictiveController:
     """Receding-horizon controller of the wheel torques; the memory is plan and observer."""
@@ -114,6 +116,7 @@ class PredictiveController:
         self.observer = MotionObserver(robot, robot.losses, s.bandwidth, s.disturbance_bandwidth,
                                        np.full(3, np.inf))
         self.limit = torque_bounds(robot)
+        self._bounds = self.limit.copy()
         # a steering motor costs and changes relative to its bound, as a wheel does
         motors = steering_motors(robot)
         self._turning = float(motors.weight[robot.steered].mean()) if robot.steered.any() else 1.0
@@ -121,9 +124,12 @@ class PredictiveController:
         self._pace = np.ones(robot.efforts)
         self._pace[n:] = math.sqrt(self._turning)
         self._delay = InputDelay(robot.efforts, s.latency)
+        self._estimator = (DelayEstimator(robot, s.latency, s.latency_max)
+                           if s.estimate_latency else None)
         self._priority = Priority(robot, s.priority)
         steps = round(s.steps * self._priority.longer)
         self._dt = np.full(steps, s.horizon * self._priority.longer / steps)
+        self._step, self._stall = self._dt[0], StallWatch()
         self._times = np.concatenate(([0.0], np.cumsum(self._dt)))
         self._rows, self._work = np.zeros((steps + 1, 7)), workspace(steps, n, robot.efforts)
         self._states, self._gains = (np.zeros((steps + 1, 6 + n)),
@@ -134,8 +140,8 @@ class PredictiveController:
     def retune(self, settings: PredictiveSettings) -> None:
         """Replace weights and limits; horizon, steps, latency and bandwidth stay."""
         self.settings = s = settings
-        self.observer.soften(max(s.friction_smoothing,
-                                 stiff_rate(self.robot, self._dt[0]) if self._spanned else 0.0))
+        self.observer.soften(friction_rate(s.friction_smoothing, self.robot, self._step,
+                                           self._spanned))
         self.observer.wrench_limit = np.array([s.wrench_limit, s.wrench_limit, s.moment_limit])
         weights = cost_weights(s, self.robot, self._spanned, self._priority.fewer,
                                self._turning)
@@ -156,10 +162,24 @@ class PredictiveController:
         self._known = sensed is not None
         self._twist.reset()
         self._priority.reset()
-        self._delay.reset()
+        self._forget_delay(sensed is None)
+        self._stall.reset()
+        self._stretch()
         self.cost, self.iterations = 0.0, 0
         if sensed is not None:
             self.observer.reset(sensed.pose, sensed.twist, sensed.steering)
+
+    def _forget_delay(self, estimate: bool) -> None:
+        """Forget the torques under way, and the estimate of their delay."""
+        if self._estimator is not None:
+            self._estimator.reset() if estimate else self._estimator.restart()
+            self._delay.latency = self._estimator.latency
+        self._delay.reset()
+
+    @property
+    def latency(self) -> float:
+        """Input delay in use, s: the setting, or its estimate."""
+        return self._delay.latency
 
     @property
     def planned(self) -> Array:
@@ -177,13 +197,18 @@ class PredictiveController:
             self.reset(sensed)
         state = self.observer.step(sensed.pose, sensed.twist, sensed.steering,
                                    self._delay.past(dt), dt)
+        if self._estimator is not None:
+            self._estimate(sensed.pose, state, dt)
         if self._resting(setpoint, state):
             self._plan, self._guesses = None, []
             self._twist.reset()
+            self._stall.reset()
+            self._stretch()
             return self._send(np.zeros(self.robot.efforts), dt)
         # the plan begins when the torque of this cycle begins to act
         for duration, torque in self._delay.pending():
             state = self.observer.predict(state, torque, duration)
+        self._watch(state, sensed.time, dt)
         self._reference(setpoint, state, sensed.time, dt)
         if s.ripple_weight > 0.0 and not (self._priority.fewer or self._spanned):
             self._steady(state, sensed.time)
@@ -203,6 +228,38 @@ class PredictiveController:
             torque = self._priority.smoothed(torque, self._last, dt)
         return self._send(torque, dt)
 
+    def _estimate(self, pose: Array, state: Array, dt: float) -> None:
+        estimator = self._estimator
+        gripping = bool((self.limit >= self._bounds).all())
+        if estimator.step(self.observer.model, state, pose, self._last, dt, gripping):
+            self._delay.change(estimator.latency, estimator.sent(estimator.latency))
+
+    def _watch(self, state: Array, now: float, dt: float) -> None:
+        """Plan anew after a stall, with a longer horizon; restore it when the robot moves."""
+        if self._plan is None or self._guesses or self._spanned:
+            return
+        # dry friction of casters that rest shows as a moment; what blocks the path is a force
+        held = float((abs(self.observer.wrench[:2]) / self.observer.wrench_limit[:2]).max())
+        # the reference is that of the last cycle
+        if self._stall.step(state, self._rows, self._times[-1], held, dt):
+            self._plan = None
+        if self._stretch():
+            # the next plan begins in this cycle
+            self._planned = min(self._planned, now - self.settings.period)
+
+    def _stretch(self) -> bool:
+        """Set the steps of the horizon; return whether they have changed."""
+        step = self._step * self._stall.stretch
+        if self._dt[0] == step:
+            return False
+        before = self._times[:-1].copy()
+        self._dt[:] = step
+        self._times[1:] = np.cumsum(self._dt)
+        if self._plan is not None:
+            for i in range(self.robot.efforts):
+                self._plan[:, i] = np.interp(self._times[:-1], before, self._plan[:, i])
+        return True
+
     def _resting(self, setpoint: Setpoint, state: Array) -> bool:
         s = self.settings
         still = (np.hypot(state[3], state[4]) < s.standstill_speed
@@ -211,9 +268,8 @@ class PredictiveController:
                     and abs(setpoint.twist[2]) < MOTION_YAW_RATE)
 
     def _reference(self, setpoint: Setpoint, state: Array, now: float, dt: float) -> None:
-        s = self.settings
         if setpoint.preview is not None:
-            shift = now + s.latency - setpoint.preview_time
+            shift = now + self._delay.latency - setpoint.preview_time
             sample(setpoint.preview, self._times + shift, state[2], self._rows)
             return
         c, sn = np.cos(state[2]), np.sin(state[2])
@@ -222,11 +278,10 @@ class PredictiveController:
 
     def _steady(self, state: Array, now: float) -> None:
         """Set weight and dither of the yaw rate: none while casters have to turn."""
-        trailing = trailing_part(self.observer.model[0], state, self._rows[0])
-        self._weights[:, RIPPLE] = self._calm * trailing
         phase = 2.0 * math.pi * DITHER_FREQUENCY * (now + self._times)
-        self._rows[:, 5] += trailing * DITHER * np.sin(phase)
-        self._rows[:, 2] -= trailing * DITHER / (2.0 * math.pi * DITHER_FREQUENCY) * np.cos(phase)
+        dither = DITHER * np.column_stack(
+            [-np.cos(phase) / (2.0 * math.pi * DITHER_FREQUENCY), np.sin(phase)])
+        calm(self.observer.model[0], state, self._rows, self._calm, dither, self._weights)
 
     def _solve(self, state: Array, torques: Array, iterations: int) -> float:
         # a limit may have fallen since the plan was made
@@ -245,7 +300,8 @@ class PredictiveController:
             guesses = (push_guesses(self.robot, self._times[:-1]) if self._priority.fewer else
                        [straight_guess(self.observer, state, self._rows, self._dt, self.limit,
                                        (s.acceleration, s.yaw_acceleration))] if self._spanned
-                       else first_guesses(self.limit, self._times[:-1]))
+                       else (bold_guesses if self._stall.attempts else first_guesses)(
+                           self.limit, self._times[:-1]))
             self._guesses = [(np.inf, guess) for guess in guesses]
             self._round, self._turn = 0, 0
         for _ in range(min(GUESSES_PER_CYCLE, len(self._guesses) - self._turn)):
@@ -289,111 +345,3 @@ class PredictiveController:
         self._last = np.clip(torque, -self.limit, self.limit)
         self._delay.add(self._last)
         return self._last.copy()
-
-
-def sample(preview: Preview, times: Array, yaw: float, rows: Array) -> None:
-    """
-    Write the reference at `times` after the first of `preview` into `rows` (k, 7).
-
-    Linear between points; beyond the last point the reference continues with its last velocity.
-    Of the turns of φ the one nearest to `yaw`, of the robot, is taken.
-    """
-    for j in range(3):
-        rows[:, j] = np.interp(times, preview.time, preview.pose[:, j])
-        rows[:, 3 + j] = np.interp(times, preview.time, preview.velocity[:, j])
-    beyond = np.maximum(times - preview.time[-1], 0.0)
-    if beyond[-1] > 0.0:
-        rows[:, :3] += beyond[:, None] * preview.velocity[-1]
-    rows[:, 2] += wrap_angle(rows[0, 2] - yaw) - (rows[0, 2] - yaw)
-    directions(rows)
-
-
-def directions(rows: Array) -> None:
-    """Write the direction of travel of each row; a row at rest takes its neighbour's."""
-    moving = np.hypot(rows[:, 3], rows[:, 4]) > DIRECTION_SPEED
-    if not moving.any():
-        rows[:, 6] = 0.0
-        return
-    angles = np.arctan2(rows[:, 4], rows[:, 3])
-    index = np.where(moving, np.arange(len(rows)), -1)
-    last = np.maximum.accumulate(index)
-    rows[:, 6] = angles[np.where(last >= 0, last, np.flatnonzero(moving)[0])]
-
-
-class TwistReference:
-    """
-    Reference line of a bare twist; the memory is its present pose.
-
-    The pose moves with the robot in the direction of travel and keeps the cross-track error, up to
-    `leash`, m (and `yaw_leash`, rad), so that a push or a turning caster is corrected. Its speeds
-    change with `acceleration`, m/s², and `yaw_acceleration`, rad/s².
-    """
-
-    def __init__(self, acceleration: float, yaw_acceleration: float, leash: float = 0.1,
-                 yaw_leash: float = 0.6) -> None:
-        """Start without a pose."""
-        self.acceleration, self.yaw_acceleration = acceleration, yaw_acceleration
-        self.leash, self.yaw_leash = leash, yaw_leash
-        self._pose: Array | None = None
-        self._turn = 0.0
-
-    def reset(self) -> None:
-        """Forget the pose."""
-        self._pose, self._turn = None, 0.0
-
-    def step(self, twist: Array, pose: Array, velocity: Array, times: Array, dt: float,
-             rows: Array) -> None:
-        """
-        Write the reference at `times` (k,), s from now, into `rows` (k, 7).
-
-        The last call was `dt` s before. `twist` is the command in ``base_link``, `pose` that of
-        the robot with continuous φ, and `velocity` its Ẋ, Ẏ on the floor and ω.
-        """
-        if self._pose is None:
-            self._pose = np.array(pose, float)
-        most = self.yaw_acceleration * dt
-        self._turn += min(max(twist[2] - self._turn, -most), most)
-        reference = self._pose
-        reference[2] += self._turn * dt
-        reference[2] += wrap_angle(reference[2] - pose[2]) - (reference[2] - pose[2])
-        reference[2] = min(max(reference[2], pose[2] - self.yaw_leash), pose[2] + self.yaw_leash)
-        # travel: along the line the pose is at the robot, across it up to the leash away
-        speed = math.hypot(twist[0], twist[1])
-        heading = math.atan2(twist[1], twist[0])
-        if speed > 0.0:
-            begin = pose[2] + heading
-            c, s = math.cos(begin), math.sin(begin)
-            across = (pose[1] - reference[1]) * c - (pose[0] - reference[0]) * s
-            across = min(max(across, -self.leash), self.leash)
-            reference[0], reference[1] = pose[0] + across * s, pose[1] - across * c
-            now = min(max(velocity[0] * c + velocity[1] * s, 0.0), speed)
-        else:
-            # stop along the present motion; then hold the place
-            now = 0.0
-            begin = math.atan2(velocity[1], velocity[0])
-            gap = np.array([reference[0] - pose[0], reference[1] - pose[1]])
-            going = math.hypot(velocity[0], velocity[1])
-            distance = math.hypot(*gap)
-            if going > 0.02:
-                now, reference[:2] = going, pose[:2]
-            elif distance > self.leash:
-                reference[:2] = pose[:2] + gap * self.leash / distance
-        self._fill(speed, now, begin, twist[2], times, rows)
-
-    def _fill(self, speed: float, now: float, begin: float, turn: float, times: Array,
-              rows: Array) -> None:
-        """Write rows from ramps of speed and yaw rate, integrated by the trapezoidal rule."""
-        reach = self.acceleration * times
-        v = np.minimum(now + reach, speed) if speed > now else np.maximum(now - reach, speed)
-        w = np.clip(turn, self._turn - self.yaw_acceleration * times,
-                    self._turn + self.yaw_acceleration * times)
-        gaps = np.diff(times)
-        yaw = np.concatenate(([0.0], np.cumsum(0.5 * (w[1:] + w[:-1]) * gaps)))
-        angle = begin + yaw
-        vx, vy = v * np.cos(angle), v * np.sin(angle)
-        rows[:, 0] = self._pose[0] + np.concatenate(
-            ([0.0], np.cumsum(0.5 * (vx[1:] + vx[:-1]) * gaps)))
-        rows[:, 1] = self._pose[1] + np.concatenate(
-            ([0.0], np.cumsum(0.5 * (vy[1:] + vy[:-1]) * gaps)))
-        rows[:, 2] = self._pose[2] + yaw
-        rows[:, 3], rows[:, 4], rows[:, 5], rows[:, 6] = vx, vy, w, angle

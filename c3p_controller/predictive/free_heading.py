@@ -127,27 +127,31 @@ class FreeHeading:
         if not len(valleys):
             self.target = float(commanded)
             return self.target
-        deep = [costs[k] + INSTABILITY * self._growth(speed, turn, self._angles[k])
-                for k in valleys]
+        found = np.array([self._refined(speed, turn, float(self._angles[k]), commanded)
+                          for k in valleys])
+        angles, deep = found[:, 0], found[:, 1]
+        deep += [INSTABILITY * self._growth(speed, turn, angle) for angle in angles]
         if self.target is not None:
             # the valley of the last one
-            near = np.abs((self._angles[valleys] - self.target + math.pi) % (2.0 * math.pi)
+            near = np.abs((angles - self.target + math.pi) % (2.0 * math.pi)
                           - math.pi)
             deep[int(np.argmin(near))] -= HYSTERESIS
-        k = int(valleys[int(np.argmin(deep))])
-        self.target = self._refined(speed, turn, float(self._angles[k]), commanded)
+        self.target = float(angles[int(np.argmin(deep))])
         return self.target
 
-    def _refined(self, speed: float, turn: float, angle: float, commanded: float) -> float:
-        """Return the lowest angle of a valley by finer and finer grids."""
+    def _refined(self, speed: float, turn: float, angle: float, commanded: float
+                 ) -> tuple[float, float]:
+        """Return the lowest angle of a valley by finer and finer grids, and its cost."""
         step = self._angles[1]
         for _ in range(REFINEMENTS):
             step *= FINER
             near = angle + step * np.arange(-REACH, REACH + 1)
             self._evaluate(speed, turn, near, self._fine)
             away = np.remainder(near - commanded + math.pi, 2.0 * math.pi) - math.pi
-            angle = float(near[int(np.argmin(self._fine + (away / HEADING_SCALE)**2))])
-        return angle
+            costs = self._fine + (away / HEADING_SCALE)**2
+            lowest = int(np.argmin(costs))
+            angle = float(near[lowest])
+        return angle, float(costs[lowest])
 
     def _evaluate(self, speed: float, turn: float, angles: Array, costs: Array) -> None:
         heading_costs(self._model, self._pushing, self._bound, self._size, speed, turn,
@@ -167,8 +171,9 @@ class FreeHeading:
         if speed < FREE_SPEED:
             self.reset()
             return
-        # a preview may end within the rows
-        turn = float((courses[middle] - courses[0]) / times[middle])
+        # the robot may still accelerate, and a preview may end within the rows
+        length = float(np.hypot(*np.diff(rows[:middle + 1, :2], axis=0).T).sum())
+        turn = float((courses[middle] - courses[0]) / max(length, 1e-3)) * speed
         commanded = float(courses[middle] - rows[middle, 2])
         present = courses[0] - yaw
         if self._kept:
@@ -188,7 +193,9 @@ class FreeHeading:
         moved = ramp + (abs(gap) - knee) * (1.0 - np.exp(-APPROACH * late))
         angles = angle + math.copysign(1.0, gap) * moved
         self.angle = float(np.interp(dt, times, angles))
-        free = speeds**2 / (speeds**2 + FREE_SPEED**2)
+        # not where a motion begins, but where it ends
+        ahead = np.maximum.accumulate(speeds[::-1])[::-1]
+        free = ahead**2 / (ahead**2 + FREE_SPEED**2)
         own = courses - angles
         # on the turn of the commanded heading
         own += 2.0 * math.pi * round((yaw - own[0]) / (2.0 * math.pi))

@@ -20,6 +20,9 @@ from c3p_dynamics.prepared import InverseDynamics
 # its duration, s
 GUESS_TORQUE, GUESS_TIME = 0.3, 0.15
 
+# first guesses of a stalled robot: fractions of the largest torque and of the horizon
+BOLD = ((0.4, 0.2), (0.6, 0.5), (1.0, 1.0))
+
 
 def first_guesses(limit: Array, times: Array) -> list[Array]:
     """
@@ -36,6 +39,27 @@ def first_guesses(limit: Array, times: Array) -> list[Array]:
             guess[times < GUESS_TIME, i] = sign * GUESS_TORQUE
             guess[times < GUESS_TIME, (i + 1) % n] = -sign * GUESS_TORQUE
             guesses.append(guess * limit)
+    return guesses
+
+
+def bold_guesses(limit: Array, times: Array) -> list[Array]:
+    """
+    Return first guesses of the torques (steps, efforts) of a robot that has stalled.
+
+    Each motor alone, and against the next one, in both senses, up to the whole horizon: the
+    manoeuvre that leaves a local minimum may need large motions.
+    """
+    motors = np.flatnonzero(limit > 0.0)
+    guesses = [np.zeros((len(times), len(limit)))]
+    for part, duration in BOLD:
+        begin = times < duration * times[-1]
+        for number, first in enumerate(motors):
+            for against in (0.0, 1.0):
+                pattern = np.zeros(len(limit))
+                pattern[first] = part * limit[first]
+                other = motors[(number + 1) % len(motors)]
+                pattern[other] -= against * part * limit[other]
+                guesses += [sign * begin[:, None] * pattern for sign in (1.0, -1.0)]
     return guesses
 
 

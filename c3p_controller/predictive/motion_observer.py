@@ -135,6 +135,12 @@ class InputDelay:
         # (time from now at which it begins to act, torque); the first acts already
         self._sent: list[tuple[float, Array]] = [(-np.inf, self._zero)]
 
+    def change(self, latency: float, sent: list[tuple[float, Array]]) -> None:
+        """Set the latency; `sent` are the last torques as (time before now, torque), in order."""
+        self.latency = latency
+        self._sent = [(-np.inf, self._zero), *((latency - ago, torque) for ago, torque in sent)]
+        self._forget()
+
     def add(self, torque: Array) -> None:
         """Send `torque` now."""
         self._sent.append((self.latency, np.array(torque, float)))
@@ -143,10 +149,13 @@ class InputDelay:
         """Advance the time by `dt`; return the torques that acted as (duration, torque)."""
         acted = self._pieces(0.0, dt)
         self._sent = [(begin - dt, torque) for begin, torque in self._sent]
+        self._forget()
+        return acted
+
+    def _forget(self) -> None:
         # all but the last of those that began are over
         while len(self._sent) > 1 and self._sent[1][0] <= 0.0:
             del self._sent[0]
-        return acted
 
     def pending(self) -> list[tuple[float, Array]]:
         """Return the torques that act during the latency from now on, as (duration, torque)."""

@@ -36,6 +36,11 @@ BEND, SHORTEST = 0.1, 0.02
 # horizon as a multiple of that of other robots
 LONGER = 1.5
 
+# A preview begins at the robot with its speed, so that a plan may put off a start for ever. While
+# the robot is slower than this part of its speed half the horizon later, the reference gets a
+# lead, up to LEAD, s, at EAGER, s per s; afterwards it decays with the time constant FORGET, s
+LATE, LEAD, EAGER, FORGET = 0.5, 0.6, 0.4, 0.5
+
 # time constant of the torques, s: each preview begins anew at the robot, 50 times a second
 SMOOTHING = 0.02
 
@@ -63,9 +68,11 @@ class Priority:
                          if self.fewer and kept != HEADING_SPEED
                          and (motors(robot) < robot.count).all() else None)
         self._factors, self._size = np.array(FACTORS[kept]), length_scale(robot)
+        self._lead = 0.0
 
     def reset(self) -> None:
-        """Forget the heading."""
+        """Forget heading and lead."""
+        self._lead = 0.0
         if self._heading is not None:
             self._heading.reset()
 
@@ -81,12 +88,29 @@ class Priority:
         `times` (k,), s, are those of the rows, `yaw`, rad, is that of the robot, and the last call
         was `dt` s before.
         """
+        self._hasten(rows, times, dt)
         if self._heading is not None:
             self._heading.apply(rows, times, yaw, dt)
         square = rows[:, 3]**2 + rows[:, 4]**2
         free = square / (square + FREE_SPEED**2)
         weights[:] = base
         weights[:, :7] *= 1.0 + self._bend(rows, times) * free[:, None] * (self._factors - 1.0)
+
+    def _hasten(self, rows: Array, times: Array, dt: float) -> None:
+        """Update the lead and move `rows` forward in time by it."""
+        middle = len(rows) // 2
+        now, later = (math.hypot(rows[k, 3], rows[k, 4]) for k in (0, middle))
+        slow = max(0.0, 1.0 - now / (LATE * later)) if later > FREE_SPEED else 0.0
+        self._lead += dt * (EAGER * slow - (1.0 - slow) * self._lead / FORGET)
+        self._lead = min(max(self._lead, 0.0), LEAD)
+        if self._lead < dt:
+            return
+        moved = times + self._lead
+        beyond = np.maximum(moved - times[-1], 0.0)[:, None] * rows[-1, 3:6]
+        rows[:, 6] = np.unwrap(rows[:, 6])
+        for j in range(7):
+            rows[:, j] = np.interp(moved, times, rows[:, j])
+        rows[:, :3] += beyond
 
     def _bend(self, rows: Array, times: Array) -> float:
         """Return how much of a bend the path is: 0 on a line, 1/2 at the curvature `BEND`/L."""

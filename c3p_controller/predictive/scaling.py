@@ -37,6 +37,11 @@ NEAR = 1.5
 # torques that vary by 39, 9 and 8 N·m/s
 STIFF = 0.25
 
+# the same for casters without steering motors: heavy robots with offsets of 1 to 3 cm have torques
+# that vary by 166 to 231 N·m/s on a line in contact with 0.04 rad/s, by 70 to 95 with 0.5, and by
+# 49 to 72 with 1.0, but then swing more
+STIFF_PASSIVE = 0.5
+
 
 def torque_scale(robot: CasterRobot) -> float:
     """
@@ -61,13 +66,13 @@ def torque_scale(robot: CasterRobot) -> float:
     return 1.0 / beyond**2
 
 
-def stiff_rate(robot: CasterRobot, step: float) -> float:
+def stiff_rate(robot: CasterRobot, step: float, part: float = STIFF) -> float:
     """
     Return the rate, rad/s, over which a plan with steps of `step`, s, smooths dry friction.
 
     The friction c of pivot and tyre pushes the platform across with c/d; of the slope c/smoothing
-    at rest a mass m sees the rate ``Σ c/d² / (m smoothing)``. Where that is faster than the steps,
-    steering torques chatter about the friction of casters that do not turn.
+    at rest a mass m sees the rate ``Σ c/d² / (m smoothing)``. Where that is faster than `part` of
+    the steps, torques chatter about the friction of casters that do not turn.
 
     Examples
     --------
@@ -76,7 +81,29 @@ def stiff_rate(robot: CasterRobot, step: float) -> float:
     [0.02, 0.194]
     """
     dry = robot.losses[:, 1] + robot.losses[:, 4]
-    return float(STIFF * step * np.sum(dry / robot.caster_offset**2) / robot.total_mass)
+    return float(part * step * np.sum(dry / robot.caster_offset**2) / robot.total_mass)
+
+
+def friction_rate(smoothing: float, robot: CasterRobot, step: float, spanned: bool) -> float:
+    """
+    Return `smoothing`, rad/s, or `stiff_rate` of `robot` and steps of `step`, s, if larger.
+
+    For casters without steering motors, not `spanned`, only if larger than NEAR times.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from c3p_description import load
+    >>> c3p = load('c3p')
+    >>> friction_rate(0.04, c3p, 0.025, False)
+    0.04
+    >>> round(friction_rate(0.04, replace(c3p, caster_offset=0.02), 0.025, False), 3)
+    0.162
+    """
+    if spanned:
+        return max(smoothing, stiff_rate(robot, step))
+    stiff = stiff_rate(robot, step, STIFF_PASSIVE)
+    return stiff if stiff > NEAR * smoothing else smoothing
 
 
 def yaw_scale(robot: CasterRobot) -> float:

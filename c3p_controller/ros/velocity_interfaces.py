@@ -123,9 +123,16 @@ class PaperAdapter:
               ) -> None:
         """Publish the desired acceleration; parameters as in `ChainAdapter.cycle`."""
         node = self._node
-        if not node.send(self._accel, self._write, stamp,
-                         self._law.accel(sensed, command, stamp, dt)):
-            node.interlock.stop('the desired acceleration is not finite', node.watch_time())
+        try:
+            sent = node.send(self._accel, self._write, stamp,
+                             self._law.accel(sensed, command, stamp, dt))
+            reason = '' if sent else 'the desired acceleration is not finite'
+            node.diagnostics.condition('law', OK, 'well again')
+        except ArithmeticError as error:
+            reason = 'the law failed'
+            node.diagnostics.condition('law', ERROR, f'paper: {error}; the wheels brake')
+        if reason:
+            node.interlock.stop(reason, node.watch_time())
             self._law.reset(sensed)
             node.brake(stamp)
 

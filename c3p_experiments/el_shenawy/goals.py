@@ -68,7 +68,8 @@ def goal_metrics(bench: Bench, log: LoopLog, goal: ArrayLike) -> dict[str, Any]:
         metrics.pop(name)
     settled = entry_time(log.odom, goal, 0.0, SETTLED, np.inf)
     speed = np.hypot(*log.odom.twist[log.odom.time > log.odom.time[-1] - DWELL, :2].T)
-    return {**metrics, 'settled_time_s': settled, 'end_time_s': float(log.joints.time[-1]),
+    return {**metrics, 'reached': metrics['reached'] and not log.fault, 'fault': log.fault,
+            'settled_time_s': settled, 'end_time_s': float(log.joints.time[-1]),
             'first_aligned_s': first_aligned(log, bench.robot),
             'overshoot_m': overshoot(log.ground_truth, goal),
             'stands': bool((speed < STANDSTILL).all()), 'max_torque_step_nm': torque_step(log),

@@ -19,11 +19,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_bags.runs.run_log import Goal, Joints, Motion, RunLog, Series, Slip
+from c3p_controller.divergence import Divergence
 from c3p_controller.torque_law import Sensed, Setpoint, TorqueLaw
 from c3p_description.model import Array
 from c3p_experiments.loop.command_sources import Command, Source
 from c3p_kinematics.odometry import Odometry, OdometryEstimate
 from c3p_simulation.plants.plant import JointSample, Plant
+
+# time without torque at the end of a run whose law diverges, s
+COASTING = 0.5
 
 # a period is over also when rounding says that a millionth of it is left
 GRACE = 1e-6
@@ -74,11 +78,14 @@ class LoopLog(RunLog):
         Processor time of each step of the law, without other programs.
     ended : bool
         `stop` ended the run before its duration.
+    fault : str
+        Reason for which the law was stopped, with zero torque from then on; '' without one.
     """
 
     solve_time: Array = field(default_factory=lambda: np.zeros(0))
     solve_cpu: Array = field(default_factory=lambda: np.zeros(0))
     ended: bool = False
+    fault: str = ''
 
 
 def run_loop(plant: Plant, law: TorqueLaw, source: Source, *, duration: float,
@@ -135,7 +142,7 @@ def run_loop(plant: Plant, law: TorqueLaw, source: Source, *, duration: float,
     sample = plant.reset(pose=pose, steering=steering)
     command = Command(Setpoint(np.zeros(3)), False)
     begin, last, due = sample.time, sample.time - period, sample.time
-    torque, ended = np.zeros(plant.robot.efforts), False
+    torque, ended, fault, until = np.zeros(plant.robot.efforts), False, '', np.inf
     for _ in range(int(round(duration * rate)) + 1):
         # without a sample the cycle is skipped and the torque is held
         if sample is not None:
@@ -148,7 +155,12 @@ def run_loop(plant: Plant, law: TorqueLaw, source: Source, *, duration: float,
                 law.reset(sensed)
                 source.start(estimate)
             started, busy = time.perf_counter(), time.thread_time()
-            torque = law.step(sensed, command.setpoint, now - last)
+            if not fault:
+                try:
+                    torque = law.step(sensed, command.setpoint, now - last)
+                except Divergence as error:
+                    torque, fault = np.zeros(plant.robot.efforts), f'the law {error}'
+                    until = now + COASTING
             spent = (time.perf_counter() - started, time.thread_time() - busy)
             record.add(sample, estimate, command.setpoint.twist, torque, spent)
             last = now
@@ -158,7 +170,7 @@ def run_loop(plant: Plant, law: TorqueLaw, source: Source, *, duration: float,
                 due = max(due + command_period, now + GRACE * period)
             ended = stop is not None and bool(stop(Cycle(now, sample, estimate, command,
                                                          torque)))
-            if ended:
+            if ended or now >= until:
                 break
             if progress is not None:
                 progress(now - begin)
@@ -166,7 +178,7 @@ def run_loop(plant: Plant, law: TorqueLaw, source: Source, *, duration: float,
             push = waiting.pop(0)
             plant.push(push.force, push.moment, push.duration)
         sample = plant.step(torque, period)
-    return record.log(source, ended)
+    return record.log(source, ended, fault)
 
 
 class _Record:
@@ -188,7 +200,7 @@ class _Record:
             estimate.twist_covariance, truth.pose, truth.twist, twist, torque, estimate.residual,
             suspect, slip.likelihood, *spent))
 
-    def log(self, source: Source, ended: bool) -> LoopLog:
+    def log(self, source: Source, ended: bool, fault: str) -> LoopLog:
         """Return the run as arrays."""
         (when, steering, steering_rate, wheel, wheel_rate, applied, pose, twist, of_pose,
          of_twist, true_pose, true_twist, commanded, torque, residual, suspect, likelihood,
@@ -208,7 +220,7 @@ class _Record:
             goals=() if goal is None else (Goal(0.0, tuple(map(float, goal)), 'odom'),),
             slip=Slip(when, residual, suspect, likelihood), solve_time=solve_time,
             solve_cpu=solve_cpu,
-            ended=ended)
+            ended=ended, fault=fault)
 
 
 class Held:

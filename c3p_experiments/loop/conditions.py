@@ -42,7 +42,9 @@ class Conditions:
     friction : float or None
         μ between tyres and ground, contact plant only; None is `FRICTION`.
     latency : float, s
-        Of the whole loop, in the plant and in the model of the controller.
+        Of the whole loop.
+    known_latency : float or None, s
+        That the controller assumes; None is `latency`.
     wheel_counts, steering_counts : int
         Encoder counts per turn; 0 is ideal.
     seed : int
@@ -56,6 +58,7 @@ class Conditions:
     robot: str | None = None
     friction: float | None = None
     latency: float = 0.010
+    known_latency: float | None = None
     wheel_counts: int = 2000
     steering_counts: int = 4096
     seed: int = 0
@@ -70,11 +73,18 @@ class Conditions:
                                  f'{", ".join(known)}')
         if self.seed < 0:
             raise ValueError(f'seed = {self.seed}: must be 0 or more')
+        if self.known_latency is not None and not 0.0 <= self.known_latency < 1.0:
+            raise ValueError(f'known_latency = {self.known_latency}: must be from 0 to below 1 s')
         # raises for invalid counts or latency
         _ = self.sensors
         if self.friction is not None and self.plant == 'analytic':
             raise ValueError(f'friction = {self.friction}: wheels of the analytic plant never '
                              'slip; leave it out, or choose the plant mujoco')
+
+    @property
+    def assumed_latency(self) -> float:
+        """Latency in the model of the controller, s."""
+        return self.latency if self.known_latency is None else self.known_latency
 
     @property
     def sensors(self) -> SensorSettings:
@@ -142,7 +152,7 @@ class Bench:
     def controller(self, speed: float | None = None) -> Controller:
         """Return a new controller with travel speed `speed`, m/s, or its default."""
         return make_controller(self.conditions.controller, self.robot,
-                               latency=self.conditions.latency, speed=speed)
+                               latency=self.conditions.assumed_latency, speed=speed)
 
     def odometry(self) -> Odometry:
         """Return new odometry with the resolution of the encoders."""

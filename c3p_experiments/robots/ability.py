@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.reach import Travel, reach, travel
+from c3p_dynamics.reach import Travel, reach, travel, turning_mass
 from c3p_dynamics.robot_freedoms import robot_freedoms
 from c3p_dynamics.traction import least_loads, torque_bounds, traction_torque
 from c3p_kinematics.casters import inverse
@@ -31,6 +31,10 @@ LEAST, LEAST_TURN = 0.01, 0.02
 
 # robots that correct their heading by less may stop short, rad/s²
 LEAST_HEADING = 0.05
+
+# robots whose casters are heavier to turn may swing (`turning_mass`): random ones up to 4 were
+# driven, a base with 15 swings by decimetres
+HEAVY = 4.0
 
 
 class Isolation(NamedTuple):
@@ -75,6 +79,8 @@ class Ability(NamedTuple):
     sigma_min : (m,) array
         Singularity measure of them.
     isolation : Isolation
+    turning : float
+        What the casters weigh to turn, over the mass of the robot (`turning_mass`).
     """
 
     freedoms: int
@@ -89,6 +95,7 @@ class Ability(NamedTuple):
     accelerations: Array
     sigma_min: Array
     isolation: Isolation
+    turning: float
 
     def obstacles(self) -> list[str]:
         """
@@ -117,11 +124,22 @@ class Ability(NamedTuple):
 
     def doubts(self) -> list[str]:
         """Return the reasons for which drives of the battery may fail; empty without any."""
+        found = []
+        if self.turning > HEAVY:
+            found.append(f'the casters weigh {self.turning:.1f} times the robot where they turn '
+                         f'(inertia over offset squared), more than {HEAVY:g}: it may swing about '
+                         'its path; check inertias and caster offsets')
+        if self.freedoms < 3:
+            closed = int(np.sum(self.travel.along < LEAST))
+            return [*found, *([f'in {closed} of {len(self.travel.along)} directions of travel the '
+                               'motors hardly accelerate it: drives in these may stop short']
+                              if closed else [])]
         weakest = float(self.travel.heading.min())
-        if self.freedoms < 3 or weakest >= LEAST_HEADING:
-            return []
+        if weakest >= LEAST_HEADING:
+            return found
         angle = np.degrees(self.travel.direction[int(self.travel.heading.argmin())])
-        return [f'at rest on a drive towards {angle:.0f}° the wheels correct the heading by '
+        return [*found,
+                f'at rest on a drive towards {angle:.0f}° the wheels correct the heading by '
                 f'{weakest:.2g} rad/s², less than {LEAST_HEADING:g}: the motors that push beside '
                 'the others hardly exceed dry friction, and the robot may stop short']
 
@@ -137,7 +155,7 @@ def ability_of(robot: CasterRobot) -> Ability:
         rank, _summary(robot, rank), bound[:n], np.asarray(robot.torque_limit),
         traction_torque(robot), least_loads(robot),
         bound[n:] if robot.steered.any() else np.zeros(n), travel(robot), postures, found,
-        measured.sigma_min, isolation(robot, postures, random))
+        measured.sigma_min, isolation(robot, postures, random), turning_mass(robot))
 
 
 def _summary(robot: CasterRobot, rank: int) -> str:
@@ -200,6 +218,7 @@ def ability_json(ability: Ability) -> dict[str, Any]:
         'least_load_n': ability.load.tolist(),
         'travel_acceleration_mps2': _spread(ability.travel.along),
         'turn_acceleration_radps2': float(ability.travel.turn.min()),
+        'turning_mass_ratio': ability.turning,
         'heading_acceleration_radps2': float(ability.travel.heading.min()),
         'posture_acceleration_mps2': _spread(moved),
         'posture_yaw_acceleration_radps2': _spread(turned),

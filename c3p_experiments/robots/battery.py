@@ -31,6 +31,9 @@ PATIENCE, EXTRA = 3.0, 10.0
 # of a robot out of control: away from where it may be, times the length of the drive; yaw, rad
 AWAY, TURNED = 1.5, 2.0 * math.pi
 
+# time without 1 cm or 0.02 rad of progress that ends a drive to a goal, s
+PROGRESS, CLOSER, TURNED_CLOSER = 8.0, 0.01, 0.02
+
 # time in the goal zone that ends a drive which does not come to rest, s
 LINGER = 2.0
 
@@ -134,6 +137,7 @@ class _Watch:
         self._held, self.runaway = Held(DWELL, patience=LINGER), False
         self._far = AWAY * max(float(np.hypot(*task.goal[:2])), 4.0 * task.radius, 0.5)
         self._turned, self._last, self._eight = 0.0, None, task.radius > 0.0
+        self._goal, self._nearest, self._since = task.goal, np.full(2, np.inf), 0.0
 
     def __call__(self, cycle: Cycle) -> bool:
         """Return whether the run ends."""
@@ -143,7 +147,16 @@ class _Watch:
         self._last = pose[2]
         turned = 0.0 if self._eight else abs(self._turned)
         self.runaway = bool(math.hypot(pose[0], pose[1]) > self._far or turned > TURNED)
-        return self.runaway or self._held(cycle)
+        return self.runaway or self._held(cycle) or self._stuck(cycle)
+
+    def _stuck(self, cycle: Cycle) -> bool:
+        """Return whether the robot has come no closer to its goal for `PROGRESS`."""
+        x, y, turn = cycle.estimate.pose - self._goal
+        error = np.array([math.hypot(x, y), abs(float(wrap(turn)))])
+        if (error < self._nearest - [CLOSER, TURNED_CLOSER]).any():
+            self._nearest = np.minimum(self._nearest, error)
+            self._since = cycle.time
+        return not self._eight and cycle.time - self._since > PROGRESS
 
 
 def drive(bench: RobotBench, task: Task, pace: Pace) -> Driven:
@@ -185,7 +198,7 @@ def drive(bench: RobotBench, task: Task, pace: Pace) -> Driven:
             moved = np.hypot(*(motion.pose[:, :2] - motion.pose[0, :2]).T)
             metrics[f'{prefix}path_error_max_m'] = float(moved.max())
     metrics['runaway'] = watch.runaway
-    failure = '' if metrics['reached'] else _missed(metrics)
+    failure = '' if metrics['reached'] else log.fault or _missed(metrics)
     return Driven(task, bench.conditions.plant, metrics, Run(task.name, log, facts), failure)
 
 

@@ -38,7 +38,7 @@ class RobotBench(Bench):
     def controller(self, speed: float | None = None) -> Controller:
         """Return a new controller with the gains of this bench."""
         made = make_controller(self.conditions.controller, self.robot,
-                               latency=self.conditions.latency)
+                               latency=self.conditions.assumed_latency)
         entry = TABLE[made.name]
         kept = {name: value for name, value in self.gains.items()
                 if name in entry.gains.__dataclass_fields__}

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +17,7 @@ from c3p_description.reading.notes import Note
 from c3p_dynamics.traction import traction_report
 from c3p_experiments.loop.conditions import Conditions
 from c3p_experiments.robots.ability import Ability, ability_json, ability_of
-from c3p_experiments.robots.battery import Driven, drive, tasks
+from c3p_experiments.robots.battery import Driven, Task, drive, tasks
 from c3p_experiments.robots.bench import RobotBench
 from c3p_experiments.robots.pace import Pace, pace_of
 from c3p_simulation.make_plant import PLANTS
@@ -24,6 +27,9 @@ KEYS = ('path_error_max_m', 'final_error_m', 'torque_variation_nm_per_s',
         'ground_truth_path_error_max_m', 'ground_truth_final_error_m', 'time_s', 'align_time_s',
         'rms_wheel_torque_nm', 'max_wheel_torque_nm', 'yaw_rate_ripple_rms_radps', 'runaway')
 
+
+# processes of a battery: each needs 300 MB
+MOST_WORKERS = 8
 
 # warning of a robot with fewer motors than freedoms
 HEADING = ('2 of 3 freedoms are driven: the robot follows paths with a heading of its own, and '
@@ -107,20 +113,29 @@ def check_robot(source: str, options: Mapping[str, Any], *, battery: bool = True
 def _drives(robot: CasterRobot, ability: Ability, pace: Pace, source: str, controller: str,
             progress: Callable[[float], None] | None) -> list[Driven]:
     shape = None if describes_urdf(source) else source
-    found: list[Driven] = []
-    planned = tasks(robot, pace)
-
-    def done(driven: Driven) -> None:
-        found.append(driven)
-        if progress is not None:
-            progress(len(found) / (len(PLANTS) * len(planned)))
-
+    planned, jobs, done = tasks(robot, pace), [], []
     for plant in PLANTS:
         bench = RobotBench(robot, Conditions(plant=plant, controller=controller), shape)
         reason = _obstacle(bench, ability)
-        for task in planned:
-            done(Driven(task, plant, failure=reason) if reason else drive(bench, task, pace))
-    return found
+        jobs += [Driven(task, plant, failure=reason) if reason else (bench, task, pace)
+                 for task in planned]
+    waiting = _in_processes([job for job in jobs if not isinstance(job, Driven)])
+    for job in jobs:
+        done.append(job if isinstance(job, Driven) else next(waiting))
+        if progress is not None:
+            progress(len(done) / len(jobs))
+    return done
+
+
+def _in_processes(jobs: list[tuple[RobotBench, Task, Pace]]) -> Iterator[Driven]:
+    """Do the drives, in processes of their own where the computer has several cores."""
+    workers = min(len(jobs), MOST_WORKERS, len(os.sched_getaffinity(0)))
+    if workers < 2:
+        yield from (drive(*job) for job in jobs)
+        return
+    # not forked: threads of the progress bar and of numerical libraries would be lost
+    with ProcessPoolExecutor(workers, multiprocessing.get_context('spawn')) as pool:
+        yield from pool.map(drive, *zip(*jobs, strict=True))
 
 
 def _obstacle(bench: RobotBench, ability: Ability) -> str:

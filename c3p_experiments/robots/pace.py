@@ -10,20 +10,11 @@ import numpy as np
 
 from c3p_controller.goals.path import TURN_LENGTH
 from c3p_controller.goals.path_controller import PathGains
+from c3p_controller.goals.reach_limits import limits_of_reach
 from c3p_description.model import CasterRobot
 from c3p_dynamics.freedoms import driven_freedoms
 from c3p_dynamics.reach import Travel
 from c3p_kinematics.singularity import length_scale
-
-# fraction of the reachable acceleration that goals use: the rest turns the casters, and
-# corrects errors
-USED = 0.4
-
-# shortest time in which a caster travels its offset, s: steps of the controllers are shorter
-CASTER_TIME = 0.03
-
-# fraction of the largest wheel rate that goals use
-RATE_USED = 0.8
 
 # length of the drives over the length scale of the robot, its limits, m, and the longest time at
 # full speed, s
@@ -34,9 +25,6 @@ RING = 1.5
 
 # and the same of robots with fewer motors than freedoms, times those of others
 WIDE = 2.0
-
-# slower robots do not travel: accelerations in m/s² and rad/s²
-LEAST_ACCELERATION, LEAST_YAW_ACCELERATION = 0.01, 0.02
 
 
 class Pace(NamedTuple):
@@ -86,17 +74,11 @@ def pace_of(robot: CasterRobot, ability: Travel) -> Pace:
     Each is the smaller of the default of `PathGains` and what torque, traction, wheel rates and
     casters allow, so that a strong robot has the defaults.
     """
-    usual = PathGains()
-    # with fewer motors than freedoms the heading is free, and the robot turns to a good direction
-    free = driven_freedoms(robot) < 3
-    along = float(np.median(ability.along) if free else ability.along.min())
-    most = max(USED * along, LEAST_ACCELERATION)
-    turn = max(USED * float(ability.turn.min()), LEAST_YAW_ACCELERATION)
+    usual, limits, free = PathGains(), limits_of_reach(robot, ability), driven_freedoms(robot) < 3
+    most, turn = limits.acceleration, limits.yaw_acceleration
     length = float(np.clip(LENGTHS * length_scale(robot), SHORTEST, LONGEST))
-    wheels = RATE_USED * float((robot.wheel_rate_limit * robot.wheel_radius).min())
     acceleration = min(usual.acceleration, most)
-    speed = min(usual.speed, wheels, float(robot.caster_offset.min()) / CASTER_TIME,
-                math.sqrt(acceleration * length))
+    speed = min(usual.speed, limits.speed, math.sqrt(acceleration * length))
     length = min(length, max(SHORTEST, CRUISE * speed))
     # a wheel at the farthest pivot turns with the same speed
     farthest = float(np.hypot(*robot.hip_position.T).max())

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot, Friction
@@ -29,15 +31,22 @@ ROLLING = (0.004, 0.015)
 ATTEMPTS = 1000
 
 
-def random_robot(seed: int) -> CasterRobot:
+def random_robot(seed: int, steering: bool = False) -> CasterRobot:
     """
     Return the random caster robot number `seed`.
 
     2 to 6 casters around a footprint that grows with the mass, offsets of 1 to 15 cm and wheel
     radii of 2 to 15 cm, 5 to 300 kg, any non-empty choice of driven wheels, motors of 0.5 to 100
     N·m at the wheel, centre of mass within the support of the contacts in every travel direction.
-    Lengths of casters, masses and torques are evenly distributed in their logarithm.
+    Lengths of casters, masses and torques are evenly distributed in their logarithm. With
+    `steering` the same robot has steering motors at any choice of casters, also of 0.5 to 100 N·m.
     """
+    if steering:
+        rng, robot = np.random.default_rng([2017, seed]), random_robot(seed)
+        steered = rng.random(robot.count) < rng.uniform(0.2, 1.0)
+        steered[rng.integers(robot.count)] = True
+        return replace(robot, steered=steered, steering_torque_limit=float(
+            np.exp(rng.uniform(*np.log(TORQUE)))))
     rng = np.random.default_rng([2016, seed])
     for _ in range(ATTEMPTS):
         robot = _draw(rng, seed)

@@ -31,7 +31,7 @@ FACTOR = 10.0
 RANGES = {'lambda_1': (0.0, 2.0), 'lambda_2': (0.0, 2.0), 'line_yaw_gain': (-0.3, 0.3)}
 
 # parameters that are not tuned: numerics of a law, standstill and goal tolerances
-FIXED = ('steps', 'iterations', 'latency', 'period', 'horizon', 'standstill_speed',
+FIXED = ('steps', 'iterations', 'latency', 'latency_max', 'period', 'horizon', 'standstill_speed',
          'standstill_yaw_rate', 'goal_tolerance', 'yaw_tolerance', 'stop_distance', 'stop_yaw')
 
 # tunable limits of the reference of the papers' law

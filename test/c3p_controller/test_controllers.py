@@ -47,7 +47,9 @@ def test_every_parameter_of_the_group_of_a_law_reaches_its_settings(name):
     plain, group = TABLE[name].settings(), vars(getattr(parameters(name), name))
     for parameter, value in group.items():
         values = parameters(name)
-        other = 'path_heading' if parameter == 'priority' else value + 1
+        # a latency above latency_max is an error
+        other = ('path_heading' if parameter == 'priority' else
+                 2 * value if parameter == 'latency' else value + 1)
         other = other if name == 'mpc' else 0.017
         setattr(getattr(values, name), parameter, other)
         found = TABLE[name].read(values)

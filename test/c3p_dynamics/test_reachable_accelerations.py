@@ -12,7 +12,8 @@ from robots import C3P, caster_robots
 
 from c3p_description.model import Friction
 from c3p_dynamics.caster_dynamics import forward_dynamics
-from c3p_dynamics.reach import heading_reach, reach, resistance, trailing, travel
+from c3p_dynamics.motion_freedoms import trailing
+from c3p_dynamics.reach import heading_reach, reach, resistance, travel
 from c3p_dynamics.traction import torque_bounds
 from c3p_kinematics.casters import inverse
 
@@ -82,6 +83,18 @@ def test_trailing_casters_roll_without_turning(robot, angle):
     wheel, steer, _ = inverse(robot, trailing(robot, twist), twist)
     np.testing.assert_allclose(steer, 0.0, atol=1e-9)
     assert (wheel > 0.0).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(robot=caster_robots(), angle=st.floats(-3.0, 3.0), turn=st.floats(-1.0, 1.0))
+def test_trailing_casters_keep_their_angles_on_a_circle(robot, angle, turn):
+    """Where every pivot is faster than d ω; the wheels roll forward."""
+    twist = np.array([3.0 * np.cos(angle), 3.0 * np.sin(angle), turn])
+    wheel, steer, _ = inverse(robot, trailing(robot, twist), twist)
+    np.testing.assert_allclose(steer, 0.0, atol=1e-9)
+    assert (wheel > 0.0).all()
+    np.testing.assert_array_equal(trailing(robot, np.array([twist, -twist]))[0],
+                                  trailing(robot, twist))
 
 
 def test_travel_of_a_regular_robot_is_equal_in_every_direction():

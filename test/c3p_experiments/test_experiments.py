@@ -230,7 +230,9 @@ def test_the_command_says_what_it_cannot_do(tmp_path, capsys):
                             (['slope'], 'must be mujoco'),
                             (['line', '--friction', '0.5'], 'never slip'),
                             (['line', '--controller', 'pid'], 'must be one of paper'),
-                            (['line', '--latency', '-1'], 'latency = -0.001')):
+                            (['line', '--latency', '-1'], 'latency = -0.001'),
+                            (['line', '--known-latency', '-1'], 'known_latency = -0.001'),
+                            (['hill', '--known-latency', '1'], 'support --known-latency')):
         assert main(['experiment', *arguments, '--out', str(tmp_path)]) == 2
         assert text in capsys.readouterr().err
     assert main(['experiment', '--list']) == 0

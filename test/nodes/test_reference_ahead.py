@@ -107,6 +107,7 @@ def test_each_command_of_a_drive_but_the_first_has_its_reference(in_process_robo
     assert bench.value('velocity_controller', 'controller') == 'mpc'
     bench.wait_for(lambda: bench.value('velocity_controller', 'follows') == 'ahead', 'ahead', 2.0)
     assert 0.0 < float(bench.value('velocity_controller', 'longest step [ms]')) < 1000.0
+    assert 0.0 <= float(bench.value('velocity_controller', 'input delay [ms]')) < 150.0
     known = {stamp_to_ns(m.header.stamp): m for m in aheads}
     poses = {stamp_to_ns(m.header.stamp): m.pose.pose.position for m in odoms}
     moving = [m for m in commands if m.twist.linear.x or m.twist.linear.y]

@@ -180,3 +180,18 @@ def test_ripple_is_weighted_while_all_casters_trail(off, expected):
 
 def test_ripple_has_no_weight_at_rest_where_no_direction_is_desired():
     assert cost.trailing_part(load('c3p').geometry, np.zeros(9), np.zeros(7)) == 0.0
+
+
+@pytest.mark.parametrize('turn, part', [(0.0, 0.0), (0.02, 0.5), (-0.2, 0.99)])
+def test_ripple_is_weighted_in_turns_alone(turn, part):
+    # a circle of the pivots' common centre; casters trail it
+    robot = load('c3p')
+    reference = np.tile([0.0, 0.0, 0.0, 0.3, 0.0, turn, 0.0], (3, 1))
+    state = np.zeros(9)
+    state[6:] = -np.pi / 2
+    weights, full = np.zeros((3, cost.WEIGHTS)), np.full(3, 8.0)
+    cost.calm(robot.geometry, state, reference, full, np.full((3, 2), 0.01), weights)
+    assert weights[:, cost.RIPPLE] == pytest.approx(8.0 * part, rel=0.02)
+    assert reference[:, 5] - turn == pytest.approx(0.01 * part, rel=0.02)
+    # on a line neither weight nor dither
+    assert turn or not weights.any()

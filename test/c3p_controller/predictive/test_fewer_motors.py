@@ -15,8 +15,9 @@ from c3p_controller.command_follower import CommandFollower, LawFailure
 from c3p_controller.controllers import check_motors
 from c3p_controller.goals.path import Arcs
 from c3p_controller.goals.path_controller import PathController, PathGains
+from c3p_controller.predictive._kernels import WEIGHTS
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
-from c3p_controller.predictive.free_heading import FreeHeading
+from c3p_controller.predictive.free_heading import RATE, FreeHeading
 from c3p_controller.predictive.priority import PATH_HEADING, PRIORITIES, Priority
 from c3p_controller.predictive.standing_start import StartError, check_start, escapes
 from c3p_controller.torque_law import Sensed
@@ -71,6 +72,48 @@ def test_a_stable_balance_is_preferred():
 def test_enough_motors_change_nothing():
     priority = Priority(load('c3p'), PATH_HEADING)
     assert not priority.fewer and priority.longer == 1.0
+
+
+def rows_of(speed, times, turn=SPEED / RADIUS):
+    """Return a reference from rest or in motion, heading 80° beside its direction."""
+    rows = np.zeros((len(times), 7))
+    rows[:, 3] = speed
+    rows[:, 0] = np.concatenate(([0.0], np.cumsum(0.5 * (speed[1:] + speed[:-1])
+                                                  * np.diff(times))))
+    rows[:, 6] = turn / SPEED * rows[:, 0]
+    rows[:, 2], rows[:, 5] = -1.4 + rows[:, 6], turn
+    return rows
+
+
+def test_a_start_turns_the_heading_at_the_limited_rate():
+    # the robot rests 80° beside the heading that wheels in a row can hold; without a look ahead
+    # the reference jumped there within a few steps, by 15 rad/s
+    times = np.linspace(0.0, 1.2, 49)
+    rows = rows_of(np.minimum(0.8 * times, SPEED), times)
+    heading = FreeHeading(replace(MULE, driven=[True, False, True, False]))
+    heading.apply(rows, times, -1.4, 0.005)
+    assert abs(rows[:, 5]).max() < RATE + SPEED / RADIUS + 0.05
+
+
+def test_an_unstable_balance_is_known_between_the_headings_compared():
+    # left wheels in a left bend: stable at 10°, unstable at 179°, 1° beside a compared heading
+    angle = settled(replace(MULE, driven=[True, False, True, False]), SPEED, SPEED / RADIUS,
+                    math.radians(95.0))
+    assert math.degrees(angle) % 360.0 == pytest.approx(10.0, abs=3.0)
+
+
+def test_a_late_start_is_hastened():
+    times = np.linspace(0.0, 1.2, 49)
+    priority, weights = Priority(MULE, PATH_HEADING), np.ones((49, WEIGHTS))
+    for _ in range(200):
+        rows = rows_of(np.minimum(0.8 * times, SPEED), times)
+        priority.apply(rows, times, -1.4, 0.005, weights, weights.copy())
+    # after 1 s without motion
+    assert np.hypot(*rows[0, 3:5]) > 0.1 and rows[0, 0] > 0.02
+    for _ in range(600):
+        rows = rows_of(np.full(49, SPEED), times)
+        priority.apply(rows, times, -1.4, 0.005, weights, weights.copy())
+    assert rows[0, 0] < 1e-3
 
 
 @pytest.mark.parametrize('kept', PRIORITIES)
@@ -160,6 +203,20 @@ def test_two_of_four_wheels_drive_a_circle_smoothly():
     assert error < 0.03
     # bang-bang between ±1.7 N·m at 1 Hz would be 14 N·m/s of two wheels
     assert variation(log, 6.0) < 6.0
+
+
+def test_wheels_of_one_side_drive_a_bend_from_standstill():
+    # the heading turns by 80° to the balance; before, the robot stopped within the bend
+    robot = replace(MULE, driven=[True, False, True, False])
+    controller = make_controller('mpc', robot, speed=SPEED)
+    path = Arcs(np.zeros(3), math.pi / 2, ((2.0 * np.pi * RADIUS, 1.0 / RADIUS),))
+    log = run_loop(AnalyticPlant(robot), controller.law, PathSource(controller.position(), path),
+                   duration=8.0)
+    pose = log.ground_truth.pose
+    assert np.abs(np.hypot(pose[:, 0] + RADIUS, pose[:, 1]) - RADIUS).max() < 0.04
+    assert np.hypot(*log.ground_truth.twist[-1, :2]) > 0.5 * SPEED
+    # bang-bang of two wheels had 34 N·m/s
+    assert variation(log, 4.0) < 15.0
 
 
 @pytest.mark.parametrize('degrees', [10.0, 170.0, 220.0, 280.0])

@@ -10,14 +10,9 @@ from hypothesis import strategies as st
 
 from c3p_bags.runs.metrics import drive_metrics
 from c3p_controller.goals.path_controller import PathController, PathGains
-from c3p_controller.predictive.controller import (
-    PredictiveController,
-    PredictiveSettings,
-    TwistReference,
-    directions,
-    first_guesses,
-    sample,
-)
+from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
+from c3p_controller.predictive.guesses import first_guesses
+from c3p_controller.predictive.reference import TwistReference, directions, sample
 from c3p_controller.torque_law import (
     MOST_POINTS,
     Preview,

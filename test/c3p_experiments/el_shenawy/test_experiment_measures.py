@@ -34,6 +34,7 @@ from c3p_experiments.loop.conditions import FRICTION, Bench, Conditions
 from c3p_experiments.loop.outcome import Experiment, Row, Run
 from c3p_experiments.loop.report import (
     bars_text,
+    conditions_text,
     markdown_table,
     table_rows,
     text_table,
@@ -312,6 +313,11 @@ def test_a_bench_tells_its_conditions_and_knows_its_encoders():
     assert bench.describe()['robot'] == 'c3p_25kg' and bench.describe()['friction'] is None
     assert bench.odometry().settings.wheel_resolution == pytest.approx(2 * np.pi / 1000)
     assert bench.odometry().settings.steering_resolution == 0.0
+    assert 'latency 10 ms,' in conditions_text(bench.describe())
+    unknown = Bench(Conditions(latency=0.1, known_latency=0.02), 'c3p')
+    assert unknown.controller().law.law.latency == 0.02
+    assert unknown.plant().settings.latency == 0.1
+    assert 'latency 100 ms (assumed 20 ms)' in conditions_text(unknown.describe())
     mujoco = Conditions(plant='mujoco', controller='paper', robot='c3p')
     assert Bench(mujoco, 'c3p_25kg').describe() == {
         **bench.describe(), 'plant': 'mujoco', 'robot': 'c3p', 'friction': FRICTION,

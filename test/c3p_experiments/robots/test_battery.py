@@ -95,6 +95,17 @@ def test_heavy_robots_leave_a_singular_start(seed):
     assert driven.metrics['ground_truth_path_error_max_m'] < 0.03
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize('seed, name', [(667, 'sideways'), (837, 'steering_2')])
+def test_a_plan_in_a_local_minimum_is_left(seed, name):
+    """Casters that are heavy to turn: without the stall watch the robot rests for ever."""
+    pytest.importorskip('mujoco')
+    robot = random_robot(seed)
+    pace = pace_of(robot, travel(robot))
+    driven = drive(RobotBench(robot, Conditions(plant='mujoco')), task(name, robot, pace), pace)
+    assert driven.reached, driven.failure
+
+
 def test_a_slow_motor_makes_a_slow_battery():
     slow = replace(C3P, wheel_rate_limit=2.0)
     pace = pace_of(slow, travel(slow))

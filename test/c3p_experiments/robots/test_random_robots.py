@@ -29,6 +29,15 @@ def test_robots_are_within_the_ranges(seed):
         assert least_loads(robot).min() > 0.2 * GRAVITY * robot.total_mass / robot.count
 
 
+def test_steering_motors_leave_the_rest_of_a_robot():
+    for seed in range(10):
+        rolling, both = random_robot(seed), random_robot(seed, steering=True)
+        assert both.steered.any() and not rolling.steered.any()
+        np.testing.assert_array_equal(rolling.geometry, both.geometry)
+        np.testing.assert_array_equal(rolling.driven, both.driven)
+        assert (both.steering_torque_limit >= 0.5).all()
+
+
 def test_all_numbers_of_casters_and_motors_occur():
     robots = [random_robot(seed) for seed in range(60)]
     assert {robot.count for robot in robots} == {2, 3, 4, 5, 6}

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gains of the position law within the reach of the robot, with a line in the log for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rclpy.node import Node
+
+from c3p_controller.controllers import position_gains
+from c3p_controller.goals.position_command import PositionLaw
+from c3p_controller.goals.reach_limits import limits_of_reach, within_reach
+from c3p_description.model import CasterRobot
+
+
+class GoalLimits:
+    """Lowers gains of `law` to the reach of `robot`, unless within_reach is false."""
+
+    def __init__(self, node: Node, robot: CasterRobot, law: PositionLaw, values: Any) -> None:
+        """Lower the gains of the parameters `values`."""
+        self._node, self._law, self._texts = node, law, []
+        self._limits = limits_of_reach(robot) if values.within_reach else None
+        self.retune(values)
+
+    def retune(self, values: Any) -> None:
+        """Replace the gains of the law by the parameters within the limits; log what is new."""
+        gains, texts = position_gains(values), []
+        if self._limits is not None:
+            gains, texts = within_reach(gains, self._limits)
+        for text in texts:
+            if text not in self._texts:
+                self._node.get_logger().info(f'{text} (within_reach)')
+        self._texts = texts
+        self._law.retune(gains)
