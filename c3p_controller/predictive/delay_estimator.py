@@ -50,6 +50,10 @@ WRONG, FREE_WRONG = 0.005, 0.1
 # least duration of the torques that are compared, s
 SEEN = 0.1
 
+# after a restart in motion the filters settle, s: the velocity after a pause is a mean of the
+# pause, and other torques acted in it, as of the brakes
+SETTLE, MOVING = 0.8, 0.01
+
 # samples in the memory of sent torques
 SAMPLES = 256
 
@@ -224,7 +228,7 @@ class DelayEstimator:
 
     def restart(self) -> None:
         """Forget the torques and the motion, as after a pause; keep the estimate."""
-        self._filled, self._newest = 0, 0
+        self._filled, self._newest, self._settling = 0, 0, 0.0
 
     def step(self, model: tuple[Array, ...], state: Array, pose: Array, torque: Array, dt: float,
              trusted: bool = True) -> bool:
@@ -254,14 +258,19 @@ class DelayEstimator:
             vx, vy, w = state[3:6]
             self._motion[:, 0], self._motion[:, 2] = pose, 0.0
             self._motion[:, 1] = c * vx - s * vy, s * vx + c * vy, w
+            self._settling = SETTLE if max(abs(vx), abs(vy), abs(w)) > MOVING else 0.0
             self._newest, self._filled, times[0], impulses[0] = 0, 1, 0.0, 0.0
             return False
         last, self._newest = self._newest, (self._newest + 1) % SAMPLES
         times[self._newest] = times[last] + dt
         impulses[self._newest] = impulses[last] + dt * torque
         self._filled = min(self._filled + 1, SAMPLES)
+        self._settling = max(self._settling - dt, 0.0)
+        trusted = trusted and self._settling == 0.0
         observe(model, state, pose, self._ring, self._newest, self._filled, self._work,
                 (self._motion, self._free, self._bank, self._sums), dt, self._scale, trusted)
+        if not trusted:
+            return False
         if torque.any():
             self._seen += dt
         if self._seen < SEEN:
