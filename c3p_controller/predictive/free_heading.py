@@ -49,13 +49,6 @@ MOST_GROWTH = 1.0
 # length, so that a robot that slows down in between does not turn its casters onto one line
 APPROACH, RATE, STEEPEST = 2.0, 0.4, 1.3
 
-# the course is averaged over this many distances of the driven wheels to either side: where the
-# curvature changes its sign the heading swings, and the rolling lines pass one line one by one
-SWING = 0.5
-
-# integral of the deviation from β*, 1/s, and its limit and range, rad
-INTEGRAL, MOST_INTEGRAL, NEAR = 0.3, 0.1, 0.1
-
 # a motion is slowed down until the torques leave at most this acceleration, m/s², but not below
 # this speed, m/s
 TOLERATED, SLOWEST = 0.03, 0.06
@@ -87,8 +80,6 @@ class FreeHeading:
                                     replace(robot, friction=Friction()).losses)
         self._pushing, self._bound = motors(robot), torque_bounds(robot)
         self._size = length_scale(robot)
-        hips = robot.hip_position[self._pushing % robot.count]
-        self._window = SWING * float(np.hypot(*(hips[-1] - hips[0])))
         self._angles = 2.0 * math.pi / HEADINGS * np.arange(HEADINGS)
         self._fine = np.empty(2 * REACH + 1)
         self._costs, self._columns = np.empty(HEADINGS), np.empty((3, 3))
@@ -98,9 +89,6 @@ class FreeHeading:
         """Forget the angle."""
         self.angle: float | None = None
         self.target: float | None = None
-        self._integral = 0.0
-        # lengths and courses of the path behind
-        self._behind: list[tuple[float, float]] = []
 
     def _fastest(self, turn: float, angle: float) -> float:
         """Return the speed, m/s, that an angle to a path of `turn` rad/m allows."""
@@ -196,12 +184,11 @@ class FreeHeading:
         if last is not None:
             target = self.target = last + min(1.0, dt / SETTLING) * math.remainder(
                 target - last, 2.0 * math.pi)
-        averaged = self._averaged(lengths, courses, float(speeds[0]) * dt)
-        present = averaged[0] - yaw
+        present = courses[0] - yaw
         angle = present if self.angle is None else self.angle
         angle = present + min(max(math.remainder(angle - present, 2.0 * math.pi), -LEASH), LEASH)
         # approach at a limited rate, along the rows and for the next call
-        gap = math.remainder(target + self._trim(target, present, dt) - angle, 2.0 * math.pi)
+        gap = math.remainder(target - angle, 2.0 * math.pi)
         most = np.minimum(RATE * times, STEEPEST * lengths)
         knee = max(abs(gap) - STEEPEST / APPROACH, 0.0)
         late = np.maximum(most - knee, 0.0) / STEEPEST
@@ -212,64 +199,17 @@ class FreeHeading:
         ahead = np.maximum.accumulate(speeds[::-1])[::-1]
         part = np.minimum(0.5 * ahead / FREE_SPEED, 1.0)
         free = part * part * (3.0 - 2.0 * part)
-        own = averaged - angles
+        own = courses - angles
         # on the turn of the commanded heading
         own += 2.0 * math.pi * round((yaw - own[0]) / (2.0 * math.pi))
         rows[:, 2] += free * (own - rows[:, 2])
         rows[:, 5] = np.gradient(rows[:, 2], times)
-
-    def _trim(self, target: float, present: float, dt: float) -> float:
-        """Return the integral of the deviation from β*; it acts near β* alone."""
-        error = math.remainder(target - present, 2.0 * math.pi)
-        if abs(error) > NEAR:
-            self._integral *= max(1.0 - dt, 0.0)
-        else:
-            self._integral += INTEGRAL * dt * error
-        self._integral = min(max(self._integral, -MOST_INTEGRAL), MOST_INTEGRAL)
-        return self._integral
 
     @staticmethod
     def _curvature(lengths: Array, courses: Array, middle: int) -> float:
         """Return the curvature, 1/m, about the middle of the rows."""
         first, last = middle - middle // 4, middle + middle // 4
         return float((courses[last] - courses[first]) / max(lengths[last] - lengths[first], 1e-3))
-
-    def _averaged(self, lengths: Array, courses: Array, moved: float) -> Array:
-        """
-        Return the courses, averaged over the window; the path moved by `moved` m since the last.
-
-        Before the path and beyond the rows the curvature is that of their ends.
-        """
-        window = self._window
-        # the turn of the last call
-        behind = self._behind
-        if behind:
-            shift = 2.0 * math.pi * round((courses[0] - behind[-1][1]) / (2.0 * math.pi))
-            behind[:] = [(place - moved, course + shift) for place, course in behind
-                         if place - moved > -2.0 * window]
-        if not behind or behind[-1][0] < -0.01:
-            behind.append((-1e-9, float(courses[0])))
-        ends = len(lengths) // 4
-        step = max(lengths[-1] - lengths[-1 - ends], 1e-3)
-        beyond = (courses[-1] - courses[-1 - ends]) / step
-        if len(behind) > 1 and behind[-1][0] - behind[0][0] > 0.02:
-            before = (behind[-1][1] - behind[0][1]) / (behind[-1][0] - behind[0][0])
-        else:
-            before = (courses[ends] - courses[0]) / max(lengths[ends], 1e-3)
-        places, values = (np.array(column) for column in zip(*behind, strict=True))
-        places = np.concatenate(([places[0] - 2.0 * window], places, lengths + 1e-9,
-                                 [lengths[-1] + 2.0 * window]))
-        values = np.concatenate(([values[0] - 2.0 * window * before], values, courses,
-                                 [courses[-1] + 2.0 * window * beyond]))
-        # mean by the difference of the integral
-        integral = np.concatenate(([0.0], np.cumsum(
-            0.5 * (values[1:] + values[:-1]) * np.diff(places))))
-        fine = np.linspace(places[0], places[-1], 400)
-        whole = np.interp(fine, places, values)
-        integral = np.concatenate(([0.0], np.cumsum(0.5 * (whole[1:] + whole[:-1])
-                                                    * np.diff(fine))))
-        upper, lower = (np.interp(lengths + side * window, fine, integral) for side in (1, -1))
-        return (upper - lower) / (2.0 * window)
 
     def _slow_down(self, rows: Array, times: Array, speeds: Array, most: float) -> None:
         """Move through the same rows with at most the speed `most`, m/s."""
