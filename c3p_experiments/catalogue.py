@@ -12,6 +12,8 @@ from c3p_experiments.el_shenawy import goals, pages, velocities
 from c3p_experiments.loop.conditions import Bench, Conditions
 from c3p_experiments.loop.outcome import Experiment, Row
 from c3p_experiments.loop.report import table_rows, write_report
+from c3p_experiments.self_calibration import experiment as calibration
+from c3p_experiments.self_calibration.page import calibration_page
 
 CM = {'unit': 'cm', 'scale': 100.0}
 SECONDS = {'unit': 's'}
@@ -131,6 +133,10 @@ EXPERIMENTS = {e.name: e for e in (
                    Row('named_time_s', 'wheel on the oil named after', **SECONDS),
                    Row('others_named', 'other wheels named', digits=0), *RIPPLE, *EFFORT),
                plants=('mujoco',)),
+    Experiment(
+        'self_calibration', 'Odometry that calibrates itself: 50 wrong descriptions', 'ours',
+        calibration.self_calibration, calibration_page, calibration.ROWS, runs=calibration.RUNS,
+        compared=False),
 )}
 
 

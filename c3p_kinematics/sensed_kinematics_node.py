@@ -6,7 +6,8 @@ Subscribes ``joint_states``; publishes ``odom`` with the stamp of each message, 
 is installed, and ``~/wheel_slip``: a JointState with slip velocity and slip probability of each
 wheel (c3p_ros/wheel_slip.py). The pose is set by ``~/reset_odometry`` (Trigger), by ``~/set_pose``
 (a pose in the odometry frame) and, where control_msgs is installed, by ``~/set_odometry``
-(control_msgs/SetOdometry).
+(control_msgs/SetOdometry). With ``calibration.enabled`` lengths and steering zeros are learned
+(docs/calibration.md); ``~/save_calibration`` writes them and ``~/forget_calibration`` drops them.
 """
 
 from __future__ import annotations
@@ -21,13 +22,8 @@ from nav_msgs.msg import Odometry as OdometryMessage
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from c3p_kinematics.odometry import (
-    PARAMETERS,
-    Odometry,
-    OdometryEstimate,
-    odometry_settings,
-    planar_covariance,
-)
+from c3p_kinematics.odometry import OdometryEstimate, planar_covariance
+from c3p_kinematics.ros.node_odometry import calibration_metrics, make_odometry, retune
 from c3p_kinematics.sample_times import REPEATED
 from c3p_kinematics.singularity import singularity
 from c3p_ros.cdr import JointStateRead
@@ -64,8 +60,7 @@ class SensedKinematicsNode(SuiteNode):
             'sensed_kinematics_parameters.yaml'), **options)
         values = self.parameters.value
         self._joints = JointCoding(self.robot)
-        self._odometry = Odometry(self.robot, odometry_settings(**{
-            name: getattr(values, name) for name in PARAMETERS}))
+        self._odometry = make_odometry(self)
         self._line, self._alive = CycleClock(), Lifeline(values.joint_state_timeout)
         self.parameters.changed = self._retune
         self._slip_due, self._slipping, self._gap_until = 0.0, False, 0.0
@@ -97,11 +92,13 @@ class SensedKinematicsNode(SuiteNode):
         """Return the metrics for the diagnostics."""
         shown = singularity(self.robot, self._steering)
         values = {'sigma_min of the wheel Jacobian': f'{float(shown.sigma_min):.4f}',
-                  'condition of the wheel Jacobian': f'{float(shown.condition):.3g}'}
+                  'condition of the wheel Jacobian': f'{float(shown.condition):.3g}',
+                  **calibration_metrics(self._odometry)}
         return values if self._estimate is None else values | self._estimate.metrics()
 
     def _retune(self) -> None:
         self._alive.timeout = self.parameters.value.joint_state_timeout
+        retune(self._odometry, self.parameters.value)
 
     def _on_joints(self, message: JointStateRead) -> None:
         try:

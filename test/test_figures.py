@@ -31,7 +31,7 @@ def test_rows_are_those_of_the_experiments_with_a_figure_of_every_controller(pag
         [e.name, row.name + (f' [{row.unit}]' if row.unit else ''), row.printed,
          '' if row.bar_for('mpc') is None else f'{row.scale * row.bar_for("mpc"):g}']
         for e in EXPERIMENTS.values() for row in e.rows
-        if not row.name.startswith(LEFT_OUT)
+        if e.compared and not row.name.startswith(LEFT_OUT)
         and (kind == 'all' or row.bar_for('mpc') is not None)]
     assert [row[:4] for row in rows] == wanted
     assert all(len(row) == 4 + len(CONTROLLERS) and all(row[4:]) for row in rows)

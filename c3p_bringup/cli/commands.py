@@ -34,6 +34,8 @@ TASKS = {
         'doctor': Command('doctor.add_doctor', 'is this computer ready for this robot'),
         'identify': Command('identify.add_identify',
                             'masses, centre of mass and friction from a recorded drive'),
+        'calibrate': Command('calibrate.add_calibrate',
+                             'lengths and steering zeros of a robot from recorded drives'),
         'tune': Command('tune.add_tune', 'find the parameters of a controller by driving'),
     },
     'bags from the field': {

@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
     conditions = _conditions(given)
     out = arguments.out or Path('out/experiment') / f'{conditions.plant}_{conditions.controller}'
     drives = [name] if name != ALL else [
-        e.name for e in EXPERIMENTS.values() if conditions.plant in e.plants]
+        e.name for e in EXPERIMENTS.values() if e.compared and conditions.plant in e.plants]
     return _carry_out(arguments, drives, list(MODELS) if name == ALL else [], conditions, out)
 
 

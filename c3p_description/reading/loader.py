@@ -187,8 +187,12 @@ def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | N
         return embedded(robot_description(settings.pop('urdf'), arguments), settings)
     # xacro itself would say less about a wrong key or number
     load(parameters)
-    kind = read_parameters(parameters)['kind']
-    return expand_own(share_file(XACRO_FILES[kind]), {'robot': str(parameters), **mappings})
+    content = read_parameters(parameters)
+    text = expand_own(share_file(XACRO_FILES[content['kind']]),
+                      {'robot': str(parameters), **mappings})
+    # joints of the text are at the zeros as built: corrections are settings of the reader
+    zero = content.get('casters', {}).get('steering_zero', 0.0)
+    return embedded(text, {'casters': {'steering_zero': zero}}) if np.any(zero) else text
 
 
 def _read_text(path: Path) -> str:
@@ -232,7 +236,8 @@ def _caster_robot(parameters: Parameters) -> CasterRobot:
         tyre_friction=casters['tyre_friction'], traction_margin=casters['traction_margin'],
         wheel_rate_limit=wheel['rate_limit'], steered=casters['steered'],
         steering_torque_limit=casters['steering_torque_limit'],
-        steering_rate_limit=casters['steering_rate_limit'])
+        steering_rate_limit=casters['steering_rate_limit'],
+        steering_zero=casters.get('steering_zero', 0.0))
 
 
 def _pvc_tricycle(parameters: Parameters) -> PvcTricycle:

@@ -31,6 +31,7 @@ CASTER_ROBOT: dict[str, dict[str, str]] = {
         'torque_limit': 'limit per caster', 'tyre_friction': 'number',
         'traction_margin': 'number', 'steered': 'flags',
         'steering_torque_limit': 'limit per caster', 'steering_rate_limit': 'limit per caster',
+        'steering_zero': 'per caster',
     },
     'platform': {'mass': 'number', 'inertia': 'number', 'com': 'number pair',
                  'com_height': 'number', 'tilt_inertia': 'number'},
@@ -89,8 +90,8 @@ ALIASES = {'pvc': 'pvc_tricycle'}
 MOST_CASTERS = 64
 # of a number that is not zero, in SI units: no mass, length or friction of a vehicle is beyond
 SMALLEST, LARGEST = 1e-12, 1e9
-# the pivots are given in one of two ways
-OPTIONAL = ('hip_radius', 'hip_angles', 'hip_position')
+# the pivots are given in one of two ways; zeros are of calibrated robots
+OPTIONAL = ('hip_radius', 'hip_angles', 'hip_position', 'steering_zero')
 # descriptions that a file may name with urdf:
 DESCRIPTIONS = ('.urdf', '.xacro')
 

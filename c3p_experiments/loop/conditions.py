@@ -162,7 +162,8 @@ class Bench:
                                                      steering_resolution=step[1]))
 
     def run(self, controller: Controller, source: Source, *, duration: float,
-            plant: Plant | None = None, **options: Any) -> LoopLog:
+            plant: Plant | None = None, odometry: Odometry | None = None,
+            **options: Any) -> LoopLog:
         """
         Do one run.
 
@@ -173,6 +174,8 @@ class Bench:
         duration : float, s
         plant : Plant, optional
             Default: a new one on level ground.
+        odometry : Odometry, optional
+            Default: a new one.
         **options
             Of `closed_loop.run_loop`.
         """
@@ -184,7 +187,8 @@ class Bench:
 
         log = run_loop(self.plant() if plant is None else plant, controller.law, source,
                        duration=duration, rate=self.conditions.rate,
-                       command_rate=self.conditions.command_rate, odometry=self.odometry(),
+                       command_rate=self.conditions.command_rate,
+                       odometry=self.odometry() if odometry is None else odometry,
                        progress=progress, **options)
         self._done = done + 1
         if self._progress is not None:

@@ -111,6 +111,8 @@ class Experiment:
         Default robot.
     plants : tuple of str
         Supported plants.
+    compared : bool
+        Part of ``all`` and of the tables that compare controllers.
     """
 
     name: str
@@ -122,6 +124,7 @@ class Experiment:
     runs: int = 1
     robot: str = 'c3p'
     plants: tuple[str, ...] = ('analytic', 'mujoco')
+    compared: bool = True
 
 
 class ModelOptions(NamedTuple):

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``c3p calibrate``: lengths and steering zeros of a robot from bags."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from c3p_bringup.cli.common import (
+    add_plant,
+    add_recorded_robot,
+    add_results,
+    finite,
+    given_bag,
+    make_places,
+    positive,
+    progress_bar,
+    rows,
+    show,
+)
+
+DESCRIPTION = """\
+Estimate wheel radii, caster offsets, hip positions and steering zeros from the joint_states of one
+or several bags, with intervals, and write a robot file that extends the description. Joints alone
+leave the common scale and the heading as described; a taped distance or a mark determines them.
+With --drive a drive that teaches enough is simulated and recorded first; with --live, too, it is
+commanded to the robot on the topics of this network."""
+
+
+def add_calibrate(commands: Any) -> None:
+    """Add the command to the subparsers of ``c3p``."""
+    command = commands.add_parser('calibrate', description=DESCRIPTION)
+    command.add_argument('bags', type=Path, nargs='*', metavar='BAG',
+                         help='directory of a bag, with curves in both directions; with --drive '
+                              'where the new one goes (default then: DIR/bag)')
+    add_recorded_robot(command)
+    command.add_argument('--namespace', metavar='NS', help='of the robot in the bags (default: '
+                         'the only one)')
+    group = command.add_argument_group('outside references')
+    group.add_argument('--distance', nargs=2, action='append', default=[], metavar=('N', 'M'),
+                       help='taped distance from begin to end of bag N [m]; may be repeated')
+    group.add_argument('--place', nargs='+', action='append', default=[], metavar='N X Y [DEG]',
+                       help='end of bag N as seen from its begin [m, °], 0 0 for a loop that '
+                            'ends on its mark; may be repeated')
+    group.add_argument('--ground-truth', action='store_true',
+                       help='use the topic ground_truth/odom of all bags')
+    _add_drive(command)
+    errors = command.add_argument_group('errors')
+    errors.add_argument('--counts', type=int, nargs=2, default=(2000, 4096),
+                        metavar=('WHEEL', 'STEERING'),
+                        help='encoder counts per turn (default: 2000 4096)')
+    errors.add_argument('--creep', type=positive, default=0.2, metavar='PERCENT',
+                        help='error of the path of a wheel contact, by scrub and tyre (default: '
+                             '%(default)s)')
+    add_results(command, 'out/calibrate', 'robot file and picture')
+    command.set_defaults(run=run)
+
+
+def _add_drive(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group('drive')
+    group.add_argument('--drive', action='store_true', help='drive the shortest pattern after '
+                       'which the lengths are known as required, and record it')
+    group.add_argument('--live', action='store_true', help='with --drive: command the robot on '
+                       'this network; it needs about 1 m of free floor on all sides')
+    group.add_argument('--required', type=positive, default=0.1, metavar='PERCENT',
+                       help='half-width of the 95 %% intervals of the ratios of radii, and of '
+                            'the differences of zeros in rad/100 (default: %(default)s)')
+    group.add_argument('--speed', type=positive, default=0.3, metavar='M/S',
+                       help='largest speed in x and in y (default: %(default)s)')
+    add_plant(group)
+    group.add_argument('--simulated', metavar='ROBOT',
+                       help='robot that is simulated, if not the one described')
+    group.add_argument('--seed', type=int, default=0, help='of sensors and start '
+                       '(default: %(default)s)')
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry the command out; return the exit code."""
+    from c3p_experiments.calibration.calibrate import calibrate_bags
+    from c3p_kinematics.calibration.parameters import CalibrationSettings
+
+    if min(arguments.counts) < 1:
+        raise ValueError(f'--counts {" ".join(map(str, arguments.counts))}: must be 1 or more')
+    if not arguments.bags and not arguments.drive:
+        raise ValueError('no bag given: name one, or drive and record one with --drive')
+    if arguments.live and not arguments.drive:
+        raise ValueError('--live: is for --drive; add it, or leave --live out')
+    if arguments.drive and len(arguments.bags) > 1:
+        raise ValueError(f'{len(arguments.bags)} bags with --drive: name only the one to record')
+    make_places(arguments.out, arguments.json)
+    settings = CalibrationSettings(
+        wheel_resolution=2 * math.pi / arguments.counts[0],
+        steering_resolution=2 * math.pi / arguments.counts[1], creep=0.01 * arguments.creep)
+    if arguments.drive:
+        arguments.robot = arguments.robot or 'c3p'
+        arguments.bags = arguments.bags or [arguments.out / 'bag']
+        _drive(arguments, arguments.bags[0], settings)
+    with ExitStack() as stack:
+        opened, robot = [], arguments.robot
+        for path in arguments.bags:
+            bag, found = stack.enter_context(given_bag(path, arguments.robot,
+                                                       arguments.namespace))
+            opened.append(bag)
+            # the description of the first bag holds for all
+            robot = robot or found
+        metrics = calibrate_bags(
+            opened, robot, arguments.out, namespace=arguments.namespace,
+            taped=_taped(arguments), ground_truth=arguments.ground_truth, settings=settings,
+            recorded=not arguments.robot)
+    show(metrics, arguments.json, table(metrics))
+    return 0
+
+
+def _drive(arguments: argparse.Namespace, bag: Path, settings: Any) -> None:
+    from c3p_description.reading.loader import load_casters
+    from c3p_experiments.calibration.pattern import shortest
+
+    required = 0.01 * arguments.required
+    plan = shortest(load_casters(arguments.robot), required, required, arguments.speed, settings)
+    excitation = plan.excitation
+    print(f'{excitation.duration:.0f} s at up to {excitation.speed:g} m/s and '
+          f'{excitation.yaw_rate:.2f} rad/s; expected: radii ± {100 * plan.radius:.3f} %, zeros ± '
+          f'{math.degrees(plan.zero):.3f}° relative to each other'
+          + ('' if plan.enough else ': less than required, the longest pattern'), file=sys.stderr)
+    if arguments.live:
+        from c3p_bringup.excite_live import excite_live
+        excite_live(bag, excitation, arguments.robot,
+                    announce=lambda line: print(line, file=sys.stderr))
+        return
+    from c3p_experiments.identification.excite import simulate_excitation
+    from c3p_simulation.plants.sensors import SensorSettings
+    sensors = SensorSettings(*arguments.counts)
+    with progress_bar(total=excitation.duration, unit='s', desc='drive',
+                      bar_format='{desc} |{bar:40}| {n:.0f}/{total:.0f} s') as bar:
+        simulate_excitation(bag, arguments.robot, arguments.simulated, arguments.plant,
+                            excitation=excitation, sensors=sensors, seed=arguments.seed,
+                            progress=bar.set_to)
+
+
+def _taped(arguments: argparse.Namespace) -> list[Any]:
+    from c3p_experiments.calibration.calibrate import Taped
+
+    taped = []
+    for number, metres in arguments.distance:
+        taped.append(Taped(_bag('--distance', number, arguments),
+                           distance=_number('--distance', metres, positive)))
+    for number, *place in arguments.place:
+        if len(place) not in (2, 3):
+            raise ValueError(f'--place {" ".join([number, *place])}: must be N X Y, or N X Y DEG')
+        x, y, *turn = (_number('--place', value, finite) for value in place)
+        taped.append(Taped(_bag('--place', number, arguments),
+                           place=(x, y, math.radians(turn[0]) if turn else math.nan)))
+    return taped
+
+
+def _bag(option: str, text: str, arguments: argparse.Namespace) -> int:
+    """Return the index of a bag from its number on the command line."""
+    count = len(arguments.bags)
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= count):
+        raise ValueError(f'{option} {text}: must be the number of a bag, 1 to {count}')
+    return int(text) - 1
+
+
+def _number(option: str, text: str, kind: Any) -> float:
+    try:
+        return kind(text)
+    except (ValueError, argparse.ArgumentTypeError) as error:
+        raise ValueError(f'{option} {text}: {error}') from None
+
+
+def table(metrics: dict[str, Any]) -> str:
+    """Return the result of `calibrate_bags` as text for a terminal."""
+    windows, residual = metrics['windows'], metrics['residual_rms']
+    entries = list(metrics['text'].items())
+    entries.append(('windows', f'{windows["used"]}, of which {windows["outliers"]} with slip; '
+                    f'{metrics["path_m"]:.1f} m; residuals {residual["before"]:.2f} → '
+                    f'{residual["after"]:.2f} of their noise'))
+    entries += [('note', text) for text in metrics['notes']]
+    return rows([*entries, *metrics['files'].items()], 24)

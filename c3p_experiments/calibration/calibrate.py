@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calibration of a robot from bags: recordings, references, and result files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from c3p_bags.runs.log_reader import read_run
+from c3p_bags.runs.run_log import RunLog
+from c3p_bags.storage.bag import Bag
+from c3p_description.model import Array, CasterRobot
+from c3p_description.reading.loader import DESCRIPTIONS, load_casters, robot_description
+from c3p_experiments.calibration.report import metrics_of, robot_file
+from c3p_kinematics.calibrating_odometry import CalibratingOdometry
+from c3p_kinematics.calibration.batch import calibrate
+from c3p_kinematics.calibration.parameters import CalibrationSettings
+from c3p_kinematics.calibration.recording import CalibrationError, JointRecording
+from c3p_kinematics.calibration.references import Displacement, Distance, Reference
+from c3p_kinematics.odometry import OdometrySettings
+
+# path of the ground truth between two references, m, and its deviations, m and rad
+EVERY, TRUE_DEVIATION = 1.0, (0.002, 0.002, 0.002)
+
+# deviations of a mark on the floor: x, y [m] and yaw [rad]
+MARK_DEVIATION = (0.002, 0.002, math.radians(0.5))
+
+
+class Taped(NamedTuple):
+    """
+    Outside reference of a whole recording, from its begin to its end.
+
+    Attributes
+    ----------
+    recording : int
+        From 0.
+    distance : float or None, m
+        Between the two places.
+    place : tuple of float or None
+        x, y [m] and yaw [rad] of the end as seen from the begin; nan is unknown.
+    """
+
+    recording: int
+    distance: float | None = None
+    place: tuple[float, float, float] | None = None
+
+
+def recording_of(log: RunLog) -> JointRecording:
+    """Return the joints of a run; samples that are not later than all before are left out."""
+    time = log.joints.time
+    later = np.concatenate([[True], time[1:] > np.maximum.accumulate(time)[:-1]])
+    return JointRecording(time[later], log.joints.steering[later], log.joints.wheel_angle[later])
+
+
+def references_of(logs: Sequence[RunLog], taped: Sequence[Taped], ground_truth: bool
+                  ) -> list[Reference]:
+    """
+    Return the references of recorded runs.
+
+    Raises
+    ------
+    CalibrationError
+        A reference of a recording that does not exist, or a run without ground truth.
+    """
+    found: list[Reference] = []
+    for reference in taped:
+        if not 0 <= reference.recording < len(logs):
+            raise CalibrationError(f'reference of bag {reference.recording + 1}: there are '
+                                   f'{len(logs)} bags')
+        times = logs[reference.recording].joints.time
+        span = (reference.recording, float(times[0]), float(times.max()))
+        if reference.distance is not None:
+            found.append(Distance(*span, reference.distance))
+        if reference.place is not None:
+            known = np.isfinite(reference.place)
+            found.append(Displacement(
+                *span, tuple(np.where(known, reference.place, 0.0).tolist()),
+                tuple(np.where(known, MARK_DEVIATION, np.inf).tolist())))
+    if ground_truth:
+        for k, log in enumerate(logs):
+            found += _truth(k, log)
+    return found
+
+
+def _truth(number: int, log: RunLog) -> list[Reference]:
+    """Return displacements by the ground truth, one for each metre."""
+    truth = log.ground_truth
+    if truth is None:
+        raise CalibrationError(f'bag {log.path}: it has no topic ground_truth/odom')
+    joints = log.joints.time
+    path = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(truth.pose[:, :2], axis=0).T))])
+    rows = np.searchsorted(path, np.arange(0.0, path[-1], EVERY))
+    rows = rows[(truth.time[rows] >= joints[0]) & (truth.time[rows] <= joints.max())]
+    found: list[Reference] = []
+    for a, b in zip(rows[:-1], rows[1:], strict=True):
+        # the odometry begins at a joint sample: the truth at the same time
+        begin, end = (float(joints[np.argmin(np.abs(joints - truth.time[r]))]) for r in (a, b))
+        pose = [np.array([np.interp(t, truth.time, truth.pose[:, j]) for j in range(3)])
+                for t in (begin, end)]
+        c, s = math.cos(pose[0][2]), math.sin(pose[0][2])
+        x, y, yaw = pose[1] - pose[0]
+        found.append(Displacement(number, begin, end, (c * x + s * y, c * y - s * x, yaw),
+                                  TRUE_DEVIATION))
+    return found
+
+
+def odometry_of(robot: CasterRobot, log: RunLog, parameters: Array | None,
+                settings: CalibrationSettings) -> Array:
+    """
+    Return the poses (k, 3) of the odometry of a run.
+
+    `robot` is the description, `log` the run, `parameters` (n, 5) are used in place of the
+    described ones, and `settings` have the resolution of the encoders.
+    """
+    odometry = CalibratingOdometry(robot, OdometrySettings(
+        wheel_resolution=settings.wheel_resolution,
+        steering_resolution=settings.steering_resolution))
+    if parameters is not None:
+        # any estimate, however far from the description
+        odometry.calibration.adopt(parameters, limited=False)
+        odometry.follow()
+    odometry.calibration.frozen = True
+    odometry.reset((0.0, 0.0, 0.0) if log.ground_truth is None else log.ground_truth.pose[0])
+    joints = log.joints
+    return np.array([odometry.step(*row).pose for row in zip(
+        joints.time, joints.steering, joints.wheel_angle, joints.wheel_rate,
+        joints.steering_rate, strict=True)])
+
+
+def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'out/calibrate', *,
+                   namespace: str | None = None, taped: Sequence[Taped] = (),
+                   ground_truth: bool = False, settings: CalibrationSettings | None = None,
+                   recorded: bool = False) -> dict[str, Any]:
+    """
+    Calibrate a robot from bags; write robot file and page, return the metrics.
+
+    Parameters
+    ----------
+    bags : sequence of Bag
+    robot : str
+        Name or path of the description.
+    out : str or Path
+        Directory for ``calibrated.yaml``, ``calibrate.png`` and ``calibrate.pdf``.
+    namespace : str, optional
+        Of the robot in the bags; default: the only one.
+    taped : sequence of Taped
+        Outside references.
+    ground_truth : bool
+        Use the topic ``ground_truth/odom`` of all bags.
+    settings : CalibrationSettings, optional
+    recorded : bool
+        A URDF `robot` is the one in the bag, and kept as ``robot.urdf`` beside the robot file.
+
+    Returns
+    -------
+    dict
+        For JSON, SI units; see docs/calibration.md.
+
+    Raises
+    ------
+    BagError, ModelError, CalibrationError
+        No bag, no robot, no motion, or a reference that does not exist.
+    """
+    # plots are imported with the first page
+    from c3p_experiments.calibration.page import Paths, calibration_figure
+
+    model, settings = load_casters(robot), settings or CalibrationSettings()
+    logs = [read_run(bag, model, namespace) for bag in bags]
+    references = references_of(logs, taped, ground_truth)
+    found = calibrate(model, [recording_of(log) for log in logs], references, settings)
+    paths = [Paths(odometry_of(model, log, None, settings),
+                   odometry_of(model, log, found.parameters, settings), log.ground_truth)
+             for log in logs]
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    sources = [str(bag) for bag in bags]
+    metrics = {'robot': robot, 'bags': sources, **metrics_of(found, len(references))}
+    picture, document = calibration_figure(found, paths, out / 'calibrate.png')
+    metrics['files'] = {'picture': str(picture), 'picture_pdf': str(document)}
+    file = out / 'calibrated.yaml'
+    if recorded and Path(robot).suffix in DESCRIPTIONS:
+        kept = out / 'robot.urdf'
+        kept.write_text(robot_description(robot), encoding='utf-8')
+        robot = metrics['robot'] = str(kept)
+    file.write_text(robot_file(found, robot, file, ', '.join(sources)), encoding='utf-8')
+    metrics['files']['robot'] = str(file)
+    return metrics

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results of a calibration as metrics, text and a robot file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from c3p_description.reading.parameters import DESCRIPTIONS
+from c3p_kinematics.calibration.batch import OUTLIER, Calibration
+from c3p_kinematics.calibration.parameters import NAMES
+from c3p_kinematics.calibration.words import file_text, lines, relative_to_gauge
+
+# part of the prior deviation that is left, above which a parameter was not seen
+UNSEEN = 0.9
+
+KEYS = ('wheel_radius', 'caster_offset', 'hip_x', 'hip_y', 'steering_zero')
+
+
+def metrics_of(found: Calibration, references: int) -> dict[str, Any]:
+    """Return the metrics of a calibration for JSON, SI units; `references` is their number."""
+    own, common = relative_to_gauge(found.described, found.covariance)
+    described = found.parameters - found.change
+    casters = [{key: {'value': float(found.parameters[i, k]),
+                      'described': float(described[i, k]),
+                      'deviation': float(found.deviation[i, k]),
+                      'deviation_without_gauge': float(own[i, k])}
+                for k, key in enumerate(KEYS)} for i in range(found.described.count)]
+    return {'casters': casters,
+            'gauge': {'scale_deviation': float(common[0]),
+                      'heading_deviation_rad': float(common[1])},
+            'text': lines(found.described, found.parameters, found.covariance),
+            'windows': {'used': len(found.weights),
+                        'outliers': int(np.sum(found.weights < OUTLIER))},
+            'path_m': found.path, 'residual_rms': {'before': found.rms_before,
+                                                   'after': found.rms_after},
+            'references': {'count': references, 'largest_before': _largest(found, 0),
+                           'largest_after': _largest(found, 1)},
+            'covariance': found.covariance.tolist(), 'notes': notes(found)}
+
+
+def _largest(found: Calibration, column: int) -> float | None:
+    """Return the largest whitened residual of the references, None without any."""
+    return float(found.references[:, column].max()) if len(found.references) else None
+
+
+def notes(found: Calibration) -> list[str]:
+    """Return notes on the result, one sentence each."""
+    text = []
+    own, _ = relative_to_gauge(found.described, found.covariance)
+    prior = found.prior.reshape(own.shape)
+    for k, name in enumerate(NAMES):
+        unseen = [f'{i + 1}' for i in range(len(own)) if own[i, k] > UNSEEN * prior[i, k]]
+        if unseen:
+            text.append(f'{name} of caster {", ".join(unseen)}: the motion shows nothing of it, '
+                        'and it stays as described; drive curves in both directions, with '
+                        'changes of direction')
+    aside = int(np.sum(found.weights < OUTLIER))
+    if aside:
+        text.append(f'{aside} of {len(found.weights)} windows fit much worse than the rest '
+                    '(slip, a bump) and have little weight')
+    if not len(found.references):
+        text.append('without an outside reference scale and heading are those of the '
+                    'description: tape a distance (--distance), or end on a mark (--place)')
+    elif found.references[:, 1].max() > 3.0:
+        text.append('an outside reference contradicts the joints by '
+                    f'{found.references[:, 1].max():.1f} standard deviations: check its numbers')
+    return text
+
+
+def robot_file(found: Calibration, robot: str, file: str | Path, source: str) -> str:
+    """
+    Return the text of a robot file that extends `robot`, a file or a URDF, by the estimates.
+
+    Parameters
+    ----------
+    found : Calibration
+    robot : str
+        Name or path of the description.
+    file : str or Path
+        Path of the new file: the path in ``extends`` is relative to it.
+    source : str
+        Source of the motion, for the comment.
+    """
+    base = robot
+    if Path(robot).suffix in ('.yaml', '.yml') or Path(robot).name != robot:
+        base = os.path.relpath(Path(robot).resolve(), Path(file).resolve().parent)
+    return file_text(found.described, found.parameters, found.covariance,
+                     f'{"urdf" if Path(robot).suffix in DESCRIPTIONS else "extends"}: {base}',
+                     f'from {source}')

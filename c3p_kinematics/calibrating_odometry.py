@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Odometry that calibrates itself: its lengths and steering zeros follow an estimate by joints."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_description.model import Array, CasterRobot
+from c3p_kinematics.calibration.online import LearningSettings, SelfCalibration
+from c3p_kinematics.calibration.parameters import CalibrationSettings
+from c3p_kinematics.odometry import CAPACITY, Odometry, OdometryEstimate, OdometrySettings
+from c3p_kinematics.slip import vectors
+
+
+class CalibratingOdometry(Odometry):
+    """
+    `Odometry` whose geometry and steering zeros are learned from its own increments.
+
+    A window of motion that ends without slip updates the estimate; the next step is by it. The
+    pose does not jump, and `reset` keeps what was learned. With `calibration.frozen` and nothing
+    learned the estimates are those of `Odometry`, bit by bit.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+        Description: the prior.
+    settings : OdometrySettings, optional
+    learning : LearningSettings, optional
+        Default: with the encoder steps of `settings`.
+
+    Attributes
+    ----------
+    calibration : SelfCalibration
+
+    Examples
+    --------
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> odometry = CalibratingOdometry(robot)
+    >>> for k in range(101):
+    ...     estimate = odometry.step(0.05 * k, [0, 0, 0], 0.01 / 0.04 * k * np.ones(3))
+    >>> estimate.pose.round(3).tolist(), odometry.calibration.learned
+    ([0.0, 1.0, 0.0], 4)
+    """
+
+    def __init__(self, robot: CasterRobot, settings: OdometrySettings | None = None,
+                 learning: LearningSettings | None = None) -> None:
+        settings = settings or OdometrySettings()
+        learning = learning or LearningSettings(CalibrationSettings(
+            wheel_resolution=settings.wheel_resolution,
+            steering_resolution=settings.steering_resolution))
+        self.calibration = SelfCalibration(robot, learning)
+        self._zero = np.zeros(robot.count)
+        # the geometry of a copy of its own follows the estimate, in all monitors
+        super().__init__(replace(robot), settings)
+
+    def warm_up(self) -> None:
+        """Compile all kernels, and reset."""
+        self.calibration.warm_up()
+        frozen, self.calibration.frozen = self.calibration.frozen, True
+        super().warm_up()
+        self.calibration.frozen = frozen
+
+    def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0)) -> None:
+        """Start again at `pose` (3,), with what was learned; as `Odometry.reset`."""
+        self.calibration.interrupt()
+        super().reset(pose)
+
+    def forget(self) -> None:
+        """Return to the description; the pose stays."""
+        self.calibration.reset()
+        self.follow()
+
+    def adopt(self, parameters: ArrayLike, covariance: ArrayLike | None = None) -> None:
+        """Continue from an estimate, as `SelfCalibration.adopt`; the pose stays."""
+        self.calibration.adopt(parameters, covariance)
+        self.follow()
+
+    def _sample(self, time: float, steering: ArrayLike, wheel_angle: ArrayLike,
+                wheel_rate: ArrayLike | None, steering_rate: ArrayLike | None, dt: float | None
+                ) -> OdometryEstimate:
+        measured, = vectors(self.robot.count, steering=steering)
+        return super()._sample(time, measured + self._zero, wheel_angle, wheel_rate,
+                               steering_rate, dt)
+
+    def _latch_only(self, dt: float, steering: Array, wheel: Array, rates: list[Array] | None,
+                    bridged: bool) -> None:
+        self.calibration.interrupt()
+        super()._latch_only(dt, steering, wheel, rates, bridged)
+
+    def _move(self, dt: float, steering: Array, wheel: Array, rates: list[Array] | None) -> str:
+        reason = super()._move(dt, steering, wheel, rates)
+        if reason:
+            return reason
+        # duration and hold of the step as it was integrated
+        span, held = self._steps[(self._kept - 1) % CAPACITY, 3:]
+        good = not (self._last.slip.slipping or held)
+        if self.calibration.step(self._middle - self._zero, self._wheel * span,
+                                 self._steer * span, good):
+            self.follow()
+        return ''
+
+    def follow(self) -> None:
+        """Use the present estimate of `calibration`, after it was set."""
+        parameters, geometry = self.calibration.parameters, self.robot.geometry
+        geometry[:, :2], geometry[:, 2] = parameters[:, 2:4], parameters[:, 1]
+        geometry[:, 3] = parameters[:, 0]
+        # another zero is not a turn of a caster
+        self._latch[0] += parameters[:, 4] - self._zero
+        self._zero = parameters[:, 4].copy()

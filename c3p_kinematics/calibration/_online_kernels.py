@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
+"""
+Compiled recursive estimation of the parameters: one update per window, bounded time and memory.
+
+The unknowns ξ (5n,) are the deviations from the description in units of the prior, whose
+covariance is the identity.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from c3p_kinematics.calibration._window_kernels import (
+    accumulate,
+    clear,
+    eliminate,
+    variances,
+    window_rows,
+)
+from c3p_kinematics.compiled import kernel
+
+# verdicts of a step: within a window; estimate updated; window without news; contradiction; no
+# window (spoiled, or without a solution)
+WITHIN, LEARNED, NOTHING_NEW, CONTRADICTED, DROPPED = 0, 1, 2, 3, 4
+
+
+@kernel
+def fuse(value, jacobian, unknown, covariance, limit, least_gain, most):
+    """
+    Update estimate and covariance by whitened rows; return verdict, NIS and gain.
+
+    Parameters
+    ----------
+    value : (m,) array
+        Residuals at the present estimate, unit variance.
+    jacobian : (m, k) array
+        Their derivatives by the unknowns.
+    unknown, covariance : (k,) and (k, k) arrays
+        Updated.
+    limit : float
+        Largest normalised innovation squared that is used.
+    least_gain : float
+        Smallest information gain ½ log det S, nats, that is used.
+    most : float
+        Largest size of an unknown.
+    """
+    m, k = jacobian.shape
+    gain, root = np.zeros((k, m)), np.zeros((m, m))
+    for j in range(m):
+        for a in range(k):
+            total = 0.0
+            for b in range(k):
+                total += covariance[a, b] * jacobian[j, b]
+            gain[a, j] = total
+    # Cholesky factor of S = J P Jᵀ + 1, and the innovations in its units
+    news, nis, bits = np.empty(m), 0.0, 0.0
+    for i in range(m):
+        for j in range(i + 1):
+            total = 1.0 if i == j else 0.0
+            for a in range(k):
+                total += jacobian[i, a] * gain[a, j]
+            for b in range(j):
+                total -= root[i, b] * root[j, b]
+            root[i, j] = math.sqrt(total) if i == j else total / root[j, j]
+        rest = -value[i]
+        for b in range(i):
+            rest -= root[i, b] * news[b]
+        news[i] = rest / root[i, i]
+        nis += news[i]**2
+        bits += math.log(root[i, i])
+    if not nis <= limit:
+        return CONTRADICTED, nis, bits
+    if bits < least_gain:
+        return NOTHING_NEW, nis, bits
+    # P Jᵀ in units of the factor, row by row; then x += G news and P −= G Gᵀ
+    for a in range(k):
+        for i in range(m):
+            rest = gain[a, i]
+            for b in range(i):
+                rest -= root[i, b] * gain[a, b]
+            gain[a, i] = rest / root[i, i]
+        for i in range(m):
+            unknown[a] += gain[a, i] * news[i]
+        unknown[a] = min(max(unknown[a], -most), most)
+    for a in range(k):
+        for b in range(a + 1):
+            for i in range(m):
+                covariance[a, b] -= gain[a, i] * gain[b, i]
+            covariance[b, a] = covariance[a, b]
+    return LEARNED, nis, bits
+
+
+@kernel
+def forget(covariance, part):
+    """Move the covariance towards the prior by `part`: it stays between both."""
+    k = len(covariance)
+    for a in range(k):
+        for b in range(k):
+            covariance[a, b] *= 1.0 - part
+        covariance[a, a] += part
+
+
+@kernel
+def learn(parameters, deviation, steering, rolled, turned, length, noise, rules, begin, sums,
+          slopes, heading, travel, unknown, covariance, out):
+    """
+    Add one step; at the end of a window update the estimate. Return a verdict.
+
+    Parameters
+    ----------
+    parameters, deviation : (n, 5) and (5n,) arrays
+        Present estimate; units of the unknowns.
+    steering, rolled, turned : (n,) arrays, rad
+        As in `accumulate`.
+    length : float, m
+        Mean path of the casters in a window.
+    noise : (3,) array
+        As in `windows`.
+    rules : (4,) array
+        `limit`, `least_gain` and `most` of `fuse`; part to forget.
+    begin, sums, slopes, heading, travel : arrays
+        Of the window, as in `accumulate`; `begin` (n,) is the steering at its begin.
+    unknown, covariance : arrays
+        As in `fuse`.
+    out : (2,) array
+        NIS and gain of a window.
+    """
+    n = len(steering)
+    if heading[0] == 0.0 and travel[0, 0] == 0.0 and travel[:, 0].max() == 0.0:
+        for i in range(n):
+            begin[i] = steering[i] - 0.5 * turned[i]
+    if not accumulate(parameters, steering, rolled, turned, sums, slopes, heading, travel):
+        clear(sums, slopes, heading, travel)
+        return DROPPED
+    if travel[:, 0].mean() < length:
+        return WITHIN
+    f, g, h = np.empty(2 * n), np.empty((2 * n, 3)), np.empty((2 * n, 5 * n))
+    variance, step = np.empty(n), np.empty(3)
+    of, spread = np.empty((3, 5 * n)), np.empty((3, 3))
+    window_rows(parameters, begin, sums, slopes, heading, f, g, h)
+    variances(parameters, sums, travel, noise[0], noise[1], noise[2], variance)
+    good = eliminate(f, g, h, variance, step, of, spread)
+    clear(sums, slopes, heading, travel)
+    if not good:
+        return DROPPED
+    for j in range(3, 2 * n):
+        for a in range(5 * n):
+            h[j, a] *= deviation[a]
+    forget(covariance, rules[3])
+    verdict, out[0], out[1] = fuse(f[3:], h[3:], unknown, covariance, rules[0], rules[1], rules[2])
+    return verdict

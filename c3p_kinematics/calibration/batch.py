@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Calibration of a robot from recorded drives: robust least squares over positions.
+
+    min over x   Σ_w ρ(|W_w F_w(x)|²) + |P^(−1/2)(x − x₀)|² + Σ_k |reference_k(x)|²
+
+F_w are the rolling equations of a window of joint positions without its unknown motion
+(_window_kernels.py), W_w whitens rounding of the encoders and creep of the contacts, x₀ and P are
+description and prior, ρ limits the influence of windows with slip. Gauss-Newton; the covariance is
+the inverse of the information at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from c3p_description.model import Array, CasterRobot
+from c3p_kinematics.calibration import _window_kernels as kernels
+from c3p_kinematics.calibration.parameters import (
+    CalibrationSettings,
+    calibrated,
+    parameters_of,
+    window_length,
+)
+from c3p_kinematics.calibration.recording import (
+    CalibrationError,
+    JointRecording,
+    checked,
+    cut,
+)
+from c3p_kinematics.calibration.references import Chain, Reference, chain, reference_rows
+
+# Gauss-Newton ends at a change below this number of standard deviations of the prior
+CONVERGED, MOST_ITERATIONS = 1e-7, 30
+
+# mean square of a whitened window beyond which its weight falls (Cauchy); while the parameters are
+# wrong the median of all windows counts as the unit
+ROBUST = 4.0
+
+# weight of a window below which it counts as slipping
+OUTLIER = 0.3
+
+# mean path of the casters that a window must have, part of the full length
+SHORTEST = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """
+    Result of a calibration.
+
+    Attributes
+    ----------
+    described : CasterRobot
+    parameters : (n, 5) array
+        ``[r, d, x, y, β]`` of each caster (parameters.py).
+    covariance : (5n, 5n) array
+    prior : (5n,) array
+        Standard deviations before.
+    weights : (w,) array
+        Weight of each window: near 0 for those with slip.
+    path : float, m
+        Mean path of the casters in all windows.
+    rms_before, rms_after : float
+        Of the whitened residuals of all windows, by their weights.
+    references : (k, 2) array
+        Largest whitened residual of each outside reference, before and after.
+    """
+
+    described: CasterRobot
+    parameters: Array
+    covariance: Array
+    prior: Array
+    weights: Array
+    path: float
+    rms_before: float
+    rms_after: float
+    references: Array
+
+    @property
+    def robot(self) -> CasterRobot:
+        """The described robot with the estimates."""
+        return calibrated(self.described, self.parameters)
+
+    @property
+    def change(self) -> Array:
+        """Estimates less description (n, 5)."""
+        return self.parameters - parameters_of(self.described)
+
+    @property
+    def deviation(self) -> Array:
+        """Standard deviations (n, 5)."""
+        return np.sqrt(np.diag(self.covariance)).reshape(self.parameters.shape)
+
+
+class _Windows:
+    """Windows of one recording, with the references over them."""
+
+    def __init__(self, robot: CasterRobot, recording: JointRecording,
+                 references: Sequence[Reference]) -> None:
+        self.recording = checked(robot, recording)
+        self.references = references
+        length = window_length(robot)
+        ends = {self._row(t) for r in references for t in (r.begin, r.end)}
+        self.cut = _split(cut(robot, self.recording, length), sorted(ends))
+        w, n = len(self.cut), robot.count
+        self.value, self.jacobian = np.empty((w, 2 * n - 3)), np.empty((w, 2 * n - 3, 5 * n))
+        self.step, self.of = np.empty((w, 3)), np.empty((w, 3, 5 * n))
+        self.spread, self.travel = np.empty((w, 3, 3)), np.empty(w)
+
+    def _row(self, time: float) -> int:
+        times = self.recording.time
+        if not times[0] - 1e-3 <= time <= times[-1] + 1e-3:
+            raise CalibrationError(f'reference at {time} s: the recording is from {times[0]:g} s '
+                                   f'to {times[-1]:g} s')
+        return int(np.argmin(np.abs(times - time)))
+
+    def compute(self, parameters: Array, noise: Array) -> None:
+        """Compute all windows with `parameters`."""
+        kernels.windows(parameters, self.recording.steering, self.recording.wheel_angle, self.cut,
+                        noise, self.value, self.jacobian, self.step, self.of, self.spread,
+                        self.travel)
+
+    def chain(self, reference: Reference) -> Chain:
+        """Return the motion from begin to end of a reference."""
+        first, last = self._row(reference.begin), self._row(reference.end)
+        rows = np.flatnonzero((self.cut[:, 0] >= first) & (self.cut[:, 1] <= last))
+        whole = (len(rows) and self.cut[rows[0], 0] == first and self.cut[rows[-1], 1] == last
+                 and np.array_equal(self.cut[rows[1:], 0], self.cut[rows[:-1], 1]))
+        if not whole:
+            raise CalibrationError(f'reference from {reference.begin} s to {reference.end} s: the '
+                                   'recording has no motion, or a gap, between them')
+        return chain(self.step[rows], self.of[rows], self.spread[rows])
+
+
+def _split(pairs: Array, rows: Sequence[int]) -> Array:
+    """Return windows that also begin and end at `rows`, and reach to the last of them."""
+    pairs = [tuple(pair) for pair in pairs]
+    for row in rows:
+        inside = [k for k, (a, b) in enumerate(pairs) if a < row < b]
+        if inside:
+            a, b = pairs[inside[0]]
+            pairs[inside[0]:inside[0] + 1] = [(a, row), (row, b)]
+        elif pairs and row > pairs[-1][1]:
+            pairs.append((pairs[-1][1], row))
+    return np.array(pairs, int).reshape(-1, 2)
+
+
+def calibrate(robot: CasterRobot, recordings: Sequence[JointRecording],
+              references: Sequence[Reference] = (),
+              settings: CalibrationSettings | None = None) -> Calibration:
+    """
+    Estimate radii, offsets, hips and steering zeros of a robot.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+        Description; three casters or more (two have one redundant equation: less is estimated).
+    recordings : sequence of JointRecording
+    references : sequence of Distance or Displacement
+        Without them scale and heading stay at the mean of the prior.
+    settings : CalibrationSettings, optional
+
+    Returns
+    -------
+    Calibration
+
+    Raises
+    ------
+    CalibrationError
+        No motion, an invalid recording, or a reference outside its recording.
+
+    Examples
+    --------
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> time = np.linspace(0.0, 60.0, 6001)  # +Y; wheel 2 is 0.5 % larger than described
+    >>> wheel = time[:, None] * 5.0 * np.array([1.0, 1.0 / 1.005, 1.0])
+    >>> drive = JointRecording(time, np.zeros((6001, 3)), wheel)
+    >>> from c3p_kinematics.calibration.parameters import Prior
+    >>> only_radii = CalibrationSettings(Prior(offset=1e-6, hip=1e-6, zero=1e-6))
+    >>> found = calibrate(robot, [drive], settings=only_radii)
+    >>> (found.parameters[:, 0] / found.parameters[0, 0]).round(3).tolist()
+    [1.0, 1.005, 1.0]
+    """
+    settings = settings or CalibrationSettings()
+    for reference in references:
+        if not 0 <= reference.recording < len(recordings):
+            raise CalibrationError(f'reference of recording {reference.recording}: there are '
+                                   f'{len(recordings)}, from 0')
+    parts = [_Windows(robot, recording, [r for r in references if r.recording == k])
+             for k, recording in enumerate(recordings)]
+    described = parameters_of(robot)
+    deviation = settings.prior.deviations(robot)
+    unknown, history = np.zeros(described.size), []
+    for _ in range(MOST_ITERATIONS):
+        parameters = described + (unknown * deviation).reshape(described.shape)
+        fit = _Fit(parts, np.ascontiguousarray(parameters), settings, robot, deviation)
+        history.append(fit)
+        information = fit.information + np.eye(len(unknown))
+        # from the linearisation here to the minimum, with the pull of the prior
+        step = -np.linalg.solve(information, fit.right + unknown)
+        if np.abs(step).max() < CONVERGED:
+            break
+        unknown = unknown + step
+    covariance = np.linalg.inv(information) * np.outer(deviation, deviation)
+    first, last = history[0], history[-1]
+    return Calibration(
+        described=robot, parameters=parameters, covariance=0.5 * (covariance + covariance.T),
+        prior=deviation, weights=last.weights, path=last.path,
+        rms_before=first.rms(last.weights), rms_after=last.rms(last.weights),
+        references=np.column_stack([first.misses, last.misses]))
+
+
+class _Fit:
+    """Information and right-hand side of all windows at one linearisation."""
+
+    def __init__(self, parts: Sequence[_Windows], parameters: Array,
+                 settings: CalibrationSettings, robot: CasterRobot, deviation: Array) -> None:
+        shortest = SHORTEST * window_length(robot)
+        values, jacobians, misses = [], [], []
+        self.information = np.zeros((len(deviation), len(deviation)))
+        self.right, self.path = np.zeros(len(deviation)), 0.0
+        for part in parts:
+            part.compute(parameters, settings.noise)
+            good = part.travel >= shortest
+            values.append(part.value[good])
+            jacobians.append(part.jacobian[good] * deviation)
+            self.path += float(part.travel[good].sum())
+            for reference in part.references:
+                miss, row = reference_rows(reference, part.chain(reference))
+                misses.append(float(np.abs(miss).max()))
+                self._add(miss, row * deviation)
+        self.misses = misses
+        self.values, jacobian = np.concatenate(values), np.concatenate(jacobians)
+        if not len(self.values):
+            raise CalibrationError('no window with motion: drive further than '
+                                   f'{window_length(robot):.2f} m, without gaps in the samples')
+        square = np.mean(self.values**2, axis=1)
+        self.weights = 1.0 / (1.0 + square / (ROBUST * max(1.0, float(np.median(square)))))
+        root = np.sqrt(self.weights)[:, None]
+        self._add((self.values * root).ravel(),
+                  (jacobian * root[:, :, None]).reshape(-1, len(deviation)))
+
+    def _add(self, value: Array, row: Array) -> None:
+        self.information += row.T @ row
+        self.right += row.T @ value
+
+    def rms(self, weights: Array) -> float:
+        """Return the rms of the whitened residuals with `weights` of the windows."""
+        return float(np.sqrt(np.mean(weights[:, None] * self.values**2) / np.mean(weights)))

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Calibration while driving: a recursive estimate of lengths and steering zeros, with covariance.
+
+Each window of motion gives 2n − 3 equations (docs/calibration.md). They update a Kalman filter
+whose prior is the description, which also fixes the gauge. A window with reported slip, or one
+that contradicts the estimate, teaches nothing, nor does one without news. The covariance grows
+back towards the prior over `memory` metres, so that wear is followed. Memory and time are bounded:
+arrays of fixed size, one update per window.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import chdtri
+
+from c3p_description.model import Array, CasterRobot
+from c3p_kinematics.calibration import _online_kernels as kernels
+from c3p_kinematics.calibration._window_kernels import PER_CASTER, clear
+from c3p_kinematics.calibration.parameters import (
+    CalibrationSettings,
+    calibrated,
+    parameters_of,
+    window_length,
+)
+from c3p_kinematics.calibration.words import lines
+
+# probability of a contradiction of a window without slip
+CONTRADICTION = 1e-3
+
+# windows that contradict in a row, after which the estimate is uncertain again: a tyre was changed
+RELEARN = 20
+
+
+@dataclass(frozen=True)
+class LearningSettings:
+    """
+    Settings of the calibration while driving.
+
+    Attributes
+    ----------
+    calibration : CalibrationSettings
+        Prior and errors of the sensors.
+    memory : float, m
+        Path of the casters over which the covariance returns to the prior; inf never forgets.
+    least_gain : float, nats
+        Information gain below which a window is not used.
+    most : float
+        Limit of each parameter's deviation from the description, in standard deviations of the
+        prior.
+    """
+
+    calibration: CalibrationSettings = field(default_factory=CalibrationSettings)
+    memory: float = 20e3
+    least_gain: float = 1e-3
+    most: float = 4.0
+
+    def __post_init__(self) -> None:
+        """Reject values out of range."""
+        for name, least in (('memory', 1.0), ('most', 1.0), ('least_gain', 0.0)):
+            value = getattr(self, name)
+            if not value >= least or (name != 'memory' and value == math.inf):
+                raise ValueError(f'{name} = {value}: must be a number, {least:g} or greater')
+
+
+class SelfCalibration:
+    """
+    Recursive estimate of the parameters of a robot from increments of its joint angles.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+        Description: the prior.
+    settings : LearningSettings, optional
+
+    Attributes
+    ----------
+    parameters : (n, 5) array
+        Present estimate ``[r, d, x, y, β]``.
+    frozen : bool
+        True keeps the estimate; the motion is not used.
+    windows, learned, contradicted, dropped : int
+        Windows so far: all, used, contradicting, and dropped (slip).
+
+    Examples
+    --------
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> calibration, still = SelfCalibration(robot), np.zeros(3)
+    >>> for _ in range(1000):  # 20 m along +Y; wheel 2 turns less: it is larger, or zeros are off
+    ...     changed = calibration.step(still, np.array([0.5, 0.4975, 0.5]), still)
+    >>> bool(calibration.parameters[1, 0] > calibration.parameters[0, 0])
+    True
+    """
+
+    def __init__(self, robot: CasterRobot, settings: LearningSettings | None = None) -> None:
+        self.robot = robot
+        self.settings = s = settings or LearningSettings()
+        n = robot.count
+        self._described = parameters_of(robot)
+        self._deviation = s.calibration.prior.deviations(robot)
+        self._length, self._noise = window_length(robot), s.calibration.noise
+        part = self._length / s.memory
+        self._rules = np.array([float(chdtri(2 * n - 3, CONTRADICTION)), s.least_gain, s.most,
+                                part])
+        self._begin, self._out = np.zeros(n), np.zeros(2)
+        self._window = (np.zeros((n, 3)), np.zeros((2 * n, PER_CASTER * n)),
+                        np.zeros(1 + PER_CASTER * n), np.zeros((n, 2)))
+        self.frozen = False
+        self.reset()
+
+    def reset(self) -> None:
+        """Start again from the description."""
+        k = len(self._deviation)
+        self._unknown, self._covariance = np.zeros(k), np.eye(k)
+        self.parameters = self._described.copy()
+        self.windows = self.learned = self.contradicted = self.dropped = self._row = 0
+        self._spoiled = False
+        self.interrupt()
+
+    def adopt(self, parameters: ArrayLike, covariance: ArrayLike | None = None,
+              limited: bool = True) -> None:
+        """
+        Continue from an estimate, for example that of a batch, or one from before a restart.
+
+        Parameters
+        ----------
+        parameters : (n, 5) array_like
+        covariance : (5n, 5n) array_like, optional
+            Default: that of the prior.
+        limited : bool
+            Refuse an estimate beyond the limit `most`.
+
+        Raises
+        ------
+        ValueError
+            Wrong shapes, numbers that are not finite, or beyond the limit `most`.
+        """
+        parameters = np.array(parameters, float)
+        k = len(self._deviation)
+        scale = np.outer(self._deviation, self._deviation)
+        normal = np.eye(k) if covariance is None else np.array(covariance, float) / scale
+        if parameters.shape != self._described.shape or normal.shape != (k, k):
+            raise ValueError(f'parameters {parameters.shape}, covariance {normal.shape}: must be '
+                             f'{self._described.shape} and {(k, k)}')
+        unknown = (parameters - self._described).ravel() / self._deviation
+        most = self.settings.most if limited else math.inf
+        if not (np.all(np.abs(unknown) <= most) and np.all(np.isfinite(unknown))
+                and np.all(np.isfinite(normal))):
+            raise ValueError(f'parameters = {parameters.tolist()}: must be finite and within '
+                             f'{self.settings.most:g} standard deviations of the description')
+        self._unknown, self._covariance = unknown, normal
+        self.parameters = parameters
+        self.interrupt()
+
+    def warm_up(self) -> None:
+        """Compile the kernels, with a copy of the estimate."""
+        n, k = self.robot.count, len(self._deviation)
+        window = tuple(np.zeros_like(a) for a in self._window)
+        still, moved = np.zeros(n), np.full(n, 0.01)
+        for length in (math.inf, 0.0):
+            kernels.learn(self.parameters, self._deviation, still, moved, still, length,
+                          self._noise, self._rules, np.zeros(n), *window, np.zeros(k), np.eye(k),
+                          np.zeros(2))
+
+    def interrupt(self) -> None:
+        """Begin a new window, after a gap or a slip."""
+        clear(*self._window)
+
+    def step(self, steering: Array, rolled: Array, turned: Array, good: bool = True) -> bool:
+        """
+        Add the increments between two samples; return True if the estimate changed.
+
+        Increments must be finite; `Odometry` rejects others.
+
+        Parameters
+        ----------
+        steering : (n,) array, rad
+            Measured, halfway, in the convention of the described robot.
+        rolled, turned : (n,) arrays, rad
+            Increments of wheel and steering angles.
+        good : bool
+            False while a wheel slips or spins: the window is dropped.
+        """
+        if self.frozen:
+            return False
+        if not good:
+            if not self._spoiled:
+                self.dropped += 1
+            self._spoiled = True
+            self.interrupt()
+            return False
+        self._spoiled = False
+        verdict = kernels.learn(self.parameters, self._deviation, steering, rolled, turned,
+                                self._length, self._noise, self._rules, self._begin,
+                                *self._window, self._unknown, self._covariance, self._out)
+        return verdict != kernels.WITHIN and self._judge(verdict)
+
+    def _judge(self, verdict: int) -> bool:
+        self.windows += 1
+        if verdict == kernels.CONTRADICTED:
+            self.contradicted += 1
+            self._row += 1
+            if self._row >= RELEARN:
+                self._row = 0
+                self._covariance[:] = np.eye(len(self._unknown))
+            return False
+        self._row = 0
+        if verdict != kernels.LEARNED:
+            return False
+        self.learned += 1
+        change = (self._unknown * self._deviation).reshape(self._described.shape)
+        self.parameters = self._described + change
+        return True
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance of the parameters (5n, 5n)."""
+        return self._covariance * np.outer(self._deviation, self._deviation)
+
+    @property
+    def calibrated_robot(self) -> CasterRobot:
+        """The robot with the present estimate."""
+        return calibrated(self.robot, self.parameters)
+
+    def metrics(self) -> dict[str, str]:
+        """Return the estimate in words, as key-values for diagnostics."""
+        state = ('frozen' if self.frozen else
+                 f'{self.learned} of {self.windows} windows used, {self.contradicted} '
+                 f'contradicted, {self.dropped} dropped for slip')
+        return {'calibration': state,
+                **lines(self.robot, self.parameters, self.covariance)}

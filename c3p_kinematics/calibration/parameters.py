@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Parameters of a calibration: radius, offset, hip and steering zero of each caster.
+
+They are rows ``[r, d, x, y, β]`` (n, 5): lengths in metres, β the correction of `steering_zero` in
+rad. A vector (5n,) holds the rows one after the other.
+
+No measurement of the joints alone determines the four directions of `gauge`: with all lengths
+scaled by one factor, hips and zeros turned by one angle, or hips moved by one vector, the same
+joint angles belong to the same motion of another frame (docs/calibration.md).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from c3p_description.model import Array, CasterRobot
+from c3p_kinematics.calibration._window_kernels import PER_CASTER
+from c3p_kinematics.singularity import length_scale
+
+# mean path of the casters in a window per size of the robot
+WINDOW = 0.7
+
+# standard deviation of a uniform error within ±1
+UNIFORM = 1.0 / math.sqrt(3.0)
+
+NAMES = ('radius', 'offset', 'hip x', 'hip y', 'steering zero')
+
+
+@dataclass(frozen=True)
+class Prior:
+    """
+    Standard deviations of the described parameters from the true ones.
+
+    The defaults are those of errors uniform within r ± 0.52 %, d ± 3.5 %, hip ± 3 mm and zero
+    ± 0.52°.
+
+    Attributes
+    ----------
+    radius, offset : float, relative
+    hip : float, m
+        Of each component.
+    zero : float, rad
+    """
+
+    radius: float = 0.0052 * UNIFORM
+    offset: float = 0.035 * UNIFORM
+    hip: float = 0.003 * UNIFORM
+    zero: float = math.radians(0.52) * UNIFORM
+
+    def __post_init__(self) -> None:
+        """Reject values out of range."""
+        for name, value in vars(self).items():
+            if not 0.0 < value < math.inf:
+                raise ValueError(f'{name} = {value}: must be greater than zero and finite; a tiny '
+                                 'one keeps the described value')
+
+    def deviations(self, robot: CasterRobot) -> Array:
+        """Return the standard deviation of each parameter (5n,), m and rad."""
+        n = robot.count
+        return np.column_stack([
+            self.radius * robot.wheel_radius, self.offset * robot.caster_offset,
+            np.full((n, 2), self.hip), np.full(n, self.zero)]).ravel()
+
+
+@dataclass(frozen=True)
+class CalibrationSettings:
+    """
+    Settings of a calibration.
+
+    Attributes
+    ----------
+    prior : Prior
+        Uncertainty of the description.
+    wheel_resolution, steering_resolution : float, rad
+        Encoder steps.
+    creep : float
+        Standard deviation of the path of a contact point per its length: error budget of caster
+        scrub, shift of the contact patch and camber of the tyre.
+    """
+
+    prior: Prior = field(default_factory=Prior)
+    wheel_resolution: float = 2.0 * math.pi / 2000
+    steering_resolution: float = 2.0 * math.pi / 4096
+    creep: float = 0.002
+
+    def __post_init__(self) -> None:
+        """Reject values out of range."""
+        for name in ('wheel_resolution', 'steering_resolution', 'creep'):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise ValueError(f'{name} = {getattr(self, name)}: must be finite and not '
+                                 'negative')
+        if max(self.wheel_resolution, self.creep) == 0.0:
+            raise ValueError('creep = 0 with ideal encoders: without any error every window would '
+                             'have an infinite weight; use a small creep such as 1e-6')
+
+    @property
+    def noise(self) -> Array:
+        """Encoder steps of wheel and steering, and creep, as kernels take them."""
+        return np.array([self.wheel_resolution, self.steering_resolution, self.creep])
+
+
+def parameters_of(robot: CasterRobot) -> Array:
+    """Return the described parameters (n, 5): β is 0."""
+    return np.ascontiguousarray(np.column_stack(
+        [robot.wheel_radius, robot.caster_offset, robot.hip_position, np.zeros(robot.count)]))
+
+
+def window_length(robot: CasterRobot) -> float:
+    """Return the mean path of the casters in a window, m."""
+    return WINDOW * max(length_scale(robot), float(robot.caster_offset.mean()))
+
+
+def calibrated(robot: CasterRobot, parameters: Array) -> CasterRobot:
+    """
+    Return `robot` with `parameters` (n, 5) or (5n,) in place of the described ones.
+
+    Examples
+    --------
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> found = parameters_of(robot)
+    >>> found[1, 0] *= 1.01
+    >>> calibrated(robot, found).wheel_radius.round(6).tolist()
+    [0.04, 0.0404, 0.04]
+    """
+    rows = np.asarray(parameters, float).reshape(robot.count, PER_CASTER)
+    return replace(robot, wheel_radius=rows[:, 0], caster_offset=rows[:, 1],
+                   hip_position=rows[:, 2:4], steering_zero=robot.steering_zero + rows[:, 4])
+
+
+def gauge(parameters: Array) -> Array:
+    """
+    Return the directions (5n, 4) that joint sensors do not determine: scale, turn, shift x and y.
+
+    Scale multiplies all lengths by 1 + ε; turn rotates the hips by ε and adds ε to all zeros; the
+    shifts move all hips.
+
+    Examples
+    --------
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> gauge(parameters_of(robot)).shape
+    (15, 4)
+    """
+    rows = np.asarray(parameters, float).reshape(-1, PER_CASTER)
+    out = np.zeros((*rows.shape, 4))
+    out[:, :4, 0] = rows[:, :4]
+    out[:, 2, 1], out[:, 3, 1], out[:, 4, 1] = -rows[:, 3], rows[:, 2], 1.0
+    out[:, 2, 2] = out[:, 3, 3] = 1.0
+    return out.reshape(-1, 4)
+
+
+def without_gauge(parameters: Array, difference: Array, weight: Array) -> Array:
+    """
+    Return `difference` (5n,) of parameters less the gauge that explains most of it.
+
+    `weight` (5n,) are standard deviations, in whose units the rest is smallest.
+    """
+    directions = gauge(parameters) / weight[:, None]
+    part = np.linalg.lstsq(directions, difference / weight, rcond=None)[0]
+    return difference - gauge(parameters) @ part

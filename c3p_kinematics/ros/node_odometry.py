@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Odometry of the node, with the services of its calibration where that is enabled."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from std_srvs.srv import Trigger
+
+from c3p_description.reading.parameters import DESCRIPTIONS, is_robot_name
+from c3p_kinematics.calibrating_odometry import CalibratingOdometry
+from c3p_kinematics.calibration.online import LearningSettings
+from c3p_kinematics.calibration.parameters import CalibrationSettings
+from c3p_kinematics.calibration.words import file_text
+from c3p_kinematics.odometry import PARAMETERS, Odometry, odometry_settings
+from c3p_ros.node import SuiteNode
+
+DISABLED = 'calibration.enabled is false: set it to true at the start of the node'
+
+
+def make_odometry(node: SuiteNode) -> Odometry:
+    """Return the odometry of `node` by its parameters; create the services of a calibration."""
+    values = node.parameters.value
+    settings = odometry_settings(**{name: getattr(values, name) for name in PARAMETERS})
+    odometry = Odometry(node.robot, settings)
+    if values.calibration.enabled:
+        odometry = CalibratingOdometry(node.robot, settings, LearningSettings(
+            CalibrationSettings(
+                wheel_resolution=settings.wheel_resolution,
+                steering_resolution=settings.steering_resolution,
+                creep=values.calibration.creep), memory=values.calibration.memory))
+        retune(odometry, values)
+    CalibrationServices(node, odometry)
+    return odometry
+
+
+def calibration_metrics(odometry: Odometry) -> Mapping[str, str]:
+    """Return the estimate of a calibration in words, empty without one."""
+    return (odometry.calibration.metrics() if isinstance(odometry, CalibratingOdometry)
+            else {})
+
+
+def retune(odometry: Odometry, values: Any) -> None:
+    """Follow changed parameters of the calibration."""
+    if isinstance(odometry, CalibratingOdometry):
+        odometry.calibration.frozen = values.calibration.frozen
+
+
+class CalibrationServices:
+    """
+    Services ``~/save_calibration`` and ``~/forget_calibration`` of a node.
+
+    Without a calibration they fail, with the parameter that enables it.
+
+    Parameters
+    ----------
+    node : SuiteNode
+    odometry : Odometry
+    """
+
+    def __init__(self, node: SuiteNode, odometry: Odometry) -> None:
+        """Create the services."""
+        self._node, self._odometry = node, odometry
+        node.create_service(Trigger, '~/save_calibration', self._on_save)
+        node.create_service(Trigger, '~/forget_calibration', self._on_forget)
+
+    def _on_save(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        try:
+            path = self._save()
+            response.success = True
+            response.message = f'{path}: give it as robot at the next start'
+        except (OSError, ValueError) as error:
+            response.success, response.message = False, ' '.join(f'{error}'.split())
+        return response
+
+    def _on_forget(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if isinstance(self._odometry, CalibratingOdometry):
+            self._odometry.forget()
+            response.success = True
+            response.message = 'lengths and zeros are those of the description'
+        else:
+            response.success, response.message = False, DISABLED
+        return response
+
+    def _save(self) -> Path:
+        """Write the robot file; return its path."""
+        values = self._node.parameters.value
+        if not isinstance(self._odometry, CalibratingOdometry):
+            raise ValueError(DISABLED)
+        if not values.calibration.file:
+            raise ValueError('calibration.file is empty: set it to the path of the robot file to '
+                             'write, such as /etc/robot/calibrated.yaml')
+        path = Path(values.calibration.file).expanduser().resolve()
+        if path.suffix not in ('.yaml', '.yml'):
+            raise ValueError(f'calibration.file = {path}: must end with .yaml')
+        learned = self._odometry.calibration
+        base = self._base(values, path)
+        text = file_text(learned.robot, learned.parameters, learned.covariance, base,
+                         f'by {self._node.get_fully_qualified_name()}, '
+                         f'{learned.learned} windows')
+        _replace(path, text)
+        return path
+
+    def _base(self, values: Any, path: Path) -> str:
+        """Return the line that names the description, which may become a file beside `path`."""
+        if values.robot_description:
+            urdf = path.with_suffix('.urdf')
+            _replace(urdf, values.robot_description)
+            return f'urdf: {urdf.name}'
+        if is_robot_name(values.robot):
+            return f'extends: {values.robot}'
+        described = Path(values.robot).expanduser().resolve()
+        if described == path:
+            raise ValueError(f'calibration.file = {path}: is the description in use, which the '
+                             'new file extends; name another file')
+        key = 'urdf' if described.suffix in DESCRIPTIONS else 'extends'
+        return f'{key}: {os.path.relpath(described, path.parent)}'
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write `text` to `path` at once: a power cut leaves the old file."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f'.{path.name}.')
+    try:
+        with os.fdopen(handle, 'w', encoding='utf-8') as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

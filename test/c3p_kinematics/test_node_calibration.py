@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calibration in the node: parameters, services, and the file that the next start reads."""
+
+import numpy as np
+import pytest
+from miscalibrated import towed_drive
+from robots import C3P
+
+pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+
+from std_srvs.srv import Trigger  # noqa: E402
+
+from c3p_description import load  # noqa: E402
+from c3p_description.reading.loader import robot_description  # noqa: E402
+from c3p_kinematics.calibrating_odometry import CalibratingOdometry  # noqa: E402
+from c3p_kinematics.ros.node_odometry import CalibrationServices  # noqa: E402
+from c3p_kinematics.sensed_kinematics_node import SensedKinematicsNode  # noqa: E402
+
+
+def enabled(file):
+    return {'calibration.enabled': True, 'calibration.file': str(file)}
+
+
+def taught(node):
+    """Teach the odometry of a node that wheel 2 is larger than described."""
+    recording, _ = towed_drive(C3P, 3, 15.0)
+    wheel = recording.wheel_angle / [1.0, 1.003, 1.0]
+    for row in zip(recording.time, recording.steering, wheel, strict=True):
+        node._odometry.step(*row)
+    return node._odometry.calibration.parameters[:, 0]
+
+
+def call(node, name):
+    """Return the answer of a service, called in the thread of the test."""
+    services = CalibrationServices.__new__(CalibrationServices)
+    services._node, services._odometry = node, node._odometry
+    return getattr(services, f'_on_{name}')(Trigger.Request(), Trigger.Response())
+
+
+def test_what_was_learned_is_written_and_is_a_robot(bench, tmp_path):
+    file = tmp_path / 'learned.yaml'
+    node = bench.add(SensedKinematicsNode, **enabled(file))
+    radius = taught(node)
+    assert 'caster 2' in node.metrics()
+    answer = call(node, 'save')
+    assert answer.success and str(file) in answer.message
+    np.testing.assert_allclose(load(file).wheel_radius, radius, rtol=1e-6)
+    assert radius[1] / radius[[0, 2]].mean() == pytest.approx(1.003, abs=5e-4)
+    assert [p.name for p in tmp_path.iterdir()] == ['learned.yaml']
+    assert call(node, 'forget').success
+    np.testing.assert_array_equal(node._odometry.robot.geometry, load('c3p').geometry)
+
+
+def test_a_robot_by_its_description_is_written_beside_the_file(bench, tmp_path):
+    file = tmp_path / 'learned.yaml'
+    node = bench.add(SensedKinematicsNode, robot_description=robot_description('c3p'),
+                     **enabled(file))
+    assert call(node, 'save').success
+    np.testing.assert_allclose(load(file).wheel_radius, 0.04, rtol=1e-3)
+
+
+def test_without_calibration_the_services_fail_with_the_remedy(bench):
+    node = bench.add(SensedKinematicsNode)
+    assert not isinstance(node._odometry, CalibratingOdometry)
+    for name in ('save', 'forget'):
+        answer = call(node, name)
+        assert not answer.success and 'calibration.enabled' in answer.message
+
+
+@pytest.mark.parametrize(('file', 'named'), [
+    ('', 'is empty'), ('/nowhere/there/x.yaml', 'nowhere'), ('x.txt', 'must end with .yaml')])
+def test_a_file_that_cannot_be_written_is_named(bench, file, named):
+    node = bench.add(SensedKinematicsNode, **enabled(file))
+    answer = call(node, 'save')
+    assert not answer.success and named in answer.message
+
+
+def test_the_description_in_use_is_not_overwritten(bench, tmp_path):
+    file = tmp_path / 'mine.yaml'
+    file.write_text('extends: c3p\n', encoding='utf-8')
+    node = bench.add(SensedKinematicsNode, robot=str(file),
+                     **enabled(file))
+    answer = call(node, 'save')
+    assert not answer.success and 'name another file' in answer.message
+    assert file.read_text(encoding='utf-8') == 'extends: c3p\n'
