@@ -27,7 +27,13 @@ from c3p_kinematics.compiled import kernel
 
 # columns of a row of weights, behind the six of the platform: of the torques of wheels, of the
 # casters' directions, of the torques of steering axes, of small yaw rate errors
-TORQUE, ALIGNMENT, TURNING, RIPPLE, WEIGHTS = 6, 7, 8, 9, 10
+TORQUE, ALIGNMENT, TURNING, RIPPLE = 6, 7, 8, 9
+
+# of two driven wheels near one rolling line, the casters of both, and the angle of that line, rad
+COMMON, FIRST, SECOND, LINE, WEIGHTS = 10, 11, 12, 13, 14
+
+# sum of the squared sines of both wheels to that line below which they are near it: 10° each
+COMMON_LINE = 0.06
 
 # a yaw rate error below this is ripple, above it a manoeuvre, rad/s
 RIPPLE_RATE = 0.1
@@ -164,6 +170,22 @@ def misalignment(geometry, x, reference, i):
 
 
 @kernel
+def common_line(x, weight):
+    """
+    Return how near the rolling lines of two wheels are to one, 1 to 0, and the slopes by θ.
+
+    On one line along the travel two driven wheels give no moment and no force across it.
+    """
+    # θ = 0 rolls along +Y of the platform
+    a = x[6 + int(weight[FIRST])] + 0.5 * math.pi - weight[LINE]
+    b = x[6 + int(weight[SECOND])] + 0.5 * math.pi - weight[LINE]
+    near = 1.0 - (math.sin(a) ** 2 + math.sin(b) ** 2) / COMMON_LINE
+    if near <= 0.0:
+        return 0.0, 0.0, 0.0
+    return near, -math.sin(2.0 * a) / COMMON_LINE, -math.sin(2.0 * b) / COMMON_LINE
+
+
+@kernel
 def trailing_part(geometry, x, reference):
     """
     Return how far all casters trail in the desired direction, 1 to 0.
@@ -216,6 +238,9 @@ def cost_of(geometry, states, torques, reference, weights, dt, r):
                 for i in range(n):
                     half, part = misalignment(geometry, states[k], reference[k], i)
                     total += 2.0 * scale * weights[k, ALIGNMENT] * part * math.sin(half) ** 2
+            if weights[k, COMMON] > 0.0:
+                near, _, _ = common_line(states[k], weights[k])
+                total += 0.5 * scale * weights[k, COMMON] * near * near
         if k < steps:
             for i in range(m):
                 weight = weights[k, TORQUE if i < n else TURNING]
@@ -269,3 +294,12 @@ def expand(geometry, x, reference, weight, scale, jac, r, gradient, hessian):
                 gradient[j] += slope
                 for k in (2, 6 + i):
                     hessian[j, k] += curve
+    if weight[COMMON] > 0.0:
+        near, by_first, by_second = common_line(x, weight)
+        q, i, j = scale * weight[COMMON], 6 + int(weight[FIRST]), 6 + int(weight[SECOND])
+        gradient[i] += q * near * by_first
+        gradient[j] += q * near * by_second
+        hessian[i, i] += q * by_first * by_first
+        hessian[j, j] += q * by_second * by_second
+        hessian[i, j] += q * by_first * by_second
+        hessian[j, i] += q * by_first * by_second

@@ -295,7 +295,7 @@ class PredictiveController:
         """Improve the first guesses, two per cycle; the best becomes the plan."""
         if not self._guesses:
             s = self.settings
-            if self._priority.fewer:
+            if self._priority.fewer and not self._stall.attempts:
                 check_reference(self.robot, state, self._rows)
             guesses = (push_guesses(self.robot, self._times[:-1]) if self._priority.fewer else
                        [straight_guess(self.observer, state, self._rows, self._dt, self.limit,

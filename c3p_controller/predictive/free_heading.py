@@ -45,8 +45,9 @@ HYSTERESIS = 1.0
 INSTABILITY, RATE_STEP = 3.0, 1e-3
 MOST_GROWTH = 1.0
 
-# approach of the reference to β*: 1/s, and its largest rate, rad/s
-APPROACH, RATE = 1.0, 0.4
+# approach of the reference to β*: 1/m of the path, and its largest rate, rad/s and rad/m. By the
+# length, so that a robot that slows down in between does not turn its casters onto one line
+APPROACH, RATE, STEEPEST = 2.0, 0.4, 1.3
 
 # a motion is slowed down until the torques leave at most this acceleration, m/s², but not below
 # this speed, m/s
@@ -58,7 +59,8 @@ SETTLING = 0.3
 # largest angle between the reference and the robot, rad
 LEASH = 0.5
 
-# the heading is free in full above this speed of the reference, m/s
+# the heading is half free at this speed of the reference, m/s, and in full from twice of it on: a
+# part of the command that is left, of 3 % of 60°, is balanced at half the speed alone
 FREE_SPEED = 0.05
 
 
@@ -172,10 +174,9 @@ class FreeHeading:
             self.reset()
             return
         # the robot may still accelerate, and a preview may end within the rows
-        length = float(np.hypot(*np.diff(rows[:middle + 1, :2], axis=0).T).sum())
-        turn = float((courses[middle] - courses[0]) / max(length, 1e-3)) * speed
+        lengths = np.concatenate(([0.0], np.cumsum(np.hypot(*np.diff(rows[:, :2], axis=0).T))))
+        turn = self._curvature(lengths, courses, middle) * speed
         commanded = float(courses[middle] - rows[middle, 2])
-        present = courses[0] - yaw
         if self._kept:
             self._slow_down(rows, times, speeds, self._fastest(turn / speed, commanded))
             return
@@ -183,24 +184,32 @@ class FreeHeading:
         if last is not None:
             target = self.target = last + min(1.0, dt / SETTLING) * math.remainder(
                 target - last, 2.0 * math.pi)
+        present = courses[0] - yaw
         angle = present if self.angle is None else self.angle
         angle = present + min(max(math.remainder(angle - present, 2.0 * math.pi), -LEASH), LEASH)
         # approach at a limited rate, along the rows and for the next call
         gap = math.remainder(target - angle, 2.0 * math.pi)
-        knee = max(abs(gap) - RATE / APPROACH, 0.0)
-        ramp = np.minimum(RATE * times, knee)
-        late = np.maximum(times - knee / RATE, 0.0)
-        moved = ramp + (abs(gap) - knee) * (1.0 - np.exp(-APPROACH * late))
+        most = np.minimum(RATE * times, STEEPEST * lengths)
+        knee = max(abs(gap) - STEEPEST / APPROACH, 0.0)
+        late = np.maximum(most - knee, 0.0) / STEEPEST
+        moved = np.minimum(most, knee) + (abs(gap) - knee) * (1.0 - np.exp(-APPROACH * late))
         angles = angle + math.copysign(1.0, gap) * moved
         self.angle = float(np.interp(dt, times, angles))
         # not where a motion begins, but where it ends
         ahead = np.maximum.accumulate(speeds[::-1])[::-1]
-        free = ahead**2 / (ahead**2 + FREE_SPEED**2)
+        part = np.minimum(0.5 * ahead / FREE_SPEED, 1.0)
+        free = part * part * (3.0 - 2.0 * part)
         own = courses - angles
         # on the turn of the commanded heading
         own += 2.0 * math.pi * round((yaw - own[0]) / (2.0 * math.pi))
         rows[:, 2] += free * (own - rows[:, 2])
         rows[:, 5] = np.gradient(rows[:, 2], times)
+
+    @staticmethod
+    def _curvature(lengths: Array, courses: Array, middle: int) -> float:
+        """Return the curvature, 1/m, about the middle of the rows."""
+        first, last = middle - middle // 4, middle + middle // 4
+        return float((courses[last] - courses[first]) / max(lengths[last] - lengths[first], 1e-3))
 
     def _slow_down(self, rows: Array, times: Array, speeds: Array, most: float) -> None:
         """Move through the same rows with at most the speed `most`, m/s."""

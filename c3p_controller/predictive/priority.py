@@ -15,6 +15,7 @@ import math
 
 import numpy as np
 
+from c3p_controller.predictive._kernels import COMMON, FIRST, LINE, SECOND
 from c3p_controller.predictive.free_heading import FREE_SPEED, FreeHeading
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.freedoms import driven_freedoms, motors
@@ -33,13 +34,16 @@ FACTORS = {PATH_SPEED: (0.1, 1.0, 4.0, 1.0, 1.0, 3.0, 3.0),
 # size of the robot times curvature at which a path is half a bend; shortest path that shows it, m
 BEND, SHORTEST = 0.1, 0.02
 
+# weight of driven wheels near one rolling line in a bend, and the part of it at the last state
+APART, LAST_PART = 30.0, 0.25
+
 # horizon as a multiple of that of other robots
 LONGER = 1.5
 
 # A preview begins at the robot with its speed, so that a plan may put off a start for ever. While
 # the robot is slower than this part of its speed half the horizon later, the reference gets a
 # lead, up to LEAD, s, at EAGER, s per s; afterwards it decays with the time constant FORGET, s
-LATE, LEAD, EAGER, FORGET = 0.5, 0.6, 0.4, 0.5
+LATE, LEAD, EAGER, FORGET = 0.9, 0.6, 0.4, 0.5
 
 # time constant of the torques, s: each preview begins anew at the robot, 50 times a second
 SMOOTHING = 0.02
@@ -68,6 +72,10 @@ class Priority:
                          if self.fewer and kept != HEADING_SPEED
                          and (motors(robot) < robot.count).all() else None)
         self._factors, self._size = np.array(FACTORS[kept]), length_scale(robot)
+        self._pair = motors(robot)
+        self._apart = len(self._pair) == 2 and self._heading is not None
+        if self._apart:
+            self._line = math.atan2(*np.subtract(*robot.hip_position[self._pair])[::-1])
         self._lead = 0.0
 
     def reset(self) -> None:
@@ -94,6 +102,11 @@ class Priority:
         square = rows[:, 3]**2 + rows[:, 4]**2
         free = square / (square + FREE_SPEED**2)
         weights[:] = base
+        if self._apart:
+            weights[:, FIRST], weights[:, SECOND] = self._pair
+            weights[:, LINE] = self._line
+            weights[:, COMMON] = APART * self._curved(rows)
+            weights[-1, COMMON] *= LAST_PART
         weights[:, :7] *= 1.0 + self._bend(rows, times) * free[:, None] * (self._factors - 1.0)
 
     def _hasten(self, rows: Array, times: Array, dt: float) -> None:
@@ -117,5 +130,12 @@ class Priority:
         middle = len(rows) // 2
         turned = abs(math.remainder(rows[middle, 6] - rows[0, 6], 2.0 * math.pi))
         length = max(math.hypot(rows[middle, 3], rows[middle, 4]) * times[middle], SHORTEST)
+        bend = turned * self._size / length
+        return bend * bend / (bend * bend + BEND * BEND)
+
+    def _curved(self, rows: Array) -> float:
+        """Return how much of a bend the path is, in whatever sense, as `_bend`."""
+        turned = float(np.abs(np.diff(np.unwrap(rows[:, 6]))).sum())
+        length = max(float(np.hypot(*np.diff(rows[:, :2], axis=0).T).sum()), SHORTEST)
         bend = turned * self._size / length
         return bend * bend / (bend * bend + BEND * BEND)

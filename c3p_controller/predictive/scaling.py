@@ -139,4 +139,4 @@ def cost_weights(settings: Any, robot: CasterRobot, spanned: bool, fewer: bool, 
     return np.array([s.across_weight, s.along_weight, size * s.yaw_weight, s.across_speed_weight,
                      s.along_speed_weight, size * s.yaw_rate_weight, torque,
                      0.0 if spanned else s.alignment_weight, torque / turning,
-                     size * s.ripple_weight])
+                     size * s.ripple_weight, 0.0, 0.0, 0.0, 0.0])

@@ -98,6 +98,10 @@ def test_gradient_of_the_cost_is_that_of_finite_differences(robot, seed):
     rng, n = np.random.default_rng(seed), robot.count
     x, reference = states(rng, n), rng.normal(size=7)
     weight = rng.uniform(0.1, 3.0, cost.WEIGHTS)
+    # two wheels beside one rolling line, in most draws within the range of its cost
+    weight[cost.FIRST], weight[cost.SECOND] = 0, n - 1
+    weight[cost.LINE] = x[6] + 0.5 * np.pi + rng.normal(0.0, 0.1)
+    x[5 + n] = x[6] + rng.normal(0.0, 0.1)
     gradient, hessian = np.empty(6 + n), np.empty((6 + n, 6 + n))
     jac, r = np.empty((6, 6)), np.empty(6)
     cost.expand(robot.geometry, x, reference, weight, 0.7, jac, r, gradient, hessian)
@@ -106,6 +110,7 @@ def test_gradient_of_the_cost_is_that_of_finite_differences(robot, seed):
         both = np.array([x, x])
         rows = np.array([reference, reference])
         weights = np.array([weight, 0.7 * weight])
+        weights[1, cost.FIRST:] = weight[cost.FIRST:]
         return cost.cost_of(robot.geometry, both, np.zeros((1, n)), rows, weights, np.ones(1), r)
 
     h = 1e-6

@@ -15,10 +15,10 @@ from c3p_controller.command_follower import CommandFollower, LawFailure
 from c3p_controller.controllers import check_motors
 from c3p_controller.goals.path import Arcs
 from c3p_controller.goals.path_controller import PathController, PathGains
-from c3p_controller.predictive._kernels import WEIGHTS
+from c3p_controller.predictive._kernels import COMMON, WEIGHTS, common_line
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
 from c3p_controller.predictive.free_heading import RATE, FreeHeading
-from c3p_controller.predictive.priority import PATH_HEADING, PRIORITIES, Priority
+from c3p_controller.predictive.priority import PATH_HEADING, PATH_SPEED, PRIORITIES, Priority
 from c3p_controller.predictive.standing_start import StartError, check_start, escapes
 from c3p_controller.torque_law import Sensed
 from c3p_description import load
@@ -116,6 +116,19 @@ def test_a_late_start_is_hastened():
     assert rows[0, 0] < 1e-3
 
 
+def test_one_common_line_costs_in_a_bend_alone():
+    times = np.linspace(0.0, 1.2, 49)
+    priority, weights = Priority(MULE, PATH_SPEED), np.ones((49, WEIGHTS))
+    for turn in (0.0, SPEED / RADIUS):
+        rows = rows_of(np.full(49, SPEED), times, turn)
+        priority.apply(rows, times, -1.4, 0.005, np.ones((49, WEIGHTS)), weights)
+        assert (weights[:, COMMON] > 1.0).all() if turn else (weights[:, COMMON] == 0.0).all()
+    # the front pair follow each other along Y: θ = 0
+    assert common_line(np.zeros(10), weights[1])[0] == pytest.approx(1.0)
+    away = np.radians([0, 0, 0, 0, 0, 0, 15.0, -15.0, 0, 0])
+    assert common_line(away, weights[1])[0] == 0.0
+
+
 @pytest.mark.parametrize('kept', PRIORITIES)
 def test_torques_stay_within_their_bounds(kept):
     random = np.random.default_rng(1)
@@ -178,6 +191,15 @@ def test_a_start_without_a_way_out_is_a_failure_of_the_law():
                           np.array([0.3, 0.0, 0.0]), 10, 10, 0.005)
 
 
+def test_a_stall_in_motion_is_no_refusal():
+    law, zero = PredictiveController(DUO), np.zeros(2)
+    sensed = Sensed(0.0, zero, zero, np.zeros(3), np.zeros(3))
+    law.reset(sensed)
+    law._stall.attempts = 1
+    law.step(sensed, SimpleNamespace(twist=np.array([0.3, 0.0, 0.0]), preview=None,
+                                     preview_time=0.0), 0.005)
+
+
 def variation(log, begin):
     """Return the sum of |Δτ| per second after `begin`, s."""
     time, torque = log.wheel_effort.time, log.wheel_effort.value
@@ -217,6 +239,19 @@ def test_wheels_of_one_side_drive_a_bend_from_standstill():
     assert np.hypot(*log.ground_truth.twist[-1, :2]) > 0.5 * SPEED
     # bang-bang of two wheels had 34 N·m/s
     assert variation(log, 4.0) < 15.0
+
+
+def test_a_diagonal_pair_passes_a_change_of_curvature():
+    # before, both wheels turned onto one rolling line, where no torque turns the robot
+    robot = replace(MULE, driven=[False, True, True, False])
+    controller = make_controller('mpc', robot, speed=SPEED)
+    path = Arcs(np.zeros(3), math.pi / 2, ((2.0, 1.0 / RADIUS), (3.0, -1.0 / RADIUS)))
+    log = run_loop(AnalyticPlant(robot), controller.law, PathSource(controller.position(), path),
+                   duration=16.0)
+    begin, turn = log.ground_truth.pose[0, :2], path.at(np.array([2.0]))[0][0]
+    assert np.hypot(*(log.ground_truth.pose[-1, :2] - begin)) > np.hypot(*turn[:2]) + 0.3
+    moving = log.ground_truth.time > 2.0
+    assert np.hypot(*log.ground_truth.twist[moving, :2].T).min() > 0.01
 
 
 @pytest.mark.parametrize('degrees', [10.0, 170.0, 220.0, 280.0])
