@@ -12,7 +12,7 @@ and yaw rate are scaled by L² in robots larger than the C3P, so that this displ
 same; a large robot with unscaled weights reaches its goal with a yaw error. In smaller ones these
 weights and that of the alignment are scaled by L: unscaled, a small robot rests in postures of
 concurrent rolling lines, which it leaves by a yaw only; by L², or with the alignment unscaled, its
-casters hold a yaw error of 0.3 rad at the goal (30 small random robots on tyres, four drives each).
+casters hold a yaw error of 0.3 rad at the goal.
 """
 
 from __future__ import annotations
