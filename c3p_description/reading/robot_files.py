@@ -19,8 +19,25 @@ from typing import Any
 import yaml
 
 from c3p_description.model import ModelError
-from c3p_description.reading.parameters import DESCRIPTIONS, parameter_file
+from c3p_description.reading.parameters import DESCRIPTIONS, is_robot_name, parameter_file
 from c3p_description.reading.robot_options import nested
+
+
+def base_of(robot: str | Path, file: str | Path) -> dict[str, str]:
+    """
+    Return the entry ``extends`` or ``urdf`` of a new robot `file` that extends `robot`.
+
+    A name stays, and a path becomes relative to the new file, so that both can be moved together.
+
+    Examples
+    --------
+    >>> base_of('c3p', 'out/new.yaml'), base_of('robots/my.urdf', 'out/new.yaml')
+    ({'extends': 'c3p'}, {'urdf': '../robots/my.urdf'})
+    """
+    if is_robot_name(robot):
+        return {'extends': str(robot)}
+    key = 'urdf' if Path(robot).suffix in DESCRIPTIONS else 'extends'
+    return {key: os.path.relpath(Path(robot).resolve(), Path(file).resolve().parent)}
 
 
 def robot_file(robot: str | Path, options: Mapping[str, Any]) -> str:

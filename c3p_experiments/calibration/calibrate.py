@@ -14,8 +14,9 @@ from c3p_bags.runs.log_reader import read_run
 from c3p_bags.runs.run_log import RunLog
 from c3p_bags.storage.bag import Bag
 from c3p_description.model import Array, CasterRobot
-from c3p_description.reading.loader import DESCRIPTIONS, load_casters, robot_description
+from c3p_description.reading.loader import load_casters
 from c3p_experiments.calibration.report import metrics_of, robot_file
+from c3p_experiments.kept_description import kept_description
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
 from c3p_kinematics.calibration.batch import calibrate
 from c3p_kinematics.calibration.parameters import CalibrationSettings
@@ -182,10 +183,7 @@ def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'o
     picture, document = calibration_figure(found, paths, out / 'calibrate.png')
     metrics['files'] = {'picture': str(picture), 'picture_pdf': str(document)}
     file = out / 'calibrated.yaml'
-    if recorded and Path(robot).suffix in DESCRIPTIONS:
-        kept = out / 'robot.urdf'
-        kept.write_text(robot_description(robot), encoding='utf-8')
-        robot = metrics['robot'] = str(kept)
+    robot = metrics['robot'] = kept_description(robot, out, recorded)
     file.write_text(robot_file(found, robot, file, ', '.join(sources)), encoding='utf-8')
     metrics['files']['robot'] = str(file)
     return metrics

@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from c3p_description.reading.parameters import DESCRIPTIONS
+from c3p_description.reading.robot_files import base_of
 from c3p_kinematics.calibration.batch import OUTLIER, Calibration
 from c3p_kinematics.calibration.parameters import NAMES
 from c3p_kinematics.calibration.words import file_text, lines, relative_to_gauge
@@ -85,9 +84,7 @@ def robot_file(found: Calibration, robot: str, file: str | Path, source: str) ->
     source : str
         Source of the motion, for the comment.
     """
-    base = robot
-    if Path(robot).suffix in ('.yaml', '.yml') or Path(robot).name != robot:
-        base = os.path.relpath(Path(robot).resolve(), Path(file).resolve().parent)
+    (key, base), = base_of(robot, file).items()
     return file_text(found.described, found.parameters, found.covariance,
-                     f'{"urdf" if Path(robot).suffix in DESCRIPTIONS else "extends"}: {base}',
+                     f'{key}: {base}',
                      f'from {source}')

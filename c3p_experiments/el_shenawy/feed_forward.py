@@ -17,8 +17,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from c3p_bags.report import style
-from c3p_description import load
 from c3p_description.model import Array, CasterRobot, Friction
+from c3p_experiments.el_shenawy.postures import papers_robot
 from c3p_experiments.el_shenawy.wheel_torque_dynamics import WheelTorqueSimulation, joint_inverse
 from c3p_experiments.loop.outcome import ModelOptions, Row
 
@@ -100,11 +100,7 @@ def feed_forward(out: Path, options: ModelOptions, progress: Any = lambda done: 
                  ) -> dict[str, Any]:
     """Write the page into `out`; return the metrics."""
     name = options.robot or 'c3p_25kg'
-    robot = load(name)
-    if not isinstance(robot, CasterRobot) or robot.count != 3 or not robot.driven.all():
-        raise ValueError(f'robot {name}: the models of the papers have three driven casters, such '
-                         'as c3p_25kg')
-    robot, runs = replace(robot, friction=Friction()), []
+    robot, runs = replace(papers_robot(name), friction=Friction()), []
     planned = [(case, np.radians(angles), form) for case, angles, forms in CASES
                for form in forms]
     with np.errstate(all='ignore'):

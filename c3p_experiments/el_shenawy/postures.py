@@ -10,22 +10,27 @@ is flat.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, Polygon
-from scipy.optimize import linprog
 
 from c3p_bags.report import style
 from c3p_description import load
-from c3p_description.model import Array, CasterRobot
-from c3p_dynamics.caster_dynamics import mass_matrix
+from c3p_description.model import Array, CasterRobot, Friction
+from c3p_dynamics.reach import reach as largest
 from c3p_dynamics.traction import torque_bounds
 from c3p_experiments.loop.outcome import ModelOptions, Row
-from c3p_experiments.robots.plan import draw_from_above, half_width
-from c3p_kinematics.casters import wheel_jacobian
+from c3p_experiments.robots.plan import (
+    draw_from_above,
+    draw_lost,
+    draw_rolling_lines,
+    half_width,
+    square,
+)
 from c3p_kinematics.singularity import Lines, singularity
 
 NAME = 'postures'
@@ -77,20 +82,28 @@ class Reach(NamedTuple):
     outline: Array
 
 
+def papers_robot(name: str) -> CasterRobot:
+    """
+    Return the robot called `name`, with three driven casters as in the papers.
+
+    Raises
+    ------
+    ValueError
+        A robot of another kind, or with other casters.
+    """
+    robot = load(name)
+    if not isinstance(robot, CasterRobot) or robot.count != 3 or not robot.driven.all():
+        raise ValueError(f'robot {name}: the figures of the papers need three driven casters, '
+                         'such as c3p')
+    return robot
+
+
 def reach(robot: CasterRobot, steering: Array) -> Reach:
-    """Return what the `robot` reaches at `steering` (n,), rad."""
-    found = singularity(robot, steering)
-    # twist acceleration per torque
-    gain = np.linalg.solve(mass_matrix(robot, steering), wheel_jacobian(robot, steering).T)
-    bound = torque_bounds(robot)
-    outline = np.zeros((DIRECTIONS, 2))
-    for k, angle in enumerate(np.arange(DIRECTIONS) * 2.0 * np.pi / DIRECTIONS):
-        along = np.array([np.cos(angle), np.sin(angle)])
-        # largest a with M⁻¹J_xᵀτ = (a cos, a sin, 0)
-        rows = np.column_stack([gain, -np.append(along, 0.0)])
-        best = linprog(np.append(np.zeros(len(bound)), -1.0), A_eq=rows, b_eq=np.zeros(3),
-                       bounds=[*zip(-bound, bound, strict=True), (0.0, None)])
-        outline[k] = best.x[-1] * along
+    """Return what the `robot` reaches at `steering` (n,), rad, without friction."""
+    found, rolling = singularity(robot, steering), replace(robot, friction=Friction())
+    angles = np.arange(DIRECTIONS) * 2.0 * np.pi / DIRECTIONS
+    ways = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(DIRECTIONS)])
+    outline = np.array([largest(rolling, steering, way) * way[:2] for way in ways])
     return Reach(int(found.rank), float(found.sigma_min), found.unactuated_direction,
                  Lines(int(found.lines)).name.lower(), outline)
 
@@ -99,11 +112,7 @@ def postures(out: Path, options: ModelOptions, progress: Any = lambda done: None
              ) -> dict[str, Any]:
     """Write the page of the postures into `out`; return the metrics."""
     name = options.robot or 'c3p'
-    robot = load(name)
-    if not isinstance(robot, CasterRobot) or robot.count != 3 or not robot.driven.all():
-        raise ValueError(f'robot {name}: the postures of the papers need three driven casters, '
-                         'such as c3p')
-    found = []
+    robot, found = papers_robot(name), []
     for k, (_, degrees, _) in enumerate(POSTURES):
         found.append(reach(robot, np.radians(degrees)))
         progress((k + 1) / len(POSTURES))
@@ -152,25 +161,14 @@ def _posture(axes: Axes, robot: CasterRobot, steering: Array, reached: Reach) ->
     """Draw the robot with rolling lines, pushes and the lost motion."""
     size = 1.45 * half_width(robot)
     draw_from_above(axes, robot, steering)
+    draw_rolling_lines(axes, robot, steering, size)
     push = torque_bounds(robot) / robot.wheel_radius
     for i in range(robot.count):
         forward = np.array([-np.sin(steering[i]), np.cos(steering[i])])
-        hip, colour = robot.hip_position[i], style.caster_colour(i)
-        axes.plot(*np.array([hip - 4 * size * forward, hip + 4 * size * forward]).T,
-                  linestyle='--', linewidth=0.9, color=colour, zorder=2)
-        contact = hip - robot.caster_offset[i] * forward
+        contact = robot.hip_position[i] - robot.caster_offset[i] * forward
         tip = contact + 0.45 * size * push[i] / push.max() * forward
         axes.add_patch(FancyArrowPatch(contact, tip, arrowstyle='-|>', mutation_scale=11,
-                                       color=colour, linewidth=1.8, zorder=8))
-    lost, options = reached.lost, {'color': style.INK, 'linewidth': 2.0, 'zorder': 9,
-                                   'arrowstyle': '<|-|>', 'mutation_scale': 12}
-    if np.hypot(*lost[:2]) > 1e-9:
-        way = 0.5 * size * lost[:2] / np.hypot(*lost[:2])
-        axes.add_patch(FancyArrowPatch(-way, way, **options))
-    elif abs(lost[2]) > 1e-9:
-        arc = 0.35 * size * np.array([[np.cos(0.3), np.sin(0.3)], [np.cos(2.2), np.sin(2.2)]])
-        axes.add_patch(FancyArrowPatch(*arc, connectionstyle='arc3,rad=0.5', **options))
-    axes.set_xlim(-size, size)
-    axes.set_ylim(-size, size)
-    axes.set_aspect('equal')
-    axes.axis('off')
+                                       color=style.caster_colour(i), linewidth=1.8, zorder=8))
+    if reached.rank < 3:
+        draw_lost(axes, reached.lost, size, style.INK)
+    square(axes, size)

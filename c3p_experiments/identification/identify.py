@@ -13,12 +13,13 @@ from c3p_bags.runs.log_reader import read_run
 from c3p_bags.runs.run_log import RunLog, Series
 from c3p_bags.storage.bag import Bag
 from c3p_description.model import Array, CasterRobot
-from c3p_description.reading.loader import DESCRIPTIONS, load_casters, robot_description
+from c3p_description.reading.loader import load_casters
 from c3p_dynamics.identification.identify import identify
 from c3p_dynamics.identification.parameters import USUAL
 from c3p_dynamics.identification.recording import IdentificationError, Recording, ShootingSettings
 from c3p_dynamics.identification.result import Identification
 from c3p_experiments.identification.report import metrics_of, robot_file
+from c3p_experiments.kept_description import kept_description
 
 TORQUES = ('auto', 'command', 'measured')
 
@@ -241,10 +242,7 @@ def identify_bag(bag: Bag, robot: str = 'c3p', out: str | Path = 'out/identify',
                                               out / 'identify.png')
     metrics['files'] = {'picture': str(picture), 'picture_pdf': str(document)}
     file = out / 'identified.yaml'
-    if recorded and Path(robot).suffix in DESCRIPTIONS:
-        kept = out / 'robot.urdf'
-        kept.write_text(robot_description(robot), encoding='utf-8')
-        robot = metrics['robot'] = str(kept)
+    robot = metrics['robot'] = kept_description(robot, out, recorded)
     file.write_text(robot_file(result.found, robot, file, str(bag)), encoding='utf-8')
     metrics['files']['robot'] = str(file)
     return metrics

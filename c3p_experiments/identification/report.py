@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 import yaml
 
 from c3p_description.model import CasterRobot
-from c3p_description.reading.parameters import DESCRIPTIONS
+from c3p_description.reading.robot_files import base_of
 from c3p_dynamics.identification.parameters import (
     PARAMETERS,
     Unknown,
@@ -108,12 +107,10 @@ def robot_file(found: Identification, robot: str, file: str | Path, source: str)
     source : str
         Source of the motion, for the comment.
     """
-    base = robot
-    if Path(robot).suffix in ('.yaml', '.yml') or Path(robot).name != robot:
-        base = os.path.relpath(Path(robot).resolve(), Path(file).resolve().parent)
+    (key, base), = base_of(robot, file).items()
     lines = [f'# Identified from {source}. After each value: its '
              f'{100 * found.confidence:g} % interval and the description.',
-             f'{"urdf" if Path(robot).suffix in DESCRIPTIONS else "extends"}: {base}']
+             f'{key}: {base}']
     sections: dict[str, list[str]] = {}
     for name, p in PARAMETERS.items():
         some = [e for e in found.estimates if e.unknown.parameter == name

@@ -81,10 +81,7 @@ def plan(robot: CasterRobot) -> Figure:
                   color=style.caster_colour(i), ha='center', va='center')
     _scale_bar(axes, size)
     span = 1.3 * size
-    axes.set_xlim(-span, span)
-    axes.set_ylim(-span, span)
-    axes.set_aspect('equal')
-    axes.axis('off')
+    square(axes, span)
     _dimensions(sheet, robot)
     return sheet
 
@@ -128,23 +125,33 @@ def singular_figure(robot: CasterRobot) -> Figure:
     for k, (name, steering, lost) in enumerate(singular_postures(robot)):
         axes = sheet.add_axes((0.5 * k, 0.0, 0.5, 0.92))
         draw_from_above(axes, robot, steering)
-        for i in np.flatnonzero(robot.driven):
-            forward = np.array([-np.sin(steering[i]), np.cos(steering[i])])
-            hip = robot.hip_position[i]
-            axes.plot(*np.array([hip - 4 * size * forward, hip + 4 * size * forward]).T,
-                      linestyle='--', linewidth=0.9, color=style.caster_colour(i), zorder=2)
-        _lost(axes, lost, size)
-        axes.set_xlim(-size, size)
-        axes.set_ylim(-size, size)
-        axes.set_aspect('equal')
-        axes.axis('off')
+        draw_rolling_lines(axes, robot, steering, size)
+        draw_lost(axes, lost, size)
+        square(axes, size)
         axes.set_title(name, fontsize=style.TITLE + 0.5, color=style.INK, pad=2)
     return sheet
 
 
-def _lost(axes: Axes, lost: Array, size: float) -> None:
-    """Draw a lost twist: an arrow of a translation, or an arc about its centre."""
-    options = {'arrowstyle': '<|-|>', 'mutation_scale': 12, 'color': style.ALERT,
+def draw_rolling_lines(axes: Axes, robot: CasterRobot, steering: Array, size: float) -> None:
+    """Draw the rolling lines of the driven wheels of a `robot` at `steering` beyond `size`, m."""
+    for i in np.flatnonzero(robot.driven):
+        forward = np.array([-np.sin(steering[i]), np.cos(steering[i])])
+        hip = robot.hip_position[i]
+        axes.plot(*np.array([hip - 4 * size * forward, hip + 4 * size * forward]).T,
+                  linestyle='--', linewidth=0.9, color=style.caster_colour(i), zorder=2)
+
+
+def square(axes: Axes, size: float) -> None:
+    """Show a square of 2 `size`, m, about the origin, without axes."""
+    axes.set_xlim(-size, size)
+    axes.set_ylim(-size, size)
+    axes.set_aspect('equal')
+    axes.axis('off')
+
+
+def draw_lost(axes: Axes, lost: Array, size: float, colour: str = style.ALERT) -> None:
+    """Draw a `lost` twist (3,): an arrow of a translation, or an arc about its centre."""
+    options = {'arrowstyle': '<|-|>', 'mutation_scale': 12, 'color': colour,
                'linewidth': 2.0, 'zorder': 9}
     speed, rate = float(np.hypot(*lost[:2])), float(lost[2])
     if abs(rate) * 4.0 * size < speed:
@@ -157,7 +164,7 @@ def _lost(axes: Axes, lost: Array, size: float) -> None:
             for a in (np.pi / 4 - SWEEP, np.pi / 4 + SWEEP)]
     axes.add_patch(FancyArrowPatch(*ends, connectionstyle=f'arc3,rad={np.tan(SWEEP / 2):.3f}',
                                    **options))
-    axes.plot(*centre, 'x', markersize=7, color=style.ALERT, zorder=9)
+    axes.plot(*centre, 'x', markersize=7, color=colour, zorder=9)
 
 
 def reach_figure(robot: CasterRobot, ability: Ability) -> Figure:

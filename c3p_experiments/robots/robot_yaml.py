@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ import yaml
 
 from c3p_description.model import CasterRobot
 from c3p_description.reading.notes import Note
-from c3p_description.reading.parameters import DESCRIPTIONS
+from c3p_description.reading.robot_files import base_of
 from c3p_description.reading.robot_options import nested
 
 # fields that a laboratory measures or chooses; geometry and masses stay in the description
@@ -111,9 +110,5 @@ def write_robot(robot: CasterRobot, notes: Sequence[Note], source: str,
     if path.resolve() == Path(source).resolve():
         raise ValueError(f'--write {path}: is the robot that is checked; name another file')
     path.parent.mkdir(parents=True, exist_ok=True)
-    suffix = Path(source).suffix
-    place = os.path.relpath(Path(source).resolve(), path.resolve().parent)
-    base = ({'urdf': place} if suffix in DESCRIPTIONS
-            else {'extends': place if suffix in ('.yaml', '.yml') else source})
-    path.write_text(robot_text(robot, notes, base, options), encoding='utf-8')
+    path.write_text(robot_text(robot, notes, base_of(source, path), options), encoding='utf-8')
     return path

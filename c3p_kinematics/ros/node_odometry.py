@@ -11,7 +11,8 @@ from typing import Any
 
 from std_srvs.srv import Trigger
 
-from c3p_description.reading.parameters import DESCRIPTIONS, is_robot_name
+from c3p_description.reading.parameters import is_robot_name
+from c3p_description.reading.robot_files import base_of
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
 from c3p_kinematics.calibration.online import LearningSettings
 from c3p_kinematics.calibration.parameters import CalibrationSettings
@@ -117,8 +118,8 @@ class CalibrationServices:
         if described == path:
             raise ValueError(f'calibration.file = {path}: is the description in use, which the '
                              'new file extends; name another file')
-        key = 'urdf' if described.suffix in DESCRIPTIONS else 'extends'
-        return f'{key}: {os.path.relpath(described, path.parent)}'
+        (key, base), = base_of(described, path).items()
+        return f'{key}: {base}'
 
 
 def _replace(path: Path, text: str) -> None:
