@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Command line ``c3p``: one module for each command."""
+
+# exit codes: a goal was missed; the command could not be carried out; it was interrupted
+MISSED, FAILED, INTERRUPTED = 1, 2, 130

@@ -11,17 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from c3p_bringup.cli.common import (
-    add_plant,
     add_recorded_robot,
     add_results,
     finite,
     given_bag,
     make_places,
     positive,
-    progress_bar,
     rows,
     show,
 )
+from c3p_bringup.cli.excited_drive import add_live, add_simulated, record_excitation
 
 DESCRIPTION = """\
 Estimate wheel radii, caster offsets, hip positions and steering zeros from the joint_states of one
@@ -64,18 +63,11 @@ def _add_drive(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group('drive')
     group.add_argument('--drive', action='store_true', help='drive the shortest pattern after '
                        'which the lengths are known as required, and record it')
-    group.add_argument('--live', action='store_true', help='with --drive: command the robot on '
-                       'this network; it needs about 1 m of free floor on all sides')
+    add_live(group, '--drive')
     group.add_argument('--required', type=positive, default=0.1, metavar='PERCENT',
                        help='half-width of the 95 %% intervals of the ratios of radii, and of '
                             'the differences of zeros in rad/100 (default: %(default)s)')
-    group.add_argument('--speed', type=positive, default=0.3, metavar='M/S',
-                       help='largest speed in x and in y (default: %(default)s)')
-    add_plant(group)
-    group.add_argument('--simulated', metavar='ROBOT',
-                       help='robot that is simulated, if not the one described')
-    group.add_argument('--seed', type=int, default=0, help='of sensors and start '
-                       '(default: %(default)s)')
+    add_simulated(group)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -118,6 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _drive(arguments: argparse.Namespace, bag: Path, settings: Any) -> None:
     from c3p_description.reading.loader import load_casters
     from c3p_experiments.calibration.pattern import shortest
+    from c3p_simulation.plants.sensors import SensorSettings
 
     required = 0.01 * arguments.required
     plan = shortest(load_casters(arguments.robot), required, required, arguments.speed, settings)
@@ -126,19 +119,7 @@ def _drive(arguments: argparse.Namespace, bag: Path, settings: Any) -> None:
           f'{excitation.yaw_rate:.2f} rad/s; expected: radii ± {100 * plan.radius:.3f} %, zeros ± '
           f'{math.degrees(plan.zero):.3f}° relative to each other'
           + ('' if plan.enough else ': less than required, the longest pattern'), file=sys.stderr)
-    if arguments.live:
-        from c3p_bringup.excite_live import excite_live
-        excite_live(bag, excitation, arguments.robot,
-                    announce=lambda line: print(line, file=sys.stderr))
-        return
-    from c3p_experiments.identification.excite import simulate_excitation
-    from c3p_simulation.plants.sensors import SensorSettings
-    sensors = SensorSettings(*arguments.counts)
-    with progress_bar(total=excitation.duration, unit='s', desc='drive',
-                      bar_format='{desc} |{bar:40}| {n:.0f}/{total:.0f} s') as bar:
-        simulate_excitation(bag, arguments.robot, arguments.simulated, arguments.plant,
-                            excitation=excitation, sensors=sensors, seed=arguments.seed,
-                            progress=bar.set_to)
+    record_excitation(bag, excitation, arguments, sensors=SensorSettings(*arguments.counts))
 
 
 def _taped(arguments: argparse.Namespace) -> list[Any]:

@@ -16,12 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from c3p_bringup.choices import PLANTS
+from c3p_bringup.cli import FAILED, INTERRUPTED, MISSED  # noqa: F401
 
 if TYPE_CHECKING:
     from c3p_bags.storage.bag import Bag
-
-# exit codes: a goal was missed; the command could not be carried out; it was interrupted
-MISSED, FAILED, INTERRUPTED = 1, 2, 130
 
 # how often a bar of progress is drawn, s
 SHOWN_EVERY = 0.2

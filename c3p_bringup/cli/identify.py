@@ -5,23 +5,20 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
 from c3p_bringup.cli.common import (
-    add_plant,
     add_results,
     add_robot,
     fraction,
     given_bag,
     make_places,
     positive,
-    progress_bar,
     show,
     typed,
-    until_ctrl_c,
 )
+from c3p_bringup.cli.excited_drive import add_live, add_simulated, record_excitation
 from c3p_dynamics.identification.parameters import PARAMETERS, USUAL
 
 DESCRIPTION = """\
@@ -63,19 +60,12 @@ def add_identify(commands: Any) -> None:
 def _add_excitation(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group('excitation')
     group.add_argument('--excite', action='store_true', help='drive and record first')
-    group.add_argument('--live', action='store_true', help='with --excite: command the robot on '
-                       'this network; it needs about 1 m of free floor on all sides')
+    add_live(group, '--excite')
     group.add_argument('--duration', type=positive, default=60.0, metavar='S',
                        help='of the drive (default: %(default)s)')
-    group.add_argument('--speed', type=positive, default=0.3, metavar='M/S',
-                       help='largest speed in x and in y (default: %(default)s)')
     group.add_argument('--yaw-rate', type=positive, default=1.0, metavar='RAD/S',
                        help='largest yaw rate (default: %(default)s)')
-    add_plant(group)
-    group.add_argument('--simulated', metavar='ROBOT',
-                       help='robot that is simulated, if not the one described')
-    group.add_argument('--seed', type=int, default=0, help='of sensors and start '
-                       '(default: %(default)s)')
+    add_simulated(group)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -88,7 +78,10 @@ def run(arguments: argparse.Namespace) -> int:
     make_places(arguments.out, arguments.json)
     if arguments.excite:
         arguments.robot = arguments.robot or 'c3p'
-        _excite(arguments, bag)
+        from c3p_dynamics.identification.excitation import Excitation
+
+        record_excitation(bag, Excitation(arguments.duration, arguments.speed,
+                                          arguments.yaw_rate), arguments)
     with given_bag(bag, arguments.robot, arguments.namespace) as (opened, robot):
         figures = identify_bag(
             opened, robot, arguments.out, namespace=arguments.namespace, torque=arguments.torque,
@@ -99,27 +92,6 @@ def run(arguments: argparse.Namespace) -> int:
         figures['files']['bag'] = str(bag)
     show(figures, arguments.json, table(figures))
     return 0
-
-
-def _excite(arguments: argparse.Namespace, bag: Path) -> None:
-    from c3p_dynamics.identification.excitation import Excitation
-
-    excitation = Excitation(arguments.duration, arguments.speed, arguments.yaw_rate)
-    if arguments.live:
-        from c3p_bringup.excite_live import excite_live
-        excite_live(bag, excitation, arguments.robot,
-                    announce=lambda line: print(line, file=sys.stderr))
-        return
-    from c3p_experiments.identification.excite import simulate_excitation
-    with progress_bar(total=excitation.duration, unit='s', desc='drive',
-             bar_format='{desc} |{bar:40}| {n:.0f}/{total:.0f} s') as bar, until_ctrl_c() as stop:
-        simulate_excitation(bag, arguments.robot, arguments.simulated, arguments.plant,
-                            excitation=excitation, seed=arguments.seed, progress=bar.set_to,
-                            stop=stop)
-        interrupted = stop()
-    if interrupted:
-        print(f'what was driven is in {bag}', file=sys.stderr)
-        raise KeyboardInterrupt
 
 
 def table(figures: dict[str, Any]) -> str:

@@ -15,10 +15,8 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from c3p_bringup.cli import FAILED, INTERRUPTED
 from c3p_bringup.cli.commands import COMMANDS, Described, overview, unknown
-
-# as FAILED and INTERRUPTED of common.py, which is not imported here
-WRONG, INTERRUPTED = 2, 130
 
 
 def _end_at_once(*_: Any) -> None:
@@ -47,7 +45,7 @@ def main(args: Sequence[str] | None = None) -> int:
         return 0
     if given[0] not in COMMANDS:
         print(f'c3p: {unknown(given[0])}; see c3p --help', file=sys.stderr)
-        return WRONG
+        return FAILED
     # only the main thread may have signals, and a program that uses this may want its own
     mine = (threading.current_thread() is threading.main_thread()
             and signal.getsignal(signal.SIGINT) is signal.default_int_handler)

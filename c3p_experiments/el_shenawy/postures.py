@@ -93,7 +93,7 @@ def papers_robot(name: str) -> CasterRobot:
     """
     robot = load(name)
     if not isinstance(robot, CasterRobot) or robot.count != 3 or not robot.driven.all():
-        raise ValueError(f'robot {name}: the figures of the papers need three driven casters, '
+        raise ValueError(f'robot {name}: the models of the papers have three driven casters, '
                          'such as c3p')
     return robot
 

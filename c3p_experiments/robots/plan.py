@@ -133,7 +133,7 @@ def singular_figure(robot: CasterRobot) -> Figure:
 
 
 def draw_rolling_lines(axes: Axes, robot: CasterRobot, steering: Array, size: float) -> None:
-    """Draw the rolling lines of the driven wheels of a `robot` at `steering` beyond `size`, m."""
+    """Draw rolling lines of driven wheels of `robot` at `steering` into `axes` of `size`, m."""
     for i in np.flatnonzero(robot.driven):
         forward = np.array([-np.sin(steering[i]), np.cos(steering[i])])
         hip = robot.hip_position[i]
