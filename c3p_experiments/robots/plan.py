@@ -142,7 +142,7 @@ def draw_rolling_lines(axes: Axes, robot: CasterRobot, steering: Array, size: fl
 
 
 def square(axes: Axes, size: float) -> None:
-    """Show a square of 2 `size`, m, about the origin, without axes."""
+    """Show a square of `axes` about the origin, 2 `size` m wide, without spines and ticks."""
     axes.set_xlim(-size, size)
     axes.set_ylim(-size, size)
     axes.set_aspect('equal')
@@ -150,7 +150,11 @@ def square(axes: Axes, size: float) -> None:
 
 
 def draw_lost(axes: Axes, lost: Array, size: float, colour: str = style.ALERT) -> None:
-    """Draw a `lost` twist (3,): an arrow of a translation, or an arc about its centre."""
+    """
+    Draw a `lost` twist (3,) into `axes` in `colour`: an arrow, or an arc about its centre.
+
+    `size` is half the width of the drawing, m.
+    """
     options = {'arrowstyle': '<|-|>', 'mutation_scale': 12, 'color': colour,
                'linewidth': 2.0, 'zorder': 9}
     speed, rate = float(np.hypot(*lost[:2])), float(lost[2])
