@@ -178,5 +178,5 @@ def svg(page: Figure, salt: str, description: str) -> str:
 
 def png(page: Figure, path: Path) -> Path:
     """Write a figure on white."""
-    page.savefig(path, dpi=DPI, facecolor='white')
+    page.savefig(path, dpi=DPI, facecolor='white', pil_kwargs={'compress_level': 3})
     return path

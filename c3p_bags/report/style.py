@@ -178,5 +178,7 @@ def save(sheet: Figure, path: str | Path) -> list[Path]:
     base.parent.mkdir(parents=True, exist_ok=True)
     files = [base.with_name(f'{base.name}{suffix}') for suffix in ('.png', '.pdf')]
     for file in files:
-        sheet.savefig(file, dpi=DPI)
+        # half the time of the usual compression, for a file that is a tenth larger
+        options = {'pil_kwargs': {'compress_level': 3}} if file.suffix == '.png' else {}
+        sheet.savefig(file, dpi=DPI, **options)
     return files
