@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from c3p_bags.runs import mapped
 from c3p_bags.runs.columns import Column, read_columns
 from c3p_bags.runs.run_log import Goal, Health, Joints, Motion, RunLog, Series, Slip
 from c3p_bags.storage import log_fields as fields
@@ -47,7 +48,10 @@ def read_run(bag: Bag, robot: CasterRobot, namespace: str | None = None,
     if JOINT_STATES not in columns:
         raise BagError(f'bag {bag}: no message on {space}/{JOINT_STATES} has the joints '
                        f'{[*robot.steering_joints, *robot.wheel_joints]}')
-    return _assemble(bag.path, columns, {t: topic.count for t, topic in bag.topics.items()})
+    found = _assemble(bag.path, columns, {t: topic.count for t, topic in bag.topics.items()})
+    for column in columns.values():
+        mapped.give_back(column.recorded, column.stamp, *column.values)
+    return found
 
 
 def _readers(robot: CasterRobot) -> dict[str, fields.Reader]:

@@ -18,11 +18,11 @@ import numpy as np
 
 from c3p_description.model import Array
 
-# bytes of a column that stay in memory: those of a bag of some minutes
-IN_MEMORY = 4_000_000
+# bytes of a column that stay in memory, beside forty others
+IN_MEMORY = 500_000
 
 # rows between two calls of `give_back` in a loop: a few megabytes at most
-ROWS = 8192
+ROWS = 4096
 
 
 class Rows:
