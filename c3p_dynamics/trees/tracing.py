@@ -23,7 +23,7 @@ from c3p_dynamics.trees.description import Tree
 from c3p_dynamics.trees.expressions import Expression, Graph, Operand
 
 # functions of these packages are uncompiled, all others are called as they are
-PACKAGES = ('c3p_dynamics.trees.', 'c3p_dynamics.constraints.')
+PACKAGES = ('c3p_dynamics.trees.', 'c3p_dynamics.constraints.', 'c3p_dynamics.comparison.')
 
 
 def uncompiled(function: Callable[..., Any], **instead: Any) -> Callable[..., Any]:
