@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from write_viewer_pictures import IMAGES, ROOT, shrink
+from write_viewer_pictures import IMAGES, ROOT, run, shrink
 
 sys.path.insert(0, str(ROOT / 'test'))
 
@@ -24,6 +24,8 @@ from headless_browser import Browser  # noqa: E402
 # windows of a computer and of a phone, pixels
 COMPUTER, PHONE = (1280, 1000), (390, 844)
 GOAL = (1.6, 0.8, 0.6)
+# the time of the slip in the golden bag, s
+GOLDEN, SLIP = ROOT / 'test/data/golden_bag', 3.63
 
 
 def live_page(place: Path) -> None:
@@ -52,12 +54,27 @@ def live_page(place: Path) -> None:
         sim.communicate(timeout=60)
 
 
+def report_cursor(place: Path) -> None:
+    """Write the report of the golden bag with the cursor in its slip."""
+    run('report', str(GOLDEN), '--out', str(place / 'report'))
+    with Browser(1280, 860) as page:
+        page.open((place / 'report/report.html').as_uri())
+        page.until('window.C3P_REPORT')
+        page.value('Plots.zoom(3.0, 7.0)')
+        left, top, wide, high = page.box('#slip .plot:nth-child(2) .u-over')
+        page.mouse('mouseMoved', left + (SLIP - 3.0) / 4.0 * wide, top + 0.5 * high)
+        page.until('!document.getElementById("robot").hidden')
+        time.sleep(0.5)
+        page.picture(place / 'report_cursor.png')
+
+
 def main() -> None:
     """Write the pictures."""
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix='c3p_pages_') as folder:
         place = Path(folder)
         live_page(place)
+        report_cursor(place)
         for picture in sorted(place.glob('*.png')):
             shrink(picture, picture.name)
 

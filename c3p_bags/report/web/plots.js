@@ -18,6 +18,17 @@ const Plots = (() => {
   }
   const zoomed = (u, full) => u.scales.x.min > full[0] + 1e-9 || u.scales.x.max < full[1] - 1e-9;
 
+  /* grid of a logarithmic axis: powers of ten, and 2 and 5 of them where there are few */
+  function decades(u, axis, low, high) {
+    const all = (steps, found = []) => {
+      for (let k = Math.floor(Math.log10(low)); k <= Math.ceil(Math.log10(high)); k++)
+        steps.forEach(step => found.push(step * 10 ** k));
+      return found.filter(v => v >= low * 0.999 && v <= high * 1.001);
+    };
+    const whole = all([1]);
+    return whole.length > 1 ? whole : all([1, 2, 5]);
+  }
+
   /* panel: label, log, y [low, high], full() time limits, series [{label, colour, dash, width,
      step, points}], under(u) and over(u) drawn below and above the lines */
   function options(panel, width, on) {
@@ -27,9 +38,13 @@ const Plots = (() => {
     return {
       width, height: panel.height || 170, padding: [10, 8, 0, 0],
       scales: {
-        x: {time: false, range: (u, low, high) => low == null ? panel.full() : [low, high]},
-        y: {distr: panel.log ? 3 : 1, range: (u, low, high) => {
-          if (panel.y && !(panel.free && zoomed(u, panel.full()))) return panel.y;
+        x: {time: false, range: (u, low, high) => low == null ? panel.full() : [low, high],
+            ...(on.zoom === false ? {} : {auto: false, min: panel.full()[0],
+                                          max: panel.full()[1]})},
+        y: {distr: panel.log ? 3 : 1, dir: panel.y && panel.y[0] > panel.y[1] ? -1 : 1,
+            range: (u, low, high) => {
+          if (panel.y && !(panel.free && zoomed(u, panel.full())))
+            return [Math.min(...panel.y), Math.max(...panel.y)];
           if (low == null) return panel.log ? [1e-4, 1] : [0, 1];
           if (panel.log) return [low / 2, high * 2];
           const least = panel.least || 0;
@@ -40,18 +55,19 @@ const Plots = (() => {
       },
       axes: [{...axis, size: panel.last ? 42 : 26, label: panel.last ? panel.last : null,
               labelSize: 16},
-             {...axis, size: 56, values: panel.ticks
+             {...axis, size: panel.room || 56, values: panel.ticks
                || ((u, splits) => splits.map(v => v == null ? "" : shown(v))),
-              splits: panel.rows ? () => panel.rows : undefined}],
+              splits: panel.rows ? () => panel.rows : panel.log ? decades : undefined}],
       cursor: {drag: {x: on.zoom !== false, y: false}, points: {size: 6},
-               y: false, focus: {prox: 16}},
+               y: false, focus: {prox: 16}, ...(panel.nearest ? {dataIdx: panel.nearest} : {}),
+               bind: {dblclick: () => () => { zoom(...panel.full()); return null; }}},
       focus: {alpha: 0.35},
-      legend: {show: panel.series.length > 0, live: true, markers: {
+      legend: {show: panel.series.some(s => s.label), live: true, markers: {
         width: 3, stroke: (u, k) => k ? paint(panel.series[k - 1].colour) : null,
         dash: (u, k) => k && panel.series[k - 1].dash.length ? "dashed" : "solid"}},
       series: [{label: "time", value: (u, v) => v == null ? "" : v.toFixed(2) + " s"},
                ...panel.series.map(s => ({
-                 label: s.label, stroke: () => paint(s.colour), width: s.points ? 0 : s.width,
+                 label: s.label || "other", stroke: () => paint(s.colour), width: s.points ? 0 : s.width,
                  dash: s.dash, spanGaps: true, value: (u, v) => shown(v),
                  paths: s.points ? () => null : s.step ? uPlot.paths.stepped({align: s.step})
                    : undefined,
@@ -108,7 +124,9 @@ const Plots = (() => {
     const first = all.values().next().value;
     if (first) first.setScale("x", {min: low, max: high});
   };
+  const point = time => spread(null, plot => plot.setCursor({
+    left: plot.valToPos(time, "x"), top: 1}, false));
   const redraw = () => all.forEach(plot => plot.redraw(false, true));
   matchMedia("(prefers-color-scheme:dark)").addEventListener("change", redraw);
-  return {add, all, zoom, redraw, shown, paint};
+  return {add, all, zoom, point, redraw, shown, paint};
 })();
