@@ -54,9 +54,12 @@ def _path(runs: Sequence[Run]) -> Figure:
     height = float(np.clip(width * size[1] / size[0], *PATH_HEIGHT))
     page = figure([Panel(motion.draw_path, height, timed=False, shared=False)], runs)
     if len(runs) > 1:
-        # the same floor in both; the equal aspect widens one of the two directions
-        middle, half = 0.5 * (places.min(axis=0) + places.max(axis=0)), 0.55 * size
+        # the same floor in both, as wide and as high as the panels: metres are equal in both axes
+        middle = 0.5 * (places.min(axis=0) + places.max(axis=0))
         for axes in page.axes:
+            box = axes.get_position().size * page.get_size_inches()
+            half = 0.55 * float((size / box).max()) * box
+            axes.set_aspect('auto')
             axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
             axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
     return page

@@ -5,7 +5,7 @@ const Plots = (() => {
   const css = Robot.css;
   const paint = colour => colour[0] === "-" ? css(colour.slice(2)) : colour;
   const shown = value => value == null || Number.isNaN(value) ? "–"
-    : Math.abs(value) >= 1e5 || (value && Math.abs(value) < 1e-3) ? value.toExponential(2)
+    : Math.abs(value) >= 1e5 || (value && Math.abs(value) < 9e-5) ? value.toExponential(2)
     : String(Number(value.toPrecision(4)));
   const all = new Set();
   let busy = false;
@@ -16,7 +16,8 @@ const Plots = (() => {
     busy = true;
     try { all.forEach(plot => { if (plot !== source) act(plot); }); } finally { busy = false; }
   }
-  const zoomed = (u, full) => u.scales.x.min > full[0] + 1e-9 || u.scales.x.max < full[1] - 1e-9;
+  const zoomed = (u, full) => u.scales.x.min != null
+    && (u.scales.x.min > full[0] + 1e-9 || u.scales.x.max < full[1] - 1e-9);
 
   /* grid of a logarithmic axis: powers of ten, and 2 and 5 of them where there are few */
   function decades(u, axis, low, high) {

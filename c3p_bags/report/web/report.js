@@ -80,6 +80,8 @@
     panels.forEach((panel, k) => {
       const box = document.createElement("div"), rows = panel.rows;
       const named = panel.levels.filter(level => level[2]).map(level => `dashes: ${level[2]}`);
+      /* the second of two columns has no label in the picture */
+      panel.label = panel.label || panels[k - panel.run].label;
       const run = runs.length > 1 ? "AB"[panel.run] + ": " : "";
       box.className = "plot";
       const title = document.createElement("h4");
