@@ -100,7 +100,7 @@ setup(
     license='Apache-2.0',
     packages=find_packages(include=['c3p_*', 'c3p_*.*']),
     package_data={
-        '': ['*.yaml', '*.css'],
+        '': ['*.yaml', '*.css', '*.js', '*.html', '*.LICENSE'],
         'c3p_hardware': ['eds/*.eds'],
         'c3p_description': ['robots/*.yaml', 'terrains/*', 'urdf/*', 'meshes/*.stl', 'rviz/*',
                             'worlds/*.sdf', 'worlds/*/*'],

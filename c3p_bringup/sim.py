@@ -17,6 +17,9 @@ from c3p_ros.executor import steady_process
 from c3p_ros.session import Session
 from c3p_simulation.pacing import WAIT
 
+# the position controller as a source of the twist_mux
+REMAPPED = {'cli_args': ['--ros-args', '-r', 'cmd_vel:=cmd_vel_position']}
+
 
 @dataclass(frozen=True)
 class SimOptions:
@@ -32,6 +35,7 @@ class SimOptions:
     duration: float | None = None                           # robot time, s; None: until Ctrl-C
     realtime_factor: float = 1.0                            # other than 1 publishes /clock
     realtime: str = WAIT
+    muxed: bool = False                                     # run a twist_mux with an e-stop
     parameters: Sequence[Path] = ()                         # files; later ones take precedence
     chosen: Mapping[str, Any] = field(default_factory=dict)  # take precedence over the files
 
@@ -73,11 +77,22 @@ def simulate_casters(options: SimOptions, announce: Callable[[str], None] = prin
         **options.chosen, 'start_pose': list(options.start)}
     node = _run(options, nodes, lambda node: node.plant.time >= _duration(options), (
         'topics joint_states, odom and ground_truth/odom; cmd_vel and goal_pose drive; Ctrl-C '
-        'ends', 'c3p.rviz'), announce)
+        'ends', 'c3p.rviz'), announce, lambda node: (
+            {'twist_mux': {**open_mux(), 'use_sim_time': own_clock}} if options.muxed else {}))
     pose = node.plant.truth().pose
     return {'robot': options.robot, 'robot_time_s': node.plant.time, 'pose': pose.tolist(),
             'cycles': node.cycles, 'answered': node.pace.answered, 'overruns': node.pace.overruns,
             'realtime_factor_achieved': node.pace.achieved}
+
+
+def open_mux() -> dict[str, Any]:
+    """Return the parameters of a twist_mux whose e-stop is released at the start."""
+    from c3p_controller.ros.mux_inputs import LOCKS, shipped
+
+    values = {f'{group}.{key}': value for group, entries in shipped().items()
+              for key, value in entries.items()}
+    # a simulated robot injures no person, and `c3p sim` may be driven at once
+    return {**values, f'{LOCKS}.e_stop.start': 'open'}
 
 
 def _duration(options: SimOptions) -> float:
@@ -106,7 +121,8 @@ def _run(options: SimOptions, nodes: Mapping[str, Mapping[str, Any]], over: Call
     arguments = [part for path in options.parameters for part in ('--params-file', str(path))]
     with Session(['--ros-args', *arguments]) as session:
         for name, values in nodes.items():
-            node = session.add(node_class(name), {'robot': options.robot, **values})
+            remap = REMAPPED if options.muxed and name == 'position_controller' else {}
+            node = session.add(node_class(name), {'robot': options.robot, **values}, **remap)
         for name, values in beside(node).items():
             session.add(node_class(name), {'robot': options.robot, **values})
         steady_process()
