@@ -25,7 +25,8 @@ from c3p_description.model import CasterRobot
 def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
            namespace: str | None = None, goal_tolerance: float | None = None,
            yaw_tolerance: float | None = None, csv: bool = False,
-           progress: Callable[[str], None] = lambda what: None) -> dict[str, Any]:
+           progress: Callable[[str], None] = lambda what: None,
+           reading: Callable[[float], object] = lambda part: None) -> dict[str, Any]:
     """
     Write the report of a bag, or of two side by side.
 
@@ -46,6 +47,8 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
         Also write ``curves.csv``, of two bags ``curves_a.csv`` and ``curves_b.csv``.
     progress : callable
         Receives the name of each step at its begin.
+    reading : callable
+        Receives the fraction of a bag that is read and evaluated, 0 to 1.
 
     Returns
     -------
@@ -66,7 +69,7 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
     for path in bags:
         progress(f'reading {path}')
         with Bag(path) as bag:
-            runs.append(read(bag, robot, namespace, goal_tolerance, yaw_tolerance))
+            runs.append(read(bag, robot, namespace, goal_tolerance, yaw_tolerance, reading))
     numbers = [run_numbers(run) for run in runs]
     out.mkdir(parents=True, exist_ok=True)
     files = {'report': str(out / 'report.html'), 'figures': str(out / 'figures.json')}

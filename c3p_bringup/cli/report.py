@@ -52,12 +52,19 @@ def _report(arguments: argparse.Namespace) -> int:
     bags = [arguments.bag] + ([arguments.other] if arguments.other else [])
     with progress_bar(total=11 + len(bags), leave=False,
                       bar_format='{desc:32}|{bar:40}|') as bar:
+        begun = 0
+
         def progress(what: str) -> None:
+            nonlocal begun
             bar.set_description_str(what[:32], refresh=False)
-            bar.update()
+            bar.set_to(begun)
+            begun += 1
+
+        def reading(part: float) -> None:
+            bar.set_to(begun - 1 + part)
 
         metrics = report(bags, arguments.out, robot=arguments.robot,
-                         namespace=arguments.namespace, progress=progress,
+                         namespace=arguments.namespace, progress=progress, reading=reading,
                          goal_tolerance=arguments.goal_tolerance, csv=arguments.csv)
     summaries = metrics.pop('answers')
     stream = write_json(metrics, arguments.json)
