@@ -9,7 +9,8 @@ A `HeavyVehicle` adds masses, tyres and servos to a vehicle of `c3p_kinematics`;
 from c3p_dynamics.rough_ground.bodies import solid_torus, tricycle_bodies, uniform_bodies
 from c3p_dynamics.rough_ground.heavy_vehicle import HeavyVehicle, Servo, Tyre, balanced
 from c3p_dynamics.rough_ground.motion import DynamicError, drive
+from c3p_dynamics.rough_ground.presets import heavy, heavy_tricycle
 from c3p_dynamics.rough_ground.run import DynamicRun
 
 __all__ = ['DynamicError', 'DynamicRun', 'HeavyVehicle', 'Servo', 'Tyre', 'balanced', 'drive',
-           'solid_torus', 'tricycle_bodies', 'uniform_bodies']
+           'heavy', 'heavy_tricycle', 'solid_torus', 'tricycle_bodies', 'uniform_bodies']

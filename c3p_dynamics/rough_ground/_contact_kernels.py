@@ -8,10 +8,10 @@ that normal: ``C − G = −δ n``. With G given C follows in closed form, which
 The force acts half-way between C and G. As n changes only where C and G slide along their own
 surfaces, ``δ̇ = −n·v_P`` holds exactly for the material point P there.
 
-Columns of a row of `spot`: X, Y (of G), DEPTH δ, P (point), NX, NY (tangents of the ground), NZ (its
-normal), K0, K1 (curvatures of the wheel along its tread and across), T0 and T1 (directions of both
-in the tangents), N (normal force), FX, FY (tangential force on the wheel), SX, SY (velocity of P),
-LENGTH.
+Columns of a row of `spot`: X, Y (of G), DEPTH δ, P (point), NX, NY (tangents of the ground), NZ
+(its normal), K0, K1 (curvatures of the wheel along its tread and across), T0 and T1 (directions of
+both in the tangents), N (normal force), FX, FY (tangential force on the wheel), SX, SY (velocity
+of P), LENGTH.
 """
 
 from __future__ import annotations
@@ -26,11 +26,14 @@ from c3p_kinematics.terrain._kernels import height
 X, Y, DEPTH, P, NX, NY, NZ, K0, K1, T0, T1, N, FX, FY, SX, SY, LENGTH = (
     0, 1, 2, 3, 6, 9, 12, 15, 16, 17, 19, 21, 22, 23, 24, 25, 26)
 # columns of a row of `tyre`
-(STIFFNESS, DAMPING, SHEAR, SHEAR_DAMPING, RELAXATION, FRICTION, ROLLING, FASTEST) = range(8)
-TYRE = 8
+(STIFFNESS, DAMPING, SHEAR, SHEAR_DAMPING, RELAXATION, FRICTION, ROLLING) = range(7)
+TYRE = 7
 
 # steps of Newton's method, and what is left along the ground, per wheel radius: rounding
 MOST_STEPS, CLOSED = 12, 1e-14
+# 1/s: fastest renewal of the tread, which steps of 1 ms can follow; a wheel that hardly touches or
+# slides fast (at µ N of 100 N and 40 kN/m: 5 m/s) takes this long to the same force
+FASTEST = 2000.0
 # m/s and rad/s below which sliding and rolling resistance fade to zero, and the force in N below
 # which the friction limit does: they make the right-hand side smooth
 CREEP, TURNING, LIGHT = 1e-4, 1e-2, 1.0
@@ -117,8 +120,8 @@ def press(tyre, frame, motion, shear, wrench, spot, shear_rate, lost):
     kept = 0.5 * tyre[SHEAR] * (shear[0] ** 2 + shear[1] ** 2)
     if not depth > 0.0:
         # off the ground the tread returns to its shape
-        shear_rate[0], shear_rate[1] = -tyre[FASTEST] * shear[0], -tyre[FASTEST] * shear[1]
-        lost[1] += 2.0 * tyre[FASTEST] * kept
+        shear_rate[0], shear_rate[1] = -FASTEST * shear[0], -FASTEST * shear[1]
+        lost[1] += 2.0 * FASTEST * kept
         spot[N], spot[FX], spot[FY] = 0.0, 0.0, 0.0
         for k in range(6):
             wrench[k] = 0.0
@@ -134,12 +137,15 @@ def press(tyre, frame, motion, shear, wrench, spot, shear_rate, lost):
     # the tread deflects with the slip and is renewed by rolling and by sliding
     sliding = math.sqrt(s0 * s0 + s1 * s1 + CREEP * CREEP)
     limit = tyre[FRICTION] * math.sqrt(normal * normal + LIGHT * LIGHT)
-    renewed = min(tyre[FASTEST], math.sqrt(along * along + across * across) / tyre[RELAXATION]
-                  + tyre[SHEAR] * sliding / limit)
-    d0, d1 = s0 - renewed * shear[0], s1 - renewed * shear[1]
+    renewed = (math.sqrt(along * along + across * across) / tyre[RELAXATION]
+               + tyre[SHEAR] * sliding / limit)
+    slower = min(1.0, FASTEST / renewed)
+    d0, d1 = slower * (s0 - renewed * shear[0]), slower * (s1 - renewed * shear[1])
     shear_rate[0], shear_rate[1] = d0, d1
-    f0 = -tyre[SHEAR] * shear[0] - tyre[SHEAR_DAMPING] * d0
-    f1 = -tyre[SHEAR] * shear[1] - tyre[SHEAR_DAMPING] * d1
+    # above 4 k_t/renewed a damping would give energy
+    damping = tyre[SHEAR_DAMPING] / (1.0 + renewed * tyre[SHEAR_DAMPING] / (4.0 * tyre[SHEAR]))
+    f0 = -tyre[SHEAR] * shear[0] - damping * d0
+    f1 = -tyre[SHEAR] * shear[1] - damping * d1
     lost[1] -= f0 * s0 + f1 * s1 + tyre[SHEAR] * (shear[0] * d0 + shear[1] * d1)
     # rolling resistance: a couple against the turning along the ground
     turning = math.sqrt(r0 * r0 + r1 * r1 + TURNING * TURNING)

@@ -47,9 +47,11 @@ class System(NamedTuple):
         Of the tree, as `trees.Arrays`.
     wheel : (w, 3) int array
         Inner number of the body of each wheel, its place in q, kind of its surface.
-    profile, tyre : (w, 3) and (w, 8) arrays
+    profile, tyre : (w, 3) and (w, 7) arrays
         Parameters of the surface, and of the tyre (columns in _contact_kernels.py).
     servo : (m, 7) array
+    share : (m, m) array
+        Weights of the rate errors of all joints in the error of each motor.
     """
 
     links: np.ndarray
@@ -59,6 +61,7 @@ class System(NamedTuple):
     profile: np.ndarray
     tyre: np.ndarray
     servo: np.ndarray
+    share: np.ndarray
 
 
 class Memory(NamedTuple):
@@ -83,7 +86,7 @@ class Memory(NamedTuple):
 
 
 class Records(NamedTuple):
-    """Records of a run: states, accelerations, motor torques, contacts, energies, desired rates."""
+    """States, accelerations, motor torques, contacts, energies and desired rates of a run."""
 
     states: np.ndarray
     accelerations: np.ndarray
@@ -117,9 +120,8 @@ def records_for(count, n, w):
 
 
 @inlined
-def servo_torque(servo, desired, rate, summed):
+def servo_torque(servo, error, summed):
     """Return the torque of a motor, and the rate of its integral: 0 at the limit."""
-    error = desired - rate
     torque = servo[GAIN] * error + servo[INTEGRAL] * summed
     if torque > servo[LIMIT]:
         return servo[LIMIT], 0.0
@@ -158,7 +160,10 @@ def rates(system, ground, state, desired, memory, out):
     # the joints
     for j in range(m):
         servo, q, rate = system.servo[j], state[BASE + j], state[n + BASE + j]
-        motor, out[summed + j] = servo_torque(servo, desired[j], rate, state[summed + j])
+        error = 0.0
+        for k in range(m):
+            error += system.share[j, k] * (desired[k] - state[n + BASE + k])
+        motor, out[summed + j] = servo_torque(servo, error, state[summed + j])
         drag = servo[VISCOUS] + servo[DRY] / math.sqrt(rate * rate + STILL * STILL)
         memory.motor[j] = motor
         memory.torque[0, BASE + j] = motor + servo[PRELOAD] - servo[SPRING] * q - drag * rate

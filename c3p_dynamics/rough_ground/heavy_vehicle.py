@@ -71,10 +71,9 @@ class Tyre:
                                        + ('not negative' if least == 0.0 else 'positive'))
 
     def row(self) -> list[float]:
-        """Return the numbers for the kernels; the last keeps the tread passive, 4 k_t/c_t."""
+        """Return the numbers for the kernels."""
         return [self.stiffness, self.damping, self.shear_stiffness, self.shear_damping,
-                self.relaxation, self.friction, self.rolling,
-                4.0 * self.shear_stiffness / self.shear_damping]
+                self.relaxation, self.friction, self.rolling]
 
 
 @dataclass(frozen=True)
@@ -116,6 +115,9 @@ class HeavyVehicle:
         Of joints by name; a joint without one is free.
     tyre : Tyre
         Of every wheel.
+    differentials : sequence of tuples of str
+        Groups of joints whose motors share one controller: the mean of their rates is controlled,
+        and all have the same torque, as behind a differential gear. Their servos should be equal.
     gravity : float, m/s²
 
     Raises
@@ -128,6 +130,7 @@ class HeavyVehicle:
     bodies: Sequence[Body]
     servos: Mapping[str, Servo] = field(default_factory=dict)
     tyre: Tyre = field(default_factory=Tyre)
+    differentials: Sequence[Sequence[str]] = ()
     gravity: float = GRAVITY
     tree: Tree = field(init=False, repr=False)
     system: System = field(init=False, repr=False)
@@ -175,7 +178,11 @@ class HeavyVehicle:
         servo = np.array([self.servos.get(joint.name, Servo()).row()
                           for joint in self.vehicle.joints]).reshape(-1, SERVO)
         tyre = np.array([self.tyre.row()] * len(wheel)).reshape(-1, TYRE)
-        return System(*self.tree.arrays, wheel, self.vehicle.packed.profile, tyre, servo)
+        share = np.eye(len(servo))
+        for group in self.differentials:
+            at = [self.vehicle.index(name) for name in group]
+            share[np.ix_(at, at)] = 1.0 / len(at)
+        return System(*self.tree.arrays, wheel, self.vehicle.packed.profile, tyre, servo, share)
 
     @property
     def mass(self) -> float:

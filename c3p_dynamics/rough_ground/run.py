@@ -150,5 +150,5 @@ class DynamicRun:
 
     @property
     def contact(self) -> Array:
-        """x and y of each contact (N, w, 2), m."""
+        """X and y of each contact (N, w, 2), m."""
         return self.records.spot[:, :, [X, Y]]
