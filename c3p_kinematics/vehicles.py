@@ -10,13 +10,43 @@ from __future__ import annotations
 import math
 
 from c3p_description.pvc_model import JOINTS, PvcTricycle
-from c3p_kinematics.closed_chain_vehicle.description import PRISMATIC, Joint, Wheel
+from c3p_description.vehicle_model import RoughVehicle
+from c3p_kinematics.closed_chain_vehicle.description import PRISMATIC, Joint, Wheel, axis_rotation
 from c3p_kinematics.closed_chain_vehicle.vehicle import Vehicle
-from c3p_kinematics.rolling_contact import Torus
+from c3p_kinematics.rolling_contact import CappedCylinder, Ellipsoid, Torus, sphere
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+SURFACES = {'torus': Torus, 'sphere': sphere, 'ellipsoid': Ellipsoid, 'cylinder': CappedCylinder}
 # camber beyond which a wheel lies flat, rad
 MOST_CAMBER = math.radians(60.0)
+
+
+def closed_chain(model: PvcTricycle | RoughVehicle) -> Vehicle:
+    """
+    Return the vehicle that a `model` describes.
+
+    Raises
+    ------
+    DescriptionError
+        The joints are no tree that ends in wheels, or the wheels are too few or too many.
+
+    Examples
+    --------
+    >>> from c3p_description.reading.vehicle_files import load_vehicle
+    >>> closed_chain(load_vehicle('rover')).size
+    (11, 4)
+    """
+    if isinstance(model, PvcTricycle):
+        return pvc_tricycle(model)
+    joints = []
+    for name, joint in model.joints.items():
+        roll, pitch, yaw = (axis_rotation(axis, angle)
+                            for axis, angle in zip((X, Y, Z), joint.rpy, strict=True))
+        joints.append(Joint(name, joint.axis, joint.origin, yaw @ pitch @ roll, joint.kind,
+                            joint.lower, joint.upper))
+    wheels = [Wheel(name, wheel.joints, SURFACES[wheel.surface](*wheel.numbers))
+              for name, wheel in model.wheels.items()]
+    return Vehicle(model.name, joints, wheels, model.settling, model.camber)
 
 
 def pvc_tricycle(model: PvcTricycle) -> Vehicle:

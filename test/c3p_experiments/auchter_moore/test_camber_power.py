@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from c3p_description import load
-from c3p_dynamics.rough_ground import heavy_tricycle
 from c3p_dynamics.rough_ground import _vehicle_kernels as kernels
+from c3p_dynamics.rough_ground import heavy_tricycle
 from c3p_dynamics.rough_ground._contact_kernels import DEPTH, NZ, P
 from c3p_dynamics.rough_ground.motion import Drive
 from c3p_experiments.auchter_moore import camber_power as study
