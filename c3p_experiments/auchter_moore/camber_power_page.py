@@ -54,8 +54,8 @@ def camber_power_page(title: str, source: str, metrics: Mapping[str, Any],
                             rows=2, columns=3, left=0.06, wspace=0.26)
     axes = [page.add_subplot(grid[k // 3, k % 3]) for k in range(6)]
     _power(axes[0], shown)
-    _more(axes[1], found, 'random', 'soft', '(b) power against locked, random ground')
-    _more(axes[2], found, 'hills', 'soft', '(c) the same on hills')
+    _more(axes[1], found, 'random', 'soft', '(b) against locked, random ground; dotted: one torque')
+    _more(axes[2], found, 'hills', 'soft', '(c) the same on hills; dotted: one torque')
     _losses(axes[3], found)
     _slip(axes[4], found)
     _check(axes[5], checked)
@@ -88,7 +88,7 @@ def _more(axes: Axes, found: Mapping[Any, Any], ground: str, tyre: str, title: s
                           and t.tyre == tyre)
             part = 100 * (np.arange(len(more)) + 1) / max(1, len(more))
             axes.plot(more, part, dash, marker='.', color=COLOURS[form], linewidth=style.LINE,
-                      label=f'{NAMES[form]}, {control}')
+                      label=NAMES[form] if dash == '-' else None)
     axes.axvline(0.0, color=style.GREY, linewidth=0.8)
     style.dress(axes, title, 'more drive power [%]', 'seeds up to [%]')
     style.legend(axes)
@@ -120,9 +120,9 @@ def _slip(axes: Axes, found: Mapping[Any, Any]) -> None:
                           and t.control == 'equal rates')
             part = 100 * (np.arange(len(slip)) + 1) / max(1, len(slip))
             axes.plot(slip, part, dash, marker='.', color=COLOURS[form], linewidth=style.LINE,
-                      label=f'{NAMES[form]}, {tyre} tyres')
+                      label=NAMES[form] if dash == '-' else None)
     axes.set_xscale('log')
-    style.dress(axes, '(e) dissipated by slip, random ground', 'power [mW]', 'seeds up to [%]')
+    style.dress(axes, '(e) lost by slip, random ground; dotted: hard tyres', 'power [mW]', 'seeds up to [%]')
     style.legend(axes)
 
 
