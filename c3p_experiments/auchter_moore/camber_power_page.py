@@ -54,7 +54,7 @@ def camber_power_page(title: str, source: str, metrics: Mapping[str, Any],
                             rows=2, columns=3, left=0.06, wspace=0.26)
     axes = [page.add_subplot(grid[k // 3, k % 3]) for k in range(6)]
     _power(axes[0], shown)
-    _more(axes[1], found, 'random', 'soft', '(b) against locked, random ground; dotted: one torque')
+    _more(axes[1], found, 'random', 'soft', '(b) against locked, random; dotted: one torque')
     _more(axes[2], found, 'hills', 'soft', '(c) the same on hills; dotted: one torque')
     _losses(axes[3], found)
     _slip(axes[4], found)
@@ -122,7 +122,8 @@ def _slip(axes: Axes, found: Mapping[Any, Any]) -> None:
             axes.plot(slip, part, dash, marker='.', color=COLOURS[form], linewidth=style.LINE,
                       label=NAMES[form] if dash == '-' else None)
     axes.set_xscale('log')
-    style.dress(axes, '(e) lost by slip, random ground; dotted: hard tyres', 'power [mW]', 'seeds up to [%]')
+    style.dress(axes, '(e) lost by slip, random; dotted: hard tyres', 'power [mW]',
+                'seeds up to [%]')
     style.legend(axes)
 
 
