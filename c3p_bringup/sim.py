@@ -13,6 +13,7 @@ from typing import Any
 from c3p_bringup.nodes import CHAIN, node_class
 from c3p_bringup.options import known_latency
 from c3p_description.reading.files import share_file
+from c3p_description.reading.vehicle_files import is_vehicle
 from c3p_ros.executor import steady_process
 from c3p_ros.session import Session
 from c3p_simulation.pacing import WAIT
@@ -43,7 +44,7 @@ class SimOptions:
 def simulate_tricycle(options: SimOptions, announce: Callable[[str], None] = print
                       ) -> dict[str, Any]:
     """
-    Drive the tricycle over its ground as in `options`; return the metrics of the run.
+    Drive a tricycle or another vehicle over its ground as in `options`; return its metrics.
 
     `announce` takes one line of text for the user. ValueError: invalid options, parameters,
     vehicle or ground.
@@ -54,11 +55,15 @@ def simulate_tricycle(options: SimOptions, announce: Callable[[str], None] = pri
 
     nodes = {'rough_ground': {**_time(options), **options.chosen,
                               'start_pose': list(options.start)}}
-    # the markers show the ground that the vehicle drives on
-    node = _run(options, nodes, over, (
-        'topics joint_states, odom, rough_ground/terrain and rough_ground/contact_paths; cmd_vel '
-        'drives; Ctrl-C ends', 'pvc.rviz'), announce, lambda node: {
-            'marker': {'terrain': node.parameters.value.terrain}})
+    if is_vehicle(options.robot):
+        node = _run(options, nodes, over, (
+            'topics joint_states and odom; cmd_vel drives; Ctrl-C ends', 'pvc.rviz'), announce)
+    else:
+        # the markers show the ground that the vehicle drives on
+        node = _run(options, nodes, over, (
+            'topics joint_states, odom, rough_ground/terrain and rough_ground/contact_paths; '
+            'cmd_vel drives; Ctrl-C ends', 'pvc.rviz'), announce, lambda node: {
+                'marker': {'terrain': node.parameters.value.terrain}})
     run = node.run
     return {'robot': options.robot, 'terrain': node.parameters.value.terrain,
             'robot_time_s': run.time, 'distance_m': run.distance,

@@ -37,8 +37,9 @@ def add_sim(commands: Any) -> None:
     command = commands.add_parser(
         'sim',
         description='Run a simulated robot on real topics until Ctrl-C: the caster robot with its '
-                    'control chain, or (--robot pvc_tricycle) the tricycle that climbs rough '
-                    'ground. cmd_vel drives it; docs/rough_ground.md shows it in RViz.')
+                    'control chain, or (--robot pvc_tricycle, rover, vla_tricycle, '
+                    'caster_vehicle, or their YAML file) a vehicle that climbs rough ground. '
+                    'cmd_vel drives it; docs/rough_ground.md shows it in RViz.')
     add_robot(command)
     command.add_argument('--terrain', metavar='NAME',
                          help='ground of the tricycle: a name, or the path of a height map '
@@ -76,16 +77,21 @@ def run(arguments: argparse.Namespace) -> int:
     from c3p_bringup.sim import SimOptions, simulate_casters, simulate_tricycle
     from c3p_description.pvc_model import PvcTricycle
     from c3p_description.reading.loader import load
+    from c3p_description.reading.vehicle_files import is_vehicle, load_vehicle
 
-    tricycle = isinstance(load(arguments.robot), PvcTricycle)
+    vehicle = is_vehicle(arguments.robot)
+    tricycle = vehicle or isinstance(load(arguments.robot), PvcTricycle)
+    if vehicle:
+        load_vehicle(arguments.robot)
     chosen = {name: value for name in OF_TRICYCLE
               if (value := getattr(arguments, name)) is not None}
     if chosen and not tricycle:
         option = f'--{next(iter(chosen)).replace("_", "-")}'
-        raise ValueError(f'{option}: only for a tricycle; add --robot pvc_tricycle')
+        raise ValueError(f'{option}: only for a tricycle; add --robot pvc_tricycle, or a '
+                         'vehicle such as --robot rover')
     if arguments.web and tricycle:
-        raise ValueError('--web: the live page shows caster robots; c3p view --robot '
-                         f'{arguments.robot} shows the tricycle')
+        raise ValueError('--web: the live page shows caster robots; leave it out for '
+                         f'{arguments.robot}')
     make_places(Path(), arguments.json)
     options = SimOptions(robot=arguments.robot, start=arguments.start,
                          duration=arguments.duration, realtime_factor=arguments.realtime_factor,
