@@ -14,6 +14,8 @@ from c3p_experiments.loop.outcome import Experiment, Row
 from c3p_experiments.loop.report import table_rows, write_report
 from c3p_experiments.self_calibration import experiment as calibration
 from c3p_experiments.self_calibration.page import calibration_page
+from c3p_experiments.slip_faults import experiment as faults
+from c3p_experiments.slip_faults.page import faults_page
 
 CM = {'unit': 'cm', 'scale': 100.0}
 SECONDS = {'unit': 's'}
@@ -137,6 +139,9 @@ EXPERIMENTS = {e.name: e for e in (
         'self_calibration', 'Odometry that calibrates itself: 50 wrong descriptions', 'ours',
         calibration.self_calibration, calibration_page, calibration.ROWS, runs=calibration.RUNS,
         compared=False),
+    Experiment(
+        'slip_faults', 'Slip and wrong encoders told apart', 'ours', faults.slip_faults,
+        faults_page, faults.ROWS, runs=faults.RUNS, plants=('mujoco',), compared=False),
 )}
 
 

@@ -308,7 +308,7 @@ def follow(rolling, axle, reach, target, reference):
 
 @kernel
 def judge(geometry, steering, wheel_rate, steering_rate, dt, age, acceleration, noise, fraction,
-          reference, twist, weight, excess):
+          left_out, reference, twist, weight, excess):
     """
     Compare contact velocities with those of a `reference` twist; return the verdict.
 
@@ -324,6 +324,8 @@ def judge(geometry, steering, wheel_rate, steering_rate, dt, age, acceleration, 
         Largest plausible acceleration of a contact point.
     noise, fraction : float, m/s and 1
         Error of a contact velocity: constant, and per speed.
+    left_out : int
+        Caster that is not plausible whatever it measures; −1 for none.
     reference : (3,) array
         Plausible twist after the last sample, in ``base_link``; is updated.
     twist : (3,) array
@@ -353,9 +355,9 @@ def judge(geometry, steering, wheel_rate, steering_rate, dt, age, acceleration, 
         excess[i] = math.hypot(contact[i, 0] - along, contact[i, 1] - across)
         speed, expected = math.hypot(contact[i, 0], contact[i, 1]), math.hypot(along, across)
         allowed = reach + noise + fraction * max(speed, expected)
-        weight[i] = 1.0 if excess[i] <= allowed else LEAST_TRUST
-        plausible += excess[i] <= allowed
-        slower = slower and speed <= expected + allowed
+        weight[i] = 1.0 if excess[i] <= allowed and i != left_out else LEAST_TRUST
+        plausible += weight[i] == 1.0
+        slower = slower and (speed <= expected + allowed or i == left_out)
     # two plausible casters determine the twist
     fitted, residual, information = np.empty(3), np.empty((n, 2)), np.empty((3, 3))
     if plausible >= 2:
@@ -366,15 +368,17 @@ def judge(geometry, steering, wheel_rate, steering_rate, dt, age, acceleration, 
             return ROLLING if plausible == n else PARTLY
     # wheels that agree with each other and have slowed down: the robot met an obstacle
     if slower:
-        fit(geometry, steering, contact, np.ones(n), fitted, residual, information)
+        weight[:] = 1.0
+        if left_out >= 0:
+            weight[left_out] = LEAST_TRUST
+        fit(geometry, steering, contact, weight, fitted, residual, information)
         agree = math.isfinite(fitted[0] + fitted[1] + fitted[2])
         for i in range(n):
             speed = math.hypot(contact[i, 0], contact[i, 1])
-            agree = agree and math.hypot(residual[i, 0], residual[i, 1]) <= (
-                noise + fraction * speed)
+            agree = agree and (i == left_out or math.hypot(residual[i, 0], residual[i, 1]) <= (
+                noise + fraction * speed))
         if agree:
             twist[:], reference[:] = fitted, fitted
-            weight[:] = 1.0
             return SLOWED
     weight[:] = LEAST_TRUST
     twist[:] = reference

@@ -96,7 +96,7 @@ class CalibratingOdometry(Odometry):
             return reason
         # duration and hold of the step as it was integrated
         span, held = self._steps[(self._kept - 1) % CAPACITY, 3:]
-        good = not (self._last.slip.slipping or held)
+        good = not (self._last.slip.slipping or held or self._faults.alarm)
         if self.calibration.step(self._middle - self._zero, self._wheel * span,
                                  self._steer * span, good):
             self.follow()

@@ -147,14 +147,18 @@ class GripMonitor:
         return self.advance(dt, *vectors(self.robot.count, steering=steering,
                                          wheel_rate=wheel_rate, steering_rate=steering_rate))
 
-    def advance(self, dt: float, steering: Array, wheel_rate: Array, steering_rate: Array
-                ) -> GripReport:
-        """Do as `step` with contiguous finite arrays of the right size, unchecked."""
+    def advance(self, dt: float, steering: Array, wheel_rate: Array, steering_rate: Array,
+                left_out: int = -1) -> GripReport:
+        """
+        Do as `step` with contiguous finite arrays of the right size, unchecked.
+
+        A caster `left_out` is not plausible, whatever it measures.
+        """
         s = self.settings
         age = self._age if self._age < s.longest_hold else math.inf
         verdict = kernels.judge(self.robot.geometry, steering, wheel_rate, steering_rate, dt, age,
                                 s.acceleration, s.noise + s.resolution / dt, s.speed_fraction,
-                                self._reference, self._twist, self._weight, self._excess)
+                                left_out, self._reference, self._twist, self._weight, self._excess)
         self._age = self._age + dt if verdict == kernels.HELD else 0.0
         return self.report()
 

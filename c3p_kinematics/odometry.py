@@ -20,11 +20,15 @@ from numpy.typing import ArrayLike
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics import _odometry_kernels as kernels
 from c3p_kinematics._planar_kernels import solve
+from c3p_kinematics.faults import FaultMonitor
 from c3p_kinematics.grip import GripMonitor, GripReport
 from c3p_kinematics.odometry_data import (
+    LARGEST_RATE,
     PARAMETERS,
     OdometryEstimate,
     OdometrySettings,
+    gap_covariance,
+    implausible_sample,
     odometry_settings,
     planar_covariance,
 )
@@ -44,17 +48,6 @@ ISOLATED = 0.9
 
 # steps kept for the second fit: 0.2 s at 320 Hz; at higher rates its span is shorter
 CAPACITY = 64
-
-# deviation of the motion over a gap per path length; between the positions before and after it
-# anything may have happened
-GAP_PART = 0.2
-
-# lever that converts a path length to yaw where the casters stand close together, m
-SHORTEST_LEVER = 0.05
-
-# plausibility limits of an angle [rad] and a rate [rad/s]: beyond, float64 resolves less than an
-# encoder, and no motor turns that fast
-LARGEST_ANGLE, LARGEST_RATE = 1e8, 1e6
 
 
 class Odometry:
@@ -87,6 +80,7 @@ class Odometry:
         self._difference_noise = step / math.sqrt(6.0)
         self._monitor = SlipMonitor(robot, SlipSettings(**{**vars(s.slip), 'noise_std': noise}))
         self._grip = GripMonitor(robot, replace(s.grip, resolution=step))
+        self._faults = FaultMonitor(robot, s.wheel_resolution, s.steering_resolution, s.faults)
         # ring of steps for a second fit: steering halfway, wheel rate, steering rate, weight of
         # each caster; twist, duration, 1 if the twist was held
         self._casters, self._steps = np.zeros((CAPACITY, 4, n)), np.zeros((CAPACITY, 5))
@@ -112,7 +106,8 @@ class Odometry:
         for time, angle in ((0.0, still), (0.01, moved), (0.02 + gap, moved)):
             self.step(time, still, angle, still, still)
             self._refit(0)
-        # and of slip alone
+        # and of slip and faults alone
+        self._faults.warm_up()
         kernels.posterior(still.copy(), 0.0, still.copy())
         kernels.add_slip(self._covariance, 0.0, self._unit, 0.0)
         self.reset()
@@ -150,6 +145,8 @@ class Odometry:
         self._rate = np.full(n, math.nan)
         self._monitor.reset()
         self._grip.reset()
+        self._faults.reset()
+        self._left_out = -1
         self._kept, self._refitted = 0, False
         slip = self._monitor.step(0.0, np.zeros(n), np.zeros(n), np.zeros(n))
         self._last = OdometryEstimate(0.0, pose.copy(), np.zeros(3), np.diag(variance),
@@ -223,12 +220,8 @@ class Odometry:
             rates = vectors(n, wheel_rate=wheel_rate, steering_rate=steering_rate)
             if not all(within(rate, LARGEST_RATE) for rate in rates):
                 rates = None
-        if not abs(time) < math.inf:
-            return self._reject(f'time = {time}: not a finite number')
-        for name, angle in (('steering', steering), ('wheel_angle', wheel)):
-            if not within(angle, LARGEST_ANGLE):
-                return self._reject(f'{name} = {angle.tolist()}: not finite, or beyond '
-                                    f'{LARGEST_ANGLE:g} rad')
+        if implausible := implausible_sample(time, steering, wheel):
+            return self._reject(implausible)
         if rates is not None and self._repetition.found(steering, rates[1], wheel, rates[0]):
             self._repeated += 1
             self._last = self._last._replace(accepted=False, reason=REPEATED,
@@ -251,7 +244,8 @@ class Odometry:
         self._last = self._last._replace(
             time=self._time, pose=self._pose.copy(), pose_covariance=self._covariance.copy(),
             grip=self._grip.report(), doubt=np.array(self._doubt), distance=self._distance,
-            accepted=True, reason=reason, skipped=self._skipped, gaps=self._gaps)
+            accepted=True, reason=reason, skipped=self._skipped, gaps=self._gaps,
+            faults=self._faults.report())
         return self._last
 
     def _irregular(self, dt: float) -> str:
@@ -279,8 +273,7 @@ class Odometry:
             return f'{reason}; the position counters were reset, and the path is lost', False
         self._gaps += 1
         self._grow()
-        deviation = GAP_PART * path / np.array([1.0, 1.0, max(self._lever, SHORTEST_LEVER)])
-        self._covariance += np.diag(deviation**2)
+        self._covariance += gap_covariance(path, self._lever)
         return f'{reason}; {path:.3f} m by the positions before and after it', True
 
     def _latch_only(self, dt: float, steering: Array, wheel: Array, rates: list[Array] | None,
@@ -312,7 +305,11 @@ class Odometry:
         if s.robust and slip.slipping and slip.suspect >= 0:
             weight = np.maximum(1.0 - slip.likelihood, kernels.LEAST_TRUST)
             left += float(slip.likelihood @ (self._monitor.without - slip.statistic))
-        grip = self._grip.advance(dt, *sample)
+        self._faults.advance(dt, *sample)
+        wrong = self._faults.left_out if s.robust else -1
+        if wrong >= 0:
+            weight, left = self._faults.weight, float(self.without[wrong])
+        grip = self._grip.advance(dt, *sample, wrong)
         held = s.robust and grip.held > 0.0
         if s.robust:
             weight = np.minimum(weight, self._grip.weight)
@@ -327,7 +324,7 @@ class Odometry:
             self._casters[row, k] = values
         self._steps[row, :3], self._steps[row, 3], self._steps[row, 4] = self._step, dt, held
         self._kept += 1
-        self._correct(slip)
+        self._correct(slip, wrong)
         # unexplained slip lasts about the filter's time: a velocity error σ adds 2 τ σ² dt
         excess = left / (2 * self.robot.count - 3) - 1.0
         if excess > 0.0:
@@ -367,8 +364,12 @@ class Odometry:
                 self._covariance[axis, axis] += variance
         self._step[:] = grip.twist
 
-    def _correct(self, slip: SlipReport) -> None:
-        """Fit the last steps again, once per slip, as soon as the wheel is isolated."""
+    def _correct(self, slip: SlipReport, wrong: int) -> None:
+        """Fit the last steps again, once per slip or wrong angle, as soon as it is isolated."""
+        if wrong >= 0 and wrong != self._left_out:
+            self._refitted = True
+            self._refit(wrong)
+        self._left_out = wrong
         if not slip.slipping:
             self._refitted = False
         elif self.settings.robust and not self._refitted and slip.confidence >= ISOLATED:

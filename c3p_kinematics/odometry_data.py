@@ -12,8 +12,9 @@ import numpy as np
 
 from c3p_description.model import Array
 from c3p_description.texts import brief
+from c3p_kinematics.faults import NO_FAULT, FaultReport, FaultSettings
 from c3p_kinematics.grip import GripReport, GripSettings
-from c3p_kinematics.slip import SlipReport, SlipSettings
+from c3p_kinematics.slip import SlipReport, SlipSettings, within
 
 # shorter spins are left to the slip report, s
 SPIN_REPORTED = 0.05
@@ -24,6 +25,17 @@ PARAMETERS = (
     'position_variance_per_metre', 'position_variance_per_radian', 'yaw_variance_per_metre',
     'yaw_variance_per_radian')
 
+
+# deviation of the motion over a gap per path length; between the positions before and after it
+# anything may have happened
+GAP_PART = 0.2
+
+# lever that converts a path length to yaw where the casters stand close together, m
+SHORTEST_LEVER = 0.05
+
+# plausibility limits of an angle [rad] and a rate [rad/s]: beyond, float64 resolves less than an
+# encoder, and no motor turns that fast
+LARGEST_ANGLE, LARGEST_RATE = 1e8, 1e6
 
 # variance of z, roll and pitch, which wheels do not observe, m² and rad²: large but finite,
 # because filters and RViz break on more
@@ -68,6 +80,7 @@ class OdometrySettings:
     slip : SlipSettings
     grip : GripSettings
         The resolution is replaced by that of the encoders.
+    faults : FaultSettings
     """
 
     max_gap: float = 0.25
@@ -86,12 +99,13 @@ class OdometrySettings:
     hold: float = 1.0
     slip: SlipSettings = field(default_factory=SlipSettings)
     grip: GripSettings = field(default_factory=GripSettings)
+    faults: FaultSettings = field(default_factory=FaultSettings)
 
     def __post_init__(self) -> None:
         """Reject values out of range."""
         positive = ('max_gap', 'rate_noise_std', 'initial_position_std', 'initial_yaw_std')
         for name, value in vars(self).items():
-            if name in ('robust', 'slip', 'grip'):
+            if name in ('robust', 'slip', 'grip', 'faults'):
                 continue
             if not (0.0 <= value < math.inf and (value > 0.0 or name not in positive)):
                 raise ValueError(f'{name} = {value}: must be finite and '
@@ -131,6 +145,8 @@ class OdometryEstimate(NamedTuple):
         Gaps since `reset` that were bridged by positions alone.
     repeated : int
         Samples since `reset` that equal the one before although the robot moves; rejected.
+    faults : FaultReport
+        Slip and wrong encoders, by kind.
     """
 
     time: float
@@ -149,6 +165,7 @@ class OdometryEstimate(NamedTuple):
     rejected: int
     gaps: int = 0
     repeated: int = 0
+    faults: FaultReport = NO_FAULT
 
     def metrics(self) -> dict[str, object]:
         """Return the key-values for diagnostics."""
@@ -207,6 +224,22 @@ def odometry_settings(wheel_counts: int = 2000, steering_counts: int = 4096,
             raise ValueError(f'{name} = {brief(value)}: must be a number')
     return OdometrySettings(wheel_resolution=2 * math.pi / wheel_counts,
                             steering_resolution=2 * math.pi / steering_counts, **more)
+
+
+def implausible_sample(time: float, steering: Array, wheel: Array) -> str:
+    """Return why a sample cannot be used, or an empty text."""
+    if not abs(time) < math.inf:
+        return f'time = {time}: not a finite number'
+    for name, angle in (('steering', steering), ('wheel_angle', wheel)):
+        if not within(angle, LARGEST_ANGLE):
+            return f'{name} = {angle.tolist()}: not finite, or beyond {LARGEST_ANGLE:g} rad'
+    return ''
+
+
+def gap_covariance(path: float, lever: float) -> Array:
+    """Return the covariance (3, 3) of a motion over a gap of `path` [m]; `lever` [m] is of yaw."""
+    deviation = GAP_PART * path / np.array([1.0, 1.0, max(lever, SHORTEST_LEVER)])
+    return np.diag(deviation**2)
 
 
 def planar_covariance(covariance: Array) -> Array:

@@ -184,6 +184,8 @@ class SensedKinematicsNode(SuiteNode):
         if self._estimate is not None:
             spin = self._estimate.spin_text()
             doubt = self._estimate.doubt_text(self.parameters.value.trusted_doubt)
+            fault = self._estimate.faults.text(self.robot.wheel_joints)
+            condition('faults', WARN if fault else OK, fault or 'casters and encoders agree')
             condition('grip', ERROR if spin else OK, spin or 'the wheels roll')
             condition('trust', WARN if doubt else OK, doubt or 'pose set')
 

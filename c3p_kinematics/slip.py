@@ -95,11 +95,15 @@ class SlipReport(NamedTuple):
 
 
 @lru_cache
-def thresholds(count: int) -> tuple[float, float]:
-    """Return the χ² limits for all `count` casters (2n − 3) and for all but one (2n − 5)."""
+def thresholds(count: int, chance: float = FALSE_ALARM) -> tuple[float, float]:
+    """
+    Return the χ² limits for all `count` casters (2n − 3) and for all but one (2n − 5).
+
+    `chance` is the probability of a false alarm per test.
+    """
     left = 2 * count - 5
-    return (float(chdtri(2 * count - 3, FALSE_ALARM)),
-            float(chdtri(left, FALSE_ALARM)) if left > 0 else 0.0)
+    return (float(chdtri(2 * count - 3, chance)),
+            float(chdtri(left, chance)) if left > 0 else 0.0)
 
 
 def vectors(count: int, **named: ArrayLike) -> list[Array]:

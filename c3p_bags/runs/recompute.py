@@ -373,8 +373,8 @@ class _Run:
 def _doubtful(estimate: OdometryEstimate) -> bool:
     """Return whether a wheel has, or nearly has, less than its full weight."""
     slip, grip = estimate.slip, estimate.grip
-    return bool(slip.slipping or slip.statistic > NEARLY * slip.threshold or grip.held > 0.0
-                or not grip.plausible.all())
+    return bool(slip.slipping or estimate.faults.alarm or grip.held > 0.0
+                or slip.statistic > NEARLY * slip.threshold or not grip.plausible.all())
 
 
 def _likelier(run: _Run, silent: Sequence[int], k: int, then: Array) -> _Run:

@@ -122,7 +122,7 @@ def prepared(tree: Tree, name: str, states: list[Array]) -> tuple[Callable[[], N
 def torques(tree: Tree, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
             method: str = 'newton_euler') -> Array:
     """
-    Return τ (…, n) of a motion by a `method` of kind ``'inverse'``.
+    Return τ (…, n) of a motion `q`, `qd`, `qdd` (…, n) by a `method` of kind ``'inverse'``.
 
     TreeError for a wrong shape, a number that is not finite, or a tree that is not a chain of
     turning joints.
@@ -132,7 +132,7 @@ def torques(tree: Tree, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike,
 
 def accelerations(tree: Tree, q: ArrayLike, qd: ArrayLike, tau: ArrayLike,
                   method: str = 'featherstone') -> Array:
-    """Return q̈ (…, n) by a `method` of kind ``'forward'``; errors as in `torques`."""
+    """Return q̈ (…, n) of `q`, `qd`, `tau` by a `method` ``'forward'``; errors as in `torques`."""
     return _evaluated(tree, FORWARD, method, q=q, qd=qd, tau=tau)
 
 

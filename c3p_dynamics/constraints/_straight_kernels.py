@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ANN001, ANN202 (the compiler infers the types)
 """
-What surrounds straight-line code: inputs, batches, and many Runge-Kutta steps. No checks.
+Drivers of straight-line code: inputs, batches, and many Runge-Kutta steps. No checks.
 
 `slope` and `whole` stand for the generated functions; generated.py puts them in place and compiles
 these functions with them. `slope` writes q̈ (n), margin, driven power and λ (m); `whole` writes
-these and what SCALARS and the lists behind them say.
+these, then SCALARS and the lists behind them.
 """
 
 from __future__ import annotations

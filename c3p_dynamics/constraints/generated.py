@@ -2,8 +2,8 @@
 """
 Straight-line code for one tree with its constraints: traced, generated, compiled.
 
-Independent rows only: where these are not clearly independent, or A is nearly singular, the code
-says so, and the callers use the general solver.
+Independent rows only: where these are not clearly independent, or A is nearly singular, the margin
+is not positive, and the callers use the general solver.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 """
 Constrained accelerations, forces and projections of one system as expressions.
 
-Rows are taken as independent: there is no pivoting and no branch, and `Traced.margin` says of each
-state whether that was right.
+Rows are taken as independent: there is no pivoting and no branch, and `Traced.margin` is positive
+where that is right.
 
 ``A = Lᵀ D L`` from the leaves inwards has no entry where A has none (Featherstone), and no
 operation is generated for an entry that is zero; the same holds for the rows ``X = B L⁻¹``. With

@@ -39,7 +39,12 @@ KEPT = 64
 
 
 def driver(turning, q, qd, third, x, y, out):  # noqa: ANN001, ANN201 (types are inferred)
-    """Take LANES states at a time through generated code, `straight`, put in place below."""
+    """
+    Take LANES states at a time through generated code, `straight`, put in place below.
+
+    Angles of `turning` joints (n,) and `q`, `qd`, `third` (B, n) are written to `x`, results in
+    `y` to `out` (B, width).
+    """
     n = len(turning)
     for start in range(0, len(q), lanes.LANES):
         count = min(lanes.LANES, len(q) - start)

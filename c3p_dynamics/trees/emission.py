@@ -10,7 +10,6 @@ comparison, the Python source runs instead; both give the same bits.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import CodeType, FunctionType
@@ -20,12 +19,9 @@ from c3p_dynamics.trees.expressions import ARITHMETIC, Expression, Operand, need
 from c3p_kinematics.compiled import COMPILED, inlined
 
 if COMPILED:
-    from llvmlite import ir
     from numba import types
     from numba.extending import intrinsic
 
-# text of an input: a literal place in `x`, in lanes beside the number k of the state
-INPUT = re.compile(r'x\[(\d+)( \+ k)?\]')
 OPERATIONS = {'+': 'fadd', '-': 'fsub', '*': 'fmul', '/': 'fdiv'}
 # smallest angle's sine that is told from the angle itself
 SMALL_TURN = 1e-9
@@ -122,19 +118,20 @@ class _Writer:
         """Return the value of an operand."""
         if isinstance(operand, Expression):
             return self.values[operand.number]
-        return ir.Constant(ir.DoubleType(), float(operand))
+        return self.context.get_constant(types.float64, float(operand))
 
     def place(self, data: Any, at: int, beside: bool) -> Any:  # noqa: ANN401 (LLVM's)
         """Return the address of element `at`, or of the one of the present lane."""
-        index = ir.Constant(ir.IntType(64), at)
+        index = self.context.get_constant(types.intp, at)
         return self.builder.gep(data, [self.builder.add(index, self.k) if beside else index])
 
     def write(self, one: Expression) -> None:
         """Write the instruction for one expression."""
         build = self.builder
         if one.kind == 'input':
-            at, beside = INPUT.fullmatch(one.operands[0]).groups()
-            result = build.load(self.place(self.x, int(at), beside is not None))
+            # its text is x[at], or x[at + k] in lanes, beside those of other states
+            at, *beside = one.operands[0][2:-1].split(' + ')
+            result = build.load(self.place(self.x, int(at), bool(beside)))
         else:
             given = [self.value(operand) for operand in one.operands]
             if one.kind == 'neg':
@@ -151,7 +148,7 @@ class _Writer:
         self.values[one.number] = result
 
     def _call(self, name: str, given: list) -> Any:  # noqa: ANN401 (LLVM's)
-        real = ir.DoubleType()
+        real = self.context.get_value_type(types.float64)
         if name in ('sqrt', 'abs'):
             known = {'sqrt': 'llvm.sqrt', 'abs': 'llvm.fabs'}[name]
             return self.builder.call(self.builder.module.declare_intrinsic(known, [real]), given)

@@ -190,10 +190,15 @@ class Bench:
                        command_rate=self.conditions.command_rate,
                        odometry=self.odometry() if odometry is None else odometry,
                        progress=progress, **options)
-        self._done = done + 1
+        self._done = done
+        self.done()
+        return log
+
+    def done(self) -> None:
+        """Count a run that was done without `run`."""
+        self._done += 1
         if self._progress is not None:
             self._progress(float(self._done))
-        return log
 
     def _warm_up(self) -> None:
         """Compile the kernels, so that solve times do not include it."""

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from robots import C3P, caster_robots
 
 from c3p_kinematics.casters import inverse
+from c3p_kinematics.faults import FaultSettings
 from c3p_kinematics.grip import GripSettings
 from c3p_kinematics.odometry import Odometry, OdometrySettings
 from c3p_kinematics.se2 import compose
@@ -120,7 +121,7 @@ def test_all_settings_scale_with_their_units(robot, seed, scale):
                      caster_offset=scale * robot.caster_offset,
                      wheel_radius=scale * robot.wheel_radius)
     one = OdometrySettings()
-    slip, grip = SlipSettings(), GripSettings()
+    slip, grip, faults = SlipSettings(), GripSettings(), FaultSettings()
     other = OdometrySettings(
         rate_noise_std=scale * one.rate_noise_std,
         position_variance_per_metre=scale * one.position_variance_per_metre,
@@ -129,7 +130,9 @@ def test_all_settings_scale_with_their_units(robot, seed, scale):
         initial_position_std=scale * one.initial_position_std,
         standing_distance=scale * one.standing_distance,
         slip=replace(slip, noise_std=scale * slip.noise_std),
-        grip=replace(grip, acceleration=scale * grip.acceleration, noise=scale * grip.noise))
+        grip=replace(grip, acceleration=scale * grip.acceleration, noise=scale * grip.noise),
+        faults=replace(faults, **{name: scale * getattr(faults, name) for name in (
+            'released_after', 'noise_std', 'hip', 'expected', 'standing', 'memory')}))
     angles = samples(robot, seed)
     small, large = run(robot, angles, settings=one), run(larger, angles, settings=other)
     units = np.array([scale, scale, 1.0])

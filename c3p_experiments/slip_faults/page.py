@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Page of the experiment: operating curves, times, names, and the pose with a drifting encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from c3p_bags.report import style
+from c3p_experiments.loop.conditions import Bench
+from c3p_experiments.loop.outcome import Experiment, Outcome
+from c3p_experiments.loop.report import conditions_text
+from c3p_experiments.slip_faults.experiment import LIMITS, SOON, Drifted
+from c3p_experiments.slip_faults.scoring import LABELS, Case
+
+BEFORE, AFTER = style.REFERENCE, style.SENSED
+
+# least rate of false alarms that is drawn, 1/h, for none; time for never, s
+NONE, NEVER = 0.3, 4.0
+
+
+def faults_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Path) -> list[Path]:
+    """
+    Write the page of an `outcome` of the `experiment` on its `bench`.
+
+    `path` has no suffix. Returns the files.
+    """
+    facts, m = outcome.runs[0].facts, outcome.metrics
+    cases: Sequence[Case] = facts['cases']
+    page, grid = style.page(experiment.title, [
+        conditions_text(bench.describe()), f'{len(cases)} faults of {len(m["robots"])} robots, '
+        f'{m["hours"]:.2g} h without; wrong descriptions'], size=(12.0, 8.0), rows=2, columns=2)
+    axes = [page.add_subplot(grid[k // 2, k % 2]) for k in range(4)]
+    _curves(axes[0], m)
+    _times(axes[1], cases)
+    _names(axes[2], cases)
+    _pose(axes[3], facts['drifted'])
+    return style.save(page, path)
+
+
+def _curves(axes: Axes, metrics: dict) -> None:
+    roc = metrics['roc']
+    at = int(np.argmin(np.abs(np.log(LIMITS))))
+    for curve, colour, label in ((roc['before'], BEFORE, 'slip monitor'),
+                                 (roc, AFTER, 'fault monitor')):
+        rate = np.maximum(curve['false_alarms_per_hour'], NONE)
+        found = 100.0 * np.array(curve['found_ratio'])
+        axes.plot(rate, found, '.-', color=colour, label=label, linewidth=style.LINE,
+                  markersize=4)
+        axes.plot(rate[at], found[at], 'o', color=colour, markersize=9, fillstyle='none')
+    axes.set_xscale('log')
+    style.dress(axes, f'(a) found within {1e3 * SOON:.0f} ms; circle: limit in use',
+                f'false alarms [1/h] ({NONE:g}: none)', 'faults found [%]')
+    style.legend(axes)
+
+
+def _times(axes: Axes, cases: Sequence[Case]) -> None:
+    kinds = list(dict.fromkeys(case.kind for case in cases))
+    for row, kind in enumerate(kinds):
+        mine = [case for case in cases if case.kind == kind]
+        for shift, colour, field in ((-0.15, AFTER, 'found'), (0.15, BEFORE, 'told')):
+            times = np.minimum([getattr(case, field) for case in mine], NEVER)
+            axes.plot(np.maximum(times, 1e-3), np.full(len(mine), row + shift), '|', color=colour,
+                      alpha=0.6, label=('found' if field == 'found' else 'named')
+                      if row == 0 else None)
+    axes.axvline(SOON, color=style.GREY, linewidth=0.8)
+    axes.set_xscale('log')
+    axes.set_yticks(range(len(kinds)), kinds)
+    axes.invert_yaxis()
+    style.dress(axes, f'(b) time until found and named; {NEVER:g} s: never', 'time [s]', '')
+    style.legend(axes)
+
+
+def _names(axes: Axes, cases: Sequence[Case]) -> None:
+    kinds = list(dict.fromkeys(case.kind for case in cases))
+    table = np.zeros((len(kinds), len(LABELS) + 2))
+    for case in cases:
+        column = (len(LABELS) + 1 if case.named < 0 else case.named if case.wheel
+                  else len(LABELS))
+        table[kinds.index(case.kind), column] += 1
+    part = table / table.sum(1, keepdims=True)
+    axes.imshow(part, cmap='Blues', vmin=0.0, vmax=1.4, aspect='auto')
+    for (row, column), count in np.ndenumerate(table):
+        if count:
+            axes.text(column, row, f'{count:.0f}', ha='center', va='center', fontsize=8)
+    axes.set_yticks(range(len(kinds)), kinds)
+    axes.set_xticks(range(len(LABELS) + 2), [
+        *(label.replace(' encoder', '').replace(' ', '\n') for label in LABELS), 'wrong\nwheel',
+        'cannot\nbe told'], fontsize=7)
+    axes.set_title('(c) first name with 95 % confidence, by fault', loc='left', fontsize=10)
+
+
+def _pose(axes: Axes, drifted: Drifted) -> None:
+    for values, colour, label in ((drifted.before, BEFORE, 'without fault monitor'),
+                                  (drifted.after, AFTER, 'without the wrong caster')):
+        axes.plot(drifted.time, np.maximum(100.0 * values, 1e-3), color=colour, label=label,
+                  linewidth=style.LINE)
+    axes.axvspan(0.0, 2.0, color=style.GREY, alpha=0.2, linewidth=0)
+    axes.set_yscale('log')
+    style.dress(axes, '(d) odometry while a steering encoder drifts, 2 rad/s for 2 s',
+                'time [s]', 'error of position [cm]')
+    style.legend(axes)

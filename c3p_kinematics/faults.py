@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Slip and faults of joint sensors, told apart by the 2n − 3 redundant rolling equations.
+
+Each hypothesis leaves out what it makes wrong, and is judged by χ² of the rest: *along* a wheel
+(rolling slip, wheel encoder), *across* it (side slip), or across it and with another steering
+angle in the equation along it (steering encoder). That angle is integrated from the motion of the
+other casters, so that the hypothesis has a memory: the position residual. Errors of radii,
+offsets, hips and zeros and creep are in the variances. See docs/slip_and_faults.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_description.model import Array, CasterRobot
+from c3p_kinematics import _fault_kernels as kernels
+from c3p_kinematics._odometry_kernels import LEAST_TRUST
+from c3p_kinematics.slip import FALSE_ALARM, ROUNDING, thresholds, vectors
+
+# words of the kinds, in the order of the columns of `FaultReport.probability`
+KINDS = ('rolling slip', 'wheel encoder stuck', 'wheel encoder jump', 'wheel encoder drift',
+         'side slip', 'steering encoder stuck', 'steering encoder jump', 'steering encoder drift')
+ENCODER = np.array([False, True, True, True, False, True, True, True])
+OF_STEERING = np.arange(len(KINDS)) > kernels.SIDE_SLIP
+
+# confidence from which a fault is named alone; a kind below LEAST is not mentioned
+SURE, LEAST = 0.95, 0.05
+
+# probability of a wrong steering encoder from which odometry does without its caster
+DOUBTED = 0.6
+
+# probabilities before any evidence: along, across, steering encoder, both components
+PRIOR = np.log([0.5, 0.1, 0.1, 0.3])
+
+# probability of slip against a wheel encoder that drifts, at the begin, and the duration in which
+# the odds fall to 1/e, s: no slip lasts for ever
+SLIPS, SLIP_TIME = 0.9, 3.0
+
+# odds of side slip of a caster without motor, on a platform that stands: nothing pushes it
+UNLIKELY = 0.05
+
+# a jump so long before or after the begin of an alarm is its cause, s
+SUDDEN = 0.1
+
+# time over which evidence adds up, s: another wheel may slip next
+EVIDENCE = 0.1
+
+# fraction of the alarm threshold below which an alarm ends
+CLEAR = 0.25
+
+
+@dataclass(frozen=True)
+class FaultSettings:
+    """
+    Settings of the fault monitor; deviations are those of a description.
+
+    Attributes
+    ----------
+    time_constant : float, s
+        Of the low-pass of the residuals: the window of positions.
+    persistence, release : float, s
+        Time above the threshold before an alarm, and below it before its end.
+    released_after : float, m
+        Path without contradiction that also must pass before the alarm of a steering encoder ends.
+    false_alarm : float
+        Probability of a false alarm per independent test.
+    noise_std : float, m/s
+        Of a filtered contact velocity at standstill, beside the steps of the encoders.
+    radius, offset : float, 1
+    zero : float, rad
+    hip : float, m
+    creep : float, 1
+        Of a contact, per its speed.
+    expected : float, m/s
+        Slip that is expected: a second free component costs 2 ln of it over the noise.
+    standing : float, m/s
+        Contact speed below which the platform stands.
+    memory : float, m
+        Path in which an integrated steering angle returns to the measured one.
+    """
+
+    time_constant: float = 0.04
+    persistence: float = 0.01
+    release: float = 0.2
+    released_after: float = 0.1
+    false_alarm: float = FALSE_ALARM
+    noise_std: float = 0.0015
+    radius: float = 0.003
+    offset: float = 0.02
+    zero: float = 0.0052
+    hip: float = 0.002
+    creep: float = 0.004
+    expected: float = 0.3
+    standing: float = 0.005
+    memory: float = 2.0
+
+    def __post_init__(self) -> None:
+        """Reject values out of range."""
+        for name, value in vars(self).items():
+            least = name in ('time_constant', 'noise_std', 'false_alarm', 'expected', 'memory')
+            if not (0.0 <= value < math.inf and (value > 0.0 or not least)):
+                raise ValueError(f'{name} = {value}: must be finite and '
+                                 + ('greater than zero' if least else 'not negative'))
+
+
+class FaultReport(NamedTuple):
+    """
+    Faults after a sample.
+
+    Attributes
+    ----------
+    alarm : bool
+    probability : (n, 8) array
+        Of each kind (`KINDS`) at each caster, given the alarm; zero without one. The rest to 1 is
+        "several casters". With two casters 0: they cannot be told apart.
+    statistic, threshold : float
+        χ² of the residuals, and its limit.
+    speed : (n,) array, m/s
+        Velocity of each contact against the prediction of the others.
+    """
+
+    alarm: bool
+    probability: Array
+    statistic: float
+    threshold: float
+    speed: Array
+
+    @property
+    def caster(self) -> int:
+        """The most probable caster, from 0; −1 without an alarm, or if several is likelier."""
+        by_caster = self.probability.sum(1)
+        best = int(np.argmax(by_caster))
+        return best if self.alarm and by_caster[best] > max(
+            0.0, 1.0 - float(by_caster.sum())) else -1
+
+    @property
+    def confidence(self) -> float:
+        """Probability of this caster."""
+        return float(self.probability[self.caster].sum()) if self.caster >= 0 else 0.0
+
+    @property
+    def kind(self) -> str:
+        """The most probable kind at the caster; empty without a caster."""
+        return KINDS[int(np.argmax(self.probability[self.caster]))] if self.caster >= 0 else ''
+
+    @property
+    def left_out(self) -> int:
+        """Caster that odometry does without: its steering encoder may be wrong; −1 for none."""
+        caster = self.caster
+        if caster < 0 or self.confidence < SURE:
+            return -1
+        return caster if self.probability[caster] @ OF_STEERING >= DOUBTED else -1
+
+    def text(self, joints: Sequence[str]) -> str:
+        """
+        Return the faults in words, empty without alarm.
+
+        Parameters
+        ----------
+        joints : sequence of str
+            Names of the wheels.
+        """
+        if not self.alarm:
+            return ''
+        if len(joints) < 3:
+            return (f'{" or ".join(joints)}: slip or a wrong encoder; two casters cannot tell '
+                    'which')
+        order = np.argsort(self.probability, axis=None)[::-1]
+        likely = [(joints[i], KINDS[k], float(self.probability[i, k])) for i, k in zip(
+            *np.unravel_index(order, self.probability.shape), strict=True)
+            if self.probability[i, k] >= LEAST]
+        several = 1.0 - float(self.probability.sum())
+        if not likely or several > likely[0][2]:
+            return f'more than one wheel slips, or has a wrong encoder, probability {several:.2f}'
+        words = [f'{joint}: {kind} {part:.2f}' for joint, kind, part in likely[:3]]
+        told = likely[0][2] >= SURE
+        return words[0] if told else ' or '.join(words) + ('' if len(words) == 1 else
+                                                           ', cannot be told')
+
+
+NO_FAULT = FaultReport(False, np.zeros((0, len(KINDS))), 0.0, math.inf, np.zeros(0))
+
+
+class FaultMonitor:
+    """
+    Detection and naming of slip and sensor faults of one robot; bounded memory and time.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    wheel_resolution, steering_resolution : float, rad
+        Encoder steps; 0 for continuous angles.
+    settings : FaultSettings, optional
+
+    Examples
+    --------
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> monitor = FaultMonitor(robot)
+    >>> for k in range(60):  # the robot stands, and wheel 2 spins
+    ...     report = monitor.step(0.005, [0.4, 1.9, -2.0], [0, 5.0, 0], [0, 0, 0])
+    >>> report.alarm, report.caster, report.kind
+    (True, 1, 'rolling slip')
+    """
+
+    def __init__(self, robot: CasterRobot, wheel_resolution: float = 0.0,
+                 steering_resolution: float = 0.0, settings: FaultSettings | None = None) -> None:
+        self.robot = robot
+        self.settings = s = settings or FaultSettings()
+        n = robot.count
+        step = float(np.hypot(robot.wheel_radius * wheel_resolution,
+                              robot.caster_offset * steering_resolution).max())
+        # uniform rounding has deviation Δ/√12, behind the low-pass
+        noise = math.hypot(s.noise_std, step / math.sqrt(12.0) / s.time_constant)
+        self._noise = np.array([noise, noise, s.radius, s.offset, s.zero, s.hip, s.creep])
+        self._occam = 2.0 * math.log(1.0 + s.expected / noise)
+        self._unmoved = np.array([6.0 * wheel_resolution + 0.02,
+                                  6.0 * steering_resolution + 0.02])
+        self.threshold, self._several = thresholds(n, s.false_alarm)
+        self._driven = np.ascontiguousarray(robot.driven)
+        self._free = ~np.asarray(robot.steered, bool)
+        self.reset()
+
+    def reset(self) -> None:
+        """Clear the memory."""
+        n = self.robot.count
+        self.alarm, self.statistic = False, 0.0
+        self._held = self._since = self._path = 0.0
+        self._memory, self._statistic = np.zeros((n, kernels.MEMORY)), np.zeros((n, 4))
+        self._evidence, self._posterior = np.zeros((n + 1, 4)), np.zeros((n, 4))
+        self._jumped = np.zeros((n, 2), bool)
+        self._memory[:, kernels.LEAPT:kernels.LEAPT + 2] = math.inf
+        self._trusted, self._speed = np.ones(n), np.zeros((n, 2))
+        self._table = np.zeros((n, kernels.KINDS))
+        self._none = np.zeros((n, kernels.KINDS))
+
+    def step(self, dt: float, steering: ArrayLike, wheel_rate: ArrayLike,
+             steering_rate: ArrayLike) -> FaultReport:
+        """
+        Process one sample.
+
+        Parameters
+        ----------
+        dt : float, s
+            Time since the sample before; ≤ 0 or not finite leaves the memory as it is.
+        steering : (n,) array_like, rad
+        wheel_rate, steering_rate : (n,) array_like, rad/s
+            Position increments / `dt`. A sample that is not finite leaves the memory as it is.
+
+        Raises
+        ------
+        ValueError
+            A vector without one value per caster.
+        """
+        values = vectors(self.robot.count, steering=steering, wheel_rate=wheel_rate,
+                         steering_rate=steering_rate)
+        if math.isfinite(sum(float(v.sum()) for v in values)) and 0.0 < dt < math.inf:
+            self.advance(dt, *values)
+        return self.report()
+
+    def advance(self, dt: float, steering: Array, wheel_rate: Array, steering_rate: Array
+                ) -> None:
+        """Do as `step` with contiguous finite arrays of the right size, unchecked."""
+        s = self.settings
+        gain = -math.expm1(-dt / s.time_constant)
+        self.statistic = kernels.hypotheses(
+            self.robot.geometry, steering, wheel_rate, steering_rate, dt, gain, self._noise,
+            1.0 / s.memory, self._trusted, self._memory, self._statistic, self._speed)
+        self._decide(dt, float(np.abs(wheel_rate * self.robot.wheel_radius).max()) * dt)
+
+    def _decide(self, dt: float, path: float) -> None:
+        """Start and end the alarm, and judge the hypotheses while it lasts."""
+        s = self.settings
+        changing = (self.statistic < CLEAR * self.threshold if self.alarm
+                    else self.statistic > self.threshold)
+        self._held, self._path = (self._held + dt, self._path + path) if changing else (0.0, 0.0)
+        steering = not self._trusted.all()
+        if changing and self._held >= (s.release if self.alarm else s.persistence) + ROUNDING and (
+                not (self.alarm and steering) or self._path >= s.released_after):
+            self.alarm = not self.alarm
+            self._held = self._since = self._path = 0.0
+            self._trusted[:], self._jumped[:], self._evidence[:] = 1.0, False, 0.0
+        if not self.alarm or self.robot.count < 3:
+            return
+        self._since += dt
+        if self.statistic < self.threshold:
+            # what decays behind the low-pass says less than what began it
+            return
+        prior = PRIOR.copy()
+        # a wheel that stands on a standing platform is not pushed sideways
+        if math.sqrt(float((self._memory[:, kernels.ROLLED] + self._memory[:, kernels.TOWED]
+                            ).max())) < s.standing and self._free.all():
+            prior[kernels.ACROSS] += math.log(UNLIKELY)
+        # samples within the window of the low-pass are one
+        kernels.weigh(self._statistic, self.statistic, self._several, self._occam, prior,
+                      self._evidence, math.exp(-dt / EVIDENCE), dt / s.time_constant,
+                      self._posterior)
+        if self._since < SUDDEN:
+            self._jumped |= self._memory[:, kernels.LEAPT:kernels.LEAPT + 2] < SUDDEN
+        odds = SLIPS / (1.0 - SLIPS) * math.exp(-self._since / SLIP_TIME)
+        kernels.kinds(self._posterior, self._memory, self._unmoved, self._jumped, self._driven,
+                      odds / (1.0 + odds), self._table)
+        wrong = self._posterior[:, kernels.ANGLE] > 0.5
+        self._trusted[wrong] = 0.0
+
+    @property
+    def left_out(self) -> int:
+        """As of the report."""
+        return self.report().left_out if self.alarm else -1
+
+    @property
+    def weight(self) -> Array:
+        """Weight (n,) of each caster in a fit that does without `left_out`."""
+        weight = np.ones(self.robot.count)
+        weight[self.left_out] = LEAST_TRUST
+        return weight
+
+    def warm_up(self) -> None:
+        """Compile all kernels, those of an alarm included, and reset."""
+        zeros = np.zeros(self.robot.count)
+        self.alarm, self.threshold = True, -1.0
+        self.advance(0.01, zeros, zeros, zeros)
+        self.threshold = thresholds(self.robot.count, self.settings.false_alarm)[0]
+        self.reset()
+
+    def report(self) -> FaultReport:
+        """Return the state after the last sample."""
+        return FaultReport(self.alarm, self._table.copy() if self.alarm and self.robot.count > 2
+                           else self._none, self.statistic, self.threshold,
+                           np.hypot(self._speed[:, 0], self._speed[:, 1]))
