@@ -53,7 +53,7 @@ GAP_PART = 0.2
 # lever that converts a path length to yaw where the casters stand close together, m
 SHORTEST_LEVER = 0.05
 
-# mean square residual of a twist beyond which it is slip, in units of what wrong parameters explain
+# mean square residual of a twist beyond which it is slip, relative to that of wrong parameters
 UNEXPLAINED = 4.0
 
 # plausibility limits of an angle [rad] and a rate [rad/s]: beyond, float64 resolves less than an

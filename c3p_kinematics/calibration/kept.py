@@ -90,8 +90,8 @@ def kept_covariance(content: Any, robot: CasterRobot, source: str) -> Array:
     covariance = _matrix(content, 'covariance', (5 * n, 5 * n), source)
     apart = np.abs(lengths - parameters_of(robot)[:, :4]).max()
     if apart > SAME:
-        raise CalibrationError(f'{source}: lengths differ from those of the robot by {apart:.3g} m:'
-                               f' the covariance belongs to another file; {REMEDY}')
+        raise CalibrationError(f'{source}: lengths differ from those of the robot by {apart:.3g} '
+                               f'm: the covariance belongs to another file; {REMEDY}')
     scale = np.sqrt(np.abs(np.diag(covariance)))
     if not scale.min() > 0.0:
         raise CalibrationError(f'{source}: covariance has a variance of 0; {REMEDY}')

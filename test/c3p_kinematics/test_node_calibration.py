@@ -82,7 +82,8 @@ def test_a_restart_continues_with_the_covariance(bench, tmp_path):
     (lambda c: c['covariance'][2].__setitem__(2, 0.0), 'variance of 0'),
     (lambda c: c['covariance'][2].__setitem__(3, 1.0), 'not symmetric'),
     (lambda c: c['lengths'][0].__setitem__(0, 0.05), 'another file'),
-    (lambda c: c.pop('covariance'), 'shape'), (lambda c: _negative(c['covariance']), 'eigenvalue')])
+    (lambda c: c.pop('covariance'), 'shape'),
+    (lambda c: _negative(c['covariance']), 'eigenvalue')])
 def test_a_covariance_that_cannot_be_one_is_refused_with_the_remedy(change, named):
     parameters = parameters_of(C3P)
     content = yaml.safe_load(kept_text('x.yaml', parameters, np.diag(
