@@ -84,7 +84,7 @@ class OdometrySettings:
     stamp_jitter: float = 0.0
     wheel_resolution: float = 2.0 * math.pi / 2000
     steering_resolution: float = 2.0 * math.pi / 4096
-    rate_noise_std: float = 0.005
+    rate_noise_std: float = 0.003
     rate_lag: float = 0.006
     creep: float = 0.002
     position_variance_per_metre: float = 4e-7
