@@ -146,8 +146,8 @@ def page(results: dict[str, Any]) -> str:
 
 `python benchmarks/run.py --write-docs` measures all figures in one run and writes this page from
 its JSON (`--only`, `--quick`, `--from FILE`). Every value is the median [quartiles] of rounds in
-which ours and the peer take turns; a ratio is the peer's time divided by ours in the same round, so
-that other work on the computer cancels. Absolute times hold for this computer only:
+which ours and the peer take turns; a ratio is the peer's time divided by ours in the same round,
+so that other work on the computer cancels. Absolute times hold for this computer only:
 
 {what['processor']}, {what['cores']} cores, linear algebra with {what['threads']} thread, load
 {what['load']} at the begin{' (other programs were running)' if what['load'] > 1.5 else ''};

@@ -84,6 +84,7 @@ class _Axis:
         arrived = (column.recorded - at) * 1e-9 + np.interp(
             (at - self.origin) * 1e-9, self._on_recording, self._on_stamps)
         by_stamp = (column.stamp - self.start) * 1e-9
+        mapped.give_back(column.recorded, column.stamp, self._recorded)
         return np.where(column.stamp != 0, by_stamp, arrived) if stamped else arrived
 
 
