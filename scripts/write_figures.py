@@ -46,6 +46,9 @@ LEFT_OUT = ('step of the law', 'largest change of a torque')
 # packages that a figure depends on
 PACKAGES = 'numpy', 'scipy', 'numba', 'mujoco'
 
+# cell of an experiment without runs
+MISSING = 'not measured'
+
 # digits of a figure that are kept
 DIGITS = 6
 
@@ -149,16 +152,15 @@ def summary(values: Sequence[float | None], row: Row, controller: str) -> str:
 
 
 def entries(runs: Runs) -> Iterator[tuple[str, Row, str, list[str]]]:
-    """Yield each row of the tables: experiment, row, number of seeds, cell of each controller."""
+    """Yield each row of the tables: experiment, row, seeds of the controllers, their cells."""
     for name in COMPARED:
         found = [runs.get(controller, {}).get(name, {}) for controller in CONTROLLERS]
-        if not any(found):
-            continue
-        counts = sorted({len(seeds) for seeds in found})
+        counts = dict.fromkeys(len(seeds) for seeds in found)
         for row in rows_of(name):
             yield name, row, ', '.join(map(str, counts)), [
                 summary([run[row.name] for run in seeds.values()], row, controller)
-                if seeds else '' for controller, seeds in zip(CONTROLLERS, found, strict=True)]
+                if seeds else MISSING
+                for controller, seeds in zip(CONTROLLERS, found, strict=True)]
 
 
 def table(runs: Runs, kind: str) -> str:
