@@ -69,13 +69,13 @@ def expected(settings: DriveSettings, wanted: float, rate: float) -> int:
 
 
 def driving_order(drive: Drive, word: int, torque: float, rate: float) -> Order:
-    """Return the order for a torque, N·m, at the measured rate of the joint, rad/s."""
+    """Return the order of `drive`: controlword `word`, `torque`, N·m, at the `rate`, rad/s."""
     aim, permille = target(drive.settings, float(torque), float(rate))
     return Order(word, permille, aim if drive.settings.mode == MODE_CSV else None)
 
 
 def resting_order(drive: Drive, word: int, rate: float = 0.0) -> Order:
-    """Return the order without motion: zero torque, or velocity zero, which brakes at `rate`."""
+    """Return the order of `drive`, `word` without motion: velocity zero brakes at `rate`."""
     if drive.settings.mode != MODE_CSV:
         return Order(word, 0)
     return Order(word, expected(drive.settings, 0.0, float(rate)), 0)

@@ -3,7 +3,7 @@
 Measure the controllers on the contact plant for the tables of README.md and docs/experiments.md.
 
 Every experiment is run with each controller and each seed on the plant ``mujoco``; a seed sets the
-phases of the encoders and the start steerings. The figures of all runs are in docs/figures.json,
+phases of the encoders and the start steerings. The values of all runs are in docs/figures.json,
 from which the tables between ``<!-- figures: bars -->`` or ``<!-- figures: all -->`` and
 ``<!-- end -->`` are written as median and worst. Run from the root of the repository::
 
@@ -70,7 +70,7 @@ def rows_of(name: str) -> list[Row]:
 
 
 def measure(task: Task) -> dict[str, float | None]:
-    """Return the figures of one run."""
+    """Return the values of one run."""
     experiment = EXPERIMENTS[task.experiment]
     conditions = Conditions(plant='mujoco', controller=task.controller, seed=task.seed)
     metrics = experiment.run(Bench(conditions, experiment.robot)).metrics
@@ -82,13 +82,13 @@ def measure(task: Task) -> dict[str, float | None]:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions that the figures depend on."""
+    """Return the versions that the values depend on."""
     return {'python': platform.python_version(), 'machine': platform.machine(),
             **{name: version(name) for name in PACKAGES}}
 
 
 def missing(runs: Runs, tasks: Sequence[Task]) -> list[Task]:
-    """Return the tasks without all figures in `runs`."""
+    """Return the tasks without all values in `runs`."""
     return [task for task in tasks if any(
         row.name not in runs.get(task.controller, {}).get(task.experiment, {}).get(
             str(task.seed), {}) for row in rows_of(task.experiment))]
