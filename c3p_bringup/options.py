@@ -13,7 +13,7 @@ import yaml
 from c3p_bringup.choices import CONTROLLERS, STRICT, WAIT
 from c3p_description.reading.loader import load_casters
 from c3p_hardware.axes import card_settings
-from c3p_hardware.emulator.axes import cards_like
+from c3p_hardware.emulator.parameters import cards_like
 from c3p_hardware.tools.parameter_file import hardware_values
 
 # cycle at which lockstep waits for the goal: the nodes are ready by then, and two drives are

@@ -47,13 +47,16 @@ set_up() {
         }
     fi
     # install again only when what is installed may have changed
-    stamp=$(cat setup.py pyproject.toml | cksum)-$1
-    if [ "$(cat .venv/c3p_stamp 2> /dev/null)" != "$stamp" ]; then
+    stamp=$(cat setup.py pyproject.toml | cksum)
+    if ! grep -qxF "$stamp $1" .venv/c3p_stamp 2> /dev/null; then
         echo 'installing into .venv (about a minute)'
         # bytecode is made when a module is imported: most never are
         .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
             --editable ".[$1]"
-        echo "$stamp" > .venv/c3p_stamp
+        # one line for each set of extras of this version
+        grep -F "$stamp" .venv/c3p_stamp 2> /dev/null > .venv/c3p_stamp.new || true
+        echo "$stamp $1" >> .venv/c3p_stamp.new
+        mv .venv/c3p_stamp.new .venv/c3p_stamp
     fi
     export PATH="$PWD/.venv/bin:$PATH"
     export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST

@@ -29,7 +29,7 @@ from c3p_bringup.launch_parts.actions import (
     value,
 )
 from c3p_bringup.options import check_cards
-from c3p_hardware.emulator.axes import cards_like
+from c3p_hardware.emulator.parameters import cards_like
 from c3p_hardware.tools.parameter_file import hardware_values
 from launch import LaunchContext, LaunchDescriptionEntity
 

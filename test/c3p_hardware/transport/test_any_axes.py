@@ -11,7 +11,8 @@ from card_network import CardsBus
 from c3p_description.model import CasterRobot
 from c3p_hardware.axes import card_settings
 from c3p_hardware.canopen.cia402 import DriveState
-from c3p_hardware.emulator.axes import DRIVE_VALUES, ENCODER_VALUES, EmulatedDevices, cards_like
+from c3p_hardware.emulator.axes import DRIVE_VALUES, ENCODER_VALUES, EmulatedDevices
+from c3p_hardware.emulator.parameters import cards_like
 from c3p_hardware.settings import SettingsError
 from c3p_hardware.supervisor import ArmState
 from c3p_hardware.tools.parameter_file import hardware_values
