@@ -17,12 +17,12 @@ ACCENTED = re.compile(r'<munderover>\s*(<mi>[^<]*</mi>)\s*(<mi>[^<]*</mi>)\s*'
 
 
 def mathml(source: str, block: bool) -> str:
-    """
+    r"""
     Return a formula in LaTeX as MathML; `block` is a line of its own.
 
     Examples
     --------
-    >>> 'munderover' in mathml(r'{\\dot q}_x', False)
+    >>> 'munderover' in mathml(r'{\dot q}_x', False)
     False
     """
     return ACCENTED.sub(r'<msub><mover>\1\3</mover>\2</msub>',
