@@ -43,11 +43,15 @@ PRIOR = np.log([0.5, 0.1, 0.1, 0.3])
 # the odds fall to 1/e, s: no slip lasts for ever
 SLIPS, SLIP_TIME = 0.9, 3.0
 
-# odds of side slip of a caster without motor, on a platform that stands: nothing pushes it
+# odds of side slip of a caster without motor on a platform that stands, as nothing pushes it; and
+# of another caster's fault at a jump
 UNLIKELY = 0.05
 
 # a jump so long before or after the begin of an alarm is its cause, s
 SUDDEN = 0.1
+
+# fraction of the largest statistic that is evidence, and the time in which that fades, s
+FADED, FADING = 0.1, 0.1
 
 # time over which evidence adds up, s: another wheel may slip next
 EVIDENCE = 0.1
@@ -231,7 +235,7 @@ class FaultMonitor:
         """Clear the memory."""
         n = self.robot.count
         self.alarm, self.statistic = False, 0.0
-        self._held = self._since = self._path = 0.0
+        self._held = self._since = self._path = self._peak = 0.0
         self._memory, self._statistic = np.zeros((n, kernels.MEMORY)), np.zeros((n, 4))
         self._evidence, self._posterior = np.zeros((n + 1, 4)), np.zeros((n, 4))
         self._jumped = np.zeros((n, 2), bool)
@@ -284,12 +288,17 @@ class FaultMonitor:
         if changing and self._held >= (s.release if self.alarm else s.persistence) + ROUNDING and (
                 not (self.alarm and steering) or self._path >= s.released_after):
             self.alarm = not self.alarm
-            self._held = self._since = self._path = 0.0
+            self._held = self._since = self._path = self._peak = 0.0
             self._trusted[:], self._jumped[:], self._evidence[:] = 1.0, False, 0.0
         if not self.alarm or self.robot.count < 3:
             return
         self._since += dt
-        if self.statistic < self.threshold:
+        self._peak = max(self.statistic, self._peak * math.exp(-dt / FADING))
+        if self._since < SUDDEN:
+            self._jumped |= self._memory[:, kernels.LEAPT:kernels.LEAPT + 2] < SUDDEN
+        least = self.threshold if self._since <= s.time_constant else max(
+            self.threshold, FADED * self._peak)
+        if self.statistic < least:
             # what decays behind the low-pass says less than what began it
             return
         prior = PRIOR.copy()
@@ -301,13 +310,15 @@ class FaultMonitor:
         kernels.weigh(self._statistic, self.statistic, self._several, self._occam, prior,
                       self._evidence, math.exp(-dt / EVIDENCE), dt / s.time_constant,
                       self._posterior)
-        if self._since < SUDDEN:
-            self._jumped |= self._memory[:, kernels.LEAPT:kernels.LEAPT + 2] < SUDDEN
         odds = SLIPS / (1.0 - SLIPS) * math.exp(-self._since / SLIP_TIME)
         kernels.kinds(self._posterior, self._memory, self._unmoved, self._jumped, self._driven,
                       odds / (1.0 + odds), self._table)
-        wrong = self._posterior[:, kernels.ANGLE] > 0.5
-        self._trusted[wrong] = 0.0
+        if self._jumped.any():
+            # what began at once is no slip of another caster
+            several = 1.0 - self._table.sum()
+            self._table[~self._jumped.any(1)] *= UNLIKELY
+            self._table /= self._table.sum() + several
+        self._trusted[self._table @ OF_STEERING > 0.5] = 0.0
 
     @property
     def left_out(self) -> int:

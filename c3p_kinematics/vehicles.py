@@ -28,7 +28,7 @@ def closed_chain(model: PvcTricycle | RoughVehicle) -> Vehicle:
     Raises
     ------
     DescriptionError
-        The joints are no tree that ends in wheels, or the wheels are too few or too many.
+        The joints do not form a tree that ends in wheels, or the wheels are too few or too many.
 
     Examples
     --------

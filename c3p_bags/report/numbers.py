@@ -41,7 +41,7 @@ def slip_numbers(run: Run) -> dict[str, Any]:
         'wheel': e.wheel + 1, 'joint': run.robot.wheel_joints[e.wheel] if e.wheel >= 0 else None,
         'begin_s': e.begin, 'end_s': e.end, 'peak_s': e.peak_time, 'along_mps': e.along,
         'across_mps': e.across, 'distance_m': e.distance, 'confidence': e.confidence,
-        'told_by_robot': e.reported} for e in run.events]
+        'told_by_robot': e.reported, 'kind': e.kind} for e in run.events]
     wheels = []
     for wheel in [*range(run.robot.count), -1]:
         mine = [e for e in run.events if e.wheel == wheel]

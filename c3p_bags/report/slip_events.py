@@ -17,6 +17,7 @@ import numpy as np
 from c3p_bags.runs import mapped
 from c3p_bags.runs.run_log import Joints, Motion, Slip
 from c3p_description.model import Array, CasterRobot
+from c3p_kinematics.faults import KINDS
 from c3p_kinematics.odometry import Odometry, OdometrySettings
 from c3p_kinematics.slip import SlipSettings, thresholds
 
@@ -43,6 +44,9 @@ class SlipReplay(NamedTuple):
     slip : (k, n, 2) array, m/s
         Velocity of each contact point over the floor [along, across] relative to the trusted
         wheels: the residual of ``wheel_slip``. During an alarm the suspect is not trusted.
+    kinds : (k, n, 8) array
+        Probability of each kind of fault (`c3p_kinematics.faults.KINDS`) of each caster; zero
+        without an alarm of the fault monitor.
     """
 
     time: Array
@@ -53,6 +57,7 @@ class SlipReplay(NamedTuple):
     without: Array
     several: float
     slip: Array
+    kinds: Array | None = None
 
 
 def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None = None,
@@ -65,35 +70,39 @@ def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None
     """
     odometry = Odometry(robot, settings)
     count, n = len(joints.time), robot.count
-    columns = [mapped.Rows() for _ in range(7)]
+    columns = [mapped.Rows() for _ in range(8)]
     for begin in range(0, count, mapped.ROWS):
         size = min(mapped.ROWS, count - begin)
         part = tuple(value[begin:begin + size] for value in joints)
         rows = (np.zeros((size, 3)), np.zeros((size, 3)), np.zeros(size), np.zeros(size, bool),
-                np.full(size, -1), np.zeros((size, n)), np.zeros((size, n, 2)))
+                np.full(size, -1), np.zeros((size, n)), np.zeros((size, n, 2)),
+                np.zeros((size, n, len(KINDS)), np.float32))
         _replay(odometry, part, rows)
         for column, some in zip(columns, rows, strict=True):
             column.append(some)
         mapped.give_back(*joints)
         progress((begin + size) / count)
-    pose, twist, statistic, slipping, suspect, without, slip = (c.array() for c in columns)
+    pose, twist, statistic, slipping, suspect, without, slip, kinds = (
+        c.array() for c in columns)
     unknown = np.broadcast_to(np.zeros((3, 3)), (count, 3, 3))
     limit, several = thresholds(n)
     return (Motion(joints.time, pose, twist, unknown, unknown, 'odom', 'base_link'),
             SlipReplay(joints.time, statistic, limit, slipping, suspect, without, several,
-                       slip))
+                       slip, kinds))
 
 
 def _replay(odometry: Odometry, joints: Sequence[Array], rows: Sequence[Array]) -> None:
     """Step through a part of the joint states, and write the rows of the results."""
     time, steering, steering_rate, wheel_angle, wheel_rate = joints[:5]
-    pose, twist, statistic, slipping, suspect, without, slip = rows
+    pose, twist, statistic, slipping, suspect, without, slip, kinds = rows
     for k in range(len(time)):
         found = odometry.step(time[k], steering[k], wheel_angle[k], wheel_rate[k],
                               steering_rate[k])
         pose[k], twist[k], slip[k] = found.pose, found.twist, found.residual
         statistic[k], without[k] = found.slip.statistic, odometry.without
         slipping[k], suspect[k] = found.slip.slipping, found.slip.suspect
+        if found.faults.alarm:
+            kinds[k] = found.faults.probability
 
 
 # a shorter suspicion is noise at the edge of another one, s
@@ -104,6 +113,9 @@ FADED = 0.1
 
 # time constant of the low-pass over the residuals, s: samples so far apart are independent
 FILTER = SlipSettings().time_constant
+
+# mean probability from which a kind is named alone, and from which it is mentioned
+ALONE, MENTIONED = 0.75, 0.2
 
 # confidence from which a wheel is named without reserve (see SlipReport)
 SURE = 0.9
@@ -132,6 +144,9 @@ class SlipEvent(NamedTuple):
         wheel. 0.5 means that two wheels explain it equally well.
     reported : bool or None
         The robot reported this wheel at the time; None without reports, or where several slipped.
+    kind : str
+        What explains it best: a slip, or a wrong encoder; of two that cannot be told both. Empty
+        if no single wheel does.
     """
 
     wheel: int
@@ -143,6 +158,7 @@ class SlipEvent(NamedTuple):
     distance: float
     confidence: float
     reported: bool | None
+    kind: str = ''
 
 
 def runs_of(value: Array) -> list[tuple[int, int]]:
@@ -230,4 +246,17 @@ def _event(found: SlipReplay, part: slice, reported: Slip | None) -> SlipEvent:
         named = bool(suspected[:, wheel].any()) if wheel >= 0 else None
     return SlipEvent(wheel, begin, end, float(time[peak]), float(slip[peak, fastest, 0]),
                      float(slip[peak, fastest, 1]), _integral(speed[:, fastest], time),
-                     sure, named)
+                     sure, named,
+                     kind_of(found, slice(part.start, part.start + int(faded) + 1), wheel))
+
+
+def kind_of(found: SlipReplay, part: slice, wheel: int) -> str:
+    """Return the kinds of faults of a wheel in a part that explain most, at most two of them."""
+    if found.kinds is None or wheel < 0:
+        return ''
+    mean = found.kinds[part, wheel].sum(0)
+    if not mean.sum() > 0.0:
+        return ''
+    mean /= mean.sum()
+    best = [k for k in np.argsort(-mean)[:2] if mean[k] >= MENTIONED]
+    return ' or '.join(KINDS[k] for k in (best[:1] if mean[best[0]] >= ALONE else best))

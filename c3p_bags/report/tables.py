@@ -52,12 +52,13 @@ def slip_table(run: Run) -> str:
     if not run.events:
         return ''
     reported = {True: 'yes', False: 'no', None: '–'}
-    rows = [(chip(e.wheel, run.robot.count), f'{e.begin:.2f}', f'{e.end - e.begin:.2f}',
-             f'{e.along:+.3f}', f'{e.across:+.3f}', f'{1000 * e.distance:.1f}',
+    rows = [(chip(e.wheel, run.robot.count), e.kind or '–', f'{e.begin:.2f}',
+             f'{e.end - e.begin:.2f}', f'{e.along:+.3f}', f'{e.across:+.3f}',
+             f'{1000 * e.distance:.1f}',
              confidence(e.confidence), reported[e.reported])
             for e in sorted(run.events, key=lambda e: -e.distance)]
-    return table(('wheel', 'from [s]', 'lasted [s]', 'along [m/s]', 'across [m/s]', 'slipped [mm]',
-                  'confidence', 'reported by the robot'), rows)
+    return table(('wheel', 'kind', 'from [s]', 'lasted [s]', 'along [m/s]', 'across [m/s]',
+                  'slipped [mm]', 'confidence', 'reported by the robot'), rows)
 
 
 def goal_table(run: Run) -> str:

@@ -73,7 +73,7 @@ def add_campaign(commands: Any) -> None:
 
 def _add_task(command: argparse.ArgumentParser, default: CampaignSpec) -> None:
     command.add_argument('--controller', default=default.controller,
-                         help='mpc, closed_form or paper (default: %(default)s)')
+                         help='mpc or paper (default: %(default)s)')
     command.add_argument('--plant', default=default.plant, choices=PLANTS,
                          help='simulated plant (default: %(default)s)')
     add_robot(command, None, f'{default.robot}, or the one of the experiment')

@@ -44,7 +44,7 @@ def add_experiment(commands: Any) -> None:
     command.add_argument('--list', action='store_true', help='list the experiments')
     command.add_argument('--plant', choices=PLANTS,
                          help='rolling without slip, or tyres in contact (default: analytic)')
-    command.add_argument('--controller', help='paper, closed_form or mpc (default: mpc)')
+    command.add_argument('--controller', help='paper or mpc (default: mpc)')
     add_robot(command, None, 'the one of the paper')
     command.add_argument('--friction', type=finite, metavar='MU',
                          help='friction of the tyres, plant mujoco (default: 0.8)')

@@ -9,7 +9,7 @@ is not positive, and the callers use the general solver.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import cached_property
 from types import FunctionType
 from typing import Any
 
@@ -120,31 +120,46 @@ def generate(tree: Tree, ties: Packed, guards: Packed, frequency: float = 0.0
     the same bodies, also at other places. `frequency` is Baumgarte's. None for a system whose rows
     are dependent in all states, or with more than MOST_OPERATIONS operations.
     """
-    found = _kept(_Key(tree, ties, guards, frequency))
-    return found if found.useful else None
+    return made(System(tree, ties, guards, frequency))
 
 
-class _Key:
-    """A system that is equal to others with the same code."""
+class System:
+    """A tree with constraints `ties` and contacts `guards`, equal to others with the same code."""
 
-    def __init__(self, tree: Tree, ties: Packed, guards: Packed, frequency: float) -> None:
-        self.system = tree, ties, guards, frequency
-        self.parts = (*(array.tobytes() for array in tree.arrays), frequency,
-                      *((packed.ties.tobytes(), _pattern(packed)) for packed in (ties, guards)))
+    def __init__(self, tree: Tree, ties: Packed, guards: Packed, frequency: float = 0.0) -> None:
+        """Collect what the code depends on; `frequency` is Baumgarte's."""
+        self.parts = tree, ties, guards, frequency
+        self._key = (*(array.tobytes() for array in tree.arrays), frequency,
+                     *((packed.ties.tobytes(), _pattern(packed)) for packed in (ties, guards)))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and self.parts == other.parts
+        """Return True for a system with the same code."""
+        return isinstance(other, System) and self._key == other._key
 
     def __hash__(self) -> int:
-        return hash(self.parts)
+        """Return the hash of what the code depends on."""
+        return hash(self._key)
+
+
+def ready(system: System) -> Generated | None:
+    """Return the code of a `system` if it has been generated before and is useful."""
+    return _kept.get(system)
+
+
+def made(system: System) -> Generated | None:
+    """Return the code of a `system`, new or known; None if it is not useful."""
+    if system not in _kept:
+        found = Generated(*system.parts)
+        _kept[system] = found if found.useful else None
+        if len(_kept) > KEPT:
+            del _kept[next(iter(_kept))]
+    return _kept[system]
+
+
+_kept: dict[System, Generated | None] = {}
 
 
 def _pattern(packed: Packed) -> tuple:
     """Return the literal entries of the places, None for those that are read."""
     return tuple(float(value) if literal(column, value) else None
                  for (_, column), value in np.ndenumerate(packed.places))
-
-
-@lru_cache(maxsize=KEPT)
-def _kept(key: _Key) -> Generated:
-    return Generated(*key.system)

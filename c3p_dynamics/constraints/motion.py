@@ -18,7 +18,7 @@ from c3p_dynamics.constraints import _step_kernels as kernels
 from c3p_dynamics.constraints._row_kernels import DISTANCE
 from c3p_dynamics.constraints._straight_kernels import MEMORY, WEAK
 from c3p_dynamics.constraints.contact_state import Contacts
-from c3p_dynamics.constraints.generated import generate
+from c3p_dynamics.constraints.generated import Generated, System, made, ready
 from c3p_dynamics.constraints.impacts import Impact
 from c3p_dynamics.constraints.kinds import HELD, Constraint, Contact
 from c3p_dynamics.constraints.null_space import RANK_TOLERANCE
@@ -33,6 +33,8 @@ Torque = ArrayLike | Callable[[float, Array, Array], ArrayLike]
 CHUNK = 4096
 # steps with the general solver before straight-line code is tried again
 GENERAL = 16
+# steps with a set of constraints in force before code is generated for it
+WARM = 256
 # largest error of a constraint when it is closed, m or rad; the first step removes it
 CLOSE_ENOUGH = 1e-6
 # largest contradiction of dependent rows, m/s² or rad/s²
@@ -70,9 +72,9 @@ class ConstrainedMotion:
         A contact that closes more slowly does not bounce (first guard against Zeno behaviour; the
         second one is in `Contacts`).
     generated : bool
-        Straight-line code for each set of constraints in force, compiled at its first use (about
-        1 s) and kept: the same motion to rounding, about ten times as fast. States in which the
-        rows are not clearly independent use the general solver.
+        Straight-line code for each set of constraints that is in force for 256 steps, compiled
+        then (about 1 s) and kept: the same motion to rounding, about ten times as fast. States in
+        which the rows are not clearly independent use the general solver.
 
     Attributes
     ----------
@@ -126,6 +128,7 @@ class ConstrainedMotion:
         self._rule = np.array([RANK_TOLERANCE, frequency if stabilisation == 'baumgarte' else 0.0,
                                DISAGREEMENT])
         self._project, self._generated = stabilisation == 'projection', generated
+        self._ages: dict[System, int] = {}
         self._constraints: list[tuple[Constraint, float]] = []
         self._contacts = Contacts(tree, contacts, rest_speed, self.step)
         self._sums, self._loss = np.zeros((5, 3)), 0.0
@@ -234,11 +237,21 @@ class ConstrainedMotion:
             # more each time
             log = log[:min(steps, self._patience) + 1]
             self._patience = min(2 * self._patience, CHUNK)
+        elif self._system is not None:
+            log = log[:self._warm(steps) + 1]
         end = kernels.march(*self.tree.arrays, self._packed.ties, self._packed.places,
                             contacts.packed.ties, contacts.packed.places, watch, self._state,
                             self._sums, self.time, h, self._rule, self._work, self._order,
                             contacts.gap, log, self._project, contacts.margin)
         return (*end, log)
+
+    def _warm(self, steps: int) -> int:
+        """Return how many of `steps` the general solver takes; generate code after the last."""
+        age = self._ages[self._system] = self._ages.get(self._system, 0) + min(steps, WARM)
+        if age >= WARM:
+            self._use(made(self._system))
+            self._system = None
+        return min(steps, WARM)
 
     def _keep(self, lines: Array, passed: float) -> None:
         """Append lines to the record; the first one only if it does not repeat the last."""
@@ -301,13 +314,19 @@ class ConstrainedMotion:
         self._work, self._order = kernels.memory(self.tree.count, m), np.zeros(m, np.int64)
         self._found = kernels.space(self._work, self.tree.count, m).rows[4, :m]
         self._watch = self._contacts.watched(m)
-        self._noted, self._code, self._patience = -1.0, None, GENERAL
+        self._noted, self._code, self._patience, self._system = -1.0, None, GENERAL, None
         if self._generated:
-            guards = self._contacts.packed
-            self._code = generate(self.tree, self._packed, guards, float(self._rule[1]))
-        if self._code is not None:
-            memory = np.zeros((MEMORY, self.tree.count))
-            self._room = (*self._code.memory(self._packed, guards), memory)
+            self._system = System(self.tree, self._packed, self._contacts.packed,
+                                  float(self._rule[1]))
+            self._use(made(self._system) if self._ages.get(self._system, 0) >= WARM
+                      else ready(self._system))
+
+    def _use(self, code: Generated | None) -> None:
+        """Use generated code from now on."""
+        self._code = code
+        if code is not None:
+            self._room = (*code.memory(self._packed, self._contacts.packed),
+                          np.zeros((MEMORY, self.tree.count)))
 
     def _settle(self, kind: str, new: Constraint | None = None) -> Impact:
         """Project the velocity onto all constraints; then determine the active contacts."""

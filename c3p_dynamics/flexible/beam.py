@@ -34,7 +34,7 @@ class Beam:
     length : float, m
     density : float, kg/m
     stiffness : float, N·m²
-        E I of bending in the plane x y of the body's frame; the beam lies along x.
+        E I of bending in the plane x y of the body's frame; the beam is along x.
     start : (3,) array_like, m
         Of the beam, in the body's frame.
     modes : int
@@ -146,7 +146,7 @@ def tip_joints(name: str, beam_start: ArrayLike, length: float) -> tuple[list[Jo
 
     Two sliding joints along x and y and a turning one about z, named `name` with _x, _y and _turn,
     on the body that carries the beam; the third body is the frame of the free end. Their
-    coordinates are functions of the beam's modes, and are none of the flexible tree's own.
+    coordinates are functions of the beam's modes, not coordinates of the flexible tree.
     `beam_start` (3,) is the start of the beam in the body's frame, `length` its length, m.
     """
     place = np.asarray(beam_start, float) + [length, 0.0, 0.0]

@@ -19,7 +19,7 @@ ROD = 0.03
 
 def solid_torus(name: str, mass: float, radius: float, tube: float) -> Body:
     """
-    Return a wheel: a solid torus with its axle along y.
+    Return a wheel called `name`: a solid torus with its axle along y.
 
     ``I_y = m (R² + 3ρ²/4)``, ``I_x = I_z = m (R²/2 + 5ρ²/8)``; `mass` in kg, `radius` R of the
     centre circle and `tube` ρ in m.
@@ -86,7 +86,8 @@ def uniform_bodies(vehicle: Vehicle, platform_mass: float = 40.0, arm_mass: floa
     Return bodies for any `vehicle`: a box between its joints, rods to the next joints, solid tori.
 
     The box of `platform_mass` spans the origins of the joints on the platform, 0.2 m high; each
-    joint that is no spin carries a rod of `arm_mass` to the joint after it; masses in kg.
+    joint other than a spin carries a rod of `arm_mass` to the joint after it, each spin a torus of
+    `wheel_mass`; masses in kg.
 
     Examples
     --------

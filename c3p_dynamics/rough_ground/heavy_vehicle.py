@@ -221,7 +221,7 @@ def balanced(heavy: HeavyVehicle) -> HeavyVehicle:
     """
     Return the vehicle with springs preloaded so that it stands upright on flat ground.
 
-    A camber joint inboard of its wheel carries the moment N e; without a preload the wheel leans
+    A camber joint inboard of its wheel carries the moment N e; without a preload the wheel tilts
     until its spring carries it. `heavy` keeps the preloads of joints without a spring.
     """
     torque = heavy.standing()[1]

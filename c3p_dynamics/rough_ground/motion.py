@@ -119,7 +119,7 @@ class Drive:
         if code == kernels.NOT_FINITE:
             return 'the state is not finite; take a smaller step, or softer tyres'
         wheel = self.heavy.vehicle.wheels[which]
-        return (f'wheel {wheel.name}: no single point of it faces the ground: it lies on its side '
+        return (f'wheel {wheel.name}: no single point of it faces the ground: it is on its side '
                 'or the ground is too sharp for it; take a smaller wheel or a smoother ground, '
                 'stiffer camber springs, or lower speed')
 

@@ -80,7 +80,7 @@ def checked_vehicle(robot: str | Path, form: str = 'camber') -> HeavyVehicle:
 def compared(heavy: HeavyVehicle, name: str, terrain: Terrain, duration: float,
              settling: float = 2.0) -> Compared:
     """
-    Drive a vehicle of `checked_vehicle` over a `terrain` called `name` in both simulators.
+    Drive a `heavy` vehicle of `checked_vehicle` over a `terrain` called `name` in both simulators.
 
     `duration` and the time at standstill before, `settling`, are in s.
     """

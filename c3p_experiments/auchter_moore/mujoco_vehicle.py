@@ -187,7 +187,7 @@ def drive_mujoco(heavy: HeavyVehicle, terrain: Terrain, desired: Sequence[float]
     Raises
     ------
     ValueError
-        A wheel that is no torus, or a motion that is not finite.
+        A wheel other than a torus, or a motion that is not finite.
     """
     import mujoco as mj
 

@@ -18,6 +18,7 @@ from c3p_dynamics.constraints import (
     solve,
 )
 from c3p_dynamics.constraints import generated as module
+from c3p_dynamics.constraints import motion as motion_module
 from c3p_dynamics.constraints.generated import Generated
 from c3p_dynamics.constraints.packing import pack
 from c3p_dynamics.constraints.traced_solution import trace
@@ -43,6 +44,12 @@ def plain(tree, constraints, q, qd, tau, guards=()):
     with np.errstate(all='ignore'):
         code.whole.uncompiled(x, y)
     return code, y
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    # code is generated from the first step on
+    monkeypatch.setattr(motion_module, 'WARM', 1)
 
 
 def close(got, expected, tolerance=TOLERANCE):
@@ -211,6 +218,7 @@ def test_a_ball_rolls_on_dependent_rows_by_the_general_solver(monkeypatch):
     assert motions[1].record.rank[-1] == 3
     # systems that are too large use it, too
     monkeypatch.setattr(module, 'MOST_OPERATIONS', 10)
+    monkeypatch.setattr(module, '_kept', {})
     large = ConstrainedDynamics(tree, [ball], generated=True)
     np.testing.assert_array_equal(large(*map(np.array, start), np.zeros(6)),
                                   ConstrainedDynamics(tree, [ball])(*map(np.array, start),
