@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Slip and faults of joint sensors, told apart by the 2n − 3 redundant rolling equations.
+Slip and faults of joint sensors, distinguished by the 2n − 3 redundant rolling equations.
 
 Each hypothesis leaves out what it makes wrong, and is judged by χ² of the rest: *along* a wheel
 (rolling slip, wheel encoder), *across* it (side slip), or across it and with another steering
@@ -123,7 +123,7 @@ class FaultReport(NamedTuple):
     alarm : bool
     probability : (n, 8) array
         Of each kind (`KINDS`) at each caster, given the alarm; zero without one. The rest to 1 is
-        "several casters". With two casters 0: they cannot be told apart.
+        "several casters". With two casters 0: they are not distinguishable.
     statistic, threshold : float
         χ² of the residuals, and its limit.
     speed : (n,) array, m/s
@@ -174,8 +174,8 @@ class FaultReport(NamedTuple):
         if not self.alarm:
             return ''
         if len(joints) < 3:
-            return (f'{" or ".join(joints)}: slip or a wrong encoder; two casters cannot tell '
-                    'which')
+            return (f'{" or ".join(joints)}: slip or a wrong encoder; two casters do not '
+                    'isolate it')
         order = np.argsort(self.probability, axis=None)[::-1]
         likely = [(joints[i], KINDS[k], float(self.probability[i, k])) for i, k in zip(
             *np.unravel_index(order, self.probability.shape), strict=True)
@@ -184,9 +184,9 @@ class FaultReport(NamedTuple):
         if not likely or several > likely[0][2]:
             return f'more than one wheel slips, or has a wrong encoder, probability {several:.2f}'
         words = [f'{joint}: {kind} {part:.2f}' for joint, kind, part in likely[:3]]
-        told = likely[0][2] >= SURE
-        return words[0] if told else ' or '.join(words) + ('' if len(words) == 1 else
-                                                           ', cannot be told')
+        sure = likely[0][2] >= SURE
+        return words[0] if sure else ' or '.join(words) + ('' if len(words) == 1 else
+                                                           ', not distinguishable')
 
 
 NO_FAULT = FaultReport(False, np.zeros((0, len(KINDS))), 0.0, math.inf, np.zeros(0))
