@@ -237,16 +237,12 @@ def _quiet(scenes: Sequence[Scene], steps: tuple[float, float], seed: int, hours
     """
     alarms, old, real, time = np.zeros(len(LIMITS)), np.zeros(len(LIMITS)), 0, 0.0
     draw, old_time = 0, 0.0
+    dt = float(np.median(np.diff(scenes[0].joints.time)))
+    # light robots may slip without oil
+    rolling = [scene for scene in scenes if not true_slips(scene.slip, dt)]
     while time < 3600.0 * hours:
-        scene = scenes[draw % len(scenes)]
-        dt = float(np.median(np.diff(scene.joints.time)))
-        # light robots may slip without oil
-        rolling = not true_slips(scene.slip, dt)
+        scene = rolling[draw % len(rolling)]
         draw += 1
-        if not rolling:
-            if draw > 10 * len(scenes):
-                break
-            continue
         compared = old_time < BEFORE_PART * 3600.0 * hours
         seen = watch(*wrong(scene, seed + draw), steps, slip=compared)
         alarms += false_alarms(seen.statistic, dt, LIMITS)
