@@ -76,7 +76,7 @@ if not any(command.endswith('wheel') for command in sys.argv):
 for room in ('launch', 'config'):
     data_files += tree(room, f'{share}/{room}')
 # mesh URIs are package://c3p/c3p_description/..., so the share tree repeats that folder
-for room in ('robots', 'terrains', 'urdf', 'meshes', 'rviz', 'worlds'):
+for room in ('robots', 'vehicles', 'terrains', 'urdf', 'meshes', 'rviz', 'worlds'):
     data_files += tree(f'c3p_description/{room}', f'{share}/c3p_description/{room}')
 
 sim = ['mujoco>=3.2', 'xacro>=2']
@@ -100,9 +100,10 @@ setup(
     license='Apache-2.0',
     packages=find_packages(include=['c3p_*', 'c3p_*.*']),
     package_data={
-        '': ['*.yaml', '*.css'],
+        '': ['*.yaml', '*.css', '*.js', '*.html', '*.LICENSE'],
         'c3p_hardware': ['eds/*.eds'],
-        'c3p_description': ['robots/*.yaml', 'terrains/*', 'urdf/*', 'meshes/*.stl', 'rviz/*',
+        'c3p_description': ['robots/*.yaml', 'vehicles/*.yaml', 'terrains/*', 'urdf/*',
+                            'meshes/*.stl', 'rviz/*',
                             'worlds/*.sdf', 'worlds/*/*'],
     },
     data_files=data_files,

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from measuring import Figure, beside, python, turns
 
 from c3p_bags.runs.log_reader import read_run
 from c3p_bags.storage.bag import Bag
@@ -63,6 +64,27 @@ def best(read: Callable[[], object], repeats: int) -> float:
         read()
         times.append(time.process_time() - begin)
     return min(times)
+
+
+def figures(quick: bool = False) -> list[Figure]:
+    """Return the processor times per message; `quick` reads a shorter bag."""
+    robot = load_casters('c3p')
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / 'bag'
+        count = write(path, 5.0 if quick else 30.0)
+
+        def arrays() -> None:
+            with Bag(path) as bag:
+                read_run(bag, robot)
+
+        def messages() -> None:
+            with Bag(path) as bag:
+                sum(1 for _ in bag.messages(bag.topics))
+
+        times = turns({'tables': python(arrays), 'rosbags': python(messages)}, 5 if quick else 11,
+                      counts={'tables': 1, 'rosbags': 1})
+    return [beside('message of a bag to arrays', {key: value / count for key, value in
+                                                  times.items()}, 'tables', 'rosbags', 5.0)]
 
 
 def main() -> None:

@@ -3,7 +3,8 @@
 How fast constrained dynamics are, beside Pinocchio and MuJoCo, in one run.
 
 ``python benchmarks/bench_constraints.py`` from the root of the repository prints medians of the
-time of one call, taken in turns, and ratios; then drift and energy of a four-bar over ten seconds,
+time of one call, taken in turns, and ratios, for the general solver and for straight-line code
+("generated"); then drift and energy of a four-bar over ten seconds,
 with every integrator given the same time on the wall. Pinocchio solves the same trees by
 ``constraintDynamics`` (proximal, from Python); MuJoCo holds the four-bar by its soft equality
 constraint, with the constraint parameters made as stiff as they go, and without. Linear algebra of
@@ -21,6 +22,7 @@ os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')  # before NumPy is imported
 import mujoco
 import numpy as np
 import pinocchio as pin
+from measuring import Figure, beside, turns
 
 from c3p_dynamics.constraints import (
     METHODS,
@@ -33,10 +35,11 @@ from c3p_dynamics.constraints import (
     solve,
 )
 from c3p_dynamics.constraints import _step_kernels as kernels
+from c3p_dynamics.constraints.motion import STABILISATIONS
 from c3p_dynamics.trees import Body, Joint, Tree, bias, crba
-from c3p_kinematics.compiled import kernel
+from c3p_kinematics.compiled import inlined, kernel
 
-ROUNDS, RUN = 41, 5e-4
+ROUNDS, RUN, BATCH = 41, 5e-4, 256
 CRANK, COUPLER, ROCKER, GROUND = 0.3, 0.9, 0.6, 0.9
 START, SPAN = np.array([0.5, -0.31, 1.39]), 10.0
 AXES = ((0, 0, 1), (0, 1, 0), (1, 0, 0))
@@ -99,6 +102,30 @@ def constrained_loop(floats, ints, order, n, m, count):
         kernels.constrained(floats, ints, order, n, m, 0.0)
 
 
+def generated_loop(fast: ConstrainedDynamics) -> Callable[[int], object]:
+    """Return the same loop over straight-line code."""
+    single = fast._code.single
+
+    @inlined
+    def loop(turning, state, x, y, count):  # noqa: ANN001, ANN202
+        for _ in range(count):
+            state[0, 0] += 1e-12
+            single(turning, state, 0.0, x, y)
+
+    return lambda count: loop(fast._code.turning, fast._state, *fast._room, count)
+
+
+def generated_batch(fast: ConstrainedDynamics, tree: Tree) -> Callable[[int], object]:
+    """Return straight-line code on states side by side, BATCH in a call; the time of one."""
+    states = np.random.default_rng(0).uniform(-1, 1, (3, BATCH, tree.count))
+
+    def run(count: int) -> int:
+        for _ in range(-(-count // BATCH)):
+            fast._code.batch(fast._packed, *states, 0.0)
+        return -(-count // BATCH) * BATCH
+    return run
+
+
 def python(call: Callable[[], object]) -> Callable[[int], None]:
     """Return what makes a number of calls from Python."""
     def run(count: int) -> None:
@@ -113,14 +140,14 @@ def medians(what: dict[str, Callable[[int], object]]) -> dict[str, float]:
     for name, run in what.items():
         run(3)
         start = time.perf_counter()
-        run(5)
-        counts[name] = max(1, int(RUN * 5 / (time.perf_counter() - start)))
+        done = run(5) or 5
+        counts[name] = max(1, int(RUN * done / (time.perf_counter() - start)))
         times[name] = []
     for _ in range(ROUNDS):
         for name, run in what.items():
             start = time.perf_counter()
-            run(counts[name])
-            times[name].append((time.perf_counter() - start) / counts[name])
+            done = run(counts[name]) or counts[name]
+            times[name].append((time.perf_counter() - start) / done)
     return {name: float(np.median(row)) for name, row in times.items()}
 
 
@@ -136,6 +163,13 @@ def calls() -> None:
         what[f'n = {count}, weld: call'] = python(lambda f=fast, s=state: f(*s))
         what[f'n = {count}, weld: compiled loop'] = (
             lambda calls, f=fast: constrained_loop(*f._fixed, calls))
+        fast = ConstrainedDynamics(tree, [weld], generated=True)
+        if fast._code is not None:
+            off = np.max(np.abs(fast(*state) - peer(*state)))
+            print(f'    generated: {off:.1e}')
+            what[f'n = {count}, weld: generated, call'] = python(lambda f=fast, s=state: f(*s))
+            what[f'n = {count}, weld: generated, loop'] = generated_loop(fast)
+            what[f'n = {count}, weld: generated, batch'] = generated_batch(fast, tree)
         what[f'n = {count}, weld: pinocchio call'] = python(lambda p=peer, s=state: p(*s))
     tree, weld, state = welded(12)
     rows = evaluate(tree, [weld], state[0], state[1])
@@ -148,10 +182,12 @@ def calls() -> None:
     for name, seconds in times.items():
         print(f'{name:44}{1e6 * seconds:9.2f}{1 / seconds:14,.0f}')
     for count in (7, 12, 24):
-        call, loop, peer = (times[f'n = {count}, weld: {kind}']
-                            for kind in ('call', 'compiled loop', 'pinocchio call'))
-        print(f'n = {count}: pinocchio takes {peer / call:.2f} times as long as our call, '
-              f'{peer / loop:.2f} times as long as our compiled loop')
+        peer = times[f'n = {count}, weld: pinocchio call']
+        ratios = (f'{peer / times[name]:.2f} ({kind})'
+                  for kind in ('call', 'compiled loop', 'generated, call', 'generated, loop',
+                               'generated, batch')
+                  if (name := f'n = {count}, weld: {kind}') in times)
+        print(f'n = {count}: the time of pinocchio divided by ours: {", ".join(ratios)}')
 
 
 def four_bar() -> tuple[Tree, PlanarLoop]:
@@ -216,11 +252,11 @@ def mujoco_four_bar(q: np.ndarray, step: float, integrator: str, stiff: bool
     return spent, drift, change
 
 
-def ours(tree: Tree, cut: PlanarLoop, q: np.ndarray, step: float, stabilisation: str
-         ) -> tuple[float, float, float]:
+def ours(tree: Tree, cut: PlanarLoop, q: np.ndarray, step: float, stabilisation: str,
+         generated: bool = False) -> tuple[float, float, float]:
     """Return the same of ours."""
     motion = ConstrainedMotion(tree, q, np.zeros(3), [cut], step=step,
-                               stabilisation=stabilisation)
+                               stabilisation=stabilisation, generated=generated)
     start = time.perf_counter()
     motion.advance(SPAN)
     spent = time.perf_counter() - start
@@ -235,7 +271,9 @@ def linkage() -> None:
     tree, cut = four_bar()
     q = closed_start(tree, cut)
     # compile, or load what was compiled
-    ours(tree, cut, q, 1e-2, 'projection')
+    for generated in (False, True):
+        for stabilisation in STABILISATIONS:
+            ours(tree, cut, q, 1e-2, stabilisation, generated)
     print(f'\n{"four-bar, 10 s":44}{"step [ms]":>10}{"× real time":>13}{"drift [m]":>11}'
           f'{"energy [J]":>12}')
 
@@ -243,11 +281,12 @@ def linkage() -> None:
         spent, drift, change = result
         print(f'{name:44}{1e3 * step:10.2f}{SPAN / spent:13,.0f}{drift:11.1e}{change:12.1e}')
 
-    for stabilisation in ('projection', 'baumgarte', 'none'):
-        best = min(ours(tree, cut, q, 1e-3, stabilisation) for _ in range(5))
-        line(f'RK4, {stabilisation}', 1e-3, best)
-        if stabilisation == 'projection':
-            budget = best[0]
+    for generated in (True, False):
+        for stabilisation in STABILISATIONS:
+            best = min(ours(tree, cut, q, 1e-3, stabilisation, generated) for _ in range(5))
+            line(f'RK4, {stabilisation}{", generated" if generated else ""}', 1e-3, best)
+            if stabilisation == 'projection':
+                budget = best[0]
     for integrator in ('Euler', 'implicitfast', 'RK4'):
         for stiff in (False, True):
             # the step with which it needs the time that ours needed with 1 ms
@@ -256,6 +295,26 @@ def linkage() -> None:
                 step = SPAN / round(SPAN / step)
                 line(f'MuJoCo {integrator}, {"stiffest" if stiff else "default"} constraint',
                      step, mujoco_four_bar(q, step, integrator, stiff))
+
+
+def figures(quick: bool = False) -> list[Figure]:
+    """Return the figures that are compared over versions; `quick` takes n = 7 and 12 only."""
+    found = []
+    for count in (7, 12) if quick else (7, 12, 24):
+        tree, weld, state = welded(count)
+        peer, general = Pinocchio(tree, weld), ConstrainedDynamics(tree, [weld])
+        fast = ConstrainedDynamics(tree, [weld], generated=True)
+        what = {'general': lambda calls, f=general: constrained_loop(*f._fixed, calls),
+                'call': python(lambda f=fast, s=state: f(*s)),
+                'Pinocchio': python(lambda p=peer, s=state: p(*s))}
+        if fast._code is not None:
+            what['loop'] = generated_loop(fast)
+        times = turns(what, ROUNDS, RUN)
+        name = f'constrained forward dynamics, n = {count}, weld'
+        found += [beside(f'{name}, {how}', times, key, 'Pinocchio', bar)
+                  for how, key, bar in (('call', 'call', None), ('loop', 'loop', 3.0),
+                                        ('loop, general code', 'general', None)) if key in times]
+    return found
 
 
 def main() -> None:

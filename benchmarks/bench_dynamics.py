@@ -18,7 +18,6 @@ import importlib
 import math
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -27,6 +26,7 @@ import mujoco
 import numba
 import numpy as np
 import pinocchio as pin
+from measuring import Figure, beside, python, turns
 
 from c3p_description import load
 from c3p_description.model import Array, CasterRobot, Friction
@@ -172,14 +172,6 @@ def by_libm() -> list[Callable[..., object]]:
         sys.modules.update(ours)
 
 
-def python(call: Callable[[], object]) -> Callable[[int], None]:
-    """Return what makes a number of calls from Python."""
-    def run(count: int) -> None:
-        for _ in range(count):
-            call()
-    return run
-
-
 def runs() -> tuple[dict[str, Callable[[int], object]], dict[str, Any]]:
     """Return what is timed, name to a function of the number of calls; and objects to report."""
     smooth = replace(ROBOT, friction=Friction())
@@ -246,24 +238,24 @@ def runs() -> tuple[dict[str, Callable[[int], object]], dict[str, Any]]:
     }, {'tree': tree, 'prepared': prepared, 'state': state, 'contact': contact}
 
 
-def medians(what: dict[str, Callable[[int], object]]) -> dict[str, float]:
-    """Return the median time of one call of each, s; they take turns and meet the same load."""
-    counts, times = {}, {}
-    for name, run in what.items():
-        # the first call compiles, and may compile again for a view of an array
-        run(20)
-        start = time.perf_counter()
-        run(20)
-        # so short that the machine seldom takes another process in between
-        each = (time.perf_counter() - start) / 20
-        counts[name] = ROWS if 'sweep' in name else max(1, min(ROWS, int(RUN / each)))
-        times[name] = []
-    for _ in range(ROUNDS):
-        for name, run in what.items():
-            start = time.perf_counter()
-            run(counts[name])
-            times[name].append((time.perf_counter() - start) / counts[name])
-    return {name: float(np.median(row)) for name, row in times.items()}
+def measured(what: dict[str, Callable[[int], object]]) -> dict[str, Array]:
+    """Return the times of one call of each in all rounds, s."""
+    return turns(what, ROUNDS, RUN, {name: ROWS for name in what if 'sweep' in name})
+
+
+def figures(quick: bool = False) -> list[Figure]:
+    """Return the figures that are compared over versions; all of them need half a minute."""
+    what, _ = runs()
+    wanted = ('RK4 step with friction', 'mj_step', 'inverse, prepared call',
+              'inverse, compiled loop', 'pinocchio rnea + projection, whole',
+              'pinocchio rnea + projection, all given', 'forward_dynamics, call')
+    times = measured({name: what[name] for name in wanted} if quick else what)
+    whole, given = wanted[4:6]
+    return [
+        beside('dynamics of the C3P with friction, RK4 step', times, wanted[0], 'mj_step', 35.0),
+        beside('inverse dynamics of the C3P, call', times, wanted[2], whole, 24.0),
+        beside('inverse dynamics of the C3P, call', times, wanted[2], given),
+        beside('inverse dynamics of the C3P, compiled loop', times, wanted[3], given, unit='ns')]
 
 
 def main() -> None:
@@ -276,7 +268,7 @@ def main() -> None:
         reached = [forward_dynamics(replace(ROBOT, friction=Friction()), STEERING, TWIST, t)
                    for t in (ours, torque)]
         print('accelerations given to 1, 1, 1:', *(np.round(r, 3) for r in reached))
-    times = medians(what)
+    times = {name: float(np.median(row)) for name, row in measured(what).items()}
     print(f'\n{"":44}{"µs":>9}{"per second":>14}')
     for name, seconds in times.items():
         print(f'{name:44}{1e6 * seconds:9.3f}{1 / seconds:14,.0f}')

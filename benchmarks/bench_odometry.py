@@ -98,7 +98,8 @@ class ParameterFilter:
             slope = basis.T @ (full / noise[:, None, None]).reshape(2 * n, -1) * self.units
             if np.abs(rolled).max() > 0.0:
                 _online_kernels.fuse(value, np.ascontiguousarray(slope), self.unknown,
-                                     self.covariance, np.inf, 0.0, 1e3)
+                                     self.covariance, np.zeros((0, len(self.unknown))),
+                                     np.inf, 0.0, 1e3)
         self.last = steering, wheel
 
 

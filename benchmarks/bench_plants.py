@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from measuring import Figure, beside, turns
 
 from c3p_description import load
 from c3p_description.model import Array, Friction
@@ -87,11 +88,26 @@ def accuracy(timestep: float) -> tuple[float, float]:
     return float(np.hypot(x, y)), float(yaw)
 
 
+def figures(quick: bool = False) -> list[Figure]:
+    """Return the times of a step of 1 ms and of a control cycle; `quick` takes fewer rounds."""
+    pairs = {'step of 1 ms': steps, 'control cycle of 5 ms': cycles}
+    found = []
+    for name, of in pairs.items():
+        what = {'analytic': of(AnalyticPlant(ROBOT)),
+                'mujoco': of(MujocoPlant(ROBOT, shape=SHAPE))}
+        # each runs one second of the robot, and returns the number of steps in it
+        times = turns({key: lambda _, run=run: round(run()) for key, run in what.items()},
+                      3 if quick else ROUNDS, counts=dict.fromkeys(what, 1))
+        found.append(beside(f'plant of the C3P with friction, {name}', times, 'analytic',
+                            'mujoco'))
+    return found
+
+
 def main() -> None:
     """Measure and print."""
     analytic, contact = AnalyticPlant(ROBOT), MujocoPlant(ROBOT, shape=SHAPE)
     free, slipping = MujocoPlant(FREE, shape=SHAPE), MujocoPlant(ROBOT, shape=SHAPE, friction=0.1)
-    figures = rates({
+    found = rates({
         'analytic: steps': steps(analytic),
         'analytic, without friction: steps': steps(AnalyticPlant(FREE)),
         'mujoco: steps': steps(contact),
@@ -102,13 +118,13 @@ def main() -> None:
         'mujoco with encoders and latency: cycles': cycles(
             SensedPlant(MujocoPlant(ROBOT, shape=SHAPE), SensorSettings())),
     })
-    for name, rate in figures.items():
+    for name, rate in found.items():
         per = CYCLE if name.endswith('cycles') else 1e-3
         print(f'{name:48}{rate:12,.0f} per second {rate * per:9.0f} × real time')
-    ratio = figures['analytic: steps'] / figures['mujoco: steps']
+    ratio = found['analytic: steps'] / found['mujoco: steps']
     print(f'one step of mujoco takes as long as {ratio:.1f} of the analytic plant')
-    ratio = (figures['analytic, without friction: steps']
-             / figures['mujoco, without friction of the joints: steps'])
+    ratio = (found['analytic, without friction: steps']
+             / found['mujoco, without friction of the joints: steps'])
     print(f'without friction of the joints, as long as {ratio:.1f}')
     print('3 s without slip and friction, largest difference to the analytic plant:')
     for timestep in (2e-3, 1e-3, 5e-4, 2.5e-4):

@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from measuring import Figure, beside, spread
 
 from c3p_controller.goals.path_controller import PathController, PathGains
 from c3p_controller.predictive._box_ddp import improve, workspace
@@ -141,6 +142,23 @@ def casadi_solver(law):
         return time.perf_counter() - begin, float(found['f'])
 
     return solve
+
+
+def figures(quick: bool = False) -> list[Figure]:
+    """Return the median solve beside IPOPT, and the 99th percentile of the processor time."""
+    law = record(load('c3p'))
+    times, busy, _ = ours(law)
+    chosen = np.unique(np.linspace(0, len(times) - 1, 8 if quick else 25).astype(int))
+    # quartiles of the percentile by splitting the problems into five
+    tails = [np.percentile(1e3 * busy[k::5], 99) for k in range(5)]
+    found = [Figure('predictive solve, processor time, p99', 'ms', spread(tails), bar=0.4)]
+    try:
+        solve = casadi_solver(law)
+    except ImportError:
+        return found
+    peer = np.array([solve(*law.problems[k][:4])[0] for k in chosen])
+    return [beside('predictive solve of a drive', {'ours': times[chosen], 'IPOPT': peer}, 'ours',
+                   'IPOPT', unit='ms', title='CasADi + IPOPT, to the end'), *found]
 
 
 def main() -> None:

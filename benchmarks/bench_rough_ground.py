@@ -16,6 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+from measuring import Figure, beside, spread
 
 from c3p_description.pvc_model import PvcTricycle
 from c3p_kinematics.closed_chain_vehicle import (
@@ -148,6 +149,26 @@ def report_rollouts(start: State, count: int) -> None:
             early = sum(bool(what) for what in many.ended)
             print(f'{count} rollouts of 20 s, step {step} s, {WORKERS} threads: {took:.1f} s; '
                   f'{early} ended early')
+
+
+def figures(quick: bool = False) -> list[Figure]:
+    """Return right-hand sides beside numpy, and the run of 20 s; `quick` takes fewer rounds."""
+    rounds, found = 5 if quick else ROUNDS, []
+    for name, ground in GROUNDS.items():
+        fast, full, _ = right_hand_sides(ground)
+        one, other = np.array([(fast(), full()) for _ in range(rounds)]).T
+        found.append(beside(f'right-hand side of the tricycle, {name}',
+                            {'ours': one, 'numpy': other}, 'ours', 'numpy'))
+    ground, times = GROUNDS['hills of 8 waves'], []
+    start = place(TRICYCLE, ground, 0.0, 0.0, 0.3).require()
+    for _ in range(rounds + 1):
+        begin = time.perf_counter()
+        simulate(TRICYCLE, ground, start, DESIRED, 20.0, camber_gain=1.0)
+        times.append(1e3 * (time.perf_counter() - begin))
+    # 20 s in 4 ms are 5000 times real time
+    found.append(Figure('tricycle, 20 s of hills in steps of 20 ms', 'ms', spread(times[1:]),
+                        bar=4.0))
+    return found
 
 
 def main() -> None:

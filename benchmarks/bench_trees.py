@@ -19,6 +19,7 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 import pinocchio as pin
+from measuring import Figure, beside, turns
 
 from c3p_dynamics.trees import (
     Body,
@@ -262,6 +263,21 @@ def crossover(sizes: tuple[int, ...]) -> None:
             times = medians({k: what[k] for k in ('composite batch', 'aba batch')})
             ratios.append(times['composite batch'] / times['aba batch'])
         print(f'{n:6}' + ''.join(f'{r:10.2f}' for r in ratios))
+
+
+def figures(quick: bool = False) -> list[Figure]:
+    """Return the figures that are compared over versions; `quick` leaves out trees over 7."""
+    found = []
+    for n in (7,) if quick else (7, 24, 96):
+        tree = arm(n, False, right_angled=n == STRAIGHT)
+        what = {**ours(tree), **peers(tree)}
+        kind = 'straight' if n <= STRAIGHT else 'batch'
+        pairs = [(name, f'{name} {kind}', f'{name} {peer}') for name in ('rnea', 'crba', 'aba')
+                 for peer in ('pinocchio', 'mujoco')]
+        times = turns({key: what[key] for _, a, b in pairs for key in (a, b)}, ROUNDS, RUN)
+        found += [beside(f'{name}, serial tree of {n} joints, {kind}', times, a, b)
+                  for name, a, b in pairs]
+    return found
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from c3p_bringup.choices import CONTROLLERS, STRICT, WAIT
+from c3p_bringup.choices import STRICT, WAIT
 from c3p_description.reading.loader import load_casters
 from c3p_hardware.axes import card_settings
 from c3p_hardware.emulator.parameters import cards_like
@@ -34,7 +34,7 @@ PATIENCE = {'missed_cycles': 4, 'silence_timeout': 1.0, 'heartbeat_timeout': 2.0
 def known_latency(plant: str, hardware: str = 'none') -> dict[str, float]:
     """Return the latency parameters of the controllers for a simulated robot."""
     latency = LATENCY[plant] if hardware == 'none' else BUS_LATENCY
-    return {f'{law}.latency': latency for law in CONTROLLERS[1:]}
+    return {'mpc.latency': latency}
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,9 @@ def __getattr__(name: str) -> Callable[[], Any]:
 
 def run(module: str, function: str) -> Any:
     """Import a program and return what its `function` returns."""
-    before = {number: signal.signal(number, lambda *_: os._exit(0))
+    # a command was interrupted; a node ends as it is asked to
+    code = 130 if function == 'command' else 0
+    before = {number: signal.signal(number, lambda *_: os._exit(code))
               for number in (signal.SIGINT, signal.SIGTERM)}
     found = getattr(import_module(module), function)
     for number, handler in before.items():

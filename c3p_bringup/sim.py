@@ -13,9 +13,13 @@ from typing import Any
 from c3p_bringup.nodes import CHAIN, node_class
 from c3p_bringup.options import known_latency
 from c3p_description.reading.files import share_file
+from c3p_description.reading.vehicle_files import is_vehicle
 from c3p_ros.executor import steady_process
 from c3p_ros.session import Session
 from c3p_simulation.pacing import WAIT
+
+# the position controller as a source of the twist_mux
+REMAPPED = {'cli_args': ['--ros-args', '-r', 'cmd_vel:=cmd_vel_position']}
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class SimOptions:
     duration: float | None = None                           # robot time, s; None: until Ctrl-C
     realtime_factor: float = 1.0                            # other than 1 publishes /clock
     realtime: str = WAIT
+    muxed: bool = False                                     # run a twist_mux with an e-stop
     parameters: Sequence[Path] = ()                         # files; later ones take precedence
     chosen: Mapping[str, Any] = field(default_factory=dict)  # take precedence over the files
 
@@ -39,7 +44,7 @@ class SimOptions:
 def simulate_tricycle(options: SimOptions, announce: Callable[[str], None] = print
                       ) -> dict[str, Any]:
     """
-    Drive the tricycle over its ground as in `options`; return the metrics of the run.
+    Drive a tricycle or another vehicle over its ground as in `options`; return its metrics.
 
     `announce` takes one line of text for the user. ValueError: invalid options, parameters,
     vehicle or ground.
@@ -50,11 +55,15 @@ def simulate_tricycle(options: SimOptions, announce: Callable[[str], None] = pri
 
     nodes = {'rough_ground': {**_time(options), **options.chosen,
                               'start_pose': list(options.start)}}
-    # the markers show the ground that the vehicle drives on
-    node = _run(options, nodes, over, (
-        'topics joint_states, odom, rough_ground/terrain and rough_ground/contact_paths; cmd_vel '
-        'drives; Ctrl-C ends', 'pvc.rviz'), announce, lambda node: {
-            'marker': {'terrain': node.parameters.value.terrain}})
+    if is_vehicle(options.robot):
+        node = _run(options, nodes, over, (
+            'topics joint_states and odom; cmd_vel drives; Ctrl-C ends', 'pvc.rviz'), announce)
+    else:
+        # the markers show the ground that the vehicle drives on
+        node = _run(options, nodes, over, (
+            'topics joint_states, odom, rough_ground/terrain and rough_ground/contact_paths; '
+            'cmd_vel drives; Ctrl-C ends', 'pvc.rviz'), announce, lambda node: {
+                'marker': {'terrain': node.parameters.value.terrain}})
     run = node.run
     return {'robot': options.robot, 'terrain': node.parameters.value.terrain,
             'robot_time_s': run.time, 'distance_m': run.distance,
@@ -73,11 +82,22 @@ def simulate_casters(options: SimOptions, announce: Callable[[str], None] = prin
         **options.chosen, 'start_pose': list(options.start)}
     node = _run(options, nodes, lambda node: node.plant.time >= _duration(options), (
         'topics joint_states, odom and ground_truth/odom; cmd_vel and goal_pose drive; Ctrl-C '
-        'ends', 'c3p.rviz'), announce)
+        'ends', 'c3p.rviz'), announce, lambda node: (
+            {'twist_mux': {**open_mux(), 'use_sim_time': own_clock}} if options.muxed else {}))
     pose = node.plant.truth().pose
     return {'robot': options.robot, 'robot_time_s': node.plant.time, 'pose': pose.tolist(),
             'cycles': node.cycles, 'answered': node.pace.answered, 'overruns': node.pace.overruns,
             'realtime_factor_achieved': node.pace.achieved}
+
+
+def open_mux() -> dict[str, Any]:
+    """Return the parameters of a twist_mux whose e-stop is released at the start."""
+    from c3p_controller.ros.mux_inputs import LOCKS, shipped
+
+    values = {f'{group}.{key}': value for group, entries in shipped().items()
+              for key, value in entries.items()}
+    # a simulated robot injures no person, and `c3p sim` may be driven at once
+    return {**values, f'{LOCKS}.e_stop.start': 'open'}
 
 
 def _duration(options: SimOptions) -> float:
@@ -106,7 +126,8 @@ def _run(options: SimOptions, nodes: Mapping[str, Mapping[str, Any]], over: Call
     arguments = [part for path in options.parameters for part in ('--params-file', str(path))]
     with Session(['--ros-args', *arguments]) as session:
         for name, values in nodes.items():
-            node = session.add(node_class(name), {'robot': options.robot, **values})
+            remap = REMAPPED if options.muxed and name == 'position_controller' else {}
+            node = session.add(node_class(name), {'robot': options.robot, **values}, **remap)
         for name, values in beside(node).items():
             session.add(node_class(name), {'robot': options.robot, **values})
         steady_process()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Torque laws and position laws: predictive, closed form, and the papers' cascade.
+Torque laws and position laws: predictive control, and the papers' cascade.
 
 ``CONTROLLERS`` names the controllers of the suite, the first without a preview; controllers.py
 has their classes.
@@ -10,4 +10,4 @@ PAPER = 'paper'
 
 MPC = 'mpc'
 
-CONTROLLERS = (PAPER, 'closed_form', MPC)
+CONTROLLERS = (PAPER, MPC)

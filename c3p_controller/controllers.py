@@ -12,7 +12,6 @@ from dataclasses import fields
 from typing import Any, NamedTuple
 
 from c3p_controller import CONTROLLERS, MPC, PAPER
-from c3p_controller.closed_form.controller import ClosedFormController, ClosedFormSettings
 from c3p_controller.command_follower import CommandFollower, FollowerSettings
 from c3p_controller.goals.path_controller import PathController, PathGains
 from c3p_controller.goals.position_command import PositionLaw
@@ -92,10 +91,6 @@ def _paper(values: Any) -> PaperSettings:
 
 TABLE = dict(zip(CONTROLLERS, (
     Controller(PaperLaw, PaperSettings, _paper, PaperChain, PositionController, PositionGains),
-    # the other gains of the closed form are not parameters
-    Controller(ClosedFormController, ClosedFormSettings,
-               lambda values: fill(ClosedFormSettings, values.closed_form, ['latency']),
-               CommandFollower, PathController, PathGains),
     Controller(PredictiveController, PredictiveSettings,
                lambda values: fill(PredictiveSettings, values.mpc),
                CommandFollower, PathController, PathGains)), strict=True))
@@ -105,8 +100,8 @@ def check_motors(controller: str, robot: CasterRobot) -> None:
     """
     Raise ValueError where the motors of `robot` are too few for the law `controller`.
 
-    Only mpc gives up a freedom, one of three; the other laws demand all three accelerations at an
-    instant.
+    Only mpc gives up a freedom, one of three; the papers' law demands all three accelerations at
+    an instant.
     """
     freedoms = driven_freedoms(robot)
     if freedoms < 2:
@@ -141,7 +136,7 @@ def make_chain(values: Any, robot: CasterRobot) -> PaperChain | CommandFollower:
     """
     if values.controller == MPC and not COMPILED:
         raise ValueError('controller: mpc needs the compiler numba (`pip install numba`), without '
-                         'it a plan takes longer than it lasts; choose closed_form')
+                         'it a plan takes longer than it lasts')
     chain = TABLE[values.controller].chain(robot, make_law(values, robot), follower_of(values))
     chain.warm_up()
     return chain

@@ -17,9 +17,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from c3p_description.model import Array, ModelError
+from c3p_description.model import Array, ArrayField, ModelError
 
 # the joints, driven ones first: θ₁, θ₂, θ₃, ψ
 JOINTS = ('wheel_joint_1', 'wheel_joint_2', 'wheel_joint_3', 'caster_joint')
@@ -90,14 +89,14 @@ class Agv:
     caster_offset: float
     platform_height: float = 0.1
     platform_mass: float = 1.0
-    platform_inertia: ArrayLike = (1.0, 1.0, 1.0)
+    platform_inertia: ArrayField = (1.0, 1.0, 1.0)
     wheel_mass: float = 1.0
     wheel_spin_inertia: float = 1.0
     wheel_yaw_inertia: float = 1.0
     link_mass: float = 0.0
     link_com: float = 0.0
     link_inertia: float = 0.0
-    viscous: ArrayLike = 0.0
+    viscous: ArrayField = 0.0
     drive_torque: float = math.inf
     drive_rate: float = math.inf
 

@@ -12,12 +12,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Array = NDArray[np.float64]
+Array: TypeAlias = NDArray[Any]
+
+# a field of a dataclass that is given as numbers or sequences and kept as an array: an annotation
+# of a field says one of both, so that readers of arrays and givers of numbers need this one
+ArrayField: TypeAlias = Any
 
 # standard gravity, m/s²
 GRAVITY = 9.80665
@@ -76,11 +80,11 @@ class Friction:
         Rate over which the sign of the dry friction changes.
     """
 
-    pivot_viscous: ArrayLike = 0.0
-    pivot_coulomb: ArrayLike = 0.0
-    rolling_viscous: ArrayLike = 0.0
-    rolling_coulomb: ArrayLike = 0.0
-    scrub_coulomb: ArrayLike = 0.0
+    pivot_viscous: ArrayField = 0.0
+    pivot_coulomb: ArrayField = 0.0
+    rolling_viscous: ArrayField = 0.0
+    rolling_coulomb: ArrayField = 0.0
+    scrub_coulomb: ArrayField = 0.0
     smoothing: float = 0.05
 
 
@@ -134,32 +138,32 @@ class CasterRobot:
     """
 
     name: str
-    hip_position: ArrayLike
-    caster_offset: ArrayLike
-    wheel_radius: ArrayLike
+    hip_position: ArrayField
+    caster_offset: ArrayField
+    wheel_radius: ArrayField
     platform_mass: float
     platform_inertia: float
-    platform_com: ArrayLike
-    link_mass: ArrayLike
-    link_com: ArrayLike
-    link_inertia: ArrayLike
-    wheel_mass: ArrayLike
-    wheel_spin_inertia: ArrayLike
-    wheel_yaw_inertia: ArrayLike
+    platform_com: ArrayField
+    link_mass: ArrayField
+    link_com: ArrayField
+    link_inertia: ArrayField
+    wheel_mass: ArrayField
+    wheel_spin_inertia: ArrayField
+    wheel_yaw_inertia: ArrayField
     friction: Friction = field(default_factory=Friction)
-    driven: ArrayLike = True
-    torque_limit: ArrayLike = np.inf
+    driven: ArrayField = True
+    torque_limit: ArrayField = np.inf
     tyre_friction: float = TYRE_FRICTION
     traction_margin: float = TRACTION_MARGIN
     steering_joints: tuple[str, ...] = ()
     wheel_joints: tuple[str, ...] = ()
-    steering_sign: ArrayLike = 1.0
-    steering_zero: ArrayLike = 0.0
-    wheel_sign: ArrayLike = 1.0
-    wheel_rate_limit: ArrayLike = np.inf
-    steered: ArrayLike = False
-    steering_torque_limit: ArrayLike = np.inf
-    steering_rate_limit: ArrayLike = np.inf
+    steering_sign: ArrayField = 1.0
+    steering_zero: ArrayField = 0.0
+    wheel_sign: ArrayField = 1.0
+    wheel_rate_limit: ArrayField = np.inf
+    steered: ArrayField = False
+    steering_torque_limit: ArrayField = np.inf
+    steering_rate_limit: ArrayField = np.inf
 
     def __post_init__(self) -> None:
         """Check every number and freeze it."""

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from c3p_description.model import Array, ModelError
+from c3p_description.model import Array, ArrayField, ModelError
 
 # the joints θ, in the order of the paper
 JOINTS = ('steering_joint_1', 'wheel_joint_1', 'camber_joint_2', 'wheel_joint_2',
@@ -92,8 +91,8 @@ class PvcTricycle:
     steering_rate_limit: float = math.inf
     drive_rate_limit: float = math.inf
     platform_mass: float = 1.0
-    platform_com: ArrayLike = (0.0, 0.0, 0.0)
-    platform_inertia: ArrayLike = (1.0, 1.0, 1.0)
+    platform_com: ArrayField = (0.0, 0.0, 0.0)
+    platform_inertia: ArrayField = (1.0, 1.0, 1.0)
     fork_mass: float = 1.0
     camber_arm_mass: float = 1.0
     wheel_mass: float = 1.0

@@ -53,8 +53,7 @@ EXPERIMENTS = {e.name: e for e in (
     Experiment(
         'line', '4 m along X from exactly singular steering, 0°', 'paper I, Fig. 9', goals.line,
         pages.goal_page, (
-            ALIGNED._replace(printed='about 2', bar=1.2, stretch=0.85,
-                             bars={'closed_form': 1.3}),
+            ALIGNED._replace(printed='about 2', bar=1.2, stretch=0.85),
             PATH._replace(printed='± 4', bar=0.020, stretch=0.010),
             PATH_RMS._replace(bar=0.005, stretch=0.002),
             FINAL._replace(printed='zone of 5', bar=0.005, stretch=0.001),

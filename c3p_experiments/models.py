@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from c3p_experiments.auchter_moore import camber_power
 from c3p_experiments.auchter_moore import experiments as rough
 from c3p_experiments.el_shenawy import feed_forward, postures
 from c3p_experiments.kelly import experiments as constrained
@@ -58,6 +59,10 @@ MODELS = {e.name: e for e in (
     ModelExperiment('random_terrain', rough.RANDOM.title, rough.RANDOM.source,
                     rough.random_terrain, ('robot', 'seed', 'duration', 'film'),
                     runs=len(rough.RANDOM.cases) + 1),
+    ModelExperiment(camber_power.NAME, camber_power.TITLE, camber_power.SOURCE,
+                    camber_power.camber_power, ('robot', 'seed', 'duration'),
+                    runs=len(camber_power.plan(range(camber_power.SEEDS))),
+                    rows=camber_power.ROWS),
     ModelExperiment('agv', agv.AGV.title, agv.AGV.source, agv.agv, ('robot',)),
     *(ModelExperiment(s.name, s.title, s.source, s.run, rows=s.rows)
       for s in constrained.STUDIES),

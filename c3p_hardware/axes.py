@@ -23,8 +23,12 @@ from typing import Any
 import numpy as np
 
 from c3p_description.model import CasterRobot
+from c3p_hardware.canopen.cia402 import MODE_CST, MODE_CSV
 from c3p_hardware.canopen.process_data import RATED_PERMILLE, DriveUnits
 from c3p_hardware.settings import CardSettings, DriveSettings, EncoderSettings, SettingsError
+
+# values of drives.mode
+MODES = {'torque': MODE_CST, 'velocity': MODE_CSV}
 
 # node ids of drives and encoders that are numbered on their own
 FIRST_DRIVE, FIRST_ENCODER = 1, 11
@@ -110,9 +114,10 @@ def _drives(robot: CasterRobot, values: Any, joints: Sequence[str]) -> tuple[Dri
     ids = _node_ids('drives', group, joints, FIRST_DRIVE)
     columns = [per_axis(f'drives.{name}', getattr(group, name), joints) for name in (
         'serial_numbers', 'channels', 'directions', 'gear_ratio', 'efficiency', 'rated_torque',
-        'encoder_counts')]
+        'encoder_counts', 'velocity_gain')]
+    mode = MODES[group.mode]
     drives = []
-    for joint, node_id, serial, channel, direction, ratio, efficiency, rated, counts in zip(
+    for joint, node_id, serial, channel, direction, ratio, efficiency, rated, counts, gain in zip(
             joints, ids, *columns, strict=True):
         try:
             units = DriveUnits(rated, ratio, efficiency, counts, direction)
@@ -123,7 +128,8 @@ def _drives(robot: CasterRobot, values: Any, joints: Sequence[str]) -> tuple[Dri
         # without a limit in the description: the rated torque
         limit = torque if math.isfinite(torque) else RATED_PERMILLE * units.torque_resolution
         drives.append(DriveSettings(node_id, joint, units, limit, serial, group.temperature_index,
-                                    group.temperature_subindex, rate, channel, joint in motors))
+                                    group.temperature_subindex, rate, channel, joint in motors,
+                                    mode, gain))
     return tuple(drives)
 
 

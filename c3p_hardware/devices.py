@@ -23,7 +23,6 @@ from c3p_hardware.canopen.cia301 import (
     emergency_text,
 )
 from c3p_hardware.canopen.cia402 import (
-    MODE_CST,
     VOLTAGE_ENABLED,
     WARNING,
     DriveState,
@@ -283,10 +282,10 @@ class Drive(Device):
             yield Problem(self.name, 'fault', f'{self.state.name}: {cause}',
                           f'remove the cause, {RECOVER}')
         # before the first slow PDO the mode is the one that was read back at configuration
-        if self.mode != MODE_CST and not math.isnan(self.voltage):
-            yield Problem(self.name, 'mode', f'its mode is {mode_name(self.mode)}, not cyclic '
-                          f'synchronous torque{self._last()}', 'another master writes 6060h; '
-                          f'stop it, {RECOVER}', True)
+        if self.mode != self.settings.mode and not math.isnan(self.voltage):
+            yield Problem(self.name, 'mode', f'its mode is {mode_name(self.mode)}, not '
+                          f'{mode_name(self.settings.mode)}{self._last()}', 'another master '
+                          f'writes 6060h; stop it, {RECOVER}', True)
 
     def _read_problems(self) -> Iterator[Problem]:
         """Yield the problems of an axis that is only read."""

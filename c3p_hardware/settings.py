@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from c3p_hardware.canopen.bus_load import axes_load
+from c3p_hardware.canopen.cia402 import MODE_CST, MODE_CSV
 from c3p_hardware.canopen.process_data import MAX_CHANNEL, MAX_NODE_ID, DriveUnits
 
 # commands within the deadline of a drive, so that one of them may be late
@@ -48,6 +49,10 @@ class DriveSettings:
         Axis of a card with several, from 1: its objects are 800h apart (CiA 301, 7.5.1).
     driven : bool
         False for an axis that is only read: it is never enabled, and gets no commands.
+    mode : int
+        `MODE_CST`, or `MODE_CSV`, in which the card has a proportional velocity loop.
+    velocity_gain : float, N·m·s/rad
+        Gain of that loop at the joint.
     """
 
     node_id: int
@@ -60,6 +65,8 @@ class DriveSettings:
     rate_limit: float = math.inf
     channel: int = 1
     driven: bool = True
+    mode: int = MODE_CST
+    velocity_gain: float = 0.2
 
     def __post_init__(self) -> None:
         """Reject a limit below one permille, and an impossible channel."""
@@ -73,6 +80,13 @@ class DriveSettings:
                 f'{self.units.torque_resolution:.4g} N·m, one permille of the rated torque at '
                 'the joint; correct drives.rated_torque, or the limit of the joint in the '
                 'description (casters.torque_limit of YAML, <limit effort> of a URDF)')
+        if self.mode not in (MODE_CST, MODE_CSV):
+            raise SettingsError(f'{self.name}: mode = {self.mode}: must be {MODE_CST} (torque) or '
+                                f'{MODE_CSV} (velocity)')
+        if not 0 < self.velocity_gain < math.inf:
+            raise SettingsError(f'{self.name}: velocity_gain = {self.velocity_gain} N·m·s/rad: '
+                                'must be a positive number, the gain of the card; correct '
+                                'drives.velocity_gain')
 
     @cached_property
     def max_permille(self) -> int:
@@ -247,7 +261,8 @@ class CardSettings:
                 f'cycles of {self.period:.4f} s, or one late command stops the robot; 0 is off, '
                 'negative selects heartbeat_timeout')
         load = axes_load(self.rate, self.bitrate, self.count(driven=True),
-                         self.count(driven=False), len(self.encoders), self.heartbeat_period)
+                         self.count(driven=False), len(self.encoders), self.heartbeat_period,
+                         velocities=any(d.mode == MODE_CSV for d in self.drives))
         if load >= 1:
             raise SettingsError(
                 f'rate = {self.rate} Hz: loads a bus of {self.bitrate} bit/s to {load:.0%}; lower '

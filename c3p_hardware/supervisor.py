@@ -24,13 +24,13 @@ import math
 from collections import deque
 from collections.abc import Iterator, Sequence
 from enum import Enum
-from typing import NamedTuple
 
 import numpy as np
 
 from c3p_description.model import Array, CasterRobot
 from c3p_hardware.canopen.cia402 import INTERNAL_LIMIT, FaultReset, Target, controlword
 from c3p_hardware.devices import Device, Drive, Encoder
+from c3p_hardware.orders import Order, driving_order, resting_order
 from c3p_hardware.problem import RECOVER, Problem
 from c3p_hardware.settings import CardSettings
 from c3p_hardware.wheel_gate import GateSettings, WheelGate
@@ -59,13 +59,6 @@ class ArmState(Enum):
 
 class Refused(ValueError):
     """A request that is rejected in the present state; the text names the remedy."""
-
-
-class Order(NamedTuple):
-    """Command of a drive: controlword, and torque in permille of its rated torque."""
-
-    controlword: int
-    torque: int
 
 
 class DriveWatch:
@@ -286,14 +279,14 @@ class Supervisor:
             Of robots with drives on steering joints.
         """
         self._advance(now)
+        rates = (wheel_rate if steering_rate is None else np.concatenate(
+            [wheel_rate, steering_rate]))[self._place]
         if self.state == ArmState.ARMED:
-            rates = wheel_rate if steering_rate is None else np.concatenate(
-                [wheel_rate, steering_rate])
-            for problem in self._watch.problems(now, rates[self._place]):
+            for problem in self._watch.problems(now, rates):
                 self.latch(problem)
         self.held = self._late() if self.state == ArmState.ARMED else ''
         if self.state in (ArmState.ARMING, ArmState.ARMED):
-            return self._enabled_orders(now, wheel_rate)
+            return self._enabled_orders(now, wheel_rate, rates)
         self._watch.reset()
         rest = Target.QUICK_STOP if self.settings.quick_stop else Target.DISABLED
         words = [controlword(d.state, rest) for d in self.drives]
@@ -301,18 +294,20 @@ class Supervisor:
             resets = [r.step(d.state) for d, r in zip(self.drives, self._resets, strict=True)]
             words = [word if reset is None else reset
                      for word, reset in zip(words, resets, strict=True)]
-        return [Order(word, 0) for word in words]
+        return [resting_order(drive, word) for drive, word in zip(self.drives, words, strict=True)]
 
-    def _enabled_orders(self, now: float, wheel_rate: Array) -> list[Order]:
+    def _enabled_orders(self, now: float, wheel_rate: Array, rates: Array) -> list[Order]:
         """Return the orders that enable the drives, with torques once they are armed."""
         driving = self.state == ArmState.ARMED and not self.held
-        torques = (self.gate.torque_at(now, wheel_rate)[self._place] if driving
-                   else [0.0] * len(self.drives))
-        orders = [Order(controlword(d.state, Target.ENABLED),
-                        d.settings.units.permille(t, d.settings.max_permille))
-                  for d, t in zip(self.drives, torques, strict=True)]
+        words = [controlword(d.state, Target.ENABLED) for d in self.drives]
+        if driving:
+            torques = self.gate.torque_at(now, wheel_rate)[self._place]
+            orders = [driving_order(*each) for each in zip(self.drives, words, torques, rates,
+                                                      strict=True)]
+        else:
+            orders = [resting_order(*each) for each in zip(self.drives, words, rates, strict=True)]
         # the cycle sends torques only when all devices have been sampled
-        if all(d.sampled for d in self.devices) or not any(o.torque for o in orders):
+        if all(d.sampled for d in self.devices) or not any(o.target for o in orders):
             self._watch.sent([order.torque for order in orders], now)
         return orders
 

@@ -54,7 +54,11 @@ class CalibratingOdometry(Odometry):
         self.calibration = SelfCalibration(robot, learning)
         self._zero = np.zeros(robot.count)
         # the geometry of a copy of its own follows the estimate, in all monitors
-        super().__init__(replace(robot), settings)
+        super().__init__(replace(robot), replace(
+            settings, prior=learning.calibration.prior))
+        # the covariance of the pose is joint with that of the estimate
+        self._lasting.cross = self.calibration.cross
+        self._lasting.spread = self.calibration.spread
 
     def warm_up(self) -> None:
         """Compile all kernels, and reset."""
@@ -105,6 +109,7 @@ class CalibratingOdometry(Odometry):
     def follow(self) -> None:
         """Use the present estimate of `calibration`, after it was set."""
         parameters, geometry = self.calibration.parameters, self.robot.geometry
+        self._lasting.spread = self.calibration.spread
         geometry[:, :2], geometry[:, 2] = parameters[:, 2:4], parameters[:, 1]
         geometry[:, 3] = parameters[:, 0]
         # another zero is not a turn of a caster

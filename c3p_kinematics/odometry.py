@@ -36,6 +36,7 @@ from c3p_kinematics.sample_times import REPEATED, Repetition, SampleStep, interv
 from c3p_kinematics.se2 import wrap
 from c3p_kinematics.singularity import length_scale
 from c3p_kinematics.slip import SlipMonitor, SlipReport, SlipSettings, vectors, within
+from c3p_kinematics.uncertainty import LastingErrors
 
 __all__ = ['PARAMETERS', 'Odometry', 'OdometryEstimate', 'OdometrySettings',
            'odometry_settings', 'planar_covariance']
@@ -48,6 +49,9 @@ ISOLATED = 0.9
 
 # steps kept for the second fit: 0.2 s at 320 Hz; at higher rates its span is shorter
 CAPACITY = 64
+
+# mean square residual of a twist beyond which it is slip, relative to that of wrong parameters
+UNEXPLAINED = 4.0
 
 
 class Odometry:
@@ -77,7 +81,10 @@ class Odometry:
                         robot.caster_offset * s.steering_resolution).max()
         # uniform rounding has deviation Δ/√12: behind a low-pass τ, and in a difference of two
         noise = math.hypot(s.slip.noise_std, step / math.sqrt(12.0) / s.slip.time_constant)
-        self._difference_noise = step / math.sqrt(6.0)
+        # of a difference, mean of the directions along and across the wheels
+        self._difference_noise = math.sqrt(float(np.mean(
+            (robot.wheel_radius * s.wheel_resolution)**2
+            + (robot.caster_offset * s.steering_resolution)**2)) / 12.0)
         self._monitor = SlipMonitor(robot, SlipSettings(**{**vars(s.slip), 'noise_std': noise}))
         self._grip = GripMonitor(robot, replace(s.grip, resolution=step))
         self._faults = FaultMonitor(robot, s.wheel_resolution, s.steering_resolution, s.faults)
@@ -87,6 +94,9 @@ class Odometry:
         self._growth = np.array([s.position_variance_per_metre, s.position_variance_per_radian,
                                  s.yaw_variance_per_metre, s.yaw_variance_per_radian])
         self._lever = length_scale(robot)
+        self._lasting = LastingErrors(robot, s.prior, s.steering_resolution, s.rate_lag)
+        # covariance of the rounding of the newest angles and of those at the start
+        self._ends, self._end_variance = np.zeros((3, 3)), self._difference_noise**2
         self._latch, self._ones = np.zeros((3, n)), np.ones(n)
         self._middle, self._wheel, self._steer = np.empty(n), np.empty(n), np.empty(n)
         self._step, self._unit, self._spare = np.empty(3), np.empty((3, 3)), np.empty((n, 2))
@@ -106,8 +116,9 @@ class Odometry:
         for time, angle in ((0.0, still), (0.01, moved), (0.02 + gap, moved)):
             self.step(time, still, angle, still, still)
             self._refit(0)
-        # and of slip and faults alone
+        # and of slip, faults and wrong parameters alone
         self._faults.warm_up()
+        self._lasting.carry(0.0, 0.0)
         kernels.posterior(still.copy(), 0.0, still.copy())
         kernels.add_slip(self._covariance, 0.0, self._unit, 0.0)
         self.reset()
@@ -134,6 +145,8 @@ class Odometry:
         self._pose, self._anchor = pose, pose.copy()
         variance = np.array([s.initial_position_std, s.initial_position_std, s.initial_yaw_std])**2
         self._covariance = np.diag(variance)
+        self._lasting.reset()
+        self._ends[:] = 0.0
         self._peak = np.diag(np.full(3, s.rate_noise_std**2))
         self._time = self._moved = self._peaked = -math.inf
         self._distance, self._skipped, self._rejected, self._gaps = 0.0, 0, 0, 0
@@ -242,7 +255,8 @@ class Odometry:
             self._latch_only(dt, steering, wheel, rates, bridged)
         self._rate[:] = math.nan if rates is None else rates[0]
         self._last = self._last._replace(
-            time=self._time, pose=self._pose.copy(), pose_covariance=self._covariance.copy(),
+            time=self._time, pose=self._pose.copy(),
+            pose_covariance=self._covariance + self._lasting.covariance + self._ends,
             grip=self._grip.report(), doubt=np.array(self._doubt), distance=self._distance,
             accepted=True, reason=reason, skipped=self._skipped, gaps=self._gaps,
             faults=self._faults.report())
@@ -318,6 +332,9 @@ class Odometry:
             return 'all contact points coincide: yaw is not observable'
         if held:
             self._hold(grip, dt)
+        else:
+            self._lasting.add(self._middle, self._steer, self._step, weight, self._unit,
+                              self._pose[2] + 0.5 * dt * self._step[2], dt)
         kernels.advance(self._pose, self._step, dt)
         row = self._kept % CAPACITY
         for k, values in enumerate((*sample, weight)):
@@ -336,17 +353,21 @@ class Odometry:
             self._last = self._last._replace(twist=grip.twist, slip=slip,
                                              residual=self._spare.copy())
         elif rates is not None:
-            self._twist(steering, rates, weight, s.rate_noise_std, slip)
+            self._twist(steering, rates, weight, s.rate_noise_std, slip, dt, True)
         else:
             self._twist(self._middle, [self._wheel, self._steer], weight,
-                        math.hypot(s.rate_noise_std, self._difference_noise / dt), slip)
+                        math.hypot(s.rate_noise_std, self._difference_noise / dt), slip, dt)
         return ''
 
     def _grow(self) -> None:
         """Carry the covariance to the pose, unless the robot is at a standstill."""
+        dx, dy = self._pose[0] - self._anchor[0], self._pose[1] - self._anchor[1]
         length = kernels.grow(self._covariance, self._anchor, self._pose, self._growth,
                               self._lever, self.settings.standing_distance)
         if length >= 0.0:
+            self._lasting.carry(dx, dy)
+            self._ends[:] = 0.0
+            kernels.add_slip(self._ends, self._pose[2], self._unit, self._end_variance)
             self._distance += length
             self._moved = self._time
 
@@ -383,16 +404,20 @@ class Odometry:
                       2.0 * self.settings.slip.time_constant, wheel, self._pose)
 
     def _twist(self, steering: Array, rates: list[Array], weight: Array, noise: float,
-               slip: SlipReport) -> None:
+               slip: SlipReport, dt: float = 0.0, late: bool = False) -> None:
         s, twist, residual = self.settings, np.empty(3), np.empty((self.robot.count, 2))
         variance, power = solve(self.robot.geometry, steering, *rates, weight, twist, residual,
                                 self._unit)
         if not math.isfinite(variance):
             return
-        covariance = self._unit * max(noise**2 + s.slip.speed_fraction**2 * power, variance)
+        # residuals beyond those of described parameters are of slip; smaller ones are expected
+        known = noise**2 + s.creep**2 * power
+        largest = UNEXPLAINED * (noise**2 + s.slip.speed_fraction**2 * power)
+        covariance = self._unit * (known if variance <= largest else variance)
         # the largest of the last `hold` seconds of motion counts, until `hold` after the stop
         since = self._peaked if self._moved == self._time else self._moved
         if self._time - since > s.hold or covariance.trace() >= self._peak.trace():
             self._peak, self._peaked = covariance, self._time
-        self._last = self._last._replace(twist=twist, twist_covariance=self._peak.copy(),
+        lasting = self._lasting.of_twist(steering, twist, weight, self._unit, dt, late)
+        self._last = self._last._replace(twist=twist, twist_covariance=self._peak + lasting,
                                          residual=residual, slip=slip)

@@ -12,6 +12,7 @@ import numpy as np
 
 from c3p_description.model import Array
 from c3p_description.texts import brief
+from c3p_kinematics.calibration.parameters import Prior
 from c3p_kinematics.faults import NO_FAULT, FaultReport, FaultSettings
 from c3p_kinematics.grip import GripReport, GripSettings
 from c3p_kinematics.slip import SlipReport, SlipSettings, within
@@ -22,8 +23,8 @@ SPIN_REPORTED = 0.05
 # parameters of the node that are settings of the odometry
 PARAMETERS = (
     'max_gap', 'robust', 'stamp_jitter', 'wheel_counts', 'steering_counts', 'rate_noise_std',
-    'position_variance_per_metre', 'position_variance_per_radian', 'yaw_variance_per_metre',
-    'yaw_variance_per_radian')
+    'rate_lag', 'creep', 'position_variance_per_metre', 'position_variance_per_radian',
+    'yaw_variance_per_metre', 'yaw_variance_per_radian')
 
 
 # deviation of the motion over a gap per path length; between the positions before and after it
@@ -66,10 +67,15 @@ class OdometrySettings:
         Encoder steps; 0 for continuous angles.
     rate_noise_std : float, m/s
         Noise of a contact velocity's component from rates: lower bound of the twist's covariance.
+    rate_lag : float, s
+        Lag of the rate signals: the twist's covariance contains the acceleration times it.
     position_variance_per_metre, position_variance_per_radian : float, m²/m, m²/rad
     yaw_variance_per_metre, yaw_variance_per_radian : float, rad²/m, rad²/rad
-        Growth of the pose covariance. The defaults give about 5 cm and 1° after 4 m, the effect of
-        errors of r 0.3 %, d 2 % and steering zero 0.3°.
+        Growth of the pose covariance by floor and tyres; errors of the description are added by
+        `prior`. The defaults are those of contacts that creep by 0.2 % (docs/calibration.md).
+    creep : float
+        Standard deviation of a contact velocity per speed, by floor and tyres; in the twist's
+        covariance.
     initial_position_std, initial_yaw_std : float, m, rad
         Standard deviations of the pose given to `reset`.
     standing_distance : float, m
@@ -77,6 +83,9 @@ class OdometrySettings:
     hold : float, s
         Time after a stop for which the twist covariance keeps its moving value, so that a filter
         does not overrate the last moving samples.
+    prior : Prior or None
+        Standard deviations of the described lengths and zeros from the true ones, constant along
+        a drive; None if they are exact.
     slip : SlipSettings
     grip : GripSettings
         The resolution is replaced by that of the encoders.
@@ -88,15 +97,18 @@ class OdometrySettings:
     stamp_jitter: float = 0.0
     wheel_resolution: float = 2.0 * math.pi / 2000
     steering_resolution: float = 2.0 * math.pi / 4096
-    rate_noise_std: float = 0.005
-    position_variance_per_metre: float = 4e-4
-    position_variance_per_radian: float = 1e-5
-    yaw_variance_per_metre: float = 1e-4
-    yaw_variance_per_radian: float = 2e-4
+    rate_noise_std: float = 0.003
+    rate_lag: float = 0.006
+    creep: float = 0.002
+    position_variance_per_metre: float = 4e-7
+    position_variance_per_radian: float = 1e-7
+    yaw_variance_per_metre: float = 3e-6
+    yaw_variance_per_radian: float = 1e-6
     initial_position_std: float = 1e-3
     initial_yaw_std: float = 1e-3
     standing_distance: float = 5e-4
     hold: float = 1.0
+    prior: Prior | None = field(default_factory=Prior)
     slip: SlipSettings = field(default_factory=SlipSettings)
     grip: GripSettings = field(default_factory=GripSettings)
     faults: FaultSettings = field(default_factory=FaultSettings)
@@ -105,7 +117,7 @@ class OdometrySettings:
         """Reject values out of range."""
         positive = ('max_gap', 'rate_noise_std', 'initial_position_std', 'initial_yaw_std')
         for name, value in vars(self).items():
-            if name in ('robust', 'slip', 'grip', 'faults'):
+            if name in ('robust', 'prior', 'slip', 'grip', 'faults'):
                 continue
             if not (0.0 <= value < math.inf and (value > 0.0 or name not in positive)):
                 raise ValueError(f'{name} = {value}: must be finite and '

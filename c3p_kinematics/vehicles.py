@@ -10,13 +10,43 @@ from __future__ import annotations
 import math
 
 from c3p_description.pvc_model import JOINTS, PvcTricycle
-from c3p_kinematics.closed_chain_vehicle.description import Joint, Wheel
+from c3p_description.vehicle_model import RoughVehicle
+from c3p_kinematics.closed_chain_vehicle.description import PRISMATIC, Joint, Wheel, axis_rotation
 from c3p_kinematics.closed_chain_vehicle.vehicle import Vehicle
-from c3p_kinematics.rolling_contact import Torus
+from c3p_kinematics.rolling_contact import CappedCylinder, Ellipsoid, Torus, sphere
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+SURFACES = {'torus': Torus, 'sphere': sphere, 'ellipsoid': Ellipsoid, 'cylinder': CappedCylinder}
 # camber beyond which a wheel lies flat, rad
 MOST_CAMBER = math.radians(60.0)
+
+
+def closed_chain(model: PvcTricycle | RoughVehicle) -> Vehicle:
+    """
+    Return the vehicle that a `model` describes.
+
+    Raises
+    ------
+    DescriptionError
+        The joints do not form a tree that ends in wheels, or the wheels are too few or too many.
+
+    Examples
+    --------
+    >>> from c3p_description.reading.vehicle_files import load_vehicle
+    >>> closed_chain(load_vehicle('rover')).size
+    (11, 4)
+    """
+    if isinstance(model, PvcTricycle):
+        return pvc_tricycle(model)
+    joints = []
+    for name, joint in model.joints.items():
+        roll, pitch, yaw = (axis_rotation(axis, angle)
+                            for axis, angle in zip((X, Y, Z), joint.rpy, strict=True))
+        joints.append(Joint(name, joint.axis, joint.origin, yaw @ pitch @ roll, joint.kind,
+                            joint.lower, joint.upper))
+    wheels = [Wheel(name, wheel.joints, SURFACES[wheel.surface](*wheel.numbers))
+              for name, wheel in model.wheels.items()]
+    return Vehicle(model.name, joints, wheels, model.settling, model.camber)
 
 
 def pvc_tricycle(model: PvcTricycle) -> Vehicle:
@@ -49,6 +79,51 @@ def pvc_tricycle(model: PvcTricycle) -> Vehicle:
     wheels = (Wheel('1', (steering, drive_1), tyre), Wheel('2', (camber_2, drive_2), tyre),
               Wheel('3', (camber_3, drive_3), tyre))
     return Vehicle(model.name, joints, wheels, camber=(camber_2, camber_3))
+
+
+def vla_tricycle(model: PvcTricycle) -> Vehicle:
+    """
+    Return the tricycle with a variable length axle, the paper's alternative to camber.
+
+    The rear wheels slide along the axle, ``T_PW2,3 = Trans(0, ±b + s, 0) Ry(α)``, within the
+    camber offset e; θ = (φ₁, α₁, s₂, α₂, s₃, α₃). The `model` gives all else.
+
+    Examples
+    --------
+    >>> tricycle = vla_tricycle(PvcTricycle('example', 1.2, 0.6, 0.1, 0.25, 0.05))
+    >>> [joint.name for joint in tricycle.joints if joint.kind == 'prismatic']
+    ['axle_joint_2', 'axle_joint_3']
+    """
+    reach = model.camber_offset
+    return _tricycle(model, 'vla_tricycle', [
+        (Joint(f'axle_joint_{k}', Y, (0.0, side * model.half_track, 0.0), kind=PRISMATIC,
+               lower=-reach, upper=reach), Joint(JOINTS[2 * k - 1], Y))
+        for k, side in ((2, 1.0), (3, -1.0))])
+
+
+def rigid_tricycle(model: PvcTricycle) -> Vehicle:
+    """
+    Return the tricycle of a `model` with its camber locked upright: θ = (φ₁, α₁, α₂, α₃).
+
+    Examples
+    --------
+    >>> rigid_tricycle(PvcTricycle('example', 1.2, 0.6, 0.1, 0.25, 0.05)).size
+    (4, 3)
+    """
+    return _tricycle(model, 'rigid_tricycle', [
+        (Joint(JOINTS[2 * k - 1], Y, (0.0, side * model.half_track, 0.0)),)
+        for k, side in ((2, 1.0), (3, -1.0))])
+
+
+def _tricycle(model: PvcTricycle, name: str, rear: list[tuple[Joint, ...]]) -> Vehicle:
+    """Return a tricycle with the front wheel of a model and the chains of the rear wheels."""
+    steering, drive_1 = JOINTS[:2]
+    front = (Joint(steering, Z, (model.wheelbase, 0.0, 0.0), lower=-model.steering_limit,
+                   upper=model.steering_limit), Joint(drive_1, Y))
+    tyre = Torus(model.wheel_radius, model.tube_radius)
+    chains = (front, *rear)
+    return Vehicle(name, [joint for chain in chains for joint in chain], [
+        Wheel(str(k), [joint.name for joint in chain], tyre) for k, chain in enumerate(chains, 1)])
 
 
 def four_wheel_rover(wheelbase: float = 1.2, half_track: float = 0.5, camber_offset: float = 0.1,

@@ -10,6 +10,7 @@ field is some columns of it; where the layout changes, another table begins.
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -76,7 +77,9 @@ def _status(cursor: Cursor) -> Status:
     level, cursor.place = cursor.data[cursor.place], cursor.place + 1
     # behind name and message comes the hardware's identifier
     name, message, _ = text(), text(), text()
-    return Status(name, level, message, {text(): text() for _ in range(count())})
+    # an hour has some ten thousand statuses with the same names and keys
+    return Status(sys.intern(name), level, message,
+                  {sys.intern(text()): text() for _ in range(count())})
 
 
 def _column(block: Array, slot: Slot, order: str) -> Array:

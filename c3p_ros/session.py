@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 import threading
@@ -13,6 +14,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 import rclpy
+from rclpy.logging import LoggingSeverity, set_logger_level
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
@@ -22,6 +24,9 @@ from c3p_ros.executor import make_executor, spin, steady_process
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # topics of tf2 that follow the namespace of a robot
 FRAME_REMAPPINGS = ('--ros-args', '-r', '/tf:=tf', '-r', '/tf_static:=tf_static')
+
+# where in its sources rcl raised an error
+OF_SOURCES = re.compile(r',? at /[^ ,]+\.c(pp)?:\d+')
 
 AnyNode = TypeVar('AnyNode', bound=Node)
 
@@ -80,10 +85,14 @@ class Session:
             for number in SIGNALS:
                 before = signal.signal(number, self._on_signal)
                 self._stack.callback(signal.signal, number, before)
+        # the error says what the log would; and places in the sources of rcl help nobody
+        set_logger_level('rcl', LoggingSeverity.FATAL)
         try:
             rclpy.init(args=self._args, signal_handler_options=SignalHandlerOptions.NO)
         except RuntimeError as error:
-            raise ValueError(' '.join(f'{error}'.split())) from error
+            raise ValueError(OF_SOURCES.sub('', ' '.join(f'{error}'.split()))) from error
+        finally:
+            set_logger_level('rcl', LoggingSeverity.UNSET)
         self._stack.callback(rclpy.try_shutdown)
         self._stack.callback(self._nodes.close)
         self.executor = make_executor()

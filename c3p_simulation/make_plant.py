@@ -7,9 +7,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import ArrayLike
-
-from c3p_description.model import CasterRobot
+from c3p_description.model import ArrayField, CasterRobot
 from c3p_description.reading.loader import load
 from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant, shape_of
 from c3p_simulation.plants.floor import FloorPatch
@@ -42,7 +40,7 @@ class PlantOptions:
         Of model errors and sensors.
     """
 
-    friction: ArrayLike = 0.8
+    friction: ArrayField = 0.8
     slope: float = 0.0
     slope_direction: float = 0.0
     patches: tuple[FloorPatch, ...] = ()

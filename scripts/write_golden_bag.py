@@ -86,7 +86,7 @@ def main() -> int:
             'velocity_controller': {'ros__parameters': {'traction.slip_speed': 10.0,
                                                         'traction.slip_fraction': 1.0}}}))
         figures = drive(DriveOptions(goal=GOAL, out=Path(place) / 'drive', plant='mujoco',
-                                     controller='closed_form', realtime_factor=0.0,
+                                     controller='mpc', realtime_factor=0.0,
                                      rate=RATE, keep_bag=True, parameters=[files]))
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(Path(figures['files']['bag']), out)

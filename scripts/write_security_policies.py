@@ -41,6 +41,8 @@ from c3p_bags.storage.topics import read_topics_file  # noqa: E402
 from c3p_bringup.nodes import CHAIN, node_class  # noqa: E402
 from c3p_bringup.teleop.robot_link import RobotLink  # noqa: E402
 from c3p_description.reading.loader import load  # noqa: E402
+from c3p_viewers.dashboard.link import DashboardLink  # noqa: E402
+from c3p_viewers.dashboard.samples import History  # noqa: E402
 
 PLACE, PAGE = ROOT / 'config/security', ROOT / 'docs/nodes.md'
 BAG, TOPICS = ROOT / 'test/data/golden_bag', ROOT / 'config/record_topics.yaml'
@@ -85,7 +87,17 @@ def starts(folder: str) -> dict[str, list[Callable[..., Node]]]:
         'bag': str(BAG), 'start_paused': True, 'clock': 40.0})]
     found['teleop_keyboard'] = [
         partial(started, partial(RobotLink, load('c3p'), topic), {}) for topic in ('', 'cmd_vel')]
+    # the e-stop of the live page commands zero where there is no mux
+    found['dashboard'] = [lambda **options: pressed(partial(
+        started, partial(DashboardLink, load('c3p'), History()), {}), **options)]
     return found
+
+
+def pressed(start: Callable[..., Node], **options: Any) -> Node:
+    """Start the node of the live page with `start` and press its e-stop."""
+    link = start(**options)
+    link.press()
+    return link
 
 
 def started(kind: Callable[..., Node], values: Mapping[str, Any],

@@ -76,7 +76,7 @@ class Bench:
     def add_robot(self, controller='mpc', **parameters):
         """Start chain and simulation with a law; parameters as {node: {name: value}}."""
         # the simulated robot acts at once; the papers' law need not be as gentle as on tyres
-        law = {'mpc.latency': 0.0, 'closed_form.latency': 0.0, 'acceleration_limit': 0.4}
+        law = {'mpc.latency': 0.0, 'acceleration_limit': 0.4}
         chosen = {'velocity_controller': {'controller': controller, **law},
                   'position_controller': {'controller': controller}}
         self.truth = self.collect(Odometry, 'ground_truth/odom', 10, keep=1)

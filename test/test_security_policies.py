@@ -113,8 +113,8 @@ def test_a_process_of_several_nodes_may_what_each_of_them_may():
 def test_motors_and_the_e_stop_are_in_few_hands():
     assert nodes_that('publish', '/wheel_effort') == {'velocity_controller', 'ros2_control_bridge'}
     assert nodes_that('publish', '/cmd_vel') == {'twist_mux', 'position_controller',
-                                                 'teleop_keyboard'}
-    assert nodes_that('publish', '/e_stop') == {'teleop_keyboard'}
+                                                 'teleop_keyboard', 'dashboard'}
+    assert nodes_that('publish', '/e_stop') == {'teleop_keyboard', 'dashboard'}
     # no node of the suite arms the motors, releases the mux or changes parameters of another
     for service in ('/hardware_interface/enable', '/hardware_interface/recover',
                     '/twist_mux/release', '/velocity_controller/set_parameters'):

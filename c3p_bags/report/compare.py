@@ -81,3 +81,47 @@ def difference_table(numbers: Sequence[Mapping[str, Any]]) -> str:
                      *(number(values[key], '.4g', what.scale) for key in 'ab'),
                      '–' if gap is None else '0' if gap == 0 else f'{what.scale * gap:+.4g}'))
     return table(('', 'A', 'B', 'B − A'), rows)
+
+
+# a difference in words: more than this fraction of the larger value, and this many of them at most
+NOTABLE, MOST_SENTENCES = 0.1, 6
+# smaller differences are noise, in SI units of a unit of `COMPARED`
+NOISE = {'s': 0.1, 'm': 0.02, 'mm': 5e-4, 'm/s': 0.02, 'N·m': 0.05, '% of the time': 0.01,
+         'ms': 5e-4, '': 0.5}
+
+
+def difference_sentences(numbers: Sequence[Mapping[str, Any]]) -> list[str]:
+    """
+    Return the notable differences of two bags in words, the largest first.
+
+    `numbers` are those of `run_numbers`, of A and B.
+    """
+    a, b = numbers
+    found: list[tuple[float, str]] = []
+    if a['robot'] != b['robot']:
+        found.append((3.0, f'The robots differ: {a["robot"]} in A, {b["robot"]} in B.'))
+    if None not in (a['reached'], b['reached']) and a['reached'] != b['reached']:
+        missed, why = ('B', b) if a['reached'] else ('A', a)
+        reason = why['goals'][-1].get('missed') if why['goals'] else None
+        found.append((2.5, f'{missed} missed its last goal'
+                      + (f' ({reason}).' if reason else '.')))
+    for what in COMPARED:
+        one, other = what.find(a), what.find(b)
+        if one is None or other is None:
+            if one is not None or other is not None:
+                found.append((0.05, f'{_capital(what.name)}: not known of '
+                              f'{"A" if one is None else "B"}.'))
+            continue
+        gap, size = other - one, max(abs(one), abs(other))
+        if abs(gap) <= max(NOTABLE * size, NOISE[what.unit]):
+            continue
+        unit = f' {what.unit}' if what.unit else ''
+        found.append((abs(gap) / size, f'{_capital(what.name)}: {what.scale * other:.4g}{unit} in '
+                      f'B, {what.scale * one:.4g}{unit} in A.'))
+    found.sort(key=lambda item: -item[0])
+    return [text for _, text in found[:MOST_SENTENCES]] or [
+        f'No value of the table differs by more than {NOTABLE:.0%}.']
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -10,7 +10,7 @@ from c3p_bags.report import style
 from c3p_bags.report.health import LEVELS
 from c3p_bags.report.palette import INK
 from c3p_bags.report.run import Run
-from c3p_bags.report.sheet import dress, envelope, legend
+from c3p_bags.report.sheet import dress, legend, line
 
 # bins of the histogram per decade of time
 BINS_PER_DECADE = 20
@@ -52,8 +52,8 @@ def draw_latency(axes: Axes, run: Run) -> None:
     if not len(run.timing.latency):
         style.absent(axes, 'no latency')
         return
-    axes.plot(*envelope(run.timing.time, 1000.0 * run.timing.latency), color=style.SENSED,
-              linewidth=0.8)
+    line(axes, run.timing.time, 1000.0 * run.timing.latency, color=style.SENSED, linewidth=0.8,
+         label='latency')
     axes.axhline(1000.0 * run.timing.period, color=style.ALERT, linestyle=(0, (4, 2)),
                  linewidth=1.2, label='one period')
     axes.set_ylim(bottom=0.0)
@@ -67,8 +67,8 @@ def draw_cycles(axes: Axes, run: Run) -> None:
         style.absent(axes, 'a single sample')
         return
     # an interval ends with its sample
-    axes.plot(*envelope(run.log.joints.time[1:], 1000.0 * run.timing.interval), color=INK,
-              drawstyle='steps-pre', linewidth=0.8)
+    line(axes, run.log.joints.time[1:], 1000.0 * run.timing.interval, color=INK,
+         drawstyle='steps-pre', linewidth=0.8, label='_period')
     axes.set_ylim(0.0, 1100.0 * max(float(run.timing.interval.max()), 2 * run.timing.period))
 
 

@@ -13,7 +13,7 @@ from c3p_bags.report.drive_page import near_limits
 from c3p_bags.report.palette import INK, MUTED
 from c3p_bags.report.path import draw_robots
 from c3p_bags.report.run import Run
-from c3p_bags.report.sheet import at_least, dress, envelope, legend, line
+from c3p_bags.report.sheet import at_least, dress, legend, line
 from c3p_bags.runs.metrics import pose_at
 from c3p_bags.runs.run_log import Motion
 from c3p_description.model import Array
@@ -130,8 +130,8 @@ def draw_errors(axes: Axes, run: Run) -> None:
     for k, goal in enumerate(run.goals):
         inside = (odom.time >= goal['begin_s']) & (odom.time <= goal['end_s'])
         away = np.hypot(*(odom.pose[inside, :2] - np.array(goal['goal_pose'][:2])).T)
-        axes.plot(*envelope(odom.time[inside], np.maximum(away, LEAST_ERROR)), color=style.GOAL,
-                  linewidth=1.1, label='odometry from goal' if k == 0 else None)
+        line(axes, odom.time[inside], np.maximum(away, LEAST_ERROR), color=style.GOAL,
+             label='odometry from goal' if k == 0 else None)
     if off is None and not run.goals:
         style.absent(axes, 'neither a goal nor ground truth in this bag')
         axes.set_yscale('linear')

@@ -10,6 +10,7 @@ import numpy as np
 from c3p_bags.report.health import LEVELS, complaints, while_starting
 from c3p_bags.report.motion_panels import NEAR, odometry_error
 from c3p_bags.report.run import STRIDE, Run
+from c3p_bags.runs import mapped
 from c3p_bags.runs.metrics import drive_metrics, held
 from c3p_description.model import CasterRobot
 from c3p_dynamics.freedoms import driven_freedoms
@@ -69,8 +70,11 @@ def visibility_numbers(run: Run) -> dict[str, Any]:
     some = np.flatnonzero(speed > MOVING) * step
     if not len(some):
         return {'unseen_share': None, 'unnamed_share': None, 'unseen_by_wheel': None}
-    found = slip_visibility(run.robot, run.log.joints.steering[some], twist[some])
-    unseen, unnamed = found.seen > PLAIN_SLIP, found.named > PLAIN_SLIP
+    # by parts: each posture takes matrices of 2n × 2n
+    found = [slip_visibility(run.robot, run.log.joints.steering[part], twist[part])
+             for part in np.split(some, range(mapped.ROWS, len(some), mapped.ROWS))]
+    unseen = np.concatenate([part.seen > PLAIN_SLIP for part in found])
+    unnamed = np.concatenate([part.named > PLAIN_SLIP for part in found])
     return {'unseen_share': float(unseen.any(axis=1).mean()),
             'unnamed_share': float(unnamed.any(axis=1).mean()),
             'unseen_by_wheel': unseen.mean(axis=0).tolist()}

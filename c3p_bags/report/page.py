@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 from c3p_bags.report import loop_panels as loop
 from c3p_bags.report import motion_panels as motion
 from c3p_bags.report import slip_panels as slip
-from c3p_bags.report import tables
-from c3p_bags.report.compare import difference_table
+from c3p_bags.report import tables, web
+from c3p_bags.report.compare import difference_sentences, difference_table
 from c3p_bags.report.run import Run
 from c3p_bags.report.sheet import Panel, figure
 from c3p_bags.report.summary import Answer
@@ -54,9 +54,12 @@ def _path(runs: Sequence[Run]) -> Figure:
     height = float(np.clip(width * size[1] / size[0], *PATH_HEIGHT))
     page = figure([Panel(motion.draw_path, height, timed=False, shared=False)], runs)
     if len(runs) > 1:
-        # the same floor in both; the equal aspect widens one of the two directions
-        middle, half = 0.5 * (places.min(axis=0) + places.max(axis=0)), 0.55 * size
+        # the same floor in both, as wide and as high as the panels: metres are equal in both axes
+        middle = 0.5 * (places.min(axis=0) + places.max(axis=0))
         for axes in page.axes:
+            box = axes.get_position().size * page.get_size_inches()
+            half = 0.55 * float((size / box).max()) * box
+            axes.set_aspect('auto')
             axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
             axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
     return page
@@ -75,11 +78,15 @@ def _looks(runs: Sequence[Run]) -> Figure | None:
 
 
 def _loop(runs: Sequence[Run]) -> Figure:
-    rows = []
-    if any(len(r.timing.latency) for r in runs):
-        rows = [Panel(loop.draw_latency_histogram, 1.8, timed=False),
-                Panel(loop.draw_latency, 1.4)]
-    return figure([*rows, Panel(loop.draw_cycles, 1.2)], runs)
+    known = any(len(r.timing.latency) for r in runs)
+    return figure([*([Panel(loop.draw_latency, 1.4)] if known else []),
+                   Panel(loop.draw_cycles, 1.2)], runs)
+
+
+def _latency(runs: Sequence[Run]) -> Figure | None:
+    if not any(len(r.timing.latency) for r in runs):
+        return None
+    return figure([Panel(loop.draw_latency_histogram, 1.8, timed=False)], runs)
 
 
 def _nodes(runs: Sequence[Run]) -> Figure:
@@ -122,6 +129,8 @@ SECTIONS = (
             'the same stamp. The latency is the time between their arrivals at the recorder. It '
             'is unknown in simulated time, which does not advance within a cycle.', _loop,
             tables.timing_table),
+    Section('latency', 'Latency', 'Number of commands by latency; logarithmic axes show the few '
+            'late ones.', _latency),
     Section('nodes', 'Diagnostics', 'Level of each node over time; the table lists all states '
             'other than OK.',
             _nodes, tables.complaint_table),
@@ -158,19 +167,25 @@ def _tables(section: Section, runs: Sequence[Run]) -> str:
     return f'<div class=two>{parts}</div>'
 
 
-def _section(section: Section, picture: str | None, runs: Sequence[Run]) -> str:
+def _section(section: Section, picture: str | None, runs: Sequence[Run], live: bool) -> str:
+    # the picture remains for paper, and for browsers without scripts
+    plots = f'<div class=live data-of={section.anchor}></div>' if live else ''
+    still = ' class=still' if live else ''
     return (f'<section id={section.anchor}><h2>{escape(section.title)}</h2>'
-            f'<p class=about>{escape(section.text)}</p><figure>{picture or ""}</figure>'
+            f'<p class=about>{escape(section.text)}</p>{plots}'
+            f'<figure{still}>{picture or ""}</figure>'
             f'{_tables(section, runs)}</section>')
 
 
 def html_page(runs: Sequence[Run], numbers: Sequence[Mapping[str, Any]],
-              summaries: Sequence[Sequence[Answer]], pictures: Mapping[str, str]) -> str:
+              summaries: Sequence[Sequence[Answer]], pictures: Mapping[str, str],
+              live: Mapping[str, Any] | None = None) -> str:
     """
     Return the HTML of one run, or of two side by side.
 
     `numbers` (of `run_numbers`) and `summaries` (of `summary.answers`) are those of each of the
-    `runs`; `pictures` maps the anchor of a section to its figure as SVG.
+    `runs`; `pictures` maps the anchor of a section to its figure as SVG, and `live` has the data
+    of the interactive plots: ``sections`` by anchor, ``times`` and ``runs``.
     """
     title = ' against '.join(run.name for run in runs)
     shown = [s for s in SECTIONS if s.anchor in pictures]
@@ -182,8 +197,12 @@ def html_page(runs: Sequence[Run], numbers: Sequence[Mapping[str, Any]],
             top.append(f'<h2 class=run>{"AB"[k]}: {escape(run.name)}</h2>'
                        f'<p class=sub>{_facts(run, found)}</p>')
         top.append(cards(found_answers))
-    body = ''.join(_section(s, pictures[s.anchor], runs) for s in shown)
-    differences = (f'<section id=differences><h2>Differences</h2>{difference_table(numbers)}'
+    plotted = (live or {}).get('sections', {})
+    body = ''.join(_section(s, pictures[s.anchor], runs, s.anchor in plotted) for s in shown)
+    words = ''.join(f'<li>{escape(text)}</li>' for text in (
+        difference_sentences(numbers) if len(runs) > 1 else ()))
+    differences = (f'<section id=differences><h2>Differences</h2><ul>{words}</ul>'
+                   f'{difference_table(numbers)}'
                    '</section>' if len(runs) > 1 else '')
     topics = ''.join(f'<section><details><summary>Topics of {escape(run.name)}</summary>'
                      f'{topic_table(run)}</details></section>' for run in runs)
@@ -193,21 +212,29 @@ def html_page(runs: Sequence[Run], numbers: Sequence[Mapping[str, Any]],
         f'{title}: report', title, facts, links,
         f'{"".join(top)}{differences}{body}{topics}',
         'All times are seconds since the first joint states, by the stamps of the messages. '
-        'Written by <code>c3p report</code>; figures.json has the same numbers.')
+        'Written by <code>c3p report</code>; figures.json has the same numbers.', live)
 
 
-def document(name: str, title: str, facts: str, links: str, body: str, footer: str) -> str:
+def document(name: str, title: str, facts: str, links: str, body: str, footer: str,
+             live: Mapping[str, Any] | None = None) -> str:
     """
     Return a self-contained HTML page in the style of the reports.
 
     `name` is that of the window; `title` is text; `facts` below it, `links` of its sections,
-    `body` and `footer` are HTML.
+    `body` and `footer` are HTML; `live` the data of interactive plots, if any.
     """
     style = Path(__file__).with_name('page.css').read_text(encoding='utf-8')
+    scripts, policy = '', ''
+    if live and live['sections']:
+        style += web.read_text(web.STYLE) + web.read_text('plots.css')
+        scripts = web.library(f'const REPORT={web.as_json(live)};', web.read_text('report.js'))
+        # its own scripts run, and nothing is loaded
+        policy = ('<meta http-equiv=Content-Security-Policy content="default-src \'none\'; '
+                  'style-src \'unsafe-inline\'; script-src \'unsafe-inline\'; img-src data:">')
     return (
         '<!DOCTYPE html><html lang=en><head><meta charset=utf-8>'
         '<meta name=viewport content="width=device-width,initial-scale=1">'
-        f'<title>{escape(name)}</title><style>{style}</style></head><body>'
+        f'{policy}<title>{escape(name)}</title><style>{style}</style></head><body>'
         f'<header><div><h1>{escape(title)}</h1>{facts}</div></header>'
         f'<nav><div>{links}</div></nav><main>{body}'
-        f'<footer>{footer}</footer></main></body></html>\n')
+        f'<footer>{footer}</footer></main>{scripts}</body></html>\n')

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -97,13 +98,15 @@ def measure(robot: CasterRobot, log: RunLog) -> Array:
 
 
 def read(bag: Bag, robot: str | None = None, namespace: str | None = None,
-         goal_tolerance: float | None = None, yaw_tolerance: float | None = None) -> Run:
+         goal_tolerance: float | None = None, yaw_tolerance: float | None = None,
+         progress: Callable[[float], object] = lambda part: None) -> Run:
     """
     Read and analyse a `bag`.
 
     `robot` is a name or path, default that of the bag; `namespace` that of the robot, default the
     only one. `goal_tolerance` [m] and `yaw_tolerance` [rad] define the goal zone, default that of
-    the position controller in the bag, else 5 cm and any yaw.
+    the position controller in the bag, else 5 cm and any yaw. `progress` receives the fraction
+    done, 0 to 1.
 
     Raises
     ------
@@ -112,8 +115,10 @@ def read(bag: Bag, robot: str | None = None, namespace: str | None = None,
     """
     space = bag.namespace(namespace)
     model = bag.casters(robot, space)
-    log = read_run(bag, model, space)
-    computed, slip = replay(model, log.joints, recorded_settings(bag, space)[0])
+    # the replay takes about twice as long as reading
+    log = read_run(bag, model, space, lambda part: progress(part / 3.0))
+    computed, slip = replay(model, log.joints, recorded_settings(bag, space)[0],
+                            lambda part: progress((1.0 + 2.0 * part) / 3.0))
     recorded = log.odom is not None
     if not recorded:
         log = replace(log, odom=computed)

@@ -8,11 +8,13 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from c3p_bags.report import style
 from c3p_bags.report.palette import INK, MUTED, RULE
@@ -32,6 +34,12 @@ WIDE, WIDER, DPI = 10.0, 14.0, 130
 # larger than on paper: the page shows a figure smaller
 LABEL, TICK = 8.5, 8.0
 SIZES = style.Sizes(LABEL, TICK, 4.0, 7)
+
+# distances of labels from their axes, inches
+LABEL_AT, BELOW_AT = 0.43, 0.26
+
+# label of axes over time, before the number of their run
+TIMED = 'time of run '
 
 
 class Panel(NamedTuple):
@@ -82,9 +90,26 @@ def peaks(time: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]:
     return time[kept], value[kept]
 
 
-def line(axes: Axes, time: Array, value: Array, **options: object) -> None:
-    """Draw a line of any length with all its peaks; `options` are those of ``Axes.plot``."""
-    axes.plot(*envelope(time, value), **{'linewidth': 1.1, **options})
+# samples of drawn lines, of which the picture has fewer: for the interactive plots
+_samples: WeakKeyDictionary[Line2D, tuple[Array, Array]] = WeakKeyDictionary()
+
+
+def line(axes: Axes, time: Array, value: Array,
+         reduce: Callable[[Array, Array], tuple[Array, Array]] = envelope,
+         **options: object) -> None:
+    """
+    Draw a line of any length with all its peaks; `options` are those of ``Axes.plot``.
+
+    `reduce` returns the drawn part of `time` and `value`: `envelope`, or `peaks`.
+    """
+    (drawn,) = axes.plot(*reduce(time, value), **{'linewidth': 1.1, **options})
+    _samples[drawn] = time, value
+
+
+def samples_of(drawn: Line2D) -> tuple[Array, Array]:
+    """Return time and value of a line of `line`, all of them, else its points."""
+    return _samples.get(drawn) or (np.asarray(drawn.get_xdata(), float),
+                                   np.asarray(drawn.get_ydata(), float))
 
 
 def dress(axes: Axes, label: str) -> None:
@@ -127,6 +152,8 @@ def figure(panels: Sequence[Panel], runs: Sequence[Run], margin: float = 0.72) -
             row.append(axes)
             panel.draw(axes, run)
             if panel.timed:
+                # the interactive plots find their panel by it
+                axes.set_label(f'{TIMED}{k}')
                 axes.set_xlim(0.0, max(max(r.log.joints.time[-1] for r in runs), 1e-3))
                 last = panel is [p for p in panels if p.timed][-1]
                 axes.tick_params(labelbottom=last)
@@ -134,10 +161,13 @@ def figure(panels: Sequence[Panel], runs: Sequence[Run], margin: float = 0.72) -
                                 fontsize=LABEL, color=INK)
             if k:
                 axes.set_ylabel('')
+            style.only_decades(axes)
+            # fixed places: to find free ones matplotlib measures all numbers at every axis
+            axes.yaxis.set_label_coords(-LABEL_AT / (column * width), 0.5)
+            axes.xaxis.set_label_coords(0.5, -BELOW_AT / panel.height)
         if panel.shared:
             _join(row)
         above -= gap
-    page.align_ylabels()
     if len(runs) > 1:
         for k, run in enumerate(runs):
             page.text(left + k * (column + 0.045), 1.0 - 0.2 / height, f'{"AB"[k]}: {run.name}',
@@ -178,5 +208,5 @@ def svg(page: Figure, salt: str, description: str) -> str:
 
 def png(page: Figure, path: Path) -> Path:
     """Write a figure on white."""
-    page.savefig(path, dpi=DPI, facecolor='white')
+    page.savefig(path, dpi=DPI, facecolor='white', pil_kwargs=style.FAST)
     return path

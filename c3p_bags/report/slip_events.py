@@ -9,11 +9,12 @@ the joint states, in the same way for every bag.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.integrate import trapezoid
 
+from c3p_bags.runs import mapped
 from c3p_bags.runs.run_log import Joints, Motion, Slip
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.faults import KINDS
@@ -59,33 +60,49 @@ class SlipReplay(NamedTuple):
     kinds: Array | None = None
 
 
-def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None = None
-           ) -> tuple[Motion, SlipReplay]:
+def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None = None,
+           progress: Callable[[float], object] = lambda part: None) -> tuple[Motion, SlipReplay]:
     """
     Step an `Odometry` through the joint states; return its motion and slip.
 
     The pose begins at (0, 0, 0); the covariances are zero. `settings` default to those of the
-    odometry.
+    odometry. `progress` receives the fraction done, 0 to 1.
     """
     odometry = Odometry(robot, settings)
     count, n = len(joints.time), robot.count
-    pose, twist = np.zeros((count, 3)), np.zeros((count, 3))
-    statistic, without, slip = np.zeros(count), np.zeros((count, n)), np.zeros((count, n, 2))
-    slipping, suspect = np.zeros(count, bool), np.full(count, -1)
-    kinds = np.zeros((count, n, len(KINDS)), np.float32)
-    for k in range(count):
-        found = odometry.step(joints.time[k], joints.steering[k], joints.wheel_angle[k],
-                              joints.wheel_rate[k], joints.steering_rate[k])
+    columns = [mapped.Rows() for _ in range(8)]
+    for begin in range(0, count, mapped.ROWS):
+        size = min(mapped.ROWS, count - begin)
+        part = tuple(value[begin:begin + size] for value in joints)
+        rows = (np.zeros((size, 3)), np.zeros((size, 3)), np.zeros(size), np.zeros(size, bool),
+                np.full(size, -1), np.zeros((size, n)), np.zeros((size, n, 2)),
+                np.zeros((size, n, len(KINDS)), np.float32))
+        _replay(odometry, part, rows)
+        for column, some in zip(columns, rows, strict=True):
+            column.append(some)
+        mapped.give_back(*joints)
+        progress((begin + size) / count)
+    pose, twist, statistic, slipping, suspect, without, slip, kinds = (
+        c.array() for c in columns)
+    unknown = np.broadcast_to(np.zeros((3, 3)), (count, 3, 3))
+    limit, several = thresholds(n)
+    return (Motion(joints.time, pose, twist, unknown, unknown, 'odom', 'base_link'),
+            SlipReplay(joints.time, statistic, limit, slipping, suspect, without, several,
+                       slip, kinds))
+
+
+def _replay(odometry: Odometry, joints: Sequence[Array], rows: Sequence[Array]) -> None:
+    """Step through a part of the joint states, and write the rows of the results."""
+    time, steering, steering_rate, wheel_angle, wheel_rate = joints[:5]
+    pose, twist, statistic, slipping, suspect, without, slip, kinds = rows
+    for k in range(len(time)):
+        found = odometry.step(time[k], steering[k], wheel_angle[k], wheel_rate[k],
+                              steering_rate[k])
         pose[k], twist[k], slip[k] = found.pose, found.twist, found.residual
         statistic[k], without[k] = found.slip.statistic, odometry.without
         slipping[k], suspect[k] = found.slip.slipping, found.slip.suspect
         if found.faults.alarm:
             kinds[k] = found.faults.probability
-    unknown = np.zeros((count, 3, 3))
-    limit, several = thresholds(n)
-    return (Motion(joints.time, pose, twist, unknown, unknown, 'odom', 'base_link'),
-            SlipReplay(joints.time, statistic, limit, slipping, suspect, without, several,
-                       slip, kinds))
 
 
 # a shorter suspicion is noise at the edge of another one, s
@@ -210,6 +227,11 @@ def slip_events(found: SlipReplay, reported: Slip | None = None) -> tuple[SlipEv
     return tuple(_event(found, part, reported) for part in parts_of(found))
 
 
+def _integral(value: Array, time: Array) -> float:
+    """Return the integral over time by trapezoids; scipy.integrate takes 0.3 s to import."""
+    return float(np.sum(np.diff(time) * (value[1:] + value[:-1]) / 2.0))
+
+
 def _event(found: SlipReplay, part: slice, reported: Slip | None) -> SlipEvent:
     wheel, sure = blame(found, part)
     time, slip = found.time[part], found.slip[part]
@@ -223,7 +245,7 @@ def _event(found: SlipReplay, part: slice, reported: Slip | None) -> SlipEvent:
         suspected = reported.suspect[(reported.time >= begin) & (reported.time <= time[-1])]
         named = bool(suspected[:, wheel].any()) if wheel >= 0 else None
     return SlipEvent(wheel, begin, end, float(time[peak]), float(slip[peak, fastest, 0]),
-                     float(slip[peak, fastest, 1]), float(trapezoid(speed[:, fastest], time)),
+                     float(slip[peak, fastest, 1]), _integral(speed[:, fastest], time),
                      sure, named,
                      kind_of(found, slice(part.start, part.start + int(faded) + 1), wheel))
 

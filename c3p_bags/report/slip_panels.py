@@ -66,8 +66,8 @@ def draw_speed(axes: Axes, run: Run) -> None:
     dress(axes, 'slip [mm/s]')
     speed = 1000.0 * np.hypot(run.slip.slip[..., 0], run.slip.slip[..., 1])
     for i in range(run.robot.count):
-        axes.plot(*peaks(run.slip.time, speed[:, i]), linewidth=1.0, label=f'wheel {i + 1}',
-                  **style.caster_marks(i))
+        line(axes, run.slip.time, speed[:, i], peaks, linewidth=1.0, label=f'wheel {i + 1}',
+             **style.caster_marks(i))
     axes.set_ylim(0.0, max(1.08 * float(speed.max()), LEAST_SPEED))
     legend(axes)
 
@@ -77,7 +77,7 @@ def draw_evidence(axes: Axes, run: Run) -> None:
     dress(axes, 'χ² / limit')
     axes.set_yscale('log')
     part = np.maximum(run.slip.statistic / run.slip.threshold, LEAST_EVIDENCE)
-    axes.plot(*peaks(run.slip.time, part), color=INK, linewidth=0.9)
+    line(axes, run.slip.time, part, peaks, color=INK, linewidth=0.9, label='evidence χ²')
     axes.axhline(1.0, color=style.ALERT, linewidth=1.0, linestyle=(0, (4, 2)),
                  label='alarm: chance of 1 in 10⁶ without slip')
     axes.set_ylim(LEAST_EVIDENCE, max(3.0 * float(part.max()), 10.0))

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
 from mpl_toolkits.axes_grid1 import make_axes_locatable
 from numpy.typing import ArrayLike
 
@@ -44,6 +44,9 @@ SAMPLES = 4000
 
 # resolution of PNG files, pixels per inch
 DPI = 300
+
+# compression of PNG files: a tenth larger, in a third of the time
+FAST = {'compress_level': 3}
 
 # distances from the upper edge of a page to its title, its facts and its panels, inches
 TITLE_AT, FACTS_AT, PANELS_AT = 0.285, 0.575, 1.0
@@ -106,8 +109,8 @@ PAPER = Sizes()
 
 def dress(axes: Axes, title: str, x: str, y: str, sizes: Sizes = PAPER) -> None:
     """Apply title, labels with units, and a light grid to a panel."""
-    if title:
-        axes.set_title(title, fontsize=TITLE, loc='left', fontweight='bold', pad=4, color=INK)
+    # a fixed height, also of an empty title: to find a free one matplotlib measures all labels
+    axes.set_title(title, fontsize=TITLE, loc='left', fontweight='bold', pad=4, color=INK, y=1.0)
     axes.set_xlabel(x, fontsize=sizes.label, labelpad=sizes.gap, color=INK)
     axes.set_ylabel(y, fontsize=sizes.label, labelpad=sizes.gap, color=INK)
     axes.tick_params(which='both', labelsize=sizes.tick, length=0, pad=1.0 + sizes.gap,
@@ -120,6 +123,13 @@ def dress(axes: Axes, title: str, x: str, y: str, sizes: Sizes = PAPER) -> None:
     axes.spines['bottom'].set_color(MUTED)
     if axes.get_yscale() == 'linear':
         axes.yaxis.set_major_locator(MaxNLocator(sizes.most, steps=[1, 2, 2.5, 5, 10]))
+
+
+def only_decades(axes: Axes) -> None:
+    """Leave out the invisible minor ticks of a logarithmic axis, which take most of its time."""
+    low, high = axes.get_ylim()
+    if axes.get_yscale() == 'log' and high >= 10.0 * low:
+        axes.yaxis.set_minor_locator(NullLocator())
 
 
 def headroom(axes: Axes, above: float = 0.0, below: float = 0.0) -> None:
@@ -178,5 +188,5 @@ def save(sheet: Figure, path: str | Path) -> list[Path]:
     base.parent.mkdir(parents=True, exist_ok=True)
     files = [base.with_name(f'{base.name}{suffix}') for suffix in ('.png', '.pdf')]
     for file in files:
-        sheet.savefig(file, dpi=DPI)
+        sheet.savefig(file, dpi=DPI, **({'pil_kwargs': FAST} if file.suffix == '.png' else {}))
     return files

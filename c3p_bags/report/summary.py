@@ -22,6 +22,11 @@ ANSWERED, LATE = 0.999, 0.001
 UNSEEN, MOSTLY = 0.02, 0.5
 
 
+# time without force in the commanded direction that is worth a note, s: every start across the
+# casters has some tenths
+BLOCKED = 1.0
+
+
 class Answer(NamedTuple):
     """
     One answer, and the section of the page that shows it.
@@ -211,7 +216,8 @@ def _singular(run: Run, numbers: Mapping[str, Any]) -> Answer:
         return Answer(question, 'No', f'{near}, but no command pointed into the direction that is '
                       'lost there.', 'good', 'wheels')
     return Answer(question, f'For {blocked:.2f} s', 'During this time the commands pointed mainly '
-                  f'into the direction without force. {near}.', 'note', 'wheels')
+                  f'into the direction without force. {near}.',
+                  'note' if blocked > BLOCKED else 'good', 'wheels')
 
 
 def _complaints(run: Run, numbers: Mapping[str, Any]) -> Answer:

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from c3p_bags.report.compare import differences
+from c3p_bags.report.curves import write_curves
 from c3p_bags.report.drive_page import drive_figure
+from c3p_bags.report.live import motion, panels
 from c3p_bags.report.numbers import run_numbers
 from c3p_bags.report.page import SECTIONS, html_page
 from c3p_bags.report.run import Run, read
@@ -22,8 +24,9 @@ from c3p_description.model import CasterRobot
 
 def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
            namespace: str | None = None, goal_tolerance: float | None = None,
-           yaw_tolerance: float | None = None,
-           progress: Callable[[str], None] = lambda what: None) -> dict[str, Any]:
+           yaw_tolerance: float | None = None, csv: bool = False,
+           progress: Callable[[str], None] = lambda what: None,
+           reading: Callable[[float], object] = lambda part: None) -> dict[str, Any]:
     """
     Write the report of a bag, or of two side by side.
 
@@ -40,8 +43,12 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
         Of the robot; default the only one in the bag.
     goal_tolerance, yaw_tolerance : float, m and rad, optional
         Default those of `run.goal_zone`.
+    csv : bool
+        Also write ``curves.csv``, of two bags ``curves_a.csv`` and ``curves_b.csv``.
     progress : callable
         Receives the name of each step at its begin.
+    reading : callable
+        Receives the fraction of a bag that is read and evaluated, 0 to 1.
 
     Returns
     -------
@@ -62,17 +69,20 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
     for path in bags:
         progress(f'reading {path}')
         with Bag(path) as bag:
-            runs.append(read(bag, robot, namespace, goal_tolerance, yaw_tolerance))
+            runs.append(read(bag, robot, namespace, goal_tolerance, yaw_tolerance, reading))
     numbers = [run_numbers(run) for run in runs]
     out.mkdir(parents=True, exist_ok=True)
     files = {'report': str(out / 'report.html'), 'figures': str(out / 'figures.json')}
-    pictures = _pictures(runs, out, files, progress)
+    pictures, live = _pictures(runs, out, files, progress)
     if len(runs) == 1 and numbers[0]['goal_pose'] is not None:
         progress('drawing drive')
         files |= write_drive(runs[0].log, runs[0].robot, numbers[0], out)
+    for run, end in zip(runs if csv else (), ('',) if len(runs) == 1 else ('_a', '_b'),
+                        strict=False):
+        files[f'curves{end}'] = str(write_curves(run, out / f'curves{end}.csv'))
     progress('writing the page')
     summaries = [answers(run, found) for run, found in zip(runs, numbers, strict=True)]
-    page = html_page(runs, numbers, summaries, pictures)
+    page = html_page(runs, numbers, summaries, pictures, live)
     (out / 'report.html').write_text(page, encoding='utf-8')
     found = ({**numbers[0]} if len(runs) == 1 else
              {'a': numbers[0], 'b': numbers[1], 'differences': differences(*numbers)})
@@ -93,14 +103,22 @@ def write_drive(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any], out
 
 
 def _pictures(runs: Sequence[Run], out: Path, files: dict[str, str],
-              progress: Callable[[str], None]) -> dict[str, str]:
-    """Draw every section; return them as SVG by anchor, and add their PNGs to `files`."""
-    found = {}
+              progress: Callable[[str], None]) -> tuple[dict[str, str], dict[str, Any]]:
+    """
+    Draw every section; return them as SVG by anchor, and the data of their interactive plots.
+
+    Their PNGs are added to `files`.
+    """
+    found, plotted = {}, {}
+    store: dict[str, int] = {}
+    texts: list[str] = []
     for section in SECTIONS:
         progress(f'drawing {section.title.lower()}')
         page = section.picture(runs)
         if page is None:
             continue
+        if shown := panels(page, store, texts):
+            plotted[section.anchor] = shown
         found[section.anchor] = svg(page, section.anchor, f'{section.title}: diagrams')
         files[section.anchor] = str(png(page, out / f'{section.anchor}.png'))
-    return found
+    return found, {'sections': plotted, 'times': texts, 'runs': [motion(run) for run in runs]}

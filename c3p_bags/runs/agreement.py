@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ class Agreement(NamedTuple):
     Numbers of messages with the same stamp, of those with all 85 numbers equal to the last bit,
     of those with equal pose and twist, and of those with pose and twist equal to `SAME`. Largest
     differences [m, rad, m/s and rad/s]; that of the covariance as a fraction of the largest
-    recorded number.
+    recorded number, `scale`.
     """
 
     compared: int
@@ -35,6 +36,7 @@ class Agreement(NamedTuple):
     yaw: float
     twist: float
     covariance: float
+    scale: float
 
 
 def yaw_of(numbers: Array) -> Array:
@@ -45,16 +47,26 @@ def yaw_of(numbers: Array) -> Array:
 def agreement(a: Array, b: Array) -> Agreement:
     """Return the agreement of recomputed numbers `a` with recorded `b`, both (k, 85)."""
     if not len(a):
-        return Agreement(0, 0, 0, 0, *[math.nan] * 4)
+        return Agreement(0, 0, 0, 0, *[math.nan] * 5)
     apart = np.abs(a - b)
     yaw = np.abs(wrap(yaw_of(a) - yaw_of(b)))
     position, twist = apart[:, :3].max(axis=1), apart[:, 7:13].max(axis=1)
     planar = planar_covariance(np.ones((3, 3))) == 1.0
     spread = np.concatenate([apart[:, 13:49][:, planar], apart[:, 49:][:, planar]])
     scale = np.concatenate([b[:, 13:49][:, planar], b[:, 49:][:, planar]])
-    equal = a == b
+    equal, largest = a == b, float(np.abs(scale).max())
     return Agreement(len(a), int(equal.all(axis=1).sum()),
                      int(equal[:, :13].all(axis=1).sum()),
                      int(np.sum(np.maximum(np.maximum(position, yaw), twist) <= SAME)),
                      float(position.max()), float(yaw.max()), float(twist.max()),
-                     float(spread.max() / np.abs(scale).max()))
+                     float(spread.max() / largest), largest)
+
+
+def joined(parts: Sequence[Agreement]) -> Agreement:
+    """Return the agreement of all messages of some `parts`, at least one."""
+    some = [part for part in parts if part.compared] or parts[:1]
+    counts = [sum(part[i] for part in some) for i in range(4)]
+    scale = max(part.scale for part in some)
+    spread = max(part.covariance * part.scale for part in some)
+    return Agreement(*counts, *(max(part[i] for part in some) for i in range(4, 7)),
+                     spread / scale, scale)

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from c3p_bags.runs import mapped
 from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.log_fields import Reader, Rows
 from c3p_description.model import Array
@@ -33,22 +34,35 @@ class Column(NamedTuple):
     values: tuple[Array, ...]
 
 
-def read_columns(bag: Bag, readers: Mapping[str, Reader]) -> dict[str, Column]:
+def read_columns(bag: Bag, readers: Mapping[str, Reader],
+                 progress: Callable[[float], object] = lambda part: None) -> dict[str, Column]:
     """
     Return the usable messages of the topics of `readers`; topics without any are left out.
+
+    Long columns are mapped from temporary files (`mapped`). `progress` receives the fraction of
+    the messages read, 0 to 1.
 
     Raises
     ------
     BagError
         The bag cannot be read.
     """
-    parts: dict[str, list[Column]] = {topic: [] for topic in readers}
+    parts: dict[str, list[mapped.Rows]] = {}
+    done, total = 0, sum(bag.topics[topic].count for topic in readers if topic in bag.topics)
     # all topics in one pass over the bag
     for batch in batched(bag.unordered(list(readers))):
+        done += len(batch.data)
+        # the number of messages is what the bag states
+        progress(min(1.0, done / max(total, 1)))
         rows = readers[batch.topic](bag.topics[batch.topic].kind, batch.data)
         if rows:
-            parts[batch.topic].append(_in_order(batch.time, rows))
-    return {topic: _joined(some) for topic, some in parts.items() if some}
+            recorded, stamp, values = _in_order(batch.time, rows)
+            some = parts.setdefault(batch.topic, [mapped.Rows() for _ in range(2 + len(values))])
+            for whole, part in zip(some, (recorded, stamp, *values), strict=True):
+                whole.append(part)
+    return {topic: Column(*(part.array() for part in parts[topic][:2]),
+                          tuple(part.array() for part in parts[topic][2:]))
+            for topic in readers if topic in parts}
 
 
 def batched(messages: Iterable[tuple[str, int, bytes]], size: int = BATCH) -> Iterator[Batch]:

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from c3p_bags.runs import mapped
 from c3p_bags.runs.columns import Column, read_columns
 from c3p_bags.runs.run_log import Goal, Health, Joints, Motion, RunLog, Series, Slip
 from c3p_bags.storage import log_fields as fields
@@ -24,12 +25,13 @@ DIAGNOSTICS = '/diagnostics'
 RESULT = 'position_controller/result'
 
 
-def read_run(bag: Bag, robot: CasterRobot, namespace: str | None = None) -> RunLog:
+def read_run(bag: Bag, robot: CasterRobot, namespace: str | None = None,
+             progress: Callable[[float], object] = lambda part: None) -> RunLog:
     """
     Return the run in a bag, recorded by the suite or by ``ros2 bag record``.
 
     `robot` defines joint names, signs and zero angles; `namespace` is that of the robot, default
-    the only one in the bag.
+    the only one in the bag. `progress` receives the fraction of the messages read, 0 to 1.
 
     Raises
     ------
@@ -40,12 +42,16 @@ def read_run(bag: Bag, robot: CasterRobot, namespace: str | None = None) -> RunL
     readers = _readers(robot)
     # absolute names, such as /diagnostics, are shared by all robots
     names = {(t if t.startswith('/') else f'{space}/{t}'): t for t in readers}
-    found = read_columns(bag, {name: readers[topic] for name, topic in names.items()})
+    found = read_columns(bag, {name: readers[topic] for name, topic in names.items()},
+                         progress)
     columns = {names[name]: column for name, column in found.items()}
     if JOINT_STATES not in columns:
         raise BagError(f'bag {bag}: no message on {space}/{JOINT_STATES} has the joints '
                        f'{[*robot.steering_joints, *robot.wheel_joints]}')
-    return _assemble(bag.path, columns, {t: topic.count for t, topic in bag.topics.items()})
+    found = _assemble(bag.path, columns, {t: topic.count for t, topic in bag.topics.items()})
+    for column in columns.values():
+        mapped.give_back(column.recorded, column.stamp, *column.values)
+    return found
 
 
 def _readers(robot: CasterRobot) -> dict[str, fields.Reader]:
@@ -78,6 +84,7 @@ class _Axis:
         arrived = (column.recorded - at) * 1e-9 + np.interp(
             (at - self.origin) * 1e-9, self._on_recording, self._on_stamps)
         by_stamp = (column.stamp - self.start) * 1e-9
+        mapped.give_back(column.recorded, column.stamp, self._recorded)
         return np.where(column.stamp != 0, by_stamp, arrived) if stamped else arrived
 
 

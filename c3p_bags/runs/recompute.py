@@ -16,13 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from c3p_bags.runs import mapped
 from c3p_bags.runs.agreement import agreement
 from c3p_bags.runs.columns import read_columns
 from c3p_bags.runs.losses import missing, related
 from c3p_bags.runs.run_bag import odometry_numbers
 from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.bag_writer import BagError
-from c3p_bags.storage.log_fields import Rows, joint_reader
+from c3p_bags.storage.log_fields import Reader, Rows, joint_reader
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.odometry import Odometry, OdometryEstimate, OdometrySettings
 from c3p_kinematics.se2 import compose, inverse, wrap
@@ -112,10 +113,13 @@ class Recomputed(NamedTuple):
     left_out: tuple[int, ...]
 
 
-def read_samples(bag: Bag, robot: CasterRobot, space: str = ''
+def read_samples(bag: Bag, robot: CasterRobot, space: str = '',
+                 progress: Callable[[float], object] = lambda part: None
                  ) -> tuple[Samples, Recorded | None]:
     """
     Return joint states and odometry of the robot in the namespace `space` of a bag.
+
+    `progress` receives the fraction of the messages read, 0 to 1.
 
     Raises
     ------
@@ -123,15 +127,24 @@ def read_samples(bag: Bag, robot: CasterRobot, space: str = ''
         The bag cannot be read, or has no joint states of this robot.
     """
     joints, odom = f'{space}/joint_states', f'{space}/odom'
-    found = read_columns(bag, {joints: joint_reader(robot), odom: _every_number})
+    found = read_columns(bag, {joints: _angles(joint_reader(robot)), odom: _every_number},
+                         progress)
     if joints not in found:
         raise BagError(f'bag {bag}: no message on {joints} has the joints '
                        f'{[*robot.steering_joints, *robot.wheel_joints]}')
-    recorded, stamp, values = found[joints]
+    recorded, stamp, (angles,) = found[joints]
     odometry = found.get(odom)
-    return (Samples(recorded, stamp, np.stack(values[:4], 1)),
+    return (Samples(recorded, stamp, angles),
             None if odometry is None else Recorded(odometry.recorded, odometry.stamp,
                                                    odometry.values[0]))
+
+
+def _angles(reader: Reader) -> Reader:
+    """Return a reader of angles and rates (k, 4, n) from one of joint states."""
+    def read(kind: str, data: Sequence[bytes]) -> list[Rows]:
+        return [Rows(found.rows, found.stamp, (np.stack(found.values[:4], 1),))
+                for found in reader(kind, data)]
+    return read
 
 
 def _every_number(kind: str, data: Sequence[bytes]) -> list[Rows]:
@@ -164,31 +177,37 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
     0 to 1.
     """
     run = _Run(Odometry(robot, settings), CycleClock(), samples)
-    known = {} if recorded is None else dict(zip(recorded.stamp.tolist(), recorded.numbers,
-                                                 strict=True))
-    gap = _gaps(samples.stamp, recorded) if known else np.zeros(len(samples.stamp), bool)
+    # rows of the recorded odometry of each sample, -1 without any
+    row = None if recorded is None or not len(recorded.stamp) else _rows(
+        samples.stamp, recorded.stamp)
+    gap = (np.zeros(len(samples.stamp), bool) if row is None
+           else _gaps(samples.stamp, recorded))
     resets: list[int] = []
     left_out: list[int] = []
     silent: list[int] = []
     unused, resumed = 0, False
     last: tuple[Array, Array] | None = None
-    for k, stamp in enumerate(samples.stamp.tolist()):
-        if k % 1000 == 0:
+    for k in range(len(samples.stamp)):
+        if k % mapped.ROWS == 0:
             progress(k / len(samples.stamp))
+            run.put_away()
+            mapped.give_back(samples.angles, None if row is None else recorded.numbers)
         # without recorded odometry a sample is decided together with the next recorded one
-        if known and stamp not in known:
+        if row is not None and row[k] < 0:
             silent.append(k)
             continue
+        stamp = int(samples.stamp[k])
+        theirs = None if row is None else recorded.numbers[row[k]]
         # what is missing before this sample may have been used by the node
         before = bool(silent) or bool(gap[k])
         # samples before the first odometry precede the node
         if silent and last is not None:
             before = before or bool(gap[silent].any())
-            run = _likelier(run, silent, k, _pose(known[stamp]))
+            run = _likelier(run, silent, k, _pose(theirs))
         unused += len(silent) if last is None else 0
         silent = []
-        if run.step(k) and known:
-            theirs, then = known[stamp], _pose(known[stamp])
+        if run.step(k) and theirs is not None:
+            then = _pose(theirs)
             if before and last is not None:
                 run.miss(k)
             lost = before and last is not None and not run.agrees(theirs)
@@ -207,9 +226,17 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
                 if not run.equals(theirs):
                     run.move_to(then)
             last = (run.pose, theirs)
-    numbers = np.array(run.rows).reshape(-1, 85)
-    return Recomputed(samples.recorded[run.kept], samples.stamp[run.kept], numbers, run.refused,
+    kept, numbers = run.finished()
+    return Recomputed(samples.recorded[kept], samples.stamp[kept], numbers, run.refused,
                       unused + len(silent), tuple(resets), resumed, tuple(left_out))
+
+
+def _rows(stamps: Array, recorded: Array) -> Array:
+    """Return for each of `stamps` where `recorded` has it last, -1 where it does not."""
+    order = np.argsort(recorded, kind='stable')
+    place = np.searchsorted(recorded[order], stamps, side='right') - 1
+    found = order[np.maximum(place, 0)]
+    return np.where((place >= 0) & (recorded[found] == stamps), found, -1)
 
 
 def _was_set(ours: Array, theirs: Array, last: tuple[Array, Array], numbers: Array,
@@ -246,8 +273,10 @@ class _Run:
 
     def __init__(self, stream: Odometry, clock: CycleClock, samples: Samples) -> None:
         self.stream, self.clock, self.samples = stream, clock, samples
+        # samples used and their rows: the newest, and those before, which do not change any more
         self.kept: list[int] = []
         self.rows: list[Array] = []
+        self._done = mapped.Rows(), mapped.Rows()
         self.refused = 0
         # where the frame of the stream is: at the origin until samples are missing
         self.origin: Array | None = None
@@ -272,6 +301,20 @@ class _Run:
                 if stamp < self._unsure:
                     self._unsure = self._unsettled = stamp + SETTLED
         return estimate.accepted
+
+    def put_away(self) -> None:
+        """Move all rows but the last to those that do not change; forks must be given up."""
+        if len(self.rows) > 1:
+            for done, some in zip(self._done, (self.kept, self.rows), strict=True):
+                done.append(np.array(some[:-1]))
+                del some[:-1]
+
+    def finished(self) -> tuple[Array, Array]:
+        """Return indices (m,) and numbers (m, 85) of the used samples; ends the run."""
+        for done, some in zip(self._done, (np.array(self.kept, np.int64),
+                                           np.reshape(self.rows, (-1, 85))), strict=True):
+            done.append(some)
+        return self._done[0].array(), self._done[1].array()
 
     def _step(self, dt: float | None, k: int) -> OdometryEstimate:
         steering, steering_rate, angle, rate = self.samples.angles[k]

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from c3p_bags.runs.agreement import Agreement, agreement
+from c3p_bags.runs import mapped
+from c3p_bags.runs.agreement import Agreement, agreement, joined
 from c3p_bags.runs.losses import Losses, losses, missing, related
 from c3p_bags.runs.recompute import (
     ODOMETRY,
@@ -99,8 +100,11 @@ def recompute_bag(bag: Bag, robot: str = '', namespace: str | None = None,
     space = bag.namespace(namespace)
     settings, values = recorded_settings(bag, space, changes)
     model = bag.casters(robot, space)
-    samples, recorded = read_samples(bag, model, space)
-    result = recompute(samples, model, settings, None if everything else recorded, progress)
+    # reading takes about a third of the time
+    samples, recorded = read_samples(bag, model, space, lambda part: progress(part / 3.0))
+    result = recompute(samples, model, settings, None if everything else recorded,
+                       lambda part: progress((1.0 + 2.0 * part) / 3.0))
+    progress(1.0)
     node = bag.parameters.get(f'{space}/{NODE}', {})
     return BagOdometry(
         result, None if recorded is None else compare(result, recorded),
@@ -113,7 +117,13 @@ def compare(recomputed: Recomputed, recorded: Recorded) -> Agreement:
     """Return the agreement of the messages that both have, except those that are left out."""
     stamps, ours, theirs = np.intersect1d(recomputed.stamp, recorded.stamp, return_indices=True)
     judged = ~np.isin(stamps, np.array(recomputed.left_out, np.int64))
-    return agreement(recomputed.numbers[ours[judged]], recorded.numbers[theirs[judged]])
+    ours, theirs, found = ours[judged], theirs[judged], []
+    # by parts: all numbers of an hour are half a gigabyte
+    for begin in range(0, max(len(ours), 1), mapped.ROWS):
+        part = slice(begin, begin + mapped.ROWS)
+        found.append(agreement(recomputed.numbers[ours[part]], recorded.numbers[theirs[part]]))
+        mapped.give_back(recomputed.numbers, recorded.numbers)
+    return joined(found)
 
 
 def _lost(samples: Samples, found: Recomputed, recorded: Recorded | None
@@ -124,6 +134,14 @@ def _lost(samples: Samples, found: Recomputed, recorded: Recorded | None
     begin, end = recorded.stamp[[0, -1]]
     computed = found.stamp[(found.stamp > begin) & (found.stamp < end)]
     return (losses(samples.stamp, recorded.stamp), len(missing(recorded.stamp, computed)), False)
+
+
+def _cycles(found: Recomputed) -> Iterator[tuple[int, int, Array]]:
+    """Yield time of recording, stamp and numbers of the messages."""
+    for k in range(len(found.stamp)):
+        if k % mapped.ROWS == 0:
+            mapped.give_back(found.numbers)
+        yield int(found.recorded[k]), int(found.stamp[k]), found.numbers[k]
 
 
 def write_recomputed(bag: Bag, path: str | Path, found: BagOdometry) -> None:
@@ -149,7 +167,7 @@ def write_recomputed(bag: Bag, path: str | Path, found: BagOdometry) -> None:
         for topic, (kind, _, latched) in copied.items():
             writer.add(recorded if topic == odom else topic, kind, latched)
         writer.add(odom, ODOMETRY)
-        coming = zip(result.recorded.tolist(), result.stamp.tolist(), result.numbers, strict=True)
+        coming = _cycles(result)
         ours = next(coming, None)
         for topic, time, data in bag.raw(copied):
             # in the order of the joint states behind them

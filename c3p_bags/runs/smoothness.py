@@ -187,20 +187,17 @@ def steady(time: Array, command: Array) -> Array:
 
 def _range(value: Array, low: Array, high: Array) -> Array:
     """Return maximum minus minimum of `value` from `low` to below `high`; inf with a nan."""
-    # a table of ranges of 1, 2, 4, … samples: two of them cover any window
+    # ranges of 1, 2, 4, … samples, one after the other: two of them cover any window
     top = bottom = np.where(np.isfinite(value), value, np.nan)
-    tops, bottoms = [top], [bottom]
-    while 2 ** len(tops) <= len(value):
-        shift = 2 ** (len(tops) - 1)
-        top = np.maximum(tops[-1][:-shift], tops[-1][shift:])
-        bottom = np.minimum(bottoms[-1][:-shift], bottoms[-1][shift:])
-        tops.append(top)
-        bottoms.append(bottom)
     level = np.log2(np.maximum(high - low, 1)).astype(int)
     out = np.full(len(low), np.inf)
-    for k in range(len(tops)):
+    for k in range(int(level.max(initial=0)) + 1):
+        if k:
+            shift = 2 ** (k - 1)
+            top = np.maximum(top[:-shift], top[shift:])
+            bottom = np.minimum(bottom[:-shift], bottom[shift:])
         here = level == k
         first, second = low[here], high[here] - 2**k
-        out[here] = (np.maximum(tops[k][first], tops[k][second])
-                     - np.minimum(bottoms[k][first], bottoms[k][second]))
+        out[here] = (np.maximum(top[first], top[second])
+                     - np.minimum(bottom[first], bottom[second]))
     return np.where(np.isnan(out), np.inf, out)

@@ -20,7 +20,12 @@ from c3p_bringup.cli.common import (
     rows,
     show,
 )
-from c3p_bringup.cli.excited_drive import add_live, add_simulated, record_excitation
+from c3p_bringup.cli.excited_drive import (
+    add_live,
+    add_simulated,
+    record_excitation,
+    refuse_idle,
+)
 
 DESCRIPTION = """\
 Estimate wheel radii, caster offsets, hip positions and steering zeros from the joint_states of one
@@ -79,8 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise ValueError(f'--counts {" ".join(map(str, arguments.counts))}: must be 1 or more')
     if not arguments.bags and not arguments.drive:
         raise ValueError('no bag given: name one, or drive and record one with --drive')
-    if arguments.live and not arguments.drive:
-        raise ValueError('--live: is for --drive; add it, or leave --live out')
+    if not arguments.drive:
+        refuse_idle(arguments, '--drive')
     if arguments.drive and len(arguments.bags) > 1:
         raise ValueError(f'{len(arguments.bags)} bags with --drive: name only the one to record')
     make_places(arguments.out, arguments.json)

@@ -17,6 +17,7 @@ from c3p_bringup.cli.common import (
     add_results,
     add_robot,
     count,
+    finite,
     fraction,
     make_places,
     rows,
@@ -72,19 +73,19 @@ def add_campaign(commands: Any) -> None:
 
 def _add_task(command: argparse.ArgumentParser, default: CampaignSpec) -> None:
     command.add_argument('--controller', default=default.controller,
-                         help='mpc, closed_form or paper (default: %(default)s)')
+                         help='mpc or paper (default: %(default)s)')
     command.add_argument('--plant', default=default.plant, choices=PLANTS,
                          help='simulated plant (default: %(default)s)')
     add_robot(command, None, f'{default.robot}, or the one of the experiment')
     task = command.add_mutually_exclusive_group()
-    task.add_argument('--goal', type=float, nargs=3, default=list(default.goal),
+    task.add_argument('--goal', type=finite, nargs=3, default=list(default.goal),
                       metavar=('X', 'Y', 'YAW'), help='m, m, rad (default: 4 0 0)')
     task.add_argument('--experiment', default='', metavar='NAME',
                       help='run an experiment of `c3p experiment` instead of the drive to --goal')
     command.add_argument('--start-steering', nargs='+', default=['0'], metavar='DEG',
                          help=f'steering angles at the start, one for all or one per caster, or '
                               f'{RANDOM} (default: 0, where the X direction is not actuated)')
-    command.add_argument('--timeout', type=float, default=default.timeout, metavar='S',
+    command.add_argument('--timeout', type=finite, default=default.timeout, metavar='S',
                          help='robot time after which --goal is missed (default: %(default)s)')
     command.add_argument('--seed', type=int, default=default.seed,
                          help='seed of all draws (default: %(default)s)')
@@ -92,19 +93,19 @@ def _add_task(command: argparse.ArgumentParser, default: CampaignSpec) -> None:
 
 def _add_drawn(group: Any, default: CampaignSpec) -> None:
     for name, meaning in ERRORS:
-        group.add_argument(f'--{name}', type=float, metavar='SIZE', default=_of(default, name),
+        group.add_argument(f'--{name}', type=finite, metavar='SIZE', default=_of(default, name),
                            help=f'{meaning} (default: %(default)s)')
     for name, meaning in RANGES:
         value = _of(default, name)
-        group.add_argument(f'--{name}', type=float, nargs=2, metavar=('LOW', 'HIGH'),
+        group.add_argument(f'--{name}', type=finite, nargs=2, metavar=('LOW', 'HIGH'),
                            default=value, help=f'{meaning} (default: {value[0]:g} {value[1]:g})')
     for name, meaning in CHOICES:
         value = _of(default, name)
         group.add_argument(f'--{name}', type=int, nargs='+', metavar='N', default=value,
                            help=f'{meaning} (default: {" ".join(map(str, value))})')
-    group.add_argument('--dropout', type=float, default=default.dropout, metavar='P',
+    group.add_argument('--dropout', type=finite, default=default.dropout, metavar='P',
                        help='probability that a sample is lost; not drawn (default: %(default)s)')
-    group.add_argument('--known-latency', type=float, default=default.known_latency, metavar='S',
+    group.add_argument('--known-latency', type=finite, default=default.known_latency, metavar='S',
                        help='latency assumed by the controller; not drawn (default: %(default)s)')
 
 

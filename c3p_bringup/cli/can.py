@@ -169,14 +169,16 @@ def _zero(arguments: argparse.Namespace) -> int:
     from c3p_hardware.transport.can_bus import open_bus
 
     address, settings = _settings(arguments)
-    print(HOW, file=sys.stderr)
     if not arguments.yes:
         if not sys.stdin.isatty():
             raise ValueError('standard input is not a terminal: pass --yes to confirm that the '
                              'casters are aligned')
+        print(HOW, file=sys.stderr)
         input('Press Enter when they are aligned, Ctrl-C to stop. ')
     # an unusable file ends the command before the measurement
     file = arguments.write
+    if file is not None:
+        make_places(file.parent, file)
     text = file.read_text(encoding='utf-8') if file is not None and file.exists() else ''
     merged(text, {'encoders.zeros': []})
     with open_bus(address) as bus:
@@ -188,7 +190,6 @@ def _zero(arguments: argparse.Namespace) -> int:
               f'{zero.serial}; the parameters were off by {zero.change_deg:+.2f}°', file=stream)
     print(merged('', found), file=stream, end='')
     if file is not None:
-        make_places(file.parent)
         file.write_text(merged(text, found), encoding='utf-8')
         print(f'  written to {file}', file=stream)
     return 0

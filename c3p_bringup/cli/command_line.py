@@ -6,9 +6,19 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 from c3p_bringup.cli.commands import COMMANDS, add_command
-from c3p_bringup.cli.common import FAILED, INTERRUPTED, Parser, apply_robot_options, reason
+from c3p_bringup.cli.common import (
+    FAILED,
+    INTERRUPTED,
+    Parser,
+    apply_robot_options,
+    check_files,
+    make_places,
+    name_of,
+    reason,
+)
 
 
 def parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
@@ -23,14 +33,19 @@ def parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
 def run(arguments: argparse.Namespace) -> int:
     """Run the command that was parsed; return its exit code."""
     try:
+        check_files(arguments)
         apply_robot_options(arguments)
+        # results that cannot be written are an error before anything runs
+        json_file = getattr(arguments, 'json', None)
+        if json_file is not None:
+            make_places(Path(), json_file)
         return arguments.run(arguments)
     except (ValueError, OSError, ModuleNotFoundError) as error:
         # a part of the suite that is missing is a fault of the program
         if isinstance(error, ModuleNotFoundError) and f'{error.name}'.startswith('c3p_'):
             raise
-        print(f'c3p {arguments.command}: {reason(error)}', file=sys.stderr)
+        print(f'{name_of(arguments)}: {reason(error)}', file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
-        print(f'c3p {arguments.command}: interrupted', file=sys.stderr)
+        print(f'{name_of(arguments)}: interrupted', file=sys.stderr)
         return INTERRUPTED

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import math
-import os
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
 # how often a bar of progress is drawn, s
 SHOWN_EVERY = 0.2
 
+# largest number of an argument, in any unit: beyond it sums and clocks overflow
+LARGEST = 1e9
+
+# what a directory of results must take at least, bytes
+PROBED = 4096
+
 # installation of modules that pip does not install under their own name
 REMEDIES = {
     'rclpy': 'install ROS 2 and source its setup file, or `pip install c3p[jazzy]`',
@@ -35,6 +42,16 @@ REMEDIES = {
 
 class Parser(argparse.ArgumentParser):
     """Parser that reports an error in one line instead of a page of usage."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse `args` into `namespace`; options that the command lacks are its own error."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            close = difflib.get_close_matches(unknown[0].split('=')[0],
+                                              self._option_string_actions, n=1)
+            hint = f', did you mean {close[0]}?' if close else ''
+            self.error(f'unrecognized arguments: {" ".join(unknown)}{hint}')
+        return found, unknown
 
     def error(self, message: str) -> NoReturn:
         """Print the error and where to read more; exit with code 2."""
@@ -55,7 +72,8 @@ def typed(convert: Callable[[str], Any], fits: Callable[[Any], bool], must: str
     return read
 
 
-finite = typed(float, math.isfinite, 'be a finite number')
+finite = typed(float, lambda value: abs(value) <= LARGEST,
+               f'be a finite number, at most {LARGEST:g} in size')
 not_negative = typed(finite, lambda value: value >= 0, 'not be negative')
 positive = typed(finite, lambda value: value > 0, 'be a number greater than zero')
 fraction = typed(finite, lambda value: 0 <= value <= 1, 'be a fraction from 0 to 1, such as 0.95')
@@ -105,7 +123,7 @@ def apply_robot_options(arguments: argparse.Namespace) -> None:
         # an error is for the command to tell: some also take robots that are not on casters
         with suppress(ValueError):
             for text in describe(arguments.robot).warnings:
-                print(f'c3p {arguments.command}: warning: {text}', file=sys.stderr)
+                print(f'{name_of(arguments)}: warning: {text}', file=sys.stderr)
 
 
 def add_plant(command: Any) -> None:
@@ -118,6 +136,26 @@ def add_params_file(command: argparse.ArgumentParser, purpose: str) -> None:
     """Add ``--params-file``; `purpose` completes the help."""
     command.add_argument('--params-file', type=Path, action='append', default=[], metavar='FILE',
                          help=f'ROS 2 parameter file {purpose}')
+
+
+def name_of(arguments: argparse.Namespace) -> str:
+    """Return the name of the command in `arguments`, such as ``c3p can scan``."""
+    return ' '.join(filter(None, ['c3p', arguments.command, getattr(arguments, 'part', None)]))
+
+
+def check_files(arguments: argparse.Namespace) -> None:
+    """Raise ValueError for the first invalid ``--params-file`` of `arguments`."""
+    files = getattr(arguments, 'params_file', [])
+    # the doctor lists all errors, and a search reads its files by the names of its own
+    if not files or arguments.command in ('doctor', 'tune'):
+        return
+    from c3p_bringup.doctor.robot import parameter_faults
+
+    for path in files:
+        # a missing file is an OSError with its remedy
+        path.open('rb').close()
+        for fault in parameter_faults(path):
+            raise ValueError(fault if f'{path}' in fault else f'{path}: {fault}')
 
 
 def add_results(command: argparse.ArgumentParser, out: str, what: str) -> None:
@@ -178,8 +216,13 @@ def make_places(folder: Path, json_file: Path | None = None) -> None:
             reason = 'it is a file' if place.is_file() else f'{error.strerror}'.lower()
             raise ValueError(f'{place}: cannot be created ({reason}); name another '
                              'directory') from None
-        if not os.access(place, os.W_OK | os.X_OK):
-            raise ValueError(f'{place}: not writable; name another directory')
+        # permissions alone do not tell: of file systems that are full, read-only or of a kernel
+        try:
+            with tempfile.TemporaryFile(dir=place) as probe:
+                probe.write(bytes(PROBED))
+        except OSError as error:
+            raise ValueError(f'{place}: not writable ({f"{error.strerror}".lower()}); name '
+                             'another directory') from None
 
 
 def write_json(results: Mapping[str, Any], path: Path | None) -> TextIO:

@@ -41,8 +41,7 @@ def add_drive(commands: Any) -> None:
                             'emulated motor cards in a process of their own (default: '
                             '%(default)s)')
     drive.add_argument('--controller', choices=CONTROLLERS, default='mpc',
-                       help="the papers' cascade, the closed-form law, or predictive control "
-                            '(default: %(default)s)')
+                       help="the papers' cascade or predictive control (default: %(default)s)")
     drive.add_argument('--nodes', choices=['one-process', 'processes'], default='one-process',
                        help='all nodes in this process, or each in its own (default: %(default)s)')
     drive.add_argument('--realtime-factor', type=not_negative, default=1.0, metavar='F',

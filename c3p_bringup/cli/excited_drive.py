@@ -28,6 +28,13 @@ def add_simulated(group: Any) -> None:
                        '(default: %(default)s)')
 
 
+def refuse_idle(arguments: argparse.Namespace, drive: str) -> None:
+    """Raise ValueError for options of a drive in `arguments`; without the option `drive`."""
+    for name in ('live', 'simulated'):
+        if getattr(arguments, name):
+            raise ValueError(f'--{name}: is for {drive}; add it, or leave --{name} out')
+
+
 def record_excitation(bag: Path, excitation: Any, arguments: argparse.Namespace,
                       **simulation: Any) -> None:
     """

@@ -44,7 +44,7 @@ def add_experiment(commands: Any) -> None:
     command.add_argument('--list', action='store_true', help='list the experiments')
     command.add_argument('--plant', choices=PLANTS,
                          help='rolling without slip, or tyres in contact (default: analytic)')
-    command.add_argument('--controller', help='paper, closed_form or mpc (default: mpc)')
+    command.add_argument('--controller', help='paper or mpc (default: mpc)')
     add_robot(command, None, 'the one of the paper')
     command.add_argument('--friction', type=finite, metavar='MU',
                          help='friction of the tyres, plant mujoco (default: 0.8)')
@@ -56,7 +56,8 @@ def add_experiment(commands: Any) -> None:
                          help='encoder counts per turn, 0 is ideal (default: 2000 4096)')
     command.add_argument('--seed', type=int, help='seed of random values (default: 0)')
     command.add_argument('--duration', type=positive, metavar='S',
-                         help='duration of each run, hill and random_terrain (default: 20)')
+                         help='duration of each run, hill, random_terrain, camber_power (default: '
+                              '20)')
     command.add_argument('--film', nargs='?', const='mp4', choices=('mp4', 'gif'),
                          help='hill and random_terrain: also stills and a film (default: mp4)')
     command.add_argument('--out', type=Path, metavar='DIR',

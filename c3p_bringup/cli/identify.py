@@ -18,7 +18,12 @@ from c3p_bringup.cli.common import (
     show,
     typed,
 )
-from c3p_bringup.cli.excited_drive import add_live, add_simulated, record_excitation
+from c3p_bringup.cli.excited_drive import (
+    add_live,
+    add_simulated,
+    record_excitation,
+    refuse_idle,
+)
 from c3p_dynamics.identification.parameters import PARAMETERS, USUAL
 
 DESCRIPTION = """\
@@ -74,6 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     if not arguments.excite and arguments.bag is None:
         raise ValueError('no bag given: name one, or drive and record one with --excite')
+    if not arguments.excite:
+        refuse_idle(arguments, '--excite')
     bag = arguments.bag or arguments.out / 'bag'
     make_places(arguments.out, arguments.json)
     if arguments.excite:

@@ -48,7 +48,7 @@ def main(args: Sequence[str] | None = None) -> int:
         return FAILED
     # only the main thread may have signals, and a program that uses this may want its own
     mine = (threading.current_thread() is threading.main_thread()
-            and signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+            and signal.getsignal(signal.SIGINT) in (signal.default_int_handler, signal.SIG_DFL))
     if mine:
         signal.signal(signal.SIGINT, _end_at_once)
     try:

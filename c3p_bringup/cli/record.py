@@ -59,10 +59,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Carry out the command; return its exit code."""
     # imported here: other commands run without ROS 2
     from c3p_bags.recorder.recorder_node import RecorderNode
+    from c3p_description.reading.loader import describe
     from c3p_ros.executor import steady_process
     from c3p_ros.session import Session
 
     make_places(Path() if arguments.out is None else arguments.out.parent, arguments.json)
+    # the recorder itself goes on without a description
+    describe(arguments.robot)
     values = {
         'robot': arguments.robot, 'bag': str(arguments.out or ''),
         'topics_file': str(arguments.topics_file or ''), 'compression': arguments.compression,

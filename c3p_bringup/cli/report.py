@@ -39,6 +39,8 @@ def add_report(commands: Any) -> None:
                         help='namespace of the robot, in a bag of several')
     report.add_argument('--goal-tolerance', type=positive, metavar='M',
                         help='radius of the goal zone (default: that of the bag, else 0.05)')
+    report.add_argument('--csv', action='store_true',
+                        help='also write curves.csv, all samples of the plotted quantities')
     add_results(report, 'out/report', 'the page, plots and metrics')
     report.set_defaults(run=_report)
 
@@ -50,13 +52,20 @@ def _report(arguments: argparse.Namespace) -> int:
     bags = [arguments.bag] + ([arguments.other] if arguments.other else [])
     with progress_bar(total=11 + len(bags), leave=False,
                       bar_format='{desc:32}|{bar:40}|') as bar:
+        begun = 0
+
         def progress(what: str) -> None:
+            nonlocal begun
             bar.set_description_str(what[:32], refresh=False)
-            bar.update()
+            bar.set_to(begun)
+            begun += 1
+
+        def reading(part: float) -> None:
+            bar.set_to(begun - 1 + part)
 
         metrics = report(bags, arguments.out, robot=arguments.robot,
-                         namespace=arguments.namespace, progress=progress,
-                         goal_tolerance=arguments.goal_tolerance)
+                         namespace=arguments.namespace, progress=progress, reading=reading,
+                         goal_tolerance=arguments.goal_tolerance, csv=arguments.csv)
     summaries = metrics.pop('answers')
     stream = write_json(metrics, arguments.json)
     if len(bags) == 1 and metrics['goal_pose'] is not None:
@@ -66,7 +75,7 @@ def _report(arguments: argparse.Namespace) -> int:
             print(bag, file=stream)
         for answer in lines:
             print(f'  {answer.question:30} {answer.answer}. {answer.detail}', file=stream)
-    for kind in ('report', 'figures', 'picture', 'picture_pdf'):
+    for kind in ('report', 'figures', 'picture', 'picture_pdf', 'curves', 'curves_a', 'curves_b'):
         if kind in metrics['files']:
             print(f'  {kind:30} {metrics["files"][kind]}', file=stream)
     return MISSED if len(bags) == 1 and metrics['reached'] is False else 0

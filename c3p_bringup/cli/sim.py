@@ -4,7 +4,12 @@
 from __future__ import annotations
 
 import argparse
+import os
+import signal
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +26,7 @@ from c3p_bringup.cli.common import (
     rows,
     show,
 )
+from c3p_bringup.cli.dashboard import add_port
 
 # options of the tricycle and their defaults
 OF_TRICYCLE = {'terrain': 'hills', 'drive_rate': 1.0, 'camber_gain': 0.0}
@@ -31,8 +37,9 @@ def add_sim(commands: Any) -> None:
     command = commands.add_parser(
         'sim',
         description='Run a simulated robot on real topics until Ctrl-C: the caster robot with its '
-                    'control chain, or (--robot pvc_tricycle) the tricycle that climbs rough '
-                    'ground. cmd_vel drives it; docs/rough_ground.md shows it in RViz.')
+                    'control chain, or (--robot pvc_tricycle, rover, vla_tricycle, '
+                    'caster_vehicle, or their YAML file) a vehicle that climbs rough ground. '
+                    'cmd_vel drives it; docs/rough_ground.md shows it in RViz.')
     add_robot(command)
     command.add_argument('--terrain', metavar='NAME',
                          help='ground of the tricycle: a name, or the path of a height map '
@@ -55,6 +62,10 @@ def add_sim(commands: Any) -> None:
                          help='wait: while the computer is busy, a caster robot waits for its '
                               'controllers, and publishes /clock; strict: it does not wait, and '
                               'the watchdogs stop it (default: %(default)s)')
+    command.add_argument('--web', action='store_true',
+                         help='also serve the live page of a caster robot (c3p dashboard), and '
+                              'run a twist_mux, whose lock is the e-stop of the page')
+    add_port(command)
     add_params_file(command, 'for the nodes; may be repeated; the options take precedence')
     add_json(command)
     command.set_defaults(run=run)
@@ -66,21 +77,55 @@ def run(arguments: argparse.Namespace) -> int:
     from c3p_bringup.sim import SimOptions, simulate_casters, simulate_tricycle
     from c3p_description.pvc_model import PvcTricycle
     from c3p_description.reading.loader import load
+    from c3p_description.reading.vehicle_files import is_vehicle, load_vehicle
 
-    tricycle = isinstance(load(arguments.robot), PvcTricycle)
+    vehicle = is_vehicle(arguments.robot)
+    tricycle = vehicle or isinstance(load(arguments.robot), PvcTricycle)
+    if vehicle:
+        load_vehicle(arguments.robot)
     chosen = {name: value for name in OF_TRICYCLE
               if (value := getattr(arguments, name)) is not None}
     if chosen and not tricycle:
         option = f'--{next(iter(chosen)).replace("_", "-")}'
-        raise ValueError(f'{option}: only for a tricycle; add --robot pvc_tricycle')
+        raise ValueError(f'{option}: only for a tricycle; add --robot pvc_tricycle, or a '
+                         'vehicle such as --robot rover')
+    if arguments.web and tricycle:
+        raise ValueError('--web: the live page shows caster robots; leave it out for '
+                         f'{arguments.robot}')
     make_places(Path(), arguments.json)
     options = SimOptions(robot=arguments.robot, start=arguments.start,
                          duration=arguments.duration, realtime_factor=arguments.realtime_factor,
-                         realtime=arguments.realtime,
+                         realtime=arguments.realtime, muxed=arguments.web,
                          parameters=arguments.params_file, chosen=chosen)
-    metrics = (simulate_tricycle if tricycle else simulate_casters)(
-        options, announce=lambda line: print(line, file=sys.stderr))
+    with live_page(arguments) if arguments.web else nullcontext():
+        metrics = (simulate_tricycle if tricycle else simulate_casters)(
+            options, announce=lambda line: print(line, file=sys.stderr))
     shown = [(name, f'{value:.6g}' if isinstance(value, float) else value)
              for name, value in metrics.items()]
     show(metrics, arguments.json, rows(shown, 24))
     return MISSED if metrics.get('ended') else 0
+
+
+@contextmanager
+def live_page(arguments: argparse.Namespace) -> Iterator[None]:
+    """
+    Run ``c3p dashboard`` in a process of its own, so that it costs the simulation no cycle.
+
+    `arguments` are those of ``c3p sim``.
+    """
+    # as for the simulation: a page must not command the real robot on the network
+    reach = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST', **os.environ}
+    command = [sys.executable, '-m', 'c3p_bringup', 'dashboard', '--robot', f'{arguments.robot}',
+               '--port', f'{arguments.port}', *(['--open'] if arguments.open else [])]
+    process = subprocess.Popen(command, env=reach)
+    try:
+        yield
+    finally:
+        # Ctrl-C reaches both; another signal does not
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        try:
+            process.wait(10.0)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

@@ -35,12 +35,12 @@ def add_tune(commands: Any) -> None:
                     'soon, with little torque. Writes a ROS 2 parameter file that is never worse '
                     'than the start in the drives of the search.')
     command.add_argument('--controller', default='mpc',
-                         help='mpc, closed_form or paper (default: %(default)s)')
+                         help='mpc or paper (default: %(default)s)')
     command.add_argument('--what', nargs='+', default=[], metavar='NAME[=LOW:HIGH]',
                          help='parameters of the nodes, or groups of them: lambda, K, mu, loop '
-                              '(paper), weights (mpc), gains (closed_form), path; ranges are a '
-                              'tenth to ten times the start where none is given (default: lambda '
-                              'K mu for paper, weights for mpc, gains for closed_form)')
+                              '(paper), weights (mpc), gains, path; ranges are a tenth to ten '
+                              'times the start where none is given (default: lambda K mu for '
+                              'paper, weights for mpc)')
     add_plant(command)
     add_robot(command)
     command.add_argument('--evaluations', type=count, default=100, metavar='N',

@@ -35,7 +35,7 @@ def description(robot: str) -> Check:
 def parameter_files(files: Sequence[Path], robot: str) -> Iterator[Check]:
     """Yield the check of each parameter file against the schemas of the nodes."""
     for path in files:
-        wrong = list(_faults(path))
+        wrong = list(parameter_faults(path))
         yield (fail('parameters', f'{path}: {"; ".join(wrong)}', 'correct the file') if wrong
                else ok('parameters', f'{path}'))
     try:
@@ -45,8 +45,8 @@ def parameter_files(files: Sequence[Path], robot: str) -> Iterator[Check]:
         yield fail('motor cards', f'{error}', f'correct the parameters of {NODE}')
 
 
-def _faults(path: Path) -> Iterator[str]:
-    """Yield the errors of a file."""
+def parameter_faults(path: Path) -> Iterator[str]:
+    """Yield the errors of the ROS 2 parameter file at `path`, by the schemas of the nodes."""
     try:
         found = list(blocks(path))
     except (ValueError, OSError) as error:

@@ -50,8 +50,8 @@ def chain_arguments() -> list[DeclareLaunchArgument]:
     """Return the arguments of the control chain."""
     return [
         argument('controller', '', 'Law of both controllers. paper: cascade of the papers. '
-                 'closed_form: closed-form law in plain Python. mpc: predictive control. Empty: '
-                 'as in params_file, default mpc.', ('', *CONTROLLERS)),
+                 'mpc: predictive control. Empty: as in params_file, default mpc.',
+                 ('', *CONTROLLERS)),
         argument('nodes', 'one-process', 'All nodes of the chain and the simulated robot in one '
                  'process (lowest latency), or in separate processes.',
                  ('one-process', 'processes')),

@@ -31,7 +31,7 @@ from c3p_controller.predictive.guesses import bold_guesses, first_guesses, strai
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
 from c3p_controller.predictive.priority import PATH_SPEED, Priority
 from c3p_controller.predictive.reference import TwistReference, sample
-from c3p_controller.predictive.scaling import cost_weights, friction_rate
+from c3p_controller.predictive.scaling import cost_weights, friction_rate, resting_slack
 from c3p_controller.predictive.stall import StallWatch
 from c3p_controller.predictive.standing_start import check_reference, push_guesses
 from c3p_controller.torque_law import Sensed, Setpoint
@@ -115,6 +115,7 @@ class PredictiveController:
         n = robot.count
         self.observer = MotionObserver(robot, robot.losses, s.bandwidth, s.disturbance_bandwidth,
                                        np.full(3, np.inf))
+        self._slack = resting_slack(robot)
         self.limit = torque_bounds(robot)
         self._bounds = self.limit.copy()
         # a steering motor costs and changes relative to its bound, as a wheel does
@@ -264,6 +265,10 @@ class PredictiveController:
         s = self.settings
         still = (np.hypot(state[3], state[4]) < s.standstill_speed
                  and abs(state[5]) < s.standstill_yaw_rate)
+        # without torque the robot would roll down a slope, and return to its place again and again
+        if (math.hypot(*self.observer.wrench[:2]) > self._slack
+                and not self._priority.fewer):
+            return False
         return bool(still and np.hypot(*setpoint.twist[:2]) < MOTION_SPEED
                     and abs(setpoint.twist[2]) < MOTION_YAW_RATE)
 

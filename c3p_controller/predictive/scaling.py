@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Scales of the costs of torque and yaw, and of dry friction, for robots of any mass and size.
+Scales of the costs of torque and yaw, of dry friction and of forces at rest, for any robot.
 
 The weights of paths and speeds are in metres and seconds, but w_τ |τ|² is in N·m: the torque per
 acceleration, m r/k with the mass m and the radius r of k driven wheels, differs by a factor of
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from c3p_description.model import Array, CasterRobot
+from c3p_description.model import GRAVITY, Array, CasterRobot
 from c3p_dynamics.traction import torque_bounds
 from c3p_kinematics.singularity import length_scale
 
@@ -43,6 +43,26 @@ STIFF = 0.25
 # that vary by 166 to 231 N·m/s on a line in contact with 0.04 rad/s, by 70 to 95 with 0.5, and by
 # 49 to 72 with 1.0, but then swing more
 STIFF_PASSIVE = 0.5
+
+# a force is held at rest above this multiple of what the casters hold by their dry friction, and
+# above this part of the weight, for robots that have hardly any: the slope of 0.6°
+HELD, LEAST_HELD = 1.5, 0.01
+
+
+def resting_slack(robot: CasterRobot) -> float:
+    """
+    Return the disturbance, N, up to which `robot` rests without torque.
+
+    Examples
+    --------
+    >>> from c3p_description import load
+    >>> resting_slack(load('c3p'))
+    6.75
+    """
+    losses = robot.losses
+    # dry friction of pivot and tyre, across parallel casters
+    sticking = float(((losses[:, 1] + losses[:, 4]) / robot.caster_offset).sum())
+    return max(HELD * sticking, LEAST_HELD * GRAVITY * robot.total_mass)
 
 
 def torque_scale(robot: CasterRobot) -> float:

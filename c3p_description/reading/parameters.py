@@ -83,7 +83,7 @@ AGV: dict[str, dict[str, str]] = {
 SCHEMAS = {'caster_robot': CASTER_ROBOT, 'pvc_tricycle': PVC_TRICYCLE, 'agv': AGV}
 # the file of each kind that others extend
 COMPLETE = {'caster_robot': 'c3p', 'pvc_tricycle': 'pvc_tricycle', 'agv': 'agv'}
-ROBOTS = 'c3p_description/robots'
+ROBOTS, VEHICLES = 'c3p_description/robots', 'c3p_description/vehicles'
 # shorter names of files in robots/
 ALIASES = {'pvc': 'pvc_tricycle'}
 # of a robot; xacro goes as deep into its macros as there are casters
@@ -149,6 +149,9 @@ def parameter_file(name_or_path: str | Path) -> Path:
     if path.name != name:
         raise ModelError(f'{brief(name)[1:-1]}: no such file, or not a .yaml file')
     if not is_robot_name(name):
+        if name in {path.stem for path in share_file(VEHICLES).glob('*.yaml')}:
+            raise ModelError(f'robot {name!r} is a vehicle for rough ground and no caster robot; '
+                             '`c3p sim` and rough_ground_node drive it')
         raise ModelError(f'robot {brief(name)} is unknown: give one of '
                          f'{", ".join(robot_names())}, or the path of a .yaml, .urdf or .xacro '
                          'file')
@@ -193,7 +196,9 @@ def read_parameters(path: Path, over: Mapping[str, Any] | None = None) -> Parame
                              'the numbers are in the URDF')
         kind = content.get('kind')
         if not isinstance(kind, str) or kind not in SCHEMAS:
-            raise ModelError(f'kind = {brief(kind)}: expected one of {", ".join(SCHEMAS)}')
+            raise ModelError(f'kind = {brief(kind)}: ' + (
+                'a vehicle for rough ground; `c3p sim` and rough_ground_node drive it'
+                if kind == 'vehicle' else f'expected one of {", ".join(SCHEMAS)}'))
         _check(content, SCHEMAS[kind])
     except ModelError as error:
         raise ModelError(f'{path}: {error}') from None

@@ -17,12 +17,12 @@ import math
 
 from c3p_dynamics.constraints._sweep_kernels import turned
 from c3p_dynamics.trees._frames import cross, swing
+from c3p_dynamics.trees.emission import angle_over_sine as _angle_over_sine
 from c3p_kinematics.compiled import inlined, kernel
 
 FRAMED, DISTANCE, WHEEL, BALL, BLADE = 0, 1, 2, 3, 4
 TIE, PLACE, RELATIVE = 6, 32, 42
-# below this sine of half a tilt the rotation vector is its own sine to the last bit
-SMALL_TURN = 1e-9
+angle_over_sine = inlined(_angle_over_sine)
 
 
 @inlined
@@ -101,11 +101,9 @@ def tilt(s):
     y = 0.5 * (ax * wx + ay * wy + az * wz - cx * ux - cy * uy - cz * uz)
     z = 0.5 * (bx * ux + by * uy + bz * uz - ax * vx - ay * vy - az * vz)
     sine = math.sqrt(x * x + y * y + z * z)
-    grow = 1.0
-    if sine > SMALL_TURN:
-        cosine = 0.5 * (ax * ux + ay * uy + az * uz + bx * vx + by * vy + bz * vz + cx * wx
-                        + cy * wy + cz * wz - 1.0)
-        grow = math.atan2(sine, cosine) / sine
+    cosine = 0.5 * (ax * ux + ay * uy + az * uz + bx * vx + by * vy + bz * vz + cx * wx + cy * wy
+                    + cz * wz - 1.0)
+    grow = angle_over_sine(sine, cosine)
     s[36], s[37], s[38] = x * grow, y * grow, z * grow
 
 

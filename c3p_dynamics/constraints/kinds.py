@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from c3p_description.model import ArrayField
 from c3p_dynamics.constraints._row_kernels import BALL, BLADE, DISTANCE, FRAMED, WHEEL
 from c3p_dynamics.trees import WORLD, Tree, forward_kinematics
 from c3p_dynamics.trees.axes import with_first, with_third
@@ -49,10 +50,10 @@ class Constraint:
     """
 
     body: str | int
-    point: ArrayLike = (0.0, 0.0, 0.0)
+    point: ArrayField = (0.0, 0.0, 0.0)
     base: str | int = WORLD
-    place: ArrayLike = (0.0, 0.0, 0.0)
-    rate: float | ArrayLike = 0.0
+    place: ArrayField = (0.0, 0.0, 0.0)
+    rate: ArrayField = 0.0
     name: str = ''
 
     kind: ClassVar[int] = FRAMED
@@ -97,7 +98,7 @@ class Point(Constraint):
         Axes of the rows, by columns, in the base's frame.
     """
 
-    axes: ArrayLike = field(default=UNIT)
+    axes: ArrayField = field(default=UNIT)
     mask: ClassVar[int] = LINEAR | LINEAR << HELD
     word: ClassVar[str] = 'point'
 
@@ -123,7 +124,7 @@ class Weld(Point):
     determine the rank.
     """
 
-    turned: ArrayLike = field(default=UNIT)
+    turned: ArrayField = field(default=UNIT)
     mask: ClassVar[int] = ALL | ALL << HELD
     word: ClassVar[str] = 'weld'
 
@@ -151,7 +152,7 @@ class Weld(Point):
 class _OnPlane(Constraint):
     """Constraint with a plane of the base, given by its `normal`, the last of the base's axes."""
 
-    normal: ArrayLike = Z
+    normal: ArrayField = Z
 
     @property
     def base_axes(self) -> np.ndarray:
@@ -216,7 +217,7 @@ class RollingWheel(_OnPlane):
     """
 
     radius: float
-    axle: ArrayLike = (0.0, 1.0, 0.0)
+    axle: ArrayField = (0.0, 1.0, 0.0)
     kind: ClassVar[int] = WHEEL
     mask: ClassVar[int] = LINEAR | NORMAL << HELD
     word: ClassVar[str] = 'rolling'
@@ -252,7 +253,7 @@ class KnifeEdge(Constraint):
         In the body's frame.
     """
 
-    sideways: ArrayLike = (0.0, 1.0, 0.0)
+    sideways: ArrayField = (0.0, 1.0, 0.0)
     kind: ClassVar[int] = BLADE
     mask: ClassVar[int] = 1
     word: ClassVar[str] = 'blade'

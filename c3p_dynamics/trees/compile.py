@@ -12,16 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_dynamics.trees import _lane_kernels as lanes
+from c3p_dynamics.trees._lane_kernels import give, take, take_angles
 from c3p_dynamics.trees.description import Tree
 from c3p_dynamics.trees.edge import batched
-from c3p_dynamics.trees.expressions import Operand, needed, statements
+from c3p_dynamics.trees.emission import Code
 from c3p_dynamics.trees.forward_dynamics import aba
 from c3p_dynamics.trees.inertia import crba
 from c3p_dynamics.trees.inverse_dynamics import rnea
@@ -30,36 +31,29 @@ from c3p_dynamics.trees.tracing import traced_aba, traced_crba, traced_rnea
 from c3p_kinematics.compiled import inlined
 
 TRACES = {'rnea': traced_rnea, 'aba': traced_aba, 'crba': traced_crba}
-# most operations that are compiled, at about 3 ms each. The articulated bodies of an arm reach
+# most operations that are compiled, at about 1 ms each. The articulated bodies of an arm reach
 # this with 19 joints at right angles or 10 in general directions, its inverse dynamics with twice
 # as many
 MOST_OPERATIONS = 5000
 KEPT = 64
 
-DRIVER = """
-def straight(turning, q, qd, third, x, y, out):
-    for start in range(0, len(q), LANES):
-        count = min(LANES, len(q) - start)
+
+def driver(turning, q, qd, third, x, y, out):  # noqa: ANN001, ANN201 (types are inferred)
+    """
+    Take LANES states at a time through generated code, `straight`, put in place below.
+
+    Angles of `turning` joints (n,) and `q`, `qd`, `third` (B, n) are written to `x`, results in
+    `y` to `out` (B, width).
+    """
+    n = len(turning)
+    for start in range(0, len(q), lanes.LANES):
+        count = min(lanes.LANES, len(q) - start)
         take_angles(turning, q, start, count, x)
-        take(qd, start, count, x, 2 * {n})
-        take(third, start, count, x, 3 * {n})
+        take(qd, start, count, x, 2 * n)
+        take(third, start, count, x, 3 * n)
         for k in range(count):
-            {body}
+            straight(x, y, k)  # noqa: F821
         give(y, start, count, out)
-"""
-
-
-def _written(tree: Tree, results: list[Operand]) -> str:
-    lines = statements({f'y[{lanes.LANES * j} + k]': r for j, r in enumerate(results)})
-    return DRIVER.format(n=tree.count, body=f'\n{12 * " "}'.join(lines))
-
-
-def _function(text: str) -> FunctionType:
-    """Return the function that a source defines."""
-    code = compile(text, '<straight-line code of a tree>', 'exec')
-    inner = next(part for part in code.co_consts if isinstance(part, CodeType))
-    return FunctionType(inner, {'LANES': lanes.LANES, 'take_angles': lanes.take_angles,
-                                'take': lanes.take, 'give': lanes.give})
 
 
 class Straight:
@@ -68,27 +62,32 @@ class Straight:
 
     Attributes
     ----------
+    code : Code
+        Of LANES states side by side.
     operations : int
         Additions, multiplications and divisions of one state.
-    source : str
-        Python.
-    uncompiled : callable
-        Function of the source; `run` is the same, compiled.
     """
 
     def __init__(self, tree: Tree, what: str) -> None:
         """Trace and generate; the first call compiles."""
-        results = TRACES[what](tree)
-        self.operations = sum(e.kind in '+-*/' for e in needed(results))
-        self.source = _written(tree, results)
-        self.uncompiled = _function(self.source)
-        self.width = len(results)
+        self.code = Code(TRACES[what](tree), lanes.LANES)
+        self.operations, self.width = self.code.operations, len(self.code.results)
         self.turning = np.array([joint.kind == 'revolute' for joint in tree.joints])
+
+    @property
+    def source(self) -> str:
+        """The code as Python."""
+        return self.code.source
 
     @cached_property
     def run(self) -> Callable[..., Any]:
         """The compiled function."""
-        return inlined(self.uncompiled)
+        return inlined(_around(self.code.run))
+
+    @cached_property
+    def uncompiled(self) -> Callable[..., Any]:
+        """The same as Python."""
+        return _around(self.code.uncompiled)
 
     def __call__(self, q: Array, qd: Array, third: Array, *, plain: bool = False) -> Array:
         """
@@ -114,6 +113,11 @@ class Straight:
         source without the compiler.
         """
         (self.uncompiled if plain else self.run)(self.turning, q, qd, third, *work, out)
+
+
+def _around(straight: Callable[..., Any]) -> FunctionType:
+    """Return the driver with generated code in its place."""
+    return FunctionType(driver.__code__, {**globals(), 'straight': straight}, 'driver')
 
 
 class CompiledTree:

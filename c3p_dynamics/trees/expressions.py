@@ -15,6 +15,7 @@ from typing import Union
 
 Operand = Union['Expression', float]
 
+ARITHMETIC = ('+', '-', '*', '/')
 # most characters of an expression that is written inside another one
 LONGEST = 400
 
@@ -30,7 +31,7 @@ class Expression:
     number : int
         Counts the expressions of the graph; operands have smaller numbers.
     kind : str
-        ``'input'``, ``'neg'`` or one of ``+ - * /``.
+        ``'input'``, ``'neg'``, one of ``+ - * /``, or the name of a function.
     operands : tuple
         Expressions and floats; of an input, its text in the source.
     """
@@ -150,6 +151,10 @@ class Graph:
             return 0.0
         return 1.0 if a is b else self.node('/', a, b)
 
+    def call(self, name: str, *operands: Operand) -> Expression:
+        """Return the value of the function `name`, which the generated code can call."""
+        return self.node(name, *operands)
+
     def negative(self, a: Operand) -> Operand:
         """Return −a; a difference is turned round instead."""
         if not isinstance(a, Expression):
@@ -197,6 +202,8 @@ def statements(results: dict[str, Operand]) -> list[str]:
             code = one.operands[0]
         elif one.kind == 'neg':
             code = f'(-{written(one.operands[0])})'
+        elif one.kind not in ARITHMETIC:
+            code = f'{one.kind}({", ".join(map(written, one.operands))})'
         else:
             code = f'({written(one.operands[0])} {one.kind} {written(one.operands[1])})'
         if uses[one.number] > 1 or len(code) > LONGEST:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from c3p_description.model import ArrayField
+
 Array = NDArray[np.float64]
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
@@ -79,9 +81,9 @@ class Joint:
 
     name: str
     kind: str = 'revolute'
-    axis: ArrayLike = Z
-    rotation: ArrayLike = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-    translation: ArrayLike = (0.0, 0.0, 0.0)
+    axis: ArrayField = Z
+    rotation: ArrayField = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    translation: ArrayField = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +103,8 @@ class Body:
 
     name: str
     mass: float = 0.0
-    com: ArrayLike = (0.0, 0.0, 0.0)
-    inertia: ArrayLike = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    com: ArrayField = (0.0, 0.0, 0.0)
+    inertia: ArrayField = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
 
 def checked_joint(joint: Joint, row: int) -> Joint:

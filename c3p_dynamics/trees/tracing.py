@@ -22,16 +22,15 @@ from c3p_dynamics.trees._motion_kernels import WIDTH
 from c3p_dynamics.trees.description import Tree
 from c3p_dynamics.trees.expressions import Expression, Graph, Operand
 
-# functions of this package are uncompiled, all others are called as they are
-PACKAGE = 'c3p_dynamics.trees.'
+# functions of these packages are uncompiled, all others are called as they are
+PACKAGES = ('c3p_dynamics.trees.', 'c3p_dynamics.constraints.', 'c3p_dynamics.comparison.')
 
 
-def uncompiled(function: Callable[..., Any], **instead: Callable[..., Any]
-               ) -> Callable[..., Any]:
+def uncompiled(function: Callable[..., Any], **instead: Any) -> Callable[..., Any]:
     """
-    Return a kernel of this package as plain Python, with all kernels that it calls.
+    Return a kernel of trees or constraints as plain Python, with all kernels that it calls.
 
-    `instead` replaces functions by name.
+    `instead` replaces functions and modules by name.
     """
     done: dict[Any, FunctionType] = {}
 
@@ -46,7 +45,7 @@ def uncompiled(function: Callable[..., Any], **instead: Callable[..., Any]
                 module = getattr(getattr(other, 'py_func', other), '__module__', None) or ''
                 if name in instead:
                     names[name] = instead[name]
-                elif callable(other) and module.startswith(PACKAGE):
+                elif callable(other) and module.startswith(PACKAGES):
                     names[name] = plain(other)
         return done[source]
 

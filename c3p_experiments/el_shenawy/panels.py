@@ -59,10 +59,9 @@ def steering(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
                       xycoords=('data', 'axes fraction'), textcoords='offset points',
                       fontsize=style.SMALL, va='top')
     axes.yaxis.set_major_locator(MaxNLocator(7, steps=[1, 4.5, 9, 10]))
-    # four entries are as wide as the panel
-    rows = 1 if robot.count <= 3 else 2
-    style.headroom(axes, above=0.12, below=0.1 + 0.15 * rows)
-    style.legend(axes, ncols=(robot.count + rows) // rows, loc='lower right')
+    # four entries in a row are wider than the panel, and would cover its numbers
+    style.headroom(axes, above=0.12, below=0.4)
+    style.legend(axes, ncols=(robot.count + 2) // 2, loc='lower right')
 
 
 def commanded_angles(run: Run, robot: CasterRobot) -> Array:

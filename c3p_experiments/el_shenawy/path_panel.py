@@ -20,6 +20,9 @@ APART_TURN = 1.5
 # smallest distance of the last two drawn robots, fraction of the usual distance
 CLOSE = 0.6
 
+# fraction of the width of a wide panel that a trajectory may take for a legend beside it
+BESIDE = 0.65
+
 # length of arrows of pushes, m
 ARROW = 0.3
 
@@ -55,6 +58,13 @@ def draw_trajectory(axes: Axes, run: Run, robot: CasterRobot, letter: str, wide:
                               linewidth=1.4, zorder=8,
                               label='goal zone' if number == 0 else None))
     _pushes(axes, run)
+    size = axes.dataLim.size
+    box = axes.get_position().size * axes.figure.get_size_inches()
+    if wide and size[0] / size[1] < BESIDE * box[0] / box[1]:
+        # the equal aspect leaves the sides free
+        style.legend(axes, loc='center left')
+        axes.autoscale_view()
+        return
     style.legend(axes, ncols=6 if wide else 2, loc='upper center')
     # room for the legend by data limits: axis limits are fixed by the equal aspect
     low, high = axes.dataLim.intervaly

@@ -81,7 +81,7 @@ def _measure(tree: Tree) -> tuple[float, float, float]:
     q, rate, torque = np.random.default_rng(0).uniform(-2, 2, (3, rows, n))
     none, one, other = np.zeros((rows, 0, 6)), np.empty((rows, n)), np.empty((rows, n))
     works = composite_workspace(tree, rows), aba_workspace(tree)
-    composite, articulated = _times([
+    composite, articulated = times_of([
         lambda: forward_composite_into(tree, works[0], q, rate, torque, none, one),
         lambda: aba_into(tree, works[1], q, rate, torque, none, other)])
     difference = np.abs(one - other).max(axis=1) / np.abs(other).max(axis=1)
@@ -141,8 +141,8 @@ def _page(curves: dict[str, Curve], metrics: dict[str, Any], out: Path) -> list[
     return style.save(page, out / 'crossover')
 
 
-def _times(calls: list[Callable[[], object]]) -> list[float]:
-    """Return the median time of each call, s, taken in turns."""
+def times_of(calls: list[Callable[[], object]]) -> list[float]:
+    """Return the median time of each of `calls`, s, taken in turns."""
     taken: list[list[float]] = [[] for _ in calls]
     for call in calls:
         call()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from c3p_experiments.kelly import crossover
+from c3p_experiments.kelly import crossover, flexible, methods
 from c3p_experiments.kelly.berthing import run_berthing
 from c3p_experiments.kelly.chain import run_chain
 from c3p_experiments.kelly.grasp import run_grasp
@@ -48,6 +48,8 @@ class Study(NamedTuple):
 
 STUDIES = (
     Study('crossover', crossover.TITLE, crossover.SOURCE, crossover.run_crossover, crossover.ROWS),
+    Study('methods', methods.TITLE, methods.SOURCE, methods.run_methods, methods.ROWS),
+    Study('flexible', flexible.TITLE, flexible.SOURCE, flexible.run_flexible, flexible.ROWS),
     Study('berthing', 'The arm captures a satellite and berths it', 'Kelly, Fig. 1', run_berthing,
           (ENERGY, DRIFT,
            Row('momentum_error_ns', 'change of total momentum', 'N·s', bar=1e-9, **SMALL),

@@ -44,8 +44,7 @@ def make_controller(name: str, robot: CasterRobot, *, latency: float = 0.010,
     Parameters
     ----------
     name : str
-        One of `NAMES`: ``paper``, the papers' cascade; ``closed_form``, feedback linearisation
-        that leaves singular sets; ``mpc``, the predictive controller.
+        One of `NAMES`: ``paper``, the papers' cascade; ``mpc``, the predictive controller.
     robot : CasterRobot
         Model of the controller.
     latency : float, s

@@ -51,8 +51,7 @@ GROUPS = {
 SUFFIXES = {'weights': ('_weight',), 'gains': ('_stiffness', '_damping', '_gain')}
 
 # default groups of each controller: the first that it has
-USUAL = {'paper': (('lambda', 'K', 'mu'),), 'mpc': (('weights',),),
-         'closed_form': (('gains',), ('path',))}
+USUAL = {'paper': (('lambda', 'K', 'mu'),), 'mpc': (('weights',),)}
 
 Values = dict[str, float]
 

@@ -18,6 +18,7 @@ from c3p_hardware.canopen.process_data import (
     DRIVE_SAMPLE,
     ENCODER_SAMPLE,
     MAX_PDO_BYTES,
+    VELOCITY_COMMAND,
     drive_health,
 )
 
@@ -108,7 +109,8 @@ def bus_load(rate: float, bitrate: float = BITRATE, casters: int = 3,
 
 
 def axes_load(rate: float, bitrate: float, driven: int, read: int, encoders: int,
-              heartbeat: float = HEARTBEAT_PERIOD, health: float = HEALTH_PERIOD) -> float:
+              heartbeat: float = HEARTBEAT_PERIOD, health: float = HEALTH_PERIOD,
+              velocities: bool = False) -> float:
     """
     Return the bus load of any axes, as `bus_load` of casters with a drive and an encoder each.
 
@@ -124,9 +126,11 @@ def axes_load(rate: float, bitrate: float, driven: int, read: int, encoders: int
     encoders : int
     heartbeat, health : float, s
         As in `background_bits`.
+    velocities : bool
+        The commands are velocities, in longer frames.
     """
     sample, command, angle = (frame_bits(pdo.size) for pdo in (
-        DRIVE_SAMPLE, DRIVE_COMMAND, ENCODER_SAMPLE))
+        DRIVE_SAMPLE, VELOCITY_COMMAND if velocities else DRIVE_COMMAND, ENCODER_SAMPLE))
     drives = driven + read
     cycle = frame_bits(0) + drives * sample + driven * command + encoders * angle
     # each axis as a node of its own: an upper bound for cards with several

@@ -244,15 +244,15 @@ class FaultReset:
         return Command.FAULT_RESET.word
 
 
-MODE_CST = 10
+MODE_CSV, MODE_CST = 9, 10
 # values of 6060h and 6061h
 MODES = {0: 'none', 1: 'profile position', 2: 'velocity', 3: 'profile velocity',
          4: 'profile torque', 6: 'homing', 7: 'interpolated position',
-         8: 'cyclic synchronous position', 9: 'cyclic synchronous velocity',
+         8: 'cyclic synchronous position', MODE_CSV: 'cyclic synchronous velocity',
          MODE_CST: 'cyclic synchronous torque',
          11: 'cyclic synchronous torque with commutation angle'}
-# bit of 6502h
-SUPPORTED_CST = 1 << MODE_CST - 1
+# bits of 6502h
+SUPPORTED_CSV, SUPPORTED_CST = 1 << MODE_CSV - 1, 1 << MODE_CST - 1
 
 
 def mode_name(mode: int) -> str:

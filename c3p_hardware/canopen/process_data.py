@@ -163,6 +163,7 @@ POSITION_ACTUAL = Entry(0x6064, 0, 32, True, 'position actual value')
 TORQUE_ACTUAL = Entry(0x6077, 0, 16, True, 'torque actual value')
 CONTROLWORD = Entry(0x6040, 0, 16, False, 'controlword')
 TARGET_TORQUE = Entry(0x6071, 0, 16, True, 'target torque')
+TARGET_VELOCITY = Entry(0x60FF, 0, 32, True, 'target velocity')
 MODE_DISPLAY = Entry(0x6061, 0, 8, True, 'modes of operation display')
 ERROR_CODE = Entry(0x603F, 0, 16, False, 'error code')
 LINK_VOLTAGE = Entry(0x6079, 0, 32, False, 'DC link circuit voltage')
@@ -174,6 +175,8 @@ ENCODER_WARNINGS = Entry(0x6505, 0, 16, False, 'warnings')
 DRIVE_SAMPLE = PdoLayout('DRIVE_SAMPLE', (STATUSWORD, POSITION_ACTUAL, TORQUE_ACTUAL))
 # to a drive, effective on receipt: controlword, permille of rated torque
 DRIVE_COMMAND = PdoLayout('DRIVE_COMMAND', (CONTROLWORD, TARGET_TORQUE))
+# the same in the velocity mode: controlword, counts per second
+VELOCITY_COMMAND = PdoLayout('VELOCITY_COMMAND', (CONTROLWORD, TARGET_VELOCITY))
 # from an absolute encoder at every SYNC: counts, alarms, warnings
 ENCODER_SAMPLE = PdoLayout('ENCODER_SAMPLE', (ENCODER_POSITION, ENCODER_ALARMS, ENCODER_WARNINGS))
 
@@ -274,8 +277,8 @@ def _pdo_number(number: int) -> int:
 
 
 RATED_PERMILLE = 1000
-# range of 6071h, both signs
-MOST_PERMILLE = 32767
+# ranges of 6071h and 60FFh, both signs
+MOST_PERMILLE, MOST_VELOCITY = 32767, (1 << 31) - 1
 # permille: a torque of whole permille must not round to the one below
 ROUNDING_PERMILLE = 1e-6
 
@@ -370,6 +373,22 @@ class DriveUnits:
         # clip as a float: int() of a huge one is slow, and of infinity an error
         size = min(abs(torque) / self.torque_resolution + ROUNDING_PERMILLE, most)
         return int(math.copysign(int(size), torque * self.direction))
+
+    def velocity(self, rate: float) -> int:
+        """
+        Return the target velocity (60FFh), counts/s, for `rate` rad/s of the joint.
+
+        Clipped to 32 bits.
+
+        Raises
+        ------
+        ValueError
+            A rate that is not finite.
+        """
+        if not math.isfinite(rate):
+            raise ValueError(f'wheel rate = {rate}: must be a finite number of rad/s')
+        counts = self.direction * rate / self.angle_resolution
+        return round(min(max(counts, -MOST_VELOCITY), MOST_VELOCITY))
 
     def torque(self, permille: int) -> float:
         """Return the torque of `permille` (6071h, 6077h) at the wheel, N·m."""

@@ -5,7 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from c3p_hardware.canopen.cia402 import MODE_CST, FaultReactionOption, QuickStopOption
+from c3p_hardware.canopen.cia402 import (
+    MODE_CST,
+    MODE_CSV,
+    FaultReactionOption,
+    QuickStopOption,
+)
 from c3p_hardware.canopen.process_data import DRIVE_COMMAND, command_id, profile_object
 from c3p_hardware.emulator.faults import Fault
 from c3p_hardware.emulator.motor_drive import NO_MODE, DriveCard, MotorDrive
@@ -93,9 +98,11 @@ class DriveAxis:
             0x6071: lambda: drive.target, 0x6072: lambda: drive.max_torque,
             0x6076: lambda: round(1000 * card.rated_torque), 0x6077: self.torque_actual,
             0x6079: lambda: drive.link_voltage, 0x6085: lambda: drive.ramp,
+            0x60FF: lambda: drive.target_velocity,
         }, {
             0x6040: command, 0x6071: setter(drive, 'target'),
-            0x6060: setter(drive, 'mode', (NO_MODE, MODE_CST)),
+            0x60FF: setter(drive, 'target_velocity'),
+            0x6060: setter(drive, 'mode', (NO_MODE, MODE_CSV, MODE_CST)),
             0x6072: setter(drive, 'max_torque'), 0x6073: setter(drive, 'max_current'),
             0x6085: setter(drive, 'ramp'), 0x6007: setter(drive, 'abort_option'),
             0x605A: setter(drive, 'quick_stop_option', QUICK_STOPS),
@@ -104,7 +111,9 @@ class DriveAxis:
 
 class DriveDevice(EmulatedDevice):
     """
-    A torque drive; parameters as for `Device`, with a `DriveCard` for each channel.
+    A drive in torque or velocity mode.
+
+    Parameters as for `Device`, with a `DriveCard` for each channel.
 
     Faults act on all channels.
 

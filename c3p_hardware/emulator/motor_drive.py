@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Model of a CiA 402 torque drive with motor, gear and encoder.
+Model of a CiA 402 drive with motor, gear and encoder, in the torque and the velocity mode.
 
 Pure: controlword and objects on one side, angle and torque of the wheel on the other; `profiles`
 connects it to the bus. CiA 402-2: state machine of the power drive system, cyclic synchronous
-torque mode. The state machine is written independently of `canopen.cia402`, the master's.
+torque and velocity mode. The state machine is written independently of `canopen.cia402`, the
+master's.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from c3p_hardware.canopen.cia402 import (
     INTERNAL_LIMIT,
     MODE_CST,
+    MODE_CSV,
     REMOTE,
     TARGET_FOLLOWED,
     VOLTAGE_ENABLED,
@@ -66,6 +68,8 @@ class DriveCard:
         Peak torque of the card, permille of the rated torque.
     voltage : float, V
         Supply voltage.
+    velocity_gain : float, N·m·s/rad
+        Gain of the proportional velocity loop, at the joint; it has no integral part.
     """
 
     rated_torque: float = 0.11
@@ -76,11 +80,12 @@ class DriveCard:
     bandwidth: float = 500.0
     max_permille: int = 3000
     voltage: float = 24.0
+    velocity_gain: float = 0.2
 
     def __post_init__(self) -> None:
         """Reject impossible values."""
         for name in ('rated_torque', 'gear_ratio', 'efficiency', 'bandwidth', 'voltage', 'counts',
-                     'max_permille'):
+                     'max_permille', 'velocity_gain'):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise ValueError(f'{name} = {value}: must be a number greater than zero')
@@ -114,9 +119,11 @@ class MotorDrive:
     ----------
     state : DriveState
     mode, mode_display : int
-        6060h and 6061h; the drive follows the torque in mode 10 only.
+        6060h and 6061h; the drive follows the torque in mode 10, the velocity in mode 9.
     target : int
         6071h, permille.
+    target_velocity : int
+        60FFh, counts/s.
     max_torque, max_current : int
         6072h and 6073h, permille; the smaller one applies.
     quick_stop_option, fault_option, abort_option : int
@@ -140,7 +147,7 @@ class MotorDrive:
         """Reset as at power-on: position 0 here, everything at its default."""
         self.state = _OFF
         self.mode, self.mode_display = NO_MODE, NO_MODE
-        self.target = 0
+        self.target = self.target_velocity = 0
         self.max_torque = self.max_current = 1000
         self.quick_stop_option = int(QuickStopOption.QUICK_STOP_RAMP)
         self.fault_option = int(FaultReactionOption.QUICK_STOP_RAMP)
@@ -191,7 +198,8 @@ class MotorDrive:
 
     @property
     def _following(self) -> bool:
-        return (self.state is DriveState.OPERATION_ENABLED and self.mode_display == MODE_CST)
+        return (self.state is DriveState.OPERATION_ENABLED
+                and self.mode_display in (MODE_CST, MODE_CSV))
 
     def command(self, word: int) -> None:
         """
@@ -302,10 +310,17 @@ class MotorDrive:
         if self.state in (DriveState.QUICK_STOP_ACTIVE, DriveState.FAULT_REACTION_ACTIVE):
             setpoint = self._braking(dt, rate)
         else:
-            setpoint = float(self.target) if self._following else 0.0
+            setpoint = self._target(rate) if self._following else 0.0
             self._reference = rate
         self._limited = self._following and abs(setpoint) > limit
         return max(-limit, min(limit, setpoint))
+
+    def _target(self, rate: float) -> float:
+        """Return the torque of the mode, permille, at the `rate` of the motor's sense, rad/s."""
+        if self.mode_display == MODE_CST:
+            return float(self.target)
+        target = self.target_velocity / abs(self.card.counts_per_radian)
+        return self.card.velocity_gain * (target - rate) / abs(self.card.permille_torque)
 
     def _braking(self, dt: float, rate: float) -> float:
         """Follow the ramp of 6085h down to zero; leave the state at standstill."""

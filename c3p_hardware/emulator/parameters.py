@@ -11,7 +11,8 @@ FOLLOWED = {
     'drive_channels': 'drives.channels', 'drive_serials': 'drives.serial_numbers',
     'rated_torque': 'drives.rated_torque', 'gear_ratio': 'drives.gear_ratio',
     'efficiency': 'drives.efficiency', 'wheel_counts': 'drives.encoder_counts',
-    'wheel_direction': 'drives.directions', 'encoder_joints': 'encoders.joints',
+    'wheel_direction': 'drives.directions', 'velocity_gain': 'drives.velocity_gain',
+    'encoder_joints': 'encoders.joints',
     'encoder_ids': 'encoders.node_ids', 'encoder_serials': 'encoders.serial_numbers',
     'steering_counts': 'encoders.counts', 'steering_direction': 'encoders.directions',
     'steering_zero_counts': 'encoders.zeros', 'encoder_gear_ratio': 'encoders.gear_ratio'}

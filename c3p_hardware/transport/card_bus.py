@@ -21,7 +21,6 @@ import can
 from c3p_hardware.canopen.bus_load import TYPICAL_STUFFING, frame_bits
 from c3p_hardware.canopen.cia301 import NmtCommand, NmtState, nmt_message
 from c3p_hardware.canopen.process_data import (
-    DRIVE_COMMAND,
     MAX_PDO_BYTES,
     MAX_PDO_NUMBER,
     NMT_ID,
@@ -35,9 +34,9 @@ from c3p_hardware.canopen.process_data import (
     sdo_request_id,
 )
 from c3p_hardware.devices import Device, Drive, Encoder
+from c3p_hardware.orders import Order
 from c3p_hardware.problem import RECOVER, Problem
 from c3p_hardware.settings import CardSettings
-from c3p_hardware.supervisor import Order
 
 # bit in the identifier of an error frame: the controller is bus-off (linux/can/error.h)
 BUS_OFF = 0x40
@@ -252,7 +251,7 @@ class CardBus:
     def order(self, orders: Sequence[Order]) -> None:
         """Send each driven drive its order."""
         for identifier, order in zip(self._commands, orders, strict=True):
-            self._send(_frame(identifier, DRIVE_COMMAND.pack(*order)))
+            self._send(_frame(identifier, order.pack()))
 
     def heartbeat(self) -> None:
         """Send the heartbeat of this computer."""

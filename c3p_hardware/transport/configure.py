@@ -28,8 +28,7 @@ from c3p_hardware.canopen.cia301 import (
     nmt_message,
 )
 from c3p_hardware.canopen.cia402 import (
-    MODE_CST,
-    SUPPORTED_CST,
+    MODE_CSV,
     AbortOption,
     FaultReactionOption,
     QuickStopOption,
@@ -45,6 +44,7 @@ from c3p_hardware.canopen.process_data import (
     NMT_ID,
     ON_EVENT,
     PDO_DISABLED,
+    VELOCITY_COMMAND,
     PdoLayout,
     command_id,
     drive_health,
@@ -233,9 +233,9 @@ def _configure_drive(card: Objects, drive: DriveSettings, identity: Identity,
     """Configure an axis of a drive, the `first` of its card; return what it lacks as text."""
     # the card must be the one of the parameters: mode, rated torque, encoder
     supported = card.read(_of(drive, 0x6502), 0, 'I', 'supported drive modes')
-    if drive.driven and not supported & SUPPORTED_CST:
+    if drive.driven and not supported >> drive.mode - 1 & 1:
         raise ConfigurationError(
-            f'{card.name}: it has no cyclic synchronous torque mode ({_of(drive, 0x6502):04X}h:0 '
+            f'{card.name}: it has no mode {mode_name(drive.mode)} ({_of(drive, 0x6502):04X}h:0 '
             f'= {supported:X}h), only {", ".join(supported_modes(supported)) or "none"}; use a '
             'drive, or a firmware, that has it')
     increments = card.optional(_of(drive, 0x608F), 1, 'I')
@@ -252,10 +252,14 @@ def _configure_drive(card: Objects, drive: DriveSettings, identity: Identity,
     card.settle(_of(drive, 0x6072), 0, 'H', most, 'max torque')
     if card.optional(_of(drive, 0x6073), 0, 'H') is not None:
         card.settle(_of(drive, 0x6073), 0, 'H', most, 'max current')
-    card.settle(_of(drive, 0x6071), 0, 'h', 0, 'target torque')
+    velocity = drive.driven and drive.mode == MODE_CSV
+    if velocity:
+        card.settle(_of(drive, 0x60FF), 0, 'i', 0, 'target velocity')
+    else:
+        card.settle(_of(drive, 0x6071), 0, 'h', 0, 'target torque')
     if drive.driven:
-        card.settle(_of(drive, 0x6060), 0, 'b', MODE_CST, 'mode of operation')
-        _check_mode(card, _of(drive, 0x6061))
+        card.settle(_of(drive, 0x6060), 0, 'b', drive.mode, 'mode of operation')
+        _check_mode(card, _of(drive, 0x6061), drive.mode)
     return _configure_frames(card, drive, settings)
 
 
@@ -286,7 +290,8 @@ def _configure_frames(card: Objects, drive: DriveSettings, settings: CardSetting
                 'it cannot stop on its own when only its commands are lost (no object '
                 f'{0x1400 + first:04X}h:5); see rpdo_deadline')
         _map(card, 0x1400 + first, 0x1600 + first, command_id(node, channel),
-             of_channel(DRIVE_COMMAND, channel), ON_EVENT, deadline)
+             of_channel(VELOCITY_COMMAND if drive.mode == MODE_CSV else DRIVE_COMMAND, channel),
+             ON_EVENT, deadline)
     if channel == 1 and not shared:
         _silence_unused(card, drive, settings)
     return lacks
@@ -301,13 +306,13 @@ def _silence_unused(card: Objects, drive: DriveSettings, settings: CardSettings)
         _silence(card, 0x1400 + number - 1, rpdo(number, drive.node_id))
 
 
-def _check_mode(card: Objects, index: int) -> None:
+def _check_mode(card: Objects, index: int, wanted: int) -> None:
     """Wait until the drive displays the commanded mode, which changes in a cycle of its own."""
     end = time.monotonic() + MODE_WITHIN
-    while (mode := card.read(index, 0, 'b', 'mode of operation display')) != MODE_CST:
+    while (mode := card.read(index, 0, 'b', 'mode of operation display')) != wanted:
         if time.monotonic() > end:
             raise ConfigurationError(f'{card.name}: its mode ({index:04X}h:0) is '
-                                     f'{mode_name(mode)} after cyclic synchronous torque was '
+                                     f'{mode_name(mode)} after {mode_name(wanted)} was '
                                      f'commanded; {MANUAL}')
 
 

@@ -201,8 +201,8 @@ class CycleLoop:
                 self.supervisor.latch(problem)
             orders = self.supervisor.step(time.monotonic(), self._wheel_rate,
                                           self._steering_rate)
-            # a torque is sent in complete cycles only
-            send = complete or not any(order.torque for order in orders)
+            # a torque is sent in complete cycles only, zero torque or velocity in any
+            send = complete or not any(order.target for order in orders)
         if send:
             self.bus.order(orders)
 

@@ -28,7 +28,7 @@ WITHIN, LEARNED, NOTHING_NEW, CONTRADICTED, DROPPED = 0, 1, 2, 3, 4
 
 
 @kernel
-def fuse(value, jacobian, unknown, covariance, limit, least_gain, most):
+def fuse(value, jacobian, unknown, covariance, cross, limit, least_gain, most):
     """
     Update estimate and covariance by whitened rows; return verdict, NIS and gain.
 
@@ -40,6 +40,9 @@ def fuse(value, jacobian, unknown, covariance, limit, least_gain, most):
         Their derivatives by the unknowns.
     unknown, covariance : (k,) and (k, k) arrays
         Updated.
+    cross : (j, k) array
+        Covariance of other errors with that of the unknowns; updated. The others stay: they are
+        not estimated (Schmidt's filter).
     limit : float
         Largest normalised innovation squared that is used.
     least_gain : float
@@ -85,6 +88,18 @@ def fuse(value, jacobian, unknown, covariance, limit, least_gain, most):
         for i in range(m):
             unknown[a] += gain[a, i] * news[i]
         unknown[a] = min(max(unknown[a], -most), most)
+    # C −= C Jᵀ L⁻ᵀ Gᵀ, with news for the row of C Jᵀ L⁻ᵀ
+    for c in range(len(cross)):
+        for i in range(m):
+            rest = 0.0
+            for a in range(k):
+                rest += cross[c, a] * jacobian[i, a]
+            for b in range(i):
+                rest -= root[i, b] * news[b]
+            news[i] = rest / root[i, i]
+        for a in range(k):
+            for i in range(m):
+                cross[c, a] -= news[i] * gain[a, i]
     for a in range(k):
         for b in range(a + 1):
             for i in range(m):
@@ -94,9 +109,10 @@ def fuse(value, jacobian, unknown, covariance, limit, least_gain, most):
 
 
 @kernel
-def forget(covariance, part):
+def forget(covariance, cross, part):
     """Move the covariance towards the prior by `part`: it stays between both."""
     k = len(covariance)
+    cross *= math.sqrt(1.0 - part)
     for a in range(k):
         for b in range(k):
             covariance[a, b] *= 1.0 - part
@@ -105,7 +121,7 @@ def forget(covariance, part):
 
 @kernel
 def learn(parameters, deviation, steering, rolled, turned, length, noise, rules, begin, sums,
-          slopes, heading, travel, unknown, covariance, out):
+          slopes, heading, travel, unknown, covariance, cross, out):
     """
     Add one step; at the end of a window update the estimate. Return a verdict.
 
@@ -123,7 +139,7 @@ def learn(parameters, deviation, steering, rolled, turned, length, noise, rules,
         `limit`, `least_gain` and `most` of `fuse`; part to forget.
     begin, sums, slopes, heading, travel : arrays
         Of the window, as in `accumulate`; `begin` (n,) is the steering at its begin.
-    unknown, covariance : arrays
+    unknown, covariance, cross : arrays
         As in `fuse`.
     out : (2,) array
         NIS and gain of a window.
@@ -149,6 +165,7 @@ def learn(parameters, deviation, steering, rolled, turned, length, noise, rules,
     for j in range(3, 2 * n):
         for a in range(5 * n):
             h[j, a] *= deviation[a]
-    forget(covariance, rules[3])
-    verdict, out[0], out[1] = fuse(f[3:], h[3:], unknown, covariance, rules[0], rules[1], rules[2])
+    forget(covariance, cross, rules[3])
+    verdict, out[0], out[1] = fuse(f[3:], h[3:], unknown, covariance, cross, rules[0], rules[1],
+                                   rules[2])
     return verdict

@@ -83,6 +83,9 @@ class SelfCalibration:
         Present estimate ``[r, d, x, y, β]``.
     frozen : bool
         True keeps the estimate; the motion is not used.
+    cross : (3, 5n) array
+        Covariance of the error of a pose with that of the parameters, in units of the prior;
+        kept by the owner of the pose, and updated with the estimate.
     windows, learned, contradicted, dropped : int
         Windows so far: all, used, contradicting, and dropped (slip).
 
@@ -109,6 +112,8 @@ class SelfCalibration:
         self._begin, self._out = np.zeros(n), np.zeros(2)
         self._window = (np.zeros((n, 3)), np.zeros((2 * n, PER_CASTER * n)),
                         np.zeros(1 + PER_CASTER * n), np.zeros((n, 2)))
+        # by the owner of a pose: covariance of its error with that of the parameters
+        self.cross = np.zeros((3, PER_CASTER * n))
         self.frozen = False
         self.reset()
 
@@ -116,6 +121,7 @@ class SelfCalibration:
         """Start again from the description."""
         k = len(self._deviation)
         self._unknown, self._covariance = np.zeros(k), np.eye(k)
+        self.cross[:] = 0.0
         self.parameters = self._described.copy()
         self.windows = self.learned = self.contradicted = self.dropped = self._row = 0
         self._spoiled = False
@@ -153,6 +159,7 @@ class SelfCalibration:
             raise ValueError(f'parameters = {parameters.tolist()}: must be finite and within '
                              f'{self.settings.most:g} standard deviations of the description')
         self._unknown, self._covariance = unknown, normal
+        self.cross[:] = 0.0
         self.parameters = parameters
         self.interrupt()
 
@@ -164,7 +171,7 @@ class SelfCalibration:
         for length in (math.inf, 0.0):
             kernels.learn(self.parameters, self._deviation, still, moved, still, length,
                           self._noise, self._rules, np.zeros(n), *window, np.zeros(k), np.eye(k),
-                          np.zeros(2))
+                          np.zeros((3, k)), np.zeros(2))
 
     def interrupt(self) -> None:
         """Begin a new window, after a gap or a slip."""
@@ -196,7 +203,8 @@ class SelfCalibration:
         self._spoiled = False
         verdict = kernels.learn(self.parameters, self._deviation, steering, rolled, turned,
                                 self._length, self._noise, self._rules, self._begin,
-                                *self._window, self._unknown, self._covariance, self._out)
+                                *self._window, self._unknown, self._covariance, self.cross,
+                                self._out)
         return verdict != kernels.WITHIN and self._judge(verdict)
 
     def _judge(self, verdict: int) -> bool:
@@ -207,6 +215,7 @@ class SelfCalibration:
             if self._row >= RELEARN:
                 self._row = 0
                 self._covariance[:] = np.eye(len(self._unknown))
+                self.cross[:] = 0.0
             return False
         self._row = 0
         if verdict != kernels.LEARNED:
@@ -215,6 +224,11 @@ class SelfCalibration:
         change = (self._unknown * self._deviation).reshape(self._described.shape)
         self.parameters = self._described + change
         return True
+
+    @property
+    def spread(self) -> Array:
+        """Covariance of the parameters in units of the prior (5n, 5n); not a copy."""
+        return self._covariance
 
     @property
     def covariance(self) -> Array:

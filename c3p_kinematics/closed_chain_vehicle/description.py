@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from c3p_description.model import Array
+from c3p_description.model import Array, ArrayField
 from c3p_kinematics.rolling_contact import WheelSurface
 
 REVOLUTE, PRISMATIC = 'revolute', 'prismatic'
@@ -117,9 +117,9 @@ class Joint:
     """
 
     name: str
-    axis: ArrayLike
-    origin: ArrayLike = (0.0, 0.0, 0.0)
-    rotation: ArrayLike = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    axis: ArrayField
+    origin: ArrayField = (0.0, 0.0, 0.0)
+    rotation: ArrayField = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
     kind: str = REVOLUTE
     lower: float = -math.inf
     upper: float = math.inf

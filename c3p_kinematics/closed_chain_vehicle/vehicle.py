@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from c3p_description.model import ArrayField
 from c3p_kinematics.closed_chain_vehicle.description import (
     PRISMATIC,
     SLIDING,
@@ -47,10 +48,10 @@ class State:
         angle between the two contact frames; rad (v of a cylinder in m) and m.
     """
 
-    position: ArrayLike
-    rotation: ArrayLike
-    joint: ArrayLike
-    contact: ArrayLike
+    position: ArrayField
+    rotation: ArrayField
+    joint: ArrayField
+    contact: ArrayField
 
     def __post_init__(self) -> None:
         """Make arrays."""

@@ -6,19 +6,31 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import yaml
 from std_srvs.srv import Trigger
 
 from c3p_description.reading.parameters import is_robot_name
 from c3p_description.reading.robot_files import base_of
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
+from c3p_kinematics.calibration.kept import (
+    REMEDY,
+    kept_covariance,
+    kept_path,
+    kept_text,
+)
 from c3p_kinematics.calibration.online import LearningSettings
-from c3p_kinematics.calibration.parameters import CalibrationSettings
+from c3p_kinematics.calibration.parameters import CalibrationSettings, Prior, parameters_of
+from c3p_kinematics.calibration.recording import CalibrationError
 from c3p_kinematics.calibration.words import file_text
 from c3p_kinematics.odometry import PARAMETERS, Odometry, odometry_settings
 from c3p_ros.node import SuiteNode
+
+# libyaml where it is installed: a covariance of 40 rows is read in milliseconds
+FAST = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
 DISABLED = 'calibration.enabled is false: set it to true at the start of the node'
 
@@ -26,17 +38,39 @@ DISABLED = 'calibration.enabled is false: set it to true at the start of the nod
 def make_odometry(node: SuiteNode) -> Odometry:
     """Return the odometry of `node` by its parameters; create the services of a calibration."""
     values = node.parameters.value
-    settings = odometry_settings(**{name: getattr(values, name) for name in PARAMETERS})
-    odometry = Odometry(node.robot, settings)
+    given = values.description_std
+    prior = Prior(given.wheel_radius, given.caster_offset, given.hip_position,
+                  given.steering_zero)
+    settings = replace(odometry_settings(**{name: getattr(values, name) for name in PARAMETERS}),
+                       prior=prior)
     if values.calibration.enabled:
         odometry = CalibratingOdometry(node.robot, settings, LearningSettings(
             CalibrationSettings(
-                wheel_resolution=settings.wheel_resolution,
+                prior=prior, wheel_resolution=settings.wheel_resolution,
                 steering_resolution=settings.steering_resolution,
                 creep=values.calibration.creep), memory=values.calibration.memory))
+        _continue(node, odometry)
         retune(odometry, values)
+    else:
+        odometry = Odometry(node.robot, settings)
     CalibrationServices(node, odometry)
     return odometry
+
+
+def _continue(node: SuiteNode, odometry: CalibratingOdometry) -> None:
+    """Continue from the covariance beside the robot file, if there is one."""
+    values = node.parameters.value
+    if values.robot_description or is_robot_name(values.robot):
+        return
+    path = Path(kept_path(Path(values.robot).expanduser()))
+    if not path.is_file():
+        return
+    try:
+        content = yaml.load(path.read_text(encoding='utf-8'), FAST)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise CalibrationError(f'{path}: {" ".join(f"{error}".split())}; {REMEDY}') from None
+    odometry.adopt(parameters_of(node.robot), kept_covariance(content, node.robot, str(path)))
+    node.get_logger().info(f'calibration continues with {path}')
 
 
 def calibration_metrics(odometry: Odometry) -> Mapping[str, str]:
@@ -73,7 +107,7 @@ class CalibrationServices:
         try:
             path = self._save()
             response.success = True
-            response.message = f'{path}: give it as robot at the next start'
+            response.message = f'{path}, with its covariance: give it as robot at the next start'
         except (OSError, ValueError) as error:
             response.success, response.message = False, ' '.join(f'{error}'.split())
         return response
@@ -103,6 +137,9 @@ class CalibrationServices:
         text = file_text(learned.robot, learned.parameters, learned.covariance, base,
                          f'by {self._node.get_fully_qualified_name()}, '
                          f'{learned.learned} windows')
+        # the lengths in the covariance tell if a power cut came between both
+        _replace(Path(kept_path(path)),
+                 kept_text(path.name, learned.parameters, learned.covariance))
         _replace(path, text)
         return path
 

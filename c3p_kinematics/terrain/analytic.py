@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_description.model import Array
+from c3p_description.model import Array, ArrayField
 from c3p_kinematics.terrain import _kernels as kernels
 from c3p_kinematics.terrain.base import (
     LARGEST,
@@ -172,9 +172,9 @@ class Hills(Terrain):
     (0.1, 2.5)
     """
 
-    amplitude: ArrayLike
-    wave_vector: ArrayLike
-    phase: ArrayLike
+    amplitude: ArrayField
+    wave_vector: ArrayField
+    phase: ArrayField
     mean: float = 0.0
     kind: ClassVar[int] = kernels.COSINES
 

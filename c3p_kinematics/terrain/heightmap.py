@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import make_interp_spline
 
-from c3p_description.model import Array
+from c3p_description.model import Array, ArrayField
 from c3p_description.texts import brief
 from c3p_kinematics.terrain.base import MOST_POINTS, TerrainError, frozen
 from c3p_kinematics.terrain.splines import SplineNet, both, checked_net
@@ -52,8 +52,8 @@ class HeightMap(SplineNet):
     [0.9, 0.1, 0.2]
     """
 
-    heights: ArrayLike
-    spacing: ArrayLike = 1.0
+    heights: ArrayField
+    spacing: ArrayField = 1.0
     origin: tuple[float, float] = (0.0, 0.0)
     degree: int = 3
     margin: int = 10

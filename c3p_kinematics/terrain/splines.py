@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_description.model import Array
+from c3p_description.model import Array, ArrayField
 from c3p_description.texts import brief
 from c3p_kinematics.terrain import _kernels as kernels
 from c3p_kinematics.terrain.base import (
@@ -45,7 +45,7 @@ class SplineNet(Terrain):
     """
 
     degree: int
-    spacing: ArrayLike
+    spacing: ArrayField
 
     @property
     def kind(self) -> int:
@@ -101,8 +101,8 @@ class SplineGround(SplineNet):
     (True, 1.0)
     """
 
-    heights: ArrayLike
-    spacing: ArrayLike = 1.0
+    heights: ArrayField
+    spacing: ArrayField = 1.0
     origin: tuple[float, float] = (0.0, 0.0)
     degree: int = 3
     continuation: str = 'repeat'

@@ -28,7 +28,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 from numpy.typing import ArrayLike
 
-from c3p_description.model import GRAVITY, Array, CasterRobot, ModelError
+from c3p_description.model import GRAVITY, Array, ArrayField, CasterRobot, ModelError
 from c3p_description.reading.parameters import parameter_file, read_parameters
 from c3p_simulation.plants.checks import per_caster
 
@@ -75,9 +75,9 @@ class BodyShape:
 
     platform_com_height: float
     platform_tilt_inertia: float
-    link_com_height: ArrayLike
-    link_tilt_inertia: ArrayLike
-    wheel_width: ArrayLike
+    link_com_height: ArrayField
+    link_tilt_inertia: ArrayField
+    wheel_width: ArrayField
 
     @classmethod
     def of(cls, robot: CasterRobot) -> BodyShape:

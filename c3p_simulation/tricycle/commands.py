@@ -104,6 +104,7 @@ class Commands:
                  camber_gain: float = 0.0, timeout: float = 0.5) -> None:
         """Start without a command."""
         self._model = model
+        self._size, self._drives, self._cambers = len(JOINTS), DRIVES, CAMBERS
         self.autodrive, self.drive_rate, self.timeout = autodrive, drive_rate, timeout
         self.camber_gain = camber_gain
         self._command: tuple[float, float] | None = None
@@ -142,13 +143,17 @@ class Commands:
         period : float, s
             Duration of the rates.
         """
-        source, rates = self.source(now), np.zeros(len(JOINTS))
+        source, rates = self.source(now), np.zeros(self._size)
         if source == COMMANDED:
-            rates = ackermann(self._model, *self._command, joint[STEERING], period)
+            rates = self._commanded(joint, period)
         elif source == AUTODRIVE:
-            rates[DRIVES] = self.drive_rate
+            rates[self._drives] = self.drive_rate
         if np.any(rates):
             # a larger gain would overshoot within a period
             gain = min(self.camber_gain, 1.0 / period)
-            rates[CAMBERS] = 0.0 - gain * joint[CAMBERS]
+            rates[self._cambers] = 0.0 - gain * joint[self._cambers]
         return rates
+
+    def _commanded(self, joint: Array, period: float) -> Array:
+        """Return the joint rates of the command."""
+        return ackermann(self._model, *self._command, joint[STEERING], period)

@@ -34,7 +34,7 @@ class Preparation(Worker):
     Parameters
     ----------
     node : SuiteNode
-        Of a tricycle.
+        Of a tricycle or another vehicle.
     transforms : TransformPublisher, optional
         None: the frame of the platform is not published.
     stamp : int, ns
@@ -77,8 +77,8 @@ class Preparation(Worker):
 
     def _show(self) -> None:
         values = self._node.parameters.value
-        rest = JointState(name=list(JOINTS), position=[0.0] * len(JOINTS),
-                          velocity=[0.0] * len(JOINTS))
+        names = list(getattr(self._node.robot, 'joints', JOINTS))
+        rest = JointState(name=names, position=[0.0] * len(names), velocity=[0.0] * len(names))
         rest.header.stamp = ns_to_stamp(self._stamp)
         self._node.publish(self._joint_pub, rest)
         if self._transforms is not None:

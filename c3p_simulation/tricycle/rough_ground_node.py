@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Node: the tricycle with passive variable camber, rolling over rough ground without slip.
+Node: the tricycle with passive variable camber, or another vehicle, on rough ground without slip.
 
 Publishes ``joint_states``, ``odom`` (the whole pose), ``/tf`` where tf2 is installed and, if
 ``publish_clock`` is set, ``/clock``; subscribes ``cmd_vel``. The marker node draws the ground, the
@@ -24,6 +24,8 @@ from std_srvs.srv import Trigger
 
 from c3p_description.pvc_model import JOINTS, PvcTricycle
 from c3p_description.reading.loader import load_tricycle
+from c3p_description.reading.vehicle_files import is_vehicle, load_vehicle
+from c3p_description.vehicle_model import RoughVehicle
 from c3p_kinematics.closed_chain_vehicle.vehicle import quaternion
 from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.messages import MessageError, check_age, ns_to_stamp, stamp_to_ns, twist_of
@@ -36,6 +38,7 @@ from c3p_simulation.tricycle.commands import AUTODRIVE, COMMANDED, WAITING, Comm
 from c3p_simulation.tricycle.pace import Pace
 from c3p_simulation.tricycle.preparation import Preparation
 from c3p_simulation.tricycle.run import RoughGroundRun
+from c3p_simulation.tricycle.vehicle_commands import VehicleCommands
 from c3p_simulation.worlds.terrain_files import load_terrain
 
 
@@ -58,10 +61,12 @@ class RoughGroundNode(SuiteNode):
         self._preparation = Preparation(self, self._transforms, begin, not values.publish_clock)
         self._preparation.begin(self._joint_pub, terrain, values.start_pose)
         try:
-            self.run = RoughGroundRun(self.robot, terrain, values.start_pose, values.weights)
+            self.run = RoughGroundRun(self.robot, terrain, values.start_pose,
+                                      values.weights if self._is_tricycle else None)
         finally:
             self._preparation.stop()
-        self._commands, self._lock = Commands(self.robot), threading.Lock()
+        self._commands = (Commands if self._is_tricycle else VehicleCommands)(self.robot)
+        self._lock = threading.Lock()
         self.parameters.changed = self._retune
         self._retune()
         self._period = 1.0 / values.rate
@@ -74,16 +79,26 @@ class RoughGroundNode(SuiteNode):
         self._pace = Pace(self._period / values.realtime_factor, self._advance, self.context.ok)
         self._pace.start()
 
-    def _load_robot(self) -> PvcTricycle:
+    @property
+    def _is_tricycle(self) -> bool:
+        return isinstance(self.robot, PvcTricycle)
+
+    def _load_robot(self) -> PvcTricycle | RoughVehicle:
         values = self.parameters.value
         if values.robot_description:
             raise ParameterError('rough_ground: robot_description: a tricycle is read from its '
                                  'parameter file; name it with robot')
-        return load_tricycle(values.robot)
+        if not is_vehicle(values.robot):
+            return load_tricycle(values.robot)
+        if any(weight != 1.0 for weight in values.weights):
+            raise ParameterError(f'rough_ground: weights = {values.weights}: only for the '
+                                 'tricycle; a vehicle names its passive joints in its file')
+        return load_vehicle(values.robot)
 
     def _make_publishers(self) -> None:
         values = self.parameters.value
-        self._write_joints = JointStateWriter(JOINTS, ['position', 'velocity'], 'joint_states')
+        names = JOINTS if self._is_tricycle else list(self.robot.joints)
+        self._write_joints = JointStateWriter(names, ['position', 'velocity'], 'joint_states')
         self._write_odom = OdometryWriter(values.odom_frame, values.base_frame, 'odom')
         self._joint_pub = self.create_publisher(JointState, 'joint_states', RELIABLE)
         self._odom_pub = self.create_publisher(Odometry, 'odom', RELIABLE)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stepwise simulation of the tricycle on its ground until the model ends."""
+"""Stepwise simulation of a vehicle on its ground until the model ends."""
 
 from __future__ import annotations
 
@@ -9,38 +9,43 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from c3p_description.pvc_model import JOINTS, PvcTricycle
+from c3p_description.pvc_model import PvcTricycle
+from c3p_description.vehicle_model import RoughVehicle
 from c3p_kinematics.closed_chain_vehicle.motion import simulate
 from c3p_kinematics.closed_chain_vehicle.placement import place
 from c3p_kinematics.closed_chain_vehicle.run import Run
 from c3p_kinematics.terrain import Terrain
-from c3p_kinematics.vehicles import pvc_tricycle as vehicle_of
+from c3p_kinematics.vehicles import closed_chain
 
 Array = NDArray[np.float64]
+
+# weight of a joint without a motor: its desired rate of zero does not count
+IDLE = 1e-4
 
 
 class RoughGroundRun:
     """
-    Simulation of a tricycle on a terrain.
+    Simulation of a tricycle or another vehicle on a terrain.
 
     Parameters
     ----------
-    model : PvcTricycle
+    model : PvcTricycle or RoughVehicle
     terrain : Terrain
     start : (3,) array_like
         x, y, yaw of {P} in {G}, m and rad; height, roll and pitch follow from contact.
-    weights : (6,) array_like
-        Weights of deviations from the desired joint rates.
+    weights : (m,) array_like, optional
+        Weights of deviations from the desired joint rates; ones by default, and next to nothing
+        for passive joints.
 
     Attributes
     ----------
     time : float, s
         Since the start.
     state : State
-    joint_rates : (6,) array, rad/s
+    joint_rates : (m,) array, rad/s
     twist : (6,) array, m/s and rad/s
         Of {P}, linear then angular, in {P}.
-    contact_point, wheel_center : (3, 3) array, m
+    contact_point, wheel_center : (n, 3) array, m
         One row per wheel, in {G}.
     ended : str
         Reason for the end of the model with wheel, place and remedy; empty before.
@@ -55,13 +60,17 @@ class RoughGroundRun:
         Not all wheels can touch the ground at the start.
     """
 
-    def __init__(self, model: PvcTricycle, terrain: Terrain, start: ArrayLike = (0.0, 0.0, 0.0),
-                 weights: Sequence[float] = (1.0,) * len(JOINTS)) -> None:
+    def __init__(self, model: PvcTricycle | RoughVehicle, terrain: Terrain,
+                 start: ArrayLike = (0.0, 0.0, 0.0), weights: Sequence[float] | None = None
+                 ) -> None:
         """Place the vehicle."""
         self.terrain = terrain
-        self._vehicle = vehicle_of(model)
+        self._vehicle = closed_chain(model)
+        if weights is None:
+            idle = getattr(model, 'passive', ())
+            weights = [IDLE if joint.name in idle else 1.0 for joint in self._vehicle.joints]
         self._start, self._weights = np.asarray(start, float), np.asarray(weights, float)
-        self._camber = [JOINTS.index(name) for name in JOINTS if name.startswith('camber')]
+        self._camber = [self._vehicle.index(name) for name in self._vehicle.camber]
         self.restart()
 
     def restart(self) -> None:
@@ -72,10 +81,10 @@ class RoughGroundRun:
         self.closure, self.largest_camber = 0.0, 0.0
         self._rest()
         # a step without motion gives contacts and wheel centres
-        self._take(self._run(np.zeros(len(JOINTS)), 1e-3))
+        self._take(self._run(np.zeros(self._vehicle.size[0]), 1e-3))
 
     def advance(self, desired: Array, period: float) -> None:
-        """Advance by `period`, s, with desired joint rates (6,), unless the model has ended."""
+        """Advance by `period`, s, with desired joint rates (m,), unless the model has ended."""
         if self.ended:
             return
         before, began = self.state.position, self.time
@@ -102,7 +111,8 @@ class RoughGroundRun:
         self.contact_point, self.wheel_center = run.contact_point[-1], run.wheel_center[-1]
         self.closure = max(self.closure, float(np.max(run.closure_l2)))
         self.largest_camber = max(self.largest_camber,
-                                  float(np.max(np.abs(self.state.joint[self._camber]))))
+                                  float(np.max(np.abs(self.state.joint[self._camber]),
+                                               initial=0.0)))
 
     def _rest(self) -> None:
-        self.joint_rates, self.twist = np.zeros(len(JOINTS)), np.zeros(6)
+        self.joint_rates, self.twist = np.zeros(self._vehicle.size[0]), np.zeros(6)

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from c3p_description.model import Array
+from c3p_description.model import Array, ArrayField
 from c3p_description.reading.loader import robot_description
 from c3p_viewers.mujoco.opengl import gl_context, import_mujoco
 from c3p_viewers.mujoco.terrain import Ground
@@ -51,8 +50,8 @@ class Placement(NamedTuple):
         Joint name → position of the URDF, rad.
     """
 
-    position: ArrayLike
-    rotation: ArrayLike
+    position: ArrayField
+    rotation: ArrayField
     joints: Mapping[str, float]
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -10,15 +11,32 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
+# an accent and a subscript of one symbol, which docutils puts above and below it
+ACCENTED = re.compile(r'<munderover>\s*(<mi>[^<]*</mi>)\s*(<mi>[^<]*</mi>)\s*'
+                      r'(<mo stretchy="false">[^<]*</mo>)\s*</munderover>')
+
+
+def mathml(source: str, block: bool) -> str:
+    r"""
+    Return a formula in LaTeX as MathML; `block` is a line of its own.
+
+    Examples
+    --------
+    >>> 'munderover' in mathml(r'{\dot q}_x', False)
+    False
+    """
+    return ACCENTED.sub(r'<msub><mover>\1\3</mover>\2</msub>',
+                        tex2mathml(source, as_block=block))
+
 
 def _inline(writer: HTML5Translator, node: nodes.math) -> None:
-    writer.body.append(tex2mathml(node.astext(), as_block=False))
+    writer.body.append(mathml(node.astext(), block=False))
     raise nodes.SkipNode
 
 
 def _display(writer: HTML5Translator, node: nodes.math_block) -> None:
     writer.body.append('<div class="formula">'
-                       + tex2mathml(node.astext(), as_block=True) + '</div>')
+                       + mathml(node.astext(), block=True) + '</div>')
     raise nodes.SkipNode
 
 

@@ -9,11 +9,10 @@ rclpy = pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], 
 from wired_robot import RATE, WiredRobot  # noqa: E402
 
 # law of the velocity controller, of the position controller, and its parameters
-LAWS = {'mpc': ('mpc', 'mpc', {}), 'closed_form': ('closed_form', 'closed_form', {}),
-        'paper': ('paper', 'paper', {}), 'printed': ('paper', 'paper', {'paper_law': 'printed'})}
+LAWS = {'mpc': ('mpc', 'mpc', {}), 'paper': ('paper', 'paper', {}),
+        'printed': ('paper', 'paper', {'paper_law': 'printed'})}
 # the printed one drives in its own way, which docs/papers tells: it is asked to stay alone
-driving = pytest.mark.parametrize('robot', ['mpc', 'closed_form', 'paper'], indirect=True,
-                                  scope='module')
+driving = pytest.mark.parametrize('robot', ['mpc', 'paper'], indirect=True, scope='module')
 # position commands come at most 50 times a second
 AT_ONCE = 5
 

@@ -20,7 +20,6 @@ from wired_robot import RATE, WiredRobot  # noqa: E402
 
 # law of the velocity controller, parameters of the position controller; nodes that are attacked
 LAWS = {'mpc': ('mpc', {}, ('sensed', 'velocity', 'position', 'simulation')),
-        'closed_form': ('closed_form', {}, ('velocity', 'position')),
         'paper': ('paper', {}, ('velocity', 'position', 'dynamics')),
         'printed': ('paper', {'paper_law': 'printed'}, ('position',))}
 

@@ -16,7 +16,7 @@ from c3p_ros.diagnostics import ERROR  # noqa: E402
 SPIN_UP = 500.0
 
 
-@pytest.fixture(scope='module', params=['mpc', 'closed_form', 'paper'])
+@pytest.fixture(scope='module', params=['mpc', 'paper'])
 def robot(request):
     robot = WiredRobot(request.param)
     yield robot

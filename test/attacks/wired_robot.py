@@ -28,7 +28,7 @@ class WiredRobot(Wired):
         super().__init__()
         self._sampled, self._begins = [], START
         # the simulated robot acts at once; the papers' law need not be as gentle as on tyres
-        law = {'mpc.latency': 0.0, 'closed_form.latency': 0.0, 'acceleration_limit': 0.4}
+        law = {'mpc.latency': 0.0, 'acceleration_limit': 0.4}
         self.velocity = self.add(VelocityControllerNode, controller=controller,
                                  start_silence=0.2, **law)
         self.position = self.add(PositionControllerNode, controller=position or controller,

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from robots import C3P
 
-from c3p_controller.closed_form.controller import ClosedFormController, ClosedFormSettings
 from c3p_controller.command_follower import (
     REST_AFTER,
     STOP_PATIENCE,
@@ -141,12 +140,11 @@ def test_without_a_command_the_robot_stops_along_its_motion_and_is_not_pulled_ba
     assert law.setpoints[-1].preview.velocity[0] == pytest.approx([0.0, 0.1, 0.0])
 
 
-@pytest.mark.parametrize('kind', [PredictiveController, ClosedFormController])
 @pytest.mark.parametrize('standing', [None, np.zeros(3)], ids=['silence', 'zeros'])
-def test_a_loop_that_is_far_too_late_comes_to_rest_all_the_same(kind, standing):
-    # 0.1 s, ten times the latency of the laws: with them alone the robot would limit-cycle
+def test_a_loop_that_is_far_too_late_comes_to_rest_all_the_same(standing):
+    # 0.1 s, ten times the latency of the law: with it alone the robot would limit-cycle
     plant, late = AnalyticPlant(CONTACT), [np.zeros(3)] * 20
-    chain = CommandFollower(CONTACT, kind(CONTACT), FollowerSettings(LIMITS))
+    chain = CommandFollower(CONTACT, PredictiveController(CONTACT), FollowerSettings(LIMITS))
     sample, speeds = plant.sense(), []
     for k in range(700):
         truth = plant.truth()
@@ -230,13 +228,10 @@ def stop_of(kind, settings, deceleration, twist):
     return np.array(rows)[300:]
 
 
-@pytest.mark.parametrize('kind, settings', [
-    (PredictiveController, PredictiveSettings(latency=0.0)),
-    (ClosedFormController, ClosedFormSettings(latency=0.0))], ids=['mpc', 'closed_form'])
 @pytest.mark.parametrize('deceleration', [0.3, 1.0])
 @pytest.mark.parametrize('twist', [(0.0, 0.4, 0.0), (0.3, 0.2, 0.0), (0.3, 0.0, 0.5)])
-def test_a_stop_takes_as_long_as_its_deceleration_says(kind, settings, deceleration, twist):
-    rows = stop_of(kind, settings, deceleration, twist)
+def test_a_stop_takes_as_long_as_its_deceleration_says(deceleration, twist):
+    rows = stop_of(PredictiveController, PredictiveSettings(latency=0.0), deceleration, twist)
     time, speed = rows[:, 0] - rows[0, 0], np.hypot(rows[:, 4], rows[:, 5])
     begin = speed[0]
     assert begin == pytest.approx(np.hypot(*twist[:2]), rel=0.1)
@@ -249,9 +244,8 @@ def test_a_stop_takes_as_long_as_its_deceleration_says(kind, settings, decelerat
     assert way == pytest.approx(0.5 * begin * duration, rel=0.2)
 
 
-@pytest.mark.parametrize('kind', [PredictiveController, ClosedFormController])
-def test_a_law_warmed_up_begins_as_a_new_one_does(kind):
-    fresh, warm = (CommandFollower(ROBOT, kind(ROBOT)) for _ in range(2))
+def test_a_law_warmed_up_begins_as_a_new_one_does():
+    fresh, warm = (CommandFollower(ROBOT, PredictiveController(ROBOT)) for _ in range(2))
     warm.warm_up()
     command = np.array([0.0, 0.3, 0.0])
     for k in range(20):

@@ -66,7 +66,7 @@ def test_the_printed_position_law_has_the_defaults_of_its_group():
 
 @pytest.mark.parametrize('controller, paper_law, kind', [
     ('paper', 'line', PositionController), ('paper', 'printed', PaperPositionController),
-    ('mpc', 'line', PathController), ('closed_form', 'line', PathController)])
+    ('mpc', 'line', PathController)])
 def test_position_laws_are_found_by_name_and_take_their_own_parameters(controller, paper_law,
                                                                        kind):
     values = namespace(POSITION)

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from c3p_controller.closed_form.controller import ClosedFormController, ClosedFormSettings
 from c3p_controller.goals.path_controller import PathController, PathGains
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
 from c3p_description.reading.loader import load
@@ -18,20 +17,17 @@ from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
 C3P = load('c3p')
 GOAL = (4.0, 0.0, 0.0)
 
-LAWS = {'mpc': lambda robot: PredictiveController(robot, PredictiveSettings()),
-        'closed_form': lambda robot: ClosedFormController(robot, ClosedFormSettings())}
-
 # m g r / n at µ = 1: what the share of the weight on a wheel lets it pass to the ground, N·m
 GRIP = C3P.total_mass * 9.81 * C3P.wheel_radius / C3P.count
 
 
 @pytest.mark.parametrize('limit', [(np.inf, np.inf, np.inf), (1.2, np.inf, np.inf)])
-@pytest.mark.parametrize('law', LAWS)
-def test_a_robot_without_torque_limits_leaves_the_singularity_and_arrives(law, limit):
+def test_a_robot_without_torque_limits_leaves_the_singularity_and_arrives(limit):
     robot = replace(C3P, torque_limit=np.array(limit))
     plant = SensedPlant(AnalyticPlant(robot), SensorSettings(latency=0.010))
-    log = run_loop(plant, LAWS[law](robot), GoalSource(PathController(PathGains()), [GOAL]),
-                   duration=15.0, steering=0.0, stop=Held())
+    log = run_loop(plant, PredictiveController(robot, PredictiveSettings()),
+                   GoalSource(PathController(PathGains()), [GOAL]), duration=15.0, steering=0.0,
+                   stop=Held())
     assert log.ended
     # the path controller's goal zone
     assert np.hypot(*(log.ground_truth.pose[-1, :2] - GOAL[:2])) <= 0.005

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pytest
+import yaml
 from miscalibrated import towed_drive
 from robots import C3P
 
@@ -13,6 +14,12 @@ from std_srvs.srv import Trigger  # noqa: E402
 from c3p_description import load  # noqa: E402
 from c3p_description.reading.loader import robot_description  # noqa: E402
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry  # noqa: E402
+from c3p_kinematics.calibration.kept import kept_covariance, kept_text  # noqa: E402
+from c3p_kinematics.calibration.parameters import (  # noqa: E402
+    CalibrationSettings,
+    parameters_of,
+)
+from c3p_kinematics.calibration.recording import CalibrationError  # noqa: E402
 from c3p_kinematics.ros.node_odometry import CalibrationServices  # noqa: E402
 from c3p_kinematics.sensed_kinematics_node import SensedKinematicsNode  # noqa: E402
 
@@ -46,9 +53,58 @@ def test_what_was_learned_is_written_and_is_a_robot(bench, tmp_path):
     assert answer.success and str(file) in answer.message
     np.testing.assert_allclose(load(file).wheel_radius, radius, rtol=1e-6)
     assert radius[1] / radius[[0, 2]].mean() == pytest.approx(1.003, abs=5e-4)
-    assert [p.name for p in tmp_path.iterdir()] == ['learned.yaml']
+    assert sorted(p.name for p in tmp_path.iterdir()) == ['learned.covariance.yaml',
+                                                          'learned.yaml']
     assert call(node, 'forget').success
     np.testing.assert_array_equal(node._odometry.robot.geometry, load('c3p').geometry)
+
+
+def test_a_restart_continues_with_the_covariance(bench, tmp_path):
+    file = tmp_path / 'learned.yaml'
+    node = bench.add(SensedKinematicsNode, **enabled(file))
+    taught(node)
+    covariance = node._odometry.calibration.covariance
+    assert call(node, 'save').success
+    node.destroy_node()
+    again = bench.add(SensedKinematicsNode, robot=str(file), **enabled(tmp_path / 'next.yaml'))
+    np.testing.assert_allclose(again._odometry.calibration.covariance, covariance, rtol=1e-6,
+                               atol=1e-18)
+    # the covariances that are published are by it: radii relative to each other are known
+    assert np.diag(again._odometry._lasting.spread).min() < 0.5
+    # without calibration the description is as uncertain as any
+    other = bench.add(SensedKinematicsNode, robot=str(file))
+    np.testing.assert_array_equal(other._odometry._lasting.spread, np.eye(15))
+
+
+@pytest.mark.parametrize(('change', 'named'), [
+    (lambda c: c['covariance'].pop(), r'shape \(14, 15\)'),
+    (lambda c: c['covariance'][2].__setitem__(2, float('nan')), 'not finite'),
+    (lambda c: c['covariance'][2].__setitem__(2, 0.0), 'variance of 0'),
+    (lambda c: c['covariance'][2].__setitem__(3, 1.0), 'not symmetric'),
+    (lambda c: c['lengths'][0].__setitem__(0, 0.05), 'another file'),
+    (lambda c: c.pop('covariance'), 'shape'),
+    (lambda c: _negative(c['covariance']), 'eigenvalue')])
+def test_a_covariance_that_cannot_be_one_is_refused_with_the_remedy(change, named):
+    parameters = parameters_of(C3P)
+    content = yaml.safe_load(kept_text('x.yaml', parameters, np.diag(
+        CalibrationSettings().prior.deviations(C3P)**2)))
+    np.testing.assert_array_equal(kept_covariance(content, C3P, 'x')[0, 1:], 0.0)
+    change(content)
+    with pytest.raises(CalibrationError, match=named) as error:
+        kept_covariance(content, C3P, 'place/x.covariance.yaml')
+    assert 'place/x.covariance.yaml' in f'{error.value}' and 'delete the file' in f'{error.value}'
+
+
+def _negative(rows):
+    rows[0][1] = rows[1][0] = 2.0 * np.sqrt(rows[0][0] * rows[1][1])
+
+
+def test_a_broken_file_is_named_at_the_start(bench, tmp_path):
+    file = tmp_path / 'mine.yaml'
+    file.write_text('extends: c3p\n', encoding='utf-8')
+    (tmp_path / 'mine.covariance.yaml').write_text('covariance: [', encoding='utf-8')
+    with pytest.raises(CalibrationError, match='mine.covariance.yaml.*delete the file'):
+        bench.add(SensedKinematicsNode, robot=str(file), **enabled(tmp_path / 'next.yaml'))
 
 
 def test_a_robot_by_its_description_is_written_beside_the_file(bench, tmp_path):

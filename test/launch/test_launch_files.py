@@ -137,8 +137,7 @@ def test_a_law_that_is_not_given_is_that_of_the_parameter_file(prefix):
 def test_the_laws_know_the_latency_of_the_simulated_robot_unless_the_file_says_another(
         sim, latency, prefix, tmp_path):
     words = nodes_of('bringup.launch.py', sim=sim)['robot_nodes']
-    assert parameters_of(words)['/**/velocity_controller'] == {
-        'mpc.latency': latency, 'closed_form.latency': latency}
+    assert parameters_of(words)['/**/velocity_controller'] == {'mpc.latency': latency}
     file = tmp_path / 'mine.yaml'
     file.write_text('/**/velocity_controller: {ros__parameters: {mpc.latency: 0.02}}')
     words = nodes_of('bringup.launch.py', sim=sim, params_file=str(file))['robot_nodes']

@@ -93,7 +93,7 @@ def driver(prefix):
 
 @pytest.mark.parametrize('sim, law, form, namespace', [
     ('analytic', '', 'one-process', ''), ('analytic', 'paper', 'one-process', 'robot1'),
-    ('analytic', 'closed_form', 'one-process', ''), ('mujoco', 'mpc', 'one-process', '')])
+    ('mujoco', 'mpc', 'one-process', '')])
 def test_simulated_robot_is_commanded_by_its_law(sim, law, form, namespace, launch_file, driver):
     if sim == 'mujoco':
         pytest.importorskip('mujoco', reason='pip install c3p[sim]')

@@ -193,7 +193,7 @@ def test_stamps_of_a_simulators_manager_are_not_trusted(hardware, jitter, full):
 
 
 def test_the_bridges_get_their_directions_and_the_hardware_its_own_topics(full):
-    names = by_name(started(hardware='topic', sim='mujoco', controller='closed_form')[0])
+    names = by_name(started(hardware='topic', sim='mujoco', controller='paper')[0])
     before, behind = names['ros2_control_bridge_node']
     assert parameters_of(before)['/**']['direction'] == 'to_ros2_control'
     assert bridge_joints(before) == WHEELS
@@ -205,7 +205,7 @@ def test_the_bridges_get_their_directions_and_the_hardware_its_own_topics(full):
     assert not own & set(names['robot_nodes'][0])
     for node in ('velocity_controller', 'position_controller'):
         assert parameters_of(names['robot_nodes'][0])[f'/**/{node}'] == {
-            'controller': 'closed_form'}
+            'controller': 'paper'}
     assert 'simulation_node' not in by_name(started(hardware='topic', sim='none')[0])
 
 

@@ -79,7 +79,7 @@ def bridge_of(found):
 
 def test_gazebo_gets_world_robot_bridge_and_controllers(full, prefix):  # noqa: F811
     found, included = started(GAZEBO, headless='true', spawn_pose='[1.0, -2.0, 0.5, 0.3]',
-                              imu='true', tyre_friction='0.4', controller='closed_form')
+                              imu='true', tyre_friction='0.4', controller='paper')
     assert [executable for _, executable, _ in found] == [
         'robot_state_publisher', 'create', 'parameter_bridge', 'spawner', *OURS]
     assert included[0] == {'hardware': 'gazebo'}

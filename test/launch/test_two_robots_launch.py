@@ -37,8 +37,7 @@ def test_each_robot_has_a_window_with_its_name_and_its_frames(others):
 
 
 def test_two_robots_run_and_nothing_of_one_reaches_the_other(launch_file, tmp_path):
-    # the law that costs a machine of tests least
-    running = launch_file('two_robots.launch.py', 'controller:=closed_form',
+    running = launch_file('two_robots.launch.py', 'controller:=mpc',
                           f'params_file:={patient_parameters(tmp_path, "/**/")}')
     watch = GraphWatch('robot1', 'robot2')
     frames = {}

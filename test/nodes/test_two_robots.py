@@ -18,8 +18,7 @@ from c3p_bringup.processes import NodeProcess  # noqa: E402
 # where they start in the truth; odometry begins at zero
 STARTS = {'robot1': [0.0, 0.0, 0.0], 'robot2': [2.0, 0.0, 0.0]}
 
-# the one that costs a machine of tests least
-LAW = {'controller': 'closed_form'}
+LAW = {'controller': 'mpc'}
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from c3p_ros.node import LATCHED  # noqa: E402
 from c3p_simulation.simulation_node import SimulationNode  # noqa: E402
 
 # laws of every kind: in two steps with the inverse dynamics, and in one
-EVERY = pytest.mark.parametrize('in_process_robot', ['paper', 'closed_form', 'mpc'], indirect=True)
+EVERY = pytest.mark.parametrize('in_process_robot', ['paper', 'mpc'], indirect=True)
 
 AT_REST = 0.01
 # cmd_vel_timeout 0.5 s, then 0.3 m/s at stop_acceleration 1 m/s², and a margin for a busy machine
@@ -244,7 +244,7 @@ def test_a_law_that_gives_no_number_brakes_and_waits_for_a_zero_command(in_proce
     follows_after_zero(bench)
 
 
-@pytest.mark.parametrize('in_process_robot', ['closed_form', 'mpc'], indirect=True)
+@pytest.mark.parametrize('in_process_robot', ['mpc'], indirect=True)
 def test_a_command_that_is_too_fast_is_scaled_as_a_whole(in_process_robot):
     bench = in_process_robot
     assert bench.set_parameter('velocity_controller', 'speed_limit', 0.2).successful

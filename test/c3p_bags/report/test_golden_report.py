@@ -57,7 +57,7 @@ def once(coarse, monkeypatch):
 @pytest.fixture
 def unpictured(coarse, monkeypatch):
     """Reports without pictures, which take most of their time."""
-    monkeypatch.setattr(write, '_pictures', lambda *rest: {})
+    monkeypatch.setattr(write, '_pictures', lambda *rest: ({}, {}))
 
 
 class Page(HTMLParser):
@@ -136,10 +136,15 @@ def test_the_page_stands_alone_and_says_the_answers(golden):
     text = (out / 'report.html').read_text(encoding='utf-8')
     page = Page(text)
     assert not page.open and len(page.ids) == len(set(page.ids))
-    # nothing is asked of the network or of a neighbouring file, and nothing runs
+    # nothing is asked of the network or of a neighbouring file; the browser is told to refuse it
     assert {r for r in page.refers if not r.startswith('#')} == set()
-    assert not {'script', 'link', 'iframe', 'img', 'object'} & page.tags
+    assert not {'link', 'iframe', 'img', 'object'} & page.tags
     assert not re.findall(r'url\((?!#)', text) and '@import' not in text
+    assert not re.findall(r'\b(fetch|XMLHttpRequest|WebSocket|EventSource|import)\(', text)
+    assert "default-src 'none'" in text.split('<title>')[0] and 'connect-src' not in text
+    # each interactive plot has its picture, for paper and without scripts
+    for anchor in re.findall(r'<div class=live data-of=(\w+)>', text):
+        assert re.search(rf'data-of={anchor}></div><figure class=still><svg ', text)
     # every reference inside is there
     inside = {r[1:] for r in page.refers} | set(re.findall(r'url\(#([^)]+)\)', text))
     assert inside <= set(page.ids)

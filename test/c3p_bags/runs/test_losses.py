@@ -178,7 +178,7 @@ def test_recomputed_odometry_follows_the_recorded_one_over_gaps(complete, tmp_pa
 
 
 def test_the_report_names_what_is_missing_first(monkeypatch, complete, tmp_path, capsys):
-    monkeypatch.setattr(write, '_pictures', lambda *rest: {})
+    monkeypatch.setattr(write, '_pictures', lambda *rest: ({}, {}))
     monkeypatch.setattr(write, 'drive_figure', lambda log, robot, metrics, path: (path, path))
     path = drop(complete, tmp_path / 'bag', StoragePlugin.SQLITE3, {
         '/joint_states': {*range(200, 230), 400, 402}, '/odom': {500, 501}})

@@ -26,7 +26,8 @@ def told(capsys, *arguments):
 
 
 @pytest.mark.parametrize(('arguments', 'says'), [
-    (['drive', 'nan', '0', '0'], 'argument X: nan: must be a finite number; see c3p drive --help'),
+    (['drive', 'nan', '0', '0'], 'X: nan: must be a finite number, at most 1e+09 in size; '
+     'see c3p drive --help'),
     (['drive', 'east', '0', '0'], 'argument X: east: must be a finite number'),
     (['drive', '1', '0', '0', '--rate', '0'], '--rate: 0: must be a number greater than zero'),
     ([*EXPERIMENT, '--robot', 'nobody'], "robot 'nobody' is unknown: give one of agv, c3p, "),
@@ -38,7 +39,7 @@ def told(capsys, *arguments):
     ([*EXPERIMENT, '--friction', 'inf'], '--friction: inf: must be a finite number'),
     ([*CAMPAIGN, '--draws', '0'], '--draws: 0: must be a whole number, 1 or more'),
     ([*CAMPAIGN, '--draws', 'all'], '--draws: all: must be a whole number, 1 or more'),
-    ([*CAMPAIGN, '--goal', 'nan', '0', '0'], 'goal = (nan, 0.0, 0.0): must be three finite'),
+    ([*CAMPAIGN, '--goal', 'nan', '0', '0'], '--goal: nan: must be a finite number'),
     ([*CAMPAIGN, '--experiment', 'slope'], 'experiment slope: plant = analytic: must be mujoco'),
     ([*CAMPAIGN, '--least-reached', '1.5'], '--least-reached: 1.5: must be a fraction from 0'),
     *((([*command, '--robot', robot]), f'robot {robot!r} is a {what}') for command in (

@@ -13,6 +13,7 @@ from c3p_controller.goals.path_controller import PathController, PathGains
 from c3p_controller.predictive.controller import PredictiveController, PredictiveSettings
 from c3p_controller.predictive.guesses import first_guesses
 from c3p_controller.predictive.reference import TwistReference, directions, sample
+from c3p_controller.predictive.scaling import resting_slack
 from c3p_controller.torque_law import (
     MOST_POINTS,
     Preview,
@@ -238,3 +239,20 @@ def test_a_reference_that_cannot_be_is_refused(change, name):
     good = Preview(np.arange(2.0), np.zeros((2, 3)), np.zeros((2, 3)))
     with pytest.raises(ValueError, match=name):
         check_preview(good._replace(**change))
+
+
+@pytest.mark.parametrize('force', [(0.0, -20.0), (14.0, 14.0), (3.0, -3.0)])
+def test_at_rest_torques_hold_the_force_that_casters_do_not_hold(force):
+    law, steering = PredictiveController(ROBOT), np.array([-117.0, -53.0, 168.0]) * DEG
+    for k in range(60):
+        # 20 N are 4 degrees of slope
+        law.observer.wrench[:] = (*force, 0.0)
+        torque = law.step(Sensed(0.005 * k, steering, np.zeros(3), np.zeros(3), np.zeros(3)),
+                          Setpoint(np.zeros(3)), 0.005)
+    if np.hypot(*force) < resting_slack(ROBOT):
+        assert not torque.any()
+        return
+    # force of the wheels against that of the slope; friction holds up to 4.5 N of it
+    rolling = np.array([-np.sin(steering), np.cos(steering)])
+    held = -(rolling @ (torque / ROBOT.wheel_radius)) @ force / np.hypot(*force)
+    assert 0.5 * np.hypot(*force) < held < 1.5 * np.hypot(*force)

@@ -266,7 +266,7 @@ def test_asked_steering_of_each_leg_is_on_the_branch_of_its_end():
 
 
 ROWS = (Row('a_s', 'first', 's', printed='about 2', bar=1.2, stretch=0.85,
-            bars={'closed_form': 1.3}),
+            bars={'paper': 1.3}),
         Row('part.b_m', 'second', 'cm', 100.0, bar=0.02),
         Row('legs.1.c_m', 'third', 'cm', 100.0, printed='5'))
 
@@ -283,7 +283,7 @@ def test_a_table_tells_stretch_met_and_missed():
     assert [row['measured'] for row in rows] == pytest.approx([0.8, 3.0, 1.0])
     assert bars_text(rows) == '1 of 2 met, 1 stretch'
     assert table(a_s=1.25, part={'b_m': 0.0})[0]['verdict'] == 'MISSED'
-    assert table('closed_form', a_s=1.25, part={'b_m': 0.0})[0]['verdict'] == 'met'
+    assert table('paper', a_s=1.25, part={'b_m': 0.0})[0]['verdict'] == 'met'
     # what never happened is missed
     assert table(a_s=None, part=None)[0]['verdict'] == 'MISSED'
     assert [row['measured'] for row in table(a_s=None, part=None, legs=[{}])] == 3 * [None]

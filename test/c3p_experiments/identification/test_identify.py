@@ -114,7 +114,7 @@ def test_what_a_run_writes_is_what_is_read(tmp_path):
 
 
 def test_robots_with_two_motors_are_excited_by_mpc(tmp_path):
-    # paper and closed_form refuse them
+    # paper refuses them
     file = tmp_path / 'two.yaml'
     file.write_text('extends: c3p\nname: two\ncasters: {driven: [true, true, false]}\n')
     log = simulate_excitation(tmp_path / 'bag', str(file), excitation=Excitation(3.0))

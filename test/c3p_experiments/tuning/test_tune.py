@@ -149,7 +149,7 @@ def test_the_papers_names_are_groups():
                      'position_controller.line_approach']
     weights = [t.name for t in find('mpc', ['weights'], {})]
     assert 'velocity_controller.mpc.across_weight' in weights and len(weights) >= 8
-    assert find('closed_form', [], {})
+    assert find('mpc', ['path'], {})
 
 
 def test_a_range_and_a_start_may_be_given():

@@ -370,7 +370,9 @@ def test_a_reset_brings_a_drive_out_of_its_fault_though_a_frame_is_lost():
 def test_modes_have_the_numbers_and_bits_of_canopen(p402):
     mode = p402.OperationMode
     assert mode.CYCLIC_SYNCHRONOUS_TORQUE == cia402.MODE_CST
+    assert mode.CYCLIC_SYNCHRONOUS_VELOCITY == cia402.MODE_CSV
     assert mode.SUPPORTED['CYCLIC SYNCHRONOUS TORQUE'] == cia402.SUPPORTED_CST
+    assert mode.SUPPORTED['CYCLIC SYNCHRONOUS VELOCITY'] == cia402.SUPPORTED_CSV
     # canopen has homing, interpolated and cyclic modes at these bits
     for name, bit in mode.SUPPORTED.items():
         ours = [m.rsplit(' (')[0].upper() for m in cia402.supported_modes(bit)]

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from c3p_hardware.canopen import process_data as pd
 from c3p_hardware.canopen.process_data import DriveUnits
 
-LAYOUTS = [pd.DRIVE_SAMPLE, pd.DRIVE_COMMAND, pd.ENCODER_SAMPLE, pd.drive_health()]
+LAYOUTS = [pd.DRIVE_SAMPLE, pd.DRIVE_COMMAND, pd.VELOCITY_COMMAND, pd.ENCODER_SAMPLE,
+           pd.drive_health()]
 BY_NAME = pytest.mark.parametrize('layout', LAYOUTS, ids=lambda layout: layout.name)
 
 
@@ -77,11 +78,12 @@ def test_mappings_say_index_subindex_and_bits(layout):
 def test_the_layouts_are_the_agreed_ones():
     assert {p.name: (p.size, [f'{e.index:04X}' for e in p.entries]) for p in LAYOUTS} == {
         'DRIVE_SAMPLE': (8, ['6041', '6064', '6077']), 'DRIVE_COMMAND': (4, ['6040', '6071']),
+        'VELOCITY_COMMAND': (6, ['6040', '60FF']),
         'ENCODER_SAMPLE': (8, ['6004', '6503', '6505']),
         'DRIVE_HEALTH': (8, ['6061', '603F', '6079', '2030'])}
     # positions of drives, torques, modes and temperatures may be negative
     signed = {f'{e.index:04X}' for p in LAYOUTS for e in p.entries if e.signed}
-    assert signed == {'6064', '6077', '6071', '6061', '2030'}
+    assert signed == {'6064', '6077', '6071', '60FF', '6061', '2030'}
     assert not pd.Entry(0x6041, 0, 16).signed
     assert pd.drive_health(0x2222, 3).mappings[-1] == 0x22220308
 

@@ -12,6 +12,7 @@ from c3p_hardware.canopen.process_data import (
     DRIVE_COMMAND,
     DRIVE_SAMPLE,
     ENCODER_SAMPLE,
+    VELOCITY_COMMAND,
     drive_health,
 )
 
@@ -32,7 +33,8 @@ DRIVE = {(0x2030, 0): (t.INTEGER8, 'ro', 30), (0x603F, 0): (t.UNSIGNED16, 'ro', 
          (0x6073, 0): (t.UNSIGNED16, 'rw', 1000), (0x6076, 0): (t.UNSIGNED32, 'ro', 110),
          (0x6077, 0): (t.INTEGER16, 'ro', 0), (0x6079, 0): (t.UNSIGNED32, 'ro', 24000),
          (0x608F, 1): (t.UNSIGNED32, 'ro', 2000), (0x608F, 2): (t.UNSIGNED32, 'ro', 1),
-         (0x6502, 0): (t.UNSIGNED32, 'ro', 0x200), (0x1400, 5): (t.UNSIGNED16, 'rw', 0)}
+         (0x60FF, 0): (t.INTEGER32, 'rww', 0),
+         (0x6502, 0): (t.UNSIGNED32, 'ro', 0x300), (0x1400, 5): (t.UNSIGNED16, 'rw', 0)}
 ENCODER = {(0x6000, 0): (t.UNSIGNED16, 'rw', 4), (0x6001, 0): (t.UNSIGNED32, 'rw', 4096),
            (0x6002, 0): (t.UNSIGNED32, 'rw', 4096), (0x6003, 0): (t.UNSIGNED32, 'rw', 0),
            (0x6004, 0): (t.UNSIGNED32, 'ro', 0), (0x6500, 0): (t.UNSIGNED16, 'ro', 4),
@@ -67,7 +69,7 @@ def test_identifiers_follow_the_node_id():
 
 
 @pytest.mark.parametrize('name, layouts', [
-    ('motor_drive', (DRIVE_SAMPLE, drive_health(), DRIVE_COMMAND)),
+    ('motor_drive', (DRIVE_SAMPLE, drive_health(), DRIVE_COMMAND, VELOCITY_COMMAND)),
     ('absolute_encoder', (ENCODER_SAMPLE,))])
 def test_everything_that_a_cycle_maps_may_be_mapped(name, layouts):
     found = dictionary(name)

@@ -12,7 +12,7 @@ from card_network import SETTINGS
 from c3p_hardware.canopen.cia301 import NmtState
 from c3p_hardware.canopen.process_data import DRIVE_SAMPLE, ENCODER_SAMPLE
 from c3p_hardware.devices import Drive, Encoder
-from c3p_hardware.supervisor import Order
+from c3p_hardware.orders import Order
 from c3p_hardware.transport.card_bus import CardBus
 
 ORDERS = [Order(0x0F, 100), Order(0x0F, -200), Order(0x0F, 300)]

@@ -87,7 +87,7 @@ def test_an_echo_is_no_fault_and_hides_no_foreign_command():
     for _ in range(50):
         assert cycle(bus) is None
     # even an exact copy of what was sent is one too many
-    copy = frame(0x201, DRIVE_COMMAND.pack(*ORDERS[0]))
+    copy = frame(0x201, ORDERS[0].pack())
     assert '201h' in cycle(bus, copy).text
     bus.begin(1.0)
     assert '080h' in cycle(bus, frame(0x080)).text

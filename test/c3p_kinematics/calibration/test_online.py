@@ -53,7 +53,8 @@ def test_an_update_is_that_of_the_textbook():
     root = rng.normal(size=(15, 15))
     prior, x = root @ root.T, rng.normal(size=15)
     unknown, covariance = x.copy(), prior.copy()
-    verdict, nis, gain = kernels.fuse(value, jacobian, unknown, covariance, 1e9, 0.0, 1e9)
+    verdict, nis, gain = kernels.fuse(value, jacobian, unknown, covariance,
+                                      np.zeros((0, 15)), 1e9, 0.0, 1e9)
     innovation = jacobian @ prior @ jacobian.T + np.eye(3)
     kalman = prior @ jacobian.T @ np.linalg.inv(innovation)
     assert verdict == kernels.LEARNED

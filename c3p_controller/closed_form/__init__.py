@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""Closed-form torque law: controllability and allocation without an optimiser."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Live page of a robot in a browser on this computer."""

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Node of the live page: receives the state of a caster robot, publishes goals and the e-stop."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import BatteryState
+from std_msgs.msg import Bool, String
+from std_srvs.srv import Trigger
+
+from c3p_description.model import CasterRobot
+from c3p_ros.messages import fill_pose
+from c3p_ros.node import LATCHED, LATEST, RELIABLE, SENSOR_DATA
+from c3p_viewers.dashboard.samples import History, sample
+from c3p_viewers.dashboard.server import Refusal
+from c3p_viewers.sources.live import Taps
+from c3p_viewers.sources.moment import Moment
+from c3p_viewers.sources.moment_reader import TOPICS, MomentReader
+
+# period of a pressed e-stop for subscribers that start later, and of looking at the graph, s
+REPEAT, LOOK = 0.5, 0.5
+# a status of a node, and a state of the battery, are shown for so long, s
+STATUS_SHOWN, BATTERY_SHOWN = 5.0, 30.0
+# largest coordinates of a goal, m
+FARTHEST = 1000.0
+
+LEVELS = ('OK', 'WARN', 'ERROR', 'STALE')
+MUX = 'twist_mux'
+
+
+class DashboardLink(Node):
+    """
+    Connection between a caster robot and the live page.
+
+    The e-stop uses what the suite has: ``e_stop`` of the twist_mux, repeated while it is pressed,
+    and ``position_controller/cancel``. Without a mux zeros are published on ``cmd_vel`` as well.
+    Its release publishes false and starts nothing: the goal is gone, and the mux requires zero or
+    silence of every source.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    history : History
+        Receives samples and status.
+    **options
+        Passed to rclpy's Node.
+
+    Attributes
+    ----------
+    pressed : bool
+        True while this page engages the e-stop.
+    """
+
+    def __init__(self, robot: CasterRobot, history: History, **options: Any) -> None:
+        """Create publishers, subscriptions and the client of the position controller."""
+        super().__init__('dashboard', start_parameter_services=False, enable_rosout=False,
+                         **options)
+        self.robot, self.history, self.pressed = robot, history, False
+        self._reader, self._moment = MomentReader(robot), None
+        self._taps = Taps(self, TOPICS, self._reader.put)
+        self._goal = self.create_publisher(PoseStamped, 'goal_pose', LATEST)
+        self._e_stop = self.create_publisher(Bool, 'e_stop', RELIABLE)
+        # created only for a stop without a twist_mux
+        self._zeros: Any = None
+        self._cancel = self.create_client(Trigger, 'position_controller/cancel')
+        self._due = {'repeat': 0.0, 'look': 0.0}
+        self._state: dict[str, Any] = {'engaged': False, 'locked': False, 'driving': '',
+                                       'lock': '', 'result': None}
+        self._muxed, self._others, self._drivers = False, [], 0
+        self._statuses: dict[str, tuple[float, dict[str, Any]]] = {}
+        self._battery: tuple[float, dict[str, Any]] | None = None
+        for kind, name, take, quality in (
+                (Bool, 'e_stop', partial(self._keep, 'engaged'), RELIABLE),
+                (Bool, f'{MUX}/locked', partial(self._keep, 'locked'), LATCHED),
+                (String, f'{MUX}/driving', partial(self._keep, 'driving'), LATCHED),
+                (String, 'velocity_controller/lock', partial(self._keep, 'lock'), LATCHED),
+                (DiagnosticStatus, 'position_controller/result', self._on_result, LATCHED),
+                (DiagnosticArray, '/diagnostics', self._on_diagnostics, RELIABLE),
+                (BatteryState, 'battery_state', self._on_battery, SENSOR_DATA)):
+            self.create_subscription(kind, name, take, quality)
+
+    @property
+    def commands(self) -> dict[str, Callable[[Any], str]]:
+        """Commands of the page, by name."""
+        return {'goal': self.drive_to, 'cancel': self.cancel, 'e_stop': self.press,
+                'release': self.release}
+
+    # -- state of the robot ----------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Take a sample, repeat a pressed e-stop and publish the status; 20 times a second."""
+        now = time.monotonic()
+        self._moment = self._reader.moment(now)
+        if self._moment is not None:
+            self.history.add(sample(self.robot, self._moment))
+        if self._is_due('look', LOOK, now):
+            self._look()
+        if self.pressed:
+            self._hold(self._is_due('repeat', REPEAT, now))
+        self.history.set_status(self.status(now))
+
+    def status(self, now: float) -> dict[str, Any]:
+        """Return what changes seldom, for the page; `now` is of the monotonic clock, s."""
+        shown = sorted((value for at, value in self._statuses.values()
+                        if now - at <= STATUS_SHOWN), key=lambda s: (-s['level'] % 4, s['name']))
+        battery = self._battery
+        return {
+            'alive': self._moment is not None, 'pressed': self.pressed,
+            'locked': self.pressed or self._state['engaged'] or self._state['locked'],
+            'mux': self._muxed, 'others': self._others, 'driving': self._state['driving'],
+            'lock': self._state['lock'], 'result': self._state['result'],
+            'drivable': self._drivers > 0, 'nodes': shown,
+            'battery': battery[1] if battery and now - battery[0] <= BATTERY_SHOWN else None}
+
+    def _is_due(self, what: str, period: float, now: float) -> bool:
+        if now < self._due[what]:
+            return False
+        self._due[what] = now + period
+        return True
+
+    def _look(self) -> None:
+        """Look at the graph: the clock, the mux, and publishers that its lock does not stop."""
+        # a simulated robot may publish /clock, and rejects stamps of another clock
+        simulated = self.count_publishers('/clock') > 0
+        if simulated != self.get_parameter('use_sim_time').value:
+            self.set_parameters([Parameter('use_sim_time', value=simulated)])
+        self._muxed = any(end.node_name == MUX for end in self.get_subscriptions_info_by_topic(
+            self.resolve_topic_name('e_stop')))
+        own = {self.get_name(), MUX} if self._muxed else {self.get_name(), 'position_controller'}
+        self._others = sorted({end.node_name for end in self.get_publishers_info_by_topic(
+            self.resolve_topic_name('cmd_vel'))} - own)
+        self._drivers = self.count_subscribers(self.resolve_topic_name('goal_pose'))
+
+    def _keep(self, name: str, message: Any) -> None:
+        self._state[name] = message.data
+
+    def _on_result(self, message: DiagnosticStatus) -> None:
+        self._state['result'] = {'level': message.level[0], 'text': message.message}
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        now = time.monotonic()
+        for status in message.status:
+            sigma = next((pair.value for pair in status.values if pair.key == 'sigma_min'), None)
+            self._statuses[status.name] = (now, {
+                'name': status.name.removesuffix(': state'), 'level': status.level[0],
+                'text': status.message, **({} if sigma is None else {'sigma_min': sigma})})
+
+    def _on_battery(self, message: BatteryState) -> None:
+        numbers = {'percent': 100.0 * message.percentage, 'volts': message.voltage,
+                   'amperes': message.current}
+        self._battery = time.monotonic(), {
+            name: round(value, 2) for name, value in numbers.items() if math.isfinite(value)}
+
+    # -- commands of the page --------------------------------------------------------------------
+
+    def drive_to(self, body: Any) -> str:
+        """Publish the goal in `body`: x, y [m] and yaw [rad] in the frame of the odometry."""
+        try:
+            x, y, yaw = (float(body[key]) for key in ('x', 'y', 'yaw'))
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise Refusal(400, 'a goal has the numbers x, y and yaw') from error
+        if not (abs(x) <= FARTHEST and abs(y) <= FARTHEST and abs(yaw) <= 4.0 * math.pi):
+            raise Refusal(400, f'goal {x:g}, {y:g}, {yaw:g}: must be finite, and at most '
+                          f'{FARTHEST:g} m away')
+        status, moment = self.history.status, self._moment
+        if status.get('locked'):
+            raise Refusal(409, 'the e-stop is pressed; release it first')
+        if moment is None or moment.pose is None:
+            raise Refusal(409, 'no odometry: start the robot, then send the goal again')
+        if not status.get('drivable'):
+            raise Refusal(409, 'goal_pose has no subscriber; start the position controller')
+        self._publish_goal(moment, np.array([x, y, yaw]))
+        return f'goal {x:.2f} m, {y:.2f} m, {math.degrees(yaw):.0f}°'
+
+    def _publish_goal(self, moment: Moment, goal: np.ndarray) -> None:
+        message = PoseStamped()
+        message.header.stamp = self.get_clock().now().to_msg()
+        message.header.frame_id = moment.frame
+        fill_pose(message.pose, goal)
+        self._goal.publish(message)
+
+    def cancel(self, body: Any = None) -> str:
+        """Cancel the goal; the robot stops. `body` is not used."""
+        if not self._cancel.service_is_ready():
+            raise Refusal(409, 'no position controller: no goal to cancel')
+        self._cancel.call_async(Trigger.Request())
+        return 'goal cancelled'
+
+    def press(self, body: Any = None) -> str:
+        """Press the e-stop; it stays pressed until `release`. `body` is not used."""
+        self.pressed = True
+        self._due['repeat'] = time.monotonic() + REPEAT
+        self._hold(True)
+        return 'e-stop pressed'
+
+    def release(self, body: Any = None) -> str:
+        """Release the e-stop; nothing moves until a new command. `body` is not used."""
+        self.pressed = False
+        self._e_stop.publish(Bool(data=False))
+        return 'e-stop released; the robot waits for a new goal'
+
+    def _hold(self, repeats: bool) -> None:
+        """Stop the robot; with `repeats` also for nodes that have started since."""
+        if repeats:
+            self._e_stop.publish(Bool(data=True))
+            # a goal of another program, too
+            if self._cancel.service_is_ready():
+                self._cancel.call_async(Trigger.Request())
+        if self._muxed:
+            return
+        if self._zeros is None:
+            plain = any(end.topic_type == 'geometry_msgs/msg/Twist' for end in
+                        self.get_subscriptions_info_by_topic(self.resolve_topic_name('cmd_vel')))
+            self._zeros = self.create_publisher(Twist if plain else TwistStamped, 'cmd_vel',
+                                                LATEST)
+        message = self._zeros.msg_type()
+        if isinstance(message, TwistStamped):
+            message.header.stamp = self.get_clock().now().to_msg()
+            message.header.frame_id = 'base_link'
+        self._zeros.publish(message)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times in turns, their ratios, and the page that is written from the JSON."""
+
+import ast
+import json
+import sys
+import time
+
+import numpy as np
+import pytest
+from source_tree import ROOT
+
+sys.path.insert(0, str(ROOT / 'benchmarks'))
+
+measuring = pytest.importorskip('measuring')
+run = pytest.importorskip('run')
+
+
+def test_ratio_of_rounds_cancels_a_load_that_both_meet():
+    random = np.random.default_rng(1)
+    # another program takes up to nine tenths of the computer, in whole rounds
+    load = 1.0 / random.uniform(0.1, 1.0, 400)
+    times = {'a': 2e-6 * load, 'b': 6e-6 * load * random.normal(1.0, 0.01, 400)}
+    found = measuring.beside('figure', times, 'a', 'b', bar=2.9)
+    assert found.ratio.median == pytest.approx(3.0, rel=2e-3) and found.met
+    assert found.ratio.high - found.ratio.low < 0.1
+    assert found.ours.high > 1.5 * found.ours.low
+    assert measuring.beside('figure', times, 'a', 'b', bar=3.1).met is False
+
+
+def test_calls_that_make_more_than_asked_are_counted():
+    def batch(count):
+        time.sleep(2e-4)
+        return 100
+
+    times = measuring.turns({'batch': batch, 'one': lambda count: time.sleep(2e-4)}, 5,
+                            counts={'batch': 1, 'one': 1})
+    # the operating system wakes later than asked, never earlier
+    assert 2e-6 <= np.median(times['batch']) < np.median(times['one'])
+    assert np.median(times['one']) >= 2e-4
+
+
+def test_page_holds_every_figure_and_the_machine():
+    three = measuring.spread([1.0, 2.0, 3.0])
+    figures = [measuring.Figure('step', 'µs', three, 'peer', three, three, 5.0),
+               measuring.Figure('solve', 'ms', three, bar=4.0)]
+    results = {'machine': run.machine(), 'figures': {
+        'plants': [json.loads(json.dumps(one.record())) for one in figures],
+        'growth': [{'name': 'report', 'over': 'minutes', 'unit': 's', 'x': [1, 2],
+                    'y': [3.0, 4.5]}]}}
+    page = run.page(results)
+    assert '| step | 2 [1.5, 2.5] µs | peer | 2 [1.5, 2.5] µs | 2 [1.5, 2.5] | ' \
+        '≥ 5, **missed** |' in page
+    assert '| solve | 2 [1.5, 2.5] ms |  | | | ≤ 4 |' in page
+    assert '| report, by minutes | s | 1: 3, 2: 4.5 |' in page and 'numpy' in page
+
+
+def test_every_benchmark_of_the_run_has_figures():
+    for name in run.BENCHMARKS:
+        source = ast.parse((ROOT / 'benchmarks' / f'bench_{name}.py').read_text(encoding='utf-8'))
+        assert 'figures' in {node.name for node in source.body
+                             if isinstance(node, ast.FunctionDef)}, name
