@@ -145,8 +145,8 @@ class SlipEvent(NamedTuple):
     reported : bool or None
         The robot reported this wheel at the time; None without reports, or where several slipped.
     kind : str
-        What explains it best: a slip, or a wrong encoder; of two that cannot be told both. Empty
-        if no single wheel does.
+        Slip or wrong encoder that explains the event best; two kinds that are not distinguishable
+        are both named. Empty if no single wheel explains it.
     """
 
     wheel: int
