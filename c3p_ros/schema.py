@@ -16,7 +16,7 @@ from dataclasses import fields, is_dataclass, make_dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+from c3p_description.reading.yaml_files import read_yaml
 
 # schema of the parameters that every node has
 COMMON = Path(__file__).with_name('common_parameters.yaml')
@@ -44,7 +44,7 @@ def read_schema(*paths: str | Path) -> dict[str, dict[str, Any]]:
     """
     entries: dict[str, dict[str, Any]] = {}
     for path in paths:
-        content = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
+        content = read_yaml(path)
         if not isinstance(content, dict) or len(content) != 1:
             raise ParameterError(f'{path}: must have one top key, the name of the node')
         try:

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import yaml
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 
 from c3p_controller.command_lock import Lock
 from c3p_controller.twist_mux import Input
 from c3p_description.reading.files import share_file
+from c3p_description.reading.yaml_files import read_yaml
 from c3p_ros.parameters import overrides_of
 from c3p_ros.schema import ParameterError
 
@@ -79,7 +79,7 @@ def _read(entries: Mapping[str, Any], where: str, optional: Mapping[str, type]
 
 def shipped() -> dict[str, dict[str, Any]]:
     """Return ``{group: {'NAME.FIELD': value}}`` of config/twist_mux.yaml."""
-    content = yaml.safe_load(share_file('config/twist_mux.yaml').read_text(encoding='utf-8'))
+    content = read_yaml(share_file('config/twist_mux.yaml'))
     (node,) = content.values()
     return {group: {f'{name}.{field}': value for name, entry in
                     node['ros__parameters'][group].items() for field, value in entry.items()}

@@ -18,7 +18,7 @@ import yaml
 
 from c3p_description.model import ModelError
 from c3p_description.reading.files import share_file
-from c3p_description.reading.yaml_files import YamlFileError, read_yaml
+from c3p_description.reading.yaml_files import PLAIN, YamlFileError, read_yaml
 from c3p_description.texts import brief
 
 Parameters = dict[str, Any]
@@ -96,7 +96,7 @@ OPTIONAL = ('hip_radius', 'hip_angles', 'hip_position', 'steering_zero')
 DESCRIPTIONS = ('.urdf', '.xacro')
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(PLAIN):
     """YAML with xacro's angle tags, and without keys given twice."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict:

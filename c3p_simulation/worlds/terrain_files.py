@@ -27,11 +27,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from numpy.typing import ArrayLike
 
 from c3p_description.reading.files import share_file
-from c3p_description.reading.yaml_files import YamlFileError, read_yaml
+from c3p_description.reading.yaml_files import PLAIN, YamlFileError, read_yaml
 from c3p_description.texts import brief
 from c3p_kinematics.terrain import (
     Flat,
@@ -48,7 +47,7 @@ from c3p_simulation.worlds.height_files import read_heights
 TERRAINS = 'c3p_description/terrains'
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(PLAIN):
     """Plain YAML, and angles in degrees."""
 
 
