@@ -22,8 +22,8 @@ MOST_BYTES, MOST_NODES, DEEPEST = 1_000_000, 50_000, 40
 LONGEST_NUMBER = 64
 
 # libyaml is twenty times as fast, where PyYAML was built with it
-_EVENTS = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
-PLAIN = _EVENTS
+_EVENTS: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
+PLAIN: Any = _EVENTS
 
 
 class YamlFileError(ValueError):

@@ -198,9 +198,9 @@ def true_slips(slip: Array, dt: float) -> list[TrueSlip]:
 def false_alarms(statistic: Array, dt: float, limits: Array, count: int = 3,
                  release: float = 0.2) -> Array:
     """
-    Return the number of alarms at each of `limits` of a statistic without fault.
+    Return the number of alarms at each of `limits` of a `statistic` without fault.
 
-    `count` is that of consecutive samples above the limit, `release` the time below a quarter of
+    Samples are `dt` apart [s]. `count` is that of consecutive samples above the limit, `release` the time below a quarter of
     it before the alarm ends [s].
     """
     out = np.zeros(len(limits), int)
