@@ -200,8 +200,8 @@ def false_alarms(statistic: Array, dt: float, limits: Array, count: int = 3,
     """
     Return the number of alarms at each of `limits` of a `statistic` without fault.
 
-    Samples are `dt` apart [s]. `count` is that of consecutive samples above the limit, `release` the time below a quarter of
-    it before the alarm ends [s].
+    Samples are `dt` apart [s]. `count` is that of consecutive samples above the limit, `release`
+    the time below a quarter of it before the alarm ends [s].
     """
     out = np.zeros(len(limits), int)
     wait = round(release / dt)
