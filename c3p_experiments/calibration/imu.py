@@ -15,15 +15,11 @@ from c3p_bags.runs.run_log import RunLog
 from c3p_bags.storage.bag import Bag
 from c3p_bags.storage.log_fields import imu
 from c3p_description.model import Array
-from c3p_kinematics.calibration.gyro import GyroSettings, turns_of
+from c3p_kinematics.calibration.gyro import AXES, GyroSettings, turns_of
 from c3p_kinematics.calibration.recording import CalibrationError, JointRecording
 from c3p_kinematics.calibration.references import Turns
 
 KIND, FRAME = 'sensor_msgs/msg/Imu', 'base_link'
-
-# vertical axes of an IMU: number, and sign of one that points up
-AXES = {f'{name}{down}': (k, -1.0 if down else 1.0)
-        for down in ('', '-down') for k, name in enumerate('xyz')}
 
 # largest difference of the turns by IMU and by joints, relative: a wrong axis is far beyond
 AGREES = 0.1

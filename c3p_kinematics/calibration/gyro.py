@@ -25,6 +25,10 @@ from c3p_kinematics.calibration.recording import (
 )
 from c3p_kinematics.calibration.references import Turns
 
+# vertical axes of an IMU: number, and sign of one that points up
+AXES = {f'{name}{down}': (k, -1.0 if down else 1.0)
+        for down in ('', '-down') for k, name in enumerate('xyz')}
+
 # joints that stay within so many encoder steps for SETTLED seconds around a sample stand still
 STEPS, SETTLED = 1.5, 0.5
 
