@@ -87,6 +87,7 @@ campaign = ['joblib>=1.4', 'dask[distributed]', 'pandas', 'pyarrow', 'cma>=3.3']
 docs = ['sphinx>=8.1', 'furo>=2024.8.6', 'myst-parser>=4', 'sphinx-copybutton>=0.5.2']
 test = ['pytest>=8.2,<9', 'pytest-timeout', 'pytest-xdist>=3.5', 'hypothesis',
         'sympy', 'pin>=3', 'casadi>=3.6', 'mujoco>=3.2', 'yourdfpy>=0.0.56', 'ruff',
+        'mypy>=1.13', 'types-PyYAML',
         'websockets>=13', 'setuptools>=64,<80', 'wheel', 'colcon-common-extensions', *docs]
 
 setup(
@@ -100,7 +101,7 @@ setup(
     license='Apache-2.0',
     packages=find_packages(include=['c3p_*', 'c3p_*.*']),
     package_data={
-        '': ['*.yaml', '*.css', '*.js', '*.html', '*.LICENSE'],
+        '': ['*.yaml', '*.css', '*.js', '*.html', '*.LICENSE', 'py.typed'],
         'c3p_hardware': ['eds/*.eds'],
         'c3p_description': ['robots/*.yaml', 'vehicles/*.yaml', 'terrains/*', 'urdf/*',
                             'meshes/*.stl', 'rviz/*',

@@ -71,7 +71,7 @@ def figures(quick: bool = False) -> list[Figure]:
     robot = load_casters('c3p')
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / 'bag'
-        count = write(path, 5.0 if quick else 30.0)
+        count = write(path, 20.0 if quick else 60.0)
 
         def arrays() -> None:
             with Bag(path) as bag:

@@ -253,8 +253,9 @@ def figures(quick: bool = False) -> list[Figure]:
     whole, given = wanted[4:6]
     return [
         beside('dynamics of the C3P with friction, RK4 step', times, wanted[0], 'mj_step', 35.0),
-        beside('inverse dynamics of the C3P, call', times, wanted[2], whole, 24.0),
-        beside('inverse dynamics of the C3P, call', times, wanted[2], given),
+        beside('inverse dynamics of the C3P, call', times, wanted[2], whole),
+        beside('inverse dynamics of the C3P, call', times, wanted[2], given,
+               24.0),
         beside('inverse dynamics of the C3P, compiled loop', times, wanted[3], given, unit='ns')]
 
 

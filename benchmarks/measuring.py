@@ -78,9 +78,12 @@ def spread(values: Sequence[float] | np.ndarray) -> Spread:
 
 
 def turns(what: Mapping[str, Callable[[int], object]], rounds: int = 41, run: float = 5e-4,
-          counts: Mapping[str, int] | None = None) -> dict[str, np.ndarray]:
+          counts: Mapping[str, int] | None = None,
+          clock: Callable[[], float] = time.process_time) -> dict[str, np.ndarray]:
     """
     Return the time of one call of each of `what` in each round, s.
+
+    By default processor time: on a busy computer that of the wall says little.
 
     A value of `what` makes a number of calls, and returns how many it made unless as many.
     `run` is so short, s, that the machine seldom takes another process in between; `counts` fixes
@@ -91,15 +94,15 @@ def turns(what: Mapping[str, Callable[[int], object]], rounds: int = 41, run: fl
         # the first call compiles, and may compile again for a view of an array
         call(3)
         if name not in number:
-            begin = time.perf_counter()
+            begin = clock()
             done = call(10) or 10
-            number[name] = max(1, int(run * float(done) / (time.perf_counter() - begin)))
+            number[name] = max(1, int(run * float(done) / (clock() - begin)))
     times = {name: np.zeros(rounds) for name in what}
     for k in range(rounds):
         for name, call in what.items():
-            begin = time.perf_counter()
+            begin = clock()
             done = call(number[name])
-            taken = time.perf_counter() - begin
+            taken = clock() - begin
             times[name][k] = taken / (done if isinstance(done, int) and done else number[name])
     return times
 

@@ -147,7 +147,8 @@ def page(results: dict[str, Any]) -> str:
 `python benchmarks/run.py --write-docs` measures all figures in one run and writes this page from
 its JSON (`--only`, `--quick`, `--from FILE`). Every value is the median [quartiles] of rounds in
 which ours and the peer take turns; a ratio is the peer's time divided by ours in the same round,
-so that other work on the computer cancels. Absolute times hold for this computer only:
+so that other work on the computer cancels. Times are processor times, and hold for this computer
+only:
 
 {what['processor']}, {what['cores']} cores, linear algebra with {what['threads']} thread, load
 {what['load']} at the begin{' (other programs were running)' if what['load'] > 1.5 else ''};
@@ -172,6 +173,9 @@ def draw(results: dict[str, Any], path: Path) -> bool:
                       label=f'{one["name"]} [{one["unit"]}]')
         axes.set_xscale('log')
         axes.set_yscale('log')
+        sizes = sorted({x for one in curves if one['over'] == over for x in one['x']})
+        axes.set_xticks(sizes, [f'{x:g}' for x in sizes])
+        axes.set_xticks([], minor=True)
         axes.set_xlabel(over, fontsize=8)
         axes.tick_params(labelsize=7, which='both')
         axes.grid(alpha=0.3, which='both', linewidth=0.4)

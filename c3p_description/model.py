@@ -59,7 +59,7 @@ def _per_caster(name: str, value: ArrayLike, count: int) -> Array:
 
 def _limits(value: ArrayLike, count: int, kind: type = float) -> Array:
     """Return limits or flags as `count` values; equal ones fit any number; inf: no limit."""
-    limits = np.unique(np.asarray(value, kind))
+    limits: Array = np.unique(np.asarray(value, kind))
     return np.array(np.broadcast_to(limits if limits.size == 1 else value, (count,)), kind)
 
 

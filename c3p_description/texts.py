@@ -62,7 +62,7 @@ def _brief(value: Any, depth: int) -> str:
         parts = (f'{_brief(key, 0)}: {_brief(entry, depth - 1)}' for key, entry in value.items())
         return '{' + _entries(parts, len(value), depth) + '}'
     if isinstance(value, (list, tuple, set)):
-        left, right = {list: '[]', tuple: '()'}.get(type(value), '{}')
+        left, right = {list: ('[', ']'), tuple: ('(', ')')}.get(type(value), ('{', '}'))
         return left + _entries((_brief(entry, depth - 1) for entry in value), len(value),
                                depth) + right
     return f'a {type(value).__name__}'

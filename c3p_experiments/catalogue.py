@@ -139,7 +139,7 @@ EXPERIMENTS = {e.name: e for e in (
         calibration.self_calibration, calibration_page, calibration.ROWS, runs=calibration.RUNS,
         compared=False),
     Experiment(
-        'slip_faults', 'Slip and wrong encoders told apart', 'ours', faults.slip_faults,
+        'slip_faults', 'Slip and wrong encoders distinguished', 'ours', faults.slip_faults,
         faults_page, faults.ROWS, runs=faults.RUNS, plants=('mujoco',), compared=False),
 )}
 

@@ -44,6 +44,9 @@ FASTER = 1.05
 # error of a fault's trace per its size, by the turning of the casters within the window
 OF_FAULT = 0.05
 
+# odds of side slip if the steering encoder has no count: its pivot must be jammed
+JAMMED = 0.2
+
 # largest statistic: beyond, exponentials are zero
 LARGEST = 1e6
 
@@ -321,6 +324,9 @@ def kinds(posterior, memory, unmoved, jumped, driven, slips, table):
             table[i, :] = 0.0
             table[i, STEERING_JUMP] = angle + across + along
         else:
-            table[i, SIDE_SLIP] = across
             stuck = abs(memory[i, UNSEEN + 1]) > unmoved[1]
+            table[i, SIDE_SLIP] = across * JAMMED if stuck else across
             table[i, STEERING_STUCK if stuck else STEERING_DRIFT] = angle
+    whole = 1.0 - posterior.sum() + table.sum()
+    if whole > 0.0:
+        table /= whole

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Slip and faults of joint sensors, told apart by the 2n − 3 redundant rolling equations.
+Slip and faults of joint sensors, distinguished by the 2n − 3 redundant rolling equations.
 
 Each hypothesis leaves out what it makes wrong, and is judged by χ² of the rest: *along* a wheel
 (rolling slip, wheel encoder), *across* it (side slip), or across it and with another steering
@@ -32,6 +32,10 @@ OF_STEERING = np.arange(len(KINDS)) > kernels.SIDE_SLIP
 
 # confidence from which a fault is named alone; a kind below LEAST is not mentioned
 SURE, LEAST = 0.95, 0.05
+
+# cost of a second free component, as −2 ln of a likelihood: more names one wheel where a slip in
+# both directions of another explains the same
+OCCAM = 5.0
 
 # probability of a wrong steering encoder from which odometry does without its caster
 DOUBTED = 0.6
@@ -82,8 +86,6 @@ class FaultSettings:
     hip : float, m
     creep : float, 1
         Of a contact, per its speed.
-    expected : float, m/s
-        Slip that is expected: a second free component costs 2 ln of it over the noise.
     standing : float, m/s
         Contact speed below which the platform stands.
     memory : float, m
@@ -101,14 +103,13 @@ class FaultSettings:
     zero: float = 0.0052
     hip: float = 0.002
     creep: float = 0.004
-    expected: float = 0.3
     standing: float = 0.005
     memory: float = 2.0
 
     def __post_init__(self) -> None:
         """Reject values out of range."""
         for name, value in vars(self).items():
-            least = name in ('time_constant', 'noise_std', 'false_alarm', 'expected', 'memory')
+            least = name in ('time_constant', 'noise_std', 'false_alarm', 'memory')
             if not (0.0 <= value < math.inf and (value > 0.0 or not least)):
                 raise ValueError(f'{name} = {value}: must be finite and '
                                  + ('greater than zero' if least else 'not negative'))
@@ -123,7 +124,7 @@ class FaultReport(NamedTuple):
     alarm : bool
     probability : (n, 8) array
         Of each kind (`KINDS`) at each caster, given the alarm; zero without one. The rest to 1 is
-        "several casters". With two casters 0: they cannot be told apart.
+        "several casters". With two casters 0: they are not distinguishable.
     statistic, threshold : float
         χ² of the residuals, and its limit.
     speed : (n,) array, m/s
@@ -174,8 +175,8 @@ class FaultReport(NamedTuple):
         if not self.alarm:
             return ''
         if len(joints) < 3:
-            return (f'{" or ".join(joints)}: slip or a wrong encoder; two casters cannot tell '
-                    'which')
+            return (f'{" or ".join(joints)}: slip or a wrong encoder; two casters do not '
+                    'isolate it')
         order = np.argsort(self.probability, axis=None)[::-1]
         likely = [(joints[i], KINDS[k], float(self.probability[i, k])) for i, k in zip(
             *np.unravel_index(order, self.probability.shape), strict=True)
@@ -184,9 +185,9 @@ class FaultReport(NamedTuple):
         if not likely or several > likely[0][2]:
             return f'more than one wheel slips, or has a wrong encoder, probability {several:.2f}'
         words = [f'{joint}: {kind} {part:.2f}' for joint, kind, part in likely[:3]]
-        told = likely[0][2] >= SURE
-        return words[0] if told else ' or '.join(words) + ('' if len(words) == 1 else
-                                                           ', cannot be told')
+        sure = likely[0][2] >= SURE
+        return words[0] if sure else ' or '.join(words) + ('' if len(words) == 1 else
+                                                           ', not distinguishable')
 
 
 NO_FAULT = FaultReport(False, np.zeros((0, len(KINDS))), 0.0, math.inf, np.zeros(0))
@@ -223,7 +224,6 @@ class FaultMonitor:
         # uniform rounding has deviation Δ/√12, behind the low-pass
         noise = math.hypot(s.noise_std, step / math.sqrt(12.0) / s.time_constant)
         self._noise = np.array([noise, noise, s.radius, s.offset, s.zero, s.hip, s.creep])
-        self._occam = 2.0 * math.log(1.0 + s.expected / noise)
         self._unmoved = np.array([6.0 * wheel_resolution + 0.02,
                                   6.0 * steering_resolution + 0.02])
         self.threshold, self._several = thresholds(n, s.false_alarm)
@@ -307,7 +307,7 @@ class FaultMonitor:
                             ).max())) < s.standing and self._free.all():
             prior[kernels.ACROSS] += math.log(UNLIKELY)
         # samples within the window of the low-pass are one
-        kernels.weigh(self._statistic, self.statistic, self._several, self._occam, prior,
+        kernels.weigh(self._statistic, self.statistic, self._several, OCCAM, prior,
                       self._evidence, math.exp(-dt / EVIDENCE), dt / s.time_constant,
                       self._posterior)
         odds = SLIPS / (1.0 - SLIPS) * math.exp(-self._since / SLIP_TIME)

@@ -29,6 +29,7 @@ from c3p_kinematics.odometry_data import (
     OdometrySettings,
     gap_covariance,
     implausible_sample,
+    irregular_step,
     odometry_settings,
     planar_covariance,
 )
@@ -36,22 +37,16 @@ from c3p_kinematics.sample_times import REPEATED, Repetition, SampleStep, interv
 from c3p_kinematics.se2 import wrap
 from c3p_kinematics.singularity import length_scale
 from c3p_kinematics.slip import SlipMonitor, SlipReport, SlipSettings, vectors, within
-from c3p_kinematics.uncertainty import LastingErrors
+from c3p_kinematics.uncertainty import LastingErrors, RecentPeak
 
 __all__ = ['PARAMETERS', 'Odometry', 'OdometryEstimate', 'OdometrySettings',
            'odometry_settings', 'planar_covariance']
-
-# shortest step [s]: a shorter one is rounding of a time stamp in seconds since 1970
-SHORTEST_STEP = 1e-6
 
 # confidence from which a wheel counts as isolated (slip.SlipReport)
 ISOLATED = 0.9
 
 # steps kept for the second fit: 0.2 s at 320 Hz; at higher rates its span is shorter
 CAPACITY = 64
-
-# mean square residual of a twist beyond which it is slip, relative to that of wrong parameters
-UNEXPLAINED = 4.0
 
 
 class Odometry:
@@ -77,19 +72,17 @@ class Odometry:
         self.robot = robot
         self.settings = s = settings or OdometrySettings()
         n = robot.count
-        step = np.hypot(robot.wheel_radius * s.wheel_resolution,
-                        robot.caster_offset * s.steering_resolution).max()
+        steps = np.hypot(robot.wheel_radius * s.wheel_resolution,
+                         robot.caster_offset * s.steering_resolution)
+        step = steps.max()
         # uniform rounding has deviation Δ/√12: behind a low-pass τ, and in a difference of two
         noise = math.hypot(s.slip.noise_std, step / math.sqrt(12.0) / s.slip.time_constant)
-        # of a difference, mean of the directions along and across the wheels
-        self._difference_noise = math.sqrt(float(np.mean(
-            (robot.wheel_radius * s.wheel_resolution)**2
-            + (robot.caster_offset * s.steering_resolution)**2)) / 12.0)
+        # mean of the directions along and across the wheels
+        self._difference_noise = math.sqrt(float(np.mean(steps**2)) / 12.0)
         self._monitor = SlipMonitor(robot, SlipSettings(**{**vars(s.slip), 'noise_std': noise}))
         self._grip = GripMonitor(robot, replace(s.grip, resolution=step))
         self._faults = FaultMonitor(robot, s.wheel_resolution, s.steering_resolution, s.faults)
-        # ring of steps for a second fit: steering halfway, wheel rate, steering rate, weight of
-        # each caster; twist, duration, 1 if the twist was held
+        # ring for a second fit: steering halfway, rates, weight of each caster; twist, dt, held
         self._casters, self._steps = np.zeros((CAPACITY, 4, n)), np.zeros((CAPACITY, 5))
         self._growth = np.array([s.position_variance_per_metre, s.position_variance_per_radian,
                                  s.yaw_variance_per_metre, s.yaw_variance_per_radian])
@@ -147,8 +140,8 @@ class Odometry:
         self._covariance = np.diag(variance)
         self._lasting.reset()
         self._ends[:] = 0.0
-        self._peak = np.diag(np.full(3, s.rate_noise_std**2))
-        self._time = self._moved = self._peaked = -math.inf
+        self._peak = RecentPeak(np.diag(np.full(3, s.rate_noise_std**2)), s.hold)
+        self._time = self._moved = -math.inf
         self._distance, self._skipped, self._rejected, self._gaps = 0.0, 0, 0, 0
         # age of the newest sample at its stamp, s
         self._repetition, self._repeated, self._age = Repetition(n), 0, 0.0
@@ -163,7 +156,7 @@ class Odometry:
         self._kept, self._refitted = 0, False
         slip = self._monitor.step(0.0, np.zeros(n), np.zeros(n), np.zeros(n))
         self._last = OdometryEstimate(0.0, pose.copy(), np.zeros(3), np.diag(variance),
-                                      self._peak.copy(), np.zeros((n, 2)), slip,
+                                      self._peak.value.copy(), np.zeros((n, 2)), slip,
                                       self._grip.report(), np.zeros(2), 0.0, True,
                                       'no sample yet', 0, 0, 0)
 
@@ -246,7 +239,7 @@ class Odometry:
         self._time = float(time)
         if rates is not None:
             dt = self._pace.step(dt, (steering, wheel), rates[::-1])
-        reason, bridged = self._irregular(dt), False
+        reason, bridged = irregular_step(dt, self.settings.max_gap), False
         if not reason:
             reason = self._move(dt, steering, wheel, rates)
         elif self.settings.max_gap < dt < math.inf:
@@ -261,16 +254,6 @@ class Odometry:
             accepted=True, reason=reason, skipped=self._skipped, gaps=self._gaps,
             faults=self._faults.report())
         return self._last
-
-    def _irregular(self, dt: float) -> str:
-        """Return the reason not to integrate a step as usual, or an empty text."""
-        if dt == math.inf:
-            return 'first sample'
-        if dt < SHORTEST_STEP:
-            return f'the stamp is {dt:g} s after the last: time must advance'
-        if dt > self.settings.max_gap:
-            return f'gap of {dt:g} s: longer than max_gap = {self.settings.max_gap:g} s'
-        return ''
 
     def _reject(self, reason: str) -> OdometryEstimate:
         self._rejected += 1
@@ -296,8 +279,8 @@ class Odometry:
         self._kept = 0
         self._grip.reset()
         self._skipped += dt != math.inf and not bridged
-        # a clock that was set back does not prolong the hold
-        self._moved, self._peaked = min(self._moved, self._time), min(self._peaked, self._time)
+        self._moved = min(self._moved, self._time)
+        self._peak.set_back(self._time)
         self._twist(steering, rates or [np.zeros_like(wheel)] * 2, self._ones,
                     self.settings.rate_noise_std, self._last.slip)
 
@@ -410,14 +393,8 @@ class Odometry:
                                 self._unit)
         if not math.isfinite(variance):
             return
-        # residuals beyond those of described parameters are of slip; smaller ones are expected
-        known = noise**2 + s.creep**2 * power
-        largest = UNEXPLAINED * (noise**2 + s.slip.speed_fraction**2 * power)
-        covariance = self._unit * (known if variance <= largest else variance)
-        # the largest of the last `hold` seconds of motion counts, until `hold` after the stop
-        since = self._peaked if self._moved == self._time else self._moved
-        if self._time - since > s.hold or covariance.trace() >= self._peak.trace():
-            self._peak, self._peaked = covariance, self._time
+        peak = self._peak.step(self._time, self._moved,
+                               self._unit * s.twist_variance(variance, noise, power))
         lasting = self._lasting.of_twist(steering, twist, weight, self._unit, dt, late)
-        self._last = self._last._replace(twist=twist, twist_covariance=self._peak + lasting,
+        self._last = self._last._replace(twist=twist, twist_covariance=peak + lasting,
                                          residual=residual, slip=slip)

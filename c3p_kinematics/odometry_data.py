@@ -27,6 +27,12 @@ PARAMETERS = (
     'yaw_variance_per_metre', 'yaw_variance_per_radian')
 
 
+# shortest step [s]: a shorter one is rounding of a time stamp in seconds since 1970
+SHORTEST_STEP = 1e-6
+
+# mean square residual of a twist beyond which it is slip, relative to that of wrong parameters
+UNEXPLAINED = 4.0
+
 # deviation of the motion over a gap per path length; between the positions before and after it
 # anything may have happened
 GAP_PART = 0.2
@@ -122,6 +128,23 @@ class OdometrySettings:
             if not (0.0 <= value < math.inf and (value > 0.0 or name not in positive)):
                 raise ValueError(f'{name} = {value}: must be finite and '
                                  + ('greater than zero' if name in positive else 'not negative'))
+
+    def twist_variance(self, residual: float, noise: float, power: float) -> float:
+        """
+        Return the variance of a contact velocity, m²/s², from the mean square `residual` of a fit.
+
+        Residuals beyond those of described parameters are of slip; smaller ones are expected.
+
+        Parameters
+        ----------
+        residual : float, m²/s²
+        noise : float, m/s
+            Of a rate signal or of the encoder steps.
+        power : float, m²/s²
+            Mean square of the contact velocities.
+        """
+        largest = UNEXPLAINED * (noise**2 + self.slip.speed_fraction**2 * power)
+        return residual if residual > largest else noise**2 + self.creep**2 * power
 
 
 class OdometryEstimate(NamedTuple):
@@ -245,6 +268,17 @@ def implausible_sample(time: float, steering: Array, wheel: Array) -> str:
     for name, angle in (('steering', steering), ('wheel_angle', wheel)):
         if not within(angle, LARGEST_ANGLE):
             return f'{name} = {angle.tolist()}: not finite, or beyond {LARGEST_ANGLE:g} rad'
+    return ''
+
+
+def irregular_step(dt: float, max_gap: float) -> str:
+    """Return why a step of `dt` [s] is not integrated as usual, or an empty text."""
+    if dt == math.inf:
+        return 'first sample'
+    if dt < SHORTEST_STEP:
+        return f'the stamp is {dt:g} s after the last: time must advance'
+    if dt > max_gap:
+        return f'gap of {dt:g} s: longer than max_gap = {max_gap:g} s'
     return ''
 
 

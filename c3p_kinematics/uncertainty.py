@@ -117,3 +117,42 @@ class LastingErrors:
         kernels.of_twist(self._of_twist, self._unit_twist, self.spread, twist, dt,
                          self._lag if late else 0.0, self._slow, out)
         return out
+
+
+class RecentPeak:
+    """
+    The largest covariance of the last seconds of motion.
+
+    Parameters
+    ----------
+    value : (3, 3) array
+        At the start.
+    hold : float, s
+
+    Attributes
+    ----------
+    value : (3, 3) array
+    """
+
+    def __init__(self, value: Array, hold: float) -> None:
+        self.value, self._hold, self._time = value, hold, -math.inf
+
+    def step(self, time: float, moved: float, covariance: Array) -> Array:
+        """
+        Return the largest of the last `hold` seconds, at standstill until `hold` after the stop.
+
+        Parameters
+        ----------
+        time, moved : float, s
+            Now, and of the last motion.
+        covariance : (3, 3) array
+            Now.
+        """
+        since = self._time if moved == time else moved
+        if time - since > self._hold or covariance.trace() >= self.value.trace():
+            self.value, self._time = covariance, time
+        return self.value
+
+    def set_back(self, time: float) -> None:
+        """Let a clock that was set back to `time` [s] not prolong the hold."""
+        self._time = min(self._time, time)

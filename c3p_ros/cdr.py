@@ -173,7 +173,8 @@ class Slot(NamedTuple):
 
     kind: str
     place: int
-    count: int
+    # hides the method of tuples, which nobody calls on a slot
+    count: int  # type: ignore[assignment]
 
     @property
     def end(self) -> int:

@@ -267,7 +267,7 @@ class _Fields:
                     f'{field} of {joint} is {value}: must be finite and at most '
                     f'{LARGEST_VALUE:g}')
 
-    def _learn(self, names: list[str]) -> None:
+    def _learn(self, names: Sequence[str]) -> None:
         missing = [name for name in self._wanted if name not in names]
         if missing:
             raise MessageError(f'joints {missing} are missing; the message names {names[:12]}')

@@ -151,7 +151,9 @@ class PublisherWatch:
 
     def look(self, now: float | None = None) -> str:
         """Count once, at `now` on a steady clock, s; return the reason."""
-        now, wrong, restarted = time.monotonic() if now is None else now, [], []
+        now = time.monotonic() if now is None else now
+        wrong: list[str] = []
+        restarted: list[str] = []
         for topic, resolved in self._topics.items():
             names = (publishers_of(self._node, resolved)
                      if self._node.count_publishers(resolved) > 1 else [])

@@ -11,7 +11,7 @@ installed: ``type``, ``default_value``, ``description``, ``read_only`` and ``val
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, make_dataclass
 from pathlib import Path
 from typing import Any
@@ -107,7 +107,8 @@ def typed(kind: type, values: Mapping[str, Any], prefix: str = '') -> Any:
     """
     return kind(**{
         field.name: typed(field.type, values, f'{prefix}{field.name}.')
-        if is_dataclass(field.type) else _converted(field.type, values[prefix + field.name])
+        if isinstance(field.type, type) and is_dataclass(field.type)
+        else _converted(field.type, values[prefix + field.name])
         for field in fields(kind)})
 
 
@@ -125,7 +126,7 @@ def _converted(kind: Any, value: Any) -> Any:
 
 
 # condition on one number or text, and how the error text expresses it
-_RULES = {
+_RULES: dict[str, tuple[Callable[..., bool], str]] = {
     'bounds<>': (lambda v, low, high: low <= v <= high, '{} to {}'),
     'gt<>': (lambda v, low: v > low, 'more than {}'),
     'gt_eq<>': (lambda v, low: v >= low, '{} or more'),

@@ -112,7 +112,7 @@ class Reader:
     (1.0, 2.0, 0.0, 0.0, 0.0, 3.0)
     """
 
-    def __init__(self, kind: str, result: Callable[..., Any]) -> None:
+    def __init__(self, kind: str, result: Any) -> None:
         """Start without a layout."""
         self._kind, self._result = kind, result
         # bytes that determine the layout; empty without one
@@ -213,7 +213,7 @@ class Writer:
         """Serialize the message with texts and counts as for `cdr.serialized`."""
         self._topic = topic
         self._data = serialized(kind, values)
-        self._layout = layout_of(self._data, kind, limited=False)
+        self._layout = layout_of(bytes(self._data), kind, limited=False)
 
     def _numbers(self, *names: str) -> Array:
         """Return the doubles of adjacent fields as an array that writes into the message."""

@@ -5,6 +5,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/environment.sh"
 set_up all,test
 ruff check .
+mypy
 # one thread per process: there are as many processes as processors
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 

@@ -8,8 +8,9 @@ from source_tree import ROOT, name_of
 
 TESTS = sorted(p for p in ROOT.glob('test/**/*.py') if '__pycache__' not in p.parts)
 MARK, MOST = 'real_time', 10
-# the clock itself and its test
-CLOCKS = ('test/virtual_time.py', 'test/test_virtual_time.py')
+# the clock itself and its test; programs of their own: a browser, commands that are interrupted
+CLOCKS = ('test/virtual_time.py', 'test/test_virtual_time.py', 'test/headless_browser.py',
+          'test/c3p_bringup/cli/command_sweep.py')
 
 
 def marks(node):

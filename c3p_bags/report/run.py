@@ -13,6 +13,7 @@ from c3p_bags.report.goals import goal_metrics
 from c3p_bags.report.health import Span, spans
 from c3p_bags.report.slip_events import SlipEvent, SlipReplay, replay, slip_events
 from c3p_bags.report.timing import Timing, timing
+from c3p_bags.runs import mapped
 from c3p_bags.runs.log_reader import read_run
 from c3p_bags.runs.metrics import truth_in_odom
 from c3p_bags.runs.recompute_bag import recompute_bag, recorded_settings
@@ -81,6 +82,14 @@ class Run:
     def duration(self) -> float:
         """Time between the first and the last joint states, s."""
         return float(self.log.joints.time[-1] - self.log.joints.time[0])
+
+    def give_back(self) -> None:
+        """Give back the memory of columns that are mapped from files; they remain readable."""
+        log = self.log
+        for part in (log.joints, log.odom, log.ground_truth, log.cmd_vel, log.wheel_effort,
+                     log.dynamics_effort, log.reference_acceleration, log.slip, self.computed,
+                     self.slip, self.truth):
+            mapped.give_back(*(part or ()))
 
     @property
     def by_clock(self) -> bool:

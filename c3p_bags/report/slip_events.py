@@ -63,7 +63,7 @@ class SlipReplay(NamedTuple):
 def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None = None,
            progress: Callable[[float], object] = lambda part: None) -> tuple[Motion, SlipReplay]:
     """
-    Step an `Odometry` through the joint states; return its motion and slip.
+    Step an `Odometry` of `robot` through the states of `joints`; return its motion and slip.
 
     The pose begins at (0, 0, 0); the covariances are zero. `settings` default to those of the
     odometry. `progress` receives the fraction done, 0 to 1.
@@ -145,8 +145,8 @@ class SlipEvent(NamedTuple):
     reported : bool or None
         The robot reported this wheel at the time; None without reports, or where several slipped.
     kind : str
-        What explains it best: a slip, or a wrong encoder; of two that cannot be told both. Empty
-        if no single wheel does.
+        Slip or wrong encoder that explains the event best; two kinds that are not distinguishable
+        are both named. Empty if no single wheel explains it.
     """
 
     wheel: int

@@ -70,6 +70,7 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
         progress(f'reading {path}')
         with Bag(path) as bag:
             runs.append(read(bag, robot, namespace, goal_tolerance, yaw_tolerance, reading))
+        runs[-1].give_back()
     numbers = [run_numbers(run) for run in runs]
     out.mkdir(parents=True, exist_ok=True)
     files = {'report': str(out / 'report.html'), 'figures': str(out / 'figures.json')}
@@ -121,4 +122,7 @@ def _pictures(runs: Sequence[Run], out: Path, files: dict[str, str],
             plotted[section.anchor] = shown
         found[section.anchor] = svg(page, section.anchor, f'{section.title}: diagrams')
         files[section.anchor] = str(png(page, out / f'{section.anchor}.png'))
+        # each section uses other columns
+        for run in runs:
+            run.give_back()
     return found, {'sections': plotted, 'times': texts, 'runs': [motion(run) for run in runs]}

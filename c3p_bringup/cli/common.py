@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import errno
 import json
 import math
 import signal
@@ -27,6 +28,9 @@ SHOWN_EVERY = 0.2
 
 # largest number of an argument, in any unit: beyond it sums and clocks overflow
 LARGEST = 1e9
+
+# no space, quota exceeded, file too large
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 # what a directory of results must take at least, bytes
 PROBED = 4096
@@ -302,6 +306,9 @@ def reason(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError):
         name = (error.name or '').split('.')[0]
         return f'{name} is missing: {REMEDIES.get(name, f"`pip install {name}`")}'
+    if isinstance(error, OSError) and error.errno in FULL:
+        return (f'{error.filename or "results"}: {f"{error.strerror}".lower()}; free some space, '
+                'or name another directory')
     if isinstance(error, OSError) and error.filename is not None:
         return (f'{error.filename}: {(error.strerror or "not usable").lower()}; check that it '
                 'exists and is accessible, or name another file')

@@ -6,10 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from c3p_description.agv_model import Agv
-from c3p_description.model import CasterRobot
-from c3p_description.pvc_model import PvcTricycle
-
 # kinds of notes: the file probably means something else; the file has no value
 WARNING, ASSUMED = 'warning', 'assumed'
 
@@ -40,7 +36,8 @@ class Note(NamedTuple):
 class Reading(NamedTuple):
     """A robot and the notes of its reader."""
 
-    robot: CasterRobot | PvcTricycle | Agv
+    # CasterRobot, PvcTricycle or Agv: load_casters and load_tricycle check which
+    robot: Any
     notes: tuple[Note, ...] = ()
 
     @property

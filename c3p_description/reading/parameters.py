@@ -109,9 +109,12 @@ class _Loader(PLAIN):
         return super().construct_mapping(node, deep)
 
 
-_Loader.add_constructor('!degrees', lambda loader, node: math.radians(
-    float(loader.construct_scalar(node))))
-_Loader.add_constructor('!radians', lambda loader, node: float(loader.construct_scalar(node)))
+def _radians(loader: Any, node: Any) -> float:
+    return float(loader.construct_scalar(node))
+
+
+_Loader.add_constructor('!degrees', lambda loader, node: math.radians(_radians(loader, node)))
+_Loader.add_constructor('!radians', _radians)
 
 
 def robot_names() -> list[str]:

@@ -10,7 +10,7 @@ places any field of the robot, such as ``casters.torque_limit``, takes precedenc
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -84,9 +84,9 @@ def checked_options(values: Mapping[str, Any]) -> UrdfOptions:
     UrdfOptions(base_link=None, driven=None, steered=None, wheel_radius=0.05, \
 ignore=('arm_joint',), tolerance=0.0001)
     """
-    checks = {'tolerance': _tolerance, 'ignore': _names, 'wheel_radius': _radius,
-              'base_link': _link, 'driven': partial(_motors, 'driven'),
-              'steered': partial(_motors, 'steered')}
+    checks: dict[str, Callable[[Any], Any]] = {
+        'tolerance': _tolerance, 'ignore': _names, 'wheel_radius': _radius, 'base_link': _link,
+        'driven': partial(_motors, 'driven'), 'steered': partial(_motors, 'steered')}
     for name in values:
         if name not in OPTIONS:
             raise ModelError(f'{brief(name)[1:-1]} = {brief(values[name])}: unknown robot option; '
@@ -183,7 +183,8 @@ def _length(name: str, value: Any) -> float:
     return float(value)
 
 
-def _radius(value: Any) -> float | tuple[float, ...]:
+def _radius(value: Any) -> Any:
+    """Return one radius as float, several as tuple."""
     if not isinstance(value, str) and hasattr(value, '__len__'):
         return tuple(_radius(entry) for entry in _plain(value))
     if _length('wheel_radius', value) == 0.0:

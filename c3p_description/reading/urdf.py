@@ -161,7 +161,7 @@ def _columns(tree: Tree, pairs: list[Pair], platform: dict[str, Array], moving: 
     neglected: list[Neglected] = []
     fields = [geometry(tree, caster, platform, options.wheel_radius is not None, neglected, notes)
               for caster in casters]
-    columns = {name: [values[name] for values in fields] for name in fields[0]}
+    columns: dict[str, Any] = {name: [values[name] for values in fields] for name in fields[0]}
     if options.wheel_radius is not None:
         radius = options.wheel_radius
         columns['wheel_radius'] = checked('wheel_radius', list(radius) if isinstance(

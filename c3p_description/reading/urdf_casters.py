@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -217,7 +217,9 @@ def masses(tree: Tree, caster: Caster, radius: float, neglected: list[Neglected]
     # beside the line through pivot and contact the model has no mass
     beside = float((link.centre - hip) @ spin)
     neglected.append(_offset(caster, steered, beside, 'beside the wheel plane', link.centre))
-    mass = spinning = yaw = 0.0
+    mass: float = 0.0
+    spinning: Any = 0.0
+    yaw: Any = 0.0
     for joint, pose, body in zip(caster.pair.wheels, caster.wheel_poses, caster.wheel_bodies,
                                  strict=True):
         wheel = tree.inertial(body, f'wheel {joint.child}').placed(pose)

@@ -110,7 +110,8 @@ def _check_wheels(tree: Tree, pair: Pair, turning: Iterable[str]) -> None:
 def _one_axle(poses: list[Array], axles: list[Array]) -> bool:
     apart = poses[1][:3, 3] - poses[0][:3, 3]
     across = apart - (apart @ axles[0]) * axles[0]
-    return bool(np.linalg.norm(np.cross(*axles)) <= PARALLEL and np.linalg.norm(across) <= ALIGNED)
+    turned = np.linalg.norm(np.cross(axles[0], axles[1]))
+    return bool(turned <= PARALLEL and np.linalg.norm(across) <= ALIGNED)
 
 
 def _too_few(tree: Tree, pairs: list[Pair], unsteered: list[str]) -> str:

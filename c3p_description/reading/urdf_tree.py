@@ -148,8 +148,8 @@ class Tree:
             raise ModelError(f'{what}: none of its links ({", ".join(poses)}) has an <inertial>; '
                              'add mass and inertia to the URDF')
         mass = sum(part.mass for part in parts)
-        centre = (sum(part.mass * part.centre for part in parts) / mass if mass > 0
-                  else parts[0].centre)
+        weighted: Array = sum((part.mass * part.centre for part in parts), np.zeros(3))
+        centre: Array = weighted / mass if mass > 0 else parts[0].centre
         inertia = np.zeros((3, 3))
         for part in parts:
             s = part.centre - centre

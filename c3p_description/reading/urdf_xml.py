@@ -45,13 +45,15 @@ def read_tree(xml_text: str, rounded: dict[str, list[str]] | None = None) -> Tre
     if robot.tag != 'robot':
         raise ModelError(f'the root element is <{robot.tag}>: a URDF starts with <robot>'
                          + ('' if 'xacro' not in xml_text else '; process xacro first'))
-    links, joints, below = {}, [], {}
+    links: dict[str, Link] = {}
+    joints: list[Joint] = []
+    below: dict[str, list[Joint]] = {}
     for element in robot.findall('link'):
         link = _link(element, rounded)
         if link.name in links:
             raise ModelError(f'link {link.name} is given twice; rename one')
         links[link.name] = link
-    parents = {}
+    parents: dict[str, str] = {}
     for element in robot.findall('joint'):
         joint = _joint(element, rounded)
         for role, name in (('parent', joint.parent), ('child', joint.child)):
@@ -135,7 +137,7 @@ def pose_of(element: ElementTree.Element, what: str,
     origin = ElementTree.Element('origin') if origin is None else origin
     angles = numbers(origin.get('rpy'), 3, f'{what} origin rpy', '0 0 0')
     if rounded is not None:
-        angles = [_meant(angle, what, rounded) for angle in angles]
+        angles = np.array([_meant(angle, what, rounded) for angle in angles])
     (cr, sr), (cp, sp), (cy, sy) = ((math.cos(a), math.sin(a)) for a in angles)
     pose = np.eye(4)
     pose[:3, :3] = [[cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
@@ -196,11 +198,12 @@ def _joint(element: ElementTree.Element, rounded: dict[str, list[str]] | None) -
     ends = []
     for role in ('parent', 'child'):
         end = element.find(role)
-        if end is None or not end.get('link'):
+        link = '' if end is None else end.get('link', '')
+        if not link:
             raise ModelError(f'{what} has no <{role} link="..."/>; add it')
-        ends.append(end.get('link'))
-    axis = element.find('axis')
-    axis = numbers(None if axis is None else axis.get('xyz'), 3, f'{what} axis', '1 0 0')
+        ends.append(link)
+    along = element.find('axis')
+    axis = numbers(None if along is None else along.get('xyz'), 3, f'{what} axis', '1 0 0')
     length = float(np.linalg.norm(axis))
     kind = element.get('type', '')
     if length == 0.0 and kind not in ('fixed', 'floating'):
@@ -208,7 +211,7 @@ def _joint(element: ElementTree.Element, rounded: dict[str, list[str]] | None) -
     limit = element.find('limit')
     dynamics, mimic = element.find('dynamics'), element.find('mimic')
     return Joint(
-        name, kind, *ends, origin=pose_of(element, what, rounded),
+        name, kind, parent=ends[0], child=ends[1], origin=pose_of(element, what, rounded),
         axis=axis / length if length else axis,
         effort=_limit(limit, 'effort', what), velocity=_limit(limit, 'velocity', what),
         damping=_attribute(dynamics, 'damping', f'{what} dynamics', '0'),

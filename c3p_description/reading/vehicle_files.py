@@ -116,8 +116,10 @@ def _vehicle(content: Any, source: str) -> RoughVehicle:
               for key, value in _section(content, 'joints').items()}
     wheels = {key: _wheel(f'wheels.{key}', value, joints)
               for key, value in _section(content, 'wheels').items()}
-    lists = {key: _names(key, content.get(key, []), joints) for key in LISTS}
-    limits = {key: _number(key, content.get(key, math.inf), True) for key in LIMITS}
+    lists: dict[str, Any] = {
+        key: _names(key, content.get(key, []), joints) for key in LISTS}
+    limits: dict[str, Any] = {
+        key: _number(key, content.get(key, math.inf), True) for key in LIMITS}
     for key, value in limits.items():
         if not value > 0.0:
             raise ModelError(f'{key} = {value}: must be greater than zero')

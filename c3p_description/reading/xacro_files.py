@@ -16,6 +16,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from c3p_description.model import ModelError
 
@@ -66,7 +67,7 @@ def expand_own(path: Path, mappings: Mapping[str, str]) -> str:
     ModelError
         xacro is not installed or fails; a path that xacro would take for code.
     """
-    xacro = _import_xacro(path)
+    xacro: Any = _import_xacro(path)
     robot = mappings.get('robot', '')
     if found := sorted(set(robot) & set(CODE)):
         raise ModelError(f'{robot}: a path with {" ".join(found)} cannot be given to xacro, which '

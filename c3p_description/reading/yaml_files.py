@@ -22,8 +22,8 @@ MOST_BYTES, MOST_NODES, DEEPEST = 1_000_000, 50_000, 40
 LONGEST_NUMBER = 64
 
 # libyaml is twenty times as fast, where PyYAML was built with it
-_EVENTS = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
-PLAIN = _EVENTS
+_EVENTS: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
+PLAIN: Any = _EVENTS
 
 
 class YamlFileError(ValueError):
@@ -95,7 +95,9 @@ def check_yaml(text: str, most_nodes: int = MOST_NODES) -> None:
     if len(text) > MOST_BYTES:
         raise YamlFileError(f'{len(text)} characters, at most {MOST_BYTES} are read')
     # nodes so far, with those that aliases repeat; anchors that are open and what the others are
-    count, open_nodes, size = 0, [], {}
+    count = 0
+    open_nodes: list[Any] = []
+    size: dict[Any, Any] = {}
     for event in yaml.parse(text, _EVENTS):
         if isinstance(event, yaml.AliasEvent):
             if any(anchor == event.anchor for anchor, _ in open_nodes):

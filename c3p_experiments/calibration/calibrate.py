@@ -20,7 +20,7 @@ from c3p_experiments.calibration.report import metrics_of, robot_file
 from c3p_experiments.kept_description import kept_description
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
 from c3p_kinematics.calibration.batch import calibrate
-from c3p_kinematics.calibration.kept import kept_path, kept_text
+from c3p_kinematics.calibration.kept import kept_name, kept_text
 from c3p_kinematics.calibration.parameters import CalibrationSettings
 from c3p_kinematics.calibration.recording import CalibrationError, JointRecording
 from c3p_kinematics.calibration.references import Displacement, Distance, Reference
@@ -206,7 +206,7 @@ def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'o
     robot = metrics['robot'] = kept_description(robot, out, recorded)
     file.write_text(robot_file(found, robot, file, ', '.join(sources)), encoding='utf-8')
     metrics['files']['robot'] = str(file)
-    kept = Path(kept_path(file))
+    kept = file.with_name(kept_name(file.name))
     kept.write_text(kept_text(file.name, found.parameters, found.covariance), encoding='utf-8')
     metrics['files']['covariance'] = str(kept)
     return metrics

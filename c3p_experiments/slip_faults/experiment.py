@@ -21,7 +21,7 @@ from c3p_experiments.slip_faults.injected import (
     with_encoder_fault,
     with_slip,
 )
-from c3p_experiments.slip_faults.scenes import Scene, drive, ring
+from c3p_experiments.slip_faults.scenes import HARMLESS, SLIPPERY, Scene, drive, ring
 from c3p_experiments.slip_faults.scoring import (
     AFTER,
     LABEL_OF,
@@ -44,12 +44,21 @@ ERRORS = ParameterErrors(mass=0.0, com=0.0, wheel_radius=0.0052, caster_offset=0
 # random robots, and first seed of drives and descriptions: others serve the development
 RANDOM, FIRST = (104, 107), 7000
 
+# numbers of casters of robots like that of the bench
+RINGS = (4, 6)
+
 # durations of scenes, s
 CLEAN, FAULTY = 30.0, 20.0
 
 # hours of driving without faults; encoder faults per kind and robot; slips in any direction, and
 # their speed, m/s
 HOURS, FAULTS, SLIPS, SLIP_SPEED = 1.0, 8, 60, 0.1
+
+# part of the drives without faults for the curve of the slip monitor
+BEFORE_PART = 0.15
+
+# drifts of which the pose is measured, and the time before and after their begin, s
+DRIFTS, DRIFT_SPAN = 16, (1.0, 6.0)
 
 # thresholds of the curves, per the alarm limit
 LIMITS = np.geomspace(0.02, 100.0, 60)
@@ -75,14 +84,15 @@ ROWS = (
     Row('slips_0_1_mps.wrong_ratio', 'the same, wrong wheel now', '%', 100.0, digits=1,
         bar=0.01),
     Row('slips_0_1_mps.named_ratio', 'the same, wheel named', '%', 100.0, digits=1),
-    Row('drift_pose_error_m.before', 'pose after a steering encoder drifted, before', 'cm',
-        100.0),
-    Row('drift_pose_error_m.after', 'the same, without its caster', 'cm', 100.0, bar=0.02),
+    Row('drift_pose_error_m.before.largest', 'pose after a steering encoder drifted, largest, '
+        'before', 'cm', 100.0),
+    Row('drift_pose_error_m.after.largest', 'the same, without its caster', 'cm', 100.0,
+        bar=0.02),
 )
 
 
 class Drifted(NamedTuple):
-    """Errors of the pose (k,) over time [s], m, without and with the fault monitor."""
+    """Errors of pose (m, k), m, over time (k,) [s], without and with the fault monitor."""
 
     time: Array
     before: Array
@@ -91,14 +101,15 @@ class Drifted(NamedTuple):
 
 def slip_faults(bench: Bench, random: Sequence[int] = RANDOM, hours: float = HOURS,
                 faults: int = FAULTS, slips: int = SLIPS, clean: float = CLEAN,
-                faulty: float = FAULTY) -> Outcome:
+                faulty: float = FAULTY, rings: Sequence[int] = RINGS,
+                drifts: int = DRIFTS) -> Outcome:
     """
     Find and name faults in scenes of the plant and in recorded drives.
 
     Parameters
     ----------
     bench : Bench
-        Its robot, rings of four and six casters like its first, and random robots are driven.
+        Its robot, rings of casters like its first, and random robots are driven.
     random : sequence of int
         Seeds of random robots.
     hours : float
@@ -108,31 +119,37 @@ def slip_faults(bench: Bench, random: Sequence[int] = RANDOM, hours: float = HOU
         the bench's robot.
     clean, faulty : float, s
         Durations of the drives.
+    rings : sequence of int
+        Numbers of casters.
+    drifts : int
+        Drifting steering encoders whose effect on odometry is measured.
     """
-    robots = [bench.robot, ring(bench.robot, 4), ring(bench.robot, 6),
+    robots = [bench.robot, *(ring(bench.robot, n) for n in rings),
               *(_all_driven(random_robot(k)) for k in random)]
     seed = FIRST + 100 * bench.conditions.seed
     steps = _steps(bench)
     driven = [_scenes(bench, robot, seed + k, clean, faulty) for k, robot in enumerate(robots)]
-    harmless = [s for scenes in driven for s in scenes if s.kind in ('clean', 'carpet')]
-    cases = [case for scenes in driven for s in scenes if s not in harmless
+    harmless = [s for scenes in driven for s in scenes if s.kind in HARMLESS]
+    cases = [case for scenes in driven for s in scenes if s.kind in SLIPPERY
              for case in _of_scene(s, steps, seed)]
     for k, scene in enumerate(s for s in harmless if s.kind == 'clean'):
         cases += _of_encoders(scene, steps, [seed, k], faults)
     alarms, old_alarms, real, time = _quiet(harmless, steps, seed, hours)
     oblique = _oblique(harmless[0], steps, seed, slips)
-    drifted = _drifted(harmless[0], steps)
+    drifted = _drifted(harmless[0], steps, seed, drifts)
     metrics = {'reached': True, **_summary(cases), 'hours': time / 3600.0,
                'false_alarms_per_hour': real / (time / 3600.0),
                'robots': [r.name for r in robots], 'slips_0_1_mps': _slip_summary(oblique),
                'kinds': {kind: _summary([c for c in cases if c.kind == kind])
                          for kind in dict.fromkeys(c.kind for c in cases)},
-               'drift_pose_error_m': {'before': float(drifted.before[-1]),
-                                      'after': float(drifted.after[-1])},
-               'roc': {'limits': LIMITS.tolist(), 'false_alarms_per_hour': (
-                   alarms / (time / 3600.0)).tolist(), 'found_ratio': _found(cases, 'largest'),
-                   'before': {'false_alarms_per_hour': (old_alarms / (time / 3600.0)).tolist(),
-                              'found_ratio': _found(cases, 'before')}}}
+               'drift_pose_error_m': {
+                   name: {'median': float(np.median(last)), 'largest': float(last.max())}
+                   for name, last in (('before', drifted.before[:, -1]),
+                                      ('after', drifted.after[:, -1]))},
+               'roc': {'limits': LIMITS.tolist(), 'false_alarms_per_hour': alarms.tolist(),
+                       'found_ratio': _found(cases, 'largest'),
+                       'before': {'false_alarms_per_hour': old_alarms.tolist(),
+                                  'found_ratio': _found(cases, 'before')}}}
     facts = {'cases': cases, 'drifted': drifted}
     return Outcome(metrics, (Run('', harmless[0].log, facts),))
 
@@ -148,7 +165,7 @@ def _steps(bench: Bench) -> tuple[float, float]:
 
 def _scenes(bench: Bench, robot: CasterRobot, seed: int, clean: float, faulty: float
             ) -> list[Scene]:
-    """Return the drives of a robot; without slip on a plant that knows none."""
+    """Return the drives of a robot; clean ones only on the analytic plant."""
     kinds = {'clean': clean} if bench.conditions.plant != 'mujoco' else {
         'clean': clean, 'carpet': 0.5 * clean, 'oil': faulty, 'blocked': faulty, 'curb': faulty}
     out = []
@@ -183,6 +200,9 @@ def _of_encoders(scene: Scene, steps: tuple[float, float], seed: list[int], coun
     robot, joints = wrong(scene, seed[0])
     dt = float(np.median(np.diff(joints.time)))
     before, length, out = round(1.0 / dt), round(4.0 / dt), []
+    slipped = np.zeros(len(joints.time), bool)
+    for slip in true_slips(scene.slip, dt):
+        slipped[slip.begin:slip.end] = True
     for number, kind in enumerate(ENCODERS):
         for k in range(count):
             rng = np.random.default_rng([*seed, number, k])
@@ -190,6 +210,8 @@ def _of_encoders(scene: Scene, steps: tuple[float, float], seed: list[int], coun
             caster = int(rng.integers(robot.count))
             levers = (float(robot.wheel_radius[caster]), float(robot.caster_offset[caster]))
             part = slice(at - before, at + length)
+            if slipped[part].any():
+                continue
             cut = Joints(*(column[part] for column in joints))
             shown = with_encoder_fault(cut, kind, caster, before, steps, levers, rng)
             trace = np.maximum(
@@ -207,26 +229,29 @@ def _of_encoders(scene: Scene, steps: tuple[float, float], seed: list[int], coun
 
 def _quiet(scenes: Sequence[Scene], steps: tuple[float, float], seed: int, hours: float
            ) -> tuple[Array, Array, int, float]:
-    """Return alarms without fault by threshold, those before, those at the limit; the time, s."""
+    """
+    Return what happens without faults.
+
+    Alarms per hour by threshold, the same of the slip monitor, alarms at the limit, and the time
+    [s]. The slip monitor, which costs more, takes part in the first drives.
+    """
     alarms, old, real, time = np.zeros(len(LIMITS)), np.zeros(len(LIMITS)), 0, 0.0
-    draw = 0
+    draw, old_time = 0, 0.0
+    dt = float(np.median(np.diff(scenes[0].joints.time)))
+    # light robots may slip without oil
+    rolling = [scene for scene in scenes if not true_slips(scene.slip, dt)]
     while time < 3600.0 * hours:
-        scene = scenes[draw % len(scenes)]
-        dt = float(np.median(np.diff(scene.joints.time)))
-        # light robots may slip without oil
-        rolling = not true_slips(scene.slip, dt)
-        # the slip monitor costs more: a few descriptions of each drive are enough for its curve
-        seen = watch(*wrong(scene, seed + 1 + draw), steps)
+        scene = rolling[draw % len(rolling)]
         draw += 1
-        if not rolling:
-            if draw > 10 * len(scenes):
-                break
-            continue
+        compared = old_time < BEFORE_PART * 3600.0 * hours
+        seen = watch(*wrong(scene, seed + draw), steps, slip=compared)
         alarms += false_alarms(seen.statistic, dt, LIMITS)
-        old += false_alarms(seen.before, dt, LIMITS, 5)
+        if compared:
+            old += false_alarms(seen.before, dt, LIMITS, 5)
+            old_time += float(scene.joints.time[-1])
         real += int(np.count_nonzero(np.diff(seen.alarm.astype(int)) > 0))
         time += float(scene.joints.time[-1])
-    return alarms, old, real, time
+    return 3600.0 * alarms / time, 3600.0 * old / old_time, real, time
 
 
 def _oblique(scene: Scene, steps: tuple[float, float], seed: int, count: int) -> list[Case]:
@@ -253,23 +278,30 @@ def _by_wheel(seen: Watched, caster: int, dt: float) -> Case:
     return score('slip', 0, caster, seen._replace(probability=merged), 200, len(seen.alarm), dt)
 
 
-def _drifted(scene: Scene, steps: tuple[float, float]) -> Drifted:
+def _drifted(scene: Scene, steps: tuple[float, float], seed: int, count: int) -> Drifted:
     """Return the errors of odometry when a steering encoder drifts by 2 rad/s for 2 s."""
     joints, truth = scene.joints, scene.log.ground_truth
     dt = float(np.median(np.diff(joints.time)))
-    begin, end = round(3.0 / dt), min(round(13.0 / dt), len(joints.time))
-    steering, ramp = joints.steering.copy(), np.maximum(joints.time - joints.time[begin], 0.0)
-    steering[:, 0] += steps[1] * np.round(2.0 * np.minimum(ramp, 2.0) / steps[1])
-    errors = []
-    for faults in (FaultSettings(persistence=1e9), FaultSettings()):
-        odometry = Odometry(scene.robot, OdometrySettings(
-            wheel_resolution=steps[0], steering_resolution=steps[1], faults=faults))
-        odometry.reset(truth.pose[0])
-        off = [odometry.step(joints.time[k], steering[k], joints.wheel_angle[k],
-                             joints.wheel_rate[k], joints.steering_rate[k]).pose[:2]
-               - truth.pose[k, :2] for k in range(end)]
-        errors.append(np.hypot(*np.array(off).T))
-    return Drifted(joints.time[:end] - joints.time[begin], *errors)
+    before, length = round(DRIFT_SPAN[0] / dt), round(DRIFT_SPAN[1] / dt)
+    errors = np.zeros((2, count, before + length))
+    ramp = dt * np.clip(np.arange(before + length) - before, 0, round(2.0 / dt))
+    for k in range(count):
+        rng = np.random.default_rng([seed, 55, k])
+        first = int(rng.integers(0, len(joints.time) - before - length))
+        part = slice(first, first + before + length)
+        steering, sense = joints.steering[part].copy(), rng.choice([-2.0, 2.0])
+        steering[:, rng.integers(scene.robot.count)] += steps[1] * np.round(
+            sense * ramp / steps[1])
+        for row, faults in enumerate((FaultSettings(persistence=1e9), FaultSettings())):
+            odometry = Odometry(scene.robot, OdometrySettings(
+                wheel_resolution=steps[0], steering_resolution=steps[1], faults=faults))
+            odometry.reset(truth.pose[first])
+            for j, sample in enumerate(zip(
+                    joints.time[part], steering, joints.wheel_angle[part],
+                    joints.wheel_rate[part], joints.steering_rate[part], strict=True)):
+                pose = odometry.step(*sample).pose
+                errors[row, k, j] = np.hypot(*(pose[:2] - truth.pose[first + j, :2]))
+    return Drifted(dt * (np.arange(before + length) - before), *errors)
 
 
 def _found(cases: Sequence[Case], field: str) -> list[float]:
@@ -283,7 +315,7 @@ def _summary(cases: Sequence[Case]) -> dict[str, Any]:
     if not cases:
         return {'faults': 0}
     found = np.array([c.found for c in cases])
-    told = np.sort([c.told for c in cases])
+    told = np.sort([c.named_after for c in cases])
     named = [c for c in cases if c.named >= 0]
 
     def quantile(values: Array, part: float) -> float | None:

@@ -59,9 +59,10 @@ def with_encoder_fault(joints: Joints, kind: str, caster: int, at: int, steps: t
 def with_slip(scene: Scene, caster: int, at: int, slip: Array, steps: tuple[float, float]
               ) -> Joints:
     """
-    Return joints in which a caster slips by `slip` [along, across], m/s, for `SLIPPING` seconds.
+    Return the joints of a `scene` in which a `caster` slips for `SLIPPING` seconds.
 
-    Its angles are integrated anew along the true motion of the platform from sample `at` on.
+    `slip` is its velocity [along, across], m/s. Its angles are integrated anew along the true
+    motion of the platform from sample `at` on, and rounded to the encoder `steps`, rad.
     """
     robot, joints, truth = scene.robot, scene.joints, scene.log.ground_truth
     steering, wheel = joints.steering.copy(), joints.wheel_angle.copy()

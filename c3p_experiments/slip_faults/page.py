@@ -61,16 +61,16 @@ def _times(axes: Axes, cases: Sequence[Case]) -> None:
     kinds = list(dict.fromkeys(case.kind for case in cases))
     for row, kind in enumerate(kinds):
         mine = [case for case in cases if case.kind == kind]
-        for shift, colour, field in ((-0.15, AFTER, 'found'), (0.15, BEFORE, 'told')):
+        for shift, colour, field in ((-0.15, AFTER, 'found'), (0.15, BEFORE, 'named_after')):
             times = np.minimum([getattr(case, field) for case in mine], NEVER)
             axes.plot(np.maximum(times, 1e-3), np.full(len(mine), row + shift), '|', color=colour,
                       alpha=0.6, label=('found' if field == 'found' else 'named')
                       if row == 0 else None)
     axes.axvline(SOON, color=style.GREY, linewidth=0.8)
     axes.set_xscale('log')
-    axes.set_yticks(range(len(kinds)), kinds)
     axes.invert_yaxis()
     style.dress(axes, f'(b) time until found and named; {NEVER:g} s: never', 'time [s]', '')
+    axes.set_yticks(range(len(kinds)), kinds, fontsize=7)
     style.legend(axes)
 
 
@@ -86,18 +86,20 @@ def _names(axes: Axes, cases: Sequence[Case]) -> None:
     for (row, column), count in np.ndenumerate(table):
         if count:
             axes.text(column, row, f'{count:.0f}', ha='center', va='center', fontsize=8)
-    axes.set_yticks(range(len(kinds)), kinds)
+    axes.set_yticks(range(len(kinds)), kinds, fontsize=7)
     axes.set_xticks(range(len(LABELS) + 2), [
         *(label.replace(' encoder', '').replace(' ', '\n') for label in LABELS), 'wrong\nwheel',
-        'cannot\nbe told'], fontsize=7)
-    axes.set_title('(c) first name with 95 % confidence, by fault', loc='left', fontsize=10)
+        'not dis-\ntinguished'], fontsize=7)
+    axes.set_title('(c) first name with 95 % confidence, by fault', loc='left',
+                   fontsize=9, fontweight='bold')
 
 
 def _pose(axes: Axes, drifted: Drifted) -> None:
     for values, colour, label in ((drifted.before, BEFORE, 'without fault monitor'),
                                   (drifted.after, AFTER, 'without the wrong caster')):
-        axes.plot(drifted.time, np.maximum(100.0 * values, 1e-3), color=colour, label=label,
-                  linewidth=style.LINE)
+        for row, error in enumerate(values):
+            axes.plot(drifted.time, np.maximum(100.0 * error, 1e-2), color=colour,
+                      label=label if row == 0 else None, linewidth=0.7, alpha=0.7)
     axes.axvspan(0.0, 2.0, color=style.GREY, alpha=0.2, linewidth=0)
     axes.set_yscale('log')
     style.dress(axes, '(d) odometry while a steering encoder drifts, 2 rad/s for 2 s',

@@ -172,7 +172,7 @@ def oil_patches(seed: int, reach: float = 2.7) -> tuple[FloorPatch, ...]:
 
 
 def drive(robot: CasterRobot, kind: str, seed: int, duration: float,
-          plant: str = 'mujoco', controller: str = 'closed_form',
+          plant: str = 'mujoco', controller: str = 'mpc',
           sensors: SensorSettings | None = None, rate: float = 200.0) -> Scene:
     """
     Drive `robot` at random in a scene.

@@ -13,7 +13,7 @@ from c3p_kinematics import _odometry_kernels as kernels
 from c3p_kinematics.faults import KINDS, SURE, FaultMonitor
 from c3p_kinematics.slip import CLEAR_FRACTION, SlipMonitor, thresholds
 
-# names that residuals can tell: what shares a direction is one
+# names that residuals distinguish: faults that share a direction have one
 LABELS = ('along the wheel', 'wheel encoder jump', 'side slip', 'steering encoder stuck',
           'steering encoder jump', 'steering encoder drift')
 LABEL_OF = (0, 0, 1, 0, 2, 3, 4, 5)
@@ -39,7 +39,7 @@ class Watched(NamedTuple):
     before : (k,) array
         The same of the slip monitor, which does not name kinds.
     suspect : (k,) int array
-        Wheel that the slip monitor names with a confidence of 0.9; −1 for none.
+        Wheel that the slip monitor suspects; −1 for none.
     """
 
     alarm: Array
@@ -51,12 +51,12 @@ class Watched(NamedTuple):
 
 class Case(NamedTuple):
     """
-    What became of one fault.
+    Detection and naming of one fault.
 
     Attributes
     ----------
     kind : str
-    found, told : float, s
+    found, named_after : float, s
         Time until the alarm, and until a name with `SURE`; inf for never.
     wheel, name : bool or None
         The name is right; None without a name.
@@ -72,7 +72,7 @@ class Case(NamedTuple):
 
     kind: str
     found: float
-    told: float
+    named_after: float
     wheel: bool | None
     name: bool | None
     named: int
@@ -115,7 +115,7 @@ def watch(robot: CasterRobot, joints: Joints, steps: tuple[float, float], begin:
         if slip:
             report = old.advance(dt, *sample)
             before[k - begin] = report.statistic / report.threshold
-            if report.slipping and report.confidence >= 0.9:
+            if report.slipping:
                 suspect[k - begin] = report.suspect
     return Watched(alarm, probability, statistic, before, suspect)
 
@@ -198,10 +198,10 @@ def true_slips(slip: Array, dt: float) -> list[TrueSlip]:
 def false_alarms(statistic: Array, dt: float, limits: Array, count: int = 3,
                  release: float = 0.2) -> Array:
     """
-    Return the number of alarms at each of `limits` of a statistic without fault.
+    Return the number of alarms at each of `limits` of a `statistic` without fault.
 
-    `count` is that of consecutive samples above the limit, `release` the time below a quarter of
-    it before the alarm ends [s].
+    Samples are `dt` apart [s]. `count` is that of consecutive samples above the limit, `release`
+    the time below a quarter of it before the alarm ends [s].
     """
     out = np.zeros(len(limits), int)
     wait = round(release / dt)

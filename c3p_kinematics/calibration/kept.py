@@ -8,7 +8,6 @@ covariance is never used with others.
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -26,16 +25,16 @@ NEGATIVE = -1e-9
 REMEDY = 'save the calibration again, or delete the file to begin with the prior'
 
 
-def kept_path(robot_file: PurePath) -> PurePath:
+def kept_name(robot_file: str) -> str:
     """
-    Return the path of the covariance that belongs to a robot file.
+    Return the name of the covariance file beside a robot file of this name.
 
     Examples
     --------
-    >>> kept_path(PurePath('robots/mine.yaml')).as_posix()
-    'robots/mine.covariance.yaml'
+    >>> kept_name('mine.yaml')
+    'mine.covariance.yaml'
     """
-    return robot_file.with_name(f'{robot_file.stem}.covariance.yaml')
+    return f'{robot_file.rpartition(".")[0]}.covariance.yaml'
 
 
 def kept_text(name: str, parameters: Array, covariance: Array) -> str:

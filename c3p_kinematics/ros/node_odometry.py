@@ -19,7 +19,7 @@ from c3p_kinematics.calibrating_odometry import CalibratingOdometry
 from c3p_kinematics.calibration.kept import (
     REMEDY,
     kept_covariance,
-    kept_path,
+    kept_name,
     kept_text,
 )
 from c3p_kinematics.calibration.online import LearningSettings
@@ -70,7 +70,8 @@ def _continue(node: SuiteNode, odometry: CalibratingOdometry) -> None:
     values = node.parameters.value
     if values.robot_description or is_robot_name(values.robot):
         return
-    path = Path(kept_path(Path(values.robot).expanduser()))
+    path = Path(values.robot).expanduser()
+    path = path.with_name(kept_name(path.name))
     if not path.is_file():
         return
     try:
@@ -148,7 +149,7 @@ class CalibrationServices:
                          f'by {self._node.get_fully_qualified_name()}, '
                          f'{learned.learned} windows')
         # the lengths in the covariance tell if a power cut came between both
-        _replace(Path(kept_path(path)),
+        _replace(path.with_name(kept_name(path.name)),
                  kept_text(path.name, learned.parameters, learned.covariance))
         _replace(path, text)
         return path

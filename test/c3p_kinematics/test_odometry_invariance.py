@@ -133,7 +133,7 @@ def test_all_settings_scale_with_their_units(robot, seed, scale):
         slip=replace(slip, noise_std=scale * slip.noise_std),
         grip=replace(grip, acceleration=scale * grip.acceleration, noise=scale * grip.noise),
         faults=replace(faults, **{name: scale * getattr(faults, name) for name in (
-            'released_after', 'noise_std', 'hip', 'expected', 'standing', 'memory')}))
+            'released_after', 'noise_std', 'hip', 'standing', 'memory')}))
     angles = samples(robot, seed)
     small, large = run(robot, angles, settings=one), run(larger, angles, settings=other)
     units = np.array([scale, scale, 1.0])

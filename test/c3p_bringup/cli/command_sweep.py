@@ -108,6 +108,8 @@ class Call:
         self.out, self.err = tempfile.TemporaryFile('w+'), tempfile.TemporaryFile('w+')
         # Ctrl-C is for a program in a terminal, and the keyboard's needs one
         self.terminal = pty.openpty() if case.command == 'teleop' and interrupt else ()
+        if self.terminal:
+            os.set_blocking(self.terminal[0], False)
         streams = [*self.terminal[1:] * 2] or [os.open(os.devnull, os.O_RDONLY),
                                                self.out.fileno()]
         if forked:
@@ -127,6 +129,11 @@ class Call:
     def ended(self) -> Ended | None:
         """Return how the call ended, None while it runs; interrupts and stops it on time."""
         passed = time.monotonic() - self.started
+        # a terminal that nobody reads would block the program
+        for end in self.terminal[:1]:
+            with suppress(BlockingIOError, OSError):
+                while os.read(end, 65536):
+                    pass
         pid, status = os.waitpid(self.pid, os.WNOHANG)
         limit = LIMIT
         if self.interrupt is not None:

@@ -24,6 +24,7 @@ QUICK = {
     'drive': '0.1 0 0 --realtime-factor 0 --out {out}',
     'sim': '--duration 1',
     'teleop': '',
+    'dashboard': '--port 0',
     'robot': 'c3p --no-battery --out {out}',
     'can scan': '--interface virtual --channel sweep',
     'can zero': '--interface virtual --channel sweep --yes',

@@ -137,6 +137,9 @@ def test_who_interrupts_is_told_that_a_campaign_goes_on(tmp_path, monkeypatch, c
 
 def test_reasons_have_one_line():
     assert reason(ValueError('a\n   b')) == 'a b'
+    full = OSError(28, 'No space left on device')
+    assert reason(full) == ('results: no space left on device; free some space, or name another '
+                            'directory')
     assert reason(FileNotFoundError(2, 'No such file', 'x.yaml')).startswith('x.yaml: no such')
 
 

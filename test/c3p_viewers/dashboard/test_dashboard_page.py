@@ -6,7 +6,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -64,7 +63,8 @@ def test_goal_by_click_e_stop_that_latches_and_a_release_that_moves_nothing(tmp_
         page.until('el("reply").textContent.includes("e-stop is pressed")', PATIENCE)
         page.value('el("release").click()')
         page.until('!status.locked && el("release").hidden', PATIENCE)
-        time.sleep(2.0)
+        released = page.value('last().t')
+        page.until(f'last().t > {released} + 2', PATIENCE)
         # the creep of a stopped simulated robot is below a millimetre
         assert position(page) == pytest.approx(stopped, abs=2e-3)
         # by keyboard: the form

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The experiment of faults, small; its scores against series made by hand."""
+
+import numpy as np
+import pytest
+
+from c3p_experiments.catalogue import EXPERIMENTS
+from c3p_experiments.loop.conditions import Bench, Conditions
+from c3p_experiments.slip_faults.experiment import ROWS, slip_faults
+from c3p_experiments.slip_faults.page import faults_page
+from c3p_experiments.slip_faults.scoring import (
+    LABELS,
+    Watched,
+    false_alarms,
+    lasting,
+    score,
+    true_slips,
+)
+
+
+@pytest.fixture(scope='module')
+def bench():
+    pytest.importorskip('mujoco', reason='needs the contact plant: pip install .[sim]')
+    return Bench(Conditions(plant='mujoco'), 'c3p')
+
+
+@pytest.fixture(scope='module')
+def outcome(bench):
+    return slip_faults(bench, random=(), hours=0.01, faults=1, slips=4, clean=14.0, faulty=4.0,
+                       rings=(4,), drifts=2)
+
+
+def test_a_small_experiment_finds_and_names_and_does_not_cry_wolf(outcome):
+    metrics = outcome.metrics
+    assert metrics['faults'] > 10 and metrics['false_alarms_per_hour'] == 0.0
+    assert metrics['found_p50_s'] <= 0.05 and metrics['right_wheel_ratio'] >= 0.95
+    assert metrics['right_name_ratio'] >= 0.9
+    assert metrics['drift_pose_error_m']['after']['largest'] < 0.02
+
+
+def test_every_row_has_its_metric_and_the_page_is_written(outcome, bench, tmp_path):
+    assert all(row.value(outcome.metrics) is not None for row in ROWS
+               if 'before_ratio' not in row.key)
+    files = faults_page(outcome, bench, EXPERIMENTS['slip_faults'], tmp_path / 'page')
+    assert {f.suffix for f in files} == {'.png', '.pdf'} and all(f.is_file() for f in files)
+
+
+def test_the_curve_falls_with_the_limit(outcome):
+    curve = outcome.metrics['roc']
+    for values in (curve['found_ratio'], curve['before']['found_ratio']):
+        assert (np.diff(values) <= 0.0).all()
+
+
+def test_false_alarms_need_lasting_values_and_end_after_quiet():
+    statistic = np.zeros(1000)
+    statistic[100:110] = statistic[130:140] = 2.0   # one alarm: 0.1 s of quiet between
+    statistic[500] = 9.0                            # a single sample is none
+    statistic[700:720] = 5.0
+    assert false_alarms(statistic, 0.005, np.array([1.0, 3.0, 10.0])).tolist() == [2, 1, 0]
+    assert lasting(statistic[690:], 3) == 5.0 and lasting(statistic[490:510], 3) == 0.0
+
+
+def test_true_slips_are_of_one_wheel_and_merged_over_gaps():
+    slip = np.zeros((1000, 3, 2))
+    slip[100:150, 1, 0] = slip[170:200, 1, 0] = 0.2
+    slip[600:650, 0, 1] = -0.3
+    slip[800:850, :2, 0] = 0.2                      # two wheels at once are left out
+    found = true_slips(slip, 0.005)
+    assert [(s.begin, s.end, s.wheel, s.across) for s in found] == [(100, 200, 1, 0.0),
+                                                                    (600, 650, 0, 1.0)]
+
+
+def test_a_score_is_the_first_sure_name():
+    alarm, chance = np.zeros(100, bool), np.zeros((100, 3, 8))
+    alarm[30:], chance[40:, 2, 7], chance[30:40, 2, 4], chance[30:40, 2, 7] = True, 1.0, 0.5, 0.5
+    seen = Watched(alarm, chance, alarm * 3.0, alarm * 2.0, np.where(alarm, 1, -1))
+    case = score('steering encoder drift', 5, 2, seen, 20, 100, 0.005)
+    assert case.found == pytest.approx(0.05) and case.named_after == pytest.approx(0.1)
+    assert case.wheel and case.name and LABELS[case.named] == 'steering encoder drift'
+    assert case.wheel_before is False and (case.largest, case.before) == (3.0, 2.0)
