@@ -87,8 +87,8 @@ def turns_by_imu(source: ImuSource, recorded: Sequence[Recorded], namespace: str
         ratio = _ratio(turns, one)
         if not abs(ratio - 1.0) <= AGREES:
             raise CalibrationError(
-                f'bag {one.bag}: by {source.topic} the robot turns {ratio:.2f} times as far as by '
-                f'its joints: must be {1 - AGREES:g} to {1 + AGREES:g}; name the '
+                f'bag {one.bag}: by {source.topic} the turns are {ratio:.2f} times those by '
+                f'the joints: must be {1 - AGREES:g} to {1 + AGREES:g}; name the '
                 f'vertical axis with --imu-axis (used: {source.axis or "z"})')
         found.append(turns)
         metrics.append({'bag': str(one.bag), 'standstill_s': still.duration,
