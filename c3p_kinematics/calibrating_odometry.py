@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
 from c3p_kinematics.calibration.online import LearningSettings, SelfCalibration
+from c3p_kinematics.calibration.online_yaw import YawLearner
 from c3p_kinematics.calibration.parameters import CalibrationSettings
 from c3p_kinematics.odometry import CAPACITY, Odometry, OdometryEstimate, OdometrySettings
 from c3p_kinematics.slip import vectors
@@ -34,6 +35,8 @@ class CalibratingOdometry(Odometry):
     Attributes
     ----------
     calibration : SelfCalibration
+    yaw : YawLearner or None
+        Gyro that teaches as well; None until it is set.
 
     Examples
     --------
@@ -52,6 +55,7 @@ class CalibratingOdometry(Odometry):
             wheel_resolution=settings.wheel_resolution,
             steering_resolution=settings.steering_resolution))
         self.calibration = SelfCalibration(robot, learning)
+        self.yaw: YawLearner | None = None
         self._zero = np.zeros(robot.count)
         # the geometry of a copy of its own follows the estimate, in all monitors
         super().__init__(replace(robot), replace(
@@ -69,7 +73,7 @@ class CalibratingOdometry(Odometry):
 
     def reset(self, pose: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         """Start again at `pose` (3,), with what was learned; as `Odometry.reset`."""
-        self.calibration.interrupt()
+        self._interrupt()
         super().reset(pose)
 
     def forget(self) -> None:
@@ -91,7 +95,7 @@ class CalibratingOdometry(Odometry):
 
     def _latch_only(self, dt: float, steering: Array, wheel: Array, rates: list[Array] | None,
                     bridged: bool) -> None:
-        self.calibration.interrupt()
+        self._interrupt()
         super()._latch_only(dt, steering, wheel, rates, bridged)
 
     def _move(self, dt: float, steering: Array, wheel: Array, rates: list[Array] | None) -> str:
@@ -101,10 +105,18 @@ class CalibratingOdometry(Odometry):
         # duration and hold of the step as it was integrated
         span, held = self._steps[(self._kept - 1) % CAPACITY, 3:]
         good = not (self._last.slip.slipping or held or self._faults.alarm)
-        if self.calibration.step(self._middle - self._zero, self._wheel * span,
-                                 self._steer * span, good):
+        motion = (self._middle - self._zero, self._wheel * span, self._steer * span)
+        changed = self.calibration.step(*motion, good)
+        if self.yaw is not None:
+            changed = self.yaw.step(*motion, span, good) or changed
+        if changed:
             self.follow()
         return ''
+
+    def _interrupt(self) -> None:
+        self.calibration.interrupt()
+        if self.yaw is not None:
+            self.yaw.interrupt()
 
     def follow(self) -> None:
         """Use the present estimate of `calibration`, after it was set."""

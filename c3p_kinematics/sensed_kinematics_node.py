@@ -7,7 +7,8 @@ is installed, and ``~/wheel_slip``: a JointState with slip velocity and slip pro
 wheel (c3p_ros/wheel_slip.py). The pose is set by ``~/reset_odometry`` (Trigger), by ``~/set_pose``
 (a pose in the odometry frame) and, where control_msgs is installed, by ``~/set_odometry``
 (control_msgs/SetOdometry). With ``calibration.enabled`` lengths and steering zeros are learned
-(docs/calibration.md); ``~/save_calibration`` writes them and ``~/forget_calibration`` drops them.
+(docs/calibration.md); ``~/save_calibration`` writes them and ``~/forget_calibration`` drops them;
+with ``imu.enabled`` the yaw rate of ``imu/data`` (sensor_msgs/Imu) teaches, too.
 """
 
 from __future__ import annotations

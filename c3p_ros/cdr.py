@@ -47,6 +47,9 @@ LAYOUTS: dict[str, tuple[tuple[str, Form], ...]] = {
     'geometry_msgs/msg/Twist': (('twist', TWIST),),
     'geometry_msgs/msg/AccelStamped': (*_STAMPED, ('accel', TWIST)),
     'geometry_msgs/msg/PoseStamped': (*_STAMPED, ('pose', POSE)),
+    'sensor_msgs/msg/Imu': (*_STAMPED, ('orientation', 4), ('orientation_covariance', 9),
+                            ('angular_velocity', 3), ('angular_velocity_covariance', 9),
+                            ('linear_acceleration', 3), ('linear_acceleration_covariance', 9)),
     'std_msgs/msg/Bool': (('data', 'bool'),),
     'std_msgs/msg/Float64': (('data', 1),),
 }

@@ -25,6 +25,7 @@ from c3p_bringup.nodes import NODES, node_class
 DOCUMENTED = tuple(name for name in NODES if name not in ('recorder', 'player'))
 # parameters that bring out what a node offers only when asked to; one start for each
 VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
+    'sensed_kinematics': ({}, {'calibration.enabled': True, 'imu.enabled': True}),
     'position_controller': ({}, {'controller': 'paper'}),
     'velocity_controller': ({}, {'controller': 'paper'}),
     'simulation': ({'publish_clock': True},),

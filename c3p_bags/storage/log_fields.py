@@ -187,6 +187,17 @@ def _goal(table: Table) -> Rows:
 goal = _by_table(_goal)
 
 
+def _imu(table: Table) -> Rows:
+    stamp, frame, _, _, rate, covariance, _, _ = table.fields
+    # -1: the message has no such data
+    return _kept(table, _finite(rate) & (covariance[:, 0] != -1.0), stamp, rate,
+                 _repeated(frame, len(table.rows)))
+
+
+# reader of Imu: angular velocity (k, 3) in the frame of the message, and this frame
+imu = _by_table(_imu)
+
+
 def _scalar(table: Table) -> Rows:
     value = np.asarray(table.fields[0], float).reshape(len(table.rows))
     return Rows(table.rows, None, (value,))

@@ -52,6 +52,15 @@ def add_calibrate(commands: Any) -> None:
                             'ends on its mark; may be repeated')
     group.add_argument('--ground-truth', action='store_true',
                        help='use the topic ground_truth/odom of all bags')
+    group.add_argument('--imu', metavar='TOPIC', help='use the yaw of an IMU (sensor_msgs/Imu) '
+                       'in all bags, which begin with 5 s of standstill')
+    group.add_argument('--imu-axis', metavar='AXIS', help='vertical axis of the IMU: x, y or z if '
+                       'it points up, else x-down, y-down or z-down (default: z, of messages in '
+                       'base_link)')
+    group.add_argument('--imu-scale-std', type=positive, metavar='PERCENT',
+                       help='standard deviation of its scale error (default: 0.5)')
+    group.add_argument('--imu-walk', type=positive, metavar='DEG',
+                       help='its angle random walk, °/√s (default: 0.01)')
     _add_drive(command)
     errors = command.add_argument_group('errors')
     errors.add_argument('--counts', type=int, nargs=2, default=(2000, 4096),
@@ -88,6 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         refuse_idle(arguments, '--drive')
     if arguments.drive and len(arguments.bags) > 1:
         raise ValueError(f'{len(arguments.bags)} bags with --drive: name only the one to record')
+    source = _imu(arguments)
     make_places(arguments.out, arguments.json)
     settings = CalibrationSettings(
         wheel_resolution=2 * math.pi / arguments.counts[0],
@@ -107,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
         metrics = calibrate_bags(
             opened, robot, arguments.out, namespace=arguments.namespace,
             taped=_taped(arguments), ground_truth=arguments.ground_truth, settings=settings,
-            recorded=not arguments.robot)
+            recorded=not arguments.robot, imu=source)
     show(metrics, arguments.json, table(metrics))
     return 0
 
@@ -143,6 +153,21 @@ def _taped(arguments: argparse.Namespace) -> list[Any]:
     return taped
 
 
+def _imu(arguments: argparse.Namespace) -> Any:
+    """Return the IMU of the command line, None without one."""
+    from c3p_experiments.calibration.imu import ImuSource
+    from c3p_kinematics.calibration.gyro import GyroSettings
+
+    given = {name: value * unit for name, value, unit in (
+        ('scale', arguments.imu_scale_std, 0.01),
+        ('walk', arguments.imu_walk, math.radians(1.0))) if value is not None}
+    if arguments.imu is None:
+        if given or arguments.imu_axis:
+            raise ValueError('--imu-axis, --imu-scale-std and --imu-walk: name the topic, --imu')
+        return None
+    return ImuSource(arguments.imu, arguments.imu_axis, GyroSettings(**given))
+
+
 def _bag(option: str, text: str, arguments: argparse.Namespace) -> int:
     """Return the index of a bag from its number on the command line."""
     count = len(arguments.bags)
@@ -165,5 +190,11 @@ def table(metrics: dict[str, Any]) -> str:
     entries.append(('windows', f'{windows["used"]}, of which {windows["outliers"]} with slip; '
                     f'{metrics["path_m"]:.1f} m; residuals {residual["before"]:.2f} → '
                     f'{residual["after"]:.2f} of their noise'))
+    entries += [('imu', f'{one["standstill_s"]:.1f} s of standstill, bias '
+                 f'{math.degrees(one["bias_rad_s"]):.4f} ± '
+                 f'{math.degrees(1.96 * one["bias_deviation_rad_s"]):.4f} °/s; {one["turns"]} '
+                 f'turns, {math.degrees(one["turned_rad"]):.0f}° in all, '
+                 f'{one["ratio_to_described"]:.4f} of the description')
+                for one in metrics.get('imu', {}).get('bags', ())]
     entries += [('note', text) for text in metrics['notes']]
     return rows([*entries, *metrics['files'].items()], 24)

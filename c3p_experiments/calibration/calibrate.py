@@ -15,6 +15,7 @@ from c3p_bags.runs.run_log import RunLog
 from c3p_bags.storage.bag import Bag
 from c3p_description.model import Array, CasterRobot
 from c3p_description.reading.loader import load_casters
+from c3p_experiments.calibration.imu import ImuSource, Recorded, turns_by_imu
 from c3p_experiments.calibration.report import metrics_of, robot_file
 from c3p_experiments.kept_description import kept_description
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
@@ -133,10 +134,16 @@ def odometry_of(robot: CasterRobot, log: RunLog, parameters: Array | None,
         joints.steering_rate, strict=True)])
 
 
+def _recorded(bag: Bag, log: RunLog, joints: JointRecording, poses: Array) -> Recorded:
+    """Return a bag with the yaw of its `poses` (k, 3) at the samples of `joints`."""
+    at = np.searchsorted(np.maximum.accumulate(log.joints.time), joints.time)
+    return Recorded(bag, log, joints, np.unwrap(poses[at, 2]))
+
+
 def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'out/calibrate', *,
                    namespace: str | None = None, taped: Sequence[Taped] = (),
                    ground_truth: bool = False, settings: CalibrationSettings | None = None,
-                   recorded: bool = False) -> dict[str, Any]:
+                   recorded: bool = False, imu: ImuSource | None = None) -> dict[str, Any]:
     """
     Calibrate a robot from bags; write robot file and page, return the metrics.
 
@@ -156,6 +163,8 @@ def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'o
     settings : CalibrationSettings, optional
     recorded : bool
         A URDF `robot` is the one in the bag, and kept as ``robot.urdf`` beside the robot file.
+    imu : ImuSource, optional
+        Its yaw is a reference of all bags.
 
     Returns
     -------
@@ -173,14 +182,24 @@ def calibrate_bags(bags: Sequence[Bag], robot: str = 'c3p', out: str | Path = 'o
     model, settings = load_casters(robot), settings or CalibrationSettings()
     logs = [read_run(bag, model, namespace) for bag in bags]
     references = references_of(logs, taped, ground_truth)
-    found = calibrate(model, [recording_of(log) for log in logs], references, settings)
-    paths = [Paths(odometry_of(model, log, None, settings),
-                   odometry_of(model, log, found.parameters, settings), log.ground_truth)
-             for log in logs]
+    recordings = [recording_of(log) for log in logs]
+    described = [odometry_of(model, log, None, settings) for log in logs]
+    measured: dict[str, Any] = {}
+    if imu is not None:
+        turns, numbers = turns_by_imu(
+            imu, [_recorded(*one) for one in zip(bags, logs, recordings, described, strict=True)],
+            namespace, max(settings.wheel_resolution, settings.steering_resolution))
+        references += turns
+        measured = {'imu': {'topic': imu.topic, 'scale_deviation': imu.settings.scale,
+                            'bags': numbers}}
+    found = calibrate(model, recordings, references, settings)
+    paths = [Paths(before, odometry_of(model, log, found.parameters, settings), log.ground_truth)
+             for log, before in zip(logs, described, strict=True)]
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     sources = [str(bag) for bag in bags]
-    metrics = {'robot': robot, 'bags': sources, **metrics_of(found, len(references))}
+    metrics = {'robot': robot, 'bags': sources, **metrics_of(found, len(references)),
+               **measured}
     picture, document = calibration_figure(found, paths, out / 'calibrate.png')
     metrics['files'] = {'picture': str(picture), 'picture_pdf': str(document)}
     file = out / 'calibrated.yaml'

@@ -12,6 +12,7 @@ import numpy as np
 from c3p_bags.runs.run_log import Joints, Motion
 from c3p_description.model import Array, CasterRobot
 from c3p_experiments.loop.conditions import Bench
+from c3p_experiments.self_calibration import drives as known
 from c3p_experiments.self_calibration.drives import (
     LINE,
     Drive,
@@ -21,6 +22,7 @@ from c3p_experiments.self_calibration.drives import (
     minute,
     mirrored,
     triangle,
+    turns,
 )
 from c3p_kinematics.calibrating_odometry import CalibratingOdometry
 from c3p_kinematics.calibration.batch import calibrate
@@ -38,6 +40,9 @@ ERRORS = ParameterErrors(mass=0.0, com=0.0, wheel_radius=0.0052, caster_offset=0
 
 # standard deviation of a place by tape measure, m
 TAPE = 0.002
+
+# standard deviation of the turn between two marks on the floor, rad
+MARK = math.radians(0.2)
 
 # first seed of the draws: others serve the development
 FIRST = 50_000
@@ -59,6 +64,9 @@ class Draw(NamedTuple):
         Time [s] and error of the ratios during the minute.
     nees : float
         Normalised squared error of the parameters by their covariance, per parameter.
+    turns : tuple of float or None, rad
+        Error of the yaw over turns on the spot, before, and after a minute of driving and turns
+        that end on a mark; None of draws in closed loop.
     """
 
     line: tuple[Errors, Errors]
@@ -68,6 +76,7 @@ class Draw(NamedTuple):
     zero: tuple[float, float]
     curve: Array
     nees: float
+    turns: tuple[float, float] | None = None
 
 
 def radius_error(parameters: Array, true: Array) -> float:
@@ -91,6 +100,14 @@ def tape(drive: Drive, seed: int, number: int) -> tuple[Displacement, Distance]:
     return (Displacement(number, 0.0, end, (float(place[0]), float(place[1]), 0.0),
                          (TAPE, TAPE, math.inf)),
             Distance(number, 0.0, end, float(np.hypot(*moved)) + float(off[2]), TAPE))
+
+
+def mark(drive: Drive, seed: int, number: int) -> Displacement:
+    """Return the whole turn of a drive by marks on the floor."""
+    yaw, time = drive.log.ground_truth.pose[:, 2], drive.log.joints.time
+    off = MARK * np.random.default_rng([seed, 1]).normal()
+    return Displacement(number, float(time[0]), float(time[-1]),
+                        (0.0, 0.0, float(yaw[-1] - yaw[0] + off)), (math.inf, math.inf, MARK))
 
 
 class _Learner:
@@ -138,10 +155,10 @@ def replay_draw(bench: Bench, drives: Sequence[Drive], seed: int) -> Draw:
     bench : Bench
         Its robot is the true one.
     drives : sequence of Drive
-        Line, triangle, minute.
+        Line, triangle, minute, turns that end on a mark, and turns that are judged.
     seed : int
     """
-    first, round_trip, lesson = drives
+    first, round_trip, lesson, marked, turned = drives
     off = perturbed(bench.robot, seed, ERRORS)
     # the described robot is the random one; encoders turn the error of its zero around
     zero = -off.steering_zero + bench.robot.steering_zero
@@ -155,19 +172,26 @@ def replay_draw(bench: Bench, drives: Sequence[Drive], seed: int) -> Draw:
     after = pupil.calibration.parameters.copy()
     nees = _nees(pupil, true)
     recordings = [d.recording._replace(steering=d.recording.steering - zero)
-                  for d in (lesson, first)]
-    taped = [calibrate(described, recordings, [reference], pupil.calibration.settings.calibration
-                       ).parameters for reference in tape(first, seed, 1)]
+                  for d in (lesson, first, marked)]
+    settings = pupil.calibration.settings.calibration
+    taped = [calibrate(described, recordings[:2], [reference], settings).parameters
+             for reference in tape(first, seed, 1)]
+    on_mark = calibrate(described, recordings[::2], [mark(marked, seed, 1)], settings).parameters
 
     def errors(drive: Drive, parameters: Array) -> Errors:
         return errors_of(drive, replayed(learner.odometry(parameters), drive, zero)[0])
+
+    def turn_error(parameters: Array) -> float:
+        motion = replayed(learner.odometry(parameters), turned, zero)[0]
+        return float(motion.pose[-1, 2] - turned.log.ground_truth.pose[-1, 2])
 
     unlearned = errors(first, before)
     return Draw(
         (unlearned, errors(first, taped[0])), (unlearned, errors(first, taped[1])),
         (errors(round_trip, before), errors(round_trip, after)),
         (radius_error(before, true), radius_error(after, true)),
-        (zero_error(before, true), zero_error(after, true)), curve, nees)
+        (zero_error(before, true), zero_error(after, true)), curve, nees,
+        (turn_error(before), turn_error(on_mark)))
 
 
 def closed_draw(bench: Bench, seed: int) -> Draw:
@@ -215,10 +239,21 @@ def _nees(pupil: CalibratingOdometry, true: Array) -> float:
     return float(miss @ np.linalg.solve(pupil.calibration.covariance, miss)) / len(miss)
 
 
-def taught_drives(bench: Bench, lessons: int) -> tuple[Drive, Drive, list[Drive]]:
-    """Drive line, triangle and `lessons` minutes with a right description, for replays."""
-    return line(bench), triangle(bench), [minute(bench, bench.conditions.seed + k)
-                                          for k in range(lessons)]
+class Taught(NamedTuple):
+    """Drives with a right description: `marked` turns end on a mark, `turned` are judged."""
+
+    line: Drive
+    triangle: Drive
+    minutes: list[Drive]
+    marked: Drive
+    turned: Drive
+
+
+def taught_drives(bench: Bench, lessons: int) -> Taught:
+    """Drive with a right description, for replays: `lessons` minutes, and one of each other."""
+    return Taught(line(bench), triangle(bench), [minute(bench, bench.conditions.seed + k)
+                                                 for k in range(lessons)],
+                  turns(bench, known.MARKED_TURNS), turns(bench, known.TURNS))
 
 
 __all__ = ['ERRORS', 'LINE', 'Draw', 'closed_draw', 'replay_draw', 'taught_drives']

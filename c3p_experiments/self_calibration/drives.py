@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drives of the experiment: a line of 4 m, the triangle of 11 m, and a minute of any driving."""
+"""Drives of the experiment: a line, the triangle, a minute of any driving, and turns."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from c3p_description.model import Array
 from c3p_experiments.el_shenawy.goals import DWELL, TRIANGLE
 from c3p_experiments.el_shenawy.measures import path_error
 from c3p_experiments.loop.closed_loop import Held, LoopLog
-from c3p_experiments.loop.command_sources import GoalSource
+from c3p_experiments.loop.command_sources import GoalSource, TwistSource
 from c3p_experiments.loop.conditions import Bench
 from c3p_kinematics.calibration.recording import JointRecording
 
@@ -24,6 +25,11 @@ MINUTE, REACH = 60.0, 3.0
 
 # largest distance of a goal from the one before, m and rad
 LEG, TURN = 2.0, 3.0
+
+# turns on the spot: those that are judged, and those that end on a mark; their yaw rate, rad/s,
+# and its rise time, s
+TURNS, MARKED_TURNS = 10, 5
+YAW_RATE, RISE = 1.0, 1.0
 
 
 class Drive(NamedTuple):
@@ -66,6 +72,17 @@ def minute(bench: Bench, seed: int, **options: Any) -> Drive:
         place = np.clip(place + rng.uniform(-LEG, LEG, 2), -REACH, REACH)
         goals.append((*place.tolist(), float(rng.uniform(-TURN, TURN))))
     return _drive(bench, tuple(goals), MINUTE, **options)
+
+
+def turns(bench: Bench, count: float) -> Drive:
+    """Turn on the spot `count` times, by the odometry of a right description."""
+    held = 2.0 * math.pi * count / YAW_RATE
+
+    def twist(time: float) -> tuple[float, float, float]:
+        return 0.0, 0.0, YAW_RATE * min(1.0, time / RISE, max(0.0, (held + RISE - time) / RISE))
+
+    log = bench.run(bench.controller(), TwistSource(twist), duration=held + 2.0 * RISE)
+    return Drive(log, ((0.0, 0.0, 0.0),) * 2, ())
 
 
 def _drive(bench: Bench, goals: tuple[tuple[float, ...], ...], duration: float, **options: Any

@@ -22,8 +22,8 @@ from c3p_experiments.self_calibration.draws import (
 # that are driven in closed loop
 DRAWS, LESSONS, CLOSED = 50, 3, 3
 
-# runs in a control loop: line, triangle and lessons; six of each in closed loop
-RUNS = 2 + LESSONS + 6 * CLOSED
+# runs in a control loop: line, triangle, two of turns, and lessons; six of each in closed loop
+RUNS = 4 + LESSONS + 6 * CLOSED
 
 ROWS = (
     Row('true_error_4m_p90_m.before', '4 m line, true final error, p90, before', 'cm', 100.0),
@@ -45,6 +45,10 @@ ROWS = (
         57.29578, digits=3),
     Row('steering_zero_error_max_rad.after', 'differences of zeros, largest, after', '°',
         57.29578, digits=4, bar=8.73e-4, stretch=3.49e-4),
+    Row('ten_turns_yaw_error_p90_rad.before', 'ten turns on the spot, yaw error, p90, before',
+        '°', 57.29578),
+    Row('ten_turns_yaw_error_p90_rad.after', 'ten turns, after a minute and five turns on a mark',
+        '°', 57.29578, bar=8.73e-3, stretch=1.75e-3),
     Row('closed_loop.triangle_error_max_m.after', 'triangle in closed loop, largest, after', 'cm',
         100.0),
     Row('closed_loop.true_error_4m_max_m.after', '4 m line in closed loop, largest, after', 'cm',
@@ -68,9 +72,9 @@ def self_calibration(bench: Bench, draws: int = DRAWS, lessons: int = LESSONS,
     closed : int
         Descriptions that are driven in closed loop as well.
     """
-    line, triangle, minutes = taught_drives(bench, lessons)
+    line, triangle, minutes, marked, turned = taught_drives(bench, lessons)
     seed = FIRST + 1000 * bench.conditions.seed
-    found = [replay_draw(bench, (line, triangle, minutes[k % lessons]), seed + k)
+    found = [replay_draw(bench, (line, triangle, minutes[k % lessons], marked, turned), seed + k)
              for k in range(draws)]
     driven = [closed_draw(bench, seed + 500 + k) for k in range(closed)]
     metrics = {'reached': all(run.log.ended for run in (line, triangle)), 'draws': draws,
@@ -102,6 +106,10 @@ def statistics(draws: Sequence[Draw], percent: float) -> dict[str, Any]:
         values = np.array([getattr(d, field) for d in draws])
         out[f'{key}_max_{unit}'] = both(values, 100.0)
         out[f'{key}_median_{unit}'] = both(values, 50.0)
+    turns = np.abs(np.array([d.turns for d in draws if d.turns is not None]))
+    if len(turns):
+        out[f'ten_turns_yaw_error_{name}_rad'] = both(turns, percent)
+        out['ten_turns_yaw_error_median_rad'] = both(turns, 50.0)
     return {**out, 'nees_mean': float(np.mean([d.nees for d in draws]))}
 
 
@@ -110,4 +118,5 @@ def _details(draw: Draw) -> dict[str, Any]:
             'line_by_distance_m': [e.final for e in draw.line_by_distance],
             'triangle_m': [e.final for e in draw.triangle],
             'triangle_path_m': [e.path for e in draw.triangle],
-            'radius_ratio': list(draw.radius), 'zero_rad': list(draw.zero), 'nees': draw.nees}
+            'radius_ratio': list(draw.radius), 'zero_rad': list(draw.zero), 'nees': draw.nees,
+            **({} if draw.turns is None else {'ten_turns_rad': list(draw.turns)})}

@@ -31,7 +31,13 @@ from c3p_kinematics.calibration.recording import (
     checked,
     cut,
 )
-from c3p_kinematics.calibration.references import Chain, Reference, chain, reference_rows
+from c3p_kinematics.calibration.references import (
+    Chain,
+    Reference,
+    chain,
+    reference_rows,
+    spans_of,
+)
 
 # Gauss-Newton ends at a change below this number of standard deviations of the prior
 CONVERGED, MOST_ITERATIONS = 1e-7, 30
@@ -104,7 +110,7 @@ class _Windows:
         self.recording = checked(robot, recording)
         self.references = references
         length = window_length(robot)
-        ends = {self._row(t) for r in references for t in (r.begin, r.end)}
+        ends = {self._row(t) for r in references for span in spans_of(r) for t in span}
         self.cut = _split(cut(robot, self.recording, length), sorted(ends))
         w, n = len(self.cut), robot.count
         self.value, self.jacobian = np.empty((w, 2 * n - 3)), np.empty((w, 2 * n - 3, 5 * n))
@@ -124,14 +130,14 @@ class _Windows:
                         noise, self.value, self.jacobian, self.step, self.of, self.spread,
                         self.travel)
 
-    def chain(self, reference: Reference) -> Chain:
-        """Return the motion from begin to end of a reference."""
-        first, last = self._row(reference.begin), self._row(reference.end)
+    def chain(self, begin: float, end: float) -> Chain:
+        """Return the motion from `begin` to `end` of a reference, s."""
+        first, last = self._row(begin), self._row(end)
         rows = np.flatnonzero((self.cut[:, 0] >= first) & (self.cut[:, 1] <= last))
         whole = (len(rows) and self.cut[rows[0], 0] == first and self.cut[rows[-1], 1] == last
                  and np.array_equal(self.cut[rows[1:], 0], self.cut[rows[:-1], 1]))
         if not whole:
-            raise CalibrationError(f'reference from {reference.begin} s to {reference.end} s: the '
+            raise CalibrationError(f'reference from {begin} s to {end} s: the '
                                    'recording has no motion, or a gap, between them')
         return chain(self.step[rows], self.of[rows], self.spread[rows])
 
@@ -160,7 +166,7 @@ def calibrate(robot: CasterRobot, recordings: Sequence[JointRecording],
     robot : CasterRobot
         Description; three casters or more (two have one redundant equation: less is estimated).
     recordings : sequence of JointRecording
-    references : sequence of Distance or Displacement
+    references : sequence of Distance, Displacement or Turns
         Without them scale and heading stay at the mean of the prior.
     settings : CalibrationSettings, optional
 
@@ -230,7 +236,8 @@ class _Fit:
             jacobians.append(part.jacobian[good] * deviation)
             self.path += float(part.travel[good].sum())
             for reference in part.references:
-                miss, row = reference_rows(reference, part.chain(reference))
+                miss, row = reference_rows(reference, [
+                    part.chain(*span) for span in spans_of(reference)])
                 misses.append(float(np.abs(miss).max()))
                 self._add(miss, row * deviation)
         self.misses = misses

@@ -32,6 +32,9 @@ from c3p_kinematics.calibration.words import lines
 # probability of a contradiction of a window without slip
 CONTRADICTION = 1e-3
 
+# the same for the turn of a gyro, normalised innovation squared
+YAW_LIMIT = float(chdtri(1, CONTRADICTION))
+
 # windows that contradict in a row, after which the estimate is uncertain again: a tyre was changed
 RELEARN = 20
 
@@ -113,7 +116,9 @@ class SelfCalibration:
         self._window = (np.zeros((n, 3)), np.zeros((2 * n, PER_CASTER * n)),
                         np.zeros(1 + PER_CASTER * n), np.zeros((n, 2)))
         # by the owner of a pose: covariance of its error with that of the parameters
-        self.cross = np.zeros((3, PER_CASTER * n))
+        # that of the scale error of a gyro with them is in the fourth row
+        self._crosses = np.zeros((4, PER_CASTER * n))
+        self.cross = self._crosses[:3]
         self.frozen = False
         self.reset()
 
@@ -121,7 +126,7 @@ class SelfCalibration:
         """Start again from the description."""
         k = len(self._deviation)
         self._unknown, self._covariance = np.zeros(k), np.eye(k)
-        self.cross[:] = 0.0
+        self._crosses[:] = 0.0
         self.parameters = self._described.copy()
         self.windows = self.learned = self.contradicted = self.dropped = self._row = 0
         self._spoiled = False
@@ -159,7 +164,7 @@ class SelfCalibration:
             raise ValueError(f'parameters = {parameters.tolist()}: must be finite and within '
                              f'{self.settings.most:g} standard deviations of the description')
         self._unknown, self._covariance = unknown, normal
-        self.cross[:] = 0.0
+        self._crosses[:] = 0.0
         self.parameters = parameters
         self.interrupt()
 
@@ -171,7 +176,7 @@ class SelfCalibration:
         for length in (math.inf, 0.0):
             kernels.learn(self.parameters, self._deviation, still, moved, still, length,
                           self._noise, self._rules, np.zeros(n), *window, np.zeros(k), np.eye(k),
-                          np.zeros((3, k)), np.zeros(2))
+                          np.zeros((4, k)), np.zeros(2))
 
     def interrupt(self) -> None:
         """Begin a new window, after a gap or a slip."""
@@ -203,7 +208,7 @@ class SelfCalibration:
         self._spoiled = False
         verdict = kernels.learn(self.parameters, self._deviation, steering, rolled, turned,
                                 self._length, self._noise, self._rules, self._begin,
-                                *self._window, self._unknown, self._covariance, self.cross,
+                                *self._window, self._unknown, self._covariance, self._crosses,
                                 self._out)
         return verdict != kernels.WITHIN and self._judge(verdict)
 
@@ -215,14 +220,54 @@ class SelfCalibration:
             if self._row >= RELEARN:
                 self._row = 0
                 self._covariance[:] = np.eye(len(self._unknown))
-                self.cross[:] = 0.0
+                self._crosses[:] = 0.0
             return False
         self._row = 0
         if verdict != kernels.LEARNED:
             return False
         self.learned += 1
+        self._write()
+        return True
+
+    def _write(self) -> None:
         change = (self._unknown * self._deviation).reshape(self._described.shape)
         self.parameters = self._described + change
+
+    def learn_yaw(self, heading: Array, turned: float, variance: float, scale: float) -> bool:
+        """
+        Update the estimate by a turn of a gyro; return True if it changed.
+
+        Parameters
+        ----------
+        heading : (1 + 5n,) array, rad
+            Turn by the joints at the present estimate, and its derivative by the parameters.
+        turned : float, rad
+            By the gyro.
+        variance : float, rad²
+            Of both turns, without the scale error.
+        scale : float
+            Standard deviation of the scale error of the gyro, which all turns share.
+        """
+        if self.frozen:
+            return False
+        row, common = heading[1:] * self._deviation, self._crosses[3]
+        gain = self._covariance @ row + turned * common
+        rest = variance + (turned * scale)**2
+        total = float(row @ gain) + turned * float(row @ common) + rest
+        news = turned - heading[0]
+        if not news * news <= YAW_LIMIT * total:
+            self.contradicted += 1
+            return False
+        if 0.5 * math.log(total / rest) < self.settings.least_gain:
+            return False
+        self._unknown += gain * (news / total)
+        np.clip(self._unknown, -self.settings.most, self.settings.most, out=self._unknown)
+        shared = self._crosses @ row
+        # of the scale error itself with the innovation
+        shared[3] += turned * scale**2
+        self._crosses -= np.outer(shared / total, gain)
+        self._covariance -= np.outer(gain, gain) / total
+        self._write()
         return True
 
     @property

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ class Displacement(NamedTuple):
     """
     Pose of ``base_link`` at `end` as seen from its pose at `begin`.
 
-    A loop that ends on the mark where it began is (0, 0, 0); yaw of an IMU is (0, 0, yaw) with
+    A loop that ends on the mark where it began is (0, 0, 0); a known turn is (0, 0, yaw) with
     infinite deviations of x and y.
 
     Attributes
@@ -58,7 +59,34 @@ class Displacement(NamedTuple):
     deviation: tuple[float, float, float] = (0.002, 0.002, 0.005)
 
 
-Reference = Distance | Displacement
+class Turns(NamedTuple):
+    """
+    Turns of one recording by an IMU, whose errors belong together (gyro.py).
+
+    Attributes
+    ----------
+    recording : int
+    spans : (k, 2) array, s
+        Begin and end of each turn.
+    yaw : (k,) array, rad
+        Turned, whole turns included.
+    covariance : (k, k) array, rad²
+    """
+
+    recording: int
+    spans: Array
+    yaw: Array
+    covariance: Array
+
+
+Reference = Distance | Displacement | Turns
+
+
+def spans_of(reference: Reference) -> list[tuple[float, float]]:
+    """Return begin and end of the motions over which a reference is known, s."""
+    if isinstance(reference, Turns):
+        return [(begin, end) for begin, end in reference.spans.tolist()]
+    return [(reference.begin, reference.end)]
 
 
 class Chain(NamedTuple):
@@ -90,8 +118,17 @@ def chain(step: Array, of: Array, spread: Array) -> Chain:
     return Chain(pose, slope, covariance)
 
 
-def reference_rows(reference: Reference, found: Chain) -> tuple[Array, Array]:
-    """Return whitened residual (k,) and derivative (k, 5n) of a reference over the windows."""
+def reference_rows(reference: Reference, chains: Sequence[Chain]) -> tuple[Array, Array]:
+    """
+    Return whitened residual (k,) and derivative (k, 5n) of a reference over the windows.
+
+    `chains` are the motions over its `spans_of`.
+    """
+    found = chains[0]
+    if isinstance(reference, Turns):
+        value = np.array([c.pose[2] for c in chains]) - reference.yaw
+        spread = reference.covariance + np.diag([c.covariance[2, 2] for c in chains])
+        return _whitened(spread, value, np.array([c.slope[2] for c in chains]))
     if isinstance(reference, Distance):
         length = math.hypot(found.pose[0], found.pose[1])
         if length == 0.0:
@@ -105,5 +142,9 @@ def reference_rows(reference: Reference, found: Chain) -> tuple[Array, Array]:
         value = (found.pose - np.array(reference.pose))[used]
         variance = np.array(reference.deviation)[used]**2
     spread = row @ found.covariance @ row.T + np.diag(variance)
+    return _whitened(spread, value, row @ found.slope)
+
+
+def _whitened(spread: Array, value: Array, slope: Array) -> tuple[Array, Array]:
     root = np.linalg.cholesky(spread)
-    return np.linalg.solve(root, value), np.linalg.solve(root, row @ found.slope)
+    return np.linalg.solve(root, value), np.linalg.solve(root, slope)

@@ -28,6 +28,7 @@ from c3p_kinematics.calibration.recording import CalibrationError
 from c3p_kinematics.calibration.words import file_text
 from c3p_kinematics.odometry import PARAMETERS, Odometry, odometry_settings
 from c3p_ros.node import SuiteNode
+from c3p_ros.schema import ParameterError
 
 # libyaml where it is installed: a covariance of 40 rows is read in milliseconds
 FAST = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
@@ -51,6 +52,13 @@ def make_odometry(node: SuiteNode) -> Odometry:
                 creep=values.calibration.creep), memory=values.calibration.memory))
         _continue(node, odometry)
         retune(odometry, values)
+        if values.imu.enabled:
+            # a node without an IMU does not import it
+            from c3p_kinematics.ros.imu import ImuSubscription
+            ImuSubscription(node, odometry)
+    elif values.imu.enabled:
+        raise ParameterError('imu.enabled: an IMU teaches the calibration: set '
+                             'calibration.enabled to true as well')
     else:
         odometry = Odometry(node.robot, settings)
     CalibrationServices(node, odometry)
@@ -76,8 +84,10 @@ def _continue(node: SuiteNode, odometry: CalibratingOdometry) -> None:
 
 def calibration_metrics(odometry: Odometry) -> Mapping[str, str]:
     """Return the estimate of a calibration in words, empty without one."""
-    return (odometry.calibration.metrics() if isinstance(odometry, CalibratingOdometry)
-            else {})
+    if not isinstance(odometry, CalibratingOdometry):
+        return {}
+    learned = odometry.calibration.metrics()
+    return learned if odometry.yaw is None else learned | odometry.yaw.metrics()
 
 
 def retune(odometry: Odometry, values: Any) -> None:

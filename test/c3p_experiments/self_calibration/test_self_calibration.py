@@ -26,6 +26,8 @@ def outcome(bench):
         patch.setattr(drives, 'TRIANGLE', ((0, 0, 0), (0.0, 1.0, 0.0), (0.8, 1.0, 0.0),
                                            (0.0, 0.0, 0.0)))
         patch.setattr(drives, 'MINUTE', 15.0)
+        patch.setattr(drives, 'TURNS', 2)
+        patch.setattr(drives, 'MARKED_TURNS', 1)
         yield self_calibration(bench, draws=4, lessons=1, closed=1)
 
 
@@ -34,6 +36,8 @@ def test_a_short_drive_removes_most_of_the_errors(outcome):
     assert metrics['reached'] and metrics['draws'] == 4 and metrics['closed_loop']['draws'] == 1
     for key in ('triangle_error_p90_m', 'radius_error_max_ratio', 'steering_zero_error_max_rad'):
         assert metrics[key]['after'] < 0.5 * metrics[key]['before'], key
+    # two turns, of which one ended on a mark: twice its 0.2° and the rounding at worst thrice
+    assert metrics['ten_turns_yaw_error_p90_rad']['after'] < np.radians(1.2)
     closed = metrics['closed_loop']
     assert closed['radius_error_max_ratio']['after'] < 1e-3
 

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Yaw of a gyro in the calibration while driving.
+
+Turns by the gyro, from one calm moment to the next, are compared with those of the joints by the
+present estimate. The scale error of the gyro is the same in all of them: it is considered with its
+correlation with the estimate, and not estimated (Schmidt's filter). The bias is tracked while the
+joints stand still.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from c3p_description.model import Array
+from c3p_kinematics.calibration._window_kernels import PER_CASTER, accumulate, clear
+from c3p_kinematics.calibration.gyro import LEAST_TURN, LONGEST_GAP, SETTLED, STEPS, GyroSettings
+from c3p_kinematics.calibration.online import SelfCalibration
+from c3p_kinematics.calibration.parameters import window_length
+
+# yaw rate below which a turn ends, rad/s; a longer turn ends in motion, rad
+CALM, LONGEST_TURN = 0.1, 20.0
+
+# standard deviation of the delay between gyro and joints, s
+DELAY = 0.02
+
+# bias before the first standstill, rad/s, and its random walk, rad/s/√s
+FIRST_BIAS, DRIFT = math.radians(2.0), math.radians(5e-4)
+
+
+class YawLearner:
+    """
+    Measurements of a gyro for a `SelfCalibration`.
+
+    Parameters
+    ----------
+    calibration : SelfCalibration
+    settings : GyroSettings, optional
+
+    Attributes
+    ----------
+    turns, learned : int
+        Turns so far, and those that changed the estimate.
+    bias : float, rad/s
+    """
+
+    def __init__(self, calibration: SelfCalibration, settings: GyroSettings | None = None) -> None:
+        self.calibration, self.settings = calibration, settings or GyroSettings()
+        robot, n = calibration.robot, calibration.robot.count
+        self._sums = (np.zeros((n, 3)), np.zeros((2 * n, PER_CASTER * n)),
+                      np.zeros(1 + PER_CASTER * n), np.zeros((n, 2)))
+        known = calibration.settings.calibration
+        self._step = STEPS * max(known.wheel_resolution, known.steering_resolution, 1e-9)
+        lever = float(np.sum((robot.hip_position - robot.hip_position.mean(axis=0))**2))
+        # variance of the yaw by joints: at both ends, and per metre of path of independent windows
+        self._rounding = ((robot.wheel_radius.mean() * known.wheel_resolution)**2
+                          + (robot.caster_offset.mean() * known.steering_resolution)**2
+                          ) / (6.0 * lever)
+        self._per_metre = known.creep**2 * window_length(robot) / lever
+        self._parameters = calibration.parameters
+        self.bias, self._variance = 0.0, FIRST_BIAS**2
+        self.turns = self.learned = 0
+        self._time: float | None = None
+        self._rate, self._still, self._net = 0.0, 0.0, np.zeros(2 * n)
+        self._mean, self._pending = (0.0, 0.0), None
+        self.interrupt()
+
+    def interrupt(self) -> None:
+        """Begin a new turn, after a gap or a slip."""
+        clear(*self._sums)
+        self._turned = self._took = 0.0
+        self._begin = self._rate
+
+    def measure(self, time: float, rate: float) -> None:
+        """
+        Add a sample of the gyro: `time` [s], increasing, and `rate` about the vertical [rad/s].
+
+        Both must be finite.
+        """
+        before, self._time = self._time, time
+        dt = 0.0 if before is None else time - before
+        if not 0.0 < dt <= LONGEST_GAP:
+            self._rate = rate - self.bias
+            self.interrupt()
+            return
+        self._variance += DRIFT**2 * dt
+        self._track(rate, dt)
+        rate -= self.bias
+        self._turned += 0.5 * (self._rate + rate) * dt
+        self._rate = rate
+        self._took += dt
+
+    def _track(self, rate: float, dt: float) -> None:
+        """Update the bias at standstill, by means over `SETTLED`, one behind: a start is slow."""
+        if self._still < SETTLED:
+            self._mean, self._pending = (0.0, 0.0), None
+            return
+        total, took = self._mean = self._mean[0] + rate * dt, self._mean[1] + dt
+        if took < SETTLED:
+            return
+        if self._pending is not None:
+            gain = self._variance / (self._variance + self.settings.walk**2 / took)
+            self.bias += gain * (self._pending - self.bias)
+            self._variance *= 1.0 - gain
+        self._mean, self._pending = (0.0, 0.0), total / took
+
+    def step(self, steering: Array, rolled: Array, turned: Array, dt: float, good: bool) -> bool:
+        """
+        Add the increments of the joints after `SelfCalibration.step`, with its parameters.
+
+        Returns True if the estimate changed. `dt` is the duration of the step, s.
+        """
+        self._stand(rolled, turned, dt)
+        heading = self._sums[2]
+        parameters = self.calibration.parameters
+        if parameters is not self._parameters:
+            # the turn so far by the new estimate
+            heading[0] += heading[1:] @ (parameters - self._parameters).ravel()
+            self._parameters = parameters
+        if not good or not accumulate(parameters, steering, rolled, turned, *self._sums):
+            self.interrupt()
+            return False
+        calm = abs(self._rate) <= CALM
+        if not calm and abs(self._turned) < LONGEST_TURN:
+            return False
+        changed = abs(self._turned) >= LEAST_TURN and self._learn(heading)
+        self.interrupt()
+        return changed
+
+    def _learn(self, heading: Array) -> bool:
+        path = float(self._sums[3][:, 0].mean())
+        noise = (self.settings.walk**2 * self._took + self._variance * self._took**2
+                 + DELAY**2 * (self._begin**2 + self._rate**2)
+                 + self._rounding + self._per_metre * path)
+        self.turns += 1
+        changed = self.calibration.learn_yaw(heading, self._turned, noise, self.settings.scale)
+        self.learned += changed
+        return changed
+
+    def _stand(self, rolled: Array, turned: Array, dt: float) -> None:
+        """Count the time for which the joints stay within their encoder steps."""
+        n = len(rolled)
+        self._net[:n] += rolled
+        self._net[n:] += turned
+        self._still += dt
+        if np.abs(self._net).max() > self._step:
+            self._net[:], self._still = 0.0, 0.0
+
+    def metrics(self) -> dict[str, str]:
+        """Return bias and turns in words, as key-values for diagnostics."""
+        return {'imu': f'bias {math.degrees(self.bias):.3f} ± '
+                f'{math.degrees(1.96 * math.sqrt(self._variance)):.3f} °/s, {self.learned} of '
+                f'{self.turns} turns used'}
