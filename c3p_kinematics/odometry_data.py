@@ -33,6 +33,10 @@ SHORTEST_STEP = 1e-6
 # mean square residual of a twist beyond which it is slip, relative to that of wrong parameters
 UNEXPLAINED = 4.0
 
+# parameters of the node that are deviations of the description, and the fields of the prior
+DESCRIPTION = {'description_std.wheel_radius': 'radius', 'description_std.caster_offset': 'offset',
+               'description_std.hip_position': 'hip', 'description_std.steering_zero': 'zero'}
+
 # deviation of the motion over a gap per path length; between the positions before and after it
 # anything may have happened
 GAP_PART = 0.2

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +28,7 @@ from c3p_bags.storage.bag_writer import BagError, BagWriter
 from c3p_bags.storage.recorded_robot import NODE
 from c3p_description.model import Array
 from c3p_kinematics.odometry import PARAMETERS, OdometrySettings
-from c3p_kinematics.odometry_data import odometry_settings
+from c3p_kinematics.odometry_data import DESCRIPTION, odometry_settings
 
 # topic of the recorded odometry in a bag with the recomputed one
 RECORDED = 'odom/recorded'
@@ -70,13 +71,17 @@ def recorded_settings(bag: Bag, space: str, changes: Mapping[str, Any] | None = 
         The parameters in the bag are invalid, or `changes` has an unknown one.
     """
     changes = changes or {}
-    if unknown := set(changes) - set(PARAMETERS):
+    names = [*PARAMETERS, *DESCRIPTION]
+    if unknown := set(changes) - set(names):
         raise BagError(f'{sorted(unknown)}: not parameters of the odometry; these are '
-                       f'{sorted(PARAMETERS)}')
+                       f'{sorted(names)}')
     recorded = bag.parameters.get(f'{space}/{NODE}', {})
-    values = {**{name: recorded[name] for name in PARAMETERS if name in recorded}, **changes}
+    values = {**{name: recorded[name] for name in names if name in recorded}, **changes}
     try:
-        return odometry_settings(**values), values
+        settings = odometry_settings(**{name: value for name, value in values.items()
+                                        if name not in DESCRIPTION})
+        prior = {field: values[name] for name, field in DESCRIPTION.items() if name in values}
+        return replace(settings, prior=replace(settings.prior, **prior)), values
     except ValueError as error:
         raise BagError(f'bag {bag}, parameters of {NODE}: {error}') from None
 
