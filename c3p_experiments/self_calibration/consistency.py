@@ -172,7 +172,7 @@ def band(runs: int) -> tuple[float, float]:
 
 
 def statistics(seen: Consistency) -> dict[str, Any]:
-    """Return the metrics: means over all drives at each time, and of those with and without oil."""
+    """Return the metrics: means over all drives at each time, with and without oil."""
     low, high = band(len(seen.squares))
     out: dict[str, Any] = {'runs': len(seen.squares), 'band': [low, high],
                            'time_s': seen.time.tolist()}
