@@ -87,7 +87,7 @@ class SuiteNode(Node):
                     Node.destroy_node(self)
                 raise
 
-        setattr(cls, '__init__', whole)  # noqa: B010 (no assignment to a method for the type checker)
+        setattr(cls, '__init__', whole)  # noqa: B010 (as mypy wants it)
 
     def __init__(self, name: str, *schemas: Path, **options: Any) -> None:
         """Declare the parameters and load the robot."""

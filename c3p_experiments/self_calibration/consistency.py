@@ -39,7 +39,7 @@ BAND = 0.95
 # settings of the contact plant, whose wheels creep less than the defaults allow for
 PLANT = {'position_variance_per_metre': 4e-7, 'position_variance_per_radian': 1e-7,
          'yaw_variance_per_metre': 3e-7, 'yaw_variance_per_radian': 1e-7,
-         'rate_noise_std': 0.0015, 'rate_lag': 0.007, 'creep': 0.003}
+         'rate_noise_std': 0.001, 'rate_lag': 0.005, 'creep': 0.0}
 PLANT_CREEP = 7e-4
 
 KINDS = ('described', 'learned')
