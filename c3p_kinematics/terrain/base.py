@@ -43,12 +43,12 @@ class Terrain:
         Length over which the slope changes; a step should be well below it.
     """
 
-    @property
+    @cached_property
     def kind(self) -> int:
         """Number of the formula (terrain/_kernels.py)."""
         raise NotImplementedError(f'{type(self).__name__} needs a kind')
 
-    @property
+    @cached_property
     def feature_length(self) -> float:
         """Length over which the slope changes, m."""
         raise NotImplementedError(f'{type(self).__name__} needs a feature_length')
