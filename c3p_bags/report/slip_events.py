@@ -190,7 +190,7 @@ def blame(found: SlipReplay, part: slice) -> tuple[int, float]:
 
 def parts_of(found: SlipReplay) -> list[slice]:
     """Return the slips: alarms, each from the rise of χ² on, cut where the wheel changes."""
-    parts = []
+    parts: list[slice] = []
     for begin, end in runs_of(found.slipping):
         if not found.slipping[begin]:
             continue
