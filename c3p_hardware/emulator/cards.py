@@ -36,6 +36,16 @@ LONGEST_CATCH_UP = 0.05
 BUS_RETRY = 0.01
 
 
+class FrameBus(Protocol):
+    """The part of a python-can bus that the cards use."""
+
+    def recv(self, timeout: float | None = None) -> can.Message | None:
+        """Return the next frame within `timeout`, s; None without one."""
+
+    def send(self, message: can.Message, /) -> None:
+        """Send a frame."""
+
+
 class TrueJoints(Protocol):
     """True joints (n,) of the model, rad and rad/s; angles are not wrapped."""
 
@@ -108,7 +118,7 @@ class EmulatedCards:
         Equal node ids, or settings for another number of axes.
     """
 
-    def __init__(self, bus: can.BusABC, plant: RobotPlant,
+    def __init__(self, bus: FrameBus, plant: RobotPlant,
                  settings: EmulatedDevices | None = None, faults: str = '') -> None:
         """Boot the devices."""
         self._bus, self.plant = bus, plant
