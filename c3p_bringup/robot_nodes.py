@@ -31,7 +31,7 @@ def main(args: Sequence[str] | None = None) -> int:
                        help='run the hardware interface as well')
     chosen = parser.parse_args(remove_ros_args(args)[1:])
     robot = 'can' if chosen.hardware else 'none' if chosen.sim else None
-    return run(*map(factory, (*CHAIN, *ROBOTS.get(robot, ()))), args=args)
+    return run(*map(factory, (*CHAIN, *ROBOTS.get(robot or '', ()))), args=args)
 
 
 def factory(name: str) -> Callable[..., Node]:

@@ -19,8 +19,8 @@ from c3p_experiments.self_calibration.page import calibration_page
 from c3p_experiments.slip_faults import experiment as faults
 from c3p_experiments.slip_faults.page import faults_page
 
-CM = {'unit': 'cm', 'scale': 100.0}
-SECONDS = {'unit': 's'}
+CM: dict[str, Any] = {'unit': 'cm', 'scale': 100.0}
+SECONDS: dict[str, Any] = {'unit': 's'}
 
 FIRST = Row('first_aligned_s', 'casters aligned for the first time', **SECONDS)
 PATH = Row('ground_truth_path_error_max_m', 'path error, largest', **CM)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+_njit: Callable[..., Any] | None
 try:
     from numba import njit as _njit
 except ImportError:  # the same source runs uncompiled: same numbers, about 100 times slower

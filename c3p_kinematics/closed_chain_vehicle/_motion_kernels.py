@@ -204,7 +204,7 @@ def speed_of(rate, note, lengths):
 @kernel
 def drive(vehicle, ground, plan, memory, every, records):
     """
-    Run ``plan.count`` periods from ``memory.state``, keeping every `every`-th of them.
+    Run ``plan.periods`` periods from ``memory.state``, keeping every `every`-th of them.
 
     Returns the number of periods reached, the time of the last state, and the event that ended the
     run: code, wheel or joint or rank, number. The last state is in ``memory.state``.
@@ -275,7 +275,7 @@ def drive(vehicle, ground, plan, memory, every, records):
             travelled, saved_k, saved_done = 0.0, k, done
         if (start or done == 0.0) and k % every == 0:
             keep(k // every, memory.state, memory.rate, desired, note, records)
-        if k >= plan.count:
+        if k >= plan.periods:
             return k, k * settings.period, NOTHING, 0, 0.0
     if fresh:
         copy(memory.trial, memory.state)

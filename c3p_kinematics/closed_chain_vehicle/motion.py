@@ -224,11 +224,11 @@ def simulate(vehicle: Vehicle, terrain: Terrain, state: State, desired: Desired,
                    camber_gain, tolerance, rate)
     memory = memory_of(vehicle, len(checked.tableau.b))
     memory.state[:] = vehicle.pack_state(state)
-    records = records_for(checked.count + 1, *vehicle.size)
+    records = records_for(checked.periods + 1, *vehicle.size)
     reached, when, code, which, number = kernels.drive(
         vehicle.packed, ground_arrays(terrain), checked, memory, 1, records)
     events = () if code == kernels.NOTHING else (
         _event(vehicle, memory.state, when, code, which, number),)
-    return Run(vehicle, terrain, step * np.arange(reached + 1),
-               *(part[:reached + 1] for part in records), checked_weights(vehicle, weights),
-               method, stabilisation, step, events)
+    states, rates, table, turning = (part[:reached + 1] for part in records)
+    return Run(vehicle, terrain, step * np.arange(reached + 1), states, rates, table, turning,
+               checked_weights(vehicle, weights), method, stabilisation, step, events)

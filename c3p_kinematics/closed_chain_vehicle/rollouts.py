@@ -100,7 +100,7 @@ def rollouts(vehicle: Vehicle, terrain: Terrain, states: State | Sequence[State]
                          'workers at least 1')
     plans = [plan(vehicle, terrain, one, duration, step, weights=weights,
                   camber_gain=camber_gain) for one in given]
-    count = plans[0].count
+    count = plans[0].periods
     kept = count // every + 1 if every else 1
     packed = np.stack([vehicle.pack_state(start) for start in starts])
     out, time = np.empty((len(given), kept, packed.shape[1])), np.empty(len(given))
