@@ -37,16 +37,17 @@ TIMES = 12
 BAND = 0.95
 
 # settings of the contact plant, whose wheels creep less than the defaults allow for
-PLANT = {'position_variance_per_metre': 4e-7, 'position_variance_per_radian': 1e-7,
-         'yaw_variance_per_metre': 3e-7, 'yaw_variance_per_radian': 1e-7,
-         'rate_noise_std': 0.001, 'rate_lag': 0.005, 'creep': 0.0}
+PLANT: dict[str, Any] = {
+    'position_variance_per_metre': 4e-7, 'position_variance_per_radian': 1e-7,
+    'yaw_variance_per_metre': 3e-7, 'yaw_variance_per_radian': 1e-7,
+    'rate_noise_std': 0.001, 'rate_lag': 0.005, 'creep': 0.0}
 PLANT_CREEP = 7e-4
 
 KINDS = ('described', 'learned')
 
 
 def _rows() -> tuple[Row, ...]:
-    rows = []
+    rows: list[Row] = []
     for kind, name in zip(KINDS, ('described robot', 'robot that learns'), strict=True):
         for part in ('pose', 'twist'):
             rows += [Row(f'{kind}.{part}.{key}', f'{name}, {part}, {text}', digits=2)
@@ -92,7 +93,8 @@ def consistency(bench: Bench, runs: int = RUNS) -> Outcome:
     """
     first = FIRST + 1000 * bench.conditions.seed
     driven: list[Drive] = []
-    found, oily = [], []
+    found: list[Array] = []
+    oily: list[bool] = []
     for seed in range(first, first + runs):
         oily.append(seed % OILY == OILY - 1 and bench.conditions.plant == 'mujoco')
         lesson = minute(bench, seed, plant=bench.plant(patches=oil(seed) if oily[-1] else ()))
@@ -145,7 +147,8 @@ def _estimators(described: CasterRobot, settings: OdometrySettings) -> tuple[Odo
 
 
 def _squares(odometry: Odometry, drive: Drive, zero: Array, start: Array) -> Array:
-    truth, out = drive.log.ground_truth, []
+    truth = drive.log.ground_truth
+    out: list[list[float]] = []
     odometry.reset(truth.pose[0] + start)
     due = times()
     for k, (time, steering, steering_rate, wheel, rate, _) in enumerate(
