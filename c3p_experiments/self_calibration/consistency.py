@@ -37,9 +37,10 @@ TIMES = 12
 BAND = 0.95
 
 # settings of the contact plant, whose wheels creep less than the defaults allow for
-PLANT = {'position_variance_per_metre': 4e-7, 'position_variance_per_radian': 1e-7,
-         'yaw_variance_per_metre': 3e-7, 'yaw_variance_per_radian': 1e-7,
-         'rate_noise_std': 0.001, 'rate_lag': 0.005, 'creep': 0.0}
+PLANT: dict[str, Any] = {
+    'position_variance_per_metre': 4e-7, 'position_variance_per_radian': 1e-7,
+    'yaw_variance_per_metre': 3e-7, 'yaw_variance_per_radian': 1e-7,
+    'rate_noise_std': 0.001, 'rate_lag': 0.005, 'creep': 0.0}
 PLANT_CREEP = 7e-4
 
 KINDS = ('described', 'learned')
@@ -145,7 +146,8 @@ def _estimators(described: CasterRobot, settings: OdometrySettings) -> tuple[Odo
 
 
 def _squares(odometry: Odometry, drive: Drive, zero: Array, start: Array) -> Array:
-    truth, out = drive.log.ground_truth, []
+    truth = drive.log.ground_truth
+    out: list[list[float]] = []
     odometry.reset(truth.pose[0] + start)
     due = times()
     for k, (time, steering, steering_rate, wheel, rate, _) in enumerate(
