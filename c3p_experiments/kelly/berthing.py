@@ -27,6 +27,7 @@ from c3p_experiments.kelly.shuttle import (
     planar_berthing,
     spatial_berthing,
 )
+from c3p_experiments.page_curves import save_page
 
 # times of capture, start and end of the manoeuvre, latch, release of the arm, end, s
 CAPTURE, STILL, MOVED, LATCH, RELEASE, END = 5.0, 15.0, 75.0, 95.0, 96.0, 100.0
@@ -222,7 +223,7 @@ def _draw(results: dict[str, tuple[Berth, Record, dict[str, Any]]], metrics: dic
         for one in (force, joints):
             marks(one, instants)
     _draw_checks(page, grid, results)
-    return style.save(page, path)
+    return save_page(page, path)
 
 
 def _draw_checks(page: Any, grid: Any, results: dict[str, tuple[Berth, Record, dict[str, Any]]]
