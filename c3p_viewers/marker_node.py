@@ -22,6 +22,8 @@ from rclpy.clock import Clock, ClockType
 from c3p_bags.storage.topics import message_class
 from c3p_description.pvc_model import PvcTricycle
 from c3p_description.reading.loader import load
+from c3p_description.reading.vehicle_files import is_vehicle, load_vehicle
+from c3p_description.vehicle_model import RoughVehicle
 from c3p_ros.node import SENSOR_DATA, SuiteNode
 from c3p_ros.session import run
 from c3p_viewers.scene.caster_markers import CasterMarkers
@@ -42,7 +44,8 @@ class MarkerNode(SuiteNode):
         self._listeners = 0
 
         super().__init__('marker', Path(__file__).with_name('marker_parameters.yaml'), **options)
-        kind = TricycleMarkers if isinstance(self.robot, PvcTricycle) else CasterMarkers
+        rough = isinstance(self.robot, (PvcTricycle, RoughVehicle))
+        kind = TricycleMarkers if rough else CasterMarkers
         self.markers: CasterMarkers | TricycleMarkers = kind(self, self.parameters.value)
         self._subscribed: list[Any] = []
         self._timer: Any = None
@@ -53,6 +56,8 @@ class MarkerNode(SuiteNode):
     def _load_robot(self) -> Any:
         values = self.parameters.value
         if not values.robot_description:
+            if is_vehicle(values.robot):
+                return load_vehicle(values.robot)
             robot = load(values.robot)
             if isinstance(robot, PvcTricycle):
                 return robot

@@ -20,6 +20,7 @@ from c3p_experiments.auchter_moore.measures import (
 from c3p_experiments.auchter_moore.pages import rough_page
 from c3p_experiments.loop.outcome import ModelOptions, Row
 from c3p_experiments.loop.report import table_rows, write_report
+from c3p_experiments.page_curves import by_kind
 from c3p_kinematics.closed_chain_vehicle import LockedSlip, Run, locked_slip, place, simulate
 from c3p_kinematics.terrain import SplineGround, Terrain
 from c3p_kinematics.vehicles import pvc_tricycle as vehicle_of
@@ -214,8 +215,7 @@ def _carry_out(study: Study, out: Path, options: ModelOptions, progress: Progres
                **together([one.figures for one in drives])}
     figures['table'] = table_rows(rows(study), figures)
     pages = rough_page(study.title, study.source, figures, drives, robot, base)
-    figures['files'] = {'picture': str(pages[0]), 'picture_pdf': str(pages[1]),
-                        'table': str(write_report(study, figures, base))}
+    figures['files'] = {**by_kind(pages), 'table': str(write_report(study, figures, base))}
     if options.film:
         sheet = base.with_name(f'{study.name}_stills.png')
         figures['files']['stills'] = str(contact_sheet(drives[0].run, robot, sheet))

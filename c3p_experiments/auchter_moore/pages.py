@@ -20,6 +20,7 @@ from c3p_bags.report import style
 from c3p_description.model import ModelError
 from c3p_experiments.auchter_moore import panels
 from c3p_experiments.auchter_moore.drawing import RunStudio
+from c3p_experiments.page_curves import save_page
 from c3p_kinematics.closed_chain_vehicle import Run
 from c3p_viewers.mujoco.studio import WHITE
 from c3p_viewers.mujoco.terrain import HEIGHTS, Ground
@@ -78,7 +79,7 @@ def rough_page(title: str, source: str, figures: Mapping[str, Any], drives: Sequ
     panels.errors(others[4], drives, 'h')
     panels.slip(others[5], drives, 'i')
     first.set_xlim(0.0, drives[0].run.time[-1])
-    return style.save(page, path)
+    return save_page(page, path)
 
 
 def _page(title: str, source: str, figures: Mapping[str, Any]) -> tuple[Figure, GridSpec]:

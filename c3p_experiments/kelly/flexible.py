@@ -18,6 +18,7 @@ from c3p_dynamics.trees import Body, Joint, Tree
 from c3p_dynamics.trees.parts import Array
 from c3p_experiments.kelly.page import TIME
 from c3p_experiments.loop.outcome import Row
+from c3p_experiments.page_curves import save_page
 
 TITLE = 'An elastic arm slews with a load'
 SOURCE = 'Kelly, flexible bodies'
@@ -146,4 +147,4 @@ def _page(found: Slew, bending: Array, curves: Array, metrics: dict[str, Any], o
     style.dress(right, '(c) first frequency of a rotating beam', 'rate Ω √(ρA L⁴/EI)',
                 'frequency ω √(ρA L⁴/EI)')
     style.legend(right)
-    return style.save(page, out / 'flexible')
+    return save_page(page, out / 'flexible')

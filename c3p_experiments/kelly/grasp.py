@@ -23,6 +23,7 @@ from c3p_experiments.kelly.page import (
     outline,
     stairs,
 )
+from c3p_experiments.page_curves import save_page
 
 LENGTHS, MASSES = (0.55, 0.5, 0.15), (2.0, 1.5, 0.5)
 BASES = (-0.6, 0.6)
@@ -228,4 +229,4 @@ def _draw(tree: Tree, record: Record, metrics: dict[str, Any], path: Path) -> li
              'residuals', 'J, m')
     for axes in (box, force, lost):
         marks(axes, instants)
-    return style.save(page, path)
+    return save_page(page, path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Markers of the tricycle: the ground around it, its contact paths and its camber."""
+"""Markers of the tricycle, or another vehicle: ground around it, contact paths, camber."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from visualization_msgs.msg import MarkerArray
 
 from c3p_bags.runs.ride_log import TERRAIN
 from c3p_description.model import Array
+from c3p_description.pvc_model import PvcTricycle
 from c3p_kinematics.closed_chain_vehicle import Vehicle
 from c3p_kinematics.closed_chain_vehicle.placement import place
 from c3p_kinematics.closed_chain_vehicle.velocity import joint_frames
 from c3p_kinematics.terrain import Terrain, grid_mesh
-from c3p_kinematics.vehicles import pvc_tricycle
+from c3p_kinematics.vehicles import closed_chain
 from c3p_ros.node import LATCHED, RELIABLE
 from c3p_simulation.worlds.terrain_files import load_terrain
 from c3p_viewers.scene.camber_scene import camber_scene
@@ -37,7 +38,7 @@ class TricycleMarkers:
     Parameters
     ----------
     node : SuiteNode
-        Of a tricycle.
+        Of a tricycle or a vehicle for rough ground, which has no camber here.
     values : SimpleNamespace
         Parameters of the marker node.
     """
@@ -46,10 +47,11 @@ class TricycleMarkers:
 
     def __init__(self, node: Any, values: SimpleNamespace) -> None:
         """Load the terrain and create the publishers."""
-        self._robot, self._vehicle = node.robot, pvc_tricycle(node.robot)
+        self._robot, self._vehicle = node.robot, closed_chain(node.robot)
         self._values = values
         self._ground = load_terrain(values.terrain) if values.terrain else None
-        self.reader = RideReader(values.timeout, node.diagnostics.refuse)
+        self.reader = RideReader(values.timeout, node.diagnostics.refuse,
+                                 [joint.name for joint in self._vehicle.joints])
         self._camber = MarkerScene(values.timeout)
         self._paths = Paths(values.path_points, values.path_spacing)
         self._path_period, self._path_due = 1.0 / values.path_rate, 0.0
@@ -82,7 +84,9 @@ class TricycleMarkers:
         if joints is None:
             return
         stamp, joint, _ = joints
-        if newest is not self._drawn and self._camber_pub.get_subscription_count():
+        # only the tricycle has the camber of two known wheels
+        tricycle = isinstance(self._robot, PvcTricycle)
+        if tricycle and newest is not self._drawn and self._camber_pub.get_subscription_count():
             self._drawn, self._count = newest, self._count + 1
             self._camber_pub.publish(self._camber.message(
                 camber_scene(self._robot, joint, self._values.base_frame), stamp))
