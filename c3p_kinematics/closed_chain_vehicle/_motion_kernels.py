@@ -84,8 +84,8 @@ def unit_quaternion(state):
 def tolerance_at(state):
     """Return the closure that rounding allows at a state."""
     largest = 0.0
-    for value in state:
-        largest = max(largest, abs(value))
+    for j in range(len(state)):
+        largest = max(largest, abs(state[j]))
     return CLOSED + ROUNDINGS * largest
 
 
@@ -197,8 +197,9 @@ def try_step(vehicle, ground, settings, inputs, tableau, memory, k, done, h, sta
 @inlined
 def speed_of(rate, note, lengths):
     """Return the speed of the platform; its turning moves the wheels about half its size."""
-    return (math.sqrt(rate[0] ** 2 + rate[1] ** 2 + rate[2] ** 2) + 0.5 * lengths[3]
-            * math.sqrt(note[2] ** 2 + note[3] ** 2 + note[4] ** 2))
+    return (math.sqrt(rate[0] * rate[0] + rate[1] * rate[1] + rate[2] * rate[2])
+            + 0.5 * lengths[3]
+            * math.sqrt(note[2] * note[2] + note[3] * note[3] + note[4] * note[4]))
 
 
 @kernel

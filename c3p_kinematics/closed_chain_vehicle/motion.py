@@ -41,8 +41,8 @@ class StepError(ValueError):
     """A step that is too large for the ground; the text names step, length and remedy."""
 
 
-def _table(vehicle: Vehicle, desired: Desired, count: int, step: float) -> Array:
-    """Return the desired rates: one row, or begin, middle, end of each period."""
+def rate_table(vehicle: Vehicle, desired: Desired, count: int, step: float) -> Array:
+    """Return `desired` of a `vehicle` for `count` periods of `step`: one row, or 2 `count` + 1."""
     m = vehicle.size[0]
     if callable(desired):
         desired = np.array([desired(0.5 * step * k) for k in range(2 * count + 1)], float)
@@ -99,7 +99,7 @@ def plan(vehicle: Vehicle, terrain: Terrain, desired: Desired, duration: float, 
     if abs(count * step - duration) > 1e-6 * step:
         raise ValueError(f'duration = {duration} s is not a whole number of steps of {step} s: '
                          f'take {count * step:.9g} s')
-    table = _table(vehicle, desired, count, step)
+    table = rate_table(vehicle, desired, count, step)
     longest, speed = step, fastest(vehicle, table)
     reach = LONGEST_TRAVEL * float(terrain.feature_length)
     if speed * step > reach:
