@@ -2,9 +2,9 @@
 """
 Generate docs/gallery.md, and those of its pictures that are missing in docs/images.
 
-Each experiment has one picture, drawn by the command below it. Run from the root of the repository:
-``python scripts/write_gallery.py``; names of experiments draw them again, ``all`` all of them
-(half an hour). Pictures of other pages have scripts of their own and are only shown here.
+Each experiment has one picture, drawn by the command below it. Run from the root of the
+repository: ``python scripts/write_gallery.py``; names of experiments draw them again, ``all`` all
+of them (half an hour). Pictures of other pages have scripts of their own and are only shown here.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ GALLERY = {
     ),
     'A robot of your own': (
         Entry('Check of a URDF', 'robot_check.png',
-              'c3p robot docs/tutorials/cart.urdf.xacro --out out/cart', 'cart/drives.png'),
+              'c3p robot docs/tutorials/cart.urdf.xacro'),
         Entry('Calibration from a drive', 'calibrate.png', 'c3p calibrate --drive --plant mujoco'),
         Entry('Identification from a drive', 'identify.png',
               'c3p identify --excite --plant mujoco'),
-        Entry('Campaign over model uncertainty', 'campaign.png', 'c3p campaign --draws 60',
+        Entry('Campaign over model uncertainty', 'campaign.png', 'c3p campaign --draws 30',
               'campaign.png'),
     ),
     'El-Shenawy, Wagner and Badreddin': (
@@ -128,8 +128,8 @@ def page() -> str:
         text += [f'| {cell(a)} | {cell(b)} |'
                  for a, b in zip_longest(entries[::2], entries[1::2])]
         text.append('')
-    return '\n'.join([*text, '`python scripts/write_gallery.py` writes this page, and the pictures '
-                      'that are missing.', ''])
+    return '\n'.join([*text, '`python scripts/write_gallery.py` writes this page, and the '
+                      'pictures that are missing.', ''])
 
 
 def draw(entry: Entry) -> None:

@@ -159,28 +159,13 @@ function refill() {
 }
 
 /* -- map -- */
-function gridStep(scale) {
-  for (const step of [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 25, 50, 100])
-    if (step * scale >= 45) return step;
-  return 250;
-}
 function map() {
   const canvas = el("map"), [g, width, height] = Robot.fit(canvas), now = last();
   if (!view.scale) view.scale = Math.min(width, height) / (7 * ROBOT.reach);
   const pose = now && now.p || [0, 0, 0];
   if (el("follow").checked && !drag) { view.x = pose[0]; view.y = pose[1]; }
-  const p = Robot.pen(g, width, height, view), step = gridStep(view.scale);
-  const x0 = view.x - width / 2 / view.scale, x1 = view.x + width / 2 / view.scale;
-  const y0 = view.y - height / 2 / view.scale, y1 = view.y + height / 2 / view.scale;
-  const digits = step < 1 ? 2 : 0;
-  for (let k = Math.ceil(x0 / step); k * step < x1; k++) {
-    p.line([[k * step, y0], [k * step, y1]], css("rule"), 1);
-    p.text([k * step, y0], (k * step).toFixed(digits), css("muted"), 3, -4);
-  }
-  for (let k = Math.ceil(y0 / step); k * step < y1; k++) {
-    p.line([[x0, k * step], [x1, k * step]], css("rule"), 1);
-    p.text([x0, k * step], (k * step).toFixed(digits) + " m", css("muted"), 3, -3);
-  }
+  const p = Robot.pen(g, width, height, view);
+  Robot.grid(p, width, height, view);
   if (path.length > 1) p.line(path, css("link"), 1.6);
   const goal = drag && drag.goal || now && now.g;
   if (goal) {
