@@ -150,9 +150,10 @@ def _mark_end(panels: Sequence[Axes], log: RunLog, start: float) -> None:
         for axes in panels:
             axes.axvline(event.time - start, color=style.ALERT, linewidth=1.1, linestyle=dash,
                          zorder=9)
-        panels[1].annotate(f'{word} {event.time - start:.1f} s', (event.time - start, 0.03),
+        panels[1].annotate(f'{word} {event.time - start:.1f} s', (event.time - start, 0.5),
                            xytext=(-4, 0), xycoords=('data', 'axes fraction'), ha='right',
-                           textcoords='offset points', fontsize=style.SMALL, color=style.ALERT)
+                           textcoords='offset points', fontsize=style.SMALL, color=style.ALERT,
+                           bbox={'facecolor': 'white', 'edgecolor': 'none', 'pad': 1.0})
 
 
 def _value(metrics: Mapping[str, Any], key: str, form: str, scale: float = 1.0) -> str:
