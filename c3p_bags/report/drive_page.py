@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -133,8 +133,29 @@ def drive_figure(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],
     _torques(panels[4], log, robot, start)
     _errors(panels[5], log, metrics, start)
     _slip(panels[6], log, start)
+    if not metrics['reached']:
+        _mark_end(panels, log, start)
     panels[0].set_xlim(log.joints.time[0] - start, log.joints.time[-1] - start)
     return style.save(page, path)
+
+
+def _mark_end(panels: Sequence[Axes], log: RunLog, start: float) -> None:
+    """Mark in all panels over time when the goal was given up, and when the commands locked."""
+    lock = next((h for h in log.diagnostics if h.time > start and h.level
+                 and h.name.startswith('velocity_controller') and h.message.startswith('lock: ')),
+                None)
+    end = next((h for h in log.results if h.time >= start
+                and h.values.get('reason') not in (None, 'reached')), None)
+    for event, word, dash in ((lock, 'locked', (0, (1, 1))), (end, 'given up', '-.')):
+        if event is None:
+            continue
+        for axes in panels:
+            axes.axvline(event.time - start, color=style.ALERT, linewidth=1.1, linestyle=dash,
+                         zorder=9)
+        panels[1].annotate(f'{word} {event.time - start:.1f} s', (event.time - start, 0.5),
+                           xytext=(-4, 0), xycoords=('data', 'axes fraction'), ha='right',
+                           textcoords='offset points', fontsize=style.SMALL, color=style.ALERT,
+                           bbox={'facecolor': 'white', 'edgecolor': 'none', 'pad': 1.0})
 
 
 def _value(metrics: Mapping[str, Any], key: str, form: str, scale: float = 1.0) -> str:

@@ -218,6 +218,7 @@ def motion(run: Run) -> dict[str, Any]:
                      for k, column in enumerate(shown.pose.T)])
     steering = np.unwrap(run.log.joints.steering, axis=0)[some]
     speed = np.hypot(run.slip.slip[..., 0], run.slip.slip[..., 1])
+    odom = run.log.odom.pose if run.truth is not None else None
     return {'robot': robot_geometry(robot, NEAR, outline(robot)), 'name': run.name,
             'time': times(at), 'pose': [packed(column) for column in pose],
             'steering': [packed(column) for column in steering.T],
@@ -226,4 +227,6 @@ def motion(run: Run) -> dict[str, Any]:
             'events': [[e.begin, e.end, e.wheel] for e in run.events],
             'goals': [[g['begin_s'], g['end_s'], *map(float, g['goal_pose'])]
                       for g in run.goals], 'end': float(time[-1]),
+            'odom': None if odom is None else [
+                packed(np.interp(at, run.log.odom.time, odom[:, k])) for k in range(2)],
             'start': pose_at(shown, shown.time[0]).tolist()}

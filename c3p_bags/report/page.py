@@ -26,6 +26,9 @@ from c3p_bags.report.tables import topic_table
 # height of the path panel, inches: lowest, highest
 PATH_HEIGHT = (2.6, 6.0)
 
+# the section whose picture is drawn by the page, with the robot at the cursor
+MAP = 'way'
+
 # slips shown in detail
 LOOKS = 3
 
@@ -169,7 +172,8 @@ def _tables(section: Section, runs: Sequence[Run]) -> str:
 
 def _section(section: Section, picture: str | None, runs: Sequence[Run], live: bool) -> str:
     # the picture remains for paper, and for browsers without scripts
-    plots = f'<div class=live data-of={section.anchor}></div>' if live else ''
+    plots = '' if not live else '<div class="live map"></div>' if section.anchor == MAP else (
+        f'<div class=live data-of={section.anchor}></div>')
     still = ' class=still' if live else ''
     return (f'<section id={section.anchor}><h2>{escape(section.title)}</h2>'
             f'<p class=about>{escape(section.text)}</p>{plots}'
@@ -198,7 +202,8 @@ def html_page(runs: Sequence[Run], numbers: Sequence[Mapping[str, Any]],
                        f'<p class=sub>{_facts(run, found)}</p>')
         top.append(cards(found_answers))
     plotted = (live or {}).get('sections', {})
-    body = ''.join(_section(s, pictures[s.anchor], runs, s.anchor in plotted) for s in shown)
+    body = ''.join(_section(s, pictures[s.anchor], runs, s.anchor in plotted or (
+        bool(plotted) and s.anchor == MAP)) for s in shown)
     words = ''.join(f'<li>{escape(text)}</li>' for text in (
         difference_sentences(numbers) if len(runs) > 1 else ()))
     differences = (f'<section id=differences><h2>Differences</h2><ul>{words}</ul>'
