@@ -54,7 +54,7 @@ def interpolate(x, points, values, j):
 
 @kernel
 def shifted(times, plan, passed, result):
-    """Write `plan` (k, m) at `times` (k,) as it is `passed` later; the last row stays."""
+    """Write `plan` (k, m) of `times` (k,) as it is `passed` s later into `result`."""
     for k in range(len(times)):
         for j in range(plan.shape[1]):
             result[k, j] = interpolate(times[k] + passed, times, plan, j)
