@@ -58,7 +58,8 @@ class PositionControllerNode(SuiteNode):
                                        self.watch_time())
         self._goals = GoalInterface(self, self.robot.name, self._frames, values.navigate_action,
                                     self._resolve, self._drive_to, self._give_up)
-        self.listen(Odometry, 'odom', self._on_odom, RELIABLE)
+        # after the torques of the cycle
+        self.listen(Odometry, 'odom', self._on_odom, RELIABLE, rank=2)
         self.watch(self._on_watch)
 
     def metrics(self) -> Mapping[str, Any]:

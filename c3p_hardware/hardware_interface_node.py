@@ -62,7 +62,7 @@ class HardwareInterfaceNode(ManagedSuiteNode):
         self._write_joints = JointStateWriter(self._joints.names, JOINT_FIELDS, 'joint_states')
         # a plain publisher, as an inactive node also publishes joint states
         self._joint_pub = SuiteNode.create_publisher(self, JointState, 'joint_states', RECORDED)
-        self.listen(JointState, 'wheel_effort', self._on_effort, LATEST)
+        self.listen(JointState, 'wheel_effort', self._on_effort, LATEST, rank=0)
         for name, kind, act in (
                 ('enable', SetBool, lambda link, request: (
                     link.arm() if request.data else link.disarm())),
