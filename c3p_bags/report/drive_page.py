@@ -45,6 +45,8 @@ def commanded_steering(log: RunLog, robot: CasterRobot) -> Array:
     in the median: the direction of its last instants is that of noise. nan while the commanded
     speed is too small to have a direction.
     """
+    if log.cmd_vel is None:
+        raise ValueError(f'{log.path}: cmd_vel was not recorded')
     command = hip_velocity(robot, held(log.cmd_vel, log.joints.time))
     angle = np.arctan2(command[..., 1], command[..., 0]) - 0.5 * np.pi
     angle[~(np.hypot(command[..., 0], command[..., 1]) > COMMANDED_SPEED)] = np.nan
@@ -189,7 +191,7 @@ def _page(robot: CasterRobot, metrics: Mapping[str, Any]) -> tuple[Figure, GridS
 
 def _velocities(panels: list[Axes], log: RunLog, start: float) -> None:
     """Draw the twist in the floor's frame, as the papers do."""
-    lines = []
+    lines: list[tuple[str, Array, Array, str, Any, float]] = []
     if log.cmd_vel is not None and log.odom is not None:
         yaw = np.interp(log.cmd_vel.time, log.odom.time, log.odom.pose[:, 2])
         lines.append(('reference', log.cmd_vel.time, to_floor(yaw, log.cmd_vel.value),
@@ -250,7 +252,7 @@ def limited_torques(axes: Axes, time: Array, torque: Array, robot: CasterRobot,
              robot.torque_limit[robot.driven])
     for i in np.flatnonzero(motors):
         axes.plot(*style.thin(time, torque[:, i + robot.count * steering]), linewidth=0.9,
-                  label=f'wheel {i + 1}', **style.caster_marks(i))
+                  label=f'wheel {i + 1}', **style.caster_marks(int(i)))
     style.limits(axes, limit, color=style.REFERENCE, linewidth=0.8, linestyle='--')
     if steering:
         return

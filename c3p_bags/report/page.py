@@ -49,7 +49,7 @@ class Section(NamedTuple):
 
 def _path(runs: Sequence[Run]) -> Figure:
     """Draw the paths, in a panel as high as they are within limits."""
-    places = np.vstack([r.log.odom.pose[:, :2] for r in runs]
+    places = np.vstack([r.odom.pose[:, :2] for r in runs]
                        + [np.array([g['goal_pose'][:2]]) for r in runs for g in r.goals])
     margin = 2.4 * max(np.abs(r.robot.hip_position).max() for r in runs)
     size = np.ptp(places, axis=0) + margin
@@ -60,7 +60,7 @@ def _path(runs: Sequence[Run]) -> Figure:
         # the same floor in both, as wide and as high as the panels: metres are equal in both axes
         middle = 0.5 * (places.min(axis=0) + places.max(axis=0))
         for axes in page.axes:
-            box = axes.get_position().size * page.get_size_inches()
+            box = np.asarray(axes.get_position().size) * page.get_size_inches()
             half = 0.55 * float((size / box).max()) * box
             axes.set_aspect('auto')
             axes.set_xlim(middle[0] - half[0], middle[0] + half[0])

@@ -66,7 +66,8 @@ class DashboardLink(Node):
         super().__init__('dashboard', start_parameter_services=False, enable_rosout=False,
                          **options)
         self.robot, self.history, self.pressed = robot, history, False
-        self._reader, self._moment = MomentReader(robot), None
+        self._reader = MomentReader(robot)
+        self._moment: Moment | None = None
         self._taps = Taps(self, TOPICS, self._reader.put)
         self._goal = self.create_publisher(PoseStamped, 'goal_pose', LATEST)
         self._e_stop = self.create_publisher(Bool, 'e_stop', RELIABLE)
@@ -76,7 +77,8 @@ class DashboardLink(Node):
         self._due = {'repeat': 0.0, 'look': 0.0}
         self._state: dict[str, Any] = {'engaged': False, 'locked': False, 'driving': '',
                                        'lock': '', 'result': None}
-        self._muxed, self._others, self._drivers = False, [], 0
+        self._muxed, self._drivers = False, 0
+        self._others: list[str] = []
         self._statuses: dict[str, tuple[float, dict[str, Any]]] = {}
         self._battery: tuple[float, dict[str, Any]] | None = None
         for kind, name, take, quality in (
