@@ -188,5 +188,10 @@ def save(sheet: Figure, path: str | Path) -> list[Path]:
     base.parent.mkdir(parents=True, exist_ok=True)
     files = [base.with_name(f'{base.name}{suffix}') for suffix in ('.png', '.pdf')]
     for file in files:
-        sheet.savefig(file, dpi=DPI, **({'pil_kwargs': FAST} if file.suffix == '.png' else {}))
+        save_as(sheet, file)
     return files
+
+
+def save_as(sheet: Figure, file: Path) -> None:
+    """Write a figure as the PNG or PDF `file`."""
+    sheet.savefig(file, dpi=DPI, **({'pil_kwargs': FAST} if file.suffix == '.png' else {}))
