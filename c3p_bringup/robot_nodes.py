@@ -37,7 +37,7 @@ def main(args: Sequence[str] | None = None) -> int:
         options = real_time_of(chosen)
     except ValueError as error:
         parser.error(f'{error}')
-    return run(*map(factory, (*CHAIN, *ROBOTS.get(robot, ()))), args=args, real_time=options)
+    return run(*map(factory, (*CHAIN, *ROBOTS.get(robot or '', ()))), args=args, real_time=options)
 
 
 def add_real_time(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,8 @@ import re
 
 # paper → figure → experiment; 1 and 2 are El-Shenawy, Wagner and Badreddin
 FIGURES = {
-    '1': {4: 'postures', 9: 'line', 10: 'triangle', 11: 'figure_eight'},
+    '1': {4: 'postures', 5: 'structure', 6: 'structure', 7: 'structure', 8: 'structure',
+          9: 'line', 10: 'triangle', 11: 'figure_eight'},
     '2': {2: 'postures', 6: 'feed_forward', 7: 'ramp_x', 9: 'flip'},
     'auchter': {4: 'hill', 5: 'hill', 6: 'random_terrain', 7: 'hill', 8: 'hill', 9: 'hill'},
     'kelly': {1: 'berthing'},

@@ -10,10 +10,11 @@ from typing import Any
 
 from c3p_experiments.auchter_moore import camber_power
 from c3p_experiments.auchter_moore import experiments as rough
-from c3p_experiments.el_shenawy import feed_forward, postures
+from c3p_experiments.el_shenawy import feed_forward, postures, structure
 from c3p_experiments.kelly import experiments as constrained
 from c3p_experiments.loop.outcome import ModelOptions, Row
 from c3p_experiments.loop.report import table_rows, write_report
+from c3p_experiments.page_curves import by_kind
 from c3p_experiments.saha_angeles import experiment as agv
 
 Progress = Callable[[float], None]
@@ -30,8 +31,8 @@ class ModelExperiment:
     source : str
         Figure of the paper, or ``ours``.
     run : callable
-        Takes directory, `ModelOptions` and progress (of `runs`); writes ``NAME.png`` and ``.pdf``,
-        returns the metrics with ``reached`` and ``files``. `completed` adds the rest.
+        Takes directory, `ModelOptions` and progress (of `runs`); writes ``NAME.png``, ``.pdf`` and
+        ``.csv``, returns the metrics with ``reached`` and ``files``. `completed` adds the rest.
     takes : tuple of str
         Supported options.
     runs : int
@@ -52,6 +53,8 @@ class ModelExperiment:
 MODELS = {e.name: e for e in (
     ModelExperiment(postures.NAME, postures.TITLE, postures.SOURCE, postures.postures, ('robot',),
                     rows=postures.ROWS),
+    ModelExperiment(structure.NAME, structure.TITLE, structure.SOURCE, structure.structure,
+                    rows=structure.ROWS),
     ModelExperiment(feed_forward.NAME, feed_forward.TITLE, feed_forward.SOURCE,
                     feed_forward.feed_forward, ('robot',), rows=feed_forward.ROWS),
     ModelExperiment('hill', rough.HILL.title, rough.HILL.source, rough.hill,
@@ -103,7 +106,7 @@ def completed(model: ModelExperiment, metrics: Mapping[str, Any], place: Path) -
     """
     Return the metrics of an experiment with names, conditions, table and files, for JSON.
 
-    ``files`` may be a list: picture and PDF. A missing table is written into the directory
+    ``files`` may be a list: picture, PDF and curves. A missing table is written into the directory
     `place`.
     """
     out = {'experiment': model.name, 'title': model.title, 'source': model.source,
@@ -111,7 +114,7 @@ def completed(model: ModelExperiment, metrics: Mapping[str, Any], place: Path) -
     if 'table' not in out:
         out['table'] = table_rows(model.rows, out)
     if not isinstance(out['files'], dict):
-        out['files'] = dict(zip(('picture', 'picture_pdf'), map(str, out['files']), strict=False))
+        out['files'] = by_kind(out['files'])
     if 'table' not in out['files']:
         out['files']['table'] = str(write_report(model, out, place / model.name))
     return out

@@ -62,7 +62,7 @@ class Circle:
     ----------
     radius : float, m
         R, of the middle of the driven axle. Positive drives forward (along j), negative backward.
-        Not printed in the paper; 1 m fits its text.
+        Not printed in the paper; 1 m is assumed.
     duration : float, s
         T.
     angle : float, rad

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,9 @@ class SuiteNode(Node):
     """
     A node with checked parameters, the robot, diagnostics and a watch.
 
+    A constructor that fails leaves nothing in the graph: others would take a publisher without a
+    node for a second robot.
+
     Parameters
     ----------
     name : str
@@ -67,6 +72,23 @@ class SuiteNode(Node):
 
     # groups of parameters that the node declares on its own
     OWN_GROUPS: tuple[str, ...] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let a constructor that fails end the node."""
+        super().__init_subclass__(**options)
+        construct = cls.__init__
+
+        @functools.wraps(construct)
+        def whole(self: SuiteNode, *args: Any, **named: Any) -> None:
+            try:
+                construct(self, *args, **named)
+            except BaseException:
+                # without what the class does at its own end, which needs all of its parts
+                with suppress(Exception):
+                    Node.destroy_node(self)
+                raise
+
+        setattr(cls, '__init__', whole)  # noqa: B010 (as mypy wants it)
 
     def __init__(self, name: str, *schemas: Path, **options: Any) -> None:
         """Declare the parameters and load the robot."""

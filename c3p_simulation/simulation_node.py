@@ -156,8 +156,8 @@ class SimulationNode(SuiteNode):
             self._waiting_since = time.monotonic()
             if self.cycles + 1 == self._hold_at:
                 return
-            *truth, sampled = self._advance()
-            self._truth_pub.publish(*truth)
+            stamp, truth, sampled = self._advance()
+            self._truth_pub.publish(stamp, truth)
 
     def _on_reset(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         with self._news:

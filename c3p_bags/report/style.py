@@ -194,4 +194,5 @@ def save(sheet: Figure, path: str | Path) -> list[Path]:
 
 def save_as(sheet: Figure, file: Path) -> None:
     """Write a figure as the PNG or PDF `file`."""
-    sheet.savefig(file, dpi=DPI, **({'pil_kwargs': FAST} if file.suffix == '.png' else {}))
+    more: dict[str, Any] = {'pil_kwargs': FAST} if file.suffix == '.png' else {}
+    sheet.savefig(file, dpi=DPI, **more)

@@ -23,6 +23,8 @@ from c3p_bringup.cli.common import (
 
 if TYPE_CHECKING:
     from c3p_experiments.loop.conditions import Conditions
+    from c3p_experiments.loop.outcome import Experiment
+    from c3p_experiments.models import ModelExperiment
 
 ALL = 'all'
 # what can be given besides the name and where results go
@@ -60,6 +62,8 @@ def add_experiment(commands: Any) -> None:
                               '20)')
     command.add_argument('--film', nargs='?', const='mp4', choices=('mp4', 'gif'),
                          help='hill and random_terrain: also stills and a film (default: mp4)')
+    command.add_argument('--keys', action='store_true',
+                         help='berthing: drive the arm yourself with the keyboard, in real time')
     command.add_argument('--out', type=Path, metavar='DIR',
                          help='directory for pages and tables (default: '
                               'out/experiment/PLANT_CONTROLLER, or out/experiment for a model)')
@@ -74,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     from c3p_experiments.figures import experiment_of_figure, figure_number
     from c3p_experiments.models import MODELS, check_options
 
-    known = [*EXPERIMENTS.values(), *MODELS.values()]
+    known: list[Experiment | ModelExperiment] = [*EXPERIMENTS.values(), *MODELS.values()]
     if arguments.list:
         for experiment in known:
             print(f'{experiment.name:14} {experiment.title} ({experiment.source})')
@@ -91,9 +95,15 @@ def run(arguments: argparse.Namespace) -> int:
     if name is None or name not in [*names, ALL]:
         asked = 'which experiment?' if name is None else f'experiment {name}:'
         raise ValueError(f'{asked} must be one of {", ".join(names)}, or {ALL}')
+    if arguments.keys:
+        if name != 'berthing' or given:
+            raise ValueError('--keys: for the experiment berthing, without other options than '
+                             '--out and --json')
+        return _by_hand(arguments)
     if name in MODELS:
         check_options(MODELS[name], given)
-        return _carry_out(arguments, [], [name], None, arguments.out or Path('out/experiment'))
+        return _carry_out(arguments, [], [name], _conditions({}),
+                          arguments.out or Path('out/experiment'))
     idle = [f'--{option}' for option in ('duration', 'film') if option in given]
     if name != ALL and idle:
         raise ValueError(f'experiment {name}: {", ".join(idle)} is for experiments without a '
@@ -103,6 +113,27 @@ def run(arguments: argparse.Namespace) -> int:
     drives = [name] if name != ALL else [
         e.name for e in EXPERIMENTS.values() if e.compared and conditions.plant in e.plants]
     return _carry_out(arguments, drives, list(MODELS) if name == ALL else [], conditions, out)
+
+
+def _by_hand(arguments: argparse.Namespace) -> int:
+    """Let a person do the berthing; return the exit code."""
+    from c3p_bringup.teleop.berthing import drive
+    from c3p_bringup.teleop.screen import Terminal
+    from c3p_experiments.kelly import by_hand
+    from c3p_experiments.models import ModelExperiment, completed
+
+    out = arguments.out or Path('out/experiment')
+    make_places(out, arguments.json)
+    model = ModelExperiment(by_hand.NAME, by_hand.TITLE, by_hand.SOURCE, by_hand.Berthing,
+                            rows=by_hand.ROWS)
+    scene = by_hand.Berthing()
+    # the solver is compiled before the person waits for it
+    scene.warm_up()
+    with Terminal() as terminal:
+        drive(scene, terminal)
+    figures = completed(model, scene.finish(out), out)
+    print(_text(figures), file=_stream(arguments), flush=True)
+    return _told(arguments, figures)
 
 
 def _conditions(given: Mapping[str, Any]) -> Conditions:
@@ -119,7 +150,7 @@ def _conditions(given: Mapping[str, Any]) -> Conditions:
 
 
 def _carry_out(arguments: argparse.Namespace, drives: Sequence[str], models: Sequence[str],
-               conditions: Conditions | None, out: Path) -> int:
+               conditions: Conditions, out: Path) -> int:
     """Do experiments one after the other; write what comes of them, return the exit code."""
     from c3p_experiments.catalogue import experiment_for, run_experiment
     from c3p_experiments.loop.outcome import ModelOptions
@@ -130,7 +161,7 @@ def _carry_out(arguments: argparse.Namespace, drives: Sequence[str], models: Seq
                            arguments.duration, arguments.film or '')
     runs = {name: experiment_for(name, conditions.plant).runs for name in drives}
     make_places(out, arguments.json)
-    stream = sys.stderr if str(arguments.json) == '-' else sys.stdout
+    stream = _stream(arguments)
     results = []
     for name in [*drives, *models]:
         model = name in models
@@ -138,11 +169,19 @@ def _carry_out(arguments: argparse.Namespace, drives: Sequence[str], models: Seq
             results.append(run_model(name, options, out, bar.set_to) if model
                            else run_experiment(name, conditions, out, bar.set_to))
         print(_text(results[-1]), file=stream, flush=True)
-    figures = results[0] if arguments.name != ALL else _together(results, out)
+    return _told(arguments, results[0] if arguments.name != ALL else _together(results, out))
+
+
+def _told(arguments: argparse.Namespace, figures: dict[str, Any]) -> int:
+    """Write JSON and print the files; return the exit code."""
     write_json(figures, arguments.json)
     for kind, path in figures['files'].items():
-        print(f'  {kind:14} {path}', file=stream)
+        print(f'  {kind:14} {path}', file=_stream(arguments))
     return 0 if figures['reached'] else MISSED
+
+
+def _stream(arguments: argparse.Namespace) -> Any:
+    return sys.stderr if str(arguments.json) == '-' else sys.stdout
 
 
 def _bar(name: str, total: int) -> Any:

@@ -31,6 +31,7 @@ from c3p_description.reading.files import share_file
 from c3p_description.reading.loader import load, load_casters, robot_description
 from c3p_description.reading.robot_files import robot_file
 from c3p_description.reading.robot_options import parse_options
+from c3p_description.reading.vehicle_files import is_vehicle
 from launch import LaunchContext, LaunchDescriptionEntity
 
 BOOLEAN = ('true', 'false')
@@ -197,6 +198,8 @@ def rviz(context: LaunchContext, *arguments: str) -> list[LaunchDescriptionEntit
 def robot_layout(robot: str) -> str:
     """Return the path of RViz's layout for a robot, a name or path as of the argument."""
     kinds = {PvcTricycle: 'pvc.rviz', Agv: 'agv.rviz'}
+    if is_vehicle(robot):
+        return str(share_file('c3p_description/rviz/pvc.rviz'))
     try:
         layout = kinds.get(type(load(robot)), 'c3p.rviz')
     except ModelError:  # RViz displays other URDFs as well
@@ -269,13 +272,13 @@ def markers(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """
     Return the marker node if the argument ``markers`` requests it.
 
-    ModelError: it is ``true``, and the robot is neither a caster robot nor a tricycle.
+    ModelError: it is ``true``, and the robot is no caster robot, tricycle or vehicle.
     """
     requested, robot = value(context, 'markers'), value(context, 'robot')
     if requested == 'false' or (requested == 'auto' and not chosen(context, 'rviz')):
         return []
     try:
-        if not isinstance(load(robot), PvcTricycle):
+        if not (is_vehicle(robot) or isinstance(load(robot), PvcTricycle)):
             load_casters(robot)
     except ModelError:
         if requested == 'true':

@@ -199,7 +199,7 @@ class PredictiveController:
         state = self.observer.step(sensed.pose, sensed.twist, sensed.steering,
                                    self._delay.past(dt), dt)
         if self._estimator is not None:
-            self._estimate(sensed.pose, state, dt)
+            self._estimate(self._estimator, sensed.pose, state, dt)
         if self._resting(setpoint, state):
             self._plan, self._guesses = None, []
             self._twist.reset()
@@ -229,8 +229,8 @@ class PredictiveController:
             torque = self._priority.smoothed(torque, self._last, dt)
         return self._send(torque, dt)
 
-    def _estimate(self, pose: Array, state: Array, dt: float) -> None:
-        estimator = self._estimator
+    def _estimate(self, estimator: DelayEstimator, pose: Array, state: Array, dt: float
+                  ) -> None:
         gripping = bool((self.limit >= self._bounds).all())
         if estimator.step(self.observer.model, state, pose, self._last, dt, gripping):
             self._delay.change(estimator.latency, estimator.sent(estimator.latency))
@@ -325,12 +325,14 @@ class PredictiveController:
 
     def _improve(self, state: Array, passed: float) -> None:
         """Shift the plan by `passed` and improve it."""
+        assert self._plan is not None
         plan, self._plan = self._plan, np.empty_like(self._plan)
         shifted(self._times[:-1], plan, passed, self._plan)
         self.cost = self._solve(state, self._plan, self.settings.iterations)
 
     def _follow(self, state: Array, passed: float) -> Array:
         """Return the torque of the plan `passed` after its begin, with its feedback."""
+        assert self._plan is not None
         k = deviation(self._states, self._dt[0], passed, state, self._error)
         return self._plan[k] + self._gains[k] @ self._error
 

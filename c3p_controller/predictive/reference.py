@@ -153,10 +153,10 @@ class TwistReference:
                 now, reference[:2] = going, pose[:2]
             elif distance > self.leash:
                 reference[:2] = pose[:2] + gap * self.leash / distance
-        self._fill(speed, now, begin, twist[2], times, rows)
+        self._fill(reference, speed, now, begin, twist[2], times, rows)
 
-    def _fill(self, speed: float, now: float, begin: float, turn: float, times: Array,
-              rows: Array) -> None:
+    def _fill(self, pose: Array, speed: float, now: float, begin: float, turn: float,
+              times: Array, rows: Array) -> None:
         """Write rows from ramps of speed and yaw rate, integrated by the trapezoidal rule."""
         reach = self.acceleration * times
         v = np.minimum(now + reach, speed) if speed > now else np.maximum(now - reach, speed)
@@ -166,9 +166,9 @@ class TwistReference:
         yaw = np.concatenate(([0.0], np.cumsum(0.5 * (w[1:] + w[:-1]) * gaps)))
         angle = begin + yaw
         vx, vy = v * np.cos(angle), v * np.sin(angle)
-        rows[:, 0] = self._pose[0] + np.concatenate(
+        rows[:, 0] = pose[0] + np.concatenate(
             ([0.0], np.cumsum(0.5 * (vx[1:] + vx[:-1]) * gaps)))
-        rows[:, 1] = self._pose[1] + np.concatenate(
+        rows[:, 1] = pose[1] + np.concatenate(
             ([0.0], np.cumsum(0.5 * (vy[1:] + vy[:-1]) * gaps)))
-        rows[:, 2] = self._pose[2] + yaw
+        rows[:, 2] = pose[2] + yaw
         rows[:, 3], rows[:, 4], rows[:, 5], rows[:, 6] = vx, vy, w, angle

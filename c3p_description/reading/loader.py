@@ -25,6 +25,8 @@ from c3p_description.reading.parameters import (
 from c3p_description.reading.robot_options import OPTIONS, nested
 from c3p_description.reading.urdf import read_urdf
 from c3p_description.reading.urdf_settings import embedded
+from c3p_description.reading.vehicle_files import is_vehicle, load_vehicle
+from c3p_description.reading.vehicle_urdf import vehicle_urdf
 from c3p_description.reading.xacro_files import expand_file, expand_own
 from c3p_description.reading.xml_files import MOST_CHARACTERS
 from c3p_description.texts import brief
@@ -168,7 +170,8 @@ def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | N
     `name_or_path` is as for `load`; a ``.urdf`` file is returned as it is, a ``.xacro`` file is a
     program and runs (`xacro_files`) with `arguments` such as ``{'prefix': 'left_'}``. The text of
     a robot file with ``urdf:`` has the file's settings in it (`urdf_settings`), and so describes
-    the same robot wherever it is read.
+    the same robot wherever it is read. A vehicle for rough ground has frames and shapes, no masses
+    (`vehicle_urdf`).
 
     Raises
     ------
@@ -181,6 +184,8 @@ def robot_description(name_or_path: str | Path, arguments: Mapping[str, str] | N
         if not path.is_file():
             raise ModelError(f'{path}: no such file')
         return _read_text(path) if path.suffix == '.urdf' else expand_file(path, mappings)
+    if is_vehicle(name_or_path):
+        return vehicle_urdf(load_vehicle(name_or_path))
     parameters = parameter_file(name_or_path)
     settings = read_content(parameters)
     if 'urdf' in settings:

@@ -23,6 +23,7 @@ from c3p_dynamics.rough_ground.presets import AXLE, CAMBER, LOCKED
 from c3p_experiments.auchter_moore.camber_power_page import camber_power_page
 from c3p_experiments.auchter_moore.mujoco_check import Agreement, agreement
 from c3p_experiments.loop.outcome import ModelOptions, Row
+from c3p_experiments.page_curves import by_kind
 from c3p_kinematics.terrain import Hills, SplineGround, Terrain
 from c3p_simulation.worlds.terrain_files import load_terrain
 
@@ -176,8 +177,7 @@ def camber_power(out: Path, options: ModelOptions, progress: Progress = lambda d
         'seeds': f'{chosen[0]} to {chosen[-1]}'}}
     files = camber_power_page(TITLE, SOURCE, metrics, found, shown, checked, base)
     return metrics | {'files': {
-        'picture': str(files[0]), 'picture_pdf': str(files[1]),
-        'runs': str(_write(found, base.with_suffix('.csv')))}}
+        **by_kind(files), 'runs': str(_write(found, base.with_suffix('.csv')))}}
 
 
 def _write(found: dict[Trial, Measured], path: Path) -> Path:

@@ -14,6 +14,7 @@ from c3p_bags.report import style
 from c3p_dynamics.rough_ground import DynamicRun
 from c3p_dynamics.rough_ground.presets import AXLE, CAMBER, LOCKED
 from c3p_experiments.auchter_moore.mujoco_check import Agreement
+from c3p_experiments.page_curves import save_page
 
 NAMES = {LOCKED: 'camber locked', CAMBER: 'camber on springs', AXLE: 'variable axle'}
 COLOURS = {LOCKED: style.REFERENCE, CAMBER: style.CASTERS[0], AXLE: style.CASTERS[2]}
@@ -59,7 +60,7 @@ def camber_power_page(title: str, source: str, metrics: Mapping[str, Any],
     _losses(axes[3], found)
     _slip(axes[4], found)
     _check(axes[5], checked)
-    return style.save(page, path)
+    return save_page(page, path, '_curves.csv')
 
 
 def _smooth(values: np.ndarray, time: np.ndarray) -> np.ndarray:

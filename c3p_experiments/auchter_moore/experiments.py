@@ -20,6 +20,7 @@ from c3p_experiments.auchter_moore.measures import (
 from c3p_experiments.auchter_moore.pages import rough_page
 from c3p_experiments.loop.outcome import ModelOptions, Row
 from c3p_experiments.loop.report import table_rows, write_report
+from c3p_experiments.page_curves import by_kind
 from c3p_kinematics.closed_chain_vehicle import LockedSlip, Run, locked_slip, place, simulate
 from c3p_kinematics.terrain import SplineGround, Terrain
 from c3p_kinematics.vehicles import pvc_tricycle as vehicle_of
@@ -95,8 +96,8 @@ RANDOM = Study('random_terrain', 'PVC tricycle on random hills', 'Auchter & Moor
 
 def rows(study: Study) -> tuple[Row, ...]:
     """Return the rows of the table of a `study`."""
-    mm = {'unit': 'mm/s', 'scale': 1e3, 'digits': 2}
-    degrees = {'unit': '°', 'scale': 57.29577951308232}
+    mm: dict[str, Any] = {'unit': 'mm/s', 'scale': 1e3, 'digits': 2}
+    degrees: dict[str, Any] = {'unit': '°', 'scale': 57.29577951308232}
     first, second = (case.label for case in study.cases)
     return (
         Row('closure_l2_max', 'closure (12), L2, largest', digits=1, scientific=True,
@@ -214,8 +215,7 @@ def _carry_out(study: Study, out: Path, options: ModelOptions, progress: Progres
                **together([one.figures for one in drives])}
     figures['table'] = table_rows(rows(study), figures)
     pages = rough_page(study.title, study.source, figures, drives, robot, base)
-    figures['files'] = {'picture': str(pages[0]), 'picture_pdf': str(pages[1]),
-                        'table': str(write_report(study, figures, base))}
+    figures['files'] = {**by_kind(pages), 'table': str(write_report(study, figures, base))}
     if options.film:
         sheet = base.with_name(f'{study.name}_stills.png')
         figures['files']['stills'] = str(contact_sheet(drives[0].run, robot, sheet))

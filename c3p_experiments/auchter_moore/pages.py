@@ -20,6 +20,7 @@ from c3p_bags.report import style
 from c3p_description.model import ModelError
 from c3p_experiments.auchter_moore import panels
 from c3p_experiments.auchter_moore.drawing import RunStudio
+from c3p_experiments.page_curves import save_page
 from c3p_kinematics.closed_chain_vehicle import Run
 from c3p_viewers.mujoco.studio import WHITE
 from c3p_viewers.mujoco.terrain import HEIGHTS, Ground
@@ -78,7 +79,7 @@ def rough_page(title: str, source: str, figures: Mapping[str, Any], drives: Sequ
     panels.errors(others[4], drives, 'h')
     panels.slip(others[5], drives, 'i')
     first.set_xlim(0.0, drives[0].run.time[-1])
-    return style.save(page, path)
+    return save_page(page, path)
 
 
 def _page(title: str, source: str, figures: Mapping[str, Any]) -> tuple[Figure, GridSpec]:
@@ -126,7 +127,7 @@ def picture(axes: Axes, drive: Any, robot: str | Path, letter: str) -> None:
     bar = axes.figure.colorbar(
         ScalarMappable(Normalize(*studio.ground.heights),
                        LinearSegmentedColormap.from_list('height', HEIGHTS)),
-        cax=axes.inset_axes([0.012, 0.56, 0.010, 0.36]))
+        cax=axes.inset_axes((0.012, 0.56, 0.010, 0.36)))
     bar.set_label('height [m]', fontsize=style.SMALL, labelpad=2)
     bar.ax.tick_params(labelsize=style.SMALL, length=2, pad=1.5)
     bar.outline.set_linewidth(0.5)
@@ -146,6 +147,6 @@ def _scale(axes: Axes, ground: Ground, view: View) -> None:
 
 def _tick(axes: Axes, view: View, place: Sequence[float], off: Sequence[float], text: str,
           colour: str = 'white') -> None:
-    (x0, y0), (x1, y1) = view.project([place, np.add(place, off)], PICTURE)
+    (x0, y0), (x1, y1) = view.project(np.array([place, np.add(place, off)]), PICTURE)
     axes.plot([x0, 0.7 * x0 + 0.3 * x1], [y0, 0.7 * y0 + 0.3 * y1], color=colour, linewidth=0.8)
     axes.text(x1, y1, text, ha='center', va='center', fontsize=style.SMALL, color=colour)

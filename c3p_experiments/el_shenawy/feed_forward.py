@@ -21,6 +21,7 @@ from c3p_description.model import Array, CasterRobot, Friction
 from c3p_experiments.el_shenawy.postures import papers_robot
 from c3p_experiments.el_shenawy.wheel_torque_dynamics import WheelTorqueSimulation, joint_inverse
 from c3p_experiments.loop.outcome import ModelOptions, Row
+from c3p_experiments.page_curves import save_page
 
 NAME = 'feed_forward'
 TITLE = 'Inverse model alone on the forward model, ramp along Y, two starts'
@@ -163,7 +164,7 @@ def _page(runs: list[Simulated], path: Path) -> list[Path]:
     style.legend(axes, loc='center right')
     for axes in panels:
         axes.set_xlim(0.0, END)
-    return style.save(sheet, path)
+    return save_page(sheet, path)
 
 
 def _joints(axes: Axes, title: str, label: str, exact: Simulated, others: list[Simulated],

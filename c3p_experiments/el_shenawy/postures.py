@@ -24,6 +24,7 @@ from c3p_description.model import Array, CasterRobot, Friction
 from c3p_dynamics.reach import reach as largest
 from c3p_dynamics.traction import torque_bounds
 from c3p_experiments.loop.outcome import ModelOptions, Row
+from c3p_experiments.page_curves import save_page
 from c3p_experiments.robots.plan import (
     draw_from_above,
     draw_lost,
@@ -146,15 +147,16 @@ def _page(robot: CasterRobot, found: list[Reach], path: Path) -> list[Path]:
                        fontsize=style.TITLE, loc='left', fontweight='bold', color=style.INK)
         axes = sheet.add_subplot(grid[1, k])
         axes.set_aspect('equal')
-        if reached.lines == 'parallel':
-            # flat: there and back on one line
-            axes.plot(*reached.outline.T, color=style.ALERT, linewidth=2.2)
-        axes.add_patch(Polygon(reached.outline, facecolor=style.SENSED, alpha=0.3,
-                               edgecolor=style.SENSED))
+        # parallel rolling lines: flat, there and back on one line
+        flat = reached.lines == 'parallel'
+        axes.add_patch(Polygon(reached.outline, facecolor=style.SENSED, alpha=0.3))
+        axes.plot(*np.vstack([reached.outline, reached.outline[:1]]).T,
+                  color=style.ALERT if flat else style.SENSED, linewidth=2.2 if flat else 1.0,
+                  label='outline')
         axes.set_xlim(-1.15 * largest, 1.15 * largest)
         axes.set_ylim(-1.15 * largest, 1.15 * largest)
         style.dress(axes, '', 'acceleration along X [m/s²]', 'along Y [m/s²]' if k == 0 else '')
-    return style.save(sheet, path)
+    return save_page(sheet, path)
 
 
 def _posture(axes: Axes, robot: CasterRobot, steering: Array, reached: Reach) -> None:

@@ -8,6 +8,7 @@ the energy account must close.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from c3p_experiments.kelly.shuttle import (
     planar_berthing,
     spatial_berthing,
 )
+from c3p_experiments.page_curves import save_page
 
 # times of capture, start and end of the manoeuvre, latch, release of the arm, end, s
 CAPTURE, STILL, MOVED, LATCH, RELEASE, END = 5.0, 15.0, 75.0, 95.0, 96.0, 100.0
@@ -60,17 +62,17 @@ def run_berthing(out: str | Path) -> dict[str, Any]:
 def berth(plan: Berth) -> tuple[Berth, Record, dict[str, Any]]:
     """Run one version; return the plan, its record and the metrics."""
     tree = plan.tree
-    q, qd = _start(plan)
+    q, qd = start_of(plan)
     law = _law(plan, q)
     motion = ConstrainedMotion(tree, q, qd, torque=law, step=STEP)
     motion.advance(CAPTURE)
-    tip = _place(plan, motion.q, plan.hand, plan.reach)
-    capture_miss = float(np.linalg.norm(tip - _place(plan, motion.q, 'satellite', FIXTURE)))
+    tip = place_of(plan, motion.q, plan.hand, plan.reach)
+    capture_miss = float(np.linalg.norm(tip - place_of(plan, motion.q, 'satellite', FIXTURE)))
     grip = motion.add(Weld.here(tree, motion.q, 'satellite', plan.hand, FIXTURE, name='grapple'))
     before = momentum(tree, motion.q, motion.qd)
     motion.advance(LATCH - CAPTURE)
     drift = motion.error()
-    berth_miss = _berth_miss(plan, motion.q)
+    miss = berth_miss(plan, motion.q)
     latch = motion.add(Weld.here(tree, motion.q, 'satellite', 'orbiter', name='latch'))
     rows = sum(len(one.labels) for one in motion.constraints)
     motion.advance(RELEASE - LATCH)
@@ -85,19 +87,19 @@ def berth(plan: Berth) -> tuple[Berth, Record, dict[str, Any]]:
     metrics = {
         'freedoms': tree.count, 'capture_miss_m': capture_miss,
         'capture_loss_j': grip.energy_loss, 'latch_loss_j': latch.energy_loss,
-        'berth_error_m': berth_miss, 'drift_max_m': drift,
+        'berth_error_m': miss, 'drift_max_m': drift,
         'energy_error_j': float(np.max(np.abs(record.energy_error))),
         'momentum_error_ns': float(np.max(np.abs(moments - before)[:, :3])),
         'angular_momentum_error_nms': float(np.max(np.abs(moments - before)[:, 3:])),
         'momentum_ns': float(np.linalg.norm(before[:3])),
         'angular_momentum_nms': float(np.linalg.norm(before[3:])),
         'torque_max_nm': law.largest, 'rows_latched': rows, 'rank_latched': held,
-        'reached': bool(berth_miss < LATCH_MISS)}
+        'reached': bool(miss < LATCH_MISS)}
     return plan, record, metrics
 
 
-def _start(plan: Berth) -> tuple[Array, Array]:
-    """Return a state from which the satellite drifts to the hand until the capture."""
+def start_of(plan: Berth, ahead: float = CAPTURE) -> tuple[Array, Array]:
+    """Return q and q̇ of a `plan` from which the satellite is at the hand `ahead` s later."""
     tree, count = plan.tree, plan.base
     q, qd = np.zeros(tree.count), np.zeros(tree.count)
     q[plan.arm] = plan.start
@@ -105,7 +107,7 @@ def _start(plan: Berth) -> tuple[Array, Array]:
     centre = origin + turn @ (plan.reach - FIXTURE)
     q[-count:] = chain_coordinates(turn, centre, count)
     # constant rates of the chain lead there
-    q[-count:] -= CAPTURE * plan.drift
+    q[-count:] -= ahead * plan.drift
     qd[-count:] = plan.drift
     return q, qd
 
@@ -146,22 +148,23 @@ def _law(plan: Berth, q: Array) -> _Law:
                                                           arm.T)))
 
 
-def _place(plan: Berth, q: Array, body: str, point: Array) -> Array:
+def place_of(plan: Berth, q: Array, body: str, point: Array) -> Array:
+    """Return the place (3,) of a `point` of a `body` in state `q` of a `plan`, m."""
     turn, origin = pose(plan.tree, q, body)
     return origin + turn @ point
 
 
-def _berth_miss(plan: Berth, q: Array) -> float:
+def berth_miss(plan: Berth, q: Array) -> float:
     """Return the distance of the tip of the hand from the berth, relative to the orbiter."""
     berthed = np.zeros(plan.tree.count)
     berthed[plan.arm] = plan.berth
-    aim = _place(plan, berthed, plan.hand, plan.reach)
+    aim = place_of(plan, berthed, plan.hand, plan.reach)
     turn, origin = pose(plan.tree, q, 'orbiter')
     return float(np.linalg.norm(
-        turn.T @ (_place(plan, q, plan.hand, plan.reach) - origin) - aim))
+        turn.T @ (place_of(plan, q, plan.hand, plan.reach) - origin) - aim))
 
 
-def _outlines(plan: Berth, q: Array, axes: tuple[int, int]) -> list[tuple[Array, str]]:
+def outlines(plan: Berth, q: Array, axes: tuple[int, int]) -> list[tuple[Array, str]]:
     """Return the outlines of orbiter, arm and satellite in the plane of two axes."""
     shapes = []
     for body, size, colour in (('orbiter', (11.0, 2.5, 2.0), style.GREY),
@@ -174,7 +177,7 @@ def _outlines(plan: Berth, q: Array, axes: tuple[int, int]) -> list[tuple[Array,
     names = [name for name in plan.tree.frames
              if name not in ('world', 'satellite', 'orbiter') and '.' not in name]
     points = [pose(plan.tree, q, name)[1] for name in names]
-    points.append(_place(plan, q, plan.hand, plan.reach))
+    points.append(place_of(plan, q, plan.hand, plan.reach))
     shapes.append((np.array(points)[:, list(axes)], style.CASTERS[0]))
     return shapes
 
@@ -192,46 +195,59 @@ def _draw(results: dict[str, tuple[Berth, Record, dict[str, Any]]], metrics: dic
         metrics['reached'], rows=3, columns=4)
     instants = {'capture': CAPTURE, 'latch': LATCH}
     for row, (name, (plan, record, _)) in enumerate(results.items()):
-        letters = 'abcd' if row == 0 else 'efgh'
-        axes = (0, 1) if row == 0 else (0, 2)
-        view = page.add_subplot(grid[row, 0])
-        style.dress(view, f'({letters[0]}) {name}: begin, capture, latched', 'x [m]',
-                    f'{"xyz"[axes[1]]} [m]')
-        for strength, line in zip((0.25, 0.5, 1.0), lines_at(record, [0.0, CAPTURE, END]),
-                                  strict=True):
-            for points, colour in _outlines(plan, record.q[line], axes):
-                view.plot(points[:, 0], points[:, 1], color=colour, alpha=strength,
-                          linewidth=1.2)
-        view.set_aspect('equal', adjustable='datalim')
-        energies(page.add_subplot(grid[row, 1]), letters[1], f'{name}: energy account', record)
-        force = page.add_subplot(grid[row, 2])
-        style.dress(force, f'({letters[2]}) {name}: force at the grapple', TIME,
-                    r'$|\lambda|$ [N]')
-        for k, tie in enumerate(('grapple', 'latch')):
-            size = np.linalg.norm([record.multiplier(f'{tie}, {axis}') for axis in 'xyz'], axis=0)
-            force.plot(*style.thin(record.time, size), color=style.CASTERS[k], label=tie,
-                       linewidth=style.LINE)
-        style.legend(force)
-        joints = page.add_subplot(grid[row, 3])
-        style.dress(joints, f'({letters[3]}) {name}: joints of the arm', TIME, 'angle [rad]')
-        for k in range(plan.arm.stop - plan.arm.start):
-            joints.plot(*style.thin(record.time, record.q[:, plan.arm.start + k]),
-                        color=style.CASTERS[k], linewidth=style.LINE,
-                        label=plan.tree.names[plan.arm.start + k])
-        style.legend(joints, fontsize=5.5)
-        for one in (force, joints):
-            marks(one, instants)
-    _draw_checks(page, grid, results)
-    return style.save(page, path)
+        draw_version(page, grid, row, name, plan, record, instants)
+    draw_checks(page, grid, 2, results)
+    return save_page(page, path)
 
 
-def _draw_checks(page: Any, grid: Any, results: dict[str, tuple[Berth, Record, dict[str, Any]]]
-                 ) -> None:
-    """Draw the last row: impacts, ranks and residuals."""
-    stairs(page.add_subplot(grid[2, 0]), 'i',
+def draw_version(page: Any, grid: Any, row: int, name: str, plan: Berth, record: Record,
+                 instants: Mapping[str, float]) -> None:
+    """
+    Draw a `row` of panels: motion, energy, force and joints.
+
+    `page` and its `grid`, `name` and `plan` of the version, its `record`, and `instants` (s) of
+    capture and latch, at which lines are drawn.
+    """
+    letters = 'abcdefgh'[4 * row:]
+    axes = (0, 1) if plan.base == 3 else (0, 2)
+    first = instants.get('capture', 0.0)
+    view = page.add_subplot(grid[row, 0])
+    style.dress(view, f'({letters[0]}) {name}: begin, capture, latched', 'x [m]',
+                f'{"xyz"[axes[1]]} [m]')
+    for strength, line in zip((0.25, 0.5, 1.0), lines_at(record, [0.0, first, record.time[-1]]),
+                              strict=True):
+        for points, colour in outlines(plan, record.q[line], axes):
+            view.plot(points[:, 0], points[:, 1], color=colour, alpha=strength,
+                      linewidth=1.2)
+    view.set_aspect('equal', adjustable='datalim')
+    energies(page.add_subplot(grid[row, 1]), letters[1], f'{name}: energy account', record)
+    force = page.add_subplot(grid[row, 2])
+    style.dress(force, f'({letters[2]}) {name}: force at the grapple', TIME,
+                r'$|\lambda|$ [N]')
+    for k, tie in enumerate(('grapple', 'latch')):
+        size = np.linalg.norm([record.multiplier(f'{tie}, {axis}') for axis in 'xyz'], axis=0)
+        force.plot(*style.thin(record.time, size), color=style.CASTERS[k], label=tie,
+                   linewidth=style.LINE)
+    style.legend(force)
+    joints = page.add_subplot(grid[row, 3])
+    style.dress(joints, f'({letters[3]}) {name}: joints of the arm', TIME, 'angle [rad]')
+    for k in range(plan.arm.stop - plan.arm.start):
+        joints.plot(*style.thin(record.time, record.q[:, plan.arm.start + k]),
+                    color=style.CASTERS[k], linewidth=style.LINE,
+                    label=plan.tree.names[plan.arm.start + k])
+    style.legend(joints, fontsize=5.5)
+    for one in (force, joints):
+        marks(one, instants)
+
+
+def draw_checks(page: Any, grid: Any, row: int,
+                results: Mapping[str, tuple[Berth, Record, dict[str, Any]]]) -> None:
+    """Draw impacts, ranks and residuals of `results` into a `row` of the `grid` of `page`."""
+    letters = 'abcdefghijkl'[4 * row:]
+    stairs(page.add_subplot(grid[row, 0]), letters[0],
            {name: record for name, (_, record, _) in results.items()})
-    ranks = page.add_subplot(grid[2, 1])
-    style.dress(ranks, '(j) independent rows', TIME, 'rank')
+    ranks = page.add_subplot(grid[row, 1])
+    style.dress(ranks, f'({letters[1]}) independent rows', TIME, 'rank')
     kept, closed = {}, {}
     for k, (name, (plan, record, _)) in enumerate(results.items()):
         ranks.step(record.time, record.rank, color=style.CASTERS[k], linewidth=style.LINE,
@@ -245,5 +261,5 @@ def _draw_checks(page: Any, grid: Any, results: dict[str, tuple[Berth, Record, d
                                    np.max(np.abs(values - first)[:, 3:], axis=1))
         closed[f'{name} [J]'] = (record.time, record.energy_error)
     style.legend(ranks)
-    closures(page.add_subplot(grid[2, 2]), 'k', kept, 'momentum: change', 'N·s, N·m·s')
-    closures(page.add_subplot(grid[2, 3]), 'l', closed, 'energy account: residual', 'J')
+    closures(page.add_subplot(grid[row, 2]), letters[2], kept, 'momentum: change', 'N·s, N·m·s')
+    closures(page.add_subplot(grid[row, 3]), letters[3], closed, 'energy account: residual', 'J')

@@ -13,6 +13,7 @@ from c3p_description.model import Array
 from c3p_dynamics.constraints import ConstrainedMotion, Contact, Record
 from c3p_dynamics.trees import Body, Joint, Tree
 from c3p_experiments.kelly.page import TIME, closures, energies, head, lines_at, outline
+from c3p_experiments.page_curves import save_page
 
 LINKS, LENGTH, MASS = 5, 0.25, 0.4
 STIFFNESS, DAMPING = 14.0, 0.2
@@ -41,7 +42,8 @@ def chain_contacts() -> list[Contact]:
     contacts = [Contact(body='link0', normal=(0, 1, 0), restitution=RESTITUTION, rough=True,
                         name='foot on ground')]
     for k in range(LINKS):
-        end = {'body': f'link{k}', 'point': (LENGTH, 0, 0), 'restitution': RESTITUTION}
+        end: dict[str, Any] = {'body': f'link{k}', 'point': (LENGTH, 0, 0),
+                               'restitution': RESTITUTION}
         contacts += [Contact(**end, normal=(0, 1, 0), name=f'joint {k + 1} on ground'),
                      Contact(**end, place=(WALL, 0, 0), normal=(-1, 0, 0),
                              name=f'joint {k + 1} on wall')]
@@ -146,4 +148,4 @@ def _draw(record: Record, metrics: dict[str, Any], path: Path) -> list[Path]:
              {'energy account [J]': (record.time, record.energy_error),
               'constraint error of a step': (record.time, record.step_error)},
              'residuals', 'J, m')
-    return style.save(page, path)
+    return save_page(page, path)

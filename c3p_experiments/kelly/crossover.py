@@ -27,6 +27,7 @@ from c3p_dynamics.trees import (
     forward_composite_into,
 )
 from c3p_experiments.loop.outcome import Row
+from c3p_experiments.page_curves import save_page
 
 TITLE = 'Composite against articulated bodies over the number of joints'
 SOURCE = 'Kelly, forward dynamics'
@@ -138,7 +139,7 @@ def _page(curves: dict[str, Curve], metrics: dict[str, Any], out: Path) -> list[
         axes.set_xticks(sizes, [str(n) for n in sizes])
         axes.minorticks_off()
         style.legend(axes, loc='upper left')
-    return style.save(page, out / 'crossover')
+    return save_page(page, out / 'crossover')
 
 
 def times_of(calls: list[Callable[[], object]]) -> list[float]:

@@ -18,6 +18,7 @@ from c3p_dynamics.trees import Body, Joint, Tree
 from c3p_dynamics.trees.parts import Array
 from c3p_experiments.kelly.page import TIME
 from c3p_experiments.loop.outcome import Row
+from c3p_experiments.page_curves import save_page
 
 TITLE = 'An elastic arm slews with a load'
 SOURCE = 'Kelly, flexible bodies'
@@ -74,7 +75,8 @@ def slew(modes: int = 3, samples: int = SAMPLES) -> Slew:
         parts.append((time, places, rates, error))
         work, begin = work + torque * (places[-1, 0] - z[0]), end
         z, zd = places[-1], rates[-1]
-    return Slew(*(np.concatenate(part) for part in zip(*parts, strict=True)), arm)
+    when, places, rates, error = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Slew(when, places, rates, error, arm)
 
 
 def rotating(rates: tuple[int, ...] = RATES, modes: int = 6) -> Array:
@@ -145,4 +147,4 @@ def _page(found: Slew, bending: Array, curves: Array, metrics: dict[str, Any], o
     style.dress(right, '(c) first frequency of a rotating beam', 'rate Ω √(ρA L⁴/EI)',
                 'frequency ω √(ρA L⁴/EI)')
     style.legend(right)
-    return style.save(page, out / 'flexible')
+    return save_page(page, out / 'flexible')

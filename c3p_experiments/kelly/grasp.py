@@ -23,6 +23,7 @@ from c3p_experiments.kelly.page import (
     outline,
     stairs,
 )
+from c3p_experiments.page_curves import save_page
 
 LENGTHS, MASSES = (0.55, 0.5, 0.15), (2.0, 1.5, 0.5)
 BASES = (-0.6, 0.6)
@@ -41,7 +42,9 @@ NEAR = 0.01
 
 def grasp_tree() -> Tree:
     """Return two arms with three joints each, and the box, in a vertical plane."""
-    connection, joints, bodies = [], [], []
+    connection: list[int] = []
+    joints: list[Joint] = []
+    bodies: list[Body] = []
     for arm, base in enumerate(BASES):
         for k, (length, mass) in enumerate(zip(LENGTHS, MASSES, strict=True)):
             below = len(connection) - 1 if k else -1
@@ -226,4 +229,4 @@ def _draw(tree: Tree, record: Record, metrics: dict[str, Any], path: Path) -> li
              'residuals', 'J, m')
     for axes in (box, force, lost):
         marks(axes, instants)
-    return style.save(page, path)
+    return save_page(page, path)

@@ -19,6 +19,7 @@ from c3p_dynamics.comparison.methods import prepared
 from c3p_dynamics.trees import Tree
 from c3p_experiments.kelly.crossover import times_of, tree_of
 from c3p_experiments.loop.outcome import Row
+from c3p_experiments.page_curves import save_page
 
 TITLE = 'Operations and times of methods for the dynamics of chains'
 SOURCE = 'Kelly, inverse and forward dynamics'
@@ -132,4 +133,4 @@ def _page(metrics: dict[str, Any], sizes: tuple[int, ...], out: Path) -> list[Pa
     table.set_fontsize(6.5)
     for cell in table.get_celld().values():
         cell.set_linewidth(0.3)
-    return style.save(page, out / 'methods')
+    return save_page(page, out / 'methods')

@@ -12,6 +12,7 @@ from c3p_description.model import ModelError
 from c3p_description.reading.loader import load
 from c3p_experiments.loop.outcome import ModelOptions, Row
 from c3p_experiments.loop.report import table_rows, write_report
+from c3p_experiments.page_curves import by_kind
 from c3p_experiments.saha_angeles.page import agv_page
 from c3p_experiments.saha_angeles.study import metrics_of, study
 from c3p_kinematics.agv_circle import Circle
@@ -95,7 +96,6 @@ def run_agv(out: str | Path, robot: str | Path = 'agv', circle: Circle | None = 
                               'caster_start_rad': float(done.path.caster[0])},
                'reached': metrics['direct_dynamics_error_rad'] <= ERROR_BAR, **metrics,
                'table': table_rows(ROWS, metrics)}
-    picture, pdf = agv_page(done, base)
-    metrics['files'] = {'picture': str(picture), 'picture_pdf': str(pdf),
+    metrics['files'] = {**by_kind(agv_page(done, base)),
                         'table': str(write_report(AGV, metrics, base))}
     return metrics

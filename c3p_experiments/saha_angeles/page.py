@@ -11,6 +11,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm
 
 from c3p_bags.report import style
+from c3p_experiments.page_curves import save_page
 from c3p_experiments.saha_angeles.study import PAPER_TOLERANCES, TOLERANCES, Study, largest
 from c3p_kinematics.agv_circle import floor_path
 
@@ -21,7 +22,7 @@ PLACES = 8
 
 
 def agv_page(done: Study, path: str | Path) -> list[Path]:
-    """Draw the page of a study and write it beside `path` as PNG and PDF; return both files."""
+    """Draw the page of a study and write it beside `path` as PNG, PDF and CSV."""
     one, two = done.path.angles[-1]
     page, grid = style.page(
         f'{done.agv.name}: {np.degrees(done.circle.angle):g}° on a circle of '
@@ -41,7 +42,7 @@ def agv_page(done: Study, path: str | Path) -> list[Path]:
         _joints(axes, done, title, label, values)
     _errors(panels[6], done)
     _floors(panels[7], done)
-    return style.save(page, path)
+    return save_page(page, path)
 
 
 def _trajectory(axes: Axes, done: Study) -> None:
@@ -94,7 +95,7 @@ def _errors(axes: Axes, done: Study) -> None:
         for runs, dashes in ((done.exact, '-'), (done.tabulated, ':')):
             run = runs[tolerance]
             axes.plot(run.time[1:], np.abs(run.error[1:]).max(axis=1), dashes,
-                      color=shades.to_rgba(tolerance), linewidth=style.LINE,
+                      color=shades.to_rgba(np.asarray(tolerance)), linewidth=style.LINE,
                       label=f'{tolerance:.0e}' if dashes == '-' else None)
     axes.set_yscale('log')
     axes.plot([], [], ':', color=style.GREY, label=f'table, {done.tables[1].spacing:g} s')

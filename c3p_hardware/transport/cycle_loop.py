@@ -77,7 +77,8 @@ class CycleLoop:
         self._wheel_rate = self._steering_rate = np.zeros(supervisor.gate.robot.count)
         self._sent: dict[int, float] = {}
         self._current, self._came = 0, threading.Event()
-        self._over, self._thread = threading.Event(), None
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
         self._restarted = threading.Event()
         self.failure: Exception | None = None
         self.load = self.frames_per_s = self.rate = 0.0

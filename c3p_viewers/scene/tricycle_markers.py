@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Markers of the tricycle: the ground around it, its contact paths and its camber."""
+"""Markers of the tricycle, or another vehicle: ground around it, contact paths, camber."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
 from c3p_bags.runs.ride_log import TERRAIN
 from c3p_description.model import Array
+from c3p_description.pvc_model import PvcTricycle
 from c3p_kinematics.closed_chain_vehicle import Vehicle
 from c3p_kinematics.closed_chain_vehicle.placement import place
 from c3p_kinematics.closed_chain_vehicle.velocity import joint_frames
 from c3p_kinematics.terrain import Terrain, grid_mesh
-from c3p_kinematics.vehicles import pvc_tricycle
+from c3p_kinematics.vehicles import closed_chain
 from c3p_ros.node import LATCHED, RELIABLE
 from c3p_simulation.worlds.terrain_files import load_terrain
 from c3p_viewers.scene.camber_scene import camber_scene
@@ -38,19 +38,20 @@ class TricycleMarkers:
     Parameters
     ----------
     node : SuiteNode
-        Of a tricycle.
+        Of a tricycle or a vehicle for rough ground, which has no camber here.
     values : SimpleNamespace
         Parameters of the marker node.
     """
 
     topics: Mapping[str, str] = MOVING
 
-    def __init__(self, node: Node, values: SimpleNamespace) -> None:
+    def __init__(self, node: Any, values: SimpleNamespace) -> None:
         """Load the terrain and create the publishers."""
-        self._robot, self._vehicle = node.robot, pvc_tricycle(node.robot)
+        self._robot, self._vehicle = node.robot, closed_chain(node.robot)
         self._values = values
         self._ground = load_terrain(values.terrain) if values.terrain else None
-        self.reader = RideReader(values.timeout, node.diagnostics.refuse)
+        self.reader = RideReader(values.timeout, node.diagnostics.refuse,
+                                 [joint.name for joint in self._vehicle.joints])
         self._camber = MarkerScene(values.timeout)
         self._paths = Paths(values.path_points, values.path_spacing)
         self._path_period, self._path_due = 1.0 / values.path_rate, 0.0
@@ -83,28 +84,30 @@ class TricycleMarkers:
         if joints is None:
             return
         stamp, joint, _ = joints
-        if newest is not self._drawn and self._camber_pub.get_subscription_count():
+        # only the tricycle has the camber of two known wheels
+        tricycle = isinstance(self._robot, PvcTricycle)
+        if tricycle and newest is not self._drawn and self._camber_pub.get_subscription_count():
             self._drawn, self._count = newest, self._count + 1
             self._camber_pub.publish(self._camber.message(
                 camber_scene(self._robot, joint, self._values.base_frame), stamp))
         placed = self.reader.placed(now)
         if placed is not None and self._ground is not None:
-            self._show_ground(placed)
-            self._show_paths(placed, joint, now)
+            self._show_ground(self._ground, placed)
+            self._show_paths(self._ground, placed, joint, now)
 
-    def _show_ground(self, placed: Placed) -> None:
+    def _show_ground(self, ground: Terrain, placed: Placed) -> None:
         """Publish the ground when the vehicle has left the middle half of it."""
         half, at = self._values.terrain_size / 2, placed.pose[:2]
         if self._middle is not None and np.abs(at - self._middle).max() <= half / 2:
             return
         # on one grid at all times, so that the triangles do not move with the vehicle
         self._middle = np.round(at / half) * half
-        mesh = grid_mesh(self._ground, *((c - half, c + half) for c in self._middle.tolist()),
-                         self._values.terrain_resolution)
+        x_range, y_range = ((c - half, c + half) for c in self._middle.tolist())
+        mesh = grid_mesh(ground, x_range, y_range, self._values.terrain_resolution)
         self._terrain_pub.publish(terrain_message(mesh, placed.frame, placed.stamp))
 
-    def _show_paths(self, placed: Placed, joint: Array, now: float) -> None:
-        found = contacts(self._vehicle, self._ground, placed.pose, joint)
+    def _show_paths(self, ground: Terrain, placed: Placed, joint: Array, now: float) -> None:
+        found = contacts(self._vehicle, ground, placed.pose, joint)
         if found is not None:
             self._paths.add(*found)
         if self._paths.changed and now >= self._path_due:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,20 +85,24 @@ class RideReader(NewestMessages):
     ----------
     lasts, refuse
         As for `NewestMessages`.
+    names : sequence of str
+        Of the joints, those of the tricycle when omitted.
     """
 
     def __init__(self, lasts: float = LASTS,
-                 refuse: Callable[[str, object], None] = lambda topic, reason: None) -> None:
+                 refuse: Callable[[str, object], None] = lambda topic, reason: None,
+                 names: Sequence[str] = JOINTS) -> None:
         """Begin without messages."""
         super().__init__(TOPICS, lasts, refuse, large=(TERRAIN,))
+        self._names = list(names)
         self._first: int | None = None
         self._ground: object = None
 
     def joints(self, now: float) -> tuple[int, Array, Array] | None:
-        """Return stamp, ns, positions and rates (6,) of the joints; None without fresh ones."""
+        """Return stamp, ns, positions and rates (k,) of the joints; None without fresh ones."""
         return self.value('joint_states', now, lambda message: (
-            stamp_of(message.header), picked(message, JOINTS, 'position'),
-            rates(message, JOINTS)))
+            stamp_of(message.header), picked(message, self._names, 'position'),
+            rates(message, self._names)))
 
     def placed(self, now: float) -> Placed | None:
         """Return the newest odometry; None without a fresh one."""

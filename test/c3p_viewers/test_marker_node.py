@@ -126,6 +126,20 @@ def test_the_tricycle_is_drawn_on_its_ground_from_its_topics(bench):
 
 
 @pytest.mark.timeout(400)
+def test_another_vehicle_has_ground_and_paths_and_no_camber(bench):
+    bench.add(RoughGroundNode, robot='rover', terrain='gentle', publish_clock=False)
+    bench.add(MarkerNode, robot='rover', timeout=30.0, terrain='gentle', terrain_size=4.0,
+              path_points=5, path_spacing=0.01, path_rate=20.0)
+    terrain, paths, camber = (bench.collect(MarkerArray, f'rough_ground/{name}', *quality)
+                              for name, quality in (('terrain', [LATCHED]),
+                                                    ('contact_paths', [LATCHED]), ('camber', [])))
+    bench.wait_for(lambda: terrain and paths and len(paths[-1].markers[0].points) == 6,
+                   'the ground and full paths')
+    # four contacts and four centres
+    assert [len(m.points) for m in paths[-1].markers] == [6] * 8 and not camber
+
+
+@pytest.mark.timeout(400)
 def test_the_ground_follows_the_tricycle(bench):
     terrain, _, _ = tricycle(bench, terrain='flat', terrain_size=2.0)
     publisher = bench.publisher(Odometry, 'odom', SENSOR_DATA)

@@ -197,7 +197,8 @@ def test_markers_are_drawn_with_rviz_for_robots_on_casters(others):
 
 
 @pytest.mark.parametrize('robot, layout', [
-    ('c3p', 'c3p.rviz'), ('c3p_25kg', 'c3p.rviz'), ('agv', 'agv.rviz'), ('pvc', 'pvc.rviz')])
+    ('c3p', 'c3p.rviz'), ('c3p_25kg', 'c3p.rviz'), ('agv', 'agv.rviz'), ('pvc', 'pvc.rviz'),
+    ('rover', 'pvc.rviz')])
 def test_every_robot_is_shown_with_its_layout(robot, layout, others):
     shown = Path(nodes_of('display.launch.py', robot=robot)['rviz2'][1])
     assert shown.name == layout and shown.is_file()
@@ -228,6 +229,15 @@ def test_the_tricycle_gets_its_ground_and_its_layout(others, tmp_path):
     assert parameters['/**'] == {
         'robot': 'pvc_tricycle', 'terrain': 'plateau', 'autodrive': False, 'drive_rate': 2.0,
         'publish_clock': False, 'use_sim_time': False}
+
+
+def test_another_vehicle_gets_its_ground_its_model_and_its_layout(others):
+    nodes = nodes_of('rough_ground.launch.py', rviz='true', robot='rover')
+    assert set(nodes) == {'rviz2', 'robot_state_publisher', 'rough_ground_node', 'marker_node'}
+    assert nodes['rviz2'][1].endswith('c3p_description/rviz/pvc.rviz')
+    assert parameters_of(nodes['marker_node'])['/**']['robot'] == 'rover'
+    description = parameters_of(nodes['robot_state_publisher'])['/**']['robot_description']
+    assert 'front_left_camber' in description
 
 
 def test_with_simulated_time_the_tricycle_makes_it(prefix):

@@ -80,3 +80,12 @@ def test_what_is_not_a_matrix_is_refused_with_its_row():
         svd_basis(np.zeros(3))
     with pytest.raises(ConstraintError, match='row 1'):
         qr_basis([[1.0, 2.0], [np.nan, 1.0]])
+
+
+@pytest.mark.parametrize('basis', BASES)
+def test_the_free_motions_are_no_generalized_inverse_of_the_rows(basis):
+    b = matrix(2, 3, 6, [2.0, 1.0, 0.5])
+    found = basis(b)
+    # a generalized inverse gives B back, β gives zero
+    np.testing.assert_allclose(b @ found.inverse @ b, b, atol=1e-7)
+    np.testing.assert_allclose(b @ found.basis @ b, np.zeros_like(b), atol=1e-7)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Paper I, Fig. 4 and paper II, Figs 2 and 6; figures by number."""
+"""Paper I, Figs 4 to 8 and paper II, Figs 2 and 6; figures by number; curves as data."""
 
+import csv
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from robots import C3P
 
 from c3p_bringup.cli.main import main
@@ -19,6 +21,7 @@ from c3p_experiments.el_shenawy.postures import POSTURES, reach
 from c3p_experiments.figures import FIGURES, experiment_of_figure, figure_number
 from c3p_experiments.loop.outcome import ModelOptions
 from c3p_experiments.models import MODELS, run_model
+from c3p_experiments.page_curves import COLUMNS, page_rows, save_page
 
 PAPERS = ModelOptions(None, 0, None, '')
 
@@ -66,6 +69,35 @@ def test_feed_forward_follows_the_ramp_where_the_models_are_inverse(tmp_path):
     assert np.degrees(np.abs(wheels.steering[-1])).max() < 15.0
     assert max(r.closure.max() for r in runs if r.form == 'blocks') > 1.0
     assert feed_forward._page(runs, tmp_path / 'page')[0].stat().st_size > 10_000
+
+
+def test_the_structure_shows_the_angles_of_the_functions_that_the_law_uses(tmp_path):
+    found = run_model('structure', PAPERS, tmp_path)
+    assert found['reached']
+    # 60.3° − 12.5°, and 39.3° − 26.6°
+    assert found['psi_deg'] == pytest.approx(47.73, abs=0.01)
+    assert found['delta_er_deg'] == pytest.approx(12.72, abs=0.01)
+    # right of the line the printed signs turn to the right, which is away from it
+    assert found['turn_away_radps'] < 0.0
+    assert (found['turn_back'], found['turn_back_printed']) == (1.0, -1.0)
+
+
+def test_curves_beside_a_page_are_those_drawn(tmp_path):
+    sheet = Figure()
+    first, second = sheet.subplots(1, 2)
+    first.set_title('(a) height', loc='left')
+    first.set_xlabel('time [s]')
+    first.plot([0.0, 1.0], [2.0, 1.0 / 3.0], label='ball')
+    first.axvline(0.5)
+    second.plot([0.0], [5.0])
+    rows = list(page_rows(sheet))
+    assert rows == [('(a) height', 'ball', 'time [s]', '', '0', '2'),
+                    ('(a) height', 'ball', 'time [s]', '', '1', '0.333333333'),
+                    ('2', '1', '', '', '0', '5')]
+    files = save_page(sheet, tmp_path / 'page')
+    assert [file.name for file in files] == ['page.png', 'page.pdf', 'page.csv']
+    with open(files[2], encoding='utf-8', newline='') as file:
+        assert [tuple(row) for row in csv.reader(file)] == [COLUMNS, *rows]
 
 
 def test_robots_of_another_kind_are_refused_in_one_line(tmp_path):
