@@ -90,7 +90,7 @@ def drive(options: DriveOptions, announce: Callable[[str], None] = print,
             if kept is not None:
                 announce(f'the bag is {kept}')
         metrics = reporter.write(
-            Job(bag, options.robot, options.goal, client.zone, options.out),
+            Job(bag, options.robot, tuple(options.goal), client.zone, options.out),
             lambda found: client.story.missed(found, options.timeout, client.distance))
         metrics['failures'] = failures
         if kept is not None:

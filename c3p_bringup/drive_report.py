@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -108,22 +108,29 @@ class Reporter:
         return metrics
 
     def _ask(self, what: Any) -> Any:
-        pickle.dump(what, self._process.stdin)
-        self._process.stdin.flush()
-        return pickle.load(self._process.stdout)
+        stdin, stdout = _pipes(self._process)
+        pickle.dump(what, stdin)
+        stdin.flush()
+        return pickle.load(stdout)
 
     def __exit__(self, *_: object) -> None:
         """End the process."""
         if self._process is None:
             return
+        stdin, stdout = _pipes(self._process)
         with suppress(OSError):
-            self._process.stdin.close()
+            stdin.close()
         try:
             self._process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self._process.stdout.close()
+        stdout.close()
+
+
+def _pipes(process: subprocess.Popen[bytes] | None) -> tuple[IO[bytes], IO[bytes]]:
+    assert process is not None and process.stdin is not None and process.stdout is not None
+    return process.stdin, process.stdout
 
 
 def save_both(sheet: Figure, path: str | Path) -> list[Path]:

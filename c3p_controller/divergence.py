@@ -71,7 +71,8 @@ class DivergenceWatch:
         """Forget the past."""
         self._commanded, self._time, self._work, self._fault = 0.0, 0.0, 0.0, ''
         # of the last preview, and its largest speed
-        self._velocity, self._fastest = None, 0.0
+        self._velocity: Array | None = None
+        self._fastest = 0.0
 
     def step(self, steering: Array, twist: Array, torque: Array, setpoint: Setpoint, dt: float
              ) -> None:

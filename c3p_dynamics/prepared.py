@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ if COMPILED:
     from numba import typeof
 
 
-def _machine_code(kernel: Callable[..., None], *arguments: Array) -> Callable[..., None]:
+def _machine_code(kernel: Any, *arguments: Array) -> Callable[..., None]:
     """Call a kernel, and return its code for arguments of these types, which are not checked."""
     kernel(*arguments)
     return kernel.get_overload(tuple(typeof(one) for one in arguments)) if COMPILED else kernel

@@ -240,7 +240,7 @@ def as_lanes(typingctx: Any, array: Any) -> tuple:
     return view(array), generate
 
 
-def for_lanes(function: Callable[..., Any], known: dict[Any, Any]) -> Callable[..., Any]:
+def for_lanes(function: Any, known: dict[Any, Any]) -> Any:
     """
     Return a kernel compiled from the same source with other functions in the place of some.
 

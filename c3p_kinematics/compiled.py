@@ -13,7 +13,7 @@ try:
 except ImportError:  # the same source runs uncompiled: same numbers, about 100 times slower
     _njit = None
 
-COMPILED = _njit is not None and not _config.DISABLE_JIT
+COMPILED = _njit is not None and not getattr(_config, 'DISABLE_JIT', 0)
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:

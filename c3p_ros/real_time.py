@@ -79,9 +79,11 @@ def threads() -> list[int]:
 
 def set_priority(priority: int) -> None:
     """Give all threads the SCHED_FIFO `priority`; later threads inherit it."""
-    _demand(f'priority {priority}', LIMITS.format('rtprio', 80), lambda: [
-        os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
-        for thread in threads()])
+    def rise() -> None:
+        for thread in threads():
+            os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
+
+    _demand(f'priority {priority}', LIMITS.format('rtprio', 80), rise)
 
 
 def lock_memory() -> None:
@@ -111,9 +113,12 @@ def stay_awake(path: Path = LATENCY) -> None:
 
 def set_processors(processors: tuple[int, ...]) -> None:
     """Run all threads on these `processors` only."""
+    def move() -> None:
+        for thread in threads():
+            os.sched_setaffinity(thread, processors)
+
     _demand(f'processors {",".join(map(str, processors))}',
-            f'choose from {sorted(os.sched_getaffinity(0))}', lambda: [
-                os.sched_setaffinity(thread, processors) for thread in threads()])
+            f'choose from {sorted(os.sched_getaffinity(0))}', move)
 
 
 def apply(options: RealTime) -> None:

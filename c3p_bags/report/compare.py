@@ -78,8 +78,8 @@ def difference_table(numbers: Sequence[Mapping[str, Any]]) -> str:
             continue
         gap = values['difference']
         rows.append((what.name + (f' [{what.unit}]' if what.unit else ''),
-                     *('–' if values[key] is None else _plain(what.scale * values[key])
-                       for key in 'ab'),
+                     *('–' if value is None else _plain(what.scale * value)
+                       for value in (values['a'], values['b'])),
                      '–' if gap is None else '0' if gap == 0 else
                      _plain(what.scale * gap, '+')))
     return table(('', 'A', 'B', 'B − A'), rows)

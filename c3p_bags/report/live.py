@@ -218,7 +218,7 @@ def motion(run: Run) -> dict[str, Any]:
                      for k, column in enumerate(shown.pose.T)])
     steering = np.unwrap(run.log.joints.steering, axis=0)[some]
     speed = np.hypot(run.slip.slip[..., 0], run.slip.slip[..., 1])
-    odom = run.log.odom.pose if run.truth is not None else None
+    odom = run.log.odom if run.truth is not None else None
     return {'robot': robot_geometry(robot, NEAR, outline(robot)), 'name': run.name,
             'time': times(at), 'pose': [packed(column) for column in pose],
             'steering': [packed(column) for column in steering.T],
@@ -228,5 +228,5 @@ def motion(run: Run) -> dict[str, Any]:
             'goals': [[g['begin_s'], g['end_s'], *map(float, g['goal_pose'])]
                       for g in run.goals], 'end': float(time[-1]),
             'odom': None if odom is None else [
-                packed(np.interp(at, run.log.odom.time, odom[:, k])) for k in range(2)],
+                packed(np.interp(at, odom.time, odom.pose[:, k])) for k in range(2)],
             'start': pose_at(shown, shown.time[0]).tolist()}

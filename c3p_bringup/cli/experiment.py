@@ -124,9 +124,9 @@ def _by_hand(arguments: argparse.Namespace) -> int:
 
     out = arguments.out or Path('out/experiment')
     make_places(out, arguments.json)
-    model = ModelExperiment(by_hand.NAME, by_hand.TITLE, by_hand.SOURCE, by_hand.Berthing,
-                            rows=by_hand.ROWS)
     scene = by_hand.Berthing()
+    model = ModelExperiment(by_hand.NAME, by_hand.TITLE, by_hand.SOURCE,
+                            lambda place, *_: scene.finish(place), rows=by_hand.ROWS)
     # the solver is compiled before the person waits for it
     scene.warm_up()
     with Terminal() as terminal:

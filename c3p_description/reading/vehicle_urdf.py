@@ -39,7 +39,8 @@ def vehicle_urdf(vehicle: RoughVehicle) -> str:
     links = {name: ElementTree.SubElement(robot, 'link', name=name)
              for name in (BASE, *map(link_name, vehicle.joints))}
     for name, joint in vehicle.joints.items():
-        parent = BASE if parents.get(name) is None else link_name(parents[name])
+        before = parents.get(name)
+        parent = BASE if before is None else link_name(before)
         _joint(robot, name, joint, parent, math.inf if name not in vehicle.steering
                else vehicle.steering_rate_limit)
         _bar(links[parent], joint.origin)

@@ -87,7 +87,7 @@ def _names(axes: Axes, cases: Sequence[Case]) -> None:
         if count:
             axes.text(column, row, f'{count:.0f}', ha='center', va='center', fontsize=8)
     # in two lines, within the left margin of the page
-    axes.set_yticks(range(len(kinds)), [kind.replace(' encoder ', '\nencoder ') for kind in kinds],
+    axes.set_yticks(range(len(kinds)), [kind.replace(' encoder ', '\n') for kind in kinds],
                     fontsize=7)
     axes.set_xticks(range(len(LABELS) + 2), [
         *(label.replace(' encoder', '').replace(' ', '\n') for label in LABELS), 'wrong\nwheel',

@@ -32,7 +32,7 @@ if COMPILED:
     from c3p_kinematics._lanes import LANES
     from c3p_kinematics.closed_chain_vehicle import _lane_kernels as lane_kernels
 else:
-    lane_kernels, LANES = None, 1
+    LANES = 1
 
 
 class Rollouts(NamedTuple):
@@ -201,6 +201,5 @@ class _Runs:
 
 def widened(memory: March) -> March:
     """Return memory for LANES runs: all arrays with a last axis more."""
-    work, *arrays = (np.zeros((*part.shape, LANES)) if isinstance(part, np.ndarray) else
-                     Work(*(np.zeros((*one.shape, LANES)) for one in part)) for part in memory)
-    return March(work, *arrays)
+    return March(Work(*(np.zeros((*one.shape, LANES)) for one in memory.work)),
+                 *(np.zeros((*part.shape, LANES)) for part in memory[1:]))
