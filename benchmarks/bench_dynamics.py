@@ -32,6 +32,7 @@ from c3p_description import load
 from c3p_description.model import Array, CasterRobot, Friction
 from c3p_dynamics._caster_equations import forward_derivatives, packed_model
 from c3p_dynamics._caster_inverse_kernels import share_packed
+from c3p_dynamics._caster_lane_kernels import advance
 from c3p_dynamics._caster_motion_kernels import runge_kutta
 from c3p_dynamics._sharing_kernels import share_weighted
 from c3p_dynamics.caster_dynamics import (
@@ -40,6 +41,7 @@ from c3p_dynamics.caster_dynamics import (
     inverse_dynamics,
 )
 from c3p_dynamics.prepared import InverseDynamics
+from c3p_kinematics._lanes import LANES
 from c3p_kinematics.casters import (
     inverse_acceleration,
     steering_jacobian,
@@ -205,8 +207,19 @@ def runs() -> tuple[dict[str, Callable[[int], object]], dict[str, Any]]:
             robot.geometry, robot.caster_inertia, robot.platform, robot.losses, at, TORQUE,
             np.zeros(3), 1e-3, count)
 
+    side_by_side = np.tile(states[0], (LANES, 1))
+    held, still = np.tile(TORQUE, (LANES, 1, 1)), np.zeros((LANES, 3))
+
+    def together(count: int) -> int:
+        # the steps of all robots count
+        steps = -(-count // LANES)
+        advance(ROBOT.geometry, ROBOT.caster_inertia, ROBOT.platform, ROBOT.losses, side_by_side,
+                held, still, 1e-3, steps, np.empty((LANES, 0, 14)))
+        return steps * LANES
+
     return {
         'RK4 step with friction': integrate(ROBOT, states[0]),
+        'RK4 step with friction, side by side': together,
         'RK4 step with friction, by libm': integrate(ROBOT, states[2], libm[0]),
         'RK4 step without friction': integrate(smooth, states[1]),
         'mj_step': lambda count: mujoco.mj_step(contact.model, contact.data, count),
@@ -248,11 +261,14 @@ def figures(quick: bool = False) -> list[Figure]:
     what, _ = runs()
     wanted = ('RK4 step with friction', 'mj_step', 'inverse, prepared call',
               'inverse, compiled loop', 'pinocchio rnea + projection, whole',
-              'pinocchio rnea + projection, all given', 'forward_dynamics, call')
+              'pinocchio rnea + projection, all given', 'forward_dynamics, call',
+              'RK4 step with friction, side by side')
     times = measured({name: what[name] for name in wanted} if quick else what)
     whole, given = wanted[4:6]
     return [
         beside('dynamics of the C3P with friction, RK4 step', times, wanted[0], 'mj_step', 35.0),
+        beside(f'the same, each of {LANES} robots side by side', times, wanted[7], 'mj_step',
+               35.0, unit='ns'),
         beside('inverse dynamics of the C3P, call', times, wanted[2], whole),
         beside('inverse dynamics of the C3P, call', times, wanted[2], given,
                24.0),
@@ -275,6 +291,7 @@ def main() -> None:
         print(f'{name:44}{1e6 * seconds:9.3f}{1 / seconds:14,.0f}')
     print(f'MuJoCo had {objects["contact"].data.ncon} contacts at the end\n')
     for peer, one in (('mj_step', 'RK4 step with friction'),
+                      ('mj_step', 'RK4 step with friction, side by side'),
                       ('mj_step', 'RK4 step without friction'),
                       ('RK4 step with friction, by libm', 'RK4 step with friction'),
                       ('forward with derivatives, loop, by libm',

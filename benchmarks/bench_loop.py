@@ -3,10 +3,11 @@
 Latency, jitter and CPU of the control loop on real topics, all nodes in one process.
 
 Latency is from the publication of ``joint_states`` to the arrival of the ``wheel_effort`` that it
-caused: four nodes, five hops. Each line is a process of its own; the peer is rclpy's
-SingleThreadedExecutor in the same run.
+caused. Each line is a process of its own, and its times are by the clock: the computer must be
+idle. ``--peer`` adds rclpy's SingleThreadedExecutor, ``--real-time`` the options of robot_nodes
+(priority 50, locked memory, processors awake, 6 % of busy wait), where they are permitted.
 
-    python benchmarks/bench_loop.py [--seconds 10] [--rates 200 500 1000]
+    python benchmarks/bench_loop.py [--seconds 10] [--rates 200 500 1000] [--real-time] [--peer]
 """
 
 from __future__ import annotations
@@ -19,67 +20,84 @@ import subprocess
 import sys
 import time
 
+from measuring import Figure, spread
+
 HEADER = ('executor', 'rate [Hz]', 'p50 [ms]', 'p99 [ms]', 'max [ms]', 'late p99 [ms]', 'overruns',
           'answered', 'CPU of a core')
 
 
-def child(kind: str, rate: float, seconds: float) -> None:
+def child(kind: str, rate: float, seconds: float, real_time: bool = False) -> None:
     """Run the loop in this process while the robot drives, and print its figures as JSON."""
-    import rclpy
     from geometry_msgs.msg import PoseStamped
 
     from c3p_bringup.nodes import CHAIN, node_class
-    from c3p_ros.executor import make_executor, spin, steady_process
+    from c3p_ros.executor import steady_process
+    from c3p_ros.real_time import RealTime, apply
+    from c3p_ros.session import Session
     from c3p_simulation.simulation_node import SimulationNode
 
-    rclpy.init(args=['--ros-args', '-p', f'simulation:rate:={rate}', '--log-level', 'error'])
-    executor = make_executor(kind)
-    nodes = [factory() for factory in (*map(node_class, CHAIN), SimulationNode)]
-    for node in nodes:
-        executor.add_node(node)
-    pace = nodes[-1].pace
-    steady_process()
-    spin_for(spin, executor, 2.0)
-    # from here on the goal is under way and the figures count
-    goal = nodes[0].create_publisher(PoseStamped, 'goal_pose', 1)
-    spin_for(spin, executor, 0.5)
-    message = PoseStamped()
-    message.pose.position.x, message.pose.orientation.w = 20.0, 1.0
-    goal.publish(message)
-    pace.latency.__init__()
-    pace.lateness.__init__()
-    cycles, overruns = pace.cycles, pace.overruns
-    answered, begin, cpu = pace.answered, time.monotonic(), time.process_time()
-    spin_for(spin, executor, seconds)
-    cycles = pace.cycles - cycles
-    print(json.dumps({
-        'p50': 1e3 * pace.latency.quantile(0.5),
-        'p99': 1e3 * pace.latency.quantile(0.99), 'max': 1e3 * pace.latency.largest,
-        'late': 1e3 * pace.lateness.quantile(0.99),
-        'overruns': pace.overruns - overruns,
-        'answered': (pace.answered - answered) / cycles,
-        'cpu': (time.process_time() - cpu) / (time.monotonic() - begin)}))
-    executor.shutdown(timeout_sec=1.0)
-    for node in nodes:
-        node.destroy_node()
-    rclpy.try_shutdown()
+    with Session(['--ros-args', '-p', f'simulation:rate:={rate}', '--log-level', 'error'],
+                 executor=kind) as session:
+        nodes = [session.add(factory) for factory in (*map(node_class, CHAIN), SimulationNode)]
+        pace = nodes[-1].pace
+        steady_process()
+        if real_time:
+            apply(RealTime(priority=50, lock_memory=True, awake=True, busy_wait=0.06 / rate))
+        session.wait(2.0)
+        # from here on the goal is under way and the figures count
+        goal = nodes[0].create_publisher(PoseStamped, 'goal_pose', 1)
+        session.wait(0.5)
+        message = PoseStamped()
+        message.pose.position.x, message.pose.orientation.w = 20.0, 1.0
+        goal.publish(message)
+        pace.latency.__init__()
+        pace.lateness.__init__()
+        cycles, overruns = pace.cycles, pace.overruns
+        answered, begin, cpu = pace.answered, time.monotonic(), time.process_time()
+        session.wait(seconds)
+        cycles = pace.cycles - cycles
+        print(json.dumps({
+            'p50': 1e3 * pace.latency.quantile(0.5),
+            'p99': 1e3 * pace.latency.quantile(0.99), 'max': 1e3 * pace.latency.largest,
+            'late': 1e3 * pace.lateness.quantile(0.99),
+            'overruns': pace.overruns - overruns, 'cycles': cycles,
+            'answered': (pace.answered - answered) / cycles,
+            'cpu': (time.process_time() - cpu) / (time.monotonic() - begin)}))
 
 
-def spin_for(spin, executor, seconds: float) -> None:
-    """Spin for `seconds`."""
-    end = time.monotonic() + seconds
-    spin(executor, lambda: time.monotonic() > end)
+def measure(kind: str, rate: float, seconds: float, repeats: int, real_time: bool = False
+            ) -> list[dict[str, float]]:
+    """Return the figures of `repeats` runs, each in a fresh process."""
+    options = ['--real-time'] if real_time else []
+    return [json.loads(subprocess.run(
+        [sys.executable, __file__, '--child', kind, '--rates', str(rate), '--seconds',
+         str(seconds), *options], check=True, capture_output=True, text=True
+        ).stdout.strip().splitlines()[-1]) for _ in range(repeats)]
 
 
-def measure(kind: str, rate: float, seconds: float, repeats: int) -> dict[str, float]:
-    """Return the medians of `repeats` runs, each in a fresh process."""
-    runs = []
-    for _ in range(repeats):
-        output = subprocess.run(
-            [sys.executable, __file__, '--child', kind, '--rates', str(rate), '--seconds',
-             str(seconds)], check=True, capture_output=True, text=True).stdout
-        runs.append(json.loads(output.strip().splitlines()[-1]))
-    return {key: statistics.median(run[key] for run in runs) for key in runs[0]}
+def permitted() -> bool:
+    """Return whether this process may have the real-time options."""
+    return subprocess.run(
+        [sys.executable, '-c', 'from c3p_ros.real_time import RealTime, apply; '
+         'apply(RealTime(priority=50, lock_memory=True, awake=True))'], check=False,
+        capture_output=True).returncode == 0
+
+
+def figures(quick: bool = False) -> list[Figure]:
+    """Return latencies at 200 Hz and overruns at 1 kHz, without and with real-time options."""
+    repeats, found = 1 if quick else 3, []
+    for real_time in (False, True) if permitted() else (False,):
+        how = ', real-time options' if real_time else ''
+        slow = measure('events', 200.0, 3.0 if quick else 10.0, repeats, real_time)
+        fast = measure('events', 1000.0, 3.0 if quick else 10.0, repeats, real_time)
+        for name, unit, runs, key, bar in (
+                ('latency of the loop at 200 Hz, p50', 'ms', slow, 'p50', 0.4),
+                ('latency of the loop at 200 Hz, p99', 'ms', slow, 'p99', 1.0),
+                ('overruns of 10 000 cycles at 1 kHz', 'cycles', fast, 'overruns', 5.0)):
+            scale = 1.0 if unit == 'ms' else 1e4 / fast[0]['cycles']
+            found.append(Figure(f'{name}{how}', unit, spread([scale * run[key] for run in runs]),
+                                bar=bar))
+    return found
 
 
 def main() -> None:
@@ -88,19 +106,23 @@ def main() -> None:
     parser.add_argument('--seconds', type=float, default=10.0)
     parser.add_argument('--rates', type=float, nargs='+', default=[200.0, 500.0, 1000.0])
     parser.add_argument('--repeats', type=int, default=3)
+    parser.add_argument('--real-time', action='store_true', help='with real-time options')
+    parser.add_argument('--peer', action='store_true', help="beside rclpy's own executor")
     parser.add_argument('--child', help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     if arguments.child:
-        child(arguments.child, arguments.rates[0], arguments.seconds)
+        child(arguments.child, arguments.rates[0], arguments.seconds, arguments.real_time)
         return
     print('| ' + ' | '.join(HEADER) + ' |')
     print('|' + '---|' * len(HEADER))
     for rate in arguments.rates:
-        for kind in ('events', 'single'):
-            run = measure(kind, rate, arguments.seconds, arguments.repeats)
+        for kind in ('events', 'single')[:1 + arguments.peer]:
+            runs = measure(kind, rate, arguments.seconds, arguments.repeats, arguments.real_time)
+            run = {key: statistics.median(one[key] for one in runs) for key in runs[0]}
             cells = [kind, f'{rate:.0f}', f'{run["p50"]:.2f}', f'{run["p99"]:.2f}',
-                     f'{run["max"]:.2f}', f'{run["late"]:.2f}', f'{run["overruns"]:.0f}',
+                     f'{run["max"]:.2f}', f'{run["late"]:.2f}',
+                     f'{run["overruns"]:.0f} of {run["cycles"]:.0f}',
                      f'{100 * run["answered"]:.2f} %', f'{100 * run["cpu"]:.0f} %']
             print('| ' + ' | '.join(cells) + ' |', flush=True)
 

@@ -32,6 +32,7 @@ BENCHMARKS = {
     'plants': 'Plants: the analytic one beside MuJoCo with contacts',
     'rough_ground': 'Vehicles on rough ground: compiled beside numpy',
     'predictive': 'Predictive controller beside CasADi with IPOPT',
+    'loop': 'Control loop on real topics, by the clock: the computer must be idle',
     'bag_scan': 'Reading of bags beside rosbags',
     'growth': 'Growth with casters, bodies and length of bags',
 }

@@ -66,9 +66,11 @@ class DriveClient(Node):
                                  LATCHED)
         self.create_subscription(DiagnosticStatus, 'position_controller/result', self._on_result,
                                  RESULTS)
-        self.create_subscription(String, 'velocity_controller/lock', lambda message:
-                                 self.story.lock(self.robot_time, message.data), LATCHED)
+        self.create_subscription(String, 'velocity_controller/lock', self._on_lock, LATCHED)
         self.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 50)
+
+    def _on_lock(self, message: String) -> None:
+        self.story.lock(self.robot_time, message.data)
 
     @property
     def robot_time(self) -> float:
@@ -115,8 +117,8 @@ class DriveClient(Node):
 
     def goal_zone(self) -> tuple[float, float]:
         """Return the goal tolerances of the position controller, m and rad."""
-        return (float(self._value('position_controller', GOAL_TOLERANCE)),
-                float(self._value('position_controller', YAW_TOLERANCE)))
+        return (float(self._value('position_controller', GOAL_TOLERANCE) or math.nan),
+                float(self._value('position_controller', YAW_TOLERANCE) or math.nan))
 
     def send(self, goal: Array) -> None:
         """Publish the goal (x, y, yaw) in the odometry frame."""

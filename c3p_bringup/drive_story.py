@@ -32,12 +32,15 @@ locked after 2.4 s: nothing to answer for 0.25 s; 935 overruns'
 
     def __init__(self) -> None:
         """Start without a goal."""
+        self._forget()
+
+    def _forget(self) -> None:
         self._begin, self._end, self.ended = 0.0, 0.0, ''
         self._locks: list[tuple[float, str]] = []
 
     def goal(self, time: float) -> None:
         """Start with a goal sent at `time`, s."""
-        self.__init__()
+        self._forget()
         self._begin = time
 
     def lock(self, time: float, reason: str) -> None:

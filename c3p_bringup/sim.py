@@ -38,7 +38,8 @@ class SimOptions:
     realtime: str = WAIT
     muxed: bool = False                                     # run a twist_mux with an e-stop
     parameters: Sequence[Path] = ()                         # files; later ones take precedence
-    chosen: Mapping[str, Any] = field(default_factory=dict)  # take precedence over the files
+    # parameters of the simulating node, and of casters also ``controller``; they take precedence
+    chosen: Mapping[str, Any] = field(default_factory=dict)
 
 
 def simulate_tricycle(options: SimOptions, announce: Callable[[str], None] = print
@@ -76,10 +77,13 @@ def simulate_casters(options: SimOptions, announce: Callable[[str], None] = prin
     """Run a caster robot with its control chain; otherwise as `simulate_tricycle`."""
     own_clock = options.realtime == WAIT or options.realtime_factor != 1.0
     nodes: dict[str, dict[str, Any]] = {name: {'use_sim_time': own_clock} for name in CHAIN}
-    nodes['velocity_controller'] |= known_latency('analytic')
+    chosen = dict(options.chosen)
+    controller = {'controller': chosen.pop('controller')} if 'controller' in chosen else {}
+    nodes['velocity_controller'] |= known_latency(chosen.get('plant', 'analytic')) | controller
+    nodes['position_controller'] |= controller
     nodes['simulation'] = {
         **_time(options), 'realtime': options.realtime, 'publish_clock': own_clock,
-        **options.chosen, 'start_pose': list(options.start)}
+        **chosen, 'start_pose': list(options.start)}
     node = _run(options, nodes, lambda node: node.plant.time >= _duration(options), (
         'topics joint_states, odom and ground_truth/odom; cmd_vel and goal_pose drive; Ctrl-C '
         'ends', 'c3p.rviz'), announce, lambda node: (

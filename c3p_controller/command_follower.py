@@ -131,6 +131,7 @@ class CommandFollower:
             setpoint = Setpoint(np.array([0.1, 0.1, 0.0]), preview if k % 2 else None)
             self.law.step(Sensed(WARM_UP_PERIOD * k, askew, zero, np.zeros(3), np.zeros(3)),
                           setpoint, WARM_UP_PERIOD)
+        stay_near(preview, 0.5, np.zeros(3), self.settings.limits)
         self.reset()
         self.traction.warm_up()
 

@@ -48,11 +48,11 @@ class Controller(NamedTuple):
     """
 
     law: Callable[..., TorqueLaw]
-    settings: type
+    settings: type[Any]
     read: Callable[[Any], Any]
     chain: type
     position: Callable[..., PositionLaw]
-    gains: type
+    gains: type[Any]
 
 
 def fill(kind: type, group: Any, names: Iterable[str] | None = None) -> Any:

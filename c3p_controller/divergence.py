@@ -70,6 +70,8 @@ class DivergenceWatch:
     def reset(self) -> None:
         """Forget the past."""
         self._commanded, self._time, self._work, self._fault = 0.0, 0.0, 0.0, ''
+        # of the last preview, and its largest speed
+        self._velocity, self._fastest = None, 0.0
 
     def step(self, steering: Array, twist: Array, torque: Array, setpoint: Setpoint, dt: float
              ) -> None:
@@ -94,8 +96,12 @@ class DivergenceWatch:
         lever, preview = self._lever, setpoint.preview
         wanted = _speed(setpoint.twist, lever)
         if preview is not None:
-            vx, vy, turn = preview.velocity.T
-            wanted = max(wanted, float((np.hypot(vx, vy) + lever * np.abs(turn)).max()))
+            # a preview serves several cycles
+            if preview.velocity is not self._velocity:
+                vx, vy, turn = preview.velocity.T
+                self._velocity = preview.velocity
+                self._fastest = float((np.hypot(vx, vy) + lever * np.abs(turn)).max())
+            wanted = max(wanted, self._fastest)
         self._commanded = max(wanted, self._commanded - FORGOTTEN * dt)
         speed = _speed(twist, lever)
         if self._fault and speed > REST:

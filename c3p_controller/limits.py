@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types of kernels)
 """
 Limits of commanded twists and of wheel torques: scaling, braking and traction control.
 
@@ -31,6 +32,7 @@ from c3p_controller.torque_law import Sensed, Setpoint, TorqueLaw
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import torque_bounds, traction_report
 from c3p_kinematics._planar_kernels import rows
+from c3p_kinematics.compiled import kernel
 
 # time constant with which the damping torque ends the spin of a free wheel, s: three times the
 # latency of the loop
@@ -101,10 +103,21 @@ def limit_torque(torque: Array, limit: Array) -> Array:
     >>> limit_torque(np.array([2.0, 1.0, 0.5]), np.array([1.0, 1.0, 0.0]))
     array([1. , 0.5, 0. ])
     """
-    over = (np.abs(torque) > limit) & (limit > 0.0)
-    factor = float(np.min(limit[over] / np.abs(torque[over]))) if over.any() else 1.0
+    torque, limit = np.ascontiguousarray(torque, float), np.ascontiguousarray(limit, float)
+    limited = np.empty(len(torque))
+    _scale_down(torque, limit, limited)
+    return limited
+
+
+@kernel
+def _scale_down(torque, limit, limited):
+    factor = 1.0
+    for i in range(len(torque)):
+        if limit[i] > 0.0 and abs(torque[i]) > limit[i]:
+            factor = min(factor, limit[i] / abs(torque[i]))
     # rounding of the factor must not pass a limit
-    return np.clip(factor * torque, -limit, limit)
+    for i in range(len(torque)):
+        limited[i] = min(max(factor * torque[i], -limit[i]), limit[i])
 
 
 def braking_torque(robot: CasterRobot, wheel_rate: Array, damping: float, standstill_speed: float
@@ -126,6 +139,46 @@ def braking_torque(robot: CasterRobot, wheel_rate: Array, damping: float, stands
     torque = np.zeros(robot.efforts)
     torque[:robot.count] = np.where(moves, -damping * wheel_rate, 0.0)
     return limit_torque(torque, torque_bounds(robot))
+
+
+@kernel
+def _track_slip(settings, wheels, rolling, rate, torque, dt, memory, slipping):
+    # one cycle of `TractionControl`; returns whether a wheel slips or is too fast
+    slip_speed, slip_fraction, most, least, hold, recovery, overspeed = settings
+    radius, driven, bound, rate_limit = wheels
+    spin, limit, gripped, slipped, fast = memory
+    trouble = False
+    for i in range(len(radius)):
+        spin[i] = rate[i] - rolling[i]
+        # a wheel that slips grips again below half the threshold: hysteresis against chattering
+        threshold = slip_speed + slip_fraction * abs(rolling[i]) * radius[i]
+        part = 0.5 if slipping[i] else 1.0
+        slips = driven[i] and abs(spin[i]) * radius[i] > part * threshold
+        # begin of a slip: cut the limit
+        if slips and not slipping[i]:
+            cut = max(most * min(limit[i], abs(torque[i])), least * bound[i])
+            limit[i] = min(cut, limit[i])
+        # after the hold the limit rises
+        gripped[i] = 0.0 if slips else gripped[i] + dt
+        if gripped[i] > hold:
+            limit[i] = min(limit[i] + bound[i] * dt / recovery, bound[i])
+        # durations for the faults
+        slipping[i] = slips
+        slipped[i] = slipped[i] + dt if slips else 0.0
+        too_fast = not slips and abs(rate[i]) > overspeed * rate_limit[i]
+        fast[i] = fast[i] + dt if too_fast else 0.0
+        trouble = trouble or slips or too_fast
+    return trouble
+
+
+@kernel
+def _slow_spin(torque, limit, bound, slipping, damping, spin, limited):
+    # torques within the limits, and those of spinning wheels against their spin
+    for i in range(len(torque)):
+        value = min(max(torque[i], -limit[i]), limit[i])
+        if i < len(slipping):
+            value += -damping[i] * spin[i] if slipping[i] else 0.0
+        limited[i] = min(max(value, -bound[i]), bound[i])
 
 
 @dataclass(frozen=True)
@@ -205,8 +258,9 @@ class TractionControl:
     def warm_up(self) -> None:
         """Compile the kernels."""
         zero = np.zeros(self.robot.count)
-        self.update(Sensed(0.0, zero, zero, np.zeros(3), np.zeros(3)), np.zeros(len(self.bound)),
-                    SPIN_TIME)
+        torque = limit_torque(np.zeros(len(self.bound)), self.bound)
+        self.update(Sensed(0.0, zero, zero, np.zeros(3), np.zeros(3)), torque, SPIN_TIME)
+        self.apply(torque)
         self.reset()
 
     def update(self, sensed: Sensed, torque: Array, dt: float) -> None:
@@ -216,34 +270,20 @@ class TractionControl:
         # wheel rates without slip: J_x ν, and J_x has the rows Rx/r
         rows(robot.geometry, sensed.steering, *self._rows)
         rolling = self._rows[0] / radius[:, None] @ sensed.twist
-        self._spin = sensed.wheel_rate - rolling
-        slip = np.abs(self._spin) * radius
-        # a wheel that slips grips again below half the threshold: hysteresis against chattering
-        threshold = s.slip_speed + s.slip_fraction * np.abs(rolling) * radius
-        slips = robot.driven & (slip > np.where(self.slipping, 0.5, 1.0) * threshold)
-        # begin of a slip: cut the limit
-        begins = slips & ~self.slipping
-        limit, bound = self._limit, self._wheels
-        cut = np.maximum(s.cut * np.minimum(limit, np.abs(torque[:len(limit)])), s.least * bound)
-        limit = np.where(begins, np.minimum(cut, limit), limit)
-        # after the hold the limit rises
-        self._gripped = np.where(slips, 0.0, self._gripped + dt)
-        rises = self._gripped > s.hold
-        self._limit = np.where(rises, np.minimum(limit + bound * dt / s.recovery, bound), limit)
+        trouble = _track_slip(
+            (s.slip_speed, s.slip_fraction, s.cut, s.least, s.hold, s.recovery, s.overspeed),
+            (radius, robot.driven, self._wheels, robot.wheel_rate_limit), rolling,
+            sensed.wheel_rate, torque, dt,
+            (self._spin, self._limit, self._gripped, self._slipped, self._fast), self.slipping)
         self.limit = self._with_steering()
-        # durations for the faults
-        self.slipping = slips
-        self._slipped = np.where(slips, self._slipped + dt, 0.0)
-        fast = ~slips & (np.abs(sensed.wheel_rate) > s.overspeed * robot.wheel_rate_limit)
-        self._fast = np.where(fast, self._fast + dt, 0.0)
-        self.fault = self._judge(sensed)
+        self.fault = self._judge(sensed) if trouble else ''
 
     def apply(self, torque: Array) -> Array:
         """Return `torque` within the limits; spinning wheels are slowed down to the floor."""
-        damped = np.where(self.slipping, -self._damping * self._spin, 0.0)
-        limited = np.clip(torque, -self.limit, self.limit)
-        limited[:len(damped)] += damped
-        return np.clip(limited, -self.bound, self.bound)
+        limited = np.empty(len(torque))
+        _slow_spin(torque, self.limit, self.bound, self.slipping, self._damping, self._spin,
+                   limited)
+        return limited
 
     def stronger(self) -> str:
         """Return a report of the motors that are stronger than their tyres, '' without one."""
@@ -265,7 +305,7 @@ class TractionControl:
         """Return the limits of the wheels, with those of the steering motors behind."""
         n = len(self._limit)
         if len(self.bound) == n:
-            return self._limit
+            return self._limit.copy()
         part = np.divide(self._limit, self._wheels, out=np.ones(n), where=self._wheels > 0)
         return np.concatenate([self._limit, part * self.bound[n:]])
 

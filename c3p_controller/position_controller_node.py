@@ -49,7 +49,8 @@ class PositionControllerNode(SuiteNode):
         self.parameters.check, self.parameters.changed = position_gains, self._retune
         self._limits = GoalLimits(self, self.robot, self._controller, values)
         self._frames, self._odom = GoalFrames(self), OdometryGap(self, values.odom_timeout)
-        self._stamps, self._pose = CycleClock(), None
+        self._stamps = CycleClock()
+        self._pose: np.ndarray | None = None
         # robot time, s, is continuous also where stamps jump
         self._twist, self._command_due, self._time = np.zeros(3), 0, 0.0
         self._lock = LockWatch(self, self.diagnostics, self._on_lock)
@@ -57,7 +58,8 @@ class PositionControllerNode(SuiteNode):
                                        self.watch_time())
         self._goals = GoalInterface(self, self.robot.name, self._frames, values.navigate_action,
                                     self._resolve, self._drive_to, self._give_up)
-        self.listen(Odometry, 'odom', self._on_odom, RELIABLE)
+        # after the torques of the cycle
+        self.listen(Odometry, 'odom', self._on_odom, RELIABLE, rank=2)
         self.watch(self._on_watch)
 
     def metrics(self) -> Mapping[str, Any]:
@@ -86,6 +88,7 @@ class PositionControllerNode(SuiteNode):
         return self._frames.resolve(message, self._pose)
 
     def _drive_to(self, goal: np.ndarray) -> int:
+        assert self._pose is not None  # `_resolve` has checked it
         # also with a previous goal: at standstill the chain may be locked and need a zero command
         self._commands.opening.begin(self._controller.goal is None or stands(self._twist))
         self._odom.mark()
@@ -113,14 +116,14 @@ class PositionControllerNode(SuiteNode):
         before, self._pose, self._twist = self._pose, pose, speed
         self._command_due = stamp + int(1e9 / self.parameters.value.command_rate) - GRACE_NS
         if resumes:
-            self._resume(before, gap)
+            self._resume(before, pose, gap)
         self._commands.look(now)
-        self._command(stamp)
+        self._command(stamp, pose)
 
-    def _command(self, stamp: int) -> None:
+    def _command(self, stamp: int, pose: np.ndarray) -> None:
         """Publish the command at the present pose, and the outcome of the goal if it ends."""
         values, law, lock = self.parameters.value, self._controller, self._lock.lock
-        command = law.step(self._pose, self._twist)
+        command = law.step(pose, self._twist)
         if command is None:
             return
         outcome = self._goals.life.step(self._time, command, self._twist, values.progress_timeout,
@@ -135,7 +138,7 @@ class PositionControllerNode(SuiteNode):
             self.diagnostics.withhold(error)
             self._give_up(NO_COMMAND, f'{error}')
             return
-        self._goals.progress(stamp, command, self._pose, pace_of(values))
+        self._goals.progress(stamp, command, pose, pace_of(values))
         self._goals.report(outcome)
         if outcome and not values.hold_goal:
             self._controller.cancel()
@@ -149,9 +152,9 @@ class PositionControllerNode(SuiteNode):
             self._give_up(*end)
         return self._goals.life.running
 
-    def _resume(self, before: np.ndarray | None, gap: float) -> None:
+    def _resume(self, before: np.ndarray | None, pose: np.ndarray, gap: float) -> None:
         """Resume the goal after a gap, or a change of the clock, if the robot is the same."""
-        reason, text = self._odom.ends(before, self._pose, gap, pace_of(self.parameters.value),
+        reason, text = self._odom.ends(before, pose, gap, pace_of(self.parameters.value),
                                        self._stamps.restarted)
         if reason:
             self._give_up(reason, text)

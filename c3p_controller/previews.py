@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types of kernels)
 """
 Previews within limits of speed and distance, and the preview of a controlled stop.
 
@@ -12,9 +13,11 @@ import math
 import numpy as np
 
 from c3p_controller.limits import ReferenceLimits
+from c3p_controller.predictive.reference import interpolate
 from c3p_controller.torque_law import Preview
 from c3p_description.model import Array
-from c3p_kinematics.se2 import wrap
+from c3p_kinematics._planar_kernels import wrap_angle
+from c3p_kinematics.compiled import kernel
 
 # a preview must not take longer at the limits, s
 LONGEST = 1000.0
@@ -74,8 +77,8 @@ def stay_near(preview: Preview, time: float, pose: Array, limits: ReferenceLimit
     A distant preview, after a push or from a wrong place, pulls as one at REACH does. `time`, s,
     is now in the time of `preview`; `limits` are those of speed and yaw rate.
     """
-    gap = np.array([np.interp(time, preview.time, preview.pose[:, j]) for j in range(3)]) - pose
-    gap[2] = float(wrap(gap[2]))
+    gap = np.empty(3)
+    _gap_to(preview.time, preview.pose, time, pose, gap)
     distance, reach = math.hypot(gap[0], gap[1]), REACH * limits.speed
     turn, most = abs(gap[2]), REACH * limits.yaw_rate
     if distance <= reach and turn <= most:
@@ -83,6 +86,13 @@ def stay_near(preview: Preview, time: float, pose: Array, limits: ReferenceLimit
     beyond = np.array([max(0.0, 1.0 - reach / distance) if distance > 0.0 else 0.0] * 2
                       + [max(0.0, 1.0 - most / turn) if turn > 0.0 else 0.0])
     return preview._replace(pose=preview.pose - beyond * gap)
+
+
+@kernel
+def _gap_to(points, poses, time, pose, gap):
+    for j in range(3):
+        gap[j] = interpolate(time, points, poses, j) - pose[j]
+    gap[2] = wrap_angle(gap[2])
 
 
 def stop_time(twist: Array, lever: float, deceleration: float) -> float:

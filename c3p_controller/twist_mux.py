@@ -182,7 +182,8 @@ class TwistMux:
 def _check(sources: Sequence[Input], locks: Sequence[Lock]) -> None:
     if not sources:
         raise ValueError('no topics: name at least one source of commands')
-    for given in (*sources, *locks):
+    inputs: tuple[Input | Lock, ...] = (*sources, *locks)
+    for given in inputs:
         if not LOWEST <= given.priority <= HIGHEST:
             raise ValueError(f'priority of {given.name} = {given.priority}: must be {LOWEST} to '
                              f'{HIGHEST}')

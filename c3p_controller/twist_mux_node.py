@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +69,8 @@ class TwistMuxNode(SuiteNode):
         self._locked = self.create_publisher(Bool, '~/locked', LATCHED)
         self._driving = self.create_publisher(String, '~/driving', LATCHED)
         for source in sources:
-            self.create_subscription(
-                self._kind, source.topic,
-                lambda message, source=source: self._on_command(source, message), LATEST)
+            self.create_subscription(self._kind, source.topic,
+                                     partial(self._on_command, source), LATEST)
         for lock in locks:
             # every message counts: a button may be pressed for a moment
             self._listen(lock, RELIABLE)

@@ -20,11 +20,10 @@ from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
-from c3p_controller import PAPER
 from c3p_controller.command_interlock import CommandInterlock
 from c3p_controller.controllers import check_chain, make_chain, retune_chain
 from c3p_controller.limits import braking_torque
-from c3p_controller.ros.velocity_interfaces import FollowerAdapter, LockReport, PaperAdapter
+from c3p_controller.ros.velocity_interfaces import LockReport, chain_adapter
 from c3p_controller.torque_law import Sensed
 from c3p_kinematics.sample_times import Repetition, SampleStep
 from c3p_ros.cdr import JointStateRead, OdometryRead
@@ -62,7 +61,7 @@ class VelocityControllerNode(SuiteNode):
         self._repetition, self._law = Repetition(self.robot.count), make_chain(values, self.robot)
         for text in (*self.robot_warnings, self._law.traction.stronger()):
             self.caution(text)
-        adapter = PaperAdapter if values.controller == PAPER else FollowerAdapter
+        adapter = chain_adapter(self._law)
         self.alive = Lifelines('joint_states', 'odom', *adapter.PARTS,
                                timeout=values.chain_timeout)
         self._lock = LockReport(self, self.diagnostics)

@@ -15,7 +15,7 @@ Examples
 34.8
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from c3p_description.agv_model import Agv
 from c3p_description.model import CasterRobot, ModelError
@@ -23,6 +23,34 @@ from c3p_description.pvc_model import PvcTricycle
 
 __all__ = ['Agv', 'CasterRobot', 'ModelError', 'PvcTricycle', 'describe', 'load',
            'robot_description']
+
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import Literal, TypeAlias, overload
+
+    from c3p_description.reading.loader import describe, robot_description
+
+    Options: TypeAlias = Mapping[str, Any] | None
+
+    @overload
+    def load(name_or_path: Literal['c3p', 'c3p_25kg', 'powered_caster'], options: Options = None
+             ) -> CasterRobot: ...
+
+    @overload
+    def load(name_or_path: Literal['pvc', 'pvc_tricycle'], options: Options = None
+             ) -> PvcTricycle: ...
+
+    @overload
+    def load(name_or_path: Literal['agv'], options: Options = None) -> Agv: ...
+
+    @overload
+    def load(name_or_path: str | Path, options: Options = None
+             ) -> CasterRobot | PvcTricycle | Agv: ...
+
+    def load(name_or_path: str | Path, options: Options = None) -> Any:
+        """Stand for the function that `__getattr__` returns."""
 
 
 def __getattr__(name: str) -> Any:

@@ -48,11 +48,16 @@ def runge_kutta(geometry, inertia, platform, losses, state, torque, wrench, dt, 
     ``[X, Y, φ, vx, vy, ω, θ_s…, θ_x…, work, dissipated]``; `wrench` (3,) acts at the origin of
     the platform, in its axes. Fourth order; work and dissipated energy are integrated alike.
     """
-    n = len(geometry)
     model = packed_model(geometry, inertia, platform, losses)
+    load(model, state[6:6 + len(geometry)], torque)
+    march(model, state, wrench[0], wrench[1], wrench[2], dt, steps)
+
+
+@inlined
+def march(model, state, wx, wy, wz, dt, steps):
+    """Advance `state` by steps of a loaded model under a wrench."""
     casters = model[2]
-    load(model, state[6:6 + n], torque)
-    wx, wy, wz = wrench[0], wrench[1], wrench[2]
+    n = len(casters)
     half, sixth = 0.5 * dt, dt / 6.0
     for _ in range(steps):
         phi, vx, vy, w = state[2], state[3], state[4], state[5]

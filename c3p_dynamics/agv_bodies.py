@@ -91,7 +91,8 @@ def joint_maps(agv: Agv, caster: float, rates: ArrayLike) -> JointMaps:
 
 def disc(spin: float, across: float, axle: ArrayLike) -> Array:
     """Return the inertia (3, 3) of a wheel with moment `spin` about `axle`, `across` else."""
-    return across * np.eye(3) + (spin - across) * np.outer(axle, axle)
+    about = np.asarray(axle, float)
+    return across * np.eye(3) + (spin - across) * np.outer(about, about)
 
 
 def agv_assembly(agv: Agv, caster: float, rates: ArrayLike) -> Assembly:
@@ -176,7 +177,7 @@ def wheel_loads(agv: Agv, caster: float, rates: ArrayLike, torque: ArrayLike,
     third, pivot = -agv.viscous[2:] * caster_rates(agv, caster, rates)
     e = np.array([np.cos(caster), np.sin(caster), 0.0])
     external = np.zeros((COUNT, 2, 3))
-    external[:, 1] = np.outer(state.bodies.mass, gravity)
+    external[:, 1] = np.outer(state.bodies.mass, np.asarray(gravity, float))
     # every joint's torque on the outer body, and against it on the inner one
     external[0, 0], external[1, 0] = moments[0] * I, moments[1] * I
     external[2, 0] = third * e

@@ -145,8 +145,8 @@ def _weighted(robot: CasterRobot, vectors: list[Array], weight: ArrayLike | None
     metric = (np.array([1.0, 1.0, length_scale(robot)**2]) if weight is None
               else np.asarray(weight, float))
     if metric.shape != (3,) or not np.all((metric >= 0) & np.isfinite(metric)) or not metric.any():
-        raise ValueError(f'acceleration_weight = {weight}: must be three numbers, 0 or greater, '
-                         'and not all 0')
+        raise ValueError(f'acceleration_weight = {metric.tolist()}: must be three numbers, 0 or '
+                         'greater, and not all 0')
     if torque_cost is not None and not 0 < torque_cost < np.inf:
         raise ValueError(f'torque_cost = {torque_cost}: must be greater than zero')
     angles, nu, requested = vectors

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
+
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics._caster_inverse_kernels import packed_inverse, share_at, share_packed
 from c3p_dynamics.caster_dynamics import (
@@ -11,6 +15,16 @@ from c3p_dynamics.caster_dynamics import (
     check_virtual_steering_weight,
 )
 from c3p_dynamics.traction import steering_motors
+from c3p_kinematics.compiled import COMPILED
+
+if COMPILED:
+    from numba import typeof
+
+
+def _machine_code(kernel: Callable[..., None], *arguments: Array) -> Callable[..., None]:
+    """Call a kernel, and return its code for arguments of these types, which are not checked."""
+    kernel(*arguments)
+    return kernel.get_overload(tuple(typeof(one) for one in arguments)) if COMPILED else kernel
 
 
 class InverseDynamics:
@@ -55,7 +69,7 @@ class InverseDynamics:
     array([0.4, 0.4, 0.4])
     """
 
-    __slots__ = ('pack', 'state', 'torque')
+    __slots__ = ('_known', '_solve', '_solve_at', 'pack', 'state', 'torque')
 
     def __init__(self, robot: CasterRobot,
                  virtual_steering_weight: float = VIRTUAL_STEERING_WEIGHT) -> None:
@@ -68,20 +82,36 @@ class InverseDynamics:
         n, out = robot.count, len(self.pack) - 2 * robot.count
         self.state: Array = self.pack[out - n - 6:out]
         self.torque: Array = self.pack[out:out + robot.efforts]
-        self(self.state.copy())
-        self.solve()
+        self._known: Array = self.state
+        # the machine code itself: numba's choice of it by types takes a quarter of a call
+        self._solve: Callable[[Array], None] = _machine_code(share_packed, self.pack)
+        self._solve_at: Callable[[Array, Array], None] = _machine_code(share_at, self.pack,
+                                                                       self.state)
 
     def __call__(self, state: Array) -> Array:
         """
         Return `torque`, overwritten by the next call, at `state` (n + 6,), which is copied.
 
-        `state` is contiguous. Neither size nor values are checked: a shorter array is read beyond
-        its end; what is not finite gives torques that are nan (without Numba, ValueError).
+        An array is checked when it is not that of the last call, whose shape and type must not be
+        changed in place. Values are not checked: what is not finite gives torques that are nan
+        (without Numba, ValueError). Another size raises ValueError.
         """
-        share_at(self.pack, state)
+        if state is self._known or self._fits(state):
+            self._solve_at(self.pack, state)
+        else:
+            self.state[...] = state
+            self._solve(self.pack)
         return self.torque
+
+    def _fits(self, state: Array) -> bool:
+        """Return whether the kernel reads an array as it is, and keep it as known."""
+        fits = (isinstance(state, np.ndarray) and state.shape == self.state.shape
+                and state.dtype == self.state.dtype and state.flags.carray)
+        if fits:
+            self._known = state
+        return fits
 
     def solve(self) -> Array:
         """Return the torques at the attribute `state`; they stay as long as it does."""
-        share_packed(self.pack)
+        self._solve(self.pack)
         return self.torque

@@ -93,7 +93,7 @@ def heading_reach(robot: CasterRobot, steering: ArrayLike, way: ArrayLike) -> fl
     that trail. `steering` (n,), rad; `way` (2,) a unit vector in ``base_link``. 0 where friction
     is stronger than the motors.
     """
-    steering, (x, y) = np.asarray(steering, float), way
+    steering, (x, y) = np.asarray(steering, float), np.asarray(way, float)
     least = np.inf
     for sense in (1.0, -1.0):
         push, against = _scaled(robot, steering, np.array([0.0, 0.0, sense]))

@@ -12,13 +12,15 @@ from c3p_experiments.el_shenawy import goals, pages, velocities
 from c3p_experiments.loop.conditions import Bench, Conditions
 from c3p_experiments.loop.outcome import Experiment, Row
 from c3p_experiments.loop.report import table_rows, write_report
+from c3p_experiments.self_calibration import consistency
 from c3p_experiments.self_calibration import experiment as calibration
+from c3p_experiments.self_calibration.consistency_page import consistency_page
 from c3p_experiments.self_calibration.page import calibration_page
 from c3p_experiments.slip_faults import experiment as faults
 from c3p_experiments.slip_faults.page import faults_page
 
-CM = {'unit': 'cm', 'scale': 100.0}
-SECONDS = {'unit': 's'}
+CM: dict[str, Any] = {'unit': 'cm', 'scale': 100.0}
+SECONDS: dict[str, Any] = {'unit': 's'}
 
 FIRST = Row('first_aligned_s', 'casters aligned for the first time', **SECONDS)
 PATH = Row('ground_truth_path_error_max_m', 'path error, largest', **CM)
@@ -137,6 +139,10 @@ EXPERIMENTS = {e.name: e for e in (
     Experiment(
         'self_calibration', 'Odometry that calibrates itself: 50 wrong descriptions', 'ours',
         calibration.self_calibration, calibration_page, calibration.ROWS, runs=calibration.RUNS,
+        compared=False),
+    Experiment(
+        'consistency', 'Covariance of the odometry: errors against expectation', 'ours',
+        consistency.consistency, consistency_page, consistency.ROWS, runs=consistency.RUNS,
         compared=False),
     Experiment(
         'slip_faults', 'Slip and wrong encoders distinguished', 'ours', faults.slip_faults,

@@ -227,7 +227,7 @@ class Drive(Device):
         Last slow PDO; V and °C; 0, 0 and NaN before the first.
     """
 
-    settings: DriveSettings | None = None
+    settings: DriveSettings = field(kw_only=True)
     statusword: int = 0
     position: int = 0
     torque: int = 0
@@ -342,7 +342,7 @@ class Encoder(Device):
         Last sample.
     """
 
-    settings: EncoderSettings | None = None
+    settings: EncoderSettings = field(kw_only=True)
     position: int = 0
     alarms: int = 0
     warnings: int = 0

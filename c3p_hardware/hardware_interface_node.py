@@ -62,7 +62,7 @@ class HardwareInterfaceNode(ManagedSuiteNode):
         self._write_joints = JointStateWriter(self._joints.names, JOINT_FIELDS, 'joint_states')
         # a plain publisher, as an inactive node also publishes joint states
         self._joint_pub = SuiteNode.create_publisher(self, JointState, 'joint_states', RECORDED)
-        self.listen(JointState, 'wheel_effort', self._on_effort, LATEST)
+        self.listen(JointState, 'wheel_effort', self._on_effort, LATEST, rank=0)
         for name, kind, act in (
                 ('enable', SetBool, lambda link, request: (
                     link.arm() if request.data else link.disarm())),
@@ -74,7 +74,7 @@ class HardwareInterfaceNode(ManagedSuiteNode):
         self.diagnostics.more = lambda: device_statuses(name, self.robot.name, self._link)
         self.watch(self._on_watch)
         PublisherWatch(self, 'wheel_effort', 'joint_states',
-                       act=lambda surplus: self._link and self._link.hold(surplus))
+                       act=lambda surplus: self._link.hold(surplus) if self._link else None)
         self._target, self._tried = values.autostart, -RETRY
         self._autostart()
 
@@ -119,11 +119,13 @@ class HardwareInterfaceNode(ManagedSuiteNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Allow arming."""
+        assert self._link is not None
         self._link.allow(True)
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Disable the motors; joint states go on."""
+        assert self._link is not None
         self._link.allow(False)
         return super().on_deactivate(state)
 
@@ -181,8 +183,7 @@ class HardwareInterfaceNode(ManagedSuiteNode):
 
     def _on_watch(self) -> None:
         self._autostart()
-        link = self._link
-        if link is None:
+        if (link := self._link) is None:
             return
         if link.failure is not None:
             raise link.failure

@@ -17,8 +17,8 @@ class _Counter:
     """Position of a counter that wraps after `span` counts, followed by the shortest path."""
 
     def __init__(self, span: int) -> None:
-        self._span, self._position = span, None
-        self.angle = 0.0
+        self._span, self.angle = span, 0.0
+        self._position: int | None = None
 
     def difference(self, raw: int) -> int:
         """Return the counts from the last sample to `raw`; 0 before the first sample."""
@@ -83,11 +83,10 @@ class AbsoluteAngle(_Counter):
             A position out of the range; the angle stays.
         """
         self._check(raw)
-        if self._position is None:
-            # the zero need not be a whole count
-            self._position = math.floor(self._zero)
-        self._position += self._shortest(raw - self._position)
-        self.angle = self._per_count * (self._position - self._zero)
+        # the zero need not be a whole count
+        before = math.floor(self._zero) if self._position is None else self._position
+        position = self._position = before + self._shortest(raw - before)
+        self.angle = self._per_count * (position - self._zero)
         return self.angle
 
     def _check(self, raw: int) -> None:
@@ -113,15 +112,19 @@ class WheelAngle(_Counter):
 
     def __init__(self, units: DriveUnits | EncoderSettings) -> None:
         """Start without a sample."""
-        encoder = isinstance(units, EncoderSettings)
-        super().__init__(units.range if encoder else 1 << 32)
-        self.resolution = units.resolution if encoder else units.angle_resolution
+        if isinstance(units, EncoderSettings):
+            super().__init__(units.range)
+            self.resolution = units.resolution
+        else:
+            super().__init__(1 << 32)
+            self.resolution = units.angle_resolution
         self._per_count, self._shift = units.direction * self.resolution, 0
 
     def step(self, raw: int) -> float:
         """Take a position in counts, and return the angle in rad."""
-        self._position = raw if self._position is None else self._position + self.difference(raw)
-        self.angle = self._per_count * (self._position + self._shift)
+        position = raw if self._position is None else self._position + self.difference(raw)
+        self._position = position
+        self.angle = self._per_count * (position + self._shift)
         return self.angle
 
     def resume(self, raw: int) -> float:

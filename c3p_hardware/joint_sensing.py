@@ -69,7 +69,7 @@ class JointSensing:
         self._drives = [drive_of.get(joint) for joint in robot.effort_joints]
         self._steering = [_Sensor(i, device, AbsoluteAngle(device.settings))
                           for i, device in enumerate(steering) if device is not None]
-        self._wheels = [_Sensor(i, device, WheelAngle(_units(device)))
+        self._wheels = [_WheelSensor(i, device, WheelAngle(_units(device)))
                         for i, device in enumerate(wheels) if device is not None]
         self._sensed = np.array([[s is not None for s in steering],
                                  [w is not None for w in wheels]])
@@ -87,9 +87,9 @@ class JointSensing:
         """
         self._tracker = RateTracker(self._settings.rate_bandwidth, 2 * self._robot.count)
         self._time: float | None = None
-        resolution = {s.caster: s.device.settings.resolution for s in self._steering}
+        resolution = {s.caster: s.counter.resolution for s in self._steering}
         self._watch = JointWatch(part_of(self._robot, self._both), JITTER * np.array(
-            [resolution[i] for i in self._both]))
+            [resolution[int(i)] for i in self._both]))
 
     def step(self, now: float) -> tuple[Joints, list[Problem]]:
         """
@@ -112,16 +112,16 @@ class JointSensing:
             A position of an encoder out of its range.
         """
         first = self._time is None
-        dt = self._settings.period if first else now - self._time
-        sensors = (*self._steering, *self._wheels)
+        dt = self._settings.period if self._time is None else now - self._time
+        sensors: tuple[_Sensor | _WheelSensor, ...] = (*self._steering, *self._wheels)
         moved = [s.counter.difference(s.device.position) for s in sensors]
         problems = [] if first else self._jumps(sensors, moved, dt)
         angle = self._angle.copy()
         for row, sensor in ((0, s) for s in self._steering):
             angle[row, sensor.caster] = sensor.counter.step(sensor.device.position)
-        for sensor in self._wheels:
-            take = sensor.counter.resume if first else sensor.counter.step
-            angle[1, sensor.caster] = take(sensor.device.position)
+        for wheel in self._wheels:
+            take = wheel.counter.resume if first else wheel.counter.step
+            angle[1, wheel.caster] = take(wheel.device.position)
         if self._derived is not None:
             # without a motion yet, the angles of casters without sensors stay
             self._derived.complete(angle if first else self._angle, angle)
@@ -139,7 +139,7 @@ class JointSensing:
             problems = [self._contradicted(found, joints)] if found else []
         return joints, problems
 
-    def _jumps(self, sensors: Sequence[_Sensor], moved: Sequence[int], dt: float
+    def _jumps(self, sensors: Sequence[_Sensor | _WheelSensor], moved: Sequence[int], dt: float
                ) -> list[Problem]:
         """Return the sensors that moved beyond the plausible rates in `dt`."""
         problems = []
@@ -185,11 +185,19 @@ class JointSensing:
 
 
 class _Sensor(NamedTuple):
-    """Counter of a joint and the device that samples it."""
+    """Counter of a steering joint and the encoder that samples it."""
+
+    caster: int
+    device: Encoder
+    counter: AbsoluteAngle
+
+
+class _WheelSensor(NamedTuple):
+    """Counter of a wheel joint and the device that samples it."""
 
     caster: int
     device: Drive | Encoder
-    counter: AbsoluteAngle | WheelAngle
+    counter: WheelAngle
 
 
 def _units(device: Drive | Encoder) -> DriveUnits | EncoderSettings:

@@ -100,7 +100,7 @@ class Ros2ControlBridgeNode(SuiteNode):
             time.sleep(LINGER)
         super().destroy_node()
 
-    def _efforts_of(self, message: JointStateRead) -> Array:
+    def _efforts_of(self, message: JointStateRead) -> Array | None:
         return self._efforts.read(message)
 
     def _topic_efforts_of(self, message: JointStateRead) -> Array | None:

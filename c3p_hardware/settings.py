@@ -229,6 +229,11 @@ class CardSettings:
                                 'or a wheel at its own limit is a fault; 0 is off')
         self._check_times()
 
+    @property
+    def devices(self) -> tuple[DriveSettings | EncoderSettings, ...]:
+        """Drives, then encoders."""
+        return (*self.drives, *self.encoders)
+
     def _check_ids(self) -> None:
         # channels of one card share its node id
         axes = [(d.node_id, d.channel) for d in self.drives]

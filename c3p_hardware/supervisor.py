@@ -187,7 +187,8 @@ class Supervisor:
         # place of each drive's joint in the torques and rates of the robot
         joints = list(robot.effort_joints)
         self._place = np.array([joints.index(drive.joint) for drive in self.drives])
-        self.state, self.faults, self.held, self.allowed = ArmState.DISARMED, [], '', False
+        self.state, self.held, self.allowed = ArmState.DISARMED, '', False
+        self.faults: list[Problem] = []
         self._since, self._watch = 0.0, DriveWatch(settings, self.drives)
         # as long as arming may take, because a fault reaction brakes first
         cycles = max(2, round(settings.arming_timeout * settings.rate))

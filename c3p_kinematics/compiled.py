@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+_njit: Callable[..., Any] | None
 try:
+    from numba import config as _config
     from numba import njit as _njit
 except ImportError:  # the same source runs uncompiled: same numbers, about 100 times slower
     _njit = None
 
-COMPILED = _njit is not None
+COMPILED = _njit is not None and not _config.DISABLE_JIT
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:

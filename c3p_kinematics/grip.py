@@ -144,8 +144,9 @@ class GripMonitor:
         ValueError
             A vector without one value per caster.
         """
-        return self.advance(dt, *vectors(self.robot.count, steering=steering,
-                                         wheel_rate=wheel_rate, steering_rate=steering_rate))
+        steering, wheel, steer = vectors(self.robot.count, steering=steering,
+                                         wheel_rate=wheel_rate, steering_rate=steering_rate)
+        return self.advance(dt, steering, wheel, steer)
 
     def advance(self, dt: float, steering: Array, wheel_rate: Array, steering_rate: Array,
                 left_out: int = -1) -> GripReport:

@@ -238,7 +238,7 @@ class Odometry:
             dt = float(time) - self._time
         self._time = float(time)
         if rates is not None:
-            dt = self._pace.step(dt, (steering, wheel), rates[::-1])
+            dt = self._pace.step(dt, (steering, wheel), rates[::-1]) or dt
         reason, bridged = irregular_step(dt, self.settings.max_gap), False
         if not reason:
             reason = self._move(dt, steering, wheel, rates)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -230,7 +230,7 @@ class OdometryEstimate(NamedTuple):
 
 
 def odometry_settings(wheel_counts: int = 2000, steering_counts: int = 4096,
-                      **more: float) -> OdometrySettings:
+                      **more: Any) -> OdometrySettings:
     """
     Return the settings from the parameters of the node.
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: ANN001, ANN201 (the compiler infers the types of kernels)
 """
 Times of joint samples that a publisher sends in a cycle of its own.
 
@@ -51,7 +50,8 @@ FORGET, OLDEST, SPARE, SLOWEST = 2.0, 0.25, 0.005, 0.2
 
 
 @kernel
-def repeated(last, steering, wheel, steering_rate, wheel_rate, least):
+def repeated(last: Array, steering: Array, wheel: Array, steering_rate: Array, wheel_rate: Array,
+             least: float) -> bool:
     """
     Return whether a sample equals `last` (4, n) bit for bit at a rate above `least` [rad/s].
 
@@ -68,7 +68,8 @@ def repeated(last, steering, wheel, steering_rate, wheel_rate, least):
 
 
 @kernel
-def interval(mean, before, after, dt, resolution, age):
+def interval(mean: Array, before: Array, after: Array, dt: float, resolution: float, age: float
+             ) -> tuple[float, float]:
     """
     Return the time between two samples, s, and the age of the newer one; `dt` is of their stamps.
 

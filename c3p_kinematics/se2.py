@@ -46,7 +46,7 @@ def _triples(**named: ArrayLike) -> list[Array]:
             raise ValueError(f'{name} has shape {array.shape}: the last dimension must be 3, '
                              '(x, y, yaw)')
         arrays.append(array)
-    return np.broadcast_arrays(*arrays)
+    return list(np.broadcast_arrays(*arrays))
 
 
 def _apply(loop: Callable, *arrays: Array) -> Array:

@@ -195,8 +195,8 @@ def detect_slip(robot: CasterRobot, steering: ArrayLike, wheel_rate: ArrayLike,
                              'a sample out')
     noise = np.asarray(noise_std, float)
     if noise.shape not in ((), (n,)) or not np.all((noise > 0.0) & (noise < np.inf)):
-        raise ValueError(f'noise_std = {noise_std}: must be greater than zero, m/s, one for all '
-                         f'casters or one for each of {n}')
+        raise ValueError(f'noise_std = {noise.tolist()}: must be greater than zero, m/s, one for '
+                         f'all casters or one for each of {n}')
     if not 0.0 <= speed_fraction < np.inf:
         raise ValueError(f'speed_fraction = {speed_fraction}: must be finite and not negative')
     contact, residual, without = np.empty((n, 2)), np.empty((n, 2)), np.empty(n)

@@ -8,15 +8,23 @@ Vehicles for uneven ground as descriptions: the tricycle of Auchter and Moore, a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from c3p_description.pvc_model import JOINTS, PvcTricycle
 from c3p_description.vehicle_model import RoughVehicle
 from c3p_kinematics.closed_chain_vehicle.description import PRISMATIC, Joint, Wheel, axis_rotation
 from c3p_kinematics.closed_chain_vehicle.vehicle import Vehicle
-from c3p_kinematics.rolling_contact import CappedCylinder, Ellipsoid, Torus, sphere
+from c3p_kinematics.rolling_contact import (
+    CappedCylinder,
+    Ellipsoid,
+    Torus,
+    WheelSurface,
+    sphere,
+)
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-SURFACES = {'torus': Torus, 'sphere': sphere, 'ellipsoid': Ellipsoid, 'cylinder': CappedCylinder}
+SURFACES: dict[str, Callable[..., WheelSurface]] = {
+    'torus': Torus, 'sphere': sphere, 'ellipsoid': Ellipsoid, 'cylinder': CappedCylinder}
 # camber beyond which a wheel lies flat, rad
 MOST_CAMBER = math.radians(60.0)
 
@@ -65,14 +73,14 @@ def pvc_tricycle(model: PvcTricycle) -> Vehicle:
     """
     steering, drive_1, camber_2, drive_2, camber_3, drive_3 = JOINTS
     inboard, arm = model.half_track - model.camber_offset, model.camber_offset
-    camber = {'lower': -model.camber_limit, 'upper': model.camber_limit}
+    camber = model.camber_limit
     joints = (
         Joint(steering, Z, (model.wheelbase, 0.0, 0.0), lower=-model.steering_limit,
               upper=model.steering_limit),
         Joint(drive_1, Y),
-        Joint(camber_2, X, (0.0, inboard, 0.0), **camber),
+        Joint(camber_2, X, (0.0, inboard, 0.0), lower=-camber, upper=camber),
         Joint(drive_2, Y, (0.0, arm, 0.0)),
-        Joint(camber_3, X, (0.0, -inboard, 0.0), **camber),
+        Joint(camber_3, X, (0.0, -inboard, 0.0), lower=-camber, upper=camber),
         Joint(drive_3, Y, (0.0, -arm, 0.0)),
     )
     tyre = Torus(model.wheel_radius, model.tube_radius)

@@ -87,10 +87,21 @@ class PublishError(ValueError):
 class JointValues(Protocol):
     """Fields of a JointState, as a message of rclpy or rosbags or as a `JointStateRead`."""
 
-    name: Sequence[str]
-    position: Sequence[float]
-    velocity: Sequence[float]
-    effort: Sequence[float]
+    @property
+    def name(self) -> Sequence[str]:
+        """Names of the joints."""
+
+    @property
+    def position(self) -> Sequence[float]:
+        """Angles, rad."""
+
+    @property
+    def velocity(self) -> Sequence[float]:
+        """Rates, rad/s."""
+
+    @property
+    def effort(self) -> Sequence[float]:
+        """Torques, N·m."""
 
 
 class JointStateRead(NamedTuple):

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from c3p_description.reading.loader import describe_casters
 from c3p_description.reading.urdf import read_urdf
 from c3p_ros.cdr import EarlyMessageError, PublishError
 from c3p_ros.diagnostics import Diagnostics
+from c3p_ros.exchange import Exchange, Listener
 from c3p_ros.messages import MessageError, check_age, ns_to_stamp, pose_numbers
 from c3p_ros.parameters import Parameters
 from c3p_ros.schema import COMMON
@@ -50,6 +53,9 @@ class SuiteNode(Node):
     """
     A node with checked parameters, the robot, diagnostics and a watch.
 
+    A constructor that fails leaves nothing in the graph: others would take a publisher without a
+    node for a second robot.
+
     Parameters
     ----------
     name : str
@@ -67,10 +73,30 @@ class SuiteNode(Node):
     # groups of parameters that the node declares on its own
     OWN_GROUPS: tuple[str, ...] = ()
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let a constructor that fails end the node."""
+        super().__init_subclass__(**options)
+        construct = cls.__init__
+
+        @functools.wraps(construct)
+        def whole(self: SuiteNode, *args: Any, **named: Any) -> None:
+            try:
+                construct(self, *args, **named)
+            except BaseException:
+                # without what the class does at its own end, which needs all of its parts
+                with suppress(Exception):
+                    Node.destroy_node(self)
+                raise
+
+        setattr(cls, '__init__', whole)  # noqa: B010 (as mypy wants it)
+
     def __init__(self, name: str, *schemas: Path, **options: Any) -> None:
         """Declare the parameters and load the robot."""
         super().__init__(name, **options)
         self._started = time.monotonic()
+        # of nodes that share an executor, and what joins it
+        self._exchange: Exchange | None = None
+        self._joins: list[Callable[[Exchange], None]] = []
         # fixed at the start: read several times a cycle
         self._simulated = bool(self.get_parameter('use_sim_time').value)
         self.parameters = Parameters(self, COMMON, *schemas, own=self.OWN_GROUPS)
@@ -133,7 +159,7 @@ class SuiteNode(Node):
         self.create_timer(WATCH_PERIOD, tick, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def listen(self, kind: type, topic: str, callback: Callable[[Any], None],
-               profile: QoSProfile) -> None:
+               profile: QoSProfile, rank: int = 1) -> None:
         """
         Subscribe to a message type of the control chain; `callback` gets the result of wire.py.
 
@@ -145,10 +171,15 @@ class SuiteNode(Node):
         callback : callable
             Gets a JointStateRead, OdometryRead or AccelRead.
         profile : QoSProfile
+        rank : int
+            As of `Listener`.
         """
-        read = READERS[kind]()
+        read, channel = READERS[kind](), None
 
         def received(data: bytes) -> None:
+            if channel is not None and self._exchange is not None:
+                self._exchange.arrived(channel, data)
+                return
             try:
                 message = read(data)
             except MessageError as error:
@@ -156,7 +187,27 @@ class SuiteNode(Node):
                 return
             callback(message)
 
-        self.create_subscription(kind, topic, received, profile, raw=True)
+        def join(exchange: Exchange) -> None:
+            nonlocal channel
+            channel = exchange.join(Listener(self, topic, read, callback, rank), subscription)
+
+        subscription = self.create_subscription(kind, topic, received, profile, raw=True)
+        self._joins.append(join)
+        if self._exchange is not None:
+            join(self._exchange)
+
+    def join(self, exchange: Exchange) -> None:
+        """Share what `listen` subscribes with the other nodes of an executor."""
+        self._exchange = exchange
+        for join in self._joins:
+            join(exchange)
+
+    def destroy_node(self) -> None:
+        """Leave the exchange, then destroy the node."""
+        if self._exchange is not None:
+            self._exchange.leave(self)
+            self._exchange = None
+        super().destroy_node()
 
     def send(self, publisher: Publisher, write: Callable[..., Any], *arguments: Any, **values: Any
              ) -> bool:
@@ -172,6 +223,9 @@ class SuiteNode(Node):
         except PublishError as error:
             self.diagnostics.withhold(error)
             return False
+        if self._exchange is not None and message.__class__ is bytes:
+            # before its copy can come
+            self._exchange.published(publisher, message)
         self.publish(publisher, message)
         return True
 

@@ -19,7 +19,9 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
+from c3p_ros.exchange import Exchange
 from c3p_ros.executor import make_executor, spin, steady_process
+from c3p_ros.real_time import RealTime, apply
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 # topics of tf2 that follow the namespace of a robot
@@ -48,6 +50,8 @@ class Session:
         Namespace of every node.
     remap_frames : bool
         Whether ``/tf`` and ``/tf_static`` are remapped into the namespace.
+    executor : str
+        As for `make_executor`.
 
     Raises
     ------
@@ -62,13 +66,14 @@ class Session:
     """
 
     def __init__(self, args: Sequence[str] | None = (), namespace: str = '',
-                 remap_frames: bool = True) -> None:
+                 remap_frames: bool = True, executor: str = 'events') -> None:
         """Store the arguments; nothing starts before the context is entered."""
         self._namespace = namespace
         args = sys.argv if args is None else args
         self._args = [*args, *(FRAME_REMAPPINGS if namespace and remap_frames else ())]
         self._stack, self._nodes = ExitStack(), ExitStack()
         self._spun, self._interrupted, self._early = False, False, False
+        self._exchange, self._kind = Exchange(), executor
 
     def __enter__(self) -> Session:
         """Initialise rclpy, create the executor and take the signals."""
@@ -95,7 +100,7 @@ class Session:
             set_logger_level('rcl', LoggingSeverity.UNSET)
         self._stack.callback(rclpy.try_shutdown)
         self._stack.callback(self._nodes.close)
-        self.executor = make_executor()
+        self.executor = make_executor(self._kind)
         # first of all, so that no callback runs in a node that is being destroyed
         self._stack.callback(self.executor.shutdown, timeout_sec=1.0)
 
@@ -134,6 +139,9 @@ class Session:
         if self._early:
             self._early = False
             raise KeyboardInterrupt
+        # nodes of others have no listeners
+        if join := getattr(node, 'join', None):
+            join(self._exchange)
         self.executor.add_node(node)
         return node
 
@@ -169,12 +177,14 @@ class Session:
             raise KeyboardInterrupt
 
 
-def run(*factories: Callable[[], Node], args: Sequence[str] | None = None) -> int:
+def run(*factories: Callable[[], Node], args: Sequence[str] | None = None,
+        real_time: RealTime | None = None) -> int:
     """
     Run nodes in this process until SIGINT or SIGTERM; return the exit code.
 
-    A node that cannot start (bad parameter or file, unknown robot) ends the process with its
-    one-line reason and code 1, so that a launch file or a service manager reports it.
+    `real_time` holds from the start of the last node. A node that cannot start (bad parameter or
+    file, unknown robot), or an option of `real_time` that is not permitted, ends the process with
+    its one-line reason and code 1, so that a launch file or a service manager reports it.
     """
     starting = True
     try:
@@ -182,6 +192,8 @@ def run(*factories: Callable[[], Node], args: Sequence[str] | None = None) -> in
             for factory in factories:
                 session.add(factory)
             steady_process()
+            # not before: start-up at high priority would stop the rest of the robot
+            apply(real_time or RealTime())
             starting = False
             session.until(lambda: False, period=0.2)
     except KeyboardInterrupt:

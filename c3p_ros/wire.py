@@ -362,7 +362,7 @@ class TrajectoryWriter(Writer):
     topic : str, for errors
     """
 
-    def __init__(self, frame_id: str, child_frame_id: str, times: Sequence[float],
+    def __init__(self, frame_id: str, child_frame_id: str, times: Sequence[float] | np.ndarray,
                  topic: str = 'MultiDOFJointTrajectory') -> None:
         """Serialize the message with the times and zeros."""
         super().__init__(TRAJECTORY, topic, frame_id=frame_id, name=[child_frame_id],

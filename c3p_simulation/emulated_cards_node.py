@@ -114,14 +114,16 @@ class EmulatedCardsNode(SuiteNode):
 def _settings(values: Any) -> EmulatedDevices:
     """Return the settings of the cards from the parameters."""
     # a single 0 is automatic
-    numbered = {name: () if list(getattr(values, name)) == [0] else tuple(getattr(values, name))
-                for name in ('drive_ids', 'encoder_ids', 'drive_serials', 'encoder_serials')}
-    joints = {name: tuple(joint for joint in getattr(values, name) if joint)
-              for name in ('drive_joints', 'encoder_joints')}
+    numbered: dict[str, Any] = {
+        name: () if list(getattr(values, name)) == [0] else tuple(getattr(values, name))
+        for name in ('drive_ids', 'encoder_ids', 'drive_serials', 'encoder_serials')}
+    joints: dict[str, Any] = {name: tuple(joint for joint in getattr(values, name) if joint)
+                              for name in ('drive_joints', 'encoder_joints')}
+    axes: dict[str, Any] = {name: tuple(getattr(values, name))
+                            for name in (*DRIVE_VALUES, *ENCODER_VALUES)}
     return EmulatedDevices(
         drive=DriveCard(bandwidth=values.current_bandwidth, voltage=values.voltage),
-        drive_channels=tuple(values.drive_channels), **numbered, **joints,
-        **{name: tuple(getattr(values, name)) for name in (*DRIVE_VALUES, *ENCODER_VALUES)})
+        drive_channels=tuple(values.drive_channels), **numbered, **joints, **axes)
 
 
 def main(args: list[str] | None = None) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from c3p_description.model import ArrayField, CasterRobot
-from c3p_description.reading.loader import load
+from c3p_description.reading.loader import load_casters
 from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant, shape_of
 from c3p_simulation.plants.floor import FloorPatch
 from c3p_simulation.plants.parameter_errors import ParameterErrors, perturbed
@@ -84,7 +84,7 @@ def make_plant(name: str, robot: CasterRobot | str | Path, options: PlantOptions
     if name not in PLANTS:
         raise ValueError(f'plant = {name}: must be one of {", ".join(PLANTS)}')
     options = options or PlantOptions()
-    described = robot if isinstance(robot, CasterRobot) else load(robot)
+    described = robot if isinstance(robot, CasterRobot) else load_casters(robot)
     true = (described if options.errors is None
             else perturbed(described, options.seed, options.errors))
     plant: Plant

@@ -25,6 +25,7 @@ from c3p_ros.diagnostics import OK, WARN
 from c3p_ros.messages import EffortCoding, JointCoding, MessageError, check_age
 from c3p_ros.node import LATEST, RECORDED, SuiteNode
 from c3p_ros.publisher_watch import PublisherWatch
+from c3p_ros.real_time import wait_on
 from c3p_ros.session import run
 from c3p_ros.wire import JointStateWriter
 from c3p_simulation.make_plant import plant_of_parameters, start_of_parameters
@@ -66,7 +67,7 @@ class SimulationNode(SuiteNode):
         self._joint_pub = self.create_publisher(JointState, 'joint_states', RECORDED)
         self._truth_pub = GroundTruthPublisher(self, values.ground_truth)
         self._clock_pub = ClockPublisher(self, self._own_clock)
-        self.listen(JointState, 'wheel_effort', self._on_effort, LATEST)
+        self.listen(JointState, 'wheel_effort', self._on_effort, LATEST, rank=0)
         self.create_service(Trigger, '~/resume', self._on_resume)
         self.create_service(Trigger, '~/reset_statistics', self._on_reset)
         self.watch(self._on_watch)
@@ -109,9 +110,7 @@ class SimulationNode(SuiteNode):
             if not self.parameters.value.lockstep:
                 self._clock_pub.publish(stamp)
             self._truth_pub.publish(stamp, truth)
-            with self._news:
-                while not stopping.is_set() and (left := pace.left(time.monotonic())) > 0.0:
-                    self._news.wait(left)
+            wait_on(self._news, lambda: 0.0 if stopping.is_set() else pace.left(time.monotonic()))
 
     def _gate_time(self) -> float:
         return self.plant.time if self._own_clock else time.monotonic()
@@ -157,8 +156,8 @@ class SimulationNode(SuiteNode):
             self._waiting_since = time.monotonic()
             if self.cycles + 1 == self._hold_at:
                 return
-            *truth, sampled = self._advance()
-            self._truth_pub.publish(*truth)
+            stamp, truth, sampled = self._advance()
+            self._truth_pub.publish(stamp, truth)
 
     def _on_reset(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         with self._news:

@@ -20,7 +20,6 @@ from typing import Any
 from rclpy.clock import Clock, ClockType
 
 from c3p_bags.storage.topics import message_class
-from c3p_description.model import CasterRobot
 from c3p_description.pvc_model import PvcTricycle
 from c3p_description.reading.loader import load
 from c3p_description.reading.vehicle_files import is_vehicle, load_vehicle
@@ -37,21 +36,24 @@ LOOK_PERIOD = 0.5
 class MarkerNode(SuiteNode):
     """Adapter between topics and the markers of one kind of robot; idle without subscribers."""
 
+    # a CasterRobot or a PvcTricycle
+    robot: Any
+
     def __init__(self, **options: Any) -> None:
         """Create the publishers, and the timer that looks for subscribers."""
         self._listeners = 0
-        self.markers: CasterMarkers | TricycleMarkers | None = None
+
         super().__init__('marker', Path(__file__).with_name('marker_parameters.yaml'), **options)
         rough = isinstance(self.robot, (PvcTricycle, RoughVehicle))
         kind = TricycleMarkers if rough else CasterMarkers
-        self.markers = kind(self, self.parameters.value)
+        self.markers: CasterMarkers | TricycleMarkers = kind(self, self.parameters.value)
         self._subscribed: list[Any] = []
         self._timer: Any = None
         self.parameters.changed = self._retune
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(LOOK_PERIOD, self._look, clock=self._steady)
 
-    def _load_robot(self) -> CasterRobot | PvcTricycle | RoughVehicle:
+    def _load_robot(self) -> Any:
         values = self.parameters.value
         if not values.robot_description:
             if is_vehicle(values.robot):
@@ -63,8 +65,9 @@ class MarkerNode(SuiteNode):
 
     def metrics(self) -> Mapping[str, Any]:
         """Return the metrics for the diagnostics."""
-        return {'listeners': self._listeners,
-                **({} if self.markers is None else self.markers.metrics())}
+        # the first diagnostics precede the markers
+        markers = getattr(self, 'markers', None)
+        return {'listeners': self._listeners, **({} if markers is None else markers.metrics())}
 
     def _retune(self) -> None:
         self.markers.retune(self.parameters.value)

@@ -51,8 +51,8 @@ def view(options: ViewOptions, bag: Bag | None = None) -> dict[str, Any]:
         return view_tricycle(options, bag)
     robot = load_casters(options.robot)
     viewer = options.viewer or ('rerun' if options.picture is None else 'mujoco')
-    shown = {'viewer': viewer, 'robot': robot.name,
-             'bag': None if options.bag is None else str(options.bag), 'files': {}}
+    shown: dict[str, Any] = {'viewer': viewer, 'robot': robot.name, 'files': {},
+                             'bag': None if options.bag is None else str(options.bag)}
     if bag is None:
         LIVE[viewer](options, robot)
     elif viewer == 'foxglove':

@@ -21,7 +21,8 @@ copyright = 'The C3P authors, Apache-2.0'  # noqa: A001
 release = re.search(r"version='([\d.]+)'", (HERE.parent / 'setup.py').read_text('utf-8'))[1]
 version = release
 
-extensions = ['myst_parser', 'sphinx_copybutton', 'api_pages', 'mathml', 'source_links']
+extensions = ['myst_parser', 'sphinx_copybutton', 'api_pages', 'mathml', 'source_links',
+              'unicode_math']
 exclude_patterns = ['_build', '_ext', '_static']
 
 # Markdown: what a forge understands, too

@@ -20,6 +20,7 @@ sys.path.insert(0, str(DOCS / '_ext'))
 
 import api_pages  # noqa: E402
 import public_names  # noqa: E402
+import unicode_math  # noqa: E402
 from docstring_text import restructured  # noqa: E402
 from source_links import rewritten  # noqa: E402
 
@@ -83,6 +84,23 @@ def test_names_are_resolved_as_the_module_sees_them():
 ])
 def test_docstrings_become_text_without_losing_their_mathematics(written, shown):
     assert '\n'.join(restructured(written, 'c3p_kinematics.casters')).strip() == shown
+
+
+@pytest.mark.parametrize('sentence, formulas', [
+    ('The equation is A q̈ + c = τ + Bᵀλ. A constraint acts', ['A q̈ + c = τ + Bᵀλ']),
+    ('J_a θ̇_a = 0, det J_u = −r d; and so on', ['J_a θ̇_a = 0', 'det J_u = −r d']),
+    ('h = 0.1 m, torques of 20 N·m, 3 m/s², 40 µs', ['h = 0.1']),
+    ('a goal_tolerance of c3p_bags, x and y by I/O', [])])
+def test_unicode_mathematics_of_a_sentence_is_set_and_its_words_are_not(sentence, formulas):
+    assert [text for maths, text in unicode_math.runs(sentence) if maths] == formulas
+    assert ''.join(text for _, text in unicode_math.runs(sentence)) == sentence
+
+
+def test_scripts_accents_and_roots_become_mathml():
+    assert unicode_math.row('θ̇_x,i²') == (
+        '<msubsup><mover><mi>θ</mi><mo stretchy="false">˙</mo></mover>'
+        '<mrow><mi>x</mi><mo>,</mo><mi>i</mi></mrow><mn>2</mn></msubsup>')
+    assert unicode_math.row('√(a²+b)').startswith('<msqrt><msup><mi>a</mi><mn>2</mn></msup>')
 
 
 def test_links_to_source_lead_to_what_they_name():

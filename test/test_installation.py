@@ -152,6 +152,12 @@ def test_parameter_schemas_are_installed_beside_their_nodes(prefix):
         assert list(prefix.glob(f'l*/**/{path.relative_to(ROOT)}')), path
 
 
+def test_every_package_is_installed_with_the_marker_of_its_types(prefix):
+    packages = {path.parent.name for path in ROOT.glob('c3p_*/__init__.py')}
+    assert len(packages) == 11
+    assert {path.parent.name for path in prefix.glob('l*/**/py.typed')} >= packages
+
+
 def test_program_of_the_installation_starts(pip_prefix):
     pytest.importorskip('rclpy', reason='pip install c3p[jazzy]')
     module = next(pip_prefix.glob('l*/**/c3p_ros')).parent

@@ -93,7 +93,8 @@ class Pace:
     def __init__(self, rate: float) -> None:
         """Begin at recorded time zero."""
         self._rate = rate
-        self._bag, self._real, self._paused = 0, 0.0, None
+        self._bag, self._real = 0, 0.0
+        self._paused: float | None = None
 
     @property
     def paused(self) -> bool:

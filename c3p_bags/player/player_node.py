@@ -96,10 +96,10 @@ class PlayerNode(Node):
             log.info(f'muted because they command a robot: {", ".join(muted)}; the parameter '
                      'commands plays them')
         for topic in played:
-            kind, count, latched = topics[topic]
-            message = message_class(kind)
+            count, latched = topics[topic].count, topics[topic].latched
+            message = message_class(topics[topic].kind)
             if message is None:
-                log.warning(f'{topic} is not played: {kind} is not installed')
+                log.warning(f'{topic} is not played: {topics[topic].kind} is not installed')
             elif topic != CLOCK or values.clock:
                 depth = min(max(count, 1), LATCHED_DEPTH) if latched else DEPTH
                 self._publishers_of[topic] = self.create_publisher(message, topic, QoSProfile(

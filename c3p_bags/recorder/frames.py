@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
+
+from rosbags.typesys.store import Typestore
 
 from c3p_bags.recorder.readers import read_message
 from c3p_bags.recorder.transforms import Frame, FrameTree, Transform, compose, inverse
-from c3p_bags.storage.bag_writer import BagWriter
 
 TF = 'tf2_msgs/msg/TFMessage'
 
@@ -16,6 +17,17 @@ TF = 'tf2_msgs/msg/TFMessage'
 def _period(rate: float) -> int:
     """Return the least interval of messages, ns: a little less than the period, for jitter."""
     return int(0.9e9 / rate)
+
+
+class MessageWriter(Protocol):
+    """Takes messages: the writer of a bag or of snapshots, or the server of a viewer."""
+
+    @property
+    def types(self) -> Typestore:
+        """Message definitions."""
+
+    def write_message(self, topic: str, time: int, message: Any) -> None:
+        """Take one message made of the classes in ``types.types``; `time` is in ns."""
 
 
 class RecordedFrames:
@@ -39,7 +51,7 @@ class RecordedFrames:
         The text is not a URDF.
     """
 
-    def __init__(self, writer: BagWriter, urdf: str, rate: float,
+    def __init__(self, writer: MessageWriter, urdf: str, rate: float,
                  description_topic: str = '/robot_description', tf_topic: str = '/tf',
                  static_topic: str = '/tf_static') -> None:
         """Read the tree of frames."""
@@ -88,7 +100,7 @@ class RecordedFrames:
         p, q = message.pose.pose.position, message.pose.pose.orientation
         pose, child = Transform((p.x, p.y, p.z), (q.x, q.y, q.z, q.w)), message.child_frame_id
         from_root = self._tree.from_root(child) if self._tree else None
-        if from_root is not None:
+        if self._tree is not None and from_root is not None:
             pose, child = compose(pose, inverse(from_root)), self._tree.root
         self._write(self._tf_topic, time, message.header.stamp,
                     [Frame(message.header.frame_id, child, pose)])

@@ -73,7 +73,7 @@ class RecorderNode(Node):
         self._query = ParameterQuery(self, self._on_parameters) if values.node_parameters else None
         self._topics.begin(self.writer.types.fielddefs)
         if values.frames == 'always' or (values.frames == 'auto' and not message_class(TF)):
-            self._compute_frames('odom', 'joint_states')
+            self._compute_frames(self.writer, 'odom', 'joint_states')
         self._undecided = values.frames == 'auto' and self._frames is None
         self.create_timer(WATCH_PERIOD, self._watch)
         self.get_logger().info(f'recording {len(self._topics)} topics to {self.writer.path}')
@@ -96,9 +96,9 @@ class RecorderNode(Node):
         # /clock may be negative, times in a bag may not
         return max(now, 0)
 
-    def _announce(self, topic: str) -> None:
+    def _announce(self, writer: BagWriter | SnapshotWriter, topic: str) -> None:
         if topic not in self._announced:
-            self.writer.add(topic, self._topics.kinds[topic], topic in self._topics.latched)
+            writer.add(topic, self._topics.kinds[topic], topic in self._topics.latched)
             self._announced.add(topic)
 
     def _record(self, topic: str, data: bytes) -> None:
@@ -107,7 +107,7 @@ class RecorderNode(Node):
         now = self._now()
         with self._disk():
             if topic not in self._announced:
-                self._announce(topic)
+                self._announce(self.writer, topic)
             self.writer.write(topic, now, data)
             self._readers(topic, now, data)
 
@@ -117,7 +117,8 @@ class RecorderNode(Node):
         try:
             yield
         except (OSError, ValueError) as error:
-            self.diagnostics.condition('bag', ERROR, f'{self.writer.path}: {error}')
+            self.diagnostics.condition(
+                'bag', ERROR, f'{self.writer.path if self.writer else "bag"}: {error}')
             # complete the bag with its index, if the disk permits
             with suppress(OSError, ValueError):
                 self.close()
@@ -132,7 +133,7 @@ class RecorderNode(Node):
             event = bag_parameters.event(types.types, self._now(), node, values)
             self._record(topic, bytes(types.serialize_cdr(event, event.__msgtype__)))
 
-    def _compute_frames(self, *sources: str) -> None:
+    def _compute_frames(self, writer: BagWriter | SnapshotWriter, *sources: str) -> None:
         """Start to compute the frames of ``odom``, ``joint_states`` or both."""
         values, urdf = self.parameters.value, ''
         try:
@@ -144,9 +145,8 @@ class RecorderNode(Node):
         self._topics.latched |= {fixed, description}
         for topic, kind in ((moving, TF), (fixed, TF), (description, 'std_msgs/msg/String')):
             self._topics.kinds.setdefault(topic, kind)
-            self._announce(topic)
-        self._frames = RecordedFrames(self.writer, urdf, values.frame_rate, description, moving,
-                                      fixed)
+            self._announce(writer, topic)
+        self._frames = RecordedFrames(writer, urdf, values.frame_rate, description, moving, fixed)
         if 'joint_states' in sources:
             self._frames.start(self._now())
             self._readers.add(self.resolve_topic_name('joint_states'), self._frames.joint_states)
@@ -172,7 +172,7 @@ class RecorderNode(Node):
                        # count_publishers ignores remappings
                        if not self.count_publishers(self.resolve_topic_name(topic))]
             if missing:
-                self._compute_frames(*missing)
+                self._compute_frames(self.writer, *missing)
 
     def metrics(self) -> Mapping[str, Any]:
         """Return the messages recorded so far, in total and by topic."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from c3p_bags.report.tables import number, table
+from c3p_bags.report.tables import table
 
 
 class Compared(NamedTuple):
@@ -78,11 +78,15 @@ def difference_table(numbers: Sequence[Mapping[str, Any]]) -> str:
             continue
         gap = values['difference']
         rows.append((what.name + (f' [{what.unit}]' if what.unit else ''),
-                     *(number(values[key], '.4g', what.scale) for key in 'ab'),
-                     '–' if gap is None else '0' if gap == 0 else f'{what.scale * gap:+.4g}'))
+                     *('–' if values[key] is None else _plain(what.scale * values[key])
+                       for key in 'ab'),
+                     '–' if gap is None else '0' if gap == 0 else
+                     _plain(what.scale * gap, '+')))
     return table(('', 'A', 'B', 'B − A'), rows)
 
 
+# numbers of the table are written without exponents from the first to the second
+SMALLEST, MOST_DIGITS = 1e-4, 1e4
 # a difference in words: more than this fraction of the larger value, and this many of them at most
 NOTABLE, MOST_SENTENCES = 0.1, 6
 # smaller differences are noise, in SI units of a unit of `COMPARED`
@@ -115,9 +119,8 @@ def difference_sentences(numbers: Sequence[Mapping[str, Any]]) -> list[str]:
         gap, size = other - one, max(abs(one), abs(other))
         if abs(gap) <= max(NOTABLE * size, NOISE[what.unit]):
             continue
-        unit = f' {what.unit}' if what.unit else ''
-        found.append((abs(gap) / size, f'{_capital(what.name)}: {what.scale * other:.4g}{unit} in '
-                      f'B, {what.scale * one:.4g}{unit} in A.'))
+        found.append((abs(gap) / size, f'{_capital(what.name)}: {_said(what, other)} in B, '
+                      f'{_said(what, one)} in A.'))
     found.sort(key=lambda item: -item[0])
     return [text for _, text in found[:MOST_SENTENCES]] or [
         f'No value of the table differs by more than {NOTABLE:.0%}.']
@@ -125,3 +128,19 @@ def difference_sentences(numbers: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def _plain(value: float, sign: str = '') -> str:
+    """Return four digits without an exponent, from 1e-4 on."""
+    size = abs(value)
+    if 0 < size < SMALLEST:
+        return f'{sign and ("+" if value > 0 else "−")}< {SMALLEST:g}'
+    return format(value, f'{sign}.0f') if size >= MOST_DIGITS else format(value, f'{sign}.4g')
+
+
+def _said(what: Compared, value: float) -> str:
+    """Return a value with three digits and its unit; long lengths in metres."""
+    if what.unit == 'mm' and abs(value) >= 1.0:
+        return f'{value:.3g} m'
+    unit = f' {what.unit}' if what.unit else ''
+    return _plain(float(f'{what.scale * value:.3g}')) + unit

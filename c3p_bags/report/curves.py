@@ -29,9 +29,11 @@ def curves(run: Run) -> dict[str, Array]:
         found[f'steering_{i + 1} [rad]'] = steering[:, i]
         found[f'wheel_rate_{i + 1} [rad/s]'] = joints.wheel_rate[:, i]
     for prefix, motion in (('', log.odom), ('true_', run.truth)):
-        for k, (name, unit) in enumerate(AXES if motion is not None else ()):
+        if motion is None:
+            continue
+        for k, (name, unit) in enumerate(AXES):
             found[f'{prefix}{name} [{unit}]'] = np.interp(time, motion.time, motion.pose[:, k])
-        for k, (name, unit) in enumerate(RATES if motion is not None else ()):
+        for k, (name, unit) in enumerate(RATES):
             found[f'{prefix}{name} [{unit}]'] = np.interp(time, motion.time, motion.twist[:, k])
     if log.cmd_vel is not None and len(log.cmd_vel.time):
         command = held(log.cmd_vel, time)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,8 @@ def commanded_steering(log: RunLog, robot: CasterRobot) -> Array:
     in the median: the direction of its last instants is that of noise. nan while the commanded
     speed is too small to have a direction.
     """
+    if log.cmd_vel is None:
+        raise ValueError(f'{log.path}: cmd_vel was not recorded')
     command = hip_velocity(robot, held(log.cmd_vel, log.joints.time))
     angle = np.arctan2(command[..., 1], command[..., 0]) - 0.5 * np.pi
     angle[~(np.hypot(command[..., 0], command[..., 1]) > COMMANDED_SPEED)] = np.nan
@@ -131,8 +133,29 @@ def drive_figure(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],
     _torques(panels[4], log, robot, start)
     _errors(panels[5], log, metrics, start)
     _slip(panels[6], log, start)
+    if not metrics['reached']:
+        _mark_end(panels, log, start)
     panels[0].set_xlim(log.joints.time[0] - start, log.joints.time[-1] - start)
     return style.save(page, path)
+
+
+def _mark_end(panels: Sequence[Axes], log: RunLog, start: float) -> None:
+    """Mark in all panels over time when the goal was given up, and when the commands locked."""
+    lock = next((h for h in log.diagnostics if h.time > start and h.level
+                 and h.name.startswith('velocity_controller') and h.message.startswith('lock: ')),
+                None)
+    end = next((h for h in log.results if h.time >= start
+                and h.values.get('reason') not in (None, 'reached')), None)
+    for event, word, dash in ((lock, 'locked', (0, (1, 1))), (end, 'given up', '-.')):
+        if event is None:
+            continue
+        for axes in panels:
+            axes.axvline(event.time - start, color=style.ALERT, linewidth=1.1, linestyle=dash,
+                         zorder=9)
+        panels[1].annotate(f'{word} {event.time - start:.1f} s', (event.time - start, 0.5),
+                           xytext=(-4, 0), xycoords=('data', 'axes fraction'), ha='right',
+                           textcoords='offset points', fontsize=style.SMALL, color=style.ALERT,
+                           bbox={'facecolor': 'white', 'edgecolor': 'none', 'pad': 1.0})
 
 
 def _value(metrics: Mapping[str, Any], key: str, form: str, scale: float = 1.0) -> str:
@@ -168,7 +191,7 @@ def _page(robot: CasterRobot, metrics: Mapping[str, Any]) -> tuple[Figure, GridS
 
 def _velocities(panels: list[Axes], log: RunLog, start: float) -> None:
     """Draw the twist in the floor's frame, as the papers do."""
-    lines = []
+    lines: list[tuple[str, Array, Array, str, Any, float]] = []
     if log.cmd_vel is not None and log.odom is not None:
         yaw = np.interp(log.cmd_vel.time, log.odom.time, log.odom.pose[:, 2])
         lines.append(('reference', log.cmd_vel.time, to_floor(yaw, log.cmd_vel.value),
@@ -229,7 +252,7 @@ def limited_torques(axes: Axes, time: Array, torque: Array, robot: CasterRobot,
              robot.torque_limit[robot.driven])
     for i in np.flatnonzero(motors):
         axes.plot(*style.thin(time, torque[:, i + robot.count * steering]), linewidth=0.9,
-                  label=f'wheel {i + 1}', **style.caster_marks(i))
+                  label=f'wheel {i + 1}', **style.caster_marks(int(i)))
     style.limits(axes, limit, color=style.REFERENCE, linewidth=0.8, linestyle='--')
     if steering:
         return

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
@@ -131,14 +131,15 @@ def _boxes(axes: Axes) -> list[list[Any]]:
     for bars in axes.collections:
         for path, colour in zip(bars.get_paths(), np.resize(
                 bars.get_facecolor(), (len(bars.get_paths()), 4)), strict=True):
-            (left, low), (right, high) = path.vertices.min(axis=0), path.vertices.max(axis=0)
+            corners = np.asarray(path.vertices)
+            (left, low), (right, high) = corners.min(axis=0), corners.max(axis=0)
             found.append([float(left), float(right), float(low), float(high), _colour(colour),
                           float(colour[3])])
     for patch in axes.patches:
         if isinstance(patch, Rectangle):
             low, high = patch.get_y(), patch.get_y() + patch.get_height()
             found.append([None, None, float(low), float(high), _colour(patch.get_facecolor()),
-                          float(patch.get_facecolor()[3])])
+                          float(to_rgba(patch.get_facecolor())[3])])
     return found
 
 
@@ -179,15 +180,18 @@ def panel(axes: Axes, store: dict[str, int], texts: list[str]) -> dict[str, Any]
                           'step': -1 if drawn.get_drawstyle() == 'steps-pre' else 0})
     rows = None
     if isinstance(axes.yaxis.get_major_locator(), FixedLocator) and len(axes.get_yticks()):
-        at = axes.get_yticks()
+        at = axes.get_yticks().tolist()
         rows = [[float(y), str(name)] for y, name in zip(at, formatter.format_ticks(at),
                                                          strict=True)]
-    levels = [[float(drawn.get_ydata()[0]), _colour(drawn.get_color()), _name(drawn)]
-              for drawn in axes.lines if drawn.get_transform() != axes.transData
-              and len(set(drawn.get_ydata())) == 1]
-    height = axes.get_position().height * axes.figure.get_figheight()
+    across = [(drawn, np.asarray(drawn.get_ydata(), float).tolist()) for drawn in axes.lines
+              if drawn.get_transform() != axes.transData]
+    levels = [[level[0], _colour(drawn.get_color()), _name(drawn)]
+              for drawn, level in across if len(set(level)) == 1]
+    page = axes.figure
+    assert isinstance(page, Figure)
+    height = axes.get_position().height * page.get_figheight()
     low, high = axes.get_ylim()
-    return {'run': int(axes.get_label().removeprefix(TIMED)),
+    return {'run': int(str(axes.get_label()).removeprefix(TIMED)),
             'label': axes.get_ylabel().replace('\n', ' '), 'log': log,
             'y': [float(low), float(high)], 'rows': rows, 'lines': lines, 'levels': levels,
             'boxes': _boxes(axes), 'texts': _texts(axes),
@@ -200,7 +204,7 @@ def panels(page: Figure, store: dict[str, int], texts: list[str]) -> list[dict[s
 
     `store` and `texts` are those of `panel`, common to a page.
     """
-    timed = [axes.get_label().startswith(TIMED) for axes in page.axes]
+    timed = [str(axes.get_label()).startswith(TIMED) for axes in page.axes]
     return [panel(axes, store, texts) for axes in page.axes] if all(timed) else []
 
 
@@ -208,12 +212,13 @@ def motion(run: Run) -> dict[str, Any]:
     """Return geometry, poses and steering angles of a robot for the picture at the cursor."""
     time, robot = run.log.joints.time, run.robot
     some = np.unique(np.linspace(0, len(time) - 1, min(len(time), MOST)).astype(int))
-    shown = run.truth or run.log.odom
+    shown = run.truth or run.odom
     at = time[some]
     pose = np.stack([np.interp(at, shown.time, np.unwrap(column) if k == 2 else column)
                      for k, column in enumerate(shown.pose.T)])
     steering = np.unwrap(run.log.joints.steering, axis=0)[some]
     speed = np.hypot(run.slip.slip[..., 0], run.slip.slip[..., 1])
+    odom = run.log.odom.pose if run.truth is not None else None
     return {'robot': robot_geometry(robot, NEAR, outline(robot)), 'name': run.name,
             'time': times(at), 'pose': [packed(column) for column in pose],
             'steering': [packed(column) for column in steering.T],
@@ -222,4 +227,6 @@ def motion(run: Run) -> dict[str, Any]:
             'events': [[e.begin, e.end, e.wheel] for e in run.events],
             'goals': [[g['begin_s'], g['end_s'], *map(float, g['goal_pose'])]
                       for g in run.goals], 'end': float(time[-1]),
+            'odom': None if odom is None else [
+                packed(np.interp(at, run.log.odom.time, odom[:, k])) for k in range(2)],
             'start': pose_at(shown, shown.time[0]).tolist()}

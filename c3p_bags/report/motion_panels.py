@@ -55,12 +55,12 @@ def draw_path(axes: Axes, run: Run) -> None:
     dress(axes, 'y [m]')
     axes.set_xlabel('x [m]', fontsize=style.LABEL, color=INK)
     axes.set_aspect('equal', adjustable='datalim')
-    shown = run.truth or run.log.odom
+    shown = run.truth or run.odom
     draw_robots(axes, run.log, run.robot, shown, float(shown.time[0]), ROBOTS, 0.8)
     if run.truth is not None:
         axes.plot(*_plan(run.truth), color=style.TRUE, linewidth=3.2, label='ground truth',
                   solid_capstyle='round', zorder=3)
-    axes.plot(*_plan(run.log.odom), color=style.SENSED, linewidth=1.3, zorder=4,
+    axes.plot(*_plan(run.odom), color=style.SENSED, linewidth=1.3, zorder=4,
               label='odometry' if run.odom_recorded else 'odometry, computed')
     for k, goal in enumerate(run.goals):
         x, y, yaw = goal['goal_pose']
@@ -75,7 +75,7 @@ def draw_path(axes: Axes, run: Run) -> None:
                   alpha=0.45, solid_capstyle='round', zorder=2)
     # only the farthest slips are labelled
     for event in sorted(run.events, key=lambda e: -e.distance)[:5]:
-        place = pose_at(shown, event.peak_time)[:2]
+        place = tuple(pose_at(shown, event.peak_time)[:2])
         axes.annotate(f'{wheel_name(event.wheel, run.robot.count)} slips', place, xytext=(10, -16),
                       textcoords='offset points', fontsize=8.5, zorder=8,
                       color=wheel_colour(event.wheel), fontweight='bold',
@@ -91,7 +91,7 @@ def draw_velocity(axes: Axes, run: Run, which: int) -> None:
     if run.truth is not None:
         line(axes, run.truth.time, run.truth.twist[:, which], color=style.TRUE, linewidth=2.6,
              label='ground truth')
-    odom = run.log.odom
+    odom = run.odom
     line(axes, odom.time, odom.twist[:, which], color=style.SENSED, label='sensed')
     if run.log.cmd_vel is not None:
         time, value = run.log.cmd_vel.time, run.log.cmd_vel.value[:, which]
@@ -110,7 +110,7 @@ def odometry_error(run: Run) -> tuple[Array, Array, Array] | None:
     """Return time, distance [m] and yaw [rad] between odometry and truth; None without truth."""
     if run.truth is None:
         return None
-    odom, truth = run.log.odom, run.truth
+    odom, truth = run.odom, run.truth
     inside = (odom.time >= truth.time[0]) & (odom.time <= truth.time[-1])
     time = odom.time[inside]
     gap = np.stack([odom.pose[inside, i] - np.interp(time, truth.time, truth.pose[:, i])
@@ -126,7 +126,7 @@ def draw_errors(axes: Axes, run: Run) -> None:
     if off is not None:
         line(axes, off[0], np.maximum(off[1], LEAST_ERROR), color=style.TRUE,
              label='odometry from ground truth')
-    odom = run.log.odom
+    odom = run.odom
     for k, goal in enumerate(run.goals):
         inside = (odom.time >= goal['begin_s']) & (odom.time <= goal['end_s'])
         away = np.hypot(*(odom.pose[inside, :2] - np.array(goal['goal_pose'][:2])).T)
@@ -172,7 +172,7 @@ def draw_torque(axes: Axes, run: Run, steering: bool = False) -> None:
     name = 'steering' if steering else 'wheel'
     for i in np.flatnonzero(robot.steered) if steering else range(robot.count):
         if i < of.shape[1] and np.isfinite(of[:, i]).any():
-            line(axes, time, of[:, i], linewidth=0.9, **style.caster_marks(i),
+            line(axes, time, of[:, i], linewidth=0.9, **style.caster_marks(int(i)),
                  label=f'{name} {i + 1}')
     limits = near_limits(of, robot) if steering else robot.torque_limit[robot.driven]
     if steering and not axes.lines:

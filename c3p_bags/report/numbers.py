@@ -96,8 +96,8 @@ def _odometry(run: Run) -> dict[str, Any]:
     """Return the errors of the odometry against the truth, and against its recomputation."""
     off = odometry_error(run)
     again = None
-    if run.odom_recorded and len(run.computed.time) == len(run.log.odom.time):
-        again = float(np.abs(run.computed.pose[:, :2] - run.log.odom.pose[:, :2]).max())
+    if run.odom_recorded and len(run.computed.time) == len(run.odom.time):
+        again = float(np.abs(run.computed.pose[:, :2] - run.odom.pose[:, :2]).max())
     return {'recorded': run.odom_recorded,
             'error_max_m': None if off is None or not len(off[1]) else float(off[1].max()),
             'error_final_m': None if off is None or not len(off[1]) else float(off[1][-1]),
@@ -111,7 +111,7 @@ def run_numbers(run: Run) -> dict[str, Any]:
     The keys of `drive_metrics`, and ``duration_s``, ``distance_m``, ``moving_s``, ``goals``,
     ``slip``, ``timing``, ``singularity``, ``odometry``, ``complaints``.
     """
-    odom, log = run.log.odom, run.log
+    odom, log = run.odom, run.log
     # from the pose: noise of the rates and standstill add nothing
     way = np.hypot(*np.diff(odom.pose[:, :2], axis=0).T)
     moving = _moving(odom.twist)
@@ -139,7 +139,7 @@ def _complaints(run: Run) -> list[dict[str, Any]]:
 
 def first_motion(run: Run) -> float:
     """Return the time of the first motion by odometry, s; inf without motion."""
-    odom = run.log.odom
+    odom = run.odom
     moving = np.flatnonzero(_moving(odom.twist))
     return float(odom.time[moving[0]]) if len(moving) else float('inf')
 

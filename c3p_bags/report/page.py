@@ -26,6 +26,9 @@ from c3p_bags.report.tables import topic_table
 # height of the path panel, inches: lowest, highest
 PATH_HEIGHT = (2.6, 6.0)
 
+# the section whose picture is drawn by the page, with the robot at the cursor
+MAP = 'way'
+
 # slips shown in detail
 LOOKS = 3
 
@@ -46,7 +49,7 @@ class Section(NamedTuple):
 
 def _path(runs: Sequence[Run]) -> Figure:
     """Draw the paths, in a panel as high as they are within limits."""
-    places = np.vstack([r.log.odom.pose[:, :2] for r in runs]
+    places = np.vstack([r.odom.pose[:, :2] for r in runs]
                        + [np.array([g['goal_pose'][:2]]) for r in runs for g in r.goals])
     margin = 2.4 * max(np.abs(r.robot.hip_position).max() for r in runs)
     size = np.ptp(places, axis=0) + margin
@@ -57,7 +60,7 @@ def _path(runs: Sequence[Run]) -> Figure:
         # the same floor in both, as wide and as high as the panels: metres are equal in both axes
         middle = 0.5 * (places.min(axis=0) + places.max(axis=0))
         for axes in page.axes:
-            box = axes.get_position().size * page.get_size_inches()
+            box = np.asarray(axes.get_position().size) * page.get_size_inches()
             half = 0.55 * float((size / box).max()) * box
             axes.set_aspect('auto')
             axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
@@ -169,7 +172,8 @@ def _tables(section: Section, runs: Sequence[Run]) -> str:
 
 def _section(section: Section, picture: str | None, runs: Sequence[Run], live: bool) -> str:
     # the picture remains for paper, and for browsers without scripts
-    plots = f'<div class=live data-of={section.anchor}></div>' if live else ''
+    plots = '' if not live else '<div class="live map"></div>' if section.anchor == MAP else (
+        f'<div class=live data-of={section.anchor}></div>')
     still = ' class=still' if live else ''
     return (f'<section id={section.anchor}><h2>{escape(section.title)}</h2>'
             f'<p class=about>{escape(section.text)}</p>{plots}'
@@ -198,7 +202,8 @@ def html_page(runs: Sequence[Run], numbers: Sequence[Mapping[str, Any]],
                        f'<p class=sub>{_facts(run, found)}</p>')
         top.append(cards(found_answers))
     plotted = (live or {}).get('sections', {})
-    body = ''.join(_section(s, pictures[s.anchor], runs, s.anchor in plotted) for s in shown)
+    body = ''.join(_section(s, pictures[s.anchor], runs, s.anchor in plotted or (
+        bool(plotted) and s.anchor == MAP)) for s in shown)
     words = ''.join(f'<li>{escape(text)}</li>' for text in (
         difference_sentences(numbers) if len(runs) > 1 else ()))
     differences = (f'<section id=differences><h2>Differences</h2><ul>{words}</ul>'

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 # Okabe and Ito's palette, distinguishable for colour-blind readers; casters in the papers' order
 BLUE, VERMILION, GREEN, PURPLE = '#0072B2', '#D55E00', '#009E73', '#CC79A7'
 SKY, ORANGE, YELLOW = '#56B4E9', '#E69F00', '#F0E442'
@@ -25,7 +27,7 @@ def caster_dash(index: int) -> object:
     return DASHES[index % len(DASHES)]
 
 
-def caster_marks(index: int) -> dict[str, object]:
+def caster_marks(index: int) -> dict[str, Any]:
     """
     Return colour and sparse markers of a caster, counted from 0, for lines too dense for dashes.
 

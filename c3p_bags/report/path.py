@@ -121,13 +121,14 @@ def draw_path(axes: Axes, log: RunLog, robot: CasterRobot, metrics: Mapping[str,
         if motion is not None:
             axes.plot(*style.thin(motion.pose[:, 0], motion.pose[:, 1]), color=colour,
                       linewidth=width_pt, label=name, zorder=7)
-    axes.add_patch(Circle(goal[:2], metrics['goal_tolerance_m'], facecolor='none',
+    place = float(goal[0]), float(goal[1])
+    axes.add_patch(Circle(place, metrics['goal_tolerance_m'], facecolor='none',
                           edgecolor=style.GOAL, linewidth=1.6, label='goal zone', zorder=8))
     axes.plot(*begin[:2], marker='o', color=style.REFERENCE, markersize=4, linestyle='none',
               label='start', zorder=8)
     if abs(wrap(goal[2] - begin[2])) > APART_TURN / 2:
         tip = goal[:2] + 0.3 * width * np.array([np.cos(goal[2]), np.sin(goal[2])])
-        axes.annotate('', tip, goal[:2], zorder=8,
+        axes.annotate('', tuple(tip), place, zorder=8,
                       arrowprops={'arrowstyle': '->', 'color': style.GOAL, 'linewidth': 1.4})
     style.legend(axes, ncols=5 if wide else 3, loc='upper center')
     # room for the legend; limits cannot be set where the aspect is

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -79,6 +79,11 @@ class Run:
     odometry_lost: int = 0
 
     @property
+    def odom(self) -> Motion:
+        """Odometry: recorded, else computed from the joint states."""
+        return self.log.odom or self.computed
+
+    @property
     def duration(self) -> float:
         """Time between the first and the last joint states, s."""
         return float(self.log.joints.time[-1] - self.log.joints.time[0])
@@ -152,7 +157,7 @@ def goal_zone(log: RunLog, goal_tolerance: float | None = None, yaw_tolerance: f
 
     The given values, else the last ones of the position controller, else 5 cm and any yaw.
     """
-    found = {}
+    found: Mapping[str, str] = {}
     for health in log.diagnostics:
         if GOAL_TOLERANCE in health.values:
             found = health.values
@@ -166,7 +171,7 @@ def goal_zone(log: RunLog, goal_tolerance: float | None = None, yaw_tolerance: f
 def _positive(text: str | None) -> float | None:
     """Return a positive number, None for any other text."""
     try:
-        value = float(text)
+        value = float(text or 'nan')
     except (TypeError, ValueError):
         return None
     return value if value > 0.0 else None

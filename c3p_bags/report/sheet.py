@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import matplotlib
@@ -96,7 +96,7 @@ _samples: WeakKeyDictionary[Line2D, tuple[Array, Array]] = WeakKeyDictionary()
 
 def line(axes: Axes, time: Array, value: Array,
          reduce: Callable[[Array, Array], tuple[Array, Array]] = envelope,
-         **options: object) -> None:
+         **options: Any) -> None:
     """
     Draw a line of any length with all its peaks; `options` are those of ``Axes.plot``.
 

@@ -74,9 +74,10 @@ def replay(robot: CasterRobot, joints: Joints, settings: OdometrySettings | None
     for begin in range(0, count, mapped.ROWS):
         size = min(mapped.ROWS, count - begin)
         part = tuple(value[begin:begin + size] for value in joints)
-        rows = (np.zeros((size, 3)), np.zeros((size, 3)), np.zeros(size), np.zeros(size, bool),
-                np.full(size, -1), np.zeros((size, n)), np.zeros((size, n, 2)),
-                np.zeros((size, n, len(KINDS)), np.float32))
+        rows: tuple[Array, ...] = (
+            np.zeros((size, 3)), np.zeros((size, 3)), np.zeros(size), np.zeros(size, bool),
+            np.full(size, -1), np.zeros((size, n)), np.zeros((size, n, 2)),
+            np.zeros((size, n, len(KINDS)), np.float32))
         _replay(odometry, part, rows)
         for column, some in zip(columns, rows, strict=True):
             column.append(some)
@@ -190,7 +191,7 @@ def blame(found: SlipReplay, part: slice) -> tuple[int, float]:
 
 def parts_of(found: SlipReplay) -> list[slice]:
     """Return the slips: alarms, each from the rise of χ² on, cut where the wheel changes."""
-    parts = []
+    parts: list[slice] = []
     for begin, end in runs_of(found.slipping):
         if not found.slipping[begin]:
             continue

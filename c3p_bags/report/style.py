@@ -188,5 +188,6 @@ def save(sheet: Figure, path: str | Path) -> list[Path]:
     base.parent.mkdir(parents=True, exist_ok=True)
     files = [base.with_name(f'{base.name}{suffix}') for suffix in ('.png', '.pdf')]
     for file in files:
-        sheet.savefig(file, dpi=DPI, **({'pil_kwargs': FAST} if file.suffix == '.png' else {}))
+        more: dict[str, Any] = {'pil_kwargs': FAST} if file.suffix == '.png' else {}
+        sheet.savefig(file, dpi=DPI, **more)
     return files

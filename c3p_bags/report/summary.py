@@ -51,7 +51,7 @@ def _worst(events: list[SlipEvent]) -> str:
     worst = max(events, key=lambda e: abs(e.along) + abs(e.across))
     across = abs(worst.across) > abs(worst.along)
     way = 'across its rolling direction' if across else (
-        'faster than the floor' if worst.along > 0 else 'slower than the floor')
+        'faster than the platform moves' if worst.along > 0 else 'slower than the platform moves')
     return (f'fastest {np.hypot(worst.along, worst.across):.2f} m/s, {way}, '
             f'at {worst.peak_time:.2f} s')
 

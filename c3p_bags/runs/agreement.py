@@ -65,8 +65,10 @@ def agreement(a: Array, b: Array) -> Agreement:
 def joined(parts: Sequence[Agreement]) -> Agreement:
     """Return the agreement of all messages of some `parts`, at least one."""
     some = [part for part in parts if part.compared] or parts[:1]
-    counts = [sum(part[i] for part in some) for i in range(4)]
     scale = max(part.scale for part in some)
     spread = max(part.covariance * part.scale for part in some)
-    return Agreement(*counts, *(max(part[i] for part in some) for i in range(4, 7)),
-                     spread / scale, scale)
+    return Agreement(
+        sum(part.compared for part in some), sum(part.identical for part in some),
+        sum(part.same_motion for part in some), sum(part.close for part in some),
+        max(part.position for part in some), max(part.yaw for part in some),
+        max(part.twist for part in some), spread / scale, scale)

@@ -60,7 +60,7 @@ def read_columns(bag: Bag, readers: Mapping[str, Reader],
             some = parts.setdefault(batch.topic, [mapped.Rows() for _ in range(2 + len(values))])
             for whole, part in zip(some, (recorded, stamp, *values), strict=True):
                 whole.append(part)
-    return {topic: Column(*(part.array() for part in parts[topic][:2]),
+    return {topic: Column(parts[topic][0].array(), parts[topic][1].array(),
                           tuple(part.array() for part in parts[topic][2:]))
             for topic in readers if topic in parts}
 

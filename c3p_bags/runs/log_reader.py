@@ -48,10 +48,10 @@ def read_run(bag: Bag, robot: CasterRobot, namespace: str | None = None,
     if JOINT_STATES not in columns:
         raise BagError(f'bag {bag}: no message on {space}/{JOINT_STATES} has the joints '
                        f'{[*robot.steering_joints, *robot.wheel_joints]}')
-    found = _assemble(bag.path, columns, {t: topic.count for t, topic in bag.topics.items()})
+    log = _assemble(bag.path, columns, {t: topic.count for t, topic in bag.topics.items()})
     for column in columns.values():
         mapped.give_back(column.recorded, column.stamp, *column.values)
-    return found
+    return log
 
 
 def _readers(robot: CasterRobot) -> dict[str, fields.Reader]:

@@ -185,7 +185,7 @@ def _largest(value: Array | None) -> float | None:
 
 def _number(text: str | None) -> float | None:
     try:
-        value = float(text)
+        value = float(text or 'nan')
     except (TypeError, ValueError):
         return None
     return value if np.isfinite(value) else None

@@ -178,10 +178,12 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
     """
     run = _Run(Odometry(robot, settings), CycleClock(), samples)
     # rows of the recorded odometry of each sample, -1 without any
-    row = None if recorded is None or not len(recorded.stamp) else _rows(
-        samples.stamp, recorded.stamp)
-    gap = (np.zeros(len(samples.stamp), bool) if row is None
-           else _gaps(samples.stamp, recorded))
+    row: Array | None = None
+    numbers: Array | None = None
+    gap = np.zeros(len(samples.stamp), bool)
+    if recorded is not None and len(recorded.stamp):
+        row, numbers = _rows(samples.stamp, recorded.stamp), recorded.numbers
+        gap = _gaps(samples.stamp, recorded)
     resets: list[int] = []
     left_out: list[int] = []
     silent: list[int] = []
@@ -191,17 +193,17 @@ def recompute(samples: Samples, robot: CasterRobot, settings: OdometrySettings |
         if k % mapped.ROWS == 0:
             progress(k / len(samples.stamp))
             run.put_away()
-            mapped.give_back(samples.angles, None if row is None else recorded.numbers)
+            mapped.give_back(samples.angles, numbers)
         # without recorded odometry a sample is decided together with the next recorded one
         if row is not None and row[k] < 0:
             silent.append(k)
             continue
         stamp = int(samples.stamp[k])
-        theirs = None if row is None else recorded.numbers[row[k]]
+        theirs = None if row is None or numbers is None else numbers[row[k]]
         # what is missing before this sample may have been used by the node
         before = bool(silent) or bool(gap[k])
         # samples before the first odometry precede the node
-        if silent and last is not None:
+        if silent and last is not None and theirs is not None:
             before = before or bool(gap[silent].any())
             run = _likelier(run, silent, k, _pose(theirs))
         unused += len(silent) if last is None else 0
@@ -305,9 +307,10 @@ class _Run:
     def put_away(self) -> None:
         """Move all rows but the last to those that do not change; forks must be given up."""
         if len(self.rows) > 1:
-            for done, some in zip(self._done, (self.kept, self.rows), strict=True):
-                done.append(np.array(some[:-1]))
-                del some[:-1]
+            for done, some in zip(self._done, (np.array(self.kept[:-1]),
+                                               np.array(self.rows[:-1])), strict=True):
+                done.append(some)
+            del self.kept[:-1], self.rows[:-1]
 
     def finished(self) -> tuple[Array, Array]:
         """Return indices (m,) and numbers (m, 85) of the used samples; ends the run."""

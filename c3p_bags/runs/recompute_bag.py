@@ -27,6 +27,7 @@ from c3p_bags.storage.bag_parameters import suite_version
 from c3p_bags.storage.bag_writer import BagError, BagWriter
 from c3p_bags.storage.recorded_robot import NODE
 from c3p_description.model import Array
+from c3p_kinematics.calibration.parameters import Prior
 from c3p_kinematics.odometry import PARAMETERS, OdometrySettings
 from c3p_kinematics.odometry_data import DESCRIPTION, odometry_settings
 
@@ -81,7 +82,7 @@ def recorded_settings(bag: Bag, space: str, changes: Mapping[str, Any] | None = 
         settings = odometry_settings(**{name: value for name, value in values.items()
                                         if name not in DESCRIPTION})
         prior = {field: values[name] for name, field in DESCRIPTION.items() if name in values}
-        return replace(settings, prior=replace(settings.prior, **prior)), values
+        return replace(settings, prior=replace(settings.prior or Prior(), **prior)), values
     except ValueError as error:
         raise BagError(f'bag {bag}, parameters of {NODE}: {error}') from None
 
@@ -169,8 +170,8 @@ def write_recomputed(bag: Bag, path: str | Path, found: BagOdometry) -> None:
 
         writer.note({**bag.notes, 'c3p_recomputed': suite_version()})
         copied = {topic: known for topic, known in bag.topics.items() if topic != recorded}
-        for topic, (kind, _, latched) in copied.items():
-            writer.add(recorded if topic == odom else topic, kind, latched)
+        for topic, known in copied.items():
+            writer.add(recorded if topic == odom else topic, known.kind, known.latched)
         writer.add(odom, ODOMETRY)
         coming = _cycles(result)
         ours = next(coming, None)

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from c3p_bags.runs.run_log import Motion, RunLog
+from c3p_bags.runs.run_log import Motion, RunLog, Series
 from c3p_bags.storage.bag_parameters import notes
 from c3p_bags.storage.bag_writer import BagWriter
 from c3p_description.model import Array, CasterRobot
@@ -42,18 +43,19 @@ def write_run(log: RunLog, robot: CasterRobot, path: str | Path, description: st
     with BagWriter(path) as writer:
         writer.note(notes(robot.name))
         make = _Messages(writer.types.types, robot)
-        rows = [('joint_states', t, lambda ns, k=k: make.joints(ns, log, k))
-                for k, t in enumerate(log.joints.time)]
+        rows: list[tuple[str, float, Callable[[int], Any]]] = [
+            ('joint_states', t, partial(make.joints, log=log, k=k))
+            for k, t in enumerate(log.joints.time)]
         efforts = log.wheel_effort
         if efforts is not None:
-            rows += [('wheel_effort', t, lambda ns, k=k: make.efforts(ns, efforts.value[k]))
+            rows += [('wheel_effort', t, partial(make.efforts, efforts=efforts, k=k))
                      for k, t in enumerate(efforts.time)]
         for topic, motion in (('odom', log.odom), ('ground_truth/odom', log.ground_truth)):
             if motion is not None:
-                rows += [(topic, t, lambda ns, m=motion, k=k: make.odometry(ns, m, k))
+                rows += [(topic, t, partial(make.odometry, motion=motion, k=k))
                          for k, t in enumerate(motion.time)]
         if log.cmd_vel is not None:
-            rows += [('cmd_vel', t, lambda ns, k=k: make.command(ns, log.cmd_vel.value[k]))
+            rows += [('cmd_vel', t, partial(make.command, commands=log.cmd_vel, k=k))
                      for k, t in enumerate(log.cmd_vel.time)]
         for topic in dict.fromkeys(topic for topic, _, _ in rows):
             writer.add(f'/{topic}', TYPES[topic])
@@ -91,11 +93,11 @@ class _Messages:
             self.sign * pair([self._turning(of.wheel_torque[k]),
                               of.wheel_torque[k, :self.robot.count]]))
 
-    def efforts(self, ns: int, torque: Array) -> Any:
+    def efforts(self, ns: int, efforts: Series, k: int) -> Any:
         none = np.zeros(0)
         return self.types[TYPES['wheel_effort']](
             self._header(ns, ''), list(self.robot.effort_joints), none, none,
-            torque * self.robot.effort_sign)
+            efforts.value[k] * self.robot.effort_sign)
 
     def _turning(self, torque: Array) -> Array:
         """Return the torques of the steering axes, 0 without motors."""
@@ -112,8 +114,9 @@ class _Messages:
                                    motion.twist_covariance[k])
         return odometry_message(self.types, ns, numbers, motion.frame, motion.child_frame)
 
-    def command(self, ns: int, twist: Array) -> Any:
-        return self.types[TYPES['cmd_vel']](self._header(ns, 'base_link'), self._twist(twist))
+    def command(self, ns: int, commands: Series, k: int) -> Any:
+        return self.types[TYPES['cmd_vel']](self._header(ns, 'base_link'),
+                                            self._twist(commands.value[k]))
 
 
 def odometry_numbers(pose: Array, twist: Array, pose_covariance: Array, twist_covariance: Array

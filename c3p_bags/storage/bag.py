@@ -9,6 +9,7 @@ opened once; everything that is read of it goes through one `Bag`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -52,7 +53,8 @@ class BagMessage(NamedTuple):
     message: Any
 
 
-class Topic(NamedTuple):
+@dataclass(frozen=True)
+class Topic:
     """Message type of a topic, number of messages, and whether all publishers latched them."""
 
     kind: str

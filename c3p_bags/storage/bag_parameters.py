@@ -39,7 +39,7 @@ def value_of(value: Any) -> Any:
     """Return the value in a ParameterValue; None where it is not set."""
     field = FIELDS.get(value.type)
     found = None if field is None else getattr(value, field)
-    return found.tolist() if hasattr(found, 'tolist') else found
+    return found.tolist() if found is not None and hasattr(found, 'tolist') else found
 
 
 def event(types: Mapping[str, type], time: int, node: str, values: Mapping[str, Any]) -> Any:

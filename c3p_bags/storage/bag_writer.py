@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Final
 
 from rosbags.interfaces import (
     Connection,
@@ -37,7 +37,7 @@ from rosbags.typesys import Stores, get_typestore
 from rosbags.typesys.store import Typestore
 
 # rosbag2's metadata since Jazzy
-METADATA_VERSION = 9
+METADATA_VERSION: Final = 9
 
 COMPRESSION = {'none': CompressionMode.NONE, 'zstd': CompressionMode.STORAGE}
 
@@ -133,7 +133,7 @@ class BagWriter:
                 connection.topic, connection.msgtype, typestore=types,
                 offered_qos_profiles=getattr(connection.ext, 'offered_qos_profiles', ()))
 
-    def write(self, topic: str, time: int, data: bytes) -> None:
+    def write(self, topic: str, time: int, data: bytes | memoryview) -> None:
         """Write one serialised message of an announced topic; `time` is in ns."""
         self._writer.write(self._connections[topic], time, data)
         self.counts[topic] += 1

@@ -63,7 +63,8 @@ def check_bag(path: Path) -> BagFiles:
     OSError
         A file cannot be read.
     """
-    mode, files, notes = '', [path], {}
+    mode, files = '', [path]
+    notes: dict[str, str] = {}
     if path.is_dir():
         place = path / 'metadata.yaml'
         # the general reader reports the missing file
@@ -110,7 +111,7 @@ def _check_type(content: Any, path: Sequence[str], kind: type) -> None:
     for name in path:
         content = content.get(name) if isinstance(content, dict) else None
     if not isinstance(content, kind) or isinstance(content, bool) or (
-            kind is int and not -2**63 <= content < 2**63):
+            isinstance(content, int) and not -2**63 <= content < 2**63):
         raise ValueError(f'metadata.yaml: {".".join(path)} = {brief(content)}: expected a '
                          + ('number' if kind is int else 'text'))
 

@@ -93,8 +93,8 @@ def _sound_chunk(content: bytes, whole: bool) -> tuple[bytes, int]:
         if _whole_records(block, begins, ends)[0] == size:
             return content, 0
     # zeros after a truncation would unpack into messages of zeros
-    block = _unpacked(packing, data.rstrip(b'\0'), size)
-    end, times = _whole_records(block or b'', begins, ends)
+    block = _unpacked(packing, data.rstrip(b'\0'), size) or b''
+    end, times = _whole_records(block, begins, ends)
     if not times:
         return b'', len(content)
     return (CHUNK_HEAD.pack(min(times), max(times), end, 0, 0) + struct.pack('<Q', end)

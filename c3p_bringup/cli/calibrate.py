@@ -14,8 +14,8 @@ from c3p_bringup.cli.common import (
     add_recorded_robot,
     add_results,
     finite,
-    given_bag,
     make_places,
+    named_bag,
     positive,
     rows,
     show,
@@ -109,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
     with ExitStack() as stack:
         opened, robot = [], arguments.robot
         for path in arguments.bags:
-            bag, found = stack.enter_context(given_bag(path, arguments.robot,
+            bag, found = stack.enter_context(named_bag(path, arguments.robot,
                                                        arguments.namespace))
             opened.append(bag)
             # the description of the first bag holds for all

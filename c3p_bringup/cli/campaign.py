@@ -137,7 +137,7 @@ def _of(spec: CampaignSpec, name: str) -> Any:
 
 def spec_of(arguments: argparse.Namespace) -> CampaignSpec:
     """Return the specification given by the `arguments`; ValueError: it is invalid."""
-    values = {}
+    values: dict[str, Any] = {}
     for field in fields(CampaignSpec):
         value = getattr(arguments, field.name)
         values[field.name] = tuple(value) if isinstance(value, list) else value

@@ -27,7 +27,7 @@ TASKS = {
         'sim': Command('sim.add_sim', 'run a simulated robot on real topics until Ctrl-C'),
         'teleop': Command('teleop.add_teleop', 'drive the robot with the keyboard'),
         'dashboard': Command('dashboard.add_dashboard',
-                             'live page in a browser: map, goals, plots, diagnostics, e-stop'),
+                             'live page in a browser: map, goals, plots, diagnostics, stop'),
     },
     'a robot of your own': {
         'robot': Command('robot.add_robot_command',

@@ -196,6 +196,13 @@ def given_bag(path: Path | None, robot: str, namespace: str | None = None
     if path is None:
         yield None, robot or 'c3p'
         return
+    with named_bag(path, robot, namespace) as found:
+        yield found
+
+
+@contextmanager
+def named_bag(path: Path, robot: str, namespace: str | None = None) -> Iterator[tuple[Bag, str]]:
+    """Yield the open bag at `path`, and name or path of the robot; arguments as `given_bag`."""
     from c3p_bags.storage.bag import Bag
 
     with Bag(path) as bag, (nullcontext(robot) if robot
@@ -211,8 +218,8 @@ def make_places(folder: Path, json_file: Path | None = None) -> None:
     """
     if json_file is not None and json_file.is_dir():
         raise ValueError(f'{json_file}: is a directory; name a file in it')
-    to_file = json_file is not None and str(json_file) != '-'
-    for place in [folder, json_file.parent] if to_file else [folder]:
+    to_file = [] if json_file is None or str(json_file) == '-' else [json_file.parent]
+    for place in [folder, *to_file]:
         try:
             place.mkdir(parents=True, exist_ok=True)
         except OSError as error:

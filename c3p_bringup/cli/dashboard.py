@@ -19,7 +19,7 @@ def add_dashboard(commands: Any) -> None:
         'dashboard',
         description='Serve a live page of a caster robot to a browser on this computer, until '
                     'Ctrl-C: the robot from above, singularity, slip, torques, diagnostics, '
-                    'goals and e-stop. From another computer: ssh -L PORT:127.0.0.1:PORT ROBOT, '
+                    'goals and stop. From another computer: ssh -L PORT:127.0.0.1:PORT ROBOT, '
                     'then open the printed address there.')
     add_robot(command)
     command.add_argument('--namespace', metavar='NAME',
@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
             webbrowser.open(url)
 
     told = dashboard(load_casters(arguments.robot), arguments.namespace, arguments.port, announce)
-    text = ('  the e-stop remains pressed; release it with c3p teleop, key r, or ros2 topic pub '
+    text = ('  the stop remains pressed; release it with c3p teleop, key r, or ros2 topic pub '
             "--once e_stop std_msgs/msg/Bool '{data: false}'" if told['e_stop_held'] else '')
     show(told, arguments.json, text)
     return 0

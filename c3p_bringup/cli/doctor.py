@@ -45,6 +45,7 @@ def checks(arguments: argparse.Namespace) -> Iterator[Check]:
         yield from robot.parameter_files(arguments.params_file, arguments.robot)
     yield from computer.processors()
     yield computer.priority()
+    yield from computer.real_time()
     yield computer.wake_up()
     yield computer.clock()
     yield computer.shared_memory()

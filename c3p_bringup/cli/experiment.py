@@ -23,6 +23,8 @@ from c3p_bringup.cli.common import (
 
 if TYPE_CHECKING:
     from c3p_experiments.loop.conditions import Conditions
+    from c3p_experiments.loop.outcome import Experiment
+    from c3p_experiments.models import ModelExperiment
 
 ALL = 'all'
 # what can be given besides the name and where results go
@@ -76,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     from c3p_experiments.figures import experiment_of_figure, figure_number
     from c3p_experiments.models import MODELS, check_options
 
-    known = [*EXPERIMENTS.values(), *MODELS.values()]
+    known: list[Experiment | ModelExperiment] = [*EXPERIMENTS.values(), *MODELS.values()]
     if arguments.list:
         for experiment in known:
             print(f'{experiment.name:14} {experiment.title} ({experiment.source})')
@@ -100,7 +102,8 @@ def run(arguments: argparse.Namespace) -> int:
         return _by_hand(arguments)
     if name in MODELS:
         check_options(MODELS[name], given)
-        return _carry_out(arguments, [], [name], None, arguments.out or Path('out/experiment'))
+        return _carry_out(arguments, [], [name], _conditions({}),
+                          arguments.out or Path('out/experiment'))
     idle = [f'--{option}' for option in ('duration', 'film') if option in given]
     if name != ALL and idle:
         raise ValueError(f'experiment {name}: {", ".join(idle)} is for experiments without a '
@@ -147,7 +150,7 @@ def _conditions(given: Mapping[str, Any]) -> Conditions:
 
 
 def _carry_out(arguments: argparse.Namespace, drives: Sequence[str], models: Sequence[str],
-               conditions: Conditions | None, out: Path) -> int:
+               conditions: Conditions, out: Path) -> int:
     """Do experiments one after the other; write what comes of them, return the exit code."""
     from c3p_experiments.catalogue import experiment_for, run_experiment
     from c3p_experiments.loop.outcome import ModelOptions

@@ -12,8 +12,8 @@ from c3p_bringup.cli.common import (
     bar_of_fraction,
     count,
     finite,
-    given_bag,
     make_places,
+    named_bag,
     positive,
 )
 
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ValueError(f'out = {arguments.out}: its name must end in {" or ".join(SUFFIXES)}')
     if arguments.span is not None and not arguments.scene:
         raise ValueError('--span: needs --scene')
-    with given_bag(arguments.bag, arguments.robot) as (bag, robot):
+    with named_bag(arguments.bag, arguments.robot) as (bag, robot):
         log = read_run(bag, load_casters(robot))
         make_places(arguments.out.parent)
         if arguments.out.suffix == '.png':

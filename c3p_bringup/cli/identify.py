@@ -12,8 +12,8 @@ from c3p_bringup.cli.common import (
     add_results,
     add_robot,
     fraction,
-    given_bag,
     make_places,
+    named_bag,
     positive,
     show,
     typed,
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         record_excitation(bag, Excitation(arguments.duration, arguments.speed,
                                           arguments.yaw_rate), arguments)
-    with given_bag(bag, arguments.robot, arguments.namespace) as (opened, robot):
+    with named_bag(bag, arguments.robot, arguments.namespace) as (opened, robot):
         figures = identify_bag(
             opened, robot, arguments.out, namespace=arguments.namespace, torque=arguments.torque,
             estimate=arguments.estimate, per_caster=arguments.per_caster,

@@ -76,6 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         node = session.add(RecorderNode, values)
         steady_process()
         writer = node.writer
+        assert writer is not None
         end = time.monotonic() + arguments.duration if arguments.duration else None
         try:
             while node.writer is not None and (end is None or time.monotonic() < end):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from c3p_bringup.choices import STRICT, WAIT
+from c3p_bringup.choices import CONTROLLERS, PLANTS, STRICT, WAIT
 from c3p_bringup.cli.common import (
     MISSED,
     add_json,
@@ -31,6 +32,9 @@ from c3p_bringup.cli.dashboard import add_port
 # options of the tricycle and their defaults
 OF_TRICYCLE = {'terrain': 'hills', 'drive_rate': 1.0, 'camber_gain': 0.0}
 
+# options of caster robots and their defaults, those of ``c3p drive``
+OF_CASTERS = {'plant': 'analytic', 'controller': 'mpc', 'start_steering': 0.0, 'rate': 200.0}
+
 
 def add_sim(commands: Any) -> None:
     """Add the command ``sim`` to the subparsers `commands`."""
@@ -41,6 +45,18 @@ def add_sim(commands: Any) -> None:
                     'caster_vehicle, or their YAML file) a vehicle that climbs rough ground. '
                     'cmd_vel drives it; docs/rough_ground.md shows it in RViz.')
     add_robot(command)
+    command.add_argument('--plant', choices=PLANTS,
+                         help='simulated plant of a caster robot (default: '
+                              f'{OF_CASTERS["plant"]})')
+    command.add_argument('--controller', choices=CONTROLLERS,
+                         help="of a caster robot: the papers' cascade or predictive control "
+                              f'(default: {OF_CASTERS["controller"]})')
+    command.add_argument('--start-steering', type=finite, nargs='+', metavar='DEG',
+                         help='steering angles of a caster robot at the start, one for all or one '
+                              f'per caster (default: {OF_CASTERS["start_steering"]:g})')
+    command.add_argument('--rate', type=positive, metavar='HZ',
+                         help='control cycles of a caster robot per second of robot time '
+                              f'(default: {OF_CASTERS["rate"]})')
     command.add_argument('--terrain', metavar='NAME',
                          help='ground of the tricycle: a name, or the path of a height map '
                               f'(default: {OF_TRICYCLE["terrain"]})')
@@ -80,15 +96,26 @@ def run(arguments: argparse.Namespace) -> int:
     from c3p_description.reading.vehicle_files import is_vehicle, load_vehicle
 
     vehicle = is_vehicle(arguments.robot)
-    tricycle = vehicle or isinstance(load(arguments.robot), PvcTricycle)
     if vehicle:
         load_vehicle(arguments.robot)
-    chosen = {name: value for name in OF_TRICYCLE
-              if (value := getattr(arguments, name)) is not None}
-    if chosen and not tricycle:
-        option = f'--{next(iter(chosen)).replace("_", "-")}'
-        raise ValueError(f'{option}: only for a tricycle; add --robot pvc_tricycle, or a '
+    robot = None if vehicle else load(arguments.robot)
+    tricycle = vehicle or isinstance(robot, PvcTricycle)
+    chosen, other = ({name: value for name in names
+                      if (value := getattr(arguments, name)) is not None}
+                     for names in ((OF_TRICYCLE, OF_CASTERS) if tricycle else
+                                   (OF_CASTERS, OF_TRICYCLE)))
+    if other:
+        option = f'--{next(iter(other)).replace("_", "-")}'
+        raise ValueError(f'{option}: only for caster robots; leave it out for {arguments.robot}'
+                         if tricycle else
+                         f'{option}: only for a tricycle; add --robot pvc_tricycle, or a '
                          'vehicle such as --robot rover')
+    if 'start_steering' in chosen:
+        given, count = len(chosen['start_steering']), getattr(robot, 'count', 1)
+        if given not in (1, count):
+            raise ValueError(f'--start-steering: {given} angles; {arguments.robot} takes 1 or '
+                             f'{count}')
+        chosen['start_steering'] = [math.radians(angle) for angle in chosen['start_steering']]
     if arguments.web and tricycle:
         raise ValueError('--web: the live page shows caster robots; leave it out for '
                          f'{arguments.robot}')

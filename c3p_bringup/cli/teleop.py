@@ -46,8 +46,9 @@ def default_limits() -> tuple[float, float]:
     from c3p_ros.schema import read_schema
 
     schema = read_schema(share_file('c3p_controller/velocity_controller_parameters.yaml'))
-    return tuple(float(schema[name]['default_value']) for name in ('speed_limit',
-                                                                   'yaw_rate_limit'))
+    speed, yaw_rate = (float(schema[name]['default_value'])
+                       for name in ('speed_limit', 'yaw_rate_limit'))
+    return speed, yaw_rate
 
 
 def _teleop(arguments: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from c3p_bringup.doctor.check import Check, fail, ok, version_of, warn
+from c3p_ros.real_time import LATENCY, LIMITS, describe
 
 OLDEST, NEWEST = (3, 10), (3, 13)
 
@@ -99,9 +100,34 @@ def priority(limit: int | None = None, root: bool | None = None) -> Check:
     limit = resource.getrlimit(resource.RLIMIT_RTPRIO)[0] if limit is None else limit
     root = os.geteuid() == 0 if root is None else root
     if limit or root:
-        return ok('real-time priority', 'allowed: chrt -f 50 ros2 run c3p hardware_interface_node')
-    return warn('real-time priority', 'not allowed', 'add "@realtime - rtprio 80" to '
-                '/etc/security/limits.conf, be a member of that group and log in again')
+        return ok('real-time priority', 'allowed: robot_nodes --priority 50')
+    return warn('real-time priority', 'not allowed', LIMITS.format('rtprio', 80))
+
+
+def real_time(processes: Path = Path('/proc'), latency: Path = LATENCY) -> Iterator[Check]:
+    """
+    Yield the checks of the real-time options: what is permitted, and what running nodes use.
+
+    `processes` are those of the computer, `latency` is the file that keeps processors awake.
+    """
+    unlimited = os.geteuid() == 0 or (
+        resource.getrlimit(resource.RLIMIT_MEMLOCK)[0] == resource.RLIM_INFINITY)
+    yield (ok('locked memory', 'allowed: robot_nodes --lock-memory') if unlimited else
+           warn('locked memory', 'not allowed', LIMITS.format('memlock', 'unlimited')))
+    if os.access(latency, os.W_OK):
+        yield ok('sleeping processors', 'may be kept awake: robot_nodes --awake')
+    else:
+        yield warn('sleeping processors', f'{latency} is not writable', 'give your group access '
+                   'by a udev rule (docs/hardware.md), or use a fixed governor')
+    for process in sorted(processes.glob('[0-9]*')):
+        try:
+            called = (process / 'cmdline').read_bytes().split(b'\0')
+            if not any(Path(os.fsdecode(word)).name == 'robot_nodes' for word in called[:3]):
+                continue
+            yield ok('real time', f'robot_nodes, process {process.name}: '
+                     f'{describe(process) or "no option is on"}')
+        except OSError:  # of another user, or ended
+            continue
 
 
 def wake_up() -> Check:

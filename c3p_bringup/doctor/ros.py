@@ -7,6 +7,7 @@ import importlib.util
 import os
 import time
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from c3p_bringup.doctor.check import Check, fail, ok, version_of, warn
 
@@ -103,5 +104,5 @@ def judged(publishers: Mapping[str, list[str]]) -> Check:
     return ok(name, 'none')
 
 
-def _full_name(info: object) -> str:
+def _full_name(info: Any) -> str:
     return f'{info.node_namespace.rstrip("/")}/{info.node_name}'

@@ -7,6 +7,7 @@ import tempfile
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from launch.actions import DeclareLaunchArgument
 from launch.conditions import IfCondition
@@ -97,7 +98,7 @@ def parameters() -> list[object]:
     return [ParameterFile(LaunchConfiguration('params_file')), {'robot': text_of('robot')}]
 
 
-def law_values(context: LaunchContext) -> dict[str, dict[str, object]]:
+def law_values(context: LaunchContext) -> dict[str, dict[str, Any]]:
     """Return the parameters of both controllers from ``controller`` and ``nav2``."""
     law = value(context, 'controller')
     same = {'controller': law} if law else {}
@@ -116,7 +117,7 @@ def start_values(context: LaunchContext) -> dict[str, list[float]]:
     return {name: given for name, given in start.items() if given}
 
 
-def checked_cards(context: LaunchContext) -> dict[str, object]:
+def checked_cards(context: LaunchContext) -> dict[str, list[Any]]:
     """
     Return the parameters of emulated cards that the hardware interface expects.
 

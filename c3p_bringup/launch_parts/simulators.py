@@ -36,7 +36,7 @@ from c3p_bringup.launch_parts.actions import (
 )
 from c3p_bringup.launch_parts.shells import interrupted_with_launch
 from c3p_description.reading.files import share_file
-from c3p_description.reading.loader import load
+from c3p_description.reading.loader import load_casters
 from c3p_simulation.contact_plant.mujoco_model import BodyShape, mjcf
 from launch import LaunchContext, LaunchDescriptionEntity
 
@@ -101,7 +101,7 @@ def mujoco_model(context: LaunchContext) -> tuple[str, list[LaunchDescriptionEnt
     if robot.endswith(('.urdf', '.xacro')):
         raise RuntimeError(f'robot:={robot}: a model for MuJoCo can be made from a parameter file '
                            'alone; give mujoco_model:=FILE')
-    return written(mjcf(load(robot), BodyShape.read(robot)), '.xml')
+    return written(mjcf(load_casters(robot), BodyShape.read(robot)), '.xml')
 
 
 def spawned(event: ProcessExited, context: LaunchContext) -> None:
@@ -142,7 +142,8 @@ def gazebo(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     if len(place) != len(SPAWN):
         raise ValueError(f'spawn_pose:={value(context, "spawn_pose")}: must be [x, y, z, yaw] in '
                          'm and rad')
-    bridged, tidy = value(context, 'bridge_file'), []
+    bridged = value(context, 'bridge_file')
+    tidy: list[LaunchDescriptionEntity] = []
     if world == RUNNING:
         # who has started it tells the time already
         entries = yaml.safe_load(Path(bridged).read_text(encoding='utf-8'))

@@ -228,6 +228,7 @@ class KeyDrive:
 
     def _scale(self, factors: tuple[float, float]) -> None:
         """Scale the requested speeds within the limits."""
-        scaled = (min(max(value * factor, LEAST * limit), limit) for value, factor, limit in zip(
-            self._requested, factors, self._limits, strict=True))
-        self._requested = self.speed, self.yaw_rate = tuple(scaled)
+        speed, yaw_rate = (min(max(value * factor, LEAST * limit), limit)
+                           for value, factor, limit in zip(
+                               self._requested, factors, self._limits, strict=True))
+        self._requested = self.speed, self.yaw_rate = speed, yaw_rate

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -88,18 +89,22 @@ class RobotLink(Node):
         self.limits: tuple[float, float] | None = None
         for kind, name, quality in ((JointState, 'joint_states', SENSOR_DATA),
                                     (Odometry, 'odom', SENSOR_DATA)):
-            self.create_subscription(kind, name, lambda data, kind=kind: self._raw.update(
-                {kind: (time.monotonic(), data)}), quality, raw=True)
+            self.create_subscription(kind, name, partial(self._on_raw, kind), quality, raw=True)
         self.create_subscription(JointState, SLIP,
                                  lambda message: setattr(self, '_slip', message), RELIABLE)
         for kind, name, field, quality in (
                 (Bool, 'e_stop', '_engaged', RELIABLE),
                 (Bool, 'twist_mux/locked', '_mux_locked', LATCHED),
                 (String, 'twist_mux/driving', '_drives', LATCHED)):
-            self.create_subscription(kind, name, lambda message, field=field: setattr(
-                self, field, message.data), quality)
+            self.create_subscription(kind, name, partial(self._on_state, field), quality)
         self._get_limits = self.create_client(GetParameters, 'velocity_controller/get_parameters')
         self.create_timer(0.5, self._on_timer)
+
+    def _on_raw(self, kind: type, data: bytes) -> None:
+        self._raw[kind] = time.monotonic(), data
+
+    def _on_state(self, field: str, message: Any) -> None:
+        setattr(self, field, message.data)
 
     @property
     def locked(self) -> bool:
@@ -177,7 +182,8 @@ class RobotLink(Node):
             odometry, view.twist_age = self._read(Odometry, now)
             view.twist = None if odometry is None else planar(odometry.twist, 'twist')
             joints, _ = self._read(JointState, now)
-            if joints is not None and self._joints is not None:
+            if (joints is not None and self._joints is not None
+                    and isinstance(self.robot, CasterRobot)):
                 view.steering = wrap(self._joints.read(joints)[0])
                 view.sigma_min = float(singularity(self.robot, view.steering).sigma_min)
             if self._slip is not None:

@@ -127,7 +127,8 @@ class Terminal:
         finally:
             try:
                 # keys typed for this program must not reach the shell
-                termios.tcsetattr(self._in, termios.TCSAFLUSH, self._before)
+                if self._before is not None:
+                    termios.tcsetattr(self._in, termios.TCSAFLUSH, self._before)
             except termios.error:
                 # the window was closed
                 pass

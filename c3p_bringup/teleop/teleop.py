@@ -93,9 +93,10 @@ class Teleop:
 
     def _step(self, data: bytes, now: float) -> None:
         keys = self._keys(data, now)
-        if self._link.limits != self._limits:
-            self._limits = self._link.limits
-            self._drive.limit(*self._limits)
+        limits = self._link.limits
+        if limits is not None and limits != self._limits:
+            self._limits = limits
+            self._drive.limit(*limits)
         if self._drive.keys(keys, now):
             self.metrics['e_stops'] += self._drive.holds
             self._link.set_e_stop(self._drive.holds)

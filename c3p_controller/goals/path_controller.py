@@ -90,28 +90,30 @@ class PathController(PositionLaw):
         The measured `twist` (3,) in ``base_link`` is zero when omitted. The attribute `preview`
         belongs to the command.
         """
-        if self.path is None:
+        path = self.path
+        if path is None:
             return None
         gains, twist = self.gains, np.zeros(3) if twist is None else twist
         _, distance, yaw_error = self._errors(pose)
-        self._sigma = closest(self.path, pose, self._sigma)
-        ending = self.path.length - self._sigma < gains.goal_tolerance
+        self._sigma = closest(path, pose, self._sigma)
+        ending = path.length - self._sigma < gains.goal_tolerance
         in_zone = (ending and distance <= gains.goal_tolerance
                    and abs(yaw_error) <= gains.yaw_tolerance)
         # arrival needs less error than the zone has, so that noise does not toggle it
         self._there = in_zone and (self._there or (
             distance <= gains.stop_distance and abs(yaw_error) <= gains.stop_yaw))
-        places, allowed = self._allowed()
-        self.preview = self._sample(pose, twist, places, allowed)
-        command = np.zeros(3) if self._there else self._twist(pose, float(allowed[0]))
+        places, allowed = self._allowed(path)
+        self.preview = self._sample(path, pose, twist, places, allowed)
+        command = np.zeros(3) if self._there else self._twist(path, pose, float(allowed[0]))
         return PositionCommand(command, distance, yaw_error, in_zone)
 
-    def _sample(self, pose: Array, twist: Array, places: Array, allowed: Array) -> Preview:
+    def _sample(self, path: Path, pose: Array, twist: Array, places: Array, allowed: Array
+                ) -> Preview:
         """Return the preview: the speed profile integrated from the present motion on."""
-        gains, length = self.gains, self.path.length
+        gains, length = self.gains, path.length
         c, s = math.cos(pose[2]), math.sin(pose[2])
         floor = np.array([c * twist[0] - s * twist[1], s * twist[0] + c * twist[1], twist[2]])
-        _, rate = self.path.at(np.array([self._sigma]))
+        _, rate = path.at(np.array([self._sigma]))
         # present speed along the path; where the platform only turns, that of σ
         planar = float(rate[0, :2] @ rate[0, :2])
         speed = float(floor[:2] @ rate[0, :2]) / planar if planar > 0.25 else (
@@ -127,7 +129,7 @@ class PathController(PositionLaw):
                         float(np.interp(here + SPACING * speed, places, allowed)),
                         math.sqrt(2.0 * gains.deceleration * left), gains.approach * left)
             here = min(here + SPACING * 0.5 * (rates[k] + speed), length)
-        poses, slopes = self.path.at(sigma)
+        poses, slopes = path.at(sigma)
         # a bend may begin between two places
         rates = np.minimum(rates, self._in_bend(slopes))
         return Preview(times, poses, slopes * rates[:, None])
@@ -138,22 +140,22 @@ class PathController(PositionLaw):
         return np.divide(gains.yaw_rate, bend, out=np.full(len(bend), gains.speed),
                          where=bend * gains.speed > gains.yaw_rate)
 
-    def _allowed(self) -> tuple[Array, Array]:
+    def _allowed(self, path: Path) -> tuple[Array, Array]:
         """Return places σ within reach, and the speed along the path that bends allow there."""
         gains, here = self.gains, self._sigma
-        places = np.linspace(here, min(here + gains.speed * gains.horizon, self.path.length),
+        places = np.linspace(here, min(here + gains.speed * gains.horizon, path.length),
                              len(self._times))
-        speed = self._in_bend(self.path.at(places)[1])
+        speed = self._in_bend(path.at(places)[1])
         step = 2.0 * gains.deceleration * (places[1] - places[0])
         for k in range(len(places) - 2, -1, -1):
             speed[k] = min(speed[k], math.sqrt(speed[k + 1]**2 + step))
         return places, speed
 
-    def _twist(self, pose: Array, allowed: float) -> Array:
+    def _twist(self, path: Path, pose: Array, allowed: float) -> Array:
         """Return the twist of the reference, with the correction back to the path."""
         gains = self.gains
-        here, rate = self.path.at(np.array([self._sigma]))
-        left = self.path.length - self._sigma
+        here, rate = path.at(np.array([self._sigma]))
+        left = path.length - self._sigma
         speed = min(allowed, math.sqrt(2.0 * gains.deceleration * left),
                     gains.approach * left)
         gap = here[0] - pose

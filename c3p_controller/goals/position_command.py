@@ -70,6 +70,7 @@ class PositionLaw(ABC):
 
     def _errors(self, pose: Array) -> tuple[Array, float, float]:
         """Return the error on the floor (2,), m, the distance and the wrapped yaw error."""
+        assert self.goal is not None
         error = self.goal[:2] - pose[:2]
         return error, math.hypot(*error), float(wrap(self.goal[2] - pose[2]))
 

@@ -9,6 +9,7 @@ for ϑ and δ_g. The minus sign makes angles grow clockwise, against Fig. 3 and 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 ARCTANGENTS = ('two_argument', 'one_argument')
@@ -45,7 +46,7 @@ def direction_angle(x: float, y: float, arctangent: str = 'two_argument',
     return math.atan(side / x)
 
 
-def check_choices(options: Any, choices: dict[str, tuple[str, ...]]) -> None:
+def check_choices(options: Any, choices: Mapping[str, tuple[str, ...]]) -> None:
     """Reject an option with an unknown value: ValueError with name, value and choices."""
     for name, allowed in choices.items():
         if getattr(options, name) not in allowed:

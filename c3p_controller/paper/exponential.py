@@ -75,7 +75,7 @@ def line_velocity(error: Array, direction: Array, gains: PositionGains) -> Array
 
     `error` (2,), m, is goal minus position, `direction` (2,) the unit vector of the line.
     """
-    along = error @ direction
+    along = float(error @ direction)
     across = direction[0] * error[1] - direction[1] * error[0]
     v_along = exponential(along, gains.speed, gains.approach)
     v_across = exponential(across, gains.speed, gains.line_approach)

@@ -216,23 +216,23 @@ class PaperPositionController(PositionLaw):
         if self._there:
             return PositionCommand(np.zeros(3), distance, yaw_error, in_zone)
         velocity = axis_velocity(error, gains.axis_gain, gains.axis_rate)
-        turn = self._turn(error, float(pose[2]))
+        turn = self._turn(self.goal, error, float(pose[2]))
         twist = (body_twist(velocity, turn, pose[2]) if options.frame == 'rotated'
                  else np.array([*velocity, turn]))
         if not np.isfinite(twist).all():
             twist = np.zeros(3)
         return PositionCommand(twist, distance, yaw_error, in_zone)
 
-    def _turn(self, error: Array, yaw: float) -> float:
+    def _turn(self, goal: Array, error: Array, yaw: float) -> float:
         """Return Φ̇ of eq. (16); NaN only when an undefined angle is to stop the robot."""
         gains, options = self.gains, self.options
-        yaw_error = float(self.goal[2]) - yaw
+        yaw_error = float(goal[2]) - yaw
         if options.angles == 'wrapped':
             yaw_error = float(wrap(yaw_error))
         turn = gains.yaw_gain * yaw_error
         if gains.line_yaw_gain == 0.0:
             return turn
-        line = self.goal[:2] if options.line == 'as_printed' else self.goal[:2] - self._start
+        line = goal[:2] if options.line == 'as_printed' else goal[:2] - self._start
         off_line = line_error(line, error, options)
         if math.isnan(off_line) and options.undefined == 'leave_out':
             return turn

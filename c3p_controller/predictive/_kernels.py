@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 
 from c3p_dynamics._caster_equations import ALONG, COS, RATE, SIN, forward, forward_derivatives
+from c3p_kinematics._planar_kernels import wrap_angle
 from c3p_kinematics.compiled import kernel
 
 # columns of a row of weights, behind the six of the platform: of the torques of wheels, of the
@@ -218,6 +219,28 @@ def calm(geometry, x, reference, full, dither, weights):
         weights[k, RIPPLE] = part * full[k]
         reference[k, 2] += part * dither[k, 0]
         reference[k, 5] += part * dither[k, 1]
+
+
+@kernel
+def dither_at(now, times, size, frequency, dither):
+    """Write a dither of the yaw rate at `times` (k,) from `now` on as angle and rate (k, 2)."""
+    for k in range(len(times)):
+        phase = frequency * (now + times[k])
+        dither[k, 0] = size * (-math.cos(phase) / frequency)
+        dither[k, 1] = size * math.sin(phase)
+
+
+@kernel
+def deviation(states, step, passed, state, error):
+    """Write that of `state` from the plan `passed` s after its begin; return the step's number."""
+    last = len(states) - 1
+    k = min(int(passed / step), last - 1)
+    part = passed / step - k
+    for j in range(len(state)):
+        near = states[k, j]
+        error[j] = state[j] - (near + part * (states[k + 1, j] - near))
+    error[2] = wrap_angle(error[2])
+    return k
 
 
 @kernel

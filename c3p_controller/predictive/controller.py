@@ -25,19 +25,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from c3p_controller.predictive._box_ddp import improve, workspace
-from c3p_controller.predictive._kernels import RIPPLE, calm
+from c3p_controller.predictive._kernels import RIPPLE, calm, deviation, dither_at
 from c3p_controller.predictive.delay_estimator import DelayEstimator
 from c3p_controller.predictive.guesses import bold_guesses, first_guesses, straight_guess
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
 from c3p_controller.predictive.priority import PATH_SPEED, Priority
-from c3p_controller.predictive.reference import TwistReference, sample
+from c3p_controller.predictive.reference import TwistReference, sample, shifted
 from c3p_controller.predictive.scaling import cost_weights, friction_rate, resting_slack
 from c3p_controller.predictive.stall import StallWatch
 from c3p_controller.predictive.standing_start import check_reference, push_guesses
 from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics.traction import steering_motors, torque_bounds
-from c3p_kinematics._planar_kernels import wrap_angle
 
 
 @dataclass(frozen=True)
@@ -133,6 +132,7 @@ class PredictiveController:
         self._step, self._stall = self._dt[0], StallWatch()
         self._times = np.concatenate(([0.0], np.cumsum(self._dt)))
         self._rows, self._work = np.zeros((steps + 1, 7)), workspace(steps, n, robot.efforts)
+        self._dither, self._error = np.zeros((steps + 1, 2)), np.zeros(6 + n)
         self._states, self._gains = (np.zeros((steps + 1, 6 + n)),
                                      np.zeros((steps, robot.efforts, 6 + n)))
         self.retune(s)
@@ -199,7 +199,7 @@ class PredictiveController:
         state = self.observer.step(sensed.pose, sensed.twist, sensed.steering,
                                    self._delay.past(dt), dt)
         if self._estimator is not None:
-            self._estimate(sensed.pose, state, dt)
+            self._estimate(self._estimator, sensed.pose, state, dt)
         if self._resting(setpoint, state):
             self._plan, self._guesses = None, []
             self._twist.reset()
@@ -229,8 +229,8 @@ class PredictiveController:
             torque = self._priority.smoothed(torque, self._last, dt)
         return self._send(torque, dt)
 
-    def _estimate(self, pose: Array, state: Array, dt: float) -> None:
-        estimator = self._estimator
+    def _estimate(self, estimator: DelayEstimator, pose: Array, state: Array, dt: float
+                  ) -> None:
         gripping = bool((self.limit >= self._bounds).all())
         if estimator.step(self.observer.model, state, pose, self._last, dt, gripping):
             self._delay.change(estimator.latency, estimator.sent(estimator.latency))
@@ -240,7 +240,8 @@ class PredictiveController:
         if self._plan is None or self._guesses or self._spanned:
             return
         # dry friction of casters that rest shows as a moment; what blocks the path is a force
-        held = float((abs(self.observer.wrench[:2]) / self.observer.wrench_limit[:2]).max())
+        (x, y, _), (most_x, most_y, _) = self.observer.wrench, self.observer.wrench_limit
+        held = max(abs(x) / most_x, abs(y) / most_y)
         # the reference is that of the last cycle
         if self._stall.step(state, self._rows, self._times[-1], held, dt):
             self._plan = None
@@ -283,10 +284,8 @@ class PredictiveController:
 
     def _steady(self, state: Array, now: float) -> None:
         """Set weight and dither of the yaw rate: none while casters have to turn."""
-        phase = 2.0 * math.pi * DITHER_FREQUENCY * (now + self._times)
-        dither = DITHER * np.column_stack(
-            [-np.cos(phase) / (2.0 * math.pi * DITHER_FREQUENCY), np.sin(phase)])
-        calm(self.observer.model[0], state, self._rows, self._calm, dither, self._weights)
+        dither_at(now, self._times, DITHER, 2.0 * math.pi * DITHER_FREQUENCY, self._dither)
+        calm(self.observer.model[0], state, self._rows, self._calm, self._dither, self._weights)
 
     def _solve(self, state: Array, torques: Array, iterations: int) -> float:
         # a limit may have fallen since the plan was made
@@ -326,27 +325,23 @@ class PredictiveController:
 
     def _improve(self, state: Array, passed: float) -> None:
         """Shift the plan by `passed` and improve it."""
-        times = self._times[:-1]
-        for i in range(self.robot.efforts):
-            self._plan[:, i] = np.interp(times + passed, times, self._plan[:, i])
+        assert self._plan is not None
+        plan, self._plan = self._plan, np.empty_like(self._plan)
+        shifted(self._times[:-1], plan, passed, self._plan)
         self.cost = self._solve(state, self._plan, self.settings.iterations)
 
     def _follow(self, state: Array, passed: float) -> Array:
         """Return the torque of the plan `passed` after its begin, with its feedback."""
-        # state of the plan between its steps, and the deviation from it
-        k = min(int(passed / self._dt[0]), len(self._dt) - 1)
-        part = passed / self._dt[0] - k
-        near, far = self._states[k], self._states[min(k + 1, len(self._dt))]
-        error = state - (near + part * (far - near))
-        error[2] = wrap_angle(error[2])
-        return self._plan[k] + self._gains[k] @ error
+        assert self._plan is not None
+        k = deviation(self._states, self._dt[0], passed, state, self._error)
+        return self._plan[k] + self._gains[k] @ self._error
 
     def _send(self, torque: Array, dt: float) -> Array:
         if not np.isfinite(torque).all():
             # the plan has diverged
             self._plan, torque = None, np.zeros(self.robot.efforts)
         most = self.settings.torque_rate * dt * self._pace
-        torque = np.clip(torque, self._last - most, self._last + most)
-        self._last = np.clip(torque, -self.limit, self.limit)
+        torque = np.minimum(np.maximum(torque, self._last - most), self._last + most)
+        self._last = np.minimum(np.maximum(torque, -self.limit), self.limit)
         self._delay.add(self._last)
         return self._last.copy()

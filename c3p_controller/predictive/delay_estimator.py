@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: ANN001, ANN201 (the compiler infers the types of kernels)
 """
 Estimate of the input delay from odometry and the torques that were sent.
 
@@ -59,7 +58,8 @@ SAMPLES = 256
 
 
 @kernel
-def impulse_at(times, impulses, newest, filled, when, place, impulse):
+def impulse_at(times: Array, impulses: Array, newest: int, filled: int, when: float, place: int,
+               impulse: Array) -> int:
     """
     Write the impulse of the torques sent before `when` into `impulse`; return its place.
 
@@ -82,7 +82,9 @@ def impulse_at(times, impulses, newest, filled, when, place, impulse):
 
 
 @kernel
-def observe(model, state, pose, ring, newest, filled, work, memory, dt, scale, seen):
+def observe(model: tuple, state: Array, pose: Array, ring: tuple[Array, Array], newest: int,
+            filled: int, work: tuple[Array, ...], memory: tuple[Array, Array, Array, Array],
+            dt: float, scale: float, seen: bool) -> None:
     """
     Advance the filters and sums of `memory`: (motion, free, bank, sums).
 
@@ -158,7 +160,7 @@ def observe(model, state, pose, ring, newest, filled, work, memory, dt, scale, s
 
 
 @kernel
-def cost(sums, k):
+def cost(sums: Array, k: int) -> float:
     """Return J of candidate k with its best gain."""
     if sums[2, k] <= 0.0:
         return sums[0, 0]
@@ -167,7 +169,7 @@ def cost(sums, k):
 
 
 @kernel
-def judge(sums, used):
+def judge(sums: Array, used: float) -> tuple[float, float, float]:
     """Return the delay of least cost, s, that cost, and the cost of the delay `used`."""
     best, least = 0, cost(sums, 0)
     count = sums.shape[1]

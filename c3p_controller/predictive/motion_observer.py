@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types of kernels)
 """
 Observer of pose, twist and disturbance from odometry and torques, and the input delay.
 
@@ -23,12 +24,48 @@ from c3p_controller.predictive._kernels import advance
 from c3p_description.model import Array, CasterRobot
 from c3p_dynamics._caster_equations import STEEPNESS, mass_times, packed_model
 from c3p_kinematics._planar_kernels import wrap_angle
+from c3p_kinematics.compiled import kernel
 
 # odometry further from the prediction was set from outside: restart, m and rad
 JUMP = 0.05
 
 # longest prediction step, s
 SUBSTEP = 0.0101
+
+
+@kernel
+def _carry(model, state, torque, wrench, dt, steps, rate, after):
+    for _ in range(steps):
+        advance(model, state, torque, wrench, dt, rate, after)
+        for j in range(len(state)):
+            state[j] = after[j]
+
+
+@kernel
+def _correct(model, state, pose, steering, dt, bandwidth, disturbance_bandwidth, limit, wrench,
+             error, pull):
+    # correction of a predicted state by a sample; returns False where the odometry was set
+    ex, ey = pose[0] - state[0], pose[1] - state[1]
+    turn = wrap_angle(pose[2] - state[2])
+    if math.hypot(ex, ey) > JUMP or abs(turn) > JUMP:
+        return False
+    c, s = math.cos(state[2]), math.sin(state[2])
+    error[0], error[1], error[2] = c * ex + s * ey, c * ey - s * ex, turn
+    beta, slow = math.exp(-bandwidth * dt), math.exp(-disturbance_bandwidth * dt)
+    first, third = 1.0 - beta**2 * slow, (1.0 - beta)**2 * (1.0 - slow)
+    second = 3.0 - 2.0 * beta - slow - first - 0.5 * third
+    state[0] += first * ex
+    state[1] += first * ey
+    state[2] += first * turn
+    for j in range(3):
+        state[3 + j] += second / dt * error[j]
+        error[j] *= third / dt**2
+    for i in range(len(steering)):
+        state[6 + i] = steering[i]
+    mass_times(model, state[6:], error, pull)
+    for j in range(3):
+        wrench[j] = min(max(wrench[j] + pull[j], -limit[j]), limit[j])
+    return True
 
 
 class MotionObserver:
@@ -54,7 +91,8 @@ class MotionObserver:
         self.bandwidth, self.disturbance_bandwidth = bandwidth, disturbance_bandwidth
         self.wrench_limit = np.asarray(wrench_limit, float)
         n = robot.count
-        self._rate, self._after, self._pull = np.empty(6 + n), np.empty(6 + n), np.empty(3)
+        self._rate, self._after = np.empty(6 + n), np.empty(6 + n)
+        self._error, self._pull = np.empty(3), np.empty(3)
         self.state = np.zeros(6 + n)
         self.wrench = np.zeros(3)
 
@@ -71,10 +109,8 @@ class MotionObserver:
         """Return the state `duration` later under `torque` and the disturbance."""
         steps = max(1, math.ceil(duration / SUBSTEP))
         state = state.copy()
-        for _ in range(steps):
-            advance(self.model, state, torque, self.wrench, duration / steps, self._rate,
-                    self._after)
-            state[:] = self._after
+        _carry(self.model, state, torque, self.wrench, duration / steps, steps, self._rate,
+               self._after)
         return state
 
     def step(self, pose: Array, twist: Array, steering: Array, torques: list[tuple[float, Array]],
@@ -87,25 +123,11 @@ class MotionObserver:
         state = self.state
         for duration, torque in torques:
             state = self.predict(state, torque, duration)
-        ex, ey = pose[0] - state[0], pose[1] - state[1]
-        turn = wrap_angle(pose[2] - state[2])
-        if math.hypot(ex, ey) > JUMP or abs(turn) > JUMP:
+        if not _correct(self.model, state, pose, steering, dt, self.bandwidth,
+                        self.disturbance_bandwidth, self.wrench_limit, self.wrench, self._error,
+                        self._pull):
             self.reset(pose, twist, steering)
             return self.state
-        c, s = math.cos(state[2]), math.sin(state[2])
-        error = np.array([c * ex + s * ey, c * ey - s * ex, turn])
-        beta, slow = math.exp(-self.bandwidth * dt), math.exp(-self.disturbance_bandwidth * dt)
-        first, third = 1.0 - beta**2 * slow, (1.0 - beta)**2 * (1.0 - slow)
-        second = 3.0 - 2.0 * beta - slow - first - 0.5 * third
-        state[0] += first * ex
-        state[1] += first * ey
-        state[2] += first * turn
-        state[3:6] += second / dt * error
-        state[6:] = steering
-        # not `steering`: a view with other strides would be compiled anew, within a cycle
-        mass_times(self.model, state[6:], third / dt**2 * error, self._pull)
-        self.wrench += self._pull
-        np.clip(self.wrench, -self.wrench_limit, self.wrench_limit, out=self.wrench)
         self.state = state
         return state
 

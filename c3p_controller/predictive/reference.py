@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN201, ANN202 (the compiler infers the types of kernels)
 """
 Reference over the horizon, from a preview or a bare twist.
 
@@ -15,6 +16,7 @@ import numpy as np
 from c3p_controller.torque_law import Preview
 from c3p_description.model import Array
 from c3p_kinematics._planar_kernels import wrap_angle
+from c3p_kinematics.compiled import kernel
 
 # the direction of a slower reference is undefined, m/s
 DIRECTION_SPEED = 1e-3
@@ -27,26 +29,70 @@ def sample(preview: Preview, times: Array, yaw: float, rows: Array) -> None:
     Linear between points; beyond the last point the reference continues with its last velocity.
     Of the turns of φ the one nearest to `yaw`, of the robot, is taken.
     """
-    for j in range(3):
-        rows[:, j] = np.interp(times, preview.time, preview.pose[:, j])
-        rows[:, 3 + j] = np.interp(times, preview.time, preview.velocity[:, j])
-    beyond = np.maximum(times - preview.time[-1], 0.0)
-    if beyond[-1] > 0.0:
-        rows[:, :3] += beyond[:, None] * preview.velocity[-1]
-    rows[:, 2] += wrap_angle(rows[0, 2] - yaw) - (rows[0, 2] - yaw)
+    _fill_rows(preview.time, preview.pose, preview.velocity, times, yaw, rows)
     directions(rows)
+
+
+@kernel
+def interpolate(x, points, values, j):
+    """Return column `j` of `values` (k, m) at `x` between `points` (k,), as numpy.interp."""
+    last = len(points) - 1
+    if x <= points[0]:
+        return values[0, j]
+    if x >= points[last]:
+        return values[last, j]
+    low, high = 0, last
+    while high - low > 1:
+        middle = (low + high) // 2
+        if points[middle] <= x:
+            low = middle
+        else:
+            high = middle
+    slope = (values[low + 1, j] - values[low, j]) / (points[low + 1] - points[low])
+    return slope * (x - points[low]) + values[low, j]
+
+
+@kernel
+def shifted(times, plan, passed, result):
+    """Write `plan` (k, m) of `times` (k,) as it is `passed` s later into `result`."""
+    for k in range(len(times)):
+        for j in range(plan.shape[1]):
+            result[k, j] = interpolate(times[k] + passed, times, plan, j)
+
+
+@kernel
+def _fill_rows(time, pose, velocity, times, yaw, rows):
+    last = len(time) - 1
+    for k in range(len(times)):
+        beyond = max(times[k] - time[last], 0.0)
+        for j in range(3):
+            rows[k, j] = interpolate(times[k], time, pose, j)
+            rows[k, 3 + j] = interpolate(times[k], time, velocity, j)
+            if beyond > 0.0:
+                rows[k, j] += beyond * velocity[last, j]
+    turn = rows[0, 2] - yaw
+    turn = wrap_angle(turn) - turn
+    for k in range(len(times)):
+        rows[k, 2] += turn
 
 
 def directions(rows: Array) -> None:
     """Write the direction of travel of each row; a row at rest takes its neighbour's."""
-    moving = np.hypot(rows[:, 3], rows[:, 4]) > DIRECTION_SPEED
-    if not moving.any():
-        rows[:, 6] = 0.0
-        return
-    angles = np.arctan2(rows[:, 4], rows[:, 3])
-    index = np.where(moving, np.arange(len(rows)), -1)
-    last = np.maximum.accumulate(index)
-    rows[:, 6] = angles[np.where(last >= 0, last, np.flatnonzero(moving)[0])]
+    rows[:, 6] = np.arctan2(rows[:, 4], rows[:, 3])
+    _fill_directions(rows)
+
+
+@kernel
+def _fill_directions(rows):
+    # of the first row that moves, for those before it
+    first, count = 0, len(rows)
+    while first < count and not math.hypot(rows[first, 3], rows[first, 4]) > DIRECTION_SPEED:
+        first += 1
+    last = rows[first, 6] if first < count else 0.0
+    for k in range(count):
+        if math.hypot(rows[k, 3], rows[k, 4]) > DIRECTION_SPEED:
+            last = rows[k, 6]
+        rows[k, 6] = last
 
 
 class TwistReference:
@@ -107,10 +153,10 @@ class TwistReference:
                 now, reference[:2] = going, pose[:2]
             elif distance > self.leash:
                 reference[:2] = pose[:2] + gap * self.leash / distance
-        self._fill(speed, now, begin, twist[2], times, rows)
+        self._fill(reference, speed, now, begin, twist[2], times, rows)
 
-    def _fill(self, speed: float, now: float, begin: float, turn: float, times: Array,
-              rows: Array) -> None:
+    def _fill(self, pose: Array, speed: float, now: float, begin: float, turn: float,
+              times: Array, rows: Array) -> None:
         """Write rows from ramps of speed and yaw rate, integrated by the trapezoidal rule."""
         reach = self.acceleration * times
         v = np.minimum(now + reach, speed) if speed > now else np.maximum(now - reach, speed)
@@ -120,9 +166,9 @@ class TwistReference:
         yaw = np.concatenate(([0.0], np.cumsum(0.5 * (w[1:] + w[:-1]) * gaps)))
         angle = begin + yaw
         vx, vy = v * np.cos(angle), v * np.sin(angle)
-        rows[:, 0] = self._pose[0] + np.concatenate(
+        rows[:, 0] = pose[0] + np.concatenate(
             ([0.0], np.cumsum(0.5 * (vx[1:] + vx[:-1]) * gaps)))
-        rows[:, 1] = self._pose[1] + np.concatenate(
+        rows[:, 1] = pose[1] + np.concatenate(
             ([0.0], np.cumsum(0.5 * (vy[1:] + vy[:-1]) * gaps)))
-        rows[:, 2] = self._pose[2] + yaw
+        rows[:, 2] = pose[2] + yaw
         rows[:, 3], rows[:, 4], rows[:, 5], rows[:, 6] = vx, vy, w, angle

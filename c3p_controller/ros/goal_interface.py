@@ -105,7 +105,8 @@ class GoalInterface:
         self._publisher = node.create_publisher(DiagnosticStatus, '~/result', RESULTS)
         self._reached_pub = node.create_publisher(Bool, '~/goal_reached', LATCHED)
         self._distance_pub = node.create_publisher(Float64, '~/distance_to_goal', RELIABLE)
-        self._reached, self._published = None, 0
+        self._reached: bool | None = None
+        self._published = 0
         node.create_subscription(PoseStamped, 'goal_pose', self._on_goal, LATEST)
         node.create_service(Trigger, '~/cancel', self._on_cancel)
         self._action = NavigateAction(

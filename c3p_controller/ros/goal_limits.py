@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rclpy.node import Node
@@ -18,13 +19,15 @@ class GoalLimits:
 
     def __init__(self, node: Node, robot: CasterRobot, law: PositionLaw, values: Any) -> None:
         """Lower the gains of the parameters `values`."""
-        self._node, self._law, self._texts = node, law, []
+        self._node, self._law = node, law
+        self._texts: Sequence[str] = ()
         self._limits = limits_of_reach(robot) if values.within_reach else None
         self.retune(values)
 
     def retune(self, values: Any) -> None:
         """Replace the gains of the law by the parameters within the limits; log what is new."""
-        gains, texts = position_gains(values), []
+        gains = position_gains(values)
+        texts: Sequence[str] = ()
         if self._limits is not None:
             gains, texts = within_reach(gains, self._limits)
         for text in texts:

@@ -72,7 +72,7 @@ class NavigateAction:
     """
 
     def __init__(self, node: Node, name: str, resolve: Callable[[PoseStamped], Array],
-                 begin: Callable[[Array], int], cancel: Callable[[str], None], *,
+                 begin: Callable[[Array], int], cancel: Callable[[str], bool], *,
                  kind: Any = None, server: Any = PatientServer) -> None:
         """Create the action server."""
         self._kind = kind or NavigateToPose
@@ -96,6 +96,7 @@ class NavigateAction:
         return GoalResponse.ACCEPT
 
     def _on_accepted(self, handle: Any) -> None:
+        assert self._accepted is not None  # the goal's callback comes first
         number = self._begin(self._accepted)
         self._handles[number] = handle
         handle.execute()

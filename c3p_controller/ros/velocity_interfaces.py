@@ -38,7 +38,8 @@ class LockReport:
     def __init__(self, node: Node, diagnostics: Diagnostics) -> None:
         """Create the publisher."""
         self._publisher = node.create_publisher(String, '~/lock', LATCHED)
-        self._diagnostics, self._lock, self._reports = diagnostics, None, 0
+        self._diagnostics, self._reports = diagnostics, 0
+        self._lock: str | None = None
 
     def publish(self, lock: str) -> None:
         """Publish a lock that has changed."""
@@ -61,6 +62,9 @@ class ChainAdapter(Protocol):
     """Topics of a chain from commands to torques; `PARTS` are those that it needs."""
 
     PARTS: ClassVar[tuple[str, ...]]
+
+    def __init__(self, node: Any, law: Any) -> None:
+        """Create the publishers and subscriptions."""
 
     def cycle(self, sensed: Sensed, command: np.ndarray | None, stamp: int, dt: float | None
               ) -> None:
@@ -151,3 +155,8 @@ class PaperAdapter:
         if not node.alive.lost(now):
             node.interlock.rearm(now)
             node.drive(torque, message.stamp)
+
+
+def chain_adapter(law: PaperChain | CommandFollower) -> type[ChainAdapter]:
+    """Return the adapter of the chain `law`."""
+    return PaperAdapter if isinstance(law, PaperChain) else FollowerAdapter

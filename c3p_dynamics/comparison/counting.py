@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-Other = 'Counted | float'
+Other: TypeAlias = 'Counted | float'
 
 
 class Operations(NamedTuple):
@@ -106,7 +106,7 @@ class Counted:
 
     def __truediv__(self, other: Other) -> Counted:
         """Return self / other."""
-        return self._product(self.value / getattr(other, 'value', other))
+        return self._product(self.value / _plain(other))
 
     def __rtruediv__(self, other: float) -> Counted | float:
         """Return other / self."""
@@ -118,7 +118,11 @@ class Counted:
 
     def __gt__(self, other: Other) -> bool:
         """Return self > other."""
-        return self.value > getattr(other, 'value', other)
+        return self.value > _plain(other)
+
+
+def _plain(number: Other) -> float:
+    return number.value if isinstance(number, Counted) else number
 
 
 class Mathematics:

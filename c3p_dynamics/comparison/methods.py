@@ -64,7 +64,7 @@ def _articulated(plain: Callable, tree: tuple, states: list, out: Array, make: C
 
 
 def _walker_orin(method: int) -> Callable[..., None]:
-    def call(plain: Callable, tree: tuple, states: list, out: Array, make: Callable) -> None:
+    def call(plain: Callable, tree: tuple, states: list, out: Array, make: _Memory) -> None:
         n, count = len(tree[0]), len(out)
         # numbers of the type that the kernel runs on: 1 and 0 that are not known in advance
         one, none = make.one, make.none
@@ -89,8 +89,8 @@ class _Memory:
 
     def __init__(self, counter: Counter | None = None) -> None:
         self._type: type = float if counter is None else object
-        self.one, self.none = ((1.0, 0.0) if counter is None
-                               else (Counted(1.0, counter), Counted(0.0, counter)))
+        self.one: float | Counted = 1.0 if counter is None else Counted(1.0, counter)
+        self.none: float | Counted = 0.0 if counter is None else Counted(0.0, counter)
         self._made: list[np.ndarray] = []
         self._next = 0
 
@@ -172,7 +172,7 @@ def operations(tree: Tree, method: str) -> Operations:
         out[:] = flat
         return out.reshape(array.shape)
 
-    angle = {}
+    angle: dict[int, tuple[Counted, Counted]] = {}
 
     def circle(q: Counted) -> tuple[Counted, Counted]:
         return angle.setdefault(id(q), (Counted(np.cos(q.value), counter),

@@ -190,7 +190,8 @@ class Contacts:
 
     def _taken(self, touching: list[int], push: np.ndarray) -> list[int]:
         """Return the rows of active contacts."""
-        taken, row = [], 0
+        taken: list[int] = []
+        row = 0
         for k, pushed in zip(touching, push, strict=True):
             size = len(self.contacts[k].labels)
             taken += range(row, row + size) if pushed else []

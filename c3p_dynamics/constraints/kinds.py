@@ -57,9 +57,13 @@ class Constraint:
     name: str = ''
 
     kind: ClassVar[int] = FRAMED
-    mask: ClassVar[int] = 0
     word: ClassVar[str] = ''
     along: ClassVar[tuple[str, ...]] = ('x', 'y', 'z', 'about x', 'about y', 'about z')
+
+    @property
+    def mask(self) -> int:
+        """Bits of the rows."""
+        return 0
 
     @property
     def title(self) -> str:

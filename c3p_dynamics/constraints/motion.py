@@ -129,6 +129,9 @@ class ConstrainedMotion:
                                DISAGREEMENT])
         self._project, self._generated = stabilisation == 'projection', generated
         self._ages: dict[System, int] = {}
+        self._code: Generated | None = None
+        self._system: System | None = None
+        self._noted = -1.0
         self._constraints: list[tuple[Constraint, float]] = []
         self._contacts = Contacts(tree, contacts, rest_speed, self.step)
         self._sums, self._loss = np.zeros((5, 3)), 0.0
@@ -238,18 +241,18 @@ class ConstrainedMotion:
             log = log[:min(steps, self._patience) + 1]
             self._patience = min(2 * self._patience, CHUNK)
         elif self._system is not None:
-            log = log[:self._warm(steps) + 1]
+            log = log[:self._warm(self._system, steps) + 1]
         end = kernels.march(*self.tree.arrays, self._packed.ties, self._packed.places,
                             contacts.packed.ties, contacts.packed.places, watch, self._state,
                             self._sums, self.time, h, self._rule, self._work, self._order,
                             contacts.gap, log, self._project, contacts.margin)
         return (*end, log)
 
-    def _warm(self, steps: int) -> int:
+    def _warm(self, system: System, steps: int) -> int:
         """Return how many of `steps` the general solver takes; generate code after the last."""
-        age = self._ages[self._system] = self._ages.get(self._system, 0) + min(steps, WARM)
+        age = self._ages[system] = self._ages.get(system, 0) + min(steps, WARM)
         if age >= WARM:
-            self._use(made(self._system))
+            self._use(made(system))
             self._system = None
         return min(steps, WARM)
 
@@ -316,17 +319,17 @@ class ConstrainedMotion:
         self._watch = self._contacts.watched(m)
         self._noted, self._code, self._patience, self._system = -1.0, None, GENERAL, None
         if self._generated:
-            self._system = System(self.tree, self._packed, self._contacts.packed,
-                                  float(self._rule[1]))
-            self._use(made(self._system) if self._ages.get(self._system, 0) >= WARM
-                      else ready(self._system))
+            system = self._system = System(self.tree, self._packed, self._contacts.packed,
+                                           float(self._rule[1]))
+            self._use(made(system) if self._ages.get(system, 0) >= WARM else ready(system))
 
     def _use(self, code: Generated | None) -> None:
         """Use generated code from now on."""
         self._code = code
         if code is not None:
-            self._room = (*code.memory(self._packed, self._contacts.packed),
-                          np.zeros((MEMORY, self.tree.count)))
+            self._room: tuple[Array, ...] = (
+                *code.memory(self._packed, self._contacts.packed),
+                np.zeros((MEMORY, self.tree.count)))
 
     def _settle(self, kind: str, new: Constraint | None = None) -> Impact:
         """Project the velocity onto all constraints; then determine the active contacts."""

@@ -9,12 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from c3p_description.model import Array
 from c3p_dynamics.constraints._row_kernels import DISTANCE, PLACE, TIE, WHEEL
 from c3p_dynamics.constraints.kinds import Constraint, Contact, pose
 from c3p_dynamics.trees import Tree, TreeError
 from c3p_dynamics.trees.edge import vector
-
-Array = NDArray[np.float64]
 
 # largest entry of RᵀR − 1, for axes given with fewer digits than a double has
 ROTATION_TOLERANCE = 1e-9

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -120,15 +120,16 @@ class ConstrainedDynamics:
             A wrong shape, or a number that is not finite.
         """
         n = self.tree.count
-        shape, rows = batched(self.tree, q=q, qd=qd, tau=tau)
+        shape, (q, qd, tau) = batched(self.tree, q=q, qd=qd, tau=tau)
+        again: Iterable[int] = range(len(q))
         if self._code is None:
-            out, again = np.empty((len(rows[0]), n)), range(len(rows[0]))
+            out = np.empty((len(q), n))
         else:
-            results = self._code.batch(self._packed, *rows, time)
+            results = self._code.batch(self._packed, q, qd, tau, time)
             # states that are left to the general solver, not-a-number included
             out, again = results[:, :n], np.flatnonzero(~(results[:, n] > 0.0))
         for k in again:
-            out[k] = self._solved(*(row[k] for row in rows), time)
+            out[k] = self._solved(q[k], qd[k], tau[k], time)
         return out.reshape(*shape, n)
 
     def _solved(self, q: Array, qd: Array, tau: Array, time: float) -> Array:
@@ -160,7 +161,9 @@ class ConstrainedDynamics:
     @property
     def rank(self) -> int:
         """Independent rows of the last call."""
-        return int(self._space.facts[1, 1]) if self._general else self._code.rank
+        if self._code is None or self._general:
+            return int(self._space.facts[1, 1])
+        return self._code.rank
 
     @property
     def disagreement(self) -> float:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from c3p_dynamics.trees.expressions import Expression, Graph, Operand
 # fraction of the longest row. Rounding is then at most 1e-10 and 1e-13; below, the general solver
 # decides
 LEAST_PIVOT, LEAST_ROW = 1e-10, 1e-6
+
+Operands: TypeAlias = Sequence[Operand] | np.ndarray
 
 
 class Traced(NamedTuple):
@@ -189,7 +191,7 @@ class Solution:
     def _size(self, value: Operand) -> Operand:
         return self.graph.call('abs', value) if isinstance(value, Expression) else abs(value)
 
-    def _fold(self, name: str, values: Sequence[Operand]) -> Operand:
+    def _fold(self, name: str, values: Operands) -> Operand:
         return functools.reduce(lambda a, b: self.graph.call(name, a, b), values) if len(
             values) else 0.0
 
@@ -203,5 +205,5 @@ def _times(a: Operand, vector: np.ndarray) -> np.ndarray:
     return np.array([a * x for x in vector], object)
 
 
-def _dot(a: Sequence[Operand], b: Sequence[Operand]) -> Operand:
+def _dot(a: Operands, b: Operands) -> Operand:
     return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)

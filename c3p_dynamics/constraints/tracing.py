@@ -125,12 +125,13 @@ class Kernels:
     def _in_the_world(self) -> tuple[Terms, np.ndarray]:
         """Return all terms from one sweep in world axes, and the frames of the bodies."""
         n, guards = self.tree.count, len(self.guards.ties)
-        frames, a, c, lines = zeros(n + 1, FRAME), zeros(n, n), zeros(n), zeros(2, guards)
+        frames, a, c, (gap, speed) = zeros(n + 1, FRAME), zeros(n, n), zeros(n), zeros(2, guards)
         frames[n, [0, 4, 8]] = 1.0
         potential = self.plain(sweep)(self.links, self.numbers, self.gravity, self.inputs.q[0],
                                       self.inputs.qd[0], frames, zeros(n, BODY), a, c)
-        self.plain(gaps)(frames, self.guards.ties, self.inputs.levels, zeros(RELATIVE), *lines)
-        return Terms(a, c, *self._rows(frames), potential, *lines), frames
+        self.plain(gaps)(frames, self.guards.ties, self.inputs.levels, zeros(RELATIVE), gap, speed)
+        b, rate, bias, error = self._rows(frames)
+        return Terms(a, c, b, rate, bias, error, potential, gap, speed), frames
 
     def _in_the_bodies(self, world: Terms, frames: np.ndarray) -> Terms:
         """Return the terms with A, c and accelerations in axes of the bodies."""
@@ -148,12 +149,12 @@ class Kernels:
         b, rate, bias, error = self._rows(frames)
         return world._replace(a=a[0], c=c[0], b=b, rate=rate, bias=bias, error=error)
 
-    def _rows(self, frames: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _rows(self, frames: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         n, m = self.tree.count, len(self.ties.labels)
-        b, lines = zeros(m, n), zeros(3, m)
+        b, (rate, bias, error) = zeros(m, n), zeros(3, m)
         self.plain(evaluate)(self.links, frames, self.ties.ties, self.inputs.places,
-                             self.inputs.time, zeros(n, 6), zeros(RELATIVE), b, *lines)
-        return b, *lines
+                             self.inputs.time, zeros(n, 6), zeros(RELATIVE), b, rate, bias, error)
+        return b, rate, bias, error
 
 
 class _Mathematics:

@@ -147,7 +147,7 @@ class FlexibleTree:
         frames, motion, _ = observed(self.tree, q[None], qd[None])
         for one in self._beams:
             potential += self._add(one, z, zd, (t, bend), frames[0], motion[0], mass, force)
-        return Terms(mass, force, 0.5 * zd @ mass @ zd, potential)
+        return Terms(mass, force, float(0.5 * zd @ mass @ zd), potential)
 
     def _add(self, one: _Mounted, z: Array, zd: Array, tree: tuple[Array, Array], frames: Array,
              motion: Array, mass: Array, force: Array) -> float:
@@ -205,7 +205,7 @@ class FlexibleTree:
         """Return z̈ (N,) for torques `tau` (joints,) at `z` and `zd` (N,)."""
         found = self.terms(z, zd)
         right = -found.force
-        right[:len(self.joints)] += tau
+        right[:len(self.joints)] += np.asarray(tau, float)
         return np.linalg.solve(found.mass, right)
 
     def energy(self, z: ArrayLike, zd: ArrayLike) -> float:

@@ -145,16 +145,17 @@ def _sizes(robot: CasterRobot, where: Sequence[Unknown], recording: Recording) -
 
 def _without_outliers(fit: ShootingFit, shooting: Shooting) -> tuple[ShootingFit, Array, Array]:
     """Fit without outliers; return the fit, the error of each segment, and the outliers."""
-    aside = None
+    before: Array | None = None
     for _ in range(MOST_ROUNDS):
         # judged by a fit without them, which they do not distort
         fit = fit.of(shooting)
         fit.settle()
         fit.weigh()
         error = fit.segment_errors()
-        before, aside = aside, _outliers(error)
+        aside = _outliers(error)
         if before is not None and np.array_equal(before, aside):
             break
+        before = aside
         fit = fit.of(shooting.part(~aside))
         _enough(fit)
         fit.solve(ROUGHLY)

@@ -236,4 +236,5 @@ def constraint_wrench(bodies: Bodies, twist: ArrayLike, twist_rate: ArrayLike, s
     t = np.asarray(twist, float) @ speeds
     t_rate = np.asarray(twist, float) @ accelerations + np.asarray(twist_rate, float) @ speeds
     mass = generalized_mass(bodies)
-    return mass @ t_rate + generalized_angular_velocity(t) @ mass @ t - external
+    return (mass @ t_rate + generalized_angular_velocity(t) @ mass @ t
+            - np.asarray(external, float))

@@ -43,7 +43,8 @@ def rod(name: str, mass: float, end: np.ndarray) -> Body:
     return Body(name, mass, end / 2, across * (np.eye(3) - axis) + mass * ROD**2 / 2 * axis)
 
 
-def tricycle_bodies(model: PvcTricycle, joints: Mapping[str, str] | None = None) -> list[Body]:
+def tricycle_bodies(model: PvcTricycle, joints: Mapping[str, str | None] | None = None
+                    ) -> list[Body]:
     """
     Return platform and bodies of a tricycle, named after the joints that move them.
 
@@ -62,7 +63,7 @@ def tricycle_bodies(model: PvcTricycle, joints: Mapping[str, str] | None = None)
     >>> sum(body.mass for body in tricycle_bodies(load('pvc')))
     61.0
     """
-    names = dict(zip(JOINTS, JOINTS, strict=True)) | dict(joints or {})
+    names: dict[str, str | None] = {**dict(zip(JOINTS, JOINTS, strict=True)), **(joints or {})}
     steering, drive_1, camber_2, drive_2, camber_3, drive_3 = JOINTS
     out = [Body(PLATFORM, model.platform_mass, model.platform_com,
                 np.diag(model.platform_inertia)),

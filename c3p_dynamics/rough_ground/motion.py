@@ -36,9 +36,9 @@ class DynamicError(ValueError):
 def _table(heavy: HeavyVehicle, desired: Desired, count: int, period: float) -> np.ndarray:
     """Return the desired rates, one row or one per record."""
     m = heavy.vehicle.size[0]
-    if callable(desired):
-        desired = [desired(period * k) for k in range(count + 1)]
-    table = np.array(np.atleast_2d(np.asarray(desired, float)))
+    rates = ([np.asarray(desired(period * k), float) for k in range(count + 1)]
+             if callable(desired) else desired)
+    table = np.array(np.atleast_2d(np.asarray(rates, float)))
     if table.shape not in ((1, m), (count + 1, m)) or not np.all(np.isfinite(table)):
         raise DynamicError(f'desired of shape {table.shape}: expected finite rates of the {m} '
                            f'joints {[joint.name for joint in heavy.vehicle.joints]}: one row, or '
@@ -93,7 +93,8 @@ class Drive:
         self.heavy, self.terrain, self.step = heavy, terrain, step
         self.ended = ''
         self._ground = ground_arrays(terrain)
-        self.state = start_state(heavy, place(heavy.vehicle, terrain, *start, joint).require())
+        x, y, yaw = start
+        self.state = start_state(heavy, place(heavy.vehicle, terrain, x, y, yaw, joint).require())
         self._memory = kernels.memory_for(heavy.tree.count, heavy.vehicle.size[1])
         self._scan = memory_of(heavy.vehicle)
         kernels.guess(heavy.system, self._memory, self.state)

@@ -37,8 +37,12 @@ TRACES = {'rnea': traced_rnea, 'aba': traced_aba, 'crba': traced_crba}
 MOST_OPERATIONS = 5000
 KEPT = 64
 
+# generated code, see `_around`
+straight: Callable[..., Any]
 
-def driver(turning, q, qd, third, x, y, out):  # noqa: ANN001, ANN201 (types are inferred)
+
+def driver(turning: Array, q: Array, qd: Array, third: Array, x: Array, y: Array, out: Array
+           ) -> None:
     """
     Take LANES states at a time through generated code, `straight`, put in place below.
 

@@ -187,9 +187,10 @@ def _built(lower: list[int], joints: list[Joint], bodies: list[Body], rows: list
     names = [body.name for body in bodies]
     moving = [k for k, joint in enumerate(joints) if joint.kind != 'fixed']
     index = {k: at for at, k in enumerate(moving)}
-    frames, parts = {}, {at: [] for at in range(-1, len(moving))}
+    parts: dict[int, list[Body]] = {at: [] for at in range(-1, len(moving))}
     places: dict[int, Frame] = {-1: Frame(-1, np.eye(3), np.zeros(3))}
-    placed, carriers = dict.fromkeys(moving), {}
+    placed: dict[int, Joint] = {}
+    carriers: dict[int, int] = {}
     for k in visits(lower, names):
         low, joint = places[lower[k]], joints[k]
         rotation = low.rotation @ joint.rotation
@@ -200,9 +201,10 @@ def _built(lower: list[int], joints: list[Joint], bodies: list[Body], rows: list
             places[k] = Frame(index[k], np.eye(3), np.zeros(3))
             placed[k] = Joint(joint.name, joint.kind, joint.axis, rotation, translation)
             carriers[k] = low.body
-        at, body = places[k], bodies[k]
-        parts[at.body].append(Body(body.name, body.mass, at.rotation @ body.com + at.translation,
-                                   at.rotation @ body.inertia @ at.rotation.T))
+        place, body = places[k], bodies[k]
+        parts[place.body].append(Body(
+            body.name, body.mass, place.rotation @ body.com + place.translation,
+            place.rotation @ body.inertia @ place.rotation.T))
     frames = {names[k]: places[k] for k in range(len(names))}
     frames.setdefault(WORLD, places[-1])
     whole = [lumped(parts[at]) for at in range(len(moving))]

@@ -83,14 +83,15 @@ def _compiled(results: list[Operand], lanes: int) -> Callable[..., Any]:
 
         def straight(x, y, k):  # noqa: ANN001, ANN202 (the compiler infers the types)
             body(x, y, k)
-    else:
-        @intrinsic
-        def body(context: Any, x: Any, y: Any) -> tuple:  # noqa: ANN401 (numba's)
-            return types.void(x, y), _generator(results, 0)
+        return inlined(straight)
 
-        def straight(x, y):  # noqa: ANN001, ANN202 (the compiler infers the types)
-            body(x, y)
-    return inlined(straight)
+    @intrinsic
+    def single(context: Any, x: Any, y: Any) -> tuple:  # noqa: ANN401 (numba's)
+        return types.void(x, y), _generator(results, 0)
+
+    def straight_single(x, y):  # noqa: ANN001, ANN202 (the compiler infers the types)
+        single(x, y)
+    return inlined(straight_single)
 
 
 def _generator(results: list[Operand], lanes: int) -> Callable[..., Any]:

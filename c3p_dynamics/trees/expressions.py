@@ -192,7 +192,8 @@ def statements(results: dict[str, Operand]) -> list[str]:
     for operand in (*(o for one in order for o in one.operands), *results.values()):
         if isinstance(operand, Expression):
             uses[operand.number] += 1
-    text, lines = {}, []
+    text: dict[int, str] = {}
+    lines = []
 
     def written(operand: Operand) -> str:
         return text[operand.number] if isinstance(operand, Expression) else repr(float(operand))

@@ -45,7 +45,7 @@ def visits(lower: Sequence[int], names: Sequence[str]) -> list[int]:
 
     TreeError names bodies that form a loop and never reach the world.
     """
-    above = [[] for _ in range(len(lower) + 1)]
+    above: list[list[int]] = [[] for _ in range(len(lower) + 1)]
     for k, low in enumerate(lower):
         above[low].append(k)
     order, todo = [], above[-1][::-1]
@@ -93,7 +93,10 @@ def without_chains(lower: Sequence[int], joints: Sequence[Joint], bodies: Sequen
     for joint in joints:
         count += len(CHAINS.get(joint.kind, '1'))
         last.append(count - 1)
-    new_lower, new_joints, new_bodies, rows = [], [], [], []
+    new_lower: list[int] = []
+    new_joints: list[Joint] = []
+    new_bodies: list[Body] = []
+    rows: list[int] = []
     for row, (low, joint, body) in enumerate(zip(lower, joints, bodies, strict=True)):
         below = last[low] if low >= 0 else -1
         if joint.kind not in CHAINS:

@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from c3p_description.model import ArrayField
-
-Array = NDArray[np.float64]
+from c3p_description.model import Array, ArrayField
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 # joints with several freedoms as chains of simple ones: (suffix, kind, axis), world side first

@@ -96,8 +96,8 @@ RANDOM = Study('random_terrain', 'PVC tricycle on random hills', 'Auchter & Moor
 
 def rows(study: Study) -> tuple[Row, ...]:
     """Return the rows of the table of a `study`."""
-    mm = {'unit': 'mm/s', 'scale': 1e3, 'digits': 2}
-    degrees = {'unit': '°', 'scale': 57.29577951308232}
+    mm: dict[str, Any] = {'unit': 'mm/s', 'scale': 1e3, 'digits': 2}
+    degrees: dict[str, Any] = {'unit': '°', 'scale': 57.29577951308232}
     first, second = (case.label for case in study.cases)
     return (
         Row('closure_l2_max', 'closure (12), L2, largest', digits=1, scientific=True,

@@ -88,7 +88,8 @@ def least_slip(run: Run, every: int = EVERY) -> LeastSlip:
         Records between two places.
     """
     vehicle, n = run.vehicle, run.vehicle.size[1]
-    camber, spins = [vehicle.index(name) for name in vehicle.camber], list(vehicle.spins)
+    camber = [vehicle.index(name) for name in vehicle.camber]
+    spins = np.array(vehicle.spins, int)
     rows = np.arange(0, len(run), every)
     normal = 6 * np.arange(n) + 2
     tangential = np.concatenate([6 * np.arange(n), 6 * np.arange(n) + 1])
@@ -98,8 +99,9 @@ def least_slip(run: Run, every: int = EVERY) -> LeastSlip:
     for at, k in enumerate(rows):
         joint = run.joint[k].copy()
         joint[camber] = 0.0
+        x, y = run.position[k, :2]
         grasp, reach = contact_jacobians(vehicle, place(
-            vehicle, run.terrain, *run.position[k, :2], yaw_of(run.rotation[k]), joint).require())
+            vehicle, run.terrain, x, y, yaw_of(run.rotation[k]), joint).require())
         twists = np.linalg.svd(grasp[normal, :6])[2][n:].T
         moving, driven = grasp[tangential, :6] @ twists, reach[np.ix_(tangential, spins)]
         for slip, freedoms in zip(slips, (moving, np.hstack([moving, driven @ apart])),

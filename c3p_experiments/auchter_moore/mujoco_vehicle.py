@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -117,7 +117,7 @@ class Search:
         return depth, circle - d + -0.5 * depth[:, None] * normal, normal
 
 
-def model_of(heavy: HeavyVehicle) -> object:
+def model_of(heavy: HeavyVehicle) -> Any:
     """
     Return the MuJoCo model of a vehicle with masses, `heavy`.
 
@@ -172,7 +172,7 @@ def model_of(heavy: HeavyVehicle) -> object:
     return model
 
 
-def _inertia(body: object, part: object) -> None:
+def _inertia(body: Any, part: Any) -> None:
     i = part.inertia
     body.mass, body.ipos, body.explicitinertial = part.mass, part.com, True
     body.fullinertia = [i[0, 0], i[1, 1], i[2, 2], i[0, 1], i[0, 2], i[1, 2]]
@@ -231,7 +231,7 @@ def drive_mujoco(heavy: HeavyVehicle, terrain: Terrain, desired: Sequence[float]
     return MujocoRun(*(np.array(column) for column in zip(*rows, strict=True)))
 
 
-def _step(mj: object, model: object, data: object, search: Search, spins: Sequence[int]) -> None:
+def _step(mj: Any, model: Any, data: Any, search: Search, spins: Sequence[int]) -> None:
     """Take one step of MuJoCo with its contacts moved to where the wheels touch."""
     mj.mj_kinematics(model, data)
     mj.mj_comPos(model, data)

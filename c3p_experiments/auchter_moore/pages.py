@@ -127,7 +127,7 @@ def picture(axes: Axes, drive: Any, robot: str | Path, letter: str) -> None:
     bar = axes.figure.colorbar(
         ScalarMappable(Normalize(*studio.ground.heights),
                        LinearSegmentedColormap.from_list('height', HEIGHTS)),
-        cax=axes.inset_axes([0.012, 0.56, 0.010, 0.36]))
+        cax=axes.inset_axes((0.012, 0.56, 0.010, 0.36)))
     bar.set_label('height [m]', fontsize=style.SMALL, labelpad=2)
     bar.ax.tick_params(labelsize=style.SMALL, length=2, pad=1.5)
     bar.outline.set_linewidth(0.5)
@@ -147,6 +147,6 @@ def _scale(axes: Axes, ground: Ground, view: View) -> None:
 
 def _tick(axes: Axes, view: View, place: Sequence[float], off: Sequence[float], text: str,
           colour: str = 'white') -> None:
-    (x0, y0), (x1, y1) = view.project([place, np.add(place, off)], PICTURE)
+    (x0, y0), (x1, y1) = view.project(np.array([place, np.add(place, off)]), PICTURE)
     axes.plot([x0, 0.7 * x0 + 0.3 * x1], [y0, 0.7 * y0 + 0.3 * y1], color=colour, linewidth=0.8)
     axes.text(x1, y1, text, ha='center', va='center', fontsize=style.SMALL, color=colour)

@@ -52,7 +52,8 @@ def joint_angles(axes: Axes, drives: Sequence[Any], letter: str) -> None:
     camber = [run.vehicle.index(name) for name in run.vehicle.camber]
     steering = [i for i in range(run.vehicle.size[0])
                 if i not in (*camber, *run.vehicle.spins)]
-    lines = [('desired', run.time, 0.0 * run.time, style.REFERENCE, ':')]
+    lines: list[tuple[str | None, Any, Any, str, Any]] = [
+        ('desired', run.time, 0.0 * run.time, style.REFERENCE, ':')]
     for one in drives[1:]:
         lines += [(f'PVC, {one.label}' if j == camber[0] else None, one.run.time,
                    np.degrees(one.run.joint[:, j]), FAINT, DASHES[1 + k])

@@ -18,6 +18,7 @@ from c3p_experiments.loop.conditions import Bench, Conditions
 from c3p_experiments.loop.controllers import Controller
 from c3p_experiments.loop.outcome import Experiment, Outcome, Run
 from c3p_simulation.contact_plant.mujoco_plant import MujocoPlant, shape_of
+from c3p_simulation.plants.floor import FloorPatch
 from c3p_simulation.plants.plant import AnalyticPlant, Plant
 from c3p_simulation.plants.sensors import SensedPlant, SensorSettings
 
@@ -65,16 +66,18 @@ class DrawnBench(Bench):
             friction=drawn.friction if contact else None, latency=spec.known_latency,
             seed=drawn.sensor_seed), spec.robot)
 
-    def plant(self, slope: float = 0.0, slope_direction: float = 0.0) -> Plant:
-        """Return a new plant of the draw with sensors; `slope`, `slope_direction` in rad."""
+    def plant(self, slope: float = 0.0, slope_direction: float = 0.0,
+              patches: tuple[FloorPatch, ...] = ()) -> Plant:
+        """Return a new plant of the draw with sensors; arguments as `Bench.plant`."""
         drawn, spec = self.drawn, self.spec
-        if spec.plant == 'analytic':
-            if slope:
-                return super().plant(slope, slope_direction)
+        if drawn.friction is None:
+            if slope or patches:
+                return super().plant(slope, slope_direction, patches)
             plant: Plant = AnalyticPlant(drawn.robot)
         else:
             plant = MujocoPlant(drawn.robot, friction=drawn.friction, slope=slope,
-                                slope_direction=slope_direction, shape=shape_of(spec.robot))
+                                slope_direction=slope_direction, patches=patches,
+                                shape=shape_of(spec.robot))
         return SensedPlant(plant, SensorSettings(
             wheel_counts=drawn.wheel_counts, steering_counts=drawn.steering_counts,
             latency=drawn.latency, wheel_noise=drawn.noise, steering_noise=drawn.noise,

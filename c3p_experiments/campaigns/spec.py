@@ -224,11 +224,12 @@ def draw(spec: CampaignSpec, index: int) -> Draw:
 
     described = _described(spec.robot)
     factors = {name: uniform(name) for name in FACTORS}
-    worn = replace(described.friction, **{
+    worn: dict[str, Any] = {
         name: factor * np.asarray(getattr(described.friction, name), float)
-        for kind, factor in factors.items() for name in FACTORS[kind]})
-    robot = perturbed(replace(described, friction=worn), _seed(streams['robot']), spec.errors)
-    if spec.start_steering == RANDOM:
+        for kind, factor in factors.items() for name in FACTORS[kind]}
+    robot = perturbed(replace(described, friction=replace(described.friction, **worn)),
+                      _seed(streams['robot']), spec.errors)
+    if isinstance(spec.start_steering, str):
         steering = np.random.default_rng(streams['steering']).uniform(-np.pi, np.pi, robot.count)
     else:
         steering = _start(spec.start_steering, robot.count)

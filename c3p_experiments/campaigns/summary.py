@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ LEAST_DRAWS = 8
 WORST = 5
 
 
-def column(rows: Sequence[Row], name: str, missing: float = math.nan) -> Array:
+def column(rows: Sequence[Mapping[str, Any]], name: str, missing: float = math.nan) -> Array:
     """Return a column of `rows` as numbers, `missing` for rows without it."""
     values = [row.get(name) for row in rows]
     return np.array([missing if value is None else float(value) for value in values])

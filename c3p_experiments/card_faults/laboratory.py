@@ -53,7 +53,8 @@ class Laboratory:
         self._place = Path(self._stack.enter_context(
             tempfile.TemporaryDirectory(prefix='c3p_faults_')))
         self.cards = self._stack.enter_context(TrialProcess('cards'))
-        self.master, self.bus = None, None
+        self.master: TrialProcess | None = None
+        self.bus: TrialProcess | None = None
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -87,9 +88,9 @@ class Laboratory:
     def _once(self, trial: Trial) -> Outcome:
         self._set_up(wired=trial.script == 'kill bus')
         self._arm()
-        self.master.call('push', torque=list(trial.push))
+        self._ask('push', torque=list(trial.push))
         if not self._fast():
-            raise TrialError(f'the robot does not drive: {self.master.call("status")}')
+            raise TrialError(f'the robot does not drive: {self._ask("status")}')
         begin = self._begin_fault(trial)
         if trial.goes_on:
             return self._continues(trial, begin)
@@ -103,6 +104,11 @@ class Laboratory:
 
     # -- the parts of a trial --------------------------------------------------------------------
 
+    def _ask(self, request: str, **values: Any) -> dict[str, Any]:
+        """Return the response of the master."""
+        assert self.master is not None
+        return self.master.call(request, **values)
+
     def _set_up(self, wired: bool) -> None:
         self._master_end = self._cards_end = str(self._place / 'can')
         if wired:
@@ -111,8 +117,8 @@ class Laboratory:
         self.cards.call('new', channel=self._cards_end, wired=wired)
         if self.master is None:
             self.master = TrialProcess('master')
-        self.master.call('push', torque=[0.0] * 3)
-        self.master.call('connect', channel=self._master_end,
+        self._ask('push', torque=[0.0] * 3)
+        self._ask('connect', channel=self._master_end,
                         parameters=self._parameters)
 
     def _connect_bus(self) -> None:
@@ -120,7 +126,7 @@ class Laboratory:
         self.bus.call('lay', one=self._master_end, other=self._cards_end)
 
     def _tear_down(self) -> None:
-        self.master.call('close')
+        self._ask('close')
         self.cards.call('end')
         if self.bus is not None:
             self.bus.end()
@@ -135,11 +141,11 @@ class Laboratory:
 
     def _arm(self) -> None:
         """Command zeros and arm; it takes a cycle or two."""
-        self.master.call('push', torque=[0.0] * 3)
+        self._ask('push', torque=[0.0] * 3)
 
         def armed() -> bool:
             with contextlib.suppress(TrialError):
-                return self.master.call('arm')['value'] == 'armed'
+                return self._ask('arm')['value'] == 'armed'
             return False
 
         self._until(armed, 'arm')
@@ -158,20 +164,21 @@ class Laboratory:
         while not condition():
             if time.monotonic() > give_up:
                 raise TrialError(f'the robot did not {what} within {PATIENCE:.0f} s: '
-                                 f'{self.master.call("status")}')
+                                 f'{self._ask("status")}')
             time.sleep(0.005)
 
     def _begin_fault(self, trial: Trial) -> float:
         """Begin the fault; return the time."""
         now = time.monotonic()
+        assert self.master is not None
         if trial.script == 'silence controller':
-            return self.master.call('push', torque=None)['value']
+            return self._ask('push', torque=None)['value']
         if trial.script == 'kill master':
             self.master.end()
             self.master = None
         elif trial.script == 'pause master':
             self.master.signal(signal.SIGSTOP)
-        elif trial.script == 'kill bus':
+        elif trial.script == 'kill bus' and self.bus is not None:
             self.bus.end()
         else:
             script = ' '.join(part if '+' in part else f'{part}+{DURATION}'
@@ -190,10 +197,10 @@ class Laboratory:
         self._errors = self.cards.call('now')['errors']
         if trial.script == 'kill master':
             self.master = TrialProcess('master')
-            self.master.call('push', torque=list(trial.push))
-            self.master.call('connect', channel=self._master_end,
+            self._ask('push', torque=list(trial.push))
+            self._ask('connect', channel=self._master_end,
                             parameters=self._parameters)
-        elif trial.script == 'pause master':
+        elif trial.script == 'pause master' and self.master is not None:
             self.master.signal(signal.SIGCONT)
         elif trial.script == 'kill bus':
             self._connect_bus()
@@ -205,17 +212,17 @@ class Laboratory:
         torques = (trial.push, trial.push if trial.script == 'silence controller' else (0.0,) * 3,
                    trial.push)
         for torque in torques:
-            self.master.call('push', torque=list(torque))
+            self._ask('push', torque=list(torque))
             time.sleep(PROBE)
 
     def _message(self, trial: Trial) -> str:
-        status = self.master.call('status')
+        status = self._ask('status')
         if trial.script == 'kill master':
             codes = ', '.join(f'{c:04X}h' for c in sorted(set(self._errors)))
             return NO_MESSAGE.format(codes=codes)
         if trial.refused:
             try:
-                self.master.call('recover')
+                self._ask('recover')
             except TrialError as error:
                 return f'{error}'.split(': ', 2)[2]
             return ''
@@ -227,7 +234,7 @@ class Laboratory:
         """Recover, command motion, arm, drive; return True when the robot drives."""
         self._armed_at = time.monotonic()
         if trial.script == 'silence controller':
-            self.master.call('push', torque=[0.0] * 3)
+            self._ask('push', torque=[0.0] * 3)
             time.sleep(PROBE)
             return self._drives(trial)
         for first in (True, False, False):
@@ -245,7 +252,7 @@ class Laboratory:
         return False
 
     def _drives(self, trial: Trial) -> bool:
-        self.master.call('push', torque=list(trial.push))
+        self._ask('push', torque=list(trial.push))
         begin = time.monotonic()
         while time.monotonic() < begin + DRIVES_WITHIN:
             if self.cards.call('now')['speed'] > SPEED / 3:
@@ -256,14 +263,14 @@ class Laboratory:
     def _recover(self) -> None:
         def recovered() -> bool:
             with contextlib.suppress(TrialError):
-                self.master.call('recover')
-            return self.master.call('status')['state'] == 'disarmed'
+                self._ask('recover')
+            return self._ask('status')['state'] == 'disarmed'
 
         self._until(recovered, 'recover')
 
     def _continues(self, trial: Trial, begin: float) -> Outcome:
         time.sleep(2 * PROBE)
-        status = self.master.call('status')
+        status = self._ask('status')
         stop = measured(self.cards.call('record'), begin, time.monotonic(), trial.push)
         self._tear_down()
         return Outcome(trial, stop, '; '.join(status['warnings']), False,

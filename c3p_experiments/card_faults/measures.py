@@ -68,7 +68,8 @@ def measured(record: Mapping[str, Sequence[Any]], begin: float, end: float,
     frames = [f for f in record['frames'] if f[0] <= end]
     steps = [s for s in record['steps'] if begin <= s[0] <= end]
     zeros = [_without_drive(frames, rpdo(1, i + 1), begin, p) for i, p in enumerate(push) if p]
-    zero = None if None in zeros else max(zeros)
+    known = [zero for zero in zeros if zero is not None]
+    zero = max(known) if len(known) == len(zeros) else None
     cycles = sum(1 for f in frames if f[1] == SYNC_ID and begin < f[0] <= (
         end if zero is None else zero))
     driven = max((s[0] for s in steps if any(

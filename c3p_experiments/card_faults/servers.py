@@ -18,7 +18,7 @@ from typing import Any
 import can
 import numpy as np
 
-from c3p_description.reading.loader import load
+from c3p_description.reading.loader import load_casters
 from c3p_experiments.card_faults.process import serve
 from c3p_hardware.axes import card_settings
 from c3p_hardware.canopen.process_data import SYNC_ID, rpdo
@@ -35,7 +35,7 @@ from c3p_simulation.plants.plant import GroundTruth, JointSample, Plant
 POLL = 0.05
 
 # the emulated drives have serial numbers, so that an exchanged one is detected
-SERIALS = {'drives.serial_numbers': [1001, 1002, 1003],
+SERIALS: dict[str, Any] = {'drives.serial_numbers': [1001, 1002, 1003],
            'encoders.serial_numbers': [2001, 2002, 2003]}
 
 
@@ -68,7 +68,8 @@ class Tap:
 
     def __init__(self, bus: can.BusABC, identifiers: set[int]) -> None:
         """Record (time on the monotonic clock, identifier, data as hex) of these identifiers."""
-        self.bus, self.frames, self._recorded = bus, [], identifiers
+        self.bus, self._recorded = bus, identifiers
+        self.frames: list[tuple[float, int, str]] = []
 
     def recv(self, timeout: float | None = None) -> can.Message | None:
         """Return the next frame, as the bus."""
@@ -96,7 +97,8 @@ class WatchedPlant:
 
     def __init__(self, plant: Plant) -> None:
         """Record `plant`."""
-        self._plant, self.robot, self.steps = plant, plant.robot, []
+        self._plant, self.robot = plant, plant.robot
+        self.steps: list[tuple[Any, ...]] = []
 
     def sense(self) -> JointSample:
         """Return the joints now, as the plant."""
@@ -108,7 +110,7 @@ class WatchedPlant:
 
     def step(self, wheel_torque: Any, dt: float) -> JointSample:
         """Step as the plant, and record it."""
-        sample = self._plant.step(wheel_torque, dt)
+        sample = self._plant.step(wheel_torque, dt) or self._plant.sense()
         truth = self._plant.truth()
         self.steps.append((time.monotonic(), float(truth.pose[0]), float(truth.pose[1]),
                            float(np.hypot(truth.twist[0], truth.twist[1])),
@@ -124,7 +126,8 @@ class CardsServer:
 
     def __init__(self) -> None:
         """Start without cards."""
-        self._stop, self._thread = threading.Event(), None
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
 
     def new(self, channel: str, wired: bool = False) -> None:
         """Switch on new cards at `channel`: a link to make, or an existing one with `wired`."""
@@ -174,7 +177,7 @@ class MasterServer:
 
     def __init__(self) -> None:
         """Open no bus."""
-        self._robot = load('c3p')
+        self._robot = load_casters('c3p')
         self._torque: np.ndarray | None = np.zeros(self._robot.count)
         self._link: CardLink | None = None
 
@@ -189,7 +192,7 @@ class MasterServer:
 
     def _on_joints(self, joints: Joints, stamp: int) -> None:
         torque = self._torque
-        if torque is not None:
+        if torque is not None and self._link is not None:
             self._link.command(torque, stamp)
 
     def push(self, torque: list[float] | None) -> float:
@@ -199,15 +202,19 @@ class MasterServer:
 
     def arm(self) -> str:
         """Arm, as ~/enable."""
-        return self._link.arm()
+        return self._connected().arm()
 
     def recover(self) -> str:
         """Recover, as ~/recover."""
-        return self._link.recover()
+        return self._connected().recover()
+
+    def _connected(self) -> CardLink:
+        assert self._link is not None
+        return self._link
 
     def status(self) -> dict[str, Any]:
         """Return state, faults and warnings as the node publishes them."""
-        link = self._link
+        link = self._connected()
         return {'state': link.state.value, 'faults': link.faults, 'held': link.held,
                 'gate': link.gate_reason,
                 'warnings': [f'{d.name}: {w}' for d in (*link.encoders, *link.drives)
@@ -221,5 +228,5 @@ class MasterServer:
 
 
 if __name__ == '__main__':
-    server = {'bus': BusServer, 'cards': CardsServer, 'master': MasterServer}[sys.argv[1]]()
+    server: Any = {'bus': BusServer, 'cards': CardsServer, 'master': MasterServer}[sys.argv[1]]()
     serve({name: getattr(server, name) for name in server.requests})

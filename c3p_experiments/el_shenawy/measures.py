@@ -60,6 +60,8 @@ def first_aligned(log: LoopLog, robot: CasterRobot) -> float | None:
     `metrics.align_time` is the time of lasting alignment, which corrections at the goal may delay.
     """
     found = alignment(log, robot)
+    if found is None:
+        return None
     commanded = np.isfinite(found.angle)
     aligned = commanded.any(axis=1) & ((found.angle <= ALIGNED) | ~commanded).all(axis=1)
     return float(found.time[np.argmax(aligned)]) if aligned.any() else None

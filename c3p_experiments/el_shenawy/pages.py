@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
 
 from c3p_bags.report import style
 from c3p_experiments.el_shenawy import panels
 from c3p_experiments.el_shenawy.path_panel import draw_trajectory
+from c3p_experiments.loop.closed_loop import LoopLog
 from c3p_experiments.loop.conditions import Bench
 from c3p_experiments.loop.outcome import Experiment, Outcome, Row
 from c3p_experiments.loop.report import NEVER
@@ -228,13 +230,13 @@ def _colours(part: np.ndarray) -> np.ndarray:
     return (1.0 - part) * early + part * late
 
 
-def _floor(log: object) -> np.ndarray:
+def _floor(log: LoopLog) -> np.ndarray:
     """Return the true velocity over the floor (k, 3)."""
     truth = log.ground_truth
     return to_floor(truth.pose[:, 2], truth.twist)
 
 
-def _shared(page: Figure, grid: object, cells: list[tuple[int, int]]) -> list[Axes]:
+def _shared(page: Figure, grid: GridSpec, cells: list[tuple[int, int]]) -> list[Axes]:
     """Return panels that share the axis of time."""
     axes: list[Axes] = []
     for cell in cells:
@@ -242,7 +244,7 @@ def _shared(page: Figure, grid: object, cells: list[tuple[int, int]]) -> list[Ax
     return axes
 
 
-def _page(experiment: Experiment, outcome: Outcome, bench: Bench) -> tuple[Figure, object]:
+def _page(experiment: Experiment, outcome: Outcome, bench: Bench) -> tuple[Figure, GridSpec]:
     """Return a page with its headline, and the grid of its panels."""
     facts: list[str] = []
     for row in experiment.rows:

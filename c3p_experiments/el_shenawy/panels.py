@@ -134,7 +134,7 @@ def torques(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
             _limit(lower, bounds[robot.count:])
         for i in np.flatnonzero(robot.steered):
             lower.plot(*style.thin(time, torque[:, robot.count + i]), linewidth=0.9,
-                       **style.caster_marks(i))
+                       **style.caster_marks(int(i)))
     _per_caster(axes, time, torque, robot, 'wheel', 0.7 if torque.shape[1] > robot.count else 0.3)
 
 

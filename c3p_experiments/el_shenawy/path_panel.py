@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from c3p_bags.report import style
@@ -59,7 +60,9 @@ def draw_trajectory(axes: Axes, run: Run, robot: CasterRobot, letter: str, wide:
                               label='goal zone' if number == 0 else None))
     _pushes(axes, run)
     size = axes.dataLim.size
-    box = axes.get_position().size * axes.figure.get_size_inches()
+    page = axes.figure
+    assert isinstance(page, Figure)
+    box = np.asarray(axes.get_position().size) * page.get_size_inches()
     if wide and size[0] / size[1] < BESIDE * box[0] / box[1]:
         # the equal aspect leaves the sides free
         style.legend(axes, loc='center left')
@@ -99,9 +102,9 @@ def _pushes(axes: Axes, run: Run) -> None:
         if any(push.force):
             text = f'{np.hypot(*push.force):g} N'
             tail = head - ARROW * force / np.hypot(*force)
-            axes.annotate('', head, tail, zorder=9, arrowprops={
+            axes.annotate('', tuple(head), tuple(tail), zorder=9, arrowprops={
                 'arrowstyle': '-|>', 'color': style.ALERT, 'linewidth': 1.6})
-        axes.annotate(f'{text}, {push.duration:g} s', tail, xytext=(0, -6), zorder=9,
+        axes.annotate(f'{text}, {push.duration:g} s', tuple(tail), xytext=(0, -6), zorder=9,
                       textcoords='offset points', fontsize=style.SMALL, ha='center', va='top',
                       color=style.ALERT, bbox={'facecolor': 'white', 'edgecolor': 'none',
                                                'pad': 0.8, 'alpha': 0.85})

@@ -112,7 +112,7 @@ def _velocity(bench: Bench, label: str, velocity: Callable[[float], ArrayLike],
 
 def ramp(speed: float, until: float, direction: ArrayLike) -> Callable[[float], Array]:
     """Return a velocity over the floor that rises linearly to `speed` at `until` and stays."""
-    unit = np.array([*direction, 0.0])
+    unit = np.append(np.asarray(direction, float), 0.0)
     return lambda t: speed * min(t / until, 1.0) * unit
 
 

@@ -65,7 +65,7 @@ def recording_of(log: RunLog, robot: CasterRobot, torque: str = 'command') -> Re
     """
     later = _increasing(log.joints.time)
     commands = _commanded(log, robot) if torque == 'command' else _measured(log, robot, later)
-    finite = np.isfinite(commands.value).all(axis=1)
+    finite = np.asarray(np.isfinite(commands.value).all(axis=1))
     left_out = []
     if not later.all():
         left_out.append(f'{np.sum(~later)} joint states that are not later than the one before')

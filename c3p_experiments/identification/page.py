@@ -111,7 +111,7 @@ def _draw_correlation(page: Figure, axes: Axes, found: Identification) -> None:
     axes.set_yticks(range(len(names)), [f'{name}  {k}' for k, name in zip(numbers, names,
                                                                          strict=True)],
                     fontsize=size)
-    axes.set_xticks(range(len(names)), list(numbers), fontsize=size)
+    axes.set_xticks(range(len(names)), [str(k) for k in numbers], fontsize=size)
     bar = page.colorbar(picture, ax=axes, fraction=0.04, pad=0.02, ticks=[-1, 0, 1])
     bar.ax.tick_params(labelsize=style.SMALL, length=2)
 

@@ -42,7 +42,8 @@ def chain_contacts() -> list[Contact]:
     contacts = [Contact(body='link0', normal=(0, 1, 0), restitution=RESTITUTION, rough=True,
                         name='foot on ground')]
     for k in range(LINKS):
-        end = {'body': f'link{k}', 'point': (LENGTH, 0, 0), 'restitution': RESTITUTION}
+        end: dict[str, Any] = {'body': f'link{k}', 'point': (LENGTH, 0, 0),
+                               'restitution': RESTITUTION}
         contacts += [Contact(**end, normal=(0, 1, 0), name=f'joint {k + 1} on ground'),
                      Contact(**end, place=(WALL, 0, 0), normal=(-1, 0, 0),
                              name=f'joint {k + 1} on wall')]

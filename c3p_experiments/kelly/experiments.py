@@ -15,7 +15,7 @@ from c3p_experiments.loop.outcome import ModelOptions, Row
 
 Progress = Callable[[float], None]
 
-SMALL = {'digits': 1, 'scientific': True}
+SMALL: dict[str, Any] = {'digits': 1, 'scientific': True}
 ENERGY = Row('energy_error_j', 'energy account, error', 'J', bar=1e-8, **SMALL)
 DRIFT = Row('drift_max_m', 'constraint error, largest', 'm', bar=1e-12, **SMALL)
 

@@ -75,7 +75,8 @@ def slew(modes: int = 3, samples: int = SAMPLES) -> Slew:
         parts.append((time, places, rates, error))
         work, begin = work + torque * (places[-1, 0] - z[0]), end
         z, zd = places[-1], rates[-1]
-    return Slew(*(np.concatenate(part) for part in zip(*parts, strict=True)), arm)
+    when, places, rates, error = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Slew(when, places, rates, error, arm)
 
 
 def rotating(rates: tuple[int, ...] = RATES, modes: int = 6) -> Array:

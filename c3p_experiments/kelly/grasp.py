@@ -42,7 +42,9 @@ NEAR = 0.01
 
 def grasp_tree() -> Tree:
     """Return two arms with three joints each, and the box, in a vertical plane."""
-    connection, joints, bodies = [], [], []
+    connection: list[int] = []
+    joints: list[Joint] = []
+    bodies: list[Body] = []
     for arm, base in enumerate(BASES):
         for k, (length, mass) in enumerate(zip(LENGTHS, MASSES, strict=True)):
             below = len(connection) - 1 if k else -1

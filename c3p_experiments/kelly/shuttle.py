@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from c3p_description.model import Array
+from c3p_description.model import Array, ArrayField
 from c3p_dynamics.trees import Body, Joint, Tree
 
 # orbiter and satellite: mass, radii of gyration; our values, of the size of the Shuttle
@@ -51,7 +51,7 @@ class Berth(NamedTuple):
     drift: Array
 
 
-def _body(name: str, mass: float, gyration: Array, com: Array = (0.0, 0.0, 0.0)) -> Body:
+def _body(name: str, mass: float, gyration: Array, com: ArrayField = (0.0, 0.0, 0.0)) -> Body:
     return Body(name, mass, com, mass * np.diag(gyration**2))
 
 

@@ -13,14 +13,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_bags.runs.run_log import Goal, Joints, Motion, RunLog, Series, Slip
 from c3p_controller.divergence import Divergence
-from c3p_controller.torque_law import Sensed, Setpoint, TorqueLaw
+from c3p_controller.torque_law import Sensed, Setpoint
 from c3p_description.model import Array
 from c3p_experiments.loop.command_sources import Command, Source
 from c3p_kinematics.odometry import Odometry, OdometryEstimate
@@ -68,10 +68,12 @@ class Cycle(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class LoopLog(RunLog):
     """
-    A `RunLog` with the computing times of the torque law.
+    A `RunLog` of a simulated run, with the computing times of the torque law.
 
     Attributes
     ----------
+    odom, ground_truth, cmd_vel, wheel_effort, slip
+        As of a `RunLog`, never None.
     solve_time : (k,) array, s
         Wall time of each step of the law.
     solve_cpu : (k,) array, s
@@ -82,13 +84,28 @@ class LoopLog(RunLog):
         Reason for which the law was stopped, with zero torque from then on; '' without one.
     """
 
+    odom: Motion = field(kw_only=True)
+    ground_truth: Motion = field(kw_only=True)
+    cmd_vel: Series = field(kw_only=True)
+    wheel_effort: Series = field(kw_only=True)
+    slip: Slip = field(kw_only=True)
     solve_time: Array = field(default_factory=lambda: np.zeros(0))
     solve_cpu: Array = field(default_factory=lambda: np.zeros(0))
     ended: bool = False
     fault: str = ''
 
 
-def run_loop(plant: Plant, law: TorqueLaw, source: Source, *, duration: float,
+class LoopLaw(Protocol):
+    """The part of a torque law that the loop calls."""
+
+    def reset(self, sensed: Sensed | None = None) -> None:
+        """Forget the past; start from `sensed` (at rest when omitted)."""
+
+    def step(self, sensed: Sensed, setpoint: Setpoint, dt: float) -> Array:
+        """Return the wheel torques (n,) N·m for the next `dt` seconds."""
+
+
+def run_loop(plant: Plant, law: LoopLaw, source: Source, *, duration: float,
              rate: float = 200.0, command_rate: float = 50.0, steering: ArrayLike = 0.0,
              pose: ArrayLike = (0.0, 0.0, 0.0), pushes: Sequence[Push] = (),
              stop: Callable[[Cycle], bool] | None = None, odometry: Odometry | None = None,
@@ -100,7 +117,7 @@ def run_loop(plant: Plant, law: TorqueLaw, source: Source, *, duration: float,
     ----------
     plant : Plant
         Wrapped in a `SensedPlant` it has encoders and a latency.
-    law : TorqueLaw
+    law : LoopLaw
         Reset at the start.
     source : Source
         Commands towards a goal, along a path or of a velocity; started at the start.
@@ -139,9 +156,10 @@ def run_loop(plant: Plant, law: TorqueLaw, source: Source, *, duration: float,
     record = _Record(plant)
     waiting = sorted(pushes, key=lambda push: push.time)
     period, command_period = 1.0 / rate, 1.0 / command_rate
-    sample = plant.reset(pose=pose, steering=steering)
+    first = plant.reset(pose=pose, steering=steering)
+    sample: JointSample | None = first
     command = Command(Setpoint(np.zeros(3)), False)
-    begin, last, due = sample.time, sample.time - period, sample.time
+    begin, last, due = first.time, first.time - period, first.time
     torque, ended, fault, until = np.zeros(plant.robot.efforts), False, '', np.inf
     for _ in range(int(round(duration * rate)) + 1):
         # without a sample the cycle is skipped and the torque is held
@@ -210,15 +228,17 @@ class _Record:
         true_pose[:, 2] += 2.0 * np.pi * np.rint((pose[0, 2] - true_pose[0, 2]) / (2.0 * np.pi))
         when = when - when[0]
         none = np.zeros((len(when), 3, 3))
-        goal = source.goal
+        goals: tuple[Goal, ...] = ()
+        if source.goal is not None:
+            x, y, yaw = map(float, source.goal)
+            goals = (Goal(0.0, (x, y, yaw), 'odom'),)
         return LoopLog(
             path=Path(), start_ns=0,
             joints=Joints(when, steering, steering_rate, wheel, wheel_rate, applied),
             odom=Motion(when, pose, twist, of_pose, of_twist, 'odom', 'base_link'),
             ground_truth=Motion(when, true_pose, true_twist, none, none, 'odom', 'base_link'),
             cmd_vel=Series(when, commanded), wheel_effort=Series(when, torque),
-            goals=() if goal is None else (Goal(0.0, tuple(map(float, goal)), 'odom'),),
-            slip=Slip(when, residual, suspect, likelihood), solve_time=solve_time,
+            goals=goals, slip=Slip(when, residual, suspect, likelihood), solve_time=solve_time,
             solve_cpu=solve_cpu,
             ended=ended, fault=fault)
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from c3p_controller import CONTROLLERS, PAPER
 from c3p_controller.controllers import TABLE, check_motors
 from c3p_controller.limits import GrippingLaw, TractionControl
-from c3p_controller.torque_law import TorqueLaw
 from c3p_description.model import CasterRobot
 
 
@@ -20,7 +19,7 @@ class Controller(NamedTuple):
     Attributes
     ----------
     name : str
-    law : TorqueLaw
+    law : GrippingLaw
     position : callable
         Returns a new position controller; one with ``set_path`` can follow any path.
     uses_preview : bool
@@ -28,7 +27,7 @@ class Controller(NamedTuple):
     """
 
     name: str
-    law: TorqueLaw
+    law: GrippingLaw
     position: Callable[[], Any]
     uses_preview: bool
 

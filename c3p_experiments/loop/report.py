@@ -100,9 +100,17 @@ def conditions_text(conditions: Mapping[str, Any]) -> str:
 class Named(Protocol):
     """Names of an experiment in a report."""
 
-    name: str
-    title: str
-    source: str
+    @property
+    def name(self) -> str:
+        """Name on the command line."""
+
+    @property
+    def title(self) -> str:
+        """Title of the page."""
+
+    @property
+    def source(self) -> str:
+        """Figure of the paper, or ``ours``."""
 
 
 def write_report(experiment: Named, metrics: Mapping[str, Any], base: Path) -> Path:

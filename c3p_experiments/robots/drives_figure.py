@@ -50,7 +50,9 @@ def _path(axes: Axes, drives: Sequence[Driven], robot: CasterRobot, title: str) 
     axes.set_aspect('equal', adjustable='datalim')
     single = len(drives) == 1
     for drive in drives:
-        motion, facts = drive.run.log.ground_truth, drive.run.facts
+        run = drive.run
+        assert run is not None
+        motion, facts = run.log.ground_truth, run.facts
         step = max(1, len(motion.time) // POINTS)
         wanted = np.array([np.asarray(p)[:2] for p in facts.get('curve', facts.get('points'))])
         axes.plot(*wanted[::max(1, len(wanted) // POINTS)].T, color=style.REFERENCE,
@@ -59,7 +61,7 @@ def _path(axes: Axes, drives: Sequence[Driven], robot: CasterRobot, title: str) 
                   color=style.TRUE if drive.reached else style.ALERT)
         if single:
             for k in (0, -1):
-                draw_robot(axes, robot, motion.pose[k], drive.run.log.joints.steering[k])
+                draw_robot(axes, robot, motion.pose[k], run.log.joints.steering[k])
         elif not drive.reached:
             axes.plot(*motion.pose[-1, :2], 'x', color=style.ALERT, markersize=6, zorder=8)
     missed = sum(not d.reached for d in drives)
@@ -67,10 +69,12 @@ def _path(axes: Axes, drives: Sequence[Driven], robot: CasterRobot, title: str) 
 
 
 def _torques(axes: Axes, drive: Driven, robot: CasterRobot, labelled: bool = False) -> None:
+    assert drive.run is not None
     log = drive.run.log
     for i in np.flatnonzero(robot.driven):
         axes.plot(*lines.envelope(log.wheel_effort.time, log.wheel_effort.value[:, i], BINS),
-                  color=style.caster_colour(i), linewidth=0.9, linestyle=DASHES[i % len(DASHES)],
+                  color=style.caster_colour(int(i)), linewidth=0.9,
+                  linestyle=DASHES[i % len(DASHES)],
                   label=f'{i + 1}' if labelled else None)
     style.limits(axes, torque_bounds(robot)[:robot.count][robot.driven], color=style.GREY,
                  linewidth=0.6, linestyle=':')

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -63,9 +65,10 @@ def plan(robot: CasterRobot) -> Figure:
     # axes of base_link, as in every tool of ROS: x red, y green; named, for the colour-blind
     for direction, name in ((np.array([1.0, 0.0]), 'x'), (np.array([0.0, 1.0]), 'y')):
         tip = 0.28 * size * direction
-        axes.add_patch(FancyArrowPatch((0, 0), tip, arrowstyle='-|>', mutation_scale=9,
+        axes.add_patch(FancyArrowPatch((0, 0), tuple(tip), arrowstyle='-|>', mutation_scale=9,
                                        color=style.INK, linewidth=1.0, zorder=6))
-        axes.text(*(1.22 * tip), name, fontsize=TEXT + 1, color=style.INK, ha='center',
+        x, y = 1.22 * tip
+        axes.text(x, y, name, fontsize=TEXT + 1, color=style.INK, ha='center',
                   va='center', zorder=6)
     axes.plot(*robot.platform_com, marker='P', markersize=8, color=style.ALERT,
               markeredgecolor='white', zorder=7, linestyle='none')
@@ -77,7 +80,7 @@ def plan(robot: CasterRobot) -> Figure:
         away = away / max(float(np.hypot(*away)), 1e-9)
         place = robot.hip_position[i] + (
             robot.caster_offset[i] + 1.35 * robot.wheel_radius[i]) * away
-        axes.text(*place, f'{i + 1}', fontsize=TEXT + 3, fontweight='bold', zorder=8,
+        axes.text(place[0], place[1], f'{i + 1}', fontsize=TEXT + 3, fontweight='bold', zorder=8,
                   color=style.caster_colour(i), ha='center', va='center')
     _scale_bar(axes, size)
     span = 1.3 * size
@@ -138,7 +141,7 @@ def draw_rolling_lines(axes: Axes, robot: CasterRobot, steering: Array, size: fl
         forward = np.array([-np.sin(steering[i]), np.cos(steering[i])])
         hip = robot.hip_position[i]
         axes.plot(*np.array([hip - 4 * size * forward, hip + 4 * size * forward]).T,
-                  linestyle='--', linewidth=0.9, color=style.caster_colour(i), zorder=2)
+                  linestyle='--', linewidth=0.9, color=style.caster_colour(int(i)), zorder=2)
 
 
 def square(axes: Axes, size: float) -> None:
@@ -155,18 +158,18 @@ def draw_lost(axes: Axes, lost: Array, size: float, colour: str = style.ALERT) -
 
     `size` is half the width of the drawing, m.
     """
-    options = {'arrowstyle': '<|-|>', 'mutation_scale': 12, 'color': colour,
-               'linewidth': 2.0, 'zorder': 9}
+    options: dict[str, Any] = {'arrowstyle': '<|-|>', 'mutation_scale': 12, 'color': colour,
+                               'linewidth': 2.0, 'zorder': 9}
     speed, rate = float(np.hypot(*lost[:2])), float(lost[2])
     if abs(rate) * 4.0 * size < speed:
         way = 0.45 * size * lost[:2] / speed
-        axes.add_patch(FancyArrowPatch(-way, way, **options))
+        axes.add_patch(FancyArrowPatch(tuple(-way), tuple(way), **options))
         return
     centre = np.array([-lost[1], lost[0]]) / rate
     radius = 0.45 * size
-    ends = [centre + radius * np.array([np.cos(a), np.sin(a)])
-            for a in (np.pi / 4 - SWEEP, np.pi / 4 + SWEEP)]
-    axes.add_patch(FancyArrowPatch(*ends, connectionstyle=f'arc3,rad={np.tan(SWEEP / 2):.3f}',
+    tail, head = (tuple(centre + radius * np.array([np.cos(a), np.sin(a)]))
+                  for a in (np.pi / 4 - SWEEP, np.pi / 4 + SWEEP))
+    axes.add_patch(FancyArrowPatch(tail, head, connectionstyle=f'arc3,rad={np.tan(SWEEP / 2):.3f}',
                                    **options))
     axes.plot(*centre, 'x', markersize=7, color=colour, zorder=9)
 

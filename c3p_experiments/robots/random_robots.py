@@ -49,15 +49,16 @@ def random_robot(seed: int, steering: bool = False) -> CasterRobot:
             np.exp(rng.uniform(*np.log(TORQUE)))))
     rng = np.random.default_rng([2016, seed])
     for _ in range(ATTEMPTS):
-        robot = _draw(rng, seed)
-        if robot is not None:
-            return robot
+        drawn = _draw(rng, seed)
+        if drawn is not None:
+            return drawn
     raise ValueError(f'seed = {seed}: {ATTEMPTS} attempts without a stable robot')
 
 
 def _draw(rng: np.random.Generator, seed: int) -> CasterRobot | None:
     def logarithmic(limits: tuple[float, float], count: int | None = None) -> Array | float:
-        return np.exp(rng.uniform(*np.log(limits), count))
+        low, high = np.log(limits)
+        return np.exp(rng.uniform(low, high, count))
 
     n = int(rng.integers(CASTERS[0], CASTERS[1] + 1))
     mass = float(logarithmic(MASS))

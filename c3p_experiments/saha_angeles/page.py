@@ -95,7 +95,7 @@ def _errors(axes: Axes, done: Study) -> None:
         for runs, dashes in ((done.exact, '-'), (done.tabulated, ':')):
             run = runs[tolerance]
             axes.plot(run.time[1:], np.abs(run.error[1:]).max(axis=1), dashes,
-                      color=shades.to_rgba(tolerance), linewidth=style.LINE,
+                      color=shades.to_rgba(np.asarray(tolerance)), linewidth=style.LINE,
                       label=f'{tolerance:.0e}' if dashes == '-' else None)
     axes.set_yscale('log')
     axes.plot([], [], ':', color=style.GREY, label=f'table, {done.tables[1].spacing:g} s')

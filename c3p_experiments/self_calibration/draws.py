@@ -136,7 +136,8 @@ def replayed(odometry: CalibratingOdometry, drive: Drive, zero: Array, true: Arr
     joints: Joints = drive.log.joints
     truth = drive.log.ground_truth
     odometry.reset(truth.pose[0])
-    poses, curve = np.empty_like(truth.pose), []
+    poses = np.empty_like(truth.pose)
+    curve: list[tuple[float, float]] = []
     for k, (time, steering, steering_rate, wheel, rate, _) in enumerate(zip(*joints,
                                                                             strict=True)):
         poses[k] = odometry.step(time, steering - zero, wheel, rate, steering_rate).pose

@@ -28,7 +28,7 @@ LEG, TURN = 2.0, 3.0
 
 # turns on the spot: those that are judged, and those that end on a mark; their yaw rate, rad/s,
 # and its rise time, s
-TURNS, MARKED_TURNS = 10, 5
+TURNS, MARKED_TURNS = 10, 10
 YAW_RATE, RISE = 1.0, 1.0
 
 

@@ -47,7 +47,7 @@ ROWS = (
         57.29578, digits=4, bar=8.73e-4, stretch=3.49e-4),
     Row('ten_turns_yaw_error_p90_rad.before', 'ten turns on the spot, yaw error, p90, before',
         '°', 57.29578),
-    Row('ten_turns_yaw_error_p90_rad.after', 'ten turns, after a minute and five turns on a mark',
+    Row('ten_turns_yaw_error_p90_rad.after', 'ten turns, after a minute and ten others on a mark',
         '°', 57.29578, bar=8.73e-3, stretch=1.75e-3),
     Row('closed_loop.triangle_error_max_m.after', 'triangle in closed loop, largest, after', 'cm',
         100.0),

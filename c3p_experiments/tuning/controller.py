@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from c3p_controller import PAPER
 from c3p_controller.controllers import make_law, make_position, traction_of
@@ -36,7 +37,7 @@ def make(controller: str, robot: CasterRobot, latency: float, changed: Mapping[s
     ValueError
         An invalid combination of parameters.
     """
-    values = defaults() | dict(changed)
+    values: dict[str, Any] = {**defaults(), **changed}
     for node in NODES:
         values[f'{node}.controller'] = controller
     if controller != PAPER:

@@ -97,7 +97,8 @@ def _terms(axes: Axes, tuned: Tuned) -> None:
                                                strict=True) if a.reached and b.reached]
     names = list(TERMS)
     for k, (name, colour) in enumerate((('start', style.TRUE), ('best', style.SENSED))):
-        mean = [np.mean([pair[k][term] for pair in both]) if both else 0.0 for term in names]
+        mean = [float(np.mean([pair[k][term] for pair in both])) if both else 0.0
+                for term in names]
         axes.bar(np.arange(len(names)) + 0.38 * (k - 0.5), mean, width=0.36, color=colour,
                  label=name)
     style.dress(axes, '(d) mean of each term, goals reached by both', '', 'cost')

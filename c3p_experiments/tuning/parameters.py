@@ -101,7 +101,7 @@ def schemas() -> dict[str, dict[str, Any]]:
             for name, entry in read_schema(folder / f'{node}_parameters.yaml').items()}
 
 
-def defaults() -> Values:
+def defaults() -> dict[str, Any]:
     """Return the default of every parameter."""
     return {name: entry.get('default_value') for name, entry in schemas().items()}
 

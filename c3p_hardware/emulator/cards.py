@@ -36,25 +36,48 @@ LONGEST_CATCH_UP = 0.05
 BUS_RETRY = 0.01
 
 
+class FrameBus(Protocol):
+    """The part of a python-can bus that the cards use."""
+
+    def recv(self, timeout: float | None = None) -> can.Message | None:
+        """Return the next frame within `timeout`, s; None without one."""
+
+    def send(self, message: can.Message, /) -> None:
+        """Send a frame."""
+
+
 class TrueJoints(Protocol):
     """True joints (n,) of the model, rad and rad/s; angles are not wrapped."""
 
-    steering: Array
-    steering_rate: Array
-    wheel_angle: Array
-    wheel_rate: Array
+    @property
+    def steering(self) -> Array:
+        """θ_s."""
+
+    @property
+    def steering_rate(self) -> Array:
+        """Rates of the steering joints."""
+
+    @property
+    def wheel_angle(self) -> Array:
+        """θ_x."""
+
+    @property
+    def wheel_rate(self) -> Array:
+        """Rates of the wheels."""
 
 
 class RobotPlant(Protocol):
     """A robot that takes wheel torques, such as the plants of the simulation."""
 
-    robot: CasterRobot
+    @property
+    def robot(self) -> CasterRobot:
+        """Model of the robot."""
 
     def sense(self) -> TrueJoints:
         """Return the present joints."""
 
-    def step(self, wheel_torque: ArrayLike, dt: float) -> TrueJoints:
-        """Apply `wheel_torque` (efforts,) N·m for `dt` seconds; return the joints afterwards."""
+    def step(self, wheel_torque: ArrayLike, dt: float) -> TrueJoints | None:
+        """Apply `wheel_torque` (efforts,) N·m for `dt` seconds; the joints then, if sampled."""
 
     def truth(self) -> Any:
         """Return the present pose and twist."""
@@ -95,7 +118,7 @@ class EmulatedCards:
         Equal node ids, or settings for another number of axes.
     """
 
-    def __init__(self, bus: can.BusABC, plant: RobotPlant,
+    def __init__(self, bus: FrameBus, plant: RobotPlant,
                  settings: EmulatedDevices | None = None, faults: str = '') -> None:
         """Boot the devices."""
         self._bus, self.plant = bus, plant
@@ -217,7 +240,7 @@ class EmulatedCards:
             torques[axis.joint] = axis.drive.torque(dt, float(angle[axis.joint]),
                                                     float(rate[axis.joint]), axis.channel)
         torque = torques[:self.plant.robot.efforts]
-        self._see(self.plant.step(torque, dt))
+        self._see(self.plant.step(torque, dt) or self.plant.sense())
         self.time += dt
         while self._injected:
             self._schedule.add(self._injected.popleft(), self.time)

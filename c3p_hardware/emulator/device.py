@@ -12,6 +12,7 @@ import contextlib
 import copy
 import struct
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from c3p_hardware.canopen.process_data import (
     profile_object,
     sdo_request_id,
 )
-from c3p_hardware.emulator.pdo import BAD_VALUE, ReceivePdo, TransmitPdo
+from c3p_hardware.emulator.pdo import BAD_VALUE, ReceivePdo, TransmitPdo, default, variable
 
 EDS = Path(__file__).parents[1] / 'eds'
 
@@ -44,10 +45,12 @@ NETWORK_LEFT, HEARTBEAT_LOST, BUS_OFF_LEFT = 0x8100, 0x8130, 0x8140
 PDO_TOO_SHORT, PDO_TIMEOUT = 0x8210, 0x8250
 COMMUNICATION, GENERIC = 1 << 4, 1 << 0
 
-_COMMANDED = {NmtCommand.START: NmtState.OPERATIONAL, NmtCommand.STOP: NmtState.STOPPED,
-              NmtCommand.ENTER_PRE_OPERATIONAL: NmtState.PRE_OPERATIONAL}
-_AFTER_LOSS = {ErrorBehaviour.PRE_OPERATIONAL: NmtState.PRE_OPERATIONAL,
-               ErrorBehaviour.STOPPED: NmtState.STOPPED}
+_COMMANDED: dict[int, NmtState] = {
+    NmtCommand.START: NmtState.OPERATIONAL, NmtCommand.STOP: NmtState.STOPPED,
+    NmtCommand.ENTER_PRE_OPERATIONAL: NmtState.PRE_OPERATIONAL}
+_AFTER_LOSS: dict[int, NmtState] = {
+    ErrorBehaviour.PRE_OPERATIONAL: NmtState.PRE_OPERATIONAL,
+    ErrorBehaviour.STOPPED: NmtState.STOPPED}
 
 
 class _DeviceNetwork(canopen.Network):
@@ -130,8 +133,7 @@ class Device:
         self.live: dict[tuple[int, int], Callable[[], int]] = {
             (0x1001, 0): lambda: self.register,
             (0x1003, 0): lambda: len(self._errors),
-            **{(0x1003, k): lambda k=k: self._errors[k - 1] if k <= len(self._errors) else 0
-               for k in range(1, 5)},
+            **{(0x1003, k): partial(self._error, k) for k in range(1, 5)},
             (0x1018, 4): lambda: self.serial if self.wrong_serial is None else self.wrong_serial}
         self.writers: dict[tuple[int, int], Callable[[int], None]] = {
             (0x1003, 0): lambda _: self._errors.clear(),
@@ -139,6 +141,10 @@ class Device:
         self._boot_at: float | None = None
         self._now = 0.0
         self._clear()
+
+    def _error(self, k: int) -> int:
+        """1003h:k, 0 without so many errors."""
+        return self._errors[k - 1] if k <= len(self._errors) else 0
 
     def _clear(self) -> None:
         """Reset everything volatile."""
@@ -225,10 +231,10 @@ class Device:
             if pdo.overdue(now):
                 pdo.moved = -1e9
                 self.communication_error(PDO_TIMEOUT)
-        for pdo in self.sent:
-            if pdo.enabled and pdo.on_event and pdo.due(data := pdo.data(self.value), now):
-                pdo.last, pdo.moved = data, now
-                self.transmit(pdo.cob_id, data)
+        for sent in self.sent:
+            if sent.enabled and sent.on_event and sent.due(data := sent.data(self.value), now):
+                sent.last, sent.moved = data, now
+                self.transmit(sent.cob_id, data)
 
     # --- frames
 
@@ -270,14 +276,14 @@ class Device:
             if pdo.waiting is not None:
                 pdo.act(pdo.waiting, self.write)
                 pdo.waiting = None
-        for pdo in self.sent:
-            if pdo.enabled and pdo.synchronous():
-                data = pdo.data(self.value)
-                if pdo.kind or data != pdo.last:
-                    pdo.last = data
-                    self.transmit(pdo.cob_id, data)
+        for sent in self.sent:
+            if sent.enabled and sent.synchronous():
+                data = sent.data(self.value)
+                if sent.kind or data != sent.last:
+                    sent.last = data
+                    self.transmit(sent.cob_id, data)
                     if self.doubled:  # the second device has just booted
-                        self.transmit(pdo.cob_id, bytes(len(data)))
+                        self.transmit(sent.cob_id, bytes(len(data)))
 
     def command(self, command: int, now: float) -> None:
         """Execute a network management command at `now`."""
@@ -325,8 +331,8 @@ class Device:
         getter = self.live.get((index, subindex))
         if getter is not None:
             return getter()
-        found = self.node.object_dictionary.get_variable(index, subindex)
-        return found.decode_raw(self.node.get_data(index, subindex))
+        found = variable(self.node.object_dictionary, index, subindex)
+        return int(found.decode_raw(self.node.get_data(index, subindex)))
 
     def write(self, index: int, subindex: int, value: int) -> None:
         """Write an object from a PDO; an invalid value is an emergency."""
@@ -335,7 +341,7 @@ class Device:
             if writer is not None:
                 writer(value)
             else:
-                found = self.node.object_dictionary.get_variable(index, subindex)
+                found = variable(self.node.object_dictionary, index, subindex)
                 self.node.set_data(index, subindex, found.encode_raw(value))
         except (ValueError, SdoAbortedError):
             self.emergency(PDO_TOO_SHORT, COMMUNICATION)
@@ -387,6 +393,6 @@ def _add_channel(objects: canopen.ObjectDictionary, channel: int) -> None:
         copied.name = f'{copied.name} {channel}'
         for entry in getattr(copied, 'subindices', {}).values():
             entry.index = moved
-        if pdo and index & 0x200 == 0:
-            copied[1].default |= PDO_DISABLED
         objects.add_object(copied)
+        if pdo and index & 0x200 == 0:
+            variable(objects, moved, 1).default = default(objects, moved, 1) | PDO_DISABLED

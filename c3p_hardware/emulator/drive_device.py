@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from c3p_hardware.canopen.cia402 import (
     MODE_CST,
@@ -68,6 +69,10 @@ class DriveAxis:
         for kind, (begin, value) in self.false_counts.items():
             position = FALSE_COUNTS[kind](position, begin, value)
         return (position + (1 << 31)) % (1 << 32) - (1 << 31)
+
+    def counts(self) -> int:
+        """608Fh:1, of the motor's encoder."""
+        return self.card.counts
 
     def torque_actual(self) -> int:
         """6077h, permille, falsified by faults."""
@@ -138,9 +143,9 @@ class DriveDevice(EmulatedDevice):
         super().__init__(name, node_id, 'motor_drive', serial, send, len(self.axes))
         self.live[0x2030, 0] = lambda: self.temperature
         for channel, axis in enumerate(self.axes, 1):
-            live, writers = axis.objects(lambda word, axis=axis: self._command(axis, word))
+            live, writers = axis.objects(partial(self._command, axis))
             self.live |= {(profile_object(i, channel), 0): get for i, get in live.items()}
-            self.live[profile_object(0x608F, channel), 1] = lambda axis=axis: axis.card.counts
+            self.live[profile_object(0x608F, channel), 1] = axis.counts
             self.writers |= {(profile_object(i, channel), 0): put for i, put in writers.items()}
 
     @property

@@ -12,7 +12,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-from canopen import LocalNode
+from canopen import LocalNode, ObjectDictionary
+from canopen.objectdictionary import ODVariable
 from canopen.sdo import SdoAbortedError
 
 from c3p_hardware.canopen.process_data import PDO_DISABLED
@@ -27,6 +28,19 @@ BAD_VALUE, WRONG_STATE = 0x06090030, 0x08000022
 MOST_BITS = 64
 CODES = {8: 'B', 16: 'H', 32: 'I', 64: 'Q'}
 SIGNED_TYPES = (0x02, 0x03, 0x04)
+
+
+def variable(objects: ObjectDictionary, index: int, subindex: int) -> ODVariable:
+    """Return the description of an object; KeyError if there is none."""
+    found = objects.get_variable(index, subindex)
+    if found is None:
+        raise KeyError(f'{index:04X}h:{subindex}: the device has no such object')
+    return found
+
+
+def default(objects: ObjectDictionary, index: int, subindex: int) -> int:
+    """Return the number that an object has after a reset; KeyError if there is no object."""
+    return variable(objects, index, subindex).default or 0
 
 
 class Pdo:
@@ -54,12 +68,11 @@ class Pdo:
 
     def restart(self) -> None:
         """Return to the defaults."""
-        objects = self._node.object_dictionary
-        first, second = objects[self.communication], objects[self.mapping]
-        self._cob, self.kind = first[1].default, first[2].default
-        self._inhibit, self._timer = first[3].default, first[5].default
-        self._count = second[0].default
-        self._maps = [second[k].default for k in range(1, 9)]
+        objects, first, second = self._node.object_dictionary, self.communication, self.mapping
+        self._cob, self.kind = default(objects, first, 1), default(objects, first, 2)
+        self._inhibit, self._timer = default(objects, first, 3), default(objects, first, 5)
+        self._count = default(objects, second, 0)
+        self._maps = [default(objects, second, k) for k in range(1, 9)]
         self._compile()
         self.clear()
 
@@ -144,7 +157,7 @@ class Pdo:
         self.entries, codes = [], '<'
         for entry in self._maps[:self._count]:
             index, subindex, bits = entry >> 16, entry >> 8 & 0xFF, entry & 0xFF
-            found = self._node.object_dictionary.get_variable(index, subindex)
+            found = variable(self._node.object_dictionary, index, subindex)
             code = CODES[bits]
             codes += code.lower() if found.data_type in SIGNED_TYPES else code
             self.entries.append((index, subindex))

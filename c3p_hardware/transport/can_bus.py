@@ -9,6 +9,7 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import can
 import canopen
@@ -25,6 +26,8 @@ SDO_ABORT = 0x80
 
 # remedy for a device that responds otherwise than the profile requires
 MANUAL = "see the object in the device's manual; other firmware or another device may be needed"
+
+Answer = TypeVar('Answer')
 
 
 class BusError(ValueError):
@@ -71,7 +74,7 @@ def open_bus(address: BusAddress) -> can.BusABC:
     try:
         if address.interface == 'serial':
             return FastSerialBus(address.channel)
-        options = {} if address.interface in ('socketcan', 'virtual') else {
+        options: dict[str, Any] = {} if address.interface in ('socketcan', 'virtual') else {
             'bitrate': address.bitrate}
         return can.Bus(interface=address.interface, channel=address.channel, **options)
     except (can.CanError, OSError, ValueError, TypeError, NotImplementedError,
@@ -144,7 +147,7 @@ class EchoProbe:
         network.subscribe(sdo_request_id(master_id), self._on_frame)
         network.send_message(sdo_request_id(master_id), self._data)
 
-    def _on_frame(self, identifier: int, data: bytes, stamp: float) -> None:
+    def _on_frame(self, identifier: int, data: bytes | bytearray, stamp: float) -> None:
         self.echoes |= bytes(data) == self._data
 
 
@@ -216,8 +219,8 @@ class Objects:
                 'was written; the device does not support it, or has to be unlocked with its '
                 "manufacturer's tool")
 
-    def _request(self, request: Callable[[], bytes | None], index: int, subindex: int, what: str
-                 ) -> bytes | None:
+    def _request(self, request: Callable[[], Answer], index: int, subindex: int, what: str
+                 ) -> Answer:
         where = f'{self.name}: {what} ({index:04X}h:{subindex})'
         try:
             return request()

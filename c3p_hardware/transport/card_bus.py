@@ -86,7 +86,7 @@ class OwnFrames:
             for number in range(1, MAX_PDO_NUMBER + 1):
                 self._meaning[rpdo(number, drive.node_id)] = f'command to the {drive.name}'
         self._writes = {sdo_request_id(d.node_id): f'parameter write to the {d.name}'
-                        for d in (*settings.drives, *settings.encoders)}
+                        for d in settings.devices}
 
     def begin(self) -> None:
         """Drop the foreign frames after a configuration."""
@@ -298,7 +298,7 @@ class CardBus:
             return
         for take in route:
             try:
-                take(message.data, now)
+                take(bytes(message.data), now)
             except ValueError:
                 # counted; a device without valid frames becomes silent
                 self.malformed += 1

@@ -131,11 +131,11 @@ def start(network: canopen.Network, settings: CardSettings) -> None:
 
     ConfigurationError names the devices that are not OPERATIONAL in time.
     """
-    devices = {d.node_id: d for d in (*settings.drives, *settings.encoders)}
+    devices = {d.node_id: d for d in settings.devices}
     waiting = {heartbeat_id(node_id): device for node_id, device in devices.items()}
     done = threading.Event()
 
-    def on_heartbeat(identifier: int, data: bytes, _: float) -> None:
+    def on_heartbeat(identifier: int, data: bytes | bytearray, _: float) -> None:
         if data and data[0] & 0x7F == NmtState.OPERATIONAL:
             waiting.pop(identifier, None)
             if not waiting:
@@ -154,8 +154,9 @@ def start(network: canopen.Network, settings: CardSettings) -> None:
 def identify(objects: Objects) -> Identity:
     """Return the identity of a device; ConfigurationError without a response."""
     kind = DeviceType.decode(objects.read(0x1000, 0, 'I', 'device type'))
-    numbers = [objects.optional(0x1018, sub, 'I') or 0 for sub in (1, 2, 3, 4)]
-    return Identity(objects.name, f'{kind}', kind.profile, *numbers)
+    vendor, product, revision, serial = (objects.optional(0x1018, sub, 'I') or 0
+                                         for sub in (1, 2, 3, 4))
+    return Identity(objects.name, f'{kind}', kind.profile, vendor, product, revision, serial)
 
 
 def differences(device: DriveSettings | EncoderSettings, found: Any, values: Mapping[str, Any]

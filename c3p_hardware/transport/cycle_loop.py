@@ -21,6 +21,7 @@ from c3p_hardware.joint_sensing import Joints, JointSensing
 from c3p_hardware.supervisor import Supervisor
 from c3p_hardware.transport.card_bus import CardBus
 from c3p_ros.cycle import LatencyHistogram
+from c3p_ros.real_time import sleep_until
 
 # fractions of the period: timeout of the samples, and time at which the orders are sent
 SAMPLES_BY, ORDER_BY = 0.6, 0.9
@@ -76,7 +77,8 @@ class CycleLoop:
         self._wheel_rate = self._steering_rate = np.zeros(supervisor.gate.robot.count)
         self._sent: dict[int, float] = {}
         self._current, self._came = 0, threading.Event()
-        self._over, self._thread = threading.Event(), None
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
         self._restarted = threading.Event()
         self.failure: Exception | None = None
         self.load = self.frames_per_s = self.rate = 0.0
@@ -171,7 +173,7 @@ class CycleLoop:
                 loaded, counted = begin, self.cycles
             self.cost.add(time.thread_time() - used)
             deadline += period
-            time.sleep(max(0.0, deadline - time.monotonic()))
+            sleep_until(deadline)
 
     def _cycle(self, deadline: float, period: float) -> None:
         self._came.clear()

@@ -124,7 +124,7 @@ def scan(bus: can.BusABC, settings: CardSettings, listen: float = LISTEN) -> Sca
         time.sleep(listen)
         frames, syncs = received.frames, received.syncs
         beats = Counter(received.beats)
-        expected = [d.node_id for d in (*settings.drives, *settings.encoders)]
+        expected = [d.node_id for d in settings.devices]
         responses = _request_all(network, settings.master_id, expected)
         ids = sorted({*responses, *beats} - {settings.master_id})
         nodes = [_read(network, node_id, received.states.get(node_id), responses[node_id])

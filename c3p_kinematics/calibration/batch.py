@@ -144,15 +144,15 @@ class _Windows:
 
 def _split(pairs: Array, rows: Sequence[int]) -> Array:
     """Return windows that also begin and end at `rows`, and reach to the last of them."""
-    pairs = [tuple(pair) for pair in pairs]
+    parts = [tuple(pair) for pair in pairs]
     for row in rows:
-        inside = [k for k, (a, b) in enumerate(pairs) if a < row < b]
+        inside = [k for k, (a, b) in enumerate(parts) if a < row < b]
         if inside:
-            a, b = pairs[inside[0]]
-            pairs[inside[0]:inside[0] + 1] = [(a, row), (row, b)]
-        elif pairs and row > pairs[-1][1]:
-            pairs.append((pairs[-1][1], row))
-    return np.array(pairs, int).reshape(-1, 2)
+            a, b = parts[inside[0]]
+            parts[inside[0]:inside[0] + 1] = [(a, row), (row, b)]
+        elif parts and row > parts[-1][1]:
+            parts.append((parts[-1][1], row))
+    return np.array(parts, int).reshape(-1, 2)
 
 
 def calibrate(robot: CasterRobot, recordings: Sequence[JointRecording],

@@ -64,7 +64,8 @@ class YawLearner:
         self.turns = self.learned = 0
         self._time: float | None = None
         self._rate, self._still, self._net = 0.0, 0.0, np.zeros(2 * n)
-        self._mean, self._pending = (0.0, 0.0), None
+        self._mean = (0.0, 0.0)
+        self._pending: float | None = None
         self.interrupt()
 
     def interrupt(self) -> None:

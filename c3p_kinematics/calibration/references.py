@@ -135,7 +135,8 @@ def reference_rows(reference: Reference, chains: Sequence[Chain]) -> tuple[Array
             raise CalibrationError('distance reference: the recording does not move between '
                                    f'{reference.begin} s and {reference.end} s')
         row = np.array([[found.pose[0] / length, found.pose[1] / length, 0.0]])
-        value, variance = np.array([length - reference.distance]), [reference.deviation**2]
+        value = np.array([length - reference.distance])
+        variance = np.array([reference.deviation**2])
     else:
         used = np.isfinite(reference.deviation)
         row = np.eye(3)[used]

@@ -26,8 +26,8 @@ def relative_to_gauge(robot: CasterRobot, covariance: Array) -> tuple[Array, Arr
     rows[0, :, 0] = 1.0 / robot.wheel_radius / n
     rows[1, :, 4] = 1.0 / n
     rows[2, :, 2] = rows[3, :, 3] = 1.0 / n
-    read = rows.reshape(4, -1)
-    read = np.linalg.solve(read @ directions, read)
+    means = rows.reshape(4, -1)
+    read = np.linalg.solve(means @ directions, means)
     rest = np.eye(5 * n) - directions @ read
     own = np.sqrt(np.diag(rest @ covariance @ rest.T).clip(0.0))
     common = np.sqrt(np.diag(read @ covariance @ read.T).clip(0.0))

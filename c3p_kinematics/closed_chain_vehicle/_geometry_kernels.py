@@ -163,6 +163,12 @@ def mismatch(contact, i):
     return math.sqrt(max(x * x + y * y + z * z, tx * tx + ty * ty + tz * tz))
 
 
+@inlined
+def worse(worst, size):
+    """Return the larger of two mismatches; one that is not finite is the largest."""
+    return worst if size <= worst else size
+
+
 @kernel
 def geometry(vehicle, ground, state, work):
     """Write all frames, both sides of all contacts and their mismatches; return the largest."""
@@ -175,8 +181,5 @@ def geometry(vehicle, ground, state, work):
         wheel_side(vehicle, i, work.frame, spin, state[at], state[at + 1], contact)
         ground_side(ground, state[at + 2], state[at + 3], contact, i)
         contact[i, PSI + 1], contact[i, PSI] = sine_cosine(state[at + 4])
-        size = mismatch(contact, i)
-        # a mismatch that is not finite is the largest
-        if not size <= worst:
-            worst = size
+        worst = worse(worst, mismatch(contact, i))
     return worst

@@ -84,8 +84,8 @@ def unit_quaternion(state):
 def tolerance_at(state):
     """Return the closure that rounding allows at a state."""
     largest = 0.0
-    for value in state:
-        largest = max(largest, abs(value))
+    for j in range(len(state)):
+        largest = max(largest, abs(state[j]))
     return CLOSED + ROUNDINGS * largest
 
 
@@ -197,14 +197,15 @@ def try_step(vehicle, ground, settings, inputs, tableau, memory, k, done, h, sta
 @inlined
 def speed_of(rate, note, lengths):
     """Return the speed of the platform; its turning moves the wheels about half its size."""
-    return (math.sqrt(rate[0] ** 2 + rate[1] ** 2 + rate[2] ** 2) + 0.5 * lengths[3]
-            * math.sqrt(note[2] ** 2 + note[3] ** 2 + note[4] ** 2))
+    return (math.sqrt(rate[0] * rate[0] + rate[1] * rate[1] + rate[2] * rate[2])
+            + 0.5 * lengths[3]
+            * math.sqrt(note[2] * note[2] + note[3] * note[3] + note[4] * note[4]))
 
 
 @kernel
 def drive(vehicle, ground, plan, memory, every, records):
     """
-    Run ``plan.count`` periods from ``memory.state``, keeping every `every`-th of them.
+    Run ``plan.periods`` periods from ``memory.state``, keeping every `every`-th of them.
 
     Returns the number of periods reached, the time of the last state, and the event that ended the
     run: code, wheel or joint or rank, number. The last state is in ``memory.state``.
@@ -275,7 +276,7 @@ def drive(vehicle, ground, plan, memory, every, records):
             travelled, saved_k, saved_done = 0.0, k, done
         if (start or done == 0.0) and k % every == 0:
             keep(k // every, memory.state, memory.rate, desired, note, records)
-        if k >= plan.count:
+        if k >= plan.periods:
             return k, k * settings.period, NOTHING, 0, 0.0
     if fresh:
         copy(memory.trial, memory.state)

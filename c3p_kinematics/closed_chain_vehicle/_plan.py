@@ -76,7 +76,7 @@ class Plan(NamedTuple):
     settings: Settings
     inputs: Inputs
     tableau: Tableau
-    count: int
+    periods: int
 
 
 class Records(NamedTuple):

@@ -250,6 +250,19 @@ def between(contact, i, k, at):
             contact[k, at + 2] - contact[i, at + 2])
 
 
+@inlined
+def sharper(note, margin, i):
+    """Note the margin of wheel i if it is the smallest, or not finite."""
+    if not margin >= note[0]:
+        note[0], note[1] = margin, i
+
+
+@inlined
+def rank_of(rank, square, sides):
+    """Return the rank, −1 for contacts on one line."""
+    return rank if square > LINE_TOLERANCE * sides else -1
+
+
 @kernel
 def velocities(vehicle, state, desired, scale, work, out):
     """Write the rate of the state from the geometry in `work`; return the rank of C, −1: none."""
@@ -282,9 +295,8 @@ def velocities(vehicle, state, desired, scale, work, out):
     for i in range(contact.shape[0]):
         margin = contact_rates(contact, i, wx + contact[i, OWN + 3], wy + contact[i, OWN + 4],
                                wz + contact[i, OWN + 5], 0.0, 0.0, out, POSE + m + 5 * i)
-        if not margin >= note[0]:
-            note[0], note[1] = margin, i
-    return rank if square > LINE_TOLERANCE * sides else -1
+        sharper(note, margin, i)
+    return rank_of(rank, square, sides)
 
 
 @kernel
@@ -337,14 +349,13 @@ def correction(vehicle, state, work, delta):
     note[0] = math.inf
     for i in range(contact.shape[0]):
         margin = follow(contact, i, state, rise, roll, pitch, delta, POSE + tree.shape[0] + 5 * i)
-        if not margin >= note[0]:
-            note[0], note[1] = margin, i
+        sharper(note, margin, i)
     return rank
 
 
 @inlined
-def follow(contact, i, state, rise, roll, pitch, delta, at):
-    """Write the change of a contact's coordinates in a Newton step; return the margin."""
+def slipping(contact, i, state, rise, roll, pitch):
+    """Return ω of a wheel in {G} and its slip in contW that a Newton step amounts to."""
     x, y, z = (contact[i, C] - state[0], contact[i, C + 1] - state[1],
                contact[i, C + 2] - state[2])
     vx, vy = contact[i, OWN] + pitch * z, contact[i, OWN + 1] - roll * z
@@ -359,13 +370,16 @@ def follow(contact, i, state, rise, roll, pitch, delta, at):
         az += turn * contact[i, WX + 3 * k + 2]
     slip_x += vx * contact[i, WX] + vy * contact[i, WX + 1] + vz * contact[i, WX + 2]
     slip_y += vx * contact[i, WY] + vy * contact[i, WY + 1] + vz * contact[i, WY + 2]
-    true = 0.0
-    for k in range(2):
-        margin = contact_rates(contact, i, ax, ay, az, slip_x, slip_y, delta, at)
-        if k == 0:
-            true = margin
-        if margin > 0.0:
-            break
+    return ax, ay, az, slip_x, slip_y
+
+
+@inlined
+def follow(contact, i, state, rise, roll, pitch, delta, at):
+    """Write the change of a contact's coordinates in a Newton step; return the margin."""
+    ax, ay, az, slip_x, slip_y = slipping(contact, i, state, rise, roll, pitch)
+    margin = contact_rates(contact, i, ax, ay, az, slip_x, slip_y, delta, at)
+    if not margin > 0.0:
         # far from a solution the ground may be sharper than the tyre: take it as flat
         contact[i, GROUND + 3], contact[i, GROUND + 4], contact[i, GROUND + 5] = 0.0, 0.0, 0.0
-    return true
+        contact_rates(contact, i, ax, ay, az, slip_x, slip_y, delta, at)
+    return margin

@@ -181,11 +181,12 @@ def predecessors(joints: Sequence[Joint], wheels: Sequence[Wheel]) -> dict[str, 
         In the `wheels`: a joint that is not in `joints` or has two parents, a spin that two wheels
         use or that is not about y. In the `joints`: one without a wheel.
     """
-    known, parents = {joint.name: joint for joint in joints}, {}
+    known = {joint.name: joint for joint in joints}
+    parents: dict[str, str | None] = {}
     if len(known) != len(joints):
         raise DescriptionError(f'joints {[j.name for j in joints]}: two have the same name')
     for wheel in wheels:
-        before = None
+        before: str | None = None
         for name in wheel.joints:
             if name not in known:
                 raise DescriptionError(f'wheel {wheel.name}: joint {name!r} does not exist; '

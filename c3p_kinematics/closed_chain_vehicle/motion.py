@@ -41,8 +41,8 @@ class StepError(ValueError):
     """A step that is too large for the ground; the text names step, length and remedy."""
 
 
-def _table(vehicle: Vehicle, desired: Desired, count: int, step: float) -> Array:
-    """Return the desired rates: one row, or begin, middle, end of each period."""
+def rate_table(vehicle: Vehicle, desired: Desired, count: int, step: float) -> Array:
+    """Return `desired` of a `vehicle` for `count` periods of `step`: one row, or 2 `count` + 1."""
     m = vehicle.size[0]
     if callable(desired):
         desired = np.array([desired(0.5 * step * k) for k in range(2 * count + 1)], float)
@@ -99,7 +99,7 @@ def plan(vehicle: Vehicle, terrain: Terrain, desired: Desired, duration: float, 
     if abs(count * step - duration) > 1e-6 * step:
         raise ValueError(f'duration = {duration} s is not a whole number of steps of {step} s: '
                          f'take {count * step:.9g} s')
-    table = _table(vehicle, desired, count, step)
+    table = rate_table(vehicle, desired, count, step)
     longest, speed = step, fastest(vehicle, table)
     reach = LONGEST_TRAVEL * float(terrain.feature_length)
     if speed * step > reach:
@@ -224,11 +224,11 @@ def simulate(vehicle: Vehicle, terrain: Terrain, state: State, desired: Desired,
                    camber_gain, tolerance, rate)
     memory = memory_of(vehicle, len(checked.tableau.b))
     memory.state[:] = vehicle.pack_state(state)
-    records = records_for(checked.count + 1, *vehicle.size)
+    records = records_for(checked.periods + 1, *vehicle.size)
     reached, when, code, which, number = kernels.drive(
         vehicle.packed, ground_arrays(terrain), checked, memory, 1, records)
     events = () if code == kernels.NOTHING else (
         _event(vehicle, memory.state, when, code, which, number),)
-    return Run(vehicle, terrain, step * np.arange(reached + 1),
-               *(part[:reached + 1] for part in records), checked_weights(vehicle, weights),
-               method, stabilisation, step, events)
+    states, rates, table, turning = (part[:reached + 1] for part in records)
+    return Run(vehicle, terrain, step * np.arange(reached + 1), states, rates, table, turning,
+               checked_weights(vehicle, weights), method, stabilisation, step, events)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Many independent runs at once: the kernels release the GIL, so that threads run in parallel.
+Many independent runs at once: in the lanes of vector registers, and in threads.
 
-The caller provides threads, ``rollouts(…, workers=2, spread=ThreadPoolExecutor(2).map)``.
+Vehicles on three tori run LANES at a time, with the bits of single runs; a run that ends early, or
+has to look for second contacts, is repeated alone. The kernels release the GIL: the caller
+provides threads, ``rollouts(…, workers=2, spread=ThreadPoolExecutor(2).map)``.
 """
 
 from __future__ import annotations
@@ -14,14 +16,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_kinematics.closed_chain_vehicle import _motion_kernels as kernels
-from c3p_kinematics.closed_chain_vehicle._plan import records_for
-from c3p_kinematics.closed_chain_vehicle.description import Array
+from c3p_kinematics.closed_chain_vehicle._geometry_kernels import Work
+from c3p_kinematics.closed_chain_vehicle._plan import March, Plan, records_for
+from c3p_kinematics.closed_chain_vehicle.description import Array, GroundArrays
 from c3p_kinematics.closed_chain_vehicle.ground import ground_arrays
-from c3p_kinematics.closed_chain_vehicle.motion import plan
+from c3p_kinematics.closed_chain_vehicle.motion import plan, rate_table
 from c3p_kinematics.closed_chain_vehicle.placement import memory_of
 from c3p_kinematics.closed_chain_vehicle.run import WHAT
 from c3p_kinematics.closed_chain_vehicle.vehicle import POSE, State, Vehicle
+from c3p_kinematics.compiled import COMPILED
+from c3p_kinematics.rolling_contact._kernels import TORUS
 from c3p_kinematics.terrain import Terrain
+
+if COMPILED:
+    from c3p_kinematics._lanes import LANES
+    from c3p_kinematics.closed_chain_vehicle import _lane_kernels as lane_kernels
+else:
+    lane_kernels, LANES = None, 1
 
 
 class Rollouts(NamedTuple):
@@ -91,33 +102,105 @@ def rollouts(vehicle: Vehicle, terrain: Terrain, states: State | Sequence[State]
     given = np.array(desired, float)
     if given.ndim not in (2, 3) or len(given) == 0:
         raise ValueError(f'desired of shape {given.shape}: expected (B, m) or (B, N, m)')
-    starts = [states] * len(given) if isinstance(states, State) else list(states)
-    if len(starts) != len(given):
+    starts = [states] if isinstance(states, State) else list(states)
+    if not isinstance(states, State) and len(starts) != len(given):
         raise ValueError(f'{len(starts)} states and {len(given)} rows of desired rates: give '
                          'equally many, or one state for all')
     if every < 0 or workers < 1:
         raise ValueError(f'every = {every}, workers = {workers}: every must not be negative, '
                          'workers at least 1')
-    plans = [plan(vehicle, terrain, one, duration, step, weights=weights,
-                  camber_gain=camber_gain) for one in given]
-    count = plans[0].count
-    kept = count // every + 1 if every else 1
-    packed = np.stack([vehicle.pack_state(start) for start in starts])
-    out, time = np.empty((len(given), kept, packed.shape[1])), np.empty(len(given))
-    codes = np.empty(len(given), int)
-    ground = ground_arrays(terrain)
+    checked = plan(vehicle, terrain, given[_worst(vehicle, given)], duration, step,
+                   weights=weights, camber_gain=camber_gain)
+    packed = np.array([vehicle.pack_state(one) for one in starts])
+    runs = _Runs(vehicle, ground_arrays(terrain), given, checked,
+                 np.broadcast_to(packed, (len(given), packed.shape[1])), every)
+    size = LANES if fits_lanes(vehicle) else 1
 
-    def work(first: int) -> None:
-        memory = memory_of(vehicle, len(plans[0].tableau.b))
-        records = records_for(kept + 1, *vehicle.size)
-        for b in range(first, len(given), workers):
-            memory.state[:] = packed[b]
-            reached, time[b], codes[b], _, _ = kernels.drive(
-                vehicle.packed, ground, plans[b], memory, every or max(count, 1), records)
-            have = reached // every + 1 if every else 0
-            out[b, :have] = records.states[:have]
-            out[b, have:] = memory.state
+    def work(part: int) -> None:
+        for first in range(size * part, len(given), size * workers):
+            runs.together(range(first, min(first + size, len(given))))
 
     for _ in spread(work, range(workers)):
         pass
-    return Rollouts(out, time, tuple(WHAT[code] for code in codes))
+    return Rollouts(runs.states, runs.time, tuple(WHAT[code] for code in runs.codes))
+
+
+def fits_lanes(vehicle: Vehicle) -> bool:
+    """Return whether `vehicle` has the three tori that the kernels for lanes are for."""
+    kinds = vehicle.packed.wheel[:, 2]
+    return lane_kernels is not None and len(kinds) == 3 and bool(np.all(kinds == TORUS))
+
+
+def _worst(vehicle: Vehicle, given: Array) -> int:
+    """Return the run whose desired rates are the fastest, or not finite: if it passes, all do."""
+    radii = [wheel.surface.outer_radius for wheel in vehicle.wheels]
+    flat = given.reshape(len(given), -1, given.shape[-1])
+    wrong = np.flatnonzero(~np.isfinite(flat).all(axis=(1, 2)))
+    if len(wrong) or flat.shape[-1] != vehicle.size[0]:
+        return int(wrong[0]) if len(wrong) else 0
+    return int(np.argmax(np.max(np.abs(flat[..., list(vehicle.spins)]) * radii, axis=(1, 2))))
+
+
+class _Runs:
+    """Runs to be done and their results."""
+
+    def __init__(self, vehicle: Vehicle, ground: GroundArrays, given: Array, checked: Plan,
+                 packed: Array, every: int) -> None:
+        self.vehicle, self.ground, self.given = vehicle, ground, given
+        self.checked, self.packed = checked, packed
+        self.kept, self.recorded = checked.periods // every + 1 if every else 1, every > 0
+        # without records the last state alone is kept
+        self.every = every or max(checked.periods, 1)
+        self.states = np.empty((len(given), self.kept, packed.shape[1]))
+        self.time, self.codes = np.empty(len(given)), np.empty(len(given), int)
+
+    def _table(self, b: int) -> Array:
+        """Return the desired rates of run b for the kernels."""
+        return rate_table(self.vehicle, self.given[b], self.checked.periods,
+                          self.checked.settings.period)
+
+    def together(self, which: range) -> None:
+        """Do some runs: in lanes, and what needs more than steps there alone."""
+        left = list(which)
+        if len(which) > 1:
+            reached = self._in_lanes(which)
+            left = [b for b in which if not reached[b - which.start]]
+        if not left:
+            return
+        memory = memory_of(self.vehicle, len(self.checked.tableau.b))
+        records = records_for(self.kept + 1, *self.vehicle.size)
+        for b in left:
+            memory.state[:] = self.packed[b]
+            inputs = self.checked.inputs._replace(table=self._table(b))
+            count, self.time[b], self.codes[b], _, _ = kernels.drive(
+                self.vehicle.packed, self.ground, self.checked._replace(inputs=inputs), memory,
+                self.every, records)
+            have = count // self.every + 1 if self.recorded else 0
+            self.states[b, :have] = records.states[:have]
+            self.states[b, have:] = memory.state
+
+    def _in_lanes(self, which: range) -> Array:
+        """Do some runs at once; return whether each reached its end."""
+        # lanes that are left over repeat the last run
+        rows = [min(which.start + k, which.stop - 1) for k in range(LANES)]
+        memory = widened(memory_of(self.vehicle, len(self.checked.tableau.b)))
+        memory.state[:] = self.packed[rows].T
+        tables = np.stack([self._table(b) for b in rows], axis=-1)
+        records = np.empty((self.kept + 1, self.packed.shape[1], LANES))
+        succeeded = np.zeros((1, LANES))
+        lane_kernels.drive(self.vehicle.packed, self.ground, self.checked, memory, tables,
+                           self.every, records, succeeded)
+        reached = succeeded[0] > 0.0
+        for k, b in enumerate(which):
+            if reached[k]:
+                self.states[b] = records[:self.kept, :, k] if self.recorded else memory.state[:, k]
+                self.time[b] = self.checked.periods * self.checked.settings.period
+                self.codes[b] = kernels.NOTHING
+        return reached
+
+
+def widened(memory: March) -> March:
+    """Return memory for LANES runs: all arrays with a last axis more."""
+    work, *arrays = (np.zeros((*part.shape, LANES)) if isinstance(part, np.ndarray) else
+                     Work(*(np.zeros((*one.shape, LANES)) for one in part)) for part in memory)
+    return March(work, *arrays)

@@ -86,7 +86,7 @@ def _platform_motion(vehicle: Vehicle, state: State, jacobians: tuple[Array, Arr
     """
     n = vehicle.size[1]
     grasp, reach = jacobians
-    settling = [vehicle.index(name) for name in vehicle.settling]
+    settling = np.array([vehicle.index(name) for name in vehicle.settling], int)
     normal = 6 * np.arange(n) + 2
     rotation, x = state.rotation, state.rotation[:, 0]
     rows = np.zeros((3 + n, 6 + len(settling)))

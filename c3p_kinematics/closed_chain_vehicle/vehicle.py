@@ -213,8 +213,9 @@ class Vehicle:
             values = np.asarray(wheel.surface.parameters, float)
             profile[i, :len(values)] = values
         ends = np.cumsum([len(wheel.joints) for wheel in self.wheels])
-        wheel = np.stack([[0, *ends[:-1]], ends, [w.surface.kind for w in self.wheels]], axis=1)
-        return Packed(tree, fixed, np.array(chain, np.int64), wheel.astype(np.int64), profile)
+        kinds = [wheel.surface.kind for wheel in self.wheels]
+        table = np.stack([[0, *ends[:-1]], ends, kinds], axis=1)
+        return Packed(tree, fixed, np.array(chain, np.int64), table.astype(np.int64), profile)
 
     @property
     def limits(self) -> Array:

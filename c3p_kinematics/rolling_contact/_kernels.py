@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 
 from c3p_kinematics.compiled import inlined
+from c3p_kinematics.terrain._kernels import sine_cosine
 
 TORUS, ELLIPSOID, CYLINDER = range(3)
 
@@ -33,7 +34,7 @@ def profile(kind, parameters, v):
         c, s = math.cos(angle), math.sin(angle)
         return (radius - edge * (1.0 - c), side * (flat + edge * s), -side * s, c,
                 -c / edge, -side * s / edge)
-    c, s = math.cos(v), math.sin(v)
+    s, c = sine_cosine(v)
     if kind == TORUS:
         tube = parameters[1]
         return parameters[0] + tube * c, tube * s, -tube * s, tube * c, -tube * c, -tube * s

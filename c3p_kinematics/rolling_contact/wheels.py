@@ -28,6 +28,7 @@ from c3p_kinematics.rolling_contact.surfaces import (
 SECTION = getattr(kernels.profile, 'py_func', kernels.profile)
 
 
+@dataclass(frozen=True)
 class WheelSurface(Surface):
     """
     A surface of revolution; `kind` and `parameters` select it in the compiled kernels.

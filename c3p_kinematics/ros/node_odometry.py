@@ -45,17 +45,18 @@ def make_odometry(node: SuiteNode) -> Odometry:
     settings = replace(odometry_settings(**{name: getattr(values, name) for name in PARAMETERS}),
                        prior=prior)
     if values.calibration.enabled:
-        odometry = CalibratingOdometry(node.robot, settings, LearningSettings(
+        learning = CalibratingOdometry(node.robot, settings, LearningSettings(
             CalibrationSettings(
                 prior=prior, wheel_resolution=settings.wheel_resolution,
                 steering_resolution=settings.steering_resolution,
                 creep=values.calibration.creep), memory=values.calibration.memory))
-        _continue(node, odometry)
-        retune(odometry, values)
+        _continue(node, learning)
+        retune(learning, values)
         if values.imu.enabled:
             # a node without an IMU does not import it
             from c3p_kinematics.ros.imu import ImuSubscription
-            ImuSubscription(node, odometry)
+            ImuSubscription(node, learning)
+        odometry: Odometry = learning
     elif values.imu.enabled:
         raise ParameterError('imu.enabled: an IMU teaches the calibration: set '
                              'calibration.enabled to true as well')

@@ -43,8 +43,15 @@ class Terrain:
         Length over which the slope changes; a step should be well below it.
     """
 
-    kind: int
-    feature_length: float
+    @cached_property
+    def kind(self) -> int:
+        """Number of the formula (terrain/_kernels.py)."""
+        raise NotImplementedError(f'{type(self).__name__} needs a kind')
+
+    @cached_property
+    def feature_length(self) -> float:
+        """Length over which the slope changes, m."""
+        raise NotImplementedError(f'{type(self).__name__} needs a feature_length')
 
     def derivatives(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, ...]:
         """Return g, gx, gy, gxx, gxy, gyy at x and y, which broadcast."""

@@ -54,7 +54,7 @@ class HeightMap(SplineNet):
 
     heights: ArrayField
     spacing: ArrayField = 1.0
-    origin: tuple[float, float] = (0.0, 0.0)
+    origin: tuple[float, ...] = (0.0, 0.0)
     degree: int = 3
     margin: int = 10
 

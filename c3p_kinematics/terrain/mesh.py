@@ -113,14 +113,14 @@ def grid_mesh(terrain: Terrain, x_range: Range, y_range: Range, spacing: float) 
     if not (np.isfinite(spacing) and spacing > 0):
         raise TerrainError(f'spacing = {spacing} m: it must be finite and greater than zero')
     # rounding must not add a row to a range that is a whole number of cells
-    shape = tuple(1 + max(1, int(np.ceil((high - low) / spacing - 1e-9)))
-                  if np.isfinite(high - low) else 2 for low, high in (x_range, y_range))
-    x, y, heights = height_grid(terrain, x_range, y_range, shape)
+    rows, columns = (1 + max(1, int(np.ceil((high - low) / spacing - 1e-9)))
+                     if np.isfinite(high - low) else 2 for low, high in (x_range, y_range))
+    x, y, heights = height_grid(terrain, x_range, y_range, (rows, columns))
     vertices = np.column_stack([np.repeat(x, len(y)), np.tile(y, len(x)), heights.ravel()])
     slopes = [np.column_stack(terrain.derivatives(place, y)[1:3]) for place in x]
     normals = np.column_stack([-np.concatenate(slopes), np.ones(len(vertices))])
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    return Mesh(vertices, normals, _triangles(*shape))
+    return Mesh(vertices, normals, _triangles(rows, columns))
 
 
 def _triangles(rows: int, columns: int) -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ Coefficient [i, j] belongs to the place ``origin + (i Δx, j Δy)``: the first i
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -162,7 +163,7 @@ def both(spacing: ArrayLike) -> tuple[float, float]:
 
 
 def checked_net(owner: str, heights: ArrayLike, spacing: ArrayLike,
-                origin: tuple[float, float], degree: int) -> Array:
+                origin: Sequence[float], degree: int) -> Array:
     """
     Return a grid of heights as a read-only array after checking all values.
 

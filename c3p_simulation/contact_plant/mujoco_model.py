@@ -136,7 +136,7 @@ def mjcf(robot: CasterRobot, shape: BodyShape, friction: ArrayLike = 0.8,
     _check(robot)
     grip = per_caster('friction', friction, robot.count)
     if not np.all(grip > 0):
-        raise ModelError(f'friction = {friction}: every μ must be above zero')
+        raise ModelError(f'friction = {grip.tolist()}: every μ must be above zero')
     # a time constant of two steps stops within one
     stiff = f'{2 * timestep:.9g} 1'
     base = float(np.max(robot.wheel_radius))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from c3p_description.model import Array, CasterRobot
-from c3p_description.reading.loader import describes_urdf, load
+from c3p_description.reading.loader import describes_urdf, load_casters
 from c3p_kinematics.casters import inverse
 from c3p_simulation.contact_plant.mujoco_model import BodyShape, gravity, mjcf
 from c3p_simulation.contact_plant.mujoco_tyres import set_tyres, stand, tyre_geoms, wheel_loads
@@ -96,7 +96,7 @@ class MujocoPlant(PushedPlant):
         self._mj = import_mujoco()
         if shape is None:
             shape = shape_of(robot)
-        super().__init__(robot if isinstance(robot, CasterRobot) else load(robot))
+        super().__init__(robot if isinstance(robot, CasterRobot) else load_casters(robot))
         self._timestep = positive('timestep', timestep)
         text = mjcf(self._robot, shape, friction, self._timestep)
         self._model = self._mj.MjModel.from_xml_string(text)
@@ -194,5 +194,5 @@ def shape_of(robot: CasterRobot | str | Path) -> BodyShape:
     if isinstance(robot, CasterRobot):
         return BodyShape.of(robot)
     if describes_urdf(robot):
-        return BodyShape.of(load(robot))
+        return BodyShape.of(load_casters(robot))
     return BodyShape.read(robot)

@@ -87,6 +87,9 @@ class Plant(Protocol):
     def step(self, wheel_torque: ArrayLike, dt: float) -> JointSample | None:
         """Hold `wheel_torque` for `dt` seconds; return the joints, None if they are lost."""
 
+    def push(self, force: ArrayLike, moment: float, duration: float) -> None:
+        """Push the platform for `duration` seconds, N and N·m in ``base_link``."""
+
     def sense(self) -> JointSample:
         """Return the joints now."""
 

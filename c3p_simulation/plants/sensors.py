@@ -154,7 +154,8 @@ class SensedPlant:
                                       np.random.default_rng(phase).uniform(size=n)])
         self._noises, self._dropouts = map(np.random.default_rng, (noise, dropout))
         # torques in the delay, with the time that is left
-        self._torque, self._coming = np.zeros(self.robot.efforts), []
+        self._torque = np.zeros(self.robot.efforts)
+        self._coming: list[tuple[float, Array]] = []
         angle, rate = _angles_and_rates(sample)
         self._rate, self._tracked, self._angle = rate, angle + self._offset, np.empty(2 * n)
         self._read(sample, 0.0)
@@ -209,7 +210,8 @@ class SensedPlant:
 
     def _pass(self, duration: float) -> JointSample:
         """Advance the plant by `duration`; each delayed torque acts from its time on."""
-        passed, sample = 0.0, None
+        passed = 0.0
+        sample: JointSample | None = None
         while duration - passed > INSTANT:
             while self._coming and self._coming[0][0] - passed <= INSTANT:
                 self._torque = self._coming.pop(0)[1]
@@ -219,6 +221,7 @@ class SensedPlant:
             sample = self._plant.step(self._torque, until - passed)
             passed = until
         self._coming = [(left - duration, torque) for left, torque in self._coming]
+        assert sample is not None  # the wrapped plant loses none
         return sample
 
     def _read(self, sample: JointSample, interval: float) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from c3p_description.pvc_model import JOINTS, PvcTricycle
+from c3p_description.vehicle_model import RoughVehicle
 
 Array = NDArray[np.float64]
 
@@ -100,8 +101,8 @@ class Commands:
     (array([0., 0., 0., 0., 0., 0.]), 'cmd_vel was refused')
     """
 
-    def __init__(self, model: PvcTricycle, autodrive: bool = True, drive_rate: float = 1.0,
-                 camber_gain: float = 0.0, timeout: float = 0.5) -> None:
+    def __init__(self, model: PvcTricycle | RoughVehicle, autodrive: bool = True,
+                 drive_rate: float = 1.0, camber_gain: float = 0.0, timeout: float = 0.5) -> None:
         """Start without a command."""
         self._model = model
         self._size, self._drives, self._cambers = len(JOINTS), DRIVES, CAMBERS
@@ -144,8 +145,8 @@ class Commands:
             Duration of the rates.
         """
         source, rates = self.source(now), np.zeros(self._size)
-        if source == COMMANDED:
-            rates = self._commanded(joint, period)
+        if source == COMMANDED and self._command is not None:
+            rates = self._commanded(*self._command, joint, period)
         elif source == AUTODRIVE:
             rates[self._drives] = self.drive_rate
         if np.any(rates):
@@ -154,6 +155,7 @@ class Commands:
             rates[self._cambers] = 0.0 - gain * joint[self._cambers]
         return rates
 
-    def _commanded(self, joint: Array, period: float) -> Array:
-        """Return the joint rates of the command."""
-        return ackermann(self._model, *self._command, joint[STEERING], period)
+    def _commanded(self, speed: float, yaw_rate: float, joint: Array, period: float) -> Array:
+        """Return the joint rates of a command."""
+        assert isinstance(self._model, PvcTricycle)
+        return ackermann(self._model, speed, yaw_rate, joint[STEERING], period)

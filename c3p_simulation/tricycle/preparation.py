@@ -6,8 +6,10 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 from geometry_msgs.msg import Point, Pose, Vector3
+from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
@@ -48,15 +50,16 @@ class Preparation(Worker):
         """Create the publisher of the notice without starting the thread."""
         super().__init__('preparation', self._keep)
         self._node, self._transforms = node, transforms
+        self._robot: Any = node.robot
         self._stamp, self._follows = stamp, follows
         self._notice_pub = node.create_publisher(MarkerArray, '~/notice', LATCHED)
         self._pose: list[float] = []
         self._noticed = False
 
-    def begin(self, joint_pub: object, terrain: Terrain, start: Sequence[float]) -> None:
+    def begin(self, joint_pub: Publisher, terrain: Terrain, start: Sequence[float]) -> None:
         """Start the thread; `joint_pub` publishes joint_states, `start` is x, y, yaw."""
         x, y, yaw = start
-        height = float(terrain.height(x, y)) + self._node.robot.outer_radius
+        height = float(terrain.height(x, y)) + self._robot.outer_radius
         self._pose = [x, y, height, 0.0, 0.0, math.sin(yaw / 2), math.cos(yaw / 2)]
         self._joint_pub = joint_pub
         self.start()
@@ -77,7 +80,7 @@ class Preparation(Worker):
 
     def _show(self) -> None:
         values = self._node.parameters.value
-        names = list(getattr(self._node.robot, 'joints', JOINTS))
+        names = list(getattr(self._robot, 'joints', JOINTS))
         rest = JointState(name=names, position=[0.0] * len(names), velocity=[0.0] * len(names))
         rest.header.stamp = ns_to_stamp(self._stamp)
         self._node.publish(self._joint_pub, rest)

@@ -25,7 +25,6 @@ from std_srvs.srv import Trigger
 from c3p_description.pvc_model import JOINTS, PvcTricycle
 from c3p_description.reading.loader import load_tricycle
 from c3p_description.reading.vehicle_files import is_vehicle, load_vehicle
-from c3p_description.vehicle_model import RoughVehicle
 from c3p_kinematics.closed_chain_vehicle.vehicle import quaternion
 from c3p_ros.diagnostics import ERROR, OK, WARN
 from c3p_ros.messages import MessageError, check_age, ns_to_stamp, stamp_to_ns, twist_of
@@ -44,6 +43,9 @@ from c3p_simulation.worlds.terrain_files import load_terrain
 
 class RoughGroundNode(SuiteNode):
     """Adapter between topics, Commands and a RoughGroundRun; owns the rate."""
+
+    # a PvcTricycle or a RoughVehicle, where other nodes have a robot on casters
+    robot: Any
 
     def __init__(self, **options: Any) -> None:
         """Place the vehicle, compile the kernels and begin to move time."""
@@ -83,7 +85,7 @@ class RoughGroundNode(SuiteNode):
     def _is_tricycle(self) -> bool:
         return isinstance(self.robot, PvcTricycle)
 
-    def _load_robot(self) -> PvcTricycle | RoughVehicle:
+    def _load_robot(self) -> Any:
         values = self.parameters.value
         if values.robot_description:
             raise ParameterError('rough_ground: robot_description: a tricycle is read from its '
@@ -157,7 +159,7 @@ class RoughGroundNode(SuiteNode):
             self.diagnostics.refuse('cmd_vel', error)
             return
         with self._lock:
-            self._commands.command(*twist[[0, 2]].tolist(), self.watch_time())
+            self._commands.command(float(twist[0]), float(twist[2]), self.watch_time())
 
     def _on_restart(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         with self._lock:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class VehicleCommands(Commands):
     [0.0, 1.0, 0.0, 1.0, 0.0, 1.0]
     """
 
-    def __init__(self, model: RoughVehicle, **options: float) -> None:
+    def __init__(self, model: RoughVehicle, **options: Any) -> None:
         """Find steering joint, place and radius of every wheel."""
         super().__init__(model, **options)
         vehicle = closed_chain(model)
@@ -62,8 +63,7 @@ class VehicleCommands(Commands):
                                      wheel.surface.outer_radius))
         self._drives = [spin for spin, *_ in self._wheels]
 
-    def _commanded(self, joint: Array, period: float) -> Array:
-        speed, yaw_rate = self._command
+    def _commanded(self, speed: float, yaw_rate: float, joint: Array, period: float) -> Array:
         rates, model = np.zeros(self._size), self._model
         for spin, steered, turn, pivot, arm, radius in self._wheels:
             heading = 0.0

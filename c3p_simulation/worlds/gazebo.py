@@ -71,10 +71,10 @@ def write_gazebo(terrain: Terrain, folder: str | Path, x_range: Range, y_range: 
     root.append(_rough_ground(terrain, folder, '', folder.name, (x_range, y_range), side))
     _write(root, folder / 'model.sdf')
     config = ElementTree.Element('model')
+    attributes = {'sdf': {'version': VERSION}}
     for tag, text in (('name', folder.name), ('version', '1.0'), ('sdf', 'model.sdf'),
                       ('description', 'A terrain; heights in m, z up.')):
-        ElementTree.SubElement(config, tag).text = text
-    config.find('sdf').set('version', VERSION)
+        ElementTree.SubElement(config, tag, attributes.get(tag, {})).text = text
     _write(config, folder / 'model.config')
     return folder / 'model.sdf'
 
@@ -161,7 +161,8 @@ def _level_ground() -> ElementTree.Element:
         shapes.append(ElementTree.Element('plane'))
         ElementTree.SubElement(shapes[-1], 'normal').text = '0 0 1'
         ElementTree.SubElement(shapes[-1], 'size').text = xml_numbers(PLANE_SIZE, PLANE_SIZE)
-    return _ground('ground', *shapes)
+    shape, visible = shapes
+    return _ground('ground', shape, visible)
 
 
 def _ground(name: str, shape: ElementTree.Element, visible: ElementTree.Element,

@@ -80,10 +80,11 @@ def _read_archive(path: Path) -> GriddedHeights:
         if 'heights' not in names:
             raise TerrainError(f'{path}: has {", ".join(sorted(names)[:9]) or "no arrays"}; it '
                                'needs an array named heights')
-        spacing = None
+        spacing: tuple[float, float] | None = None
         if 'spacing' in names:
             with archive.open('spacing.npy') as file:
-                spacing = tuple(float(s) for s in np.broadcast_to(_array(path, file), 2))
+                along_x, along_y = np.broadcast_to(_array(path, file), 2)
+                spacing = float(along_x), float(along_y)
         with archive.open('heights.npy') as file:
             return GriddedHeights(_array(path, file), spacing)
 

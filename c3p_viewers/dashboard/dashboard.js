@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* the live page: a stream of samples, plots, a map with goals, and the e-stop */
+/* the live page: a stream of samples, plots, a map with goals, and the stop */
 "use strict";
 const token = new URLSearchParams(location.search).get("token") || "";
 const el = id => document.getElementById(id);
@@ -24,8 +24,8 @@ async function send(name, body) {
 async function stop() {
   el("stop").textContent = "stopping …";
   const done = await send("e_stop");
-  el("stop").textContent = done ? "STOPPED" : "E-STOP";
-  if (!done) warn("The e-stop was NOT sent: the dashboard does not respond. Use the switch of the "
+  el("stop").textContent = done ? "STOPPED" : "STOP";
+  if (!done) warn("The stop was NOT sent: the dashboard does not respond. Use the switch of the "
                   + "robot.");
 }
 el("stop").onclick = stop;
@@ -49,18 +49,18 @@ const escape = text => String(text).replace(/[&<>"]/g, c => `&#${c.charCodeAt(0)
 function words() {
   const s = status, now = last();
   const problems = [];
-  if (!connected) problems.push("Connection lost: this page shows the past, and its e-stop has no "
+  if (!connected) problems.push("Connection lost: this page shows the past, and its button has no "
                                 + "effect. Is c3p dashboard still running?");
-  if (s.pressed || s.locked) problems.push(s.pressed ? "E-stop pressed. The robot stops and stays "
-    + "stopped; after the release it waits for a new goal." : "Locked by the e-stop of another "
+  if (s.pressed || s.locked) problems.push(s.pressed ? "Stop pressed. The robot stops and stays "
+    + "stopped; after the release it waits for a new goal." : "Locked by the stop of another "
     + "program, or since the start of the mux.");
   if (s.pressed && !s.mux && (s.others || []).length) problems.push(
-    `No twist_mux: ${s.others.join(", ")} may still command cmd_vel; the e-stop cannot lock it.`);
+    `No twist_mux: ${s.others.join(", ")} may still command cmd_vel; the stop cannot lock it.`);
   else if (s.mux && (s.others || []).length) problems.push(
-    `${s.others.join(", ")} publishes cmd_vel past the mux; the e-stop cannot lock it.`);
+    `${s.others.join(", ")} publishes cmd_vel past the mux; the stop cannot lock it.`);
   warn(problems.join(" "));
   el("stop").setAttribute("aria-pressed", Boolean(s.pressed));
-  el("stop").textContent = s.pressed ? "STOPPED" : "E-STOP";
+  el("stop").textContent = s.pressed ? "STOPPED" : "STOP";
   el("release").hidden = !s.locked;
   el("link").textContent = !connected ? "no connection" : s.alive ? "live" : "no joint states";
   el("link").className = "state " + (!connected ? "bad" : s.alive ? "good" : "note");
@@ -77,8 +77,11 @@ function words() {
   const speed = fresh && now.v ? Math.hypot(now.v[0], now.v[1]) : null;
   tiles.push(tile("Speed", speed == null ? "–" : `${speed.toFixed(2)} m/s`, "none"));
   const m = fresh ? now.m : null;
+  /* parallel casters are the usual state at rest; amber while a motion is commanded */
+  const moving = fresh && now.c && now.c.some(v => Math.abs(v) > 0.01);
   tiles.push(tile("Singularity σ_min", m == null ? "–" : m.toFixed(3)
-    + (m < ROBOT.near ? " near" : ""), m == null ? "none" : m < ROBOT.near ? "note" : "good"));
+    + (m < ROBOT.near ? " near" : ""), m == null || (m < ROBOT.near && !moving) ? "none"
+    : m < ROBOT.near ? "note" : "good"));
   const slip = fresh && now.r ? Math.max(...now.r.map(v => v || 0)) : null;
   tiles.push(tile("Slip", slip == null ? "–" : now.k != null ? `wheel ${now.k + 1}: `
     + `${(now.r[now.k] || 0).toFixed(2)} m/s` : "none", slip == null ? "none"
@@ -87,10 +90,11 @@ function words() {
   tiles.push(tile("Largest torque", torque == null ? "–" : `${torque.toFixed(2)} N·m`
     + (ROBOT.limit && torque > 0.98 * ROBOT.limit ? " limit" : ""), "none"));
   const goal = s.result;
-  const cut = goal ? goal.text.indexOf(":") : -1;
-  tiles.push(goal ? tile("Last goal", escape(goal.text.slice(0, cut)), goal.level === 0 ? "good"
-    : "note", escape(goal.text.slice(cut + 1))) : tile("Last goal", "–", "none"));
-  if (s.driving) tiles.push(tile("Driven by", escape(s.driving), "none"));
+  const [ended, ...why] = goal ? goal.text.split(": ") : [];
+  tiles.push(goal ? tile("Last goal", escape(ended), goal.level === 0 ? "good"
+    : ended === "cancelled" ? "none" : "note", escape(why.join(": ").replace(/^cancelled$/, "")))
+    : tile("Last goal", "–", "none"));
+  if (s.driving) tiles.push(tile("Driven by", escape(s.driving).replace(/_/g, "_<wbr>"), "none"));
   if (s.lock) tiles.push(tile("Controller locked", escape(s.lock), "note"));
   el("tiles").innerHTML = tiles.join("");
   const names = ["OK", "WARN", "ERROR", "STALE"], kinds = ["good", "note", "bad", "none"];
@@ -155,28 +159,13 @@ function refill() {
 }
 
 /* -- map -- */
-function gridStep(scale) {
-  for (const step of [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 25, 50, 100])
-    if (step * scale >= 45) return step;
-  return 250;
-}
 function map() {
   const canvas = el("map"), [g, width, height] = Robot.fit(canvas), now = last();
   if (!view.scale) view.scale = Math.min(width, height) / (7 * ROBOT.reach);
   const pose = now && now.p || [0, 0, 0];
   if (el("follow").checked && !drag) { view.x = pose[0]; view.y = pose[1]; }
-  const p = Robot.pen(g, width, height, view), step = gridStep(view.scale);
-  const x0 = view.x - width / 2 / view.scale, x1 = view.x + width / 2 / view.scale;
-  const y0 = view.y - height / 2 / view.scale, y1 = view.y + height / 2 / view.scale;
-  const digits = step < 1 ? 2 : 0;
-  for (let k = Math.ceil(x0 / step); k * step < x1; k++) {
-    p.line([[k * step, y0], [k * step, y1]], css("rule"), 1);
-    p.text([k * step, y0], (k * step).toFixed(digits), css("muted"), 3, -4);
-  }
-  for (let k = Math.ceil(y0 / step); k * step < y1; k++) {
-    p.line([[x0, k * step], [x1, k * step]], css("rule"), 1);
-    p.text([x0, k * step], (k * step).toFixed(digits) + " m", css("muted"), 3, -3);
-  }
+  const p = Robot.pen(g, width, height, view);
+  Robot.grid(p, width, height, view);
   if (path.length > 1) p.line(path, css("link"), 1.6);
   const goal = drag && drag.goal || now && now.g;
   if (goal) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Node of the live page: receives the state of a caster robot, publishes goals and the e-stop."""
+"""Node of the live page: receives the state of a caster robot, publishes goals and the stop."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from c3p_viewers.sources.live import Taps
 from c3p_viewers.sources.moment import Moment
 from c3p_viewers.sources.moment_reader import TOPICS, MomentReader
 
-# period of a pressed e-stop for subscribers that start later, and of looking at the graph, s
+# period of a pressed stop for subscribers that start later, and of looking at the graph, s
 REPEAT, LOOK = 0.5, 0.5
 # a status of a node, and a state of the battery, are shown for so long, s
 STATUS_SHOWN, BATTERY_SHOWN = 5.0, 30.0
@@ -42,7 +42,7 @@ class DashboardLink(Node):
     """
     Connection between a caster robot and the live page.
 
-    The e-stop uses what the suite has: ``e_stop`` of the twist_mux, repeated while it is pressed,
+    The stop uses what the suite has: ``e_stop`` of the twist_mux, repeated while it is pressed,
     and ``position_controller/cancel``. Without a mux zeros are published on ``cmd_vel`` as well.
     Its release publishes false and starts nothing: the goal is gone, and the mux requires zero or
     silence of every source.
@@ -58,7 +58,7 @@ class DashboardLink(Node):
     Attributes
     ----------
     pressed : bool
-        True while this page engages the e-stop.
+        True while this page engages the stop.
     """
 
     def __init__(self, robot: CasterRobot, history: History, **options: Any) -> None:
@@ -66,7 +66,8 @@ class DashboardLink(Node):
         super().__init__('dashboard', start_parameter_services=False, enable_rosout=False,
                          **options)
         self.robot, self.history, self.pressed = robot, history, False
-        self._reader, self._moment = MomentReader(robot), None
+        self._reader = MomentReader(robot)
+        self._moment: Moment | None = None
         self._taps = Taps(self, TOPICS, self._reader.put)
         self._goal = self.create_publisher(PoseStamped, 'goal_pose', LATEST)
         self._e_stop = self.create_publisher(Bool, 'e_stop', RELIABLE)
@@ -76,7 +77,8 @@ class DashboardLink(Node):
         self._due = {'repeat': 0.0, 'look': 0.0}
         self._state: dict[str, Any] = {'engaged': False, 'locked': False, 'driving': '',
                                        'lock': '', 'result': None}
-        self._muxed, self._others, self._drivers = False, [], 0
+        self._muxed, self._drivers = False, 0
+        self._others: list[str] = []
         self._statuses: dict[str, tuple[float, dict[str, Any]]] = {}
         self._battery: tuple[float, dict[str, Any]] | None = None
         for kind, name, take, quality in (
@@ -98,7 +100,7 @@ class DashboardLink(Node):
     # -- state of the robot ----------------------------------------------------------------------
 
     def step(self) -> None:
-        """Take a sample, repeat a pressed e-stop and publish the status; 20 times a second."""
+        """Take a sample, repeat a pressed stop and publish the status; 20 times a second."""
         now = time.monotonic()
         self._moment = self._reader.moment(now)
         if self._moment is not None:
@@ -174,7 +176,7 @@ class DashboardLink(Node):
                           f'{FARTHEST:g} m away')
         status, moment = self.history.status, self._moment
         if status.get('locked'):
-            raise Refusal(409, 'the e-stop is pressed; release it first')
+            raise Refusal(409, 'the stop is pressed; release it first')
         if moment is None or moment.pose is None:
             raise Refusal(409, 'no odometry: start the robot, then send the goal again')
         if not status.get('drivable'):
@@ -197,17 +199,17 @@ class DashboardLink(Node):
         return 'goal cancelled'
 
     def press(self, body: Any = None) -> str:
-        """Press the e-stop; it stays pressed until `release`. `body` is not used."""
+        """Press the stop; it stays pressed until `release`. `body` is not used."""
         self.pressed = True
         self._due['repeat'] = time.monotonic() + REPEAT
         self._hold(True)
-        return 'e-stop pressed'
+        return 'stop pressed'
 
     def release(self, body: Any = None) -> str:
-        """Release the e-stop; nothing moves until a new command. `body` is not used."""
+        """Release the stop; nothing moves until a new command. `body` is not used."""
         self.pressed = False
         self._e_stop.publish(Bool(data=False))
-        return 'e-stop released; the robot waits for a new goal'
+        return 'stop released; the robot waits for a new goal'
 
     def _hold(self, repeats: bool) -> None:
         """Stop the robot; with `repeats` also for nodes that have started since."""

@@ -80,6 +80,10 @@ def page(robot: CasterRobot) -> str:
         'SCRIPTS', scripts.replace('<script>', '<script nonce="NONCE">', 1))
 
 
+def _passed(moment: float) -> bool:
+    return time.monotonic() >= moment
+
+
 def dashboard(robot: CasterRobot, namespace: str | None = None, port: int = 0,
               announce: Callable[[str], None] = print) -> dict[str, Any]:
     """
@@ -115,8 +119,7 @@ def dashboard(robot: CasterRobot, namespace: str | None = None, port: int = 0,
         announce(server.place.url)
         try:
             while True:
-                until = time.monotonic() + 1.0 / RATE
-                session.until(lambda until=until: time.monotonic() >= until, period=0.01)
+                session.until(partial(_passed, time.monotonic() + 1.0 / RATE), period=0.01)
                 requests.carry_out()
                 link.step()
         except KeyboardInterrupt:

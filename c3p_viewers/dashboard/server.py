@@ -202,7 +202,7 @@ class _Handler(BaseHTTPRequestHandler):
             history, number = self.server.history, 0
             while not history.closed:
                 number, samples, status = history.after(number, 1.0)
-                events = [('samples', samples)] if samples else []
+                events: list[tuple[str, Any]] = [('samples', samples)] if samples else []
                 events += [] if status is None else [('status', status)]
                 # a comment keeps the connection alive, and notices its end
                 text = ''.join(f'event: {name}\ndata: {_json(value)}\n\n'

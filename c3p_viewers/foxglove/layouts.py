@@ -179,7 +179,8 @@ def plotjuggler_layout(plots: Sequence[Plot]) -> str:
         XML, to be loaded with "Layout".
     """
     root = ElementTree.Element('root')
-    tabs = ElementTree.SubElement(root, 'tabbed_widget', parent='main_window', name='Main Window')
+    tabs = ElementTree.SubElement(root, 'tabbed_widget',
+                                  {'parent': 'main_window', 'name': 'Main Window'})
     tab = ElementTree.SubElement(tabs, 'Tab', tab_name='c3p', containers='1')
     columns = _splitter(ElementTree.SubElement(tab, 'Container'), '|', 2)
     half = (len(plots) + 1) // 2

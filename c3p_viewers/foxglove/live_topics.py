@@ -115,13 +115,13 @@ class FoxgloveLive:
             self.server.log(topic, data, now)
         self._scene.take(topic, data, now, kind)
         if self._frames is not None and self.server.listened(self._frame_topic):
-            self._place(topic, data, now)
+            self._place(self._frames, topic, data, now)
 
-    def _place(self, topic: str, data: bytes, now: int) -> None:
+    def _place(self, frames: RecordedFrames, topic: str, data: bytes, now: int) -> None:
         """Compute frames from joint states and odometry."""
         name = topic.removeprefix(self._node.get_namespace().rstrip('/') + '/')
         use: dict[str, Callable[[int, bytes], Any]] = {
-            'joint_states': self._frames.joint_states, 'odom': self._frames.odometry}
+            'joint_states': frames.joint_states, 'odom': frames.odometry}
         if name in use:
             use[name](now, data)
 

@@ -138,7 +138,7 @@ class FoxgloveServer:
         self._channels[topic] = self._fox.Channel(
             topic, schema=schema, message_encoding=encoding, context=self._context)
 
-    def log(self, topic: str, data: bytes, time: int) -> None:
+    def log(self, topic: str, data: bytes | memoryview, time: int) -> None:
         """Send a serialized message to the subscribers; `time` in ns."""
         if topic in self._latched:
             with self._lock:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.artist import Artist
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.legend_handler import HandlerTuple
@@ -15,6 +16,7 @@ from matplotlib.lines import Line2D
 
 from c3p_bags.report.style import figure
 from c3p_description.model import Array
+from c3p_viewers.scene.colours import Colour
 
 # pixels per inch, of which the sizes of letters are multiples
 DPI = 100
@@ -47,7 +49,7 @@ class Text(NamedTuple):
 
 
 def caption(pixels: Array, title: str, numbers: Sequence[tuple[str, str]],
-            shown: Mapping[str, Sequence[float] | str], texts: Sequence[Text] = ()) -> Array:
+            shown: Mapping[str, Colour | str], texts: Sequence[Text] = ()) -> Array:
     """
     Return a picture with its texts.
 
@@ -82,8 +84,10 @@ def caption(pixels: Array, title: str, numbers: Sequence[tuple[str, str]],
                 box.contains(column, height - row) for box in boxes):
             page.text(column / width, 1 - row / height, text.text, color=INK, fontsize=letters,
                       ha='center', va='center', bbox=_box(0.25))
-    page.canvas.draw()
-    return np.asarray(page.canvas.buffer_rgba())[..., :3].copy()
+    canvas = page.canvas
+    assert isinstance(canvas, FigureCanvasAgg)
+    canvas.draw()
+    return np.asarray(canvas.buffer_rgba())[..., :3].copy()
 
 
 def _box(pad: float) -> dict[str, Any]:
@@ -100,17 +104,19 @@ def _numbers(page: Figure, title: str, numbers: Sequence[tuple[str, str]], lette
                      ha='left', family='monospace', linespacing=1.45, bbox=_box(0.55))
 
 
-def _meanings(page: Figure, shown: Mapping[str, Sequence[float] | str], letters: float
+def _meanings(page: Figure, shown: Mapping[str, Colour | str], letters: float
               ) -> list[Artist]:
     """Write the legend into the lower left corner; return the box."""
-    handles, labels = [], []
+    handles: list[Any] = []
+    labels: list[str] = []
     for kind, meaning, ball in MEANINGS:
         # of the casters each has its own, lines of one colour are shown once
         colours = list(dict.fromkeys(to_hex(colour) for name, colour in shown.items()
                                      if _is(name, kind)))
         if colours:
-            style = {'linestyle': 'none', 'marker': 'o', 'markersize': 0.8 * letters} \
-                if ball else {'linewidth': 0.3 * letters, 'solid_capstyle': 'round'}
+            style: dict[str, Any] = (
+                {'linestyle': 'none', 'marker': 'o', 'markersize': 0.8 * letters}
+                if ball else {'linewidth': 0.3 * letters, 'solid_capstyle': 'round'})
             handles.append(tuple(Line2D([], [], color=colour, **style) for colour in colours))
             labels.append(meaning)
     if not handles:

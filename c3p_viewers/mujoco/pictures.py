@@ -20,7 +20,7 @@ from c3p_viewers.mujoco.films import FilmWriter, write_png
 from c3p_viewers.mujoco.shapes import LIFT, add_path, add_shapes, in_world
 from c3p_viewers.mujoco.studio import SIZE, Placement, Studio
 from c3p_viewers.mujoco.view import View
-from c3p_viewers.scene.colours import colour
+from c3p_viewers.scene.colours import Colour, colour
 from c3p_viewers.scene.shapes import Arc, Arrow, Label, Shape
 from c3p_viewers.screen import PictureError
 from c3p_viewers.sources.bag_source import BagSource
@@ -121,8 +121,8 @@ class CasterStudio(Studio):
     def overview(self, poses: ArrayLike, path: ArrayLike | None = None) -> View:
         """Return a view of the robot in all `poses` (k, 3), and of a `path` (m, 2)."""
         points = np.atleast_2d(np.asarray(poses, float))[:, :2]
-        if path is not None and len(path):
-            points = np.vstack([points, path])
+        if path is not None and len(more := np.asarray(path, float)):
+            points = np.vstack([points, more])
         low, high = points.min(axis=0), points.max(axis=0)
         return View((*(low + high) / 2, View().target[2]),
                     1.4 * self.breadth + 0.85 * math.hypot(*(high - low)))
@@ -229,7 +229,8 @@ def _explained(studio: CasterStudio, source: BagSource, robot: CasterRobot, mome
     # the measure stands among the numbers
     texts = [Text(view.project(in_world(shape.position, moment.place), size)[0], shape.text)
              for shape in shapes if isinstance(shape, Label) and shape.name != 'sigma_min']
-    shown = {shape.name: shape.colour for shape in shapes if not isinstance(shape, Label)}
+    shown: dict[str, Colour | str] = {
+        shape.name: shape.colour for shape in shapes if not isinstance(shape, Label)}
     shown |= {name: PATHS[name][0] for name in paths}
     if moment.goal is not None:
         shown['goal'] = AIM
@@ -374,7 +375,8 @@ class _Run:
     def at(self, times: Array) -> tuple[Array, Array, Array]:
         """Return poses (k, 3), steering and wheel angles (k, n) at `times` (k,)."""
         joints = self._joints
-        return tuple(np.column_stack([np.interp(times, known, column) for column in values.T])
-                     for known, values in ((self.times, self.poses),
-                                           (joints.time, joints.steering),
-                                           (joints.time, joints.wheel_angle)))
+        poses, steering, wheel_angle = (
+            np.column_stack([np.interp(times, known, column) for column in values.T])
+            for known, values in ((self.times, self.poses), (joints.time, joints.steering),
+                                  (joints.time, joints.wheel_angle)))
+        return poses, steering, wheel_angle

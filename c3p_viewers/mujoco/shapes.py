@@ -36,7 +36,7 @@ def in_world(points: ArrayLike, pose: ArrayLike) -> Array:
     >>> in_world([1.0, 0.0, 0.2], [2.0, 0.0, math.pi / 2]).round(9).tolist()
     [2.0, 1.0, 0.2]
     """
-    points, (x, y, yaw) = np.asarray(points, float), pose
+    points, (x, y, yaw) = np.asarray(points, float), np.asarray(pose, float).tolist()
     cos, sin = math.cos(yaw), math.sin(yaw)
     turn = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
     return points @ turn.T + [x, y, 0.0]
@@ -62,8 +62,8 @@ def add_shapes(scene: Any, shapes: Iterable[Shape], pose: ArrayLike, labels: boo
             case Line() | Arc():
                 add_line(scene, in_world(shape.points, pose), shape.width, shape.colour)
             case Arrow():
-                ends = in_world([shape.start, shape.end], pose)
-                _connect(scene, 'ARROW', *ends, ARROW_WIDTH * shape.width, shape.colour)
+                start, end = in_world([shape.start, shape.end], pose)
+                _connect(scene, 'ARROW', start, end, ARROW_WIDTH * shape.width, shape.colour)
             case Ball():
                 _at(scene, 'SPHERE', in_world(shape.centre, pose), shape.radius, shape.colour)
             case Label() if labels:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -55,6 +55,9 @@ class Placement(NamedTuple):
     joints: Mapping[str, float]
 
 
+Entered = TypeVar('Entered', bound='Studio')
+
+
 class Studio:
     """
     Draws one robot in any placements, several times in one picture if requested.
@@ -96,7 +99,7 @@ class Studio:
         # collision shapes are in group 0, visual ones in group 1, the ground in group 2
         self._option.geomgroup[:] = [0, 1, 1, 0, 0, 0]
 
-    def __enter__(self) -> Studio:
+    def __enter__(self: Entered) -> Entered:
         """Return itself."""
         return self
 

@@ -51,8 +51,8 @@ class Ground:
         """Sample the heights."""
         self.terrain, self.x_range, self.y_range = terrain, x_range, y_range
         self._texel = texel
-        self._field = height_field(terrain, x_range, y_range, tuple(
-            2 + round((high - low) / CELL) for low, high in (x_range, y_range)), FOOT)
+        rows, columns = (2 + round((high - low) / CELL) for low, high in (x_range, y_range))
+        self._field = height_field(terrain, x_range, y_range, (rows, columns), FOOT)
         self.heights = self._field.low, self._field.low + self._field.relief
 
     @property

@@ -87,14 +87,14 @@ class View(NamedTuple):
         margin : float
             Fraction of the picture that stays free at each edge.
         """
-        view, size = self, np.asarray(size)
+        view, box = self, np.asarray(size)
         for _ in range(FITTING):
             at = view.project(points, size)
             low, high = at.min(axis=0), at.max(axis=0)
-            aside, down = 0.5 * (low + high - size)
+            aside, down = 0.5 * (low + high - box)
             _, right, up = view.axes()
             per_pixel = 2.0 * view.distance * math.tan(0.5 * view.opening) / size[1]
-            scale = float(np.max((high - low) / size)) / (1.0 - 2.0 * margin)
+            scale = float(np.max((high - low) / box)) / (1.0 - 2.0 * margin)
             view = view._replace(target=view.target + per_pixel * (aside * right - down * up),
                                  distance=view.distance * scale)
         return view

@@ -81,7 +81,7 @@ def blueprint(titles: Mapping[str, str] = TITLES, camera: Sequence[float] = (-1.
     import_rerun()
     import rerun.blueprint as rrb
 
-    more = {}
+    more: dict[str, Any] = {}
     # older viewers have their own camera
     if hasattr(rrb, 'EyeControls3D'):
         more['eye_controls'] = rrb.EyeControls3D(

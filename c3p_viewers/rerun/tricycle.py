@@ -96,7 +96,8 @@ class TricycleLog(RobotLog):
     def moment(self, moment: RideMoment) -> None:
         """Log pose, joints and camber."""
         x, y, z, *rotation = (float(v) for v in moment.pose)
-        self.place(moment.time, Transform((x, y, z), tuple(rotation)),
+        i, j, k, w = rotation
+        self.place(moment.time, Transform((x, y, z), (i, j, k, w)),
                    dict(zip(JOINTS, moment.joint.tolist(), strict=True)))
         self.shapes(camber_scene(self._tricycle, moment.joint))
 
@@ -130,8 +131,8 @@ def view_tricycle(options: ViewOptions, bag: Bag | None = None) -> dict[str, Any
     if options.viewer not in (None, 'rerun'):
         raise ModelError(f'--viewer {options.viewer} draws caster robots; for {tricycle.name} '
                          'choose --viewer rerun')
-    shown = {'viewer': 'rerun', 'robot': tricycle.name,
-             'bag': None if options.bag is None else str(options.bag), 'files': {}}
+    shown: dict[str, Any] = {'viewer': 'rerun', 'robot': tricycle.name, 'files': {},
+                             'bag': None if options.bag is None else str(options.bag)}
     if bag is None:
         _follow(options, tricycle)
         return shown

@@ -9,11 +9,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from nav_msgs.msg import Path as PathMessage
-from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
 from c3p_ros.cdr_arrays import path_bytes
-from c3p_ros.node import RELIABLE
+from c3p_ros.node import RELIABLE, SuiteNode
 from c3p_viewers.scene.markers import MarkerScene
 from c3p_viewers.scene.settings import SceneSettings
 from c3p_viewers.scene.trail import Trail
@@ -42,7 +41,7 @@ class CasterMarkers:
 
     topics: Mapping[str, str] = MARKER_TOPICS
 
-    def __init__(self, node: Node, values: SimpleNamespace) -> None:
+    def __init__(self, node: SuiteNode, values: SimpleNamespace) -> None:
         """Create the publishers."""
         self._robot = node.robot
         self.reader = MomentReader(node.robot, MARKER_TOPICS, values.timeout,

@@ -74,7 +74,8 @@ def _resting(at: Casters, twist: Array) -> bool:
 def _arrows(at: Casters, twist: Array) -> list[Shape]:
     """Return the arrow of the velocity and the arc of the yaw rate, over the platform."""
     frame, paint = at.settings.frame, colour(MOTION)
-    height, shapes = at.over, []
+    height = at.over
+    shapes: list[Shape] = []
     if math.hypot(*twist[:2]) >= at.settings.rest_speed:
         way = at.cut(twist[:2] * at.settings.twist_time, LONGEST)
         shapes.append(Arrow('twist', frame, paint, raised([0.0, 0.0], height),
@@ -128,7 +129,7 @@ def torques(at: Casters, wheel_torque: Array) -> list[Shape]:
     for i in np.flatnonzero(at.robot.driven & (np.abs(part) >= at.settings.least_torque)):
         start = raised(at.contact[i], at.settings.ground + TORQUE * at.size)
         way = at.settings.torque_reach * at.size * float(np.clip(part[i], -1.5, 1.5))
-        shapes.append(Arrow(f'torque_{i + 1}', at.settings.frame, caster_colour(i), start,
+        shapes.append(Arrow(f'torque_{i + 1}', at.settings.frame, caster_colour(int(i)), start,
                             start + raised(way * at.along[i], 0.0), 1.5 * at.width))
     return shapes
 

@@ -56,7 +56,7 @@ class Trail:
         >>> [trail.add([x, 0.0, 0.0]) for x in (0.0, 0.05, 0.1)]
         [True, False, True]
         """
-        x, y, yaw = (float(v) for v in pose)
+        x, y, yaw = np.asarray(pose, float).tolist()
         if self.poses:
             before = self.poses[-1]
             way = math.hypot(x - before[0], y - before[1])
@@ -128,7 +128,7 @@ def uncertainty(robot: CasterRobot, pose: ArrayLike, covariance: ArrayLike, fram
     >>> np.ptp(ellipse.points, axis=0).round(2).tolist()  # 2·2.45·0.2 m, 2·2.45·0.1 m
     [0.98, 0.49, 0.0]
     """
-    x, y, yaw = (float(v) for v in pose)
+    x, y, yaw = np.asarray(pose, float).tolist()
     spread, size = np.asarray(covariance, float), length_scale(robot)
     paint, width = colour(CASTERS[3]), 0.7 * settings.line_width * size
     shapes: list[Shape] = []

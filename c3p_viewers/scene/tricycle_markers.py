@@ -10,7 +10,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
 from c3p_bags.runs.ride_log import TERRAIN
@@ -46,7 +45,7 @@ class TricycleMarkers:
 
     topics: Mapping[str, str] = MOVING
 
-    def __init__(self, node: Node, values: SimpleNamespace) -> None:
+    def __init__(self, node: Any, values: SimpleNamespace) -> None:
         """Load the terrain and create the publishers."""
         self._robot, self._vehicle = node.robot, closed_chain(node.robot)
         self._values = values
@@ -93,22 +92,22 @@ class TricycleMarkers:
                 camber_scene(self._robot, joint, self._values.base_frame), stamp))
         placed = self.reader.placed(now)
         if placed is not None and self._ground is not None:
-            self._show_ground(placed)
-            self._show_paths(placed, joint, now)
+            self._show_ground(self._ground, placed)
+            self._show_paths(self._ground, placed, joint, now)
 
-    def _show_ground(self, placed: Placed) -> None:
+    def _show_ground(self, ground: Terrain, placed: Placed) -> None:
         """Publish the ground when the vehicle has left the middle half of it."""
         half, at = self._values.terrain_size / 2, placed.pose[:2]
         if self._middle is not None and np.abs(at - self._middle).max() <= half / 2:
             return
         # on one grid at all times, so that the triangles do not move with the vehicle
         self._middle = np.round(at / half) * half
-        mesh = grid_mesh(self._ground, *((c - half, c + half) for c in self._middle.tolist()),
-                         self._values.terrain_resolution)
+        x_range, y_range = ((c - half, c + half) for c in self._middle.tolist())
+        mesh = grid_mesh(ground, x_range, y_range, self._values.terrain_resolution)
         self._terrain_pub.publish(terrain_message(mesh, placed.frame, placed.stamp))
 
-    def _show_paths(self, placed: Placed, joint: Array, now: float) -> None:
-        found = contacts(self._vehicle, self._ground, placed.pose, joint)
+    def _show_paths(self, ground: Terrain, placed: Placed, joint: Array, now: float) -> None:
+        found = contacts(self._vehicle, ground, placed.pose, joint)
         if found is not None:
             self._paths.add(*found)
         if self._paths.changed and now >= self._path_due:

@@ -107,19 +107,20 @@ class BagSource:
         """
         time = float(np.clip(time, self.start, self.end))
         joints, odom = self.log.joints, self.log.odom
-        values = [_between(joints.time, value, time) for value in (
-            joints.steering, joints.steering_rate, joints.wheel_angle, joints.wheel_rate)]
+        steering, steering_rate, wheel_angle, wheel_rate = (
+            _between(joints.time, value, time) for value in (
+                joints.steering, joints.steering_rate, joints.wheel_angle, joints.wheel_rate))
         torque = _newest(self.log.wheel_effort, time)
         if torque is None:
             measured = _between(joints.time, joints.wheel_torque, time)
             torque = measured if np.isfinite(measured).all() else None
-        count, turning = len(values[0]), None
+        count, turning = len(steering), None
         if torque is not None and len(torque) > count:
             torque, turning = torque[:count], torque[count:]
         slip = _slip_at(self.log.slip, time)
         goals = [goal for goal in self.log.goals if goal.time <= time]
         return Moment(
-            time, *values, pose=_pose(odom, time),
+            time, steering, steering_rate, wheel_angle, wheel_rate, pose=_pose(odom, time),
             twist=None if odom is None else _between(odom.time, odom.twist, time),
             truth=_pose(self._truth, time), command=_newest(self.log.cmd_vel, time),
             torque=torque, residual=None if slip is None else slip[0],
@@ -149,14 +150,14 @@ def _index(times: ArrayLike, time: float) -> int | None:
 
 
 def _newest(series: Series | None, time: float) -> Array | None:
-    index = None if series is None else _index(series.time, time)
-    return None if index is None else series.value[index]
+    if series is None or (index := _index(series.time, time)) is None:
+        return None
+    return series.value[index]
 
 
 def _slip_at(slip: Slip | None, time: float) -> tuple[Array, int | None] | None:
     """Return the residuals (n, 2) and the suspected wheel, or None."""
-    index = None if slip is None else _index(slip.time, time)
-    if index is None:
+    if slip is None or (index := _index(slip.time, time)) is None:
         return None
     named = np.flatnonzero(slip.suspect[index])
     return slip.residual[index], int(named[0]) if len(named) else None

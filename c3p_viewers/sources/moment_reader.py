@@ -80,7 +80,7 @@ class MomentReader(NewestMessages):
         joints = self.value('joint_states', now, self._joints)
         if joints is None:
             return None
-        stamp, angles = joints
+        stamp, (steering, steering_rate, wheel_angle, wheel_rate) = joints
         if self._first is None or stamp < self._first:
             self._first = stamp
         robot = self.robot
@@ -97,7 +97,8 @@ class MomentReader(NewestMessages):
                 message, robot.steering_joints, 'effort') * robot.steering_sign)
         residual, suspect = self.value(SLIP, now, self._slip) or (None, None)
         return Moment(
-            (stamp - self._first) * 1e-9, *angles, pose=pose,
+            (stamp - self._first) * 1e-9, steering, steering_rate, wheel_angle, wheel_rate,
+            pose=pose,
             twist=self.value('odom', now, lambda message: _planar(message.twist.twist)),
             truth=in_frame(self.value('ground_truth/odom', now, _framed)),
             command=self.value('cmd_vel', now, lambda message: _planar(

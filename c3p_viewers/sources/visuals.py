@@ -100,9 +100,11 @@ def visuals(urdf: str, robot: str | Path = '') -> list[Visual]:
 def _rgba(material: ElementTree.Element) -> tuple[float, ...] | None:
     """Return the colour of a material; None without a valid one."""
     colour = material.find('color')
+    if colour is None:
+        return None
     try:
         rgba = tuple(float(v) for v in colour.get('rgba', '').split())
-    except (AttributeError, ValueError):
+    except ValueError:
         return None
     return rgba if len(rgba) == 4 and all(0.0 <= v <= 1.0 for v in rgba) else None
 
@@ -191,7 +193,11 @@ def _check_collada(data: bytes) -> None:
     def refuse(name: str, *_: Any) -> None:
         raise ValueError(f'COLLADA with {name}')
 
+    def begin(name: str, _: Any) -> None:
+        if name.endswith('instance_node'):
+            refuse(name)
+
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = refuse
-    parser.StartElementHandler = lambda name, _: name.endswith('instance_node') and refuse(name)
+    parser.StartElementHandler = begin
     parser.Parse(data, True)

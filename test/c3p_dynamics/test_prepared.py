@@ -37,6 +37,24 @@ def test_a_prepared_call_gives_the_same_bits(drawn, weight, idle):
     assert got is prepared.torque
 
 
+def test_a_state_of_another_type_or_layout_is_converted():
+    prepared, state = InverseDynamics(C3P), packed([1, 2, 3], [1, 0, 1], [0, 1, 2])
+    expected = prepared(state).copy()
+    strided, swapped = np.repeat(state, 2)[::2], state.astype('>f8')
+    for other in (state.astype(int), state.astype(np.float32), strided, swapped, state.tolist()):
+        np.testing.assert_array_equal(prepared(other), expected)
+    # a known array with new values
+    state[0] = 0.5
+    assert np.any(prepared(state) != expected)
+    np.testing.assert_array_equal(prepared(state), prepared(state.copy()))
+
+
+@pytest.mark.parametrize('wrong', [np.zeros(8), np.zeros(10), np.zeros((3, 3))])
+def test_a_state_of_another_size_is_refused(wrong):
+    with pytest.raises(ValueError, match='broadcast'):
+        InverseDynamics(C3P)(wrong)
+
+
 @pytest.mark.parametrize('steering', [(0, 0, 0), np.radians([-60, 60, 180])])
 @pytest.mark.parametrize('weight', [0.0, 1e-12, 0.023])
 def test_singular_poses_are_prepared_too(steering, weight):

@@ -42,7 +42,8 @@ def line():
 def test_every_experiment_of_the_papers_and_of_ours_is_there():
     assert list(EXPERIMENTS) == ['line', 'triangle', 'figure_eight', 'ramp_y', 'ramp_x', 'flip',
                                  'spin', 'sideways', 'goal_behind', 'steerings', 'pushes', 'slope',
-                                 'oil_patch', 'self_calibration', 'slip_faults']
+                                 'oil_patch', 'self_calibration', 'consistency',
+                                 'slip_faults']
     assert all(e.source.startswith('paper ') or e.source == 'ours' for e in EXPERIMENTS.values())
 
 

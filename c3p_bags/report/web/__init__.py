@@ -2,8 +2,9 @@
 """
 Scripts of interactive pages, and the description of a robot that they draw.
 
-uPlot (MIT licence, ``uPlot.LICENSE``) draws the plots; ``plots.js`` links them, and ``robot.js``
-draws a robot from above. Pages contain them, so that they need neither a network nor other files.
+uPlot (MIT licence, ``uPlot.LICENSE``) draws the plots; ``plots.js`` links them, ``robot.js`` draws
+a robot from above, ``map.js`` its path. Pages contain them, so that they need neither a network
+nor other files.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from c3p_bags.report.palette import DASHES, caster_colour
 from c3p_description.model import CasterRobot
 
-LIBRARY = ('uPlot.iife.min.js', 'robot.js', 'plots.js')
+LIBRARY = ('uPlot.iife.min.js', 'robot.js', 'plots.js', 'map.js')
 STYLE = 'uPlot.min.css'
 
 # a unit of the dashes of plots, pixels

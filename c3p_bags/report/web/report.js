@@ -14,7 +14,7 @@
   }
   const runs = REPORT.runs.map(run => ({...run, time: new Float32Array(bytes(run.time)),
     pose: run.pose.map(unpack), steering: run.steering.map(unpack), sigma: unpack(run.sigma),
-    slip: run.slip.map(unpack)}));
+    slip: run.slip.map(unpack), odom: run.odom && run.odom.map(unpack)}));
   const end = Math.max(...runs.map(run => run.end), 1e-3), full = () => [0, end];
   const css = Robot.css, root = document.documentElement, made = [];
   root.classList.add("scripted");
@@ -75,7 +75,7 @@
   const on = {cursor: time => { now = time ?? now; moved(); },
               scaled: (low, high) => { shown = [low, high]; tell(); }};
   let now = 0, shown = full();
-  document.querySelectorAll(".live").forEach(place => {
+  document.querySelectorAll(".live[data-of]").forEach(place => {
     const panels = REPORT.sections[place.dataset.of];
     panels.forEach((panel, k) => {
       const box = document.createElement("div"), rows = panel.rows;
@@ -199,6 +199,7 @@
       due = false;
       tell();
       if (!card.hidden) views.forEach(draw);
+      maps.forEach(map => map(now));
     });
   }
   function draw({run, canvas, text, name}) {
@@ -224,7 +225,9 @@
     place.addEventListener("pointerenter", show); place.addEventListener("keydown", show);
   });
   matchMedia("(prefers-color-scheme:dark)").addEventListener("change", moved);
-  tell();
+  const place = document.querySelector(".map"), maps = place ? runs.map((run, k) =>
+    Paths.add(place, run, runs.length > 1 ? "AB"[k] : "", index)) : [];
+  moved();
   window.C3P_REPORT = {runs, made, at: t => { now = t; Plots.point(t); moved(); },
                        get now() { return now; }, get shown() { return shown; }};
 })();

@@ -99,6 +99,22 @@ const Robot = (() => {
     }
   }
 
+  /* lines each step of metres, with their numbers; `view` as of the pen */
+  function grid(p, width, height, view) {
+    const steps = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 25, 50, 100];
+    const step = steps.find(one => one * view.scale >= 45) || 250, digits = step < 1 ? 2 : 0;
+    const x0 = view.x - width / 2 / view.scale, x1 = view.x + width / 2 / view.scale;
+    const y0 = view.y - height / 2 / view.scale, y1 = view.y + height / 2 / view.scale;
+    for (let k = Math.ceil(x0 / step); k * step < x1; k++) {
+      p.line([[k * step, y0], [k * step, y1]], css("rule"), 1);
+      p.text([k * step, y0], (k * step).toFixed(digits), css("muted"), 3, -4);
+    }
+    for (let k = Math.ceil(y0 / step); k * step < y1; k++) {
+      p.line([[x0, k * step], [x1, k * step]], css("rule"), 1);
+      p.text([x0, k * step], (k * step).toFixed(digits) + " m", css("muted"), 3, -3);
+    }
+  }
+
   /* a canvas of the size of its box, sharp on dense screens */
   function fit(canvas) {
     const ratio = window.devicePixelRatio || 1, box = canvas.getBoundingClientRect();
@@ -110,5 +126,5 @@ const Robot = (() => {
     g.setTransform(ratio, 0, 0, ratio, 0, 0); g.clearRect(0, 0, box.width, box.height);
     return [g, box.width, box.height];
   }
-  return {css, floor, pen, draw, fit};
+  return {css, floor, pen, draw, grid, fit};
 })();

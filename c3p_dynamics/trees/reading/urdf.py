@@ -74,7 +74,8 @@ def tree_from_urdf(xml_text: str, *, floating: bool = False, locked: Iterable[st
         raise ModelError(f'locked = {sorted(unknown)}: no such joints; there are '
                          + ', '.join(joint.name for joint in urdf.joints))
     joints = [Joint(ROOT_JOINT, 'floating' if floating else 'fixed')]
-    bodies, parents, rows = [_body(urdf.links[urdf.root])], [None], {urdf.root: 0}
+    bodies, rows = [_body(urdf.links[urdf.root])], {urdf.root: 0}
+    parents: list[str] = []
     for joint in urdf.joints:
         parent = joint.parent
         for made, body in _links(joint, urdf.links[joint.child], joint.name in locked):
@@ -85,7 +86,7 @@ def tree_from_urdf(xml_text: str, *, floating: bool = False, locked: Iterable[st
             # the second part of a planar joint hangs on the first
             parent = body.name
     # a file may name a joint before the one that carries it
-    lower = [-1, *(rows[parent] for parent in parents[1:])]
+    lower = [-1, *(rows[parent] for parent in parents)]
     return Tree.from_connection(lower, joints, bodies, gravity)
 
 

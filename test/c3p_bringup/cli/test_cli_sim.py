@@ -53,7 +53,17 @@ def test_the_caster_robot_runs_with_its_chain(capfd):
     assert found['answered'] > 0
 
 
+def test_sim_takes_the_robot_options_of_drive(capfd):
+    code, found, said = figures(capfd, '--plant', 'mujoco', '--controller', 'paper', '--rate',
+                                '100', '--start-steering', '90', '0', '-45', '--duration', '0.3')
+    assert code == 0, said
+    # a cycle each 10 ms, from the first to the one that ends it
+    assert found['cycles'] == pytest.approx(100 * found['robot_time_s'], abs=2)
+
+
 @pytest.mark.parametrize('arguments, says', [
+    (['--robot', 'pvc', '--plant', 'mujoco'], '--plant: only for caster robots'),
+    (['--start-steering', '1', '2'], '--start-steering: 2 angles; c3p takes 1 or 3'),
     (['--terrain', 'flat'], '--terrain: only for a tricycle; add --robot pvc_tricycle'),
     (['--drive-rate', '1'], '--drive-rate: only for a tricycle'),
     (['--robot', 'pvc', '--terrain', 'sea'], "terrain 'sea': it must be one of flat, "),

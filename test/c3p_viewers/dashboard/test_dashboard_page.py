@@ -60,7 +60,7 @@ def test_goal_by_click_e_stop_that_latches_and_a_release_that_moves_nothing(tmp_
         assert goal[0] - stopped[0] > 0.3
         # a goal meanwhile is refused, and said
         page.value('el("goal").requestSubmit()')
-        page.until('el("reply").textContent.includes("e-stop is pressed")', PATIENCE)
+        page.until('el("reply").textContent.includes("stop is pressed")', PATIENCE)
         page.value('el("release").click()')
         page.until('!status.locked && el("release").hidden', PATIENCE)
         released = page.value('last().t')

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
+"""
+Compiled integration of LANES robots at once, each with the bits of `runge_kutta`.
+
+The kernels of one robot, compiled for lanes (_lanes.py of c3p_kinematics); the two tables, of
+sine and cosine and of tanh, are read lane by lane.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from c3p_dynamics import _caster_equations as equations
+from c3p_dynamics import _caster_motion_kernels as motion
+from c3p_dynamics._caster_equations import (
+    ANGLE,
+    COLUMNS,
+    DRIVE,
+    PER_RADIUS,
+    TURN,
+    packed_model,
+)
+from c3p_kinematics import _planar_kernels as planar
+from c3p_kinematics._lanes import LANES, as_lanes, for_lanes, looked_up, where, whole
+from c3p_kinematics.compiled import inlined, kernel
+
+_SECTORS, _PER_RADIAN = planar._SECTORS, planar._SECTORS_PER_RADIAN
+_SECTOR, _SECTOR_REST, _CIRCLE = planar._SECTOR, planar._SECTOR_REST, planar._CIRCLE
+_STEPS, _SATURATED = equations._STEPS, equations._SATURATED
+_LEVELS = equations._LEVELS.reshape(-1, 1)
+
+
+@inlined
+def circle(angle):
+    """Return cosine and sine as `_planar_kernels.circle`."""
+    k = whole(_PER_RADIAN * angle)
+    h = (angle - k * _SECTOR) - k * _SECTOR_REST
+    q = h * h
+    sine = h - h * q * (1.0 / 6.0 - q * (1.0 / 120.0))
+    rise = q * 0.5 - q * q * (1.0 / 24.0 - q * (1.0 / 720.0))
+    c, s = looked_up(_CIRCLE, k, _SECTORS - 1, 0), looked_up(_CIRCLE, k, _SECTORS - 1, 1)
+    return c - (c * rise + s * sine), s + (c * sine - s * rise)
+
+
+@inlined
+def level(x):
+    """Return the hyperbolic tangent as `_caster_equations.level`."""
+    # false for nan, which must not become a place in the table
+    size = where(abs(x) < _SATURATED, abs(x), _SATURATED)
+    k = whole(_STEPS * size + 0.5)
+    h = size - k * (1.0 / _STEPS)
+    q = h * h
+    part = h * ((1.0 - q * (1.0 / 3.0)) + (q * q) * (2.0 / 15.0 - q * (17.0 / 315.0)))
+    there = looked_up(_LEVELS, k, -1, 0)
+    return math.copysign((there + part) / (1.0 + there * part), x)
+
+
+_march = for_lanes(motion.march, {planar.circle: circle, equations.level: level})
+
+
+@kernel
+def advance(geometry, inertia, platform, losses, states, torques, wrenches, dt, steps, keep):
+    """
+    Advance robots by `steps` steps of `dt` under each of their torques in turn.
+
+    `states` (B, 8 + 2n) are overwritten; `torques` (B, N, m) and `wrenches` (B, 3) as in
+    `runge_kutta`; what is reached under each row of torques goes to `keep` (B, N or 0, 8 + 2n).
+    """
+    n, size, batch = len(geometry), states.shape[1], len(states)
+    _, body, casters, levels = packed_model(geometry, inertia, platform, losses)
+    columns, dry = np.empty((n, COLUMNS, LANES)), np.zeros((2, 3 * n if levels.size else 0, LANES))
+    state, wrench = np.empty((size, LANES)), np.empty((3, LANES))
+    for start in range(0, batch, LANES):
+        # lanes that are left over repeat the last robot
+        for k in range(LANES):
+            b = min(start + k, batch - 1)
+            for j in range(size):
+                state[j, k] = states[b, j]
+            for j in range(3):
+                wrench[j, k] = wrenches[b, j]
+            for i in range(n):
+                for j in range(COLUMNS):
+                    columns[i, j, k] = casters[i, j]
+                columns[i, ANGLE, k] = states[b, 6 + i]
+        for row in range(torques.shape[1]):
+            for k in range(LANES):
+                b = min(start + k, batch - 1)
+                for i in range(n):
+                    columns[i, DRIVE, k] = casters[i, PER_RADIUS] * torques[b, row, i]
+                    columns[i, TURN, k] = (torques[b, row, n + i] if torques.shape[2] > n
+                                           else 0.0)
+            push = as_lanes(wrench)
+            _march((geometry, body, as_lanes(columns), as_lanes(dry)), as_lanes(state), push[0],
+                   push[1], push[2], dt, steps)
+            if keep.shape[1] > 0:
+                for k in range(min(LANES, batch - start)):
+                    for j in range(size):
+                        keep[start + k, row, j] = state[j, k]
+        for k in range(min(LANES, batch - start)):
+            for j in range(size):
+                states[start + k, j] = state[j, k]

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Many motions of a caster robot at once: in the lanes of vector registers, and in threads.
+
+Each has the bits of `AnalyticPlant` with the same torques. The kernels release the GIL: the caller
+provides threads, ``rollouts(…, workers=2, spread=ThreadPoolExecutor(2).map)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from c3p_description.model import Array, CasterRobot
+from c3p_dynamics._caster_motion_kernels import runge_kutta
+from c3p_kinematics.compiled import COMPILED
+
+if COMPILED:
+    from c3p_dynamics._caster_lane_kernels import advance
+    from c3p_kinematics._lanes import LANES
+else:
+    LANES = 1
+
+    def advance(geometry: Array, inertia: Array, platform: Array, losses: Array, states: Array,
+                torques: Array, wrenches: Array, step: float, count: int, keep: Array) -> None:
+        """Advance robots one by one, for the parameters as `_caster_lane_kernels.advance`."""
+        for b in range(len(states)):
+            for row in range(torques.shape[1]):
+                runge_kutta(geometry, inertia, platform, losses, states[b], torques[b, row],
+                            wrenches[b], step, count)
+                if keep.shape[1]:
+                    keep[b, row] = states[b]
+
+
+def _fitting(name: str, given: ArrayLike, shape: tuple[int | str, ...]) -> Array:
+    """Return an array of floats; numbers in `shape` are sizes, names stand for any."""
+    array = np.array(given, float, order='C')
+    if array.ndim != len(shape) or any(
+            isinstance(wanted, int) and size != wanted
+            for size, wanted in zip(array.shape, shape, strict=True)):
+        raise ValueError(f'{name} of shape {array.shape}: expected '
+                         f'({", ".join(map(str, shape))})')
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f'{name} has numbers that are not finite')
+    return array
+
+
+def rollouts(robot: CasterRobot, states: ArrayLike, torques: ArrayLike, step: float, count: int,
+             wrenches: ArrayLike | None = None, keep: bool = False, workers: int = 1,
+             spread: Callable[..., Iterable[Any]] = map) -> Array:
+    """
+    Integrate a robot B times: its N torques, each held for `count` classical steps of `step`.
+
+    Parameters
+    ----------
+    robot : CasterRobot
+    states : (B, 8 + 2 n) array_like
+        Start of each: ``[X, Y, φ, vx, vy, ω, θ_s…, θ_x…, work, dissipated]``, m, rad, s, J.
+    torques : (B, N, robot.efforts) array_like, N·m
+    step : float, s
+    count : int
+        Steps under each row of torques.
+    wrenches : (B, 3) array_like, N and N·m, optional
+        Constant, at the origin of the platform and in its axes.
+    keep : bool
+        Return the states at the end of each row of torques instead of the last ones alone.
+    workers : int
+        Number of parts into which the runs are divided.
+    spread : callable
+        Calls a function for each part: `map` sequentially, the ``map`` of a ThreadPoolExecutor in
+        parallel.
+
+    Returns
+    -------
+    (B, 8 + 2 n) array, or (B, N, 8 + 2 n) with `keep`
+        Not finite where a motion diverges.
+
+    Raises
+    ------
+    ValueError
+        An array of the wrong shape, a number that is not finite, or a step, count or number of
+        workers that is not greater than zero; the text names it.
+
+    Examples
+    --------
+    >>> from c3p_description.model import CasterRobot
+    >>> robot = CasterRobot.regular(0.343, np.radians([30, 150, 270]), 0.04, 0.04, 30.0, 3.51)
+    >>> forces = np.array([1.0, 2.0])[:, None, None] * [0.2, 0.2, 0.2]  # 15 and 30 N on 30 kg
+    >>> ends = rollouts(robot, np.zeros((2, 14)), forces, 1e-3, 1000)
+    >>> ends[:, 1].round(6).tolist()
+    [0.25, 0.5]
+    """
+    size = 8 + 2 * robot.count
+    after = _fitting('states', states, ('B', size))
+    batch = len(after)
+    forces = _fitting('torques', torques, (batch, 'N', robot.efforts))
+    pushes = (np.zeros((batch, 3)) if wrenches is None
+              else _fitting('wrenches', wrenches, (batch, 3)))
+    for name, value in (('step', step), ('count', count), ('workers', workers)):
+        if not 0 < value < np.inf:
+            raise ValueError(f'{name} = {value}: must be finite and greater than zero')
+    kept = np.empty((batch, forces.shape[1] if keep else 0, size))
+    # whole registers for each worker
+    part = LANES * max(1, -(-batch // (LANES * workers)))
+
+    def work(first: int) -> None:
+        some = slice(first, first + part)
+        advance(robot.geometry, robot.caster_inertia, robot.platform, robot.losses, after[some],
+                forces[some], pushes[some], float(step), int(count), kept[some])
+
+    for _ in spread(work, range(0, batch, part)):
+        pass
+    return kept if keep else after

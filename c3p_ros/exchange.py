@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Delivery of messages of the control chain between the nodes of one process.
+
+With several nodes in one executor the middleware would deliver a copy of each message to each of
+them, through one turn of the executor and one decoding each. Here one subscription of a topic is
+read for all nodes of the process, and a message that a node publishes while it processes another
+one reaches the others at once, in the order of their ranks; its copy from the middleware is
+dropped. All of them are published as before: other processes, recorders and the graph see no
+difference. A topic passes once in a turn: in lockstep, where an effort causes the next joint
+states, these come by the middleware, and timers have their turn.
+"""
+
+from __future__ import annotations
+
+import heapq
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from c3p_ros.cdr import MessageError
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
+    from rclpy.publisher import Publisher
+    from rclpy.subscription import Subscription
+
+# own messages whose copies may be under way; the queues of subscriptions are shorter
+KEPT = 32
+
+# after this time, s, a message that was left to the middleware counts as lost
+PATIENCE = 0.2
+
+
+class Listener(NamedTuple):
+    """
+    Callback of a node for a topic.
+
+    Attributes
+    ----------
+    node : SuiteNode
+    topic : str
+        As the node names it.
+    read : callable
+        Decodes a message, or raises MessageError.
+    callback : callable
+        Gets what `read` returns.
+    rank : int
+        Of messages under way in a process, those of less rank are delivered first.
+    """
+
+    node: Any
+    topic: str
+    read: Callable[[bytes], Any]
+    callback: Callable[[Any], None]
+    rank: int = 1
+
+    def take(self, data: bytes, decoded: list[Any]) -> None:
+        """Pass a message to the callback, decoded unless `decoded` has it; refuse a bad one."""
+        if not decoded:
+            try:
+                decoded.append(self.read(data))
+            except MessageError as error:
+                self.node.diagnostics.refuse(self.topic, error)
+                return
+        self.callback(decoded[0])
+
+
+class Channel:
+    """Listeners of one topic, of which the subscription of the first is read for all."""
+
+    def __init__(self) -> None:
+        """Start without listeners."""
+        self.listeners: list[tuple[Listener, Subscription]] = []
+        # delivered, with copies under way
+        self._own: deque[bytes] = deque(maxlen=KEPT)
+        # the last one that was left to the middleware until it has come, and its time, s
+        self._left: bytes | None = None
+        self._since = 0.0
+
+    def leave(self, data: bytes) -> None:
+        """Leave an own message to the middleware."""
+        self._left, self._since = data, time.monotonic()
+
+    def deliver(self, data: bytes) -> bool:
+        """Return whether an own message may be delivered: none that is older is under way."""
+        if self._left is not None and time.monotonic() - self._since < PATIENCE:
+            self.leave(data)
+            return False
+        self._own.append(data)
+        return True
+
+    def returned(self, data: bytes) -> bool:
+        """Return whether a received message is the copy of one that was delivered already."""
+        if data == self._left:
+            self._left = None
+        if data not in self._own:
+            return False
+        # copies that were lost stand before it
+        while self._own.popleft() != data:
+            pass
+        return True
+
+
+class Exchange:
+    """
+    Channels of the nodes of one executor.
+
+    A node joins before it is added to the executor, and leaves before it is destroyed.
+    """
+
+    def __init__(self) -> None:
+        """Start without channels."""
+        self._channels: dict[tuple[Any, ...], Channel] = {}
+        # channels by name, of publishers
+        self._named: dict[str, list[Channel]] = {}
+        self._known: dict[Publisher, list[Channel]] = {}
+        self._queue: list[tuple[int, int, Listener, bytes, list[Any]]] = []
+        self._order, self._passed = count(), set[Channel]()
+        # thread of the turn, None between turns
+        self._thread: int | None = None
+
+    def join(self, listener: Listener, subscription: Subscription) -> Channel:
+        """Add a listener with its subscription; only that of the first of a topic is read."""
+        profile = subscription.qos_profile
+        key = (subscription.topic_name, subscription.msg_type, profile.reliability,
+               profile.durability, profile.depth)
+        channel = self._channels.setdefault(key, Channel())
+        if channel.listeners:
+            # it stays in the graph, and its queue is overwritten
+            listener.node._subscriptions.remove(subscription)
+        channel.listeners.append((listener, subscription))
+        named = self._named.setdefault(subscription.topic_name, [])
+        if channel not in named:
+            named.append(channel)
+        self._known.clear()
+        return channel
+
+    def leave(self, node: Node) -> None:
+        """Remove the listeners of `node`, and return its subscriptions to it."""
+        for channel in self._channels.values():
+            for listener, subscription in list(channel.listeners):
+                if listener.node is not node:
+                    continue
+                first = channel.listeners[0][1] is subscription
+                channel.listeners.remove((listener, subscription))
+                if not first:
+                    node._subscriptions.append(subscription)
+                elif channel.listeners:
+                    heir, inherited = channel.listeners[0]
+                    heir.node._subscriptions.append(inherited)
+                    heir.node._wake_executor()
+        self._queue = [entry for entry in self._queue if entry[2].node is not node]
+        heapq.heapify(self._queue)
+
+    def arrived(self, channel: Channel, data: bytes) -> None:
+        """Deliver a message of the middleware, and all that are published because of it."""
+        if channel.returned(data):
+            return
+        if self._thread is not None:
+            # a callback that spins: its turn goes on below
+            self._enqueue(channel, data)
+            return
+        self._thread = threading.get_ident()
+        try:
+            self._enqueue(channel, data)
+            while self._queue:
+                _, _, listener, data, decoded = heapq.heappop(self._queue)
+                listener.take(data, decoded)
+        finally:
+            self._thread = None
+            self._passed.clear()
+            self._queue.clear()
+
+    def published(self, publisher: Publisher, data: bytes) -> None:
+        """Deliver a message that a node publishes within a turn; else the middleware does."""
+        channels = self._known.get(publisher)
+        if channels is None:
+            channels = self._known[publisher] = self._named.get(publisher.topic_name, [])
+        within = self._thread == threading.get_ident()
+        for channel in channels:
+            if not within or channel in self._passed:
+                channel.leave(data)
+            elif channel.deliver(data):
+                self._enqueue(channel, data)
+
+    def _enqueue(self, channel: Channel, data: bytes) -> None:
+        """Queue a message for all listeners of its topic; the first decodes it."""
+        self._passed.add(channel)
+        decoded: list[Any] = []
+        for listener, _ in channel.listeners:
+            heapq.heappush(self._queue, (listener.rank, next(self._order), listener, data,
+                                         decoded))

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Delivery between nodes of one process: once each, in order, whatever the middleware returns."""
+
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip('rclpy', reason='needs ROS 2: pip install .[jazzy], or a sourced one')
+from nav_msgs.msg import Odometry  # noqa: E402
+from rclpy.node import Node  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+
+from c3p_ros.cdr import MessageError  # noqa: E402
+from c3p_ros.exchange import Exchange, Listener  # noqa: E402
+from c3p_ros.node import RELIABLE, SENSOR_DATA, SuiteNode  # noqa: E402
+from c3p_ros.session import Session  # noqa: E402
+from c3p_ros.wire import JointStateWriter, OdometryWriter  # noqa: E402
+
+QOS = SimpleNamespace(reliability=1, durability=1, depth=1)
+
+
+class Hall:
+    """Nodes without ROS on an exchange; `heard` are (node, topic, message) in order."""
+
+    def __init__(self):
+        self.exchange, self.heard, self.channels, self.read = Exchange(), [], {}, 0
+
+    def node(self):
+        """Return a node that refuses into `refused`."""
+        node = SimpleNamespace(_subscriptions=[], refused=[], _wake_executor=lambda: None)
+        node.diagnostics = SimpleNamespace(refuse=lambda *what: node.refused.append(what))
+        return node
+
+    def listen(self, node, topic, then=lambda message: None, rank=1):
+        """Let a node listen; `then` runs at each of its messages."""
+        def callback(message):
+            self.heard.append((id(node), topic, message))
+            then(message)
+        subscription = SimpleNamespace(topic_name=topic, msg_type=int, qos_profile=QOS)
+        node._subscriptions.append(subscription)
+        self.channels[topic] = self.exchange.join(
+            Listener(node, topic, self.decode, callback, rank), subscription)
+
+    def decode(self, data):
+        """Count, and reject what is empty."""
+        self.read += 1
+        if not data:
+            raise MessageError('empty')
+        return data.decode()
+
+    def publisher(self, topic):
+        """Return a function that publishes on a topic."""
+        publisher = type('Publisher', (), {'topic_name': topic})()
+        return lambda text: self.exchange.published(publisher, text)
+
+    def arrive(self, topic, data):
+        """Let a message come from the middleware."""
+        self.exchange.arrived(self.channels[topic], data)
+
+    def topics(self):
+        """Return the topics heard, in order."""
+        return [topic for _, topic, _ in self.heard]
+
+
+def test_one_subscription_is_read_and_decoded_for_all_nodes():
+    """The others stay in the graph, unread."""
+    hall, nodes = Hall(), []
+    for _ in range(3):
+        nodes.append(hall.node())
+        hall.listen(nodes[-1], 'joints')
+    assert [len(node._subscriptions) for node in nodes] == [1, 0, 0]
+    hall.arrive('joints', b'1')
+    assert [who for who, *_ in hall.heard] == [id(node) for node in nodes]
+    assert hall.read == 1
+
+
+def test_each_node_counts_a_message_that_cannot_be_read():
+    """Decoding for all must not hide it from the diagnostics of some."""
+    hall, nodes = Hall(), []
+    for _ in range(2):
+        nodes.append(hall.node())
+        hall.listen(nodes[-1], 'joints')
+    hall.arrive('joints', b'')
+    assert [len(node.refused) for node in nodes] == [1, 1]
+    assert not hall.heard
+
+
+def test_a_cycle_passes_in_the_order_of_ranks_and_copies_are_dropped():
+    """Torques reach the motors before what is not urgent; nothing is heard twice."""
+    hall = Hall()
+    odom, effort = hall.publisher('odom'), hall.publisher('effort')
+    odometry, control, goals, motors = (hall.node() for _ in range(4))
+    hall.listen(odometry, 'joints', lambda _: odom(b'o'))
+    hall.listen(goals, 'odom', rank=2)
+    hall.listen(control, 'joints')
+    hall.listen(control, 'odom', lambda _: effort(b'e'))
+    hall.listen(motors, 'effort', rank=0)
+    hall.arrive('joints', b'j')
+    assert hall.topics() == ['joints', 'joints', 'odom', 'effort', 'odom']
+    hall.arrive('odom', b'o')
+    hall.arrive('effort', b'e')
+    assert len(hall.heard) == 5
+    # those of another process are heard
+    hall.arrive('odom', b'foreign')
+    assert hall.topics()[5:].count('odom') == 2
+
+
+def test_copies_after_lost_ones_are_dropped():
+    """A queue of one keeps the newest only."""
+    hall, count = Hall(), iter(range(9))
+    odom = hall.publisher('odom')
+    hall.listen(hall.node(), 'joints', lambda _: odom(f'{next(count)}'.encode()))
+    hall.listen(hall.node(), 'odom')
+    for _ in range(3):
+        hall.arrive('joints', b'j')
+    heard = len(hall.heard)
+    hall.arrive('odom', b'2')
+    assert len(hall.heard) == heard == 6
+
+
+def test_a_topic_passes_once_in_a_turn():
+    """In lockstep an effort causes the next joint states: timers must have their turn."""
+    hall = Hall()
+    joints, effort = hall.publisher('joints'), hall.publisher('effort')
+    hall.listen(hall.node(), 'joints', lambda _: effort(b'e'))
+    hall.listen(hall.node(), 'effort', lambda _: joints(b'next'))
+    hall.arrive('joints', b'first')
+    assert hall.topics() == ['joints', 'effort']
+    # they come by the middleware
+    hall.arrive('joints', b'next')
+    assert hall.topics()[2:] == ['joints', 'effort']
+
+
+def test_a_message_does_not_overtake_one_that_was_left_to_the_middleware():
+    """A timer brakes, and the next torque must come behind it."""
+    hall = Hall()
+    effort = hall.publisher('effort')
+    hall.listen(hall.node(), 'joints', lambda _: effort(b'drive'))
+    hall.listen(hall.node(), 'effort')
+    effort(b'brake')
+    hall.arrive('joints', b'j')
+    assert hall.topics() == ['joints']
+    hall.arrive('effort', b'brake')
+    hall.arrive('effort', b'drive')
+    assert [message for *_, message in hall.heard[1:]] == ['brake', 'drive']
+    # and now directly again
+    hall.arrive('joints', b'j')
+    assert hall.topics()[-1] == 'effort'
+
+
+def test_another_node_reads_after_the_first_has_left():
+    """A node that ends must not take the topic with it."""
+    hall = Hall()
+    first, second = hall.node(), hall.node()
+    hall.listen(first, 'joints')
+    hall.listen(second, 'joints')
+    hall.exchange.leave(first)
+    assert len(second._subscriptions) == 1
+    hall.arrive('joints', b'j')
+    assert [who for who, *_ in hall.heard] == [id(second)]
+
+
+def test_an_unread_subscription_goes_with_its_node():
+    """It returns to the node, which destroys it."""
+    hall = Hall()
+    first, second = hall.node(), hall.node()
+    hall.listen(first, 'joints')
+    hall.listen(second, 'joints')
+    hall.exchange.leave(second)
+    assert len(second._subscriptions) == 1
+
+
+def test_a_fault_in_a_callback_ends_the_turn():
+    """The next message begins a new one."""
+    hall = Hall()
+
+    def fail(_):
+        raise ZeroDivisionError
+
+    hall.listen(hall.node(), 'joints', fail)
+    hall.listen(hall.node(), 'joints')
+    with pytest.raises(ZeroDivisionError):
+        hall.arrive('joints', b'1')
+    with pytest.raises(ZeroDivisionError):
+        hall.arrive('joints', b'2')
+    assert [message for *_, message in hall.heard] == ['1', '2']
+
+
+class Odometer(SuiteNode):
+    """Publishes an odometry for each joint state."""
+
+    def __init__(self, **options):
+        super().__init__('odometer', **options)
+        self.heard = []
+        self._write = OdometryWriter('odom', 'base_link', 'odom')
+        self._odom = self.create_publisher(Odometry, 'odom', RELIABLE)
+        self.listen(JointState, 'joint_states', self._on_joints, SENSOR_DATA)
+
+    def _on_joints(self, message):
+        self.heard.append(message.stamp)
+        self.send(self._odom, self._write, message.stamp, [0.0] * 6 + [1.0], [0.0] * 6)
+
+
+class Follower(SuiteNode):
+    """Listens to both."""
+
+    def __init__(self, **options):
+        super().__init__('follower', **options)
+        self.joints, self.odom = [], []
+        self.listen(JointState, 'joint_states', lambda m: self.joints.append(m.stamp),
+                    SENSOR_DATA)
+        self.listen(Odometry, 'odom', lambda m: self.odom.append(m.stamp), RELIABLE)
+
+
+def test_nodes_of_a_session_hear_each_message_of_the_middleware_once():
+    """Real topics: own copies are dropped, messages of other nodes are heard by all."""
+    with Session() as session:
+        talker = session.add(Node, node_name='talker')
+        odometer, follower = session.add(Odometer), session.add(Follower)
+        joints = talker.create_publisher(JointState, 'joint_states', SENSOR_DATA)
+        other = talker.create_publisher(Odometry, 'odom', RELIABLE)
+        # both stand in the graph, although one is read
+        session.until(lambda: joints.get_subscription_count() == 2
+                      and other.get_subscription_count() == 1)
+        write = JointStateWriter(['a'], ['position'])
+        for stamp in range(1, 6):
+            joints.publish(write(stamp, position=[0.0]))
+            session.until(lambda stamp=stamp: len(follower.joints) == stamp)
+        session.wait(0.2)
+        expected = [1, 2, 3, 4, 5]
+        assert (odometer.heard, follower.joints, follower.odom) == (expected,) * 3
+        other.publish(OdometryWriter('odom', 'base_link')(9, [0.0] * 6 + [1.0], [0.0] * 6))
+        session.until(lambda: follower.odom[-1] == 9)
