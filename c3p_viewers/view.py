@@ -69,6 +69,9 @@ def _show_run(options: ViewOptions, robot: CasterRobot, viewer: str, bag: Bag
     from c3p_viewers.sources.bag_source import BagSource
 
     source = BagSource(read_run(bag, robot, options.namespace))
+    if options.time is not None and not source.start <= options.time <= source.end:
+        raise ValueError(f'--time {options.time:g}: the bag has {source.start:.2f} to '
+                         f'{source.end:.2f} s')
     moment = source.at(source.halfway if options.time is None else options.time)
     figures: dict[str, Any] = {}
     if options.picture is not None:

@@ -3,7 +3,7 @@
 Generate the pictures of interactive pages in docs/images, by a browser without a window.
 
 Needs c3p[test] and Chromium. Run from the root of the repository:
-``python scripts/write_page_pictures.py`` (one minute). The live page shows ``c3p sim --web``.
+``python scripts/write_page_pictures.py`` (four minutes). The live page shows ``c3p sim --web``.
 """
 
 from __future__ import annotations
@@ -68,6 +68,15 @@ def report_cursor(place: Path) -> None:
         page.picture(place / 'report_cursor.png')
 
 
+def robot_check(place: Path) -> None:
+    """Write the top of the page on the URDF of the tutorial."""
+    run('robot', 'docs/tutorials/cart.urdf.xacro', '--out', str(place / 'cart'))
+    with Browser(1280, 1000) as page:
+        page.open(next((place / 'cart').glob('*.html')).as_uri())
+        time.sleep(1.0)
+        page.picture(place / 'robot_check.png')
+
+
 def main() -> None:
     """Write the pictures."""
     IMAGES.mkdir(exist_ok=True)
@@ -75,6 +84,7 @@ def main() -> None:
         place = Path(folder)
         live_page(place)
         report_cursor(place)
+        robot_check(place)
         for picture in sorted(place.glob('*.png')):
             shrink(picture, picture.name)
 

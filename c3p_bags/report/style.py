@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MaxNLocator, NullLocator
@@ -145,8 +146,31 @@ def thin(*arrays: ArrayLike) -> list[Array]:
     return [np.asarray(a)[::step] for a in arrays]
 
 
+def tell_apart(axes: Axes) -> None:
+    """
+    Give solid lines that differ in colour alone dashes, in the order of their labels.
+
+    Lines without a label follow the labelled one of their colour; other widths, dashes and markers
+    are differences already.
+    """
+    plain = [line for line in axes.lines if line.get_linestyle() == '-'
+             and line.get_marker() in ('None', '', None)]
+    seen: dict[tuple[float, str], int] = {}
+    for line in plain:
+        if not str(line.get_label()).startswith('_'):
+            width = round(float(line.get_linewidth()), 1)
+            key = width, to_hex(line.get_color())
+            seen.setdefault(key, sum(other == width for other, _ in seen))
+    for line in plain:
+        order = seen.get((round(float(line.get_linewidth()), 1), to_hex(line.get_color())), 0)
+        if order:
+            dash: Any = caster_dash(order)
+            line.set_linestyle(dash)
+
+
 def legend(axes: Axes, **options: Any) -> None:
     """Draw a small legend over the lines, at the emptiest place; none without labels."""
+    tell_apart(axes)
     handles, labels = axes.get_legend_handles_labels()
     if handles:
         axes.legend(handles, labels, **{
@@ -188,6 +212,11 @@ def save(sheet: Figure, path: str | Path) -> list[Path]:
     base.parent.mkdir(parents=True, exist_ok=True)
     files = [base.with_name(f'{base.name}{suffix}') for suffix in ('.png', '.pdf')]
     for file in files:
-        more: dict[str, Any] = {'pil_kwargs': FAST} if file.suffix == '.png' else {}
-        sheet.savefig(file, dpi=DPI, **more)
+        save_as(sheet, file)
     return files
+
+
+def save_as(sheet: Figure, file: Path) -> None:
+    """Write a figure as the PNG or PDF `file`."""
+    more: dict[str, Any] = {'pil_kwargs': FAST} if file.suffix == '.png' else {}
+    sheet.savefig(file, dpi=DPI, **more)

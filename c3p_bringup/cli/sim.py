@@ -127,10 +127,18 @@ def run(arguments: argparse.Namespace) -> int:
     with live_page(arguments) if arguments.web else nullcontext():
         metrics = (simulate_tricycle if tricycle else simulate_casters)(
             options, announce=lambda line: print(line, file=sys.stderr))
-    shown = [(name, f'{value:.6g}' if isinstance(value, float) else value)
-             for name, value in metrics.items()]
+    shown = [(name, _short(value)) for name, value in metrics.items()]
     show(metrics, arguments.json, rows(shown, 24))
     return MISSED if metrics.get('ended') else 0
+
+
+def _short(value: Any) -> Any:
+    """Return a number, or a list of numbers, as people read it; other values as they are."""
+    if isinstance(value, list):
+        return ' '.join(f'{_short(one)}' for one in value)
+    # below a micrometre is zero
+    return f'{value:.6g}' if isinstance(value, float) and abs(value) > 1e-6 else (
+        '0' if isinstance(value, float) else value)
 
 
 @contextmanager

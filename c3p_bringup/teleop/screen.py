@@ -55,8 +55,10 @@ def lines(view: View) -> list[str]:
     unknown = '-'
     steering = unknown if view.steering is None else '  '.join(
         f'{angle * 57.29577951308232:7.1f}°' for angle in view.steering)
+    # at a singularity rounding may leave it negative
+    sigma = max(view.sigma_min or 0.0, 0.0)
     measure = unknown if view.sigma_min is None else (
-        f'{view.sigma_min:7.3f}   |{"#" * round(BAR * min(view.sigma_min, 1.0)):{BAR}}|')
+        f'{sigma:7.3f}   |{"#" * round(BAR * min(sigma, 1.0)):{BAR}}|')
     odometry = _twist(view.twist)
     if view.twist is not None and view.twist_age > OLD:
         odometry += f'   {view.twist_age:.1f} s old'

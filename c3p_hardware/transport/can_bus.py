@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import struct
 import threading
@@ -84,6 +85,10 @@ def open_bus(address: BusAddress) -> can.BusABC:
                          f'{address.bitrate}',
             'serial': 'start the program at the other end first',
         }.get(address.interface, 'see bus.interface and bus.channel')
+        if address.interface == 'socketcan' and getattr(
+                error, 'errno', None) == errno.EAFNOSUPPORT:
+            remedy = ('this kernel has no CAN: sudo modprobe can, on a computer with its modules, '
+                      'or an adapter with an interface of python-can')
         why = ' '.join(f'{error}'.split()).removeprefix(f'{address.channel}: ')
         raise BusError(f'CAN bus {address}: {why}; {remedy}') from error
 

@@ -19,6 +19,9 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+# letters of a formula that may be wider than a phone: it scrolls by itself
+WIDE = 24
+
 # combining marks above a symbol, and the accents that MathML places there
 ACCENTS = {'\u0307': '˙', '\u0308': '¨', '\u0302': '^', '\u0303': '~', '\u0304': '¯'}
 ABOVE = ''.join(ACCENTS)
@@ -161,8 +164,10 @@ def inline(source: str) -> str:
             begin = k
     parts.append(text[begin:])
     relation = '<mo form="infix" lspace="0" rspace="0.28em">'
-    return ' '.join('<math>' + re.sub(r'^<mo>', relation, row(part.strip())) + '</math>'
-                    for part in parts if part.strip())
+    made = [(len(part), '<math>' + re.sub(r'^<mo>', relation, row(part.strip())) + '</math>')
+            for part in parts if part.strip()]
+    return ' '.join(f'<span class="wide">{one}</span>' if size > WIDE else one
+                    for size, one in made)
 
 
 def block(source: str) -> str:

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from robots import C3P
 
-from c3p_bags.report.compare import differences
+from c3p_bags.report import style
+from c3p_bags.report.compare import difference_sentences, difference_table, differences
 from c3p_bags.report.goals import goal_metrics, in_odom, part
 from c3p_bags.report.health import complaints, spans
 from c3p_bags.report.path import instants
@@ -138,6 +139,29 @@ def test_differences_are_of_what_both_have():
     found = differences(one, other)
     assert found['duration'] == {'a': 2.0, 'b': 5.0, 'difference': 3.0}
     assert found['last goal: time'] == {'a': None, 'b': 3.0, 'difference': None}
+
+
+def test_differences_are_written_without_exponents_and_long_errors_in_metres():
+    one = {'robot': 'a', 'reached': None, 'duration_s': 2.0, 'distance_m': 1.0, 'goals': [],
+           'odometry': {}, 'complaints': [], 'slip': {'events': [], 'by_wheel': []},
+           'singularity': {}, 'timing': {}, 'final_error_m': 7.9e-4}
+    other = {**one, 'final_error_m': 24.7532, 'duration_s': 2.0 + 3e-6}
+    words = difference_sentences([one, other])
+    assert 'Last goal: final error: 24.8 m in B, 0.79 mm in A.' in words
+    text = difference_table([one, other])
+    assert '24753' in text and '+< 0.0001' in text and 'e+' not in text and 'e-' not in text
+
+
+def test_lines_that_differ_in_colour_alone_get_dashes():
+    axes = style.figure(3.0, 2.0).add_subplot()
+    first, = axes.plot([0, 1], [0, 1], color='#0072b2', label='by odometry')
+    second, = axes.plot([0, 1], [1, 2], color='#e69f00', label='true')
+    follower, = axes.plot([0, 1], [2, 3], color='#e69f00')
+    broad, = axes.plot([0, 1], [3, 4], color='#009e73', linewidth=3.0, label='truth')
+    marked, = axes.plot([0, 1], [4, 5], color='#cc79a7', marker='o', label='wheel')
+    style.legend(axes)
+    assert [line.get_linestyle() for line in (first, second, follower, broad, marked)] == [
+        '-', '--', '--', '-', '-']
 
 
 def recorded(lost=(), lost_odometry=(), commands=True):
