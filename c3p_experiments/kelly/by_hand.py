@@ -45,7 +45,7 @@ BANDWIDTH, JOINT_RATE, DAMPED = 2.0, 0.1, 0.05
 # largest torque of a joint, N·m, and joint rate of an arm that stands, rad/s
 TORQUE, STILL = 1500.0, 1e-3
 
-SMALL = {'digits': 1, 'scientific': True}
+SMALL: dict[str, Any] = {'digits': 1, 'scientific': True}
 ROWS = (Row('duration_s', 'duration', 's', digits=0),
         Row('capture_loss_j', 'energy lost in the capture', 'J', digits=4),
         Row('latch_loss_j', 'energy lost in the latching', 'J', digits=4),
@@ -78,7 +78,8 @@ class Berthing:
         self._facts: dict[str, Any] = {'torque_max_nm': 0.0, 'drift_max_m': 0.0,
                                        'capture_loss_j': None, 'latch_loss_j': None,
                                        'berth_error_m': None}
-        self._first, self._instants = momentum(self._plan.tree, q, qd), {}
+        self._first = momentum(self._plan.tree, q, qd)
+        self._instants: dict[str, float] = {}
 
     @property
     def miss(self) -> Array:
