@@ -69,6 +69,7 @@ GALLERY = {
     ),
     'El-Shenawy, Wagner and Badreddin': (
         experiment('postures', 'Paper I, Fig. 4: singular postures'),
+        experiment('structure', 'Paper I, Figs 5-8: control structure and angles'),
         experiment('line', 'Paper I, Fig. 9: 4 m from a singular start', 'mujoco'),
         experiment('triangle', 'Paper I, Fig. 10: triangle', 'mujoco'),
         experiment('figure_eight', 'Paper I, Fig. 11: figure eight', 'mujoco'),
@@ -97,6 +98,8 @@ GALLERY = {
               'ros2 launch c3p rough_ground.launch.py'),
         Entry('The tricycle in RViz', 'rviz_pvc.png',
               'ros2 launch c3p rough_ground.launch.py rviz:=true'),
+        Entry('The rover in RViz', 'rviz_rover.png',
+              'ros2 launch c3p rough_ground.launch.py robot:=rover rviz:=true'),
     ),
     'Saha and Angeles; Kelly': (
         experiment('agv', 'AGV on a circle'),

@@ -122,14 +122,15 @@ def _by_hand(arguments: argparse.Namespace) -> int:
     from c3p_experiments.kelly import by_hand
     from c3p_experiments.models import ModelExperiment, completed
 
-    out = arguments.out or Path('out/experiment')
+    terminal, out = Terminal(), arguments.out or Path('out/experiment')
     make_places(out, arguments.json)
     scene = by_hand.Berthing()
     model = ModelExperiment(by_hand.NAME, by_hand.TITLE, by_hand.SOURCE,
-                            lambda place, *_: scene.finish(place), rows=by_hand.ROWS)
+                            lambda place, options, progress: scene.finish(place),
+                            rows=by_hand.ROWS)
     # the solver is compiled before the person waits for it
     scene.warm_up()
-    with Terminal() as terminal:
+    with terminal:
         drive(scene, terminal)
     figures = completed(model, scene.finish(out), out)
     print(_text(figures), file=_stream(arguments), flush=True)

@@ -34,13 +34,12 @@ def vehicle_urdf(vehicle: RoughVehicle) -> str:
     for name, colour in COLOURS.items():
         ElementTree.SubElement(ElementTree.SubElement(robot, 'material', name=name), 'color',
                                rgba=colour)
-    parents = {joint: parent for wheel in vehicle.wheels.values()
-               for parent, joint in zip((None, *wheel.joints), wheel.joints, strict=False)}
+    parents = {joint: parent for wheel in vehicle.wheels.values() for parent, joint in zip(
+        (BASE, *map(link_name, wheel.joints)), wheel.joints, strict=False)}
     links = {name: ElementTree.SubElement(robot, 'link', name=name)
              for name in (BASE, *map(link_name, vehicle.joints))}
     for name, joint in vehicle.joints.items():
-        before = parents.get(name)
-        parent = BASE if before is None else link_name(before)
+        parent = parents.get(name, BASE)
         _joint(robot, name, joint, parent, math.inf if name not in vehicle.steering
                else vehicle.steering_rate_limit)
         _bar(links[parent], joint.origin)

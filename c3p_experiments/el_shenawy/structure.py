@@ -157,8 +157,7 @@ def _line(axes: Axes, metrics: dict[str, Any]) -> None:
     axes.plot(*PLACE, 'o', color=style.TRUE, label='robot')
     axes.plot(*GOAL, '*', color=style.GOAL, markersize=11, label='goal')
     first, last = (180.0 + math.degrees(math.atan2(v[1], v[0])) for v in (GOAL, GOAL - PLACE))
-    axes.add_patch(Arc((float(GOAL[0]), float(GOAL[1])), 2.4, 2.4, theta1=first, theta2=last,
-                       color=style.INK))
+    axes.add_patch(Arc((GOAL[0], GOAL[1]), 2.4, 2.4, theta1=first, theta2=last, color=style.INK))
     axes.text(2.1, 1.35, f'δ_er = {metrics["delta_er_deg"]:.1f}°', fontsize=style.LABEL,
               ha='right', color=style.INK)
     axes.set_xlim(-0.3, 4.6)

@@ -45,15 +45,15 @@ BANDWIDTH, JOINT_RATE, DAMPED = 2.0, 0.1, 0.05
 # largest torque of a joint, N·m, and joint rate of an arm that stands, rad/s
 TORQUE, STILL = 1500.0, 1e-3
 
+SMALL: dict[str, Any] = {'digits': 1, 'scientific': True}
 ROWS = (Row('duration_s', 'duration', 's', digits=0),
         Row('capture_loss_j', 'energy lost in the capture', 'J', digits=4),
         Row('latch_loss_j', 'energy lost in the latching', 'J', digits=4),
         Row('berth_error_m', 'position error of the hand at the berth', 'mm', 1e3, digits=1),
         Row('torque_max_nm', 'largest torque of a joint', 'N·m', digits=0),
-        Row('energy_error_j', 'energy account, error', 'J', bar=1e-8, digits=1, scientific=True),
-        Row('drift_max_m', 'constraint error, largest', 'm', bar=1e-12, digits=1, scientific=True),
-        Row('momentum_error_ns', 'change of total momentum', 'N·s', bar=1e-7, digits=1,
-            scientific=True))
+        Row('energy_error_j', 'energy account, error', 'J', bar=1e-8, **SMALL),
+        Row('drift_max_m', 'constraint error, largest', 'm', bar=1e-12, **SMALL),
+        Row('momentum_error_ns', 'change of total momentum', 'N·s', bar=1e-7, **SMALL))
 
 
 class Berthing:
