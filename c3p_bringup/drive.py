@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,14 @@ import rclpy
 from rclpy.task import Future
 
 from c3p_bringup.drive_client import DriveClient
+from c3p_bringup.drive_report import Job, Reporter
 from c3p_bringup.drive_story import distinct
 from c3p_bringup.nodes import CHAIN, ROBOTS, module_of, node_class
 from c3p_bringup.options import DriveOptions, check_cards, parameter_files
 from c3p_bringup.processes import NodeProcess
 from c3p_controller.controllers import check_motors
 from c3p_controller.predictive.standing_start import check_start
+from c3p_description.model import CasterRobot
 from c3p_description.reading.loader import load_casters
 from c3p_ros.executor import steady_process
 from c3p_ros.session import Session
@@ -35,6 +37,10 @@ READY_WITHIN = 120.0
 
 # discovery time for other robots on the network, s
 LOOK_AROUND = 0.5
+
+# time until the last diagnostics are recorded, s: of nodes of this process, which publish them
+# when asked, and of others, which publish once a second
+RECORDED_WITHIN, DIAGNOSED_WITHIN = 0.2, 1.1
 
 
 class DriveError(ValueError):
@@ -70,28 +76,23 @@ def drive(options: DriveOptions, announce: Callable[[str], None] = print,
     KeyboardInterrupt
         SIGINT or SIGTERM while the nodes ran; all of them have ended, and the bag is kept.
     """
-    # an unknown robot, a start that cannot be left, or cards that do not fit it, are errors before
-    # any node starts
+    # before any node starts
     robot = load_casters(options.robot)
-    check_motors(options.controller, robot)
-    start = np.resize(np.asarray(options.start_steering, float), robot.count)
-    check_start(robot, start, np.asarray(options.goal, float))
-    if options.hardware != 'none':
-        check_cards(options.robot, options.parameters)
     # a simulated robot must not reach the real one on the laboratory's network
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    options.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix='c3p_drive_') as folder:
+    with tempfile.TemporaryDirectory(prefix='c3p_drive_') as folder, Reporter() as reporter:
         place, bag = Path(folder), Path(folder) / 'bag'
         try:
-            client, failures = _run(options, bag, place, announce, progress)
+            client, failures = _run(options, robot, bag, place, announce, progress, reporter)
         finally:
             # also of a drive that was interrupted or failed
             kept = keep_bag(options, bag)
             if kept is not None:
                 announce(f'the bag is {kept}')
-        metrics = report(options, bag, failures, client.zone, lambda found: client.story.missed(
-            found, options.timeout, client.distance))
+        metrics = reporter.write(
+            Job(bag, options.robot, options.goal, client.zone, options.out),
+            lambda found: client.story.missed(found, options.timeout, client.distance))
+        metrics['failures'] = failures
         if kept is not None:
             metrics['files']['bag'] = str(kept)
         return metrics
@@ -110,26 +111,52 @@ def keep_bag(options: DriveOptions, bag: Path) -> Path | None:
     return kept
 
 
-def _run(options: DriveOptions, bag: Path, place: Path, announce: Callable[[str], None],
-         progress: Callable[[float, float], None]) -> tuple[DriveClient, list[str]]:
+def _run(options: DriveOptions, robot: CasterRobot, bag: Path, place: Path,
+         announce: Callable[[str], None], progress: Callable[[float, float], None],
+         reporter: Reporter) -> tuple[DriveClient, list[str]]:
     """Run all nodes until the goal is held or missed; return the client and the failures."""
     arguments = [part for path in parameter_files(options, bag, place)
                  for part in ('--params-file', str(path))]
     with Session(['--ros-args', *arguments]) as session:
         client = session.add(DriveClient, hardware=options.hardware != 'none')
-        session.wait(LOOK_AROUND)
+        looked = time.monotonic() + LOOK_AROUND
+        # while other robots are discovered
+        _check(options, robot)
+        options.out.mkdir(parents=True, exist_ok=True)
+        _import(options)
+        session.wait(max(0.0, looked - time.monotonic()))
         if client.other_robots():
             raise _company(client)
-        processes = _start(options, arguments, place, session)
+        processes, nodes = _start(options, arguments, place, session)
         _wait_until_ready(options, session, client, processes, announce)
         steady_process()
         _send_goal(options, session, client)
+        # while the robot drives
+        reporter.start()
         ended = _follow(options, session, client, processes, progress)
         failures = distinct(client.errors) + ended
-        # one more second of diagnostics, so that the bag ends with the statistics of the whole run
-        session.wait(1.1)
+        # the bag ends with the statistics of the whole run
+        for node in nodes:
+            node.diagnostics.publish()
+        session.wait(RECORDED_WITHIN if options.nodes == 'one-process' else DIAGNOSED_WITHIN)
         client.zone = client.goal_zone()
     return client, failures
+
+
+def _check(options: DriveOptions, robot: CasterRobot) -> None:
+    """Raise ValueError for a start that cannot be left, or motors or cards that do not fit."""
+    check_motors(options.controller, robot)
+    start = np.resize(np.asarray(options.start_steering, float), robot.count)
+    check_start(robot, start, np.asarray(options.goal, float))
+    if options.hardware != 'none':
+        check_cards(options.robot, options.parameters)
+
+
+def _import(options: DriveOptions) -> None:
+    """Import the nodes that will run in this process."""
+    for name in _nodes(options) if options.nodes == 'one-process' else ():
+        if not _apart(options, name):
+            node_class(name)
 
 
 def _company(client: DriveClient) -> DriveError:
@@ -138,23 +165,24 @@ def _company(client: DriveClient) -> DriveError:
 
 
 def _start(options: DriveOptions, arguments: Sequence[str], place: Path, session: Session
-           ) -> list[NodeProcess]:
-    """Start every node, in this process or in a process of its own."""
-    names = _nodes(options)
-    apart = [name for name in names if options.nodes == 'processes'
-             # the cards are a computer of their own
-             or name == 'emulated_cards'
-             # in lockstep the recorder runs with the other nodes, so that no message is dropped
-             or (name == 'recorder' and not options.lockstep)]
-    processes = []
-    for name in apart:
-        process = NodeProcess(name, module_of(name), arguments, place / f'{name}.log')
-        session.at_end(process.stop)
-        processes.append(process)
+           ) -> tuple[list[NodeProcess], list[Any]]:
+    """Start every node; return the processes of some, and the nodes of this process."""
+    names, processes = _nodes(options), []
     for name in names:
-        if name not in apart:
-            session.add(node_class(name))
-    return processes
+        if _apart(options, name):
+            process = NodeProcess(name, module_of(name), arguments, place / f'{name}.log')
+            session.at_end(process.stop)
+            processes.append(process)
+    return processes, [session.add(node_class(name)) for name in names
+                       if not _apart(options, name)]
+
+
+def _apart(options: DriveOptions, name: str) -> bool:
+    """Return whether a node runs in a process of its own."""
+    # the cards are a computer of their own; in lockstep the recorder runs with the other nodes,
+    # so that no message is dropped
+    return (options.nodes == 'processes' or name == 'emulated_cards'
+            or (name == 'recorder' and not options.lockstep))
 
 
 def _nodes(options: DriveOptions) -> list[str]:
@@ -184,7 +212,7 @@ def _wait_until_ready(options: DriveOptions, session: Session, client: DriveClie
         if waited > 8.0 and not announced:
             announce('waiting for the nodes; the first run compiles the kernels ...')
             announced = True
-        session.wait(0.1)
+        session.wait(0.02, period=0.02)
 
 
 def _send_goal(options: DriveOptions, session: Session, client: DriveClient) -> None:
@@ -245,28 +273,3 @@ def _follow(options: DriveOptions, session: Session, client: DriveClient,
 
     session.until(over)
     return _ended(processes)
-
-
-def report(options: DriveOptions, bag: Path, failures: Sequence[str],
-           zone: tuple[float, float], missed: Callable[[Mapping[str, Any]], str]
-           ) -> dict[str, Any]:
-    """
-    Compute metrics and plot of a drive with these `options` from its `bag`.
-
-    `failures` are added to the metrics; `zone` is goal and yaw tolerance, m and rad; `missed`
-    returns the reason for a missed goal from the metrics.
-    """
-    from c3p_bags.report.write import write_drive
-    from c3p_bags.runs.log_reader import read_run
-    from c3p_bags.runs.metrics import drive_metrics
-    from c3p_bags.storage.bag import Bag
-
-    robot = load_casters(options.robot)
-    with Bag(bag) as opened:
-        log = read_run(opened, robot)
-    metrics = drive_metrics(log, robot, options.goal, *zone)
-    if not metrics['reached']:
-        metrics['missed'] = missed(metrics)
-    metrics['files'] = write_drive(log, robot, metrics, options.out)
-    metrics['failures'] = list(failures)
-    return metrics

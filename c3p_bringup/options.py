@@ -94,8 +94,9 @@ def parameter_files(options: DriveOptions, bag: Path, place: Path) -> list[Path]
     """
     simulated = options.simulated_time
     # all commanding nodes start in this drive: a short silence suffices
+    silence = 0.5 if options.lockstep or options.hardware != 'none' else 0.1
     first = _write(place / 'defaults.yaml', {'/**/velocity_controller': {
-        'start_silence': 0.5, **known_latency(options.plant, options.hardware)},
+        'start_silence': silence, **known_latency(options.plant, options.hardware)},
         '/**/hardware_interface': PATIENCE,
         **({} if options.hardware == 'none' else {
             '/**/emulated_cards': cards_like(hardware_values(options.parameters))})})

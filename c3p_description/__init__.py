@@ -27,10 +27,9 @@ __all__ = ['Agv', 'CasterRobot', 'ModelError', 'PvcTricycle', 'describe', 'load'
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
     from typing import Literal, TypeAlias, overload
 
-    from c3p_description.reading.loader import describe, robot_description
+    from c3p_description.reading.loader import Place, describe, robot_description
 
     Options: TypeAlias = Mapping[str, Any] | None
 
@@ -46,10 +45,10 @@ if TYPE_CHECKING:
     def load(name_or_path: Literal['agv'], options: Options = None) -> Agv: ...
 
     @overload
-    def load(name_or_path: str | Path, options: Options = None
+    def load(name_or_path: Place, options: Options = None
              ) -> CasterRobot | PvcTricycle | Agv: ...
 
-    def load(name_or_path: str | Path, options: Options = None) -> Any:
+    def load(name_or_path: Place, options: Options = None) -> Any:
         """Stand for the function that `__getattr__` returns."""
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The curves of a page as CSV beside its picture, for readers who plot or compare them."""
+"""The curves of a page as CSV beside its picture, to plot or to compare them."""
 
 from __future__ import annotations
 

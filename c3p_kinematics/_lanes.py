@@ -48,12 +48,12 @@ class Lanes(types.Type):
         self.kind = kind
         super().__init__(name=f'Lanes({kind})')
 
-    def can_convert_from(self, typingctx: Any, other: types.Type) -> Conversion | None:  # noqa: ANN401
+    def can_convert_from(self, typingctx: Any, other: types.Type) -> Conversion | None:
         """Return how `other` becomes lanes: a number fills all of them."""
         fits = isinstance(other, FILLING[self.kind]) or (self, other) == (FLOATS, WHOLES)
         return Conversion.safe if fits else None
 
-    def unify(self, typingctx: Any, other: types.Type) -> types.Type | None:  # noqa: ANN401
+    def unify(self, typingctx: Any, other: types.Type) -> types.Type | None:
         """Return lanes for a variable that is elsewhere one number."""
         return self if isinstance(other, FILLING[self.kind]) else None
 
@@ -68,7 +68,7 @@ _VECTOR = ir.VectorType(_PARTS['float'], LANES)
 
 @register_model(Lanes)
 class _LanesModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Lanes) -> None:  # noqa: ANN401 (numba's)
+    def __init__(self, dmm: Any, fe_type: Lanes) -> None:
         super().__init__(dmm, fe_type, ir.VectorType(_PARTS[fe_type.kind], LANES))
 
 
@@ -76,7 +76,7 @@ class _LanesModel(models.PrimitiveModel):
 @lower_cast(types.Integer, FLOATS)
 @lower_cast(types.Integer, WHOLES)
 @lower_cast(types.Boolean, TRUTHS)
-def _filled(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:  # noqa: ANN401
+def _filled(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:
     one = {'float': types.float64, 'whole': types.int64, 'truth': source}[target.kind]
     number = context.cast(builder, value, source, one)
     if target == TRUTHS:
@@ -89,7 +89,7 @@ def _filled(context: Any, builder: Any, source: Any, target: Any, value: Any) ->
 
 
 @lower_cast(WHOLES, FLOATS)
-def _floats(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:  # noqa: ANN401
+def _floats(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:
     return builder.sitofp(value, _VECTOR)
 
 
@@ -102,7 +102,7 @@ def _defined(what: Callable[..., Any], arguments: tuple[Lanes, ...], result: Lan
              build: Callable[..., Any]) -> None:
     """Let kernels call `what` with lanes: ``build(builder, *values)`` writes the instructions."""
     class Typed(AbstractTemplate):
-        def generic(self, args: tuple, kws: dict) -> Any:  # noqa: ANN401 (numba's)
+        def generic(self, args: tuple, kws: dict) -> Any:
             fits = len(args) == len(arguments) and not kws and all(
                 _number(given) if wanted == FLOATS else given == wanted
                 for given, wanted in zip(args, arguments, strict=True))
@@ -111,7 +111,7 @@ def _defined(what: Callable[..., Any], arguments: tuple[Lanes, ...], result: Lan
             return None
 
     @lower_builtin(what, *arguments)
-    def lowered(context: Any, builder: Any, sig: Any, args: Any) -> Any:  # noqa: ANN401
+    def lowered(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return build(builder, *args)
 
     infer_global(what)(Typed)
@@ -119,7 +119,7 @@ def _defined(what: Callable[..., Any], arguments: tuple[Lanes, ...], result: Lan
 
 def _library(name: str) -> Callable[..., Any]:
     """Return what calls a function of LLVM on vectors."""
-    def build(builder: Any, *values: Any) -> Any:  # noqa: ANN401
+    def build(builder: Any, *values: Any) -> Any:
         function = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(_VECTOR, [_VECTOR] * len(values)),
             f'llvm.{name}.v{LANES}f64')
@@ -149,19 +149,19 @@ _defined(operator.invert, (TRUTHS,), TRUTHS, lambda builder, a: builder.not_(a))
 
 
 @intrinsic
-def where(typingctx: Any, condition: Any, one: Any, other: Any) -> tuple:  # noqa: ANN401
+def where(typingctx: Any, condition: Any, one: Any, other: Any) -> tuple:
     """Return `one` where a condition is true, else `other`; of floats or of lanes."""
     result = FLOATS if isinstance(condition, Lanes) else typingctx.unify_types(one, other)
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:  # noqa: ANN401
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.select(*args)
     return result(condition, result, result), generate
 
 
 @intrinsic
-def anywhere(typingctx: Any, condition: Any) -> tuple:  # noqa: ANN401
+def anywhere(typingctx: Any, condition: Any) -> tuple:
     """Return whether a condition is true in any lane."""
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:  # noqa: ANN401
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         if condition != TRUTHS:
             return args[0]
         bits = builder.bitcast(args[0], ir.IntType(LANES))
@@ -170,26 +170,26 @@ def anywhere(typingctx: Any, condition: Any) -> tuple:  # noqa: ANN401
 
 
 @intrinsic
-def whole(typingctx: Any, value: Any) -> tuple:  # noqa: ANN401
+def whole(typingctx: Any, value: Any) -> tuple:
     """Return a float as a whole number, towards zero; of each lane its own."""
     lanes = isinstance(value, Lanes)
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:  # noqa: ANN401
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         kind = ir.IntType(64)
         return builder.fptosi(args[0], ir.VectorType(kind, LANES) if lanes else kind)
     return (WHOLES(FLOATS) if lanes else types.int64(types.float64)), generate
 
 
 @intrinsic
-def looked_up(typingctx: Any, table: Any, row: Any, mask: Any, column: Any) -> tuple:  # noqa: ANN401
+def looked_up(typingctx: Any, table: Any, row: Any, mask: Any, column: Any) -> tuple:
     """Return ``table[row & mask, column]`` of a contiguous table; of each lane its own."""
     lanes = isinstance(row, Lanes)
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:  # noqa: ANN401
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         data = make_array(table)(context, builder, args[0])
         width = builder.extract_value(data.shape, 1)
 
-        def load(at: Any) -> Any:  # noqa: ANN401
+        def load(at: Any) -> Any:
             index = builder.add(builder.mul(builder.and_(at, args[2]), width), args[3])
             return builder.load(builder.gep(data.data, [index]))
 
@@ -205,30 +205,30 @@ def looked_up(typingctx: Any, table: Any, row: Any, mask: Any, column: Any) -> t
 
 
 @intrinsic
-def lane(typingctx: Any, value: Any, k: Any) -> tuple:  # noqa: ANN401
+def lane(typingctx: Any, value: Any, k: Any) -> tuple:
     """Return the number in lane k."""
     part = {FLOATS: types.float64, WHOLES: types.int64, TRUTHS: types.boolean}[value]
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:  # noqa: ANN401
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.extract_element(*args)
     return part(value, types.int32), generate
 
 
 @intrinsic
-def with_lane(typingctx: Any, value: Any, k: Any, number: Any) -> tuple:  # noqa: ANN401
+def with_lane(typingctx: Any, value: Any, k: Any, number: Any) -> tuple:
     """Return lanes of floats with another number in lane k."""
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:  # noqa: ANN401
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.insert_element(args[0], args[2], args[1])
     return FLOATS(FLOATS, types.int32, types.float64), generate
 
 
 @intrinsic
-def as_lanes(typingctx: Any, array: Any) -> tuple:  # noqa: ANN401
+def as_lanes(typingctx: Any, array: Any) -> tuple:
     """Return a view of a contiguous float64 array whose last axis is that of the lanes."""
     # addresses of numpy's memory are not those of full registers
     view = types.Array(FLOATS, array.ndim - 1, 'C', aligned=False)
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:  # noqa: ANN401
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         source, target = (make_array(array)(context, builder, args[0]),
                           make_array(view)(context, builder))
         data = builder.bitcast(source.data, ir.PointerType(_VECTOR))

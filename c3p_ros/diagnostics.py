@@ -17,6 +17,9 @@ from c3p_ros.cycle import RepeatedStamp
 OK, WARN, ERROR, STALE = (DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR,
                           DiagnosticStatus.STALE)
 
+# first status after the start of a node, s: others wait for it
+FIRST = 0.1
+
 # for how long a rejected message stays a warning, s; the count stays
 REFUSAL_SHOWN = 5.0
 # letters of its reason that are shown: it may quote the message
@@ -34,7 +37,7 @@ def warned(text: str, well: str = '') -> tuple[bytes, str]:
 
 class Diagnostics:
     """
-    One DiagnosticStatus per node, once a second and at once when its level changes.
+    One DiagnosticStatus per node: soon, once a second, and at once when its level changes.
 
     Parameters
     ----------
@@ -61,8 +64,14 @@ class Diagnostics:
         # (topic, kind of drop): count, time of the last, reason
         self._dropped: dict[tuple[str, str], tuple[int, float, str]] = {}
         self._publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        self._timer = node.create_timer(1.0, self.publish,
-                                        clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(FIRST, self._begin, clock=self._steady)
+
+    def _begin(self) -> None:
+        """Publish soon after the start, and from then on once a second."""
+        self._node.destroy_timer(self._timer)
+        self._timer = self._node.create_timer(1.0, self.publish, clock=self._steady)
+        self.publish()
 
     def condition(self, name: str, level: bytes, message: str, calm: bool = False) -> None:
         """

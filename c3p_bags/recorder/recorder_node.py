@@ -104,12 +104,15 @@ class RecorderNode(Node):
     def _record(self, topic: str, data: bytes) -> None:
         if self.writer is None:
             return
-        now = self._now()
+        now, new = self._now(), topic not in self._announced
         with self._disk():
-            if topic not in self._announced:
+            if new:
                 self._announce(self.writer, topic)
             self.writer.write(topic, now, data)
             self._readers(topic, now, data)
+        if new:
+            # a drive begins when its topics are recorded
+            self.diagnostics.publish()
 
     @contextmanager
     def _disk(self) -> Iterator[None]:

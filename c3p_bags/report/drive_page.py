@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -112,12 +112,13 @@ YAW_SHOWN = 0.05
 
 
 def drive_figure(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],
-                 path: str | Path) -> list[Path]:
+                 path: str | Path,
+                 save: Callable[[Figure, Path], list[Path]] = style.save) -> list[Path]:
     """
     Draw a drive on one page and write it as PNG (300 dpi) and PDF; return the two files.
 
     `log`, `robot` and `metrics` are the arguments and the result of `drive_metrics`; the suffix of
-    `path` is optional.
+    `path` is optional. `save` writes both.
     """
     page, grid = _page(robot, metrics)
     start = goal_time(log)
@@ -136,7 +137,7 @@ def drive_figure(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any],
     if not metrics['reached']:
         _mark_end(panels, log, start)
     panels[0].set_xlim(log.joints.time[0] - start, log.joints.time[-1] - start)
-    return style.save(page, path)
+    return save(page, Path(path))
 
 
 def _mark_end(panels: Sequence[Axes], log: RunLog, start: float) -> None:

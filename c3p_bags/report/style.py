@@ -212,6 +212,11 @@ def save(sheet: Figure, path: str | Path) -> list[Path]:
     base.parent.mkdir(parents=True, exist_ok=True)
     files = [base.with_name(f'{base.name}{suffix}') for suffix in ('.png', '.pdf')]
     for file in files:
-        more: dict[str, Any] = {'pil_kwargs': FAST} if file.suffix == '.png' else {}
-        sheet.savefig(file, dpi=DPI, **more)
+        save_as(sheet, file)
     return files
+
+
+def save_as(sheet: Figure, file: Path) -> None:
+    """Write a figure as the PNG or PDF `file`."""
+    more: dict[str, Any] = {'pil_kwargs': FAST} if file.suffix == '.png' else {}
+    sheet.savefig(file, dpi=DPI, **more)

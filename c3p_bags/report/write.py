@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from matplotlib.figure import Figure
+
 from c3p_bags.report.compare import differences
 from c3p_bags.report.curves import write_curves
 from c3p_bags.report.drive_page import drive_figure
@@ -92,14 +94,15 @@ def report(bags: Sequence[Path], out: Path, *, robot: str | None = None,
     return {**found, 'files': files, 'answers': summaries}
 
 
-def write_drive(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any], out: Path
-                ) -> dict[str, str]:
+def write_drive(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any], out: Path,
+                **how: Callable[[Figure, Path], list[Path]]) -> dict[str, str]:
     """
     Write ``drive.png`` and ``drive.pdf``, the page of a drive to a goal; return their paths.
 
     `metrics` are those of `drive_metrics` for `log` and `robot`; `out` is created if missing.
+    `how` is passed to `drive_figure`.
     """
-    picture, document = drive_figure(log, robot, metrics, out / 'drive.png')
+    picture, document = drive_figure(log, robot, metrics, out / 'drive.png', **how)
     return {'picture': str(picture), 'picture_pdf': str(document)}
 
 

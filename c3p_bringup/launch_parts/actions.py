@@ -272,7 +272,7 @@ def markers(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """
     Return the marker node if the argument ``markers`` requests it.
 
-    ModelError: it is ``true``, and the robot is no caster robot, tricycle or vehicle.
+    ModelError: it is ``true``, for another kind than a caster robot, a tricycle or a vehicle.
     """
     requested, robot = value(context, 'markers'), value(context, 'robot')
     if requested == 'false' or (requested == 'auto' and not chosen(context, 'rviz')):

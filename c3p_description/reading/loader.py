@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from c3p_description.reading.xacro_files import expand_file, expand_own
 from c3p_description.reading.xml_files import MOST_CHARACTERS
 from c3p_description.texts import brief
 
+# of a robot: its name or the path of its file
+Place: TypeAlias = str | Path
+
 # the xacro of each kind of parameter file
 XACRO_FILES = {'caster_robot': 'c3p_description/urdf/c3p.urdf.xacro',
                'pvc_tricycle': 'c3p_description/urdf/pvc_tricycle.urdf.xacro',
@@ -42,7 +45,7 @@ WHAT = {CasterRobot: 'stands on casters',
         Agv: 'is a vehicle with two driven wheels and one caster; `c3p experiment agv` runs it'}
 
 
-def load(name_or_path: str | Path, options: Mapping[str, Any] | None = None
+def load(name_or_path: Place, options: Mapping[str, Any] | None = None
          ) -> CasterRobot | PvcTricycle | Agv:
     """
     Return the model of a robot.
@@ -81,7 +84,7 @@ def load(name_or_path: str | Path, options: Mapping[str, Any] | None = None
     return describe(name_or_path, options).robot
 
 
-def describe(name_or_path: str | Path, options: Mapping[str, Any] | None = None) -> Reading:
+def describe(name_or_path: Place, options: Mapping[str, Any] | None = None) -> Reading:
     """
     Return the model of a robot with the notes of the reader; arguments and errors as of `load`.
 

@@ -109,4 +109,4 @@ def _wheel(link: ElementTree.Element, wheel: VehicleWheel) -> None:
         ElementTree.SubElement(tyre, 'cylinder', radius=_text(radius), length=_text(2 * half))
     spoke = _visual(link, 'spoke', (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     ElementTree.SubElement(spoke, 'box', size=_text(
-        1.8 * radius, 2.1 * half, SPOKE * radius))
+        1.8 * radius, 2.4 * half, SPOKE * radius))

@@ -143,7 +143,7 @@ class Device:
         self._clear()
 
     def _error(self, k: int) -> int:
-        """1003h:k, 0 without so many errors."""
+        """1003h:k, 0 beyond the errors that are kept."""
         return self._errors[k - 1] if k <= len(self._errors) else 0
 
     def _clear(self) -> None:

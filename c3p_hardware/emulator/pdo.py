@@ -31,7 +31,7 @@ SIGNED_TYPES = (0x02, 0x03, 0x04)
 
 
 def variable(objects: ObjectDictionary, index: int, subindex: int) -> ODVariable:
-    """Return the description of an object; KeyError if there is none."""
+    """Return the description of an object; KeyError if it is not in the dictionary."""
     found = objects.get_variable(index, subindex)
     if found is None:
         raise KeyError(f'{index:04X}h:{subindex}: the device has no such object')
@@ -39,7 +39,7 @@ def variable(objects: ObjectDictionary, index: int, subindex: int) -> ODVariable
 
 
 def default(objects: ObjectDictionary, index: int, subindex: int) -> int:
-    """Return the number that an object has after a reset; KeyError if there is no object."""
+    """Return the number that an object has after a reset; KeyError as `variable`."""
     return variable(objects, index, subindex).default or 0
 
 

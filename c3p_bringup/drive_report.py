@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Report of a drive in a process of its own, which is prepared while the robot drives.
+
+Importing matplotlib, reading its fonts and drawing for the first time take a second; the page has
+a PNG and a PDF, which are written at the same time. Run as a module, this is the process: it reads
+a pickled `Job` from its input and writes the metrics; it reads them with the reason for a missed
+goal, and writes the files.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from c3p_bags.runs.run_log import RunLog
+    from c3p_description.model import CasterRobot
+
+# of the process, so that the control loop comes first
+NICE = 5
+
+# time limit for the end of an unused process, s
+PATIENCE = 5.0
+
+
+class Job(NamedTuple):
+    """A `bag`, its `robot`, the `goal`, its `zone` (m and rad), and the folder `out`."""
+
+    bag: Path
+    robot: str
+    goal: tuple[float, ...]
+    zone: tuple[float, float]
+    out: Path
+
+
+def write(job: Job, missed: Callable[[Mapping[str, Any]], str]) -> dict[str, Any]:
+    """
+    Return the metrics of a drive with its ``files``, and draw its page.
+
+    `missed` returns the reason for a missed goal from the metrics of the `job`.
+    """
+    log, robot, metrics = evaluate(job)
+    if not metrics['reached']:
+        metrics['missed'] = missed(metrics)
+    metrics['files'] = draw(log, robot, metrics, job.out)
+    return metrics
+
+
+def evaluate(job: Job) -> tuple[RunLog, CasterRobot, dict[str, Any]]:
+    """Read the bag of a `job`; return its log, the robot and the metrics."""
+    from c3p_bags.runs.log_reader import read_run
+    from c3p_bags.runs.metrics import drive_metrics
+    from c3p_bags.storage.bag import Bag
+    from c3p_description.reading.loader import load_casters
+
+    robot = load_casters(job.robot)
+    with Bag(job.bag) as opened:
+        log = read_run(opened, robot)
+    return log, robot, drive_metrics(log, robot, job.goal, *job.zone)
+
+
+def draw(log: RunLog, robot: CasterRobot, metrics: Mapping[str, Any], out: Path,
+         **how: Callable[[Figure, Path], list[Path]]) -> dict[str, str]:
+    """Draw the page of a drive in the folder `out`; `how` is passed to `drive_figure`."""
+    from c3p_bags.report.write import write_drive
+
+    return write_drive(log, robot, metrics, out, **how)
+
+
+class Reporter:
+    """Process that writes the report, and ends with the context; it prepares itself."""
+
+    def __init__(self) -> None:
+        """Start nothing yet."""
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Reporter:
+        """Return this."""
+        return self
+
+    def start(self) -> None:
+        """Start the process in a session of its own, so that Ctrl-C does not reach it."""
+        self._process = subprocess.Popen(
+            [sys.executable, '-m', __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, start_new_session=True)
+
+    def write(self, job: Job, missed: Callable[[Mapping[str, Any]], str]) -> dict[str, Any]:
+        """Do as `write`; in this process where the other one has failed or has ended."""
+        if self._process is None:
+            return write(job, missed)
+        try:
+            metrics = self._ask(job)
+            if not metrics['reached']:
+                metrics['missed'] = missed(metrics)
+            metrics['files'] = self._ask(metrics.get('missed'))
+        except (OSError, EOFError, pickle.UnpicklingError):
+            return write(job, missed)
+        return metrics
+
+    def _ask(self, what: Any) -> Any:
+        pickle.dump(what, self._process.stdin)
+        self._process.stdin.flush()
+        return pickle.load(self._process.stdout)
+
+    def __exit__(self, *_: object) -> None:
+        """End the process."""
+        if self._process is None:
+            return
+        with suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+
+
+def save_both(sheet: Figure, path: str | Path) -> list[Path]:
+    """Write a figure as PNG and PDF at the same time; return the two files."""
+    from c3p_bags.report import style
+
+    base = Path(path).with_suffix('')
+    base.parent.mkdir(parents=True, exist_ok=True)
+    files = [base.with_suffix('.png'), base.with_suffix('.pdf')]
+    number = os.fork()
+    if number == 0:
+        code = 1
+        try:
+            style.save_as(sheet, files[1])
+            code = 0
+        finally:
+            os._exit(code)
+    style.save_as(sheet, files[0])
+    if os.waitpid(number, 0)[1]:
+        # again, which shows the reason
+        style.save_as(sheet, files[1])
+    return files
+
+
+def prepare() -> None:
+    """Import and draw what every page needs."""
+    import io
+
+    from c3p_bags.report import style
+    for module in ('report.write', 'runs.log_reader', 'runs.metrics', 'storage.bag'):
+        import_module(f'c3p_bags.{module}')
+    sheet = style.figure(3.0, 2.0)
+    sheet.add_subplot().set_title(r'$\dot\theta_x$, $\mathrm{m/s^2}$')
+    for kind in ('png', 'pdf'):
+        sheet.savefig(io.BytesIO(), format=kind)
+
+
+def main() -> int:
+    """Serve one job; without one nothing is written."""
+    os.nice(NICE)
+    asked, answered = sys.stdin.buffer, sys.stdout.buffer
+    # nothing that is printed may be taken for a result
+    sys.stdout = sys.stderr
+
+    def answer(what: Any) -> None:
+        pickle.dump(what, answered)
+        answered.flush()
+
+    prepare()
+    try:
+        job = pickle.load(asked)
+    except EOFError:
+        return 0
+    # an error ends this process, and is found again by the other
+    log, robot, metrics = evaluate(job)
+    answer(metrics)
+    if reason := pickle.load(asked):
+        metrics['missed'] = reason
+    answer(draw(log, robot, metrics, job.out, save=save_both))
+    return 0
+
+
+if __name__ == '__main__':
+    code = main()
+    # the files are written: an orderly end of all imports takes half a second
+    os._exit(code)
