@@ -88,12 +88,11 @@ def test_a_missed_goal_has_its_reason_and_time():
     assert missed_because(replace(run, results=())) is None
 
 
-def test_the_picture_of_a_missed_drive_says_why(tmp_path, monkeypatch):
-    from c3p_bags.report import style
-
+def test_the_picture_of_a_missed_drive_says_why_and_marks_when(tmp_path):
     pages = []
-    monkeypatch.setattr(style, 'save', lambda page, path: pages.append(page) or [Path(path)] * 2)
     run = missed_run()
-    drive_figure(run, C3P, drive_metrics(run, C3P, (5.0, 0.0, 0.0), 0.05), tmp_path / 'drive')
+    drive_figure(run, C3P, drive_metrics(run, C3P, (5.0, 0.0, 0.0), 0.05), tmp_path / 'drive',
+                 lambda page, path: pages.append(page) or [Path(path)] * 2)
     texts = [text.get_text() for text in pages[0].findobj(Text)]
     assert 'no progress for 5 s, 7.0 s after the goal' in texts
+    assert 'given up 7.0 s' in texts
