@@ -2,7 +2,7 @@
 """
 Real-time options of a process: priority, locked memory, processors that stay awake, busy waiting.
 
-Each is off unless asked for, and an option that the system does not permit is an error with its
+Each is off by default, and an option that the system does not permit is an error with its
 remedy: a loop that only seems to have priority is worse than one known to have none. Linux only.
 """
 
@@ -66,7 +66,7 @@ class RealTime:
 
 
 class _Held:
-    """What lasts as long as the process: the busy wait of its cycles, and an open file."""
+    """Busy wait of the cycles, and an open file, until the process ends."""
 
     busy_wait = 0.0
     latency = -1

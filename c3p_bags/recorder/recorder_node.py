@@ -106,12 +106,10 @@ class RecorderNode(Node):
             return
         now, new = self._now(), topic not in self._announced
         with self._disk():
-            if new:
-                self._announce(self.writer, topic)
+            self._announce(self.writer, topic)
             self.writer.write(topic, now, data)
             self._readers(topic, now, data)
-        if new:
-            # a drive begins when its topics are recorded
+        if new:  # a drive begins when its topics are recorded
             self.diagnostics.publish()
 
     @contextmanager
@@ -120,8 +118,8 @@ class RecorderNode(Node):
         try:
             yield
         except (OSError, ValueError) as error:
-            self.diagnostics.condition(
-                'bag', ERROR, f'{self.writer.path if self.writer else "bag"}: {error}')
+            place = self.writer.path if self.writer else 'bag'
+            self.diagnostics.condition('bag', ERROR, f'{place}: {error}')
             # complete the bag with its index, if the disk permits
             with suppress(OSError, ValueError):
                 self.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: ANN001, ANN202 (the compiler infers the types)
+# ruff: noqa: ANN001, ANN201, ANN202 (the compiler infers the types)
 """
 Compiled motion of a caster robot in discrete time, its cost along a path, and their derivatives.
 
@@ -326,3 +326,30 @@ def expand(geometry, x, reference, weight, scale, jac, r, gradient, hessian):
         hessian[j, j] += q * by_second * by_second
         hessian[i, j] += q * by_first * by_second
         hessian[j, i] += q * by_first * by_second
+
+
+@kernel
+def interpolate(x, points, values, j):
+    """Return column `j` of `values` (k, m) at `x` between `points` (k,), as numpy.interp."""
+    last = len(points) - 1
+    if x <= points[0]:
+        return values[0, j]
+    if x >= points[last]:
+        return values[last, j]
+    low, high = 0, last
+    while high - low > 1:
+        middle = (low + high) // 2
+        if points[middle] <= x:
+            low = middle
+        else:
+            high = middle
+    slope = (values[low + 1, j] - values[low, j]) / (points[low + 1] - points[low])
+    return slope * (x - points[low]) + values[low, j]
+
+
+@kernel
+def shifted(times, plan, passed, result):
+    """Write `plan` (k, m) of `times` (k,) as it is `passed` s later into `result`."""
+    for k in range(len(times)):
+        for j in range(plan.shape[1]):
+            result[k, j] = interpolate(times[k] + passed, times, plan, j)

@@ -25,12 +25,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from c3p_controller.predictive._box_ddp import improve, workspace
-from c3p_controller.predictive._kernels import RIPPLE, calm, deviation, dither_at
+from c3p_controller.predictive._kernels import RIPPLE, calm, deviation, dither_at, shifted
 from c3p_controller.predictive.delay_estimator import DelayEstimator
 from c3p_controller.predictive.guesses import bold_guesses, first_guesses, straight_guess
 from c3p_controller.predictive.motion_observer import InputDelay, MotionObserver
 from c3p_controller.predictive.priority import PATH_SPEED, Priority
-from c3p_controller.predictive.reference import TwistReference, sample, shifted
+from c3p_controller.predictive.reference import TwistReference, sample
 from c3p_controller.predictive.scaling import cost_weights, friction_rate, resting_slack
 from c3p_controller.predictive.stall import StallWatch
 from c3p_controller.predictive.standing_start import check_reference, push_guesses

@@ -13,6 +13,7 @@ import math
 
 import numpy as np
 
+from c3p_controller.predictive._kernels import interpolate
 from c3p_controller.torque_law import Preview
 from c3p_description.model import Array
 from c3p_kinematics._planar_kernels import wrap_angle
@@ -31,33 +32,6 @@ def sample(preview: Preview, times: Array, yaw: float, rows: Array) -> None:
     """
     _fill_rows(preview.time, preview.pose, preview.velocity, times, yaw, rows)
     directions(rows)
-
-
-@kernel
-def interpolate(x, points, values, j):
-    """Return column `j` of `values` (k, m) at `x` between `points` (k,), as numpy.interp."""
-    last = len(points) - 1
-    if x <= points[0]:
-        return values[0, j]
-    if x >= points[last]:
-        return values[last, j]
-    low, high = 0, last
-    while high - low > 1:
-        middle = (low + high) // 2
-        if points[middle] <= x:
-            low = middle
-        else:
-            high = middle
-    slope = (values[low + 1, j] - values[low, j]) / (points[low + 1] - points[low])
-    return slope * (x - points[low]) + values[low, j]
-
-
-@kernel
-def shifted(times, plan, passed, result):
-    """Write `plan` (k, m) of `times` (k,) as it is `passed` s later into `result`."""
-    for k in range(len(times)):
-        for j in range(plan.shape[1]):
-            result[k, j] = interpolate(times[k] + passed, times, plan, j)
 
 
 @kernel
