@@ -82,7 +82,8 @@ class Reporter:
 
     def __init__(self) -> None:
         """Start nothing yet."""
-        self._process: subprocess.Popen[bytes] | None = None
+        # with pipes, whose types are optional
+        self._process: Any = None
 
     def __enter__(self) -> Reporter:
         """Return this."""
@@ -96,10 +97,8 @@ class Reporter:
 
     def write(self, job: Job, missed: Callable[[Mapping[str, Any]], str]) -> dict[str, Any]:
         """Do as `write`; in this process where the other one has failed or has ended."""
-        if self._process is None:
-            return write(job, missed)
         try:
-            metrics = self._ask(job)
+            metrics: dict[str, Any] = self._ask(job)
             if not metrics['reached']:
                 metrics['missed'] = missed(metrics)
             metrics['files'] = self._ask(metrics.get('missed'))
@@ -108,10 +107,11 @@ class Reporter:
         return metrics
 
     def _ask(self, what: Any) -> Any:
-        stdin, stdout = _pipes(self._process)
-        pickle.dump(what, stdin)
-        stdin.flush()
-        return pickle.load(stdout)
+        if self._process is None:
+            raise EOFError
+        pickle.dump(what, self._process.stdin)
+        self._process.stdin.flush()
+        return pickle.load(self._process.stdout)
 
     def __exit__(self, *_: object) -> None:
         """End the process."""
