@@ -7,6 +7,7 @@ The metrics are computed from the recorded bag alone, so they can be obtained fr
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
@@ -130,6 +131,7 @@ def _run(options: DriveOptions, robot: CasterRobot, bag: Path, place: Path,
         processes, nodes = _start(options, arguments, place, session)
         _wait_until_ready(options, session, client, processes, announce)
         steady_process()
+        gc.enable()
         _send_goal(options, session, client)
         # while the robot drives
         reporter.start()
