@@ -325,6 +325,10 @@ class FaultMonitor:
         """As of the report."""
         return self.report().left_out if self.alarm else -1
 
+    def contradicts(self, caster: int) -> bool:
+        """Return whether the fault is another caster's than `caster`."""
+        return self.report().caster not in (-1, caster)
+
     @property
     def weight(self) -> Array:
         """Weight (n,) of each caster in a fit that does without `left_out`."""

@@ -371,16 +371,16 @@ class Odometry:
     def _correct(self, slip: SlipReport, wrong: int) -> None:
         """Fit the last steps again, once per slip or wrong angle, as soon as it is isolated."""
         if wrong >= 0 and wrong != self._left_out:
-            self._refitted = True
             self._refit(wrong)
         self._left_out = wrong
         if not slip.slipping:
             self._refitted = False
-        elif self.settings.robust and not self._refitted and slip.confidence >= ISOLATED:
-            self._refitted = True
+        elif (self.settings.robust and not self._refitted and slip.confidence >= ISOLATED
+              and not self._faults.contradicts(slip.suspect)):
             self._refit(slip.suspect)
 
     def _refit(self, wheel: int) -> None:
+        self._refitted = True
         # an alarm comes within about twice the filter's time; until then the wheel has had its
         # full weight, and a yaw error would grow with every metre driven afterwards
         kernels.refit(self.robot.geometry, self._casters, self._steps, self._kept,
