@@ -29,7 +29,7 @@ from c3p_controller.predictive.controller import PredictiveController, Predictiv
 from c3p_controller.torque_law import TorqueLaw
 from c3p_description.model import CasterRobot
 from c3p_dynamics.freedoms import driven_freedoms
-from c3p_kinematics.compiled import COMPILED
+from c3p_kinematics.compiled import COMPILER
 
 # form of the papers' position law as printed, parameter `paper_law`
 PRINTED = 'printed'
@@ -134,7 +134,7 @@ def make_chain(values: Any, robot: CasterRobot) -> PaperChain | CommandFollower:
     ValueError
         Invalid settings, or predictive control without a compiler.
     """
-    if values.controller == MPC and not COMPILED:
+    if values.controller == MPC and not COMPILER:
         raise ValueError('controller: mpc needs the compiler numba (`pip install numba`), without '
                          'it a plan takes longer than it lasts')
     chain = TABLE[values.controller].chain(robot, make_law(values, robot), follower_of(values))

@@ -13,7 +13,9 @@ try:
 except ImportError:  # the same source runs uncompiled: same numbers, about 100 times slower
     _njit = None
 
-COMPILED = _njit is not None and not getattr(_config, 'DISABLE_JIT', 0)
+# whether there is a compiler, and whether it compiles: NUMBA_DISABLE_JIT serves debugging
+COMPILER = _njit is not None
+COMPILED = COMPILER and not getattr(_config, 'DISABLE_JIT', 0)
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
