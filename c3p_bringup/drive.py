@@ -79,6 +79,9 @@ def drive(options: DriveOptions, announce: Callable[[str], None] = print,
     """
     # before any node starts
     robot = load_casters(options.robot)
+    check_motors(options.controller, robot)
+    if options.hardware != 'none':
+        check_cards(options.robot, options.parameters)
     # a simulated robot must not reach the real one on the laboratory's network
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     with tempfile.TemporaryDirectory(prefix='c3p_drive_') as folder, Reporter() as reporter:
@@ -122,7 +125,8 @@ def _run(options: DriveOptions, robot: CasterRobot, bag: Path, place: Path,
         client = session.add(DriveClient, hardware=options.hardware != 'none')
         looked = time.monotonic() + LOOK_AROUND
         # while other robots are discovered
-        _check(options, robot)
+        start = np.resize(np.asarray(options.start_steering, float), robot.count)
+        check_start(robot, start, np.asarray(options.goal, float))
         options.out.mkdir(parents=True, exist_ok=True)
         _import(options)
         session.wait(max(0.0, looked - time.monotonic()))
@@ -143,15 +147,6 @@ def _run(options: DriveOptions, robot: CasterRobot, bag: Path, place: Path,
         session.wait(RECORDED_WITHIN if options.nodes == 'one-process' else DIAGNOSED_WITHIN)
         client.zone = client.goal_zone()
     return client, failures
-
-
-def _check(options: DriveOptions, robot: CasterRobot) -> None:
-    """Raise ValueError for a start that cannot be left, or motors or cards that do not fit."""
-    check_motors(options.controller, robot)
-    start = np.resize(np.asarray(options.start_steering, float), robot.count)
-    check_start(robot, start, np.asarray(options.goal, float))
-    if options.hardware != 'none':
-        check_cards(options.robot, options.parameters)
 
 
 def _import(options: DriveOptions) -> None:

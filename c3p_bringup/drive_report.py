@@ -82,8 +82,7 @@ class Reporter:
 
     def __init__(self) -> None:
         """Start nothing yet."""
-        # with pipes, whose types are optional
-        self._process: Any = None
+        self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Reporter:
         """Return this."""
@@ -109,9 +108,10 @@ class Reporter:
     def _ask(self, what: Any) -> Any:
         if self._process is None:
             raise EOFError
-        pickle.dump(what, self._process.stdin)
-        self._process.stdin.flush()
-        return pickle.load(self._process.stdout)
+        stdin, stdout = _pipes(self._process)
+        pickle.dump(what, stdin)
+        stdin.flush()
+        return pickle.load(stdout)
 
     def __exit__(self, *_: object) -> None:
         """End the process."""
@@ -128,8 +128,8 @@ class Reporter:
         stdout.close()
 
 
-def _pipes(process: subprocess.Popen[bytes] | None) -> tuple[IO[bytes], IO[bytes]]:
-    assert process is not None and process.stdin is not None and process.stdout is not None
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    assert process.stdin is not None and process.stdout is not None
     return process.stdin, process.stdout
 
 
