@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from c3p_bags.report.style import figure
-from c3p_bags.runs.run_log import Joints, Motion, Series
+from c3p_bags.runs.run_log import Joints, Motion, Series, Slip
 from c3p_description import load
 from c3p_experiments.el_shenawy.goals import overshoot, steerings_metrics
 from c3p_experiments.el_shenawy.measures import (
@@ -56,7 +56,8 @@ def log_of(time, pose, steering=0.0, twist=None, asked=None, **more):
                    odom=motion, ground_truth=motion,
                    cmd_vel=Series(time, none if asked is None else np.array(asked, float)),
                    wheel_effort=Series(time, none), solve_time=np.full(count, 1e-3),
-                   solve_cpu=np.full(count, 5e-4), **more)
+                   solve_cpu=np.full(count, 5e-4),
+                   slip=Slip(time, np.zeros((count, 3, 2)), none.astype(bool), none), **more)
 
 
 def straight(to, seconds=4.0, rate=50.0):
