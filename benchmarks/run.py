@@ -35,6 +35,7 @@ BENCHMARKS = {
     'loop': 'Control loop on real topics, by the clock: the computer must be idle',
     'bag_scan': 'Reading of bags beside rosbags',
     'growth': 'Growth with casters, bodies and length of bags',
+    'campaign': 'Campaigns: costs beside the drives',
     'fleet': 'Fleets on one computer, by the clock: the computer must be idle (all in fleets.md)',
 }
 PACKAGES = ('numpy', 'numba', 'mujoco', 'pin', 'casadi', 'rosbags')
