@@ -267,6 +267,8 @@ def main() -> int:
     options.add_argument('--jobs', type=int, default=2)
     options.add_argument('--log', type=Path, help='every call as a line of JSON')
     given = options.parse_args()
+    # a shell starts jobs in the background with Ctrl-C ignored, which the calls would inherit
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     missing = set(leaves()) - set(QUICK)
     assert not missing, f'{missing}: need arguments in QUICK of sweep_cases.py'
     # not TemporaryDirectory: the end of each forked process would remove it
