@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from figure_study import Study
 from predictive_studies import ABLATION, CIRCLE, DELAY, EIGHT, STARTS
-from robot_studies import OILY, PAIRS, PUBLISHED, SHORT_DRIVES, STRONG
+from robot_studies import CRUISING, OILY, PAIRS, PUBLISHED, SHORT_DRIVES, STRONG
 
 STUDIES: dict[str, Study] = {
     'first_seconds': STARTS, 'delays': DELAY, 'short_drives': SHORT_DRIVES, 'circles': CIRCLE,
     'eight': EIGHT, 'ablation': ABLATION, 'pairs': PAIRS, 'strong': STRONG,
-    'oil': OILY, 'published': PUBLISHED}
+    'oil': OILY, 'cruise': CRUISING, 'published': PUBLISHED}

@@ -139,6 +139,40 @@ OILY = Study(
     [(name, Cell('oil', name, 'final'), Cell('oil', name, 'first', kind='count'))
      for name in OILS])
 
+# ---- torque of a straight cruise: part of the path in which it counts, m
+CRUISE, CRUISE_LENGTH = (1.5, 3.0), 4.0
+
+
+def cruise(controller: str, seed: int) -> Figures:
+    """Return the middle of 4 m in a random direction, from random steering angles."""
+    random = np.random.default_rng(seed)
+    travel = random.uniform(-np.pi, np.pi)
+    along = np.array([np.cos(travel), np.sin(travel)])
+    bench = Bench(Conditions(plant='mujoco', controller=controller, seed=seed), 'c3p')
+    law, goal = bench.controller(), np.append(CRUISE_LENGTH * along, 0.0)
+    log = bench.run(law, GoalSource(law.position(), [goal]), duration=40.0, stop=Held(DWELL),
+                    steering=random.uniform(-np.pi, np.pi, bench.robot.count))
+    place = log.ground_truth.pose[:, :2] @ along
+    during = log.ground_truth.time[(place > CRUISE[0]) & (place < CRUISE[1])]
+    then = (log.wheel_effort.time >= during[0]) & (log.wheel_effort.time <= during[-1])
+    torque = log.wheel_effort.value[then]
+    moving = (log.ground_truth.time >= during[0]) & (log.ground_truth.time <= during[-1])
+    pose = log.ground_truth.pose[moving]
+    return {'torque': float(np.sqrt(np.mean(torque**2))),
+            'saturated': 100.0 * float(np.mean(
+                (np.abs(torque) >= 0.999 * bench.robot.torque_limit).any(axis=1))),
+            'yaw': float(np.degrees(np.ptp(pose[:, 2]))),
+            'path': 100.0 * float(np.abs(pose[:, :2] @ [-along[1], along[0]]).max())}
+
+
+CRUISING = Study(
+    {name: partial(cruise, name) for name in ('mpc', 'paper')},
+    ('law', 'rms torque [N·m]', 'cycles with a saturated wheel [%]', 'yaw swing [°]',
+     'path error [cm]', 'drives'),
+    [(f'`{name}`', *(Cell('cruise', name, figure, digits) for figure, digits in (
+        ('torque', 3), ('saturated', 1), ('yaw', 1), ('path', 2))),
+      Cell('cruise', name, 'yaw', kind='seeds')) for name in ('mpc', 'paper')])
+
 # ---- published descriptions, which are not part of the repository: a directory of URDF files
 DESCRIPTIONS = os.environ.get('C3P_DESCRIPTIONS', '')
 PUBLISHED_ROBOTS: dict[str, tuple[str, dict[str, Any]]] = {

@@ -7,7 +7,8 @@ phases of the encoders and the start steerings. So are the studies of figure_stu
 of other pages. The values of all runs are in docs/figures.json. From it the tables between ``<!--
 figures: bars -->``, ``<!-- figures: all -->`` or ``<!-- figures: STUDY -->`` and ``<!-- end -->``
 are written as median and worst, as is the text between ``<!-- figure: CONTROLLER/EXPERIMENT/ROW
--->`` and ``<!-- end -->``. Run from the root of the repository::
+-->`` or ``<!-- figure: STUDY/CASE/FIGURE -->`` and ``<!-- end -->``. Run from the root of the
+repository::
 
     python scripts/write_figures.py                        # what is missing, and the tables
     python scripts/write_figures.py --again --workers 4    # everything anew
@@ -236,7 +237,11 @@ def table(runs: Runs, kind: str) -> str:
 
 
 def phrase(controller: str, experiment: str, name: str, runs: Runs) -> str:
-    """Return median and worst of a row of an experiment."""
+    """Return median and worst of a row of an experiment, or of a cell of a study."""
+    if controller in STUDIES:
+        cell, = (cell for row in STUDIES[controller].rows for cell in row
+                 if isinstance(cell, Cell) and (cell.case, cell.figure) == (experiment, name))
+        return cell_text(cell, runs)
     row, = (row for row in EXPERIMENTS[experiment].rows if row.name == name)
     values = [run[name] for run in runs[controller][experiment].values()]
     return middle_and_last(values, row.digits, row.at_least)[0]
