@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from typing import Any
 
 BACKENDS = ('loky', 'dask')
@@ -83,8 +85,26 @@ def _unordered(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]
                ) -> Iterator[Any]:
     from joblib import Parallel, delayed
 
-    return Parallel(return_as='generator_unordered', batch_size=1)(
-        delayed(function)(*given) for given in arguments)
+    with _uninterrupted():
+        return Parallel(return_as='generator_unordered', batch_size=1)(
+            delayed(function)(*given) for given in arguments)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """
+    Start processes that Ctrl-C does not reach: their parent ends them.
+
+    A terminal interrupts all processes, and one that is importing would write where it was. The
+    mask of signals is inherited; a Ctrl-C meanwhile reaches this process at the end.
+    """
+    # its start, which would follow, unblocks the signal
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
