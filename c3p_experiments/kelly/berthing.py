@@ -236,7 +236,7 @@ def draw_version(page: Any, grid: Any, row: int, name: str, plan: Berth, record:
                     color=style.CASTERS[k], linewidth=style.LINE,
                     label=plan.tree.names[plan.arm.start + k])
     style.headroom(joints, above=0.4)
-    style.legend(joints, fontsize=5.5, loc='upper right', ncols=2)
+    style.legend(joints, fontsize=5.5, loc='upper center', ncols=2)
     for one in (force, joints):
         marks(one, instants)
 
