@@ -157,7 +157,7 @@ def share_loop(reach, target, weight, low, high, torque, count):
 
 
 def by_libm() -> list[Callable[..., object]]:
-    """Return `runge_kutta` and `forward_derivatives`, compiled without the tables."""
+    """Return `runge_kutta` and `forward_derivatives`, compiled without tables and lanes."""
     names = ['c3p_dynamics._caster_equations', 'c3p_dynamics._caster_motion_kernels']
     ours = {name: sys.modules.pop(name) for name in names}
     try:
@@ -168,6 +168,8 @@ def by_libm() -> list[Callable[..., object]]:
         equations.circle = motion.circle = inlined(lambda angle: (math.cos(angle),
                                                                   math.sin(angle)))
         equations.level = inlined(lambda x: math.tanh(x))
+        # casters side by side know the tables alone
+        motion.march_few = motion.march
         return [motion.runge_kutta, equations.forward_derivatives]
     finally:
         numba.config.CACHE_DIR = ''

@@ -9,8 +9,6 @@ sine and cosine and of tanh, are read lane by lane.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from c3p_dynamics import _caster_equations as equations
@@ -23,40 +21,10 @@ from c3p_dynamics._caster_equations import (
     TURN,
     packed_model,
 )
+from c3p_dynamics._lane_tables import circle, level
 from c3p_kinematics import _planar_kernels as planar
-from c3p_kinematics._lanes import LANES, as_lanes, for_lanes, looked_up, where, whole
-from c3p_kinematics.compiled import inlined, kernel
-
-_SECTORS, _PER_RADIAN = planar._SECTORS, planar._SECTORS_PER_RADIAN
-_SECTOR, _SECTOR_REST, _CIRCLE = planar._SECTOR, planar._SECTOR_REST, planar._CIRCLE
-_STEPS, _SATURATED = equations._STEPS, equations._SATURATED
-_LEVELS = equations._LEVELS.reshape(-1, 1)
-
-
-@inlined
-def circle(angle):
-    """Return cosine and sine as `_planar_kernels.circle`."""
-    k = whole(_PER_RADIAN * angle)
-    h = (angle - k * _SECTOR) - k * _SECTOR_REST
-    q = h * h
-    sine = h - h * q * (1.0 / 6.0 - q * (1.0 / 120.0))
-    rise = q * 0.5 - q * q * (1.0 / 24.0 - q * (1.0 / 720.0))
-    c, s = looked_up(_CIRCLE, k, _SECTORS - 1, 0), looked_up(_CIRCLE, k, _SECTORS - 1, 1)
-    return c - (c * rise + s * sine), s + (c * sine - s * rise)
-
-
-@inlined
-def level(x):
-    """Return the hyperbolic tangent as `_caster_equations.level`."""
-    # false for nan, which must not become a place in the table
-    size = where(abs(x) < _SATURATED, abs(x), _SATURATED)
-    k = whole(_STEPS * size + 0.5)
-    h = size - k * (1.0 / _STEPS)
-    q = h * h
-    part = h * ((1.0 - q * (1.0 / 3.0)) + (q * q) * (2.0 / 15.0 - q * (17.0 / 315.0)))
-    there = looked_up(_LEVELS, k, -1, 0)
-    return math.copysign((there + part) / (1.0 + there * part), x)
-
+from c3p_kinematics._lanes import LANES, as_lanes, for_lanes
+from c3p_kinematics.compiled import kernel
 
 _march = for_lanes(motion.march, {planar.circle: circle, equations.level: level})
 

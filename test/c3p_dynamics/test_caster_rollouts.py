@@ -26,11 +26,12 @@ def random_runs(rng, robot, batch, rows):
     return states, rng.normal(size=(batch, rows, robot.efforts)), rng.normal(size=(batch, 3))
 
 
-@pytest.mark.parametrize('count', [2, 3, 6])
-@pytest.mark.parametrize('rough', [False, True])
-def test_each_robot_moves_with_the_bits_of_one_alone(count, rough):
+@pytest.mark.parametrize('count', [2, 3, 4, 6])
+@pytest.mark.parametrize('rough, steered', [(False, False), (True, False), (True, True)])
+def test_each_robot_moves_with_the_bits_of_one_alone(count, rough, steered):
+    # three or four casters of one robot are lanes as well: other code with the same bits
     rng = np.random.default_rng(count)
-    robot = random_robot(rng, count)
+    robot = replace(random_robot(rng, count), steered=steered)
     robot = replace(robot, friction=FRICTION) if rough else robot
     # a full register and one that is filled up
     states, torques, wrenches = random_runs(rng, robot, 11, 3)
