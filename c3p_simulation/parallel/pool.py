@@ -2,8 +2,8 @@
 """
 Processes of this computer that compute tasks; a process that is lost costs no result.
 
-Each process holds one task. If it ends, by a signal or because memory runs out, its task is known and
-goes to a new process.
+Each process holds one task. If it ends, by a signal or because memory runs out, its task is known
+and goes to a new process.
 """
 
 from __future__ import annotations
