@@ -83,7 +83,7 @@ sim = ['mujoco>=3.2', 'xacro>=2']
 film = ['imageio[ffmpeg]>=2.31']
 view = ['trimesh>=4', 'pycollada>=0.8', 'rerun-sdk>=0.33', 'foxglove-sdk>=0.25']
 hardware = ['canopen>=2.3', 'python-can>=4.3', 'pyserial>=3.5']
-campaign = ['joblib>=1.4', 'dask[distributed]', 'pandas', 'pyarrow', 'cma>=3.3']
+campaign = ['dask[distributed]', 'pandas', 'pyarrow', 'cma>=3.3']
 docs = ['sphinx>=8.1', 'furo>=2024.8.6', 'myst-parser>=4', 'sphinx-copybutton>=0.5.2']
 test = ['pytest>=8.2,<9', 'pytest-timeout', 'pytest-xdist>=3.5', 'hypothesis',
         'sympy', 'pin>=3', 'casadi>=3.6', 'mujoco>=3.2', 'yourdfpy>=0.0.56', 'ruff',

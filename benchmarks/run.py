@@ -160,6 +160,8 @@ only:
 
 def draw(results: dict[str, Any], path: Path) -> bool:
     """Draw the growth curves as one picture; return whether there are any."""
+    from matplotlib.ticker import LogLocator
+
     from c3p_bags.report import style
 
     curves = [one for figures in results['figures'].values() for one in figures if 'over' in one]
@@ -170,17 +172,19 @@ def draw(results: dict[str, Any], path: Path) -> bool:
     for k, over in enumerate(kinds):
         axes = sheet.add_subplot(1, len(kinds), k + 1)
         for one in (one for one in curves if one['over'] == over):
-            axes.plot(one['x'], one['y'], marker='o', markersize=3, linewidth=1.2,
+            axes.plot(one['x'], one['y'], marker='o', markersize=3.5, linewidth=1.2,
+                      color=style.caster_colour(len(axes.lines)),
                       label=f'{one["name"]} [{one["unit"]}]')
         axes.set_xscale('log')
         axes.set_yscale('log')
+        style.dress(axes, '', over, 'time' if k == 0 else '')
         sizes = sorted({x for one in curves if one['over'] == over for x in one['x']})
         axes.set_xticks(sizes, [f'{x:g}' for x in sizes])
         axes.set_xticks([], minor=True)
-        axes.set_xlabel(over, fontsize=8)
-        axes.tick_params(labelsize=7, which='both')
-        axes.grid(alpha=0.3, which='both', linewidth=0.4)
-        axes.legend(fontsize=6.5, frameon=False)
+        for ticks in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+            ticks('{x:g}')
+        axes.yaxis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
+        style.legend(axes)
     sheet.tight_layout()
     sheet.savefig(path, dpi=150)
     return True

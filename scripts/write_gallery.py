@@ -44,7 +44,8 @@ GALLERY = {
     'First look': (
         Entry('Start from a singular posture', 'drive.gif',
               'c3p drive 2 1 0.6 --plant mujoco --bag && c3p film out/drive/bag --scene'),
-        Entry('Page of a drive', 'drive.png', 'c3p drive 4 0 0 --plant mujoco'),
+        Entry('Page of a drive', 'drive.png', 'c3p drive 4 0 0 --plant mujoco --realtime-factor 0',
+              'drive.png'),
         Entry('Report of a bag', 'report.png', 'c3p report BAG'),
         Entry('The wheel that slipped', 'report_slip.png', 'c3p report BAG'),
         Entry('Robot at the cursor’s time', 'report_cursor.png', 'c3p report BAG'),
@@ -61,9 +62,10 @@ GALLERY = {
     'A robot of your own': (
         Entry('Check of a URDF', 'robot_check.png',
               'c3p robot docs/tutorials/cart.urdf.xacro'),
-        Entry('Calibration from a drive', 'calibrate.png', 'c3p calibrate --drive --plant mujoco'),
+        Entry('Calibration from a drive', 'calibrate.png', 'c3p calibrate --drive --plant mujoco',
+              'calibrate.png'),
         Entry('Identification from a drive', 'identify.png',
-              'c3p identify --excite --plant mujoco'),
+              'c3p identify --excite --simulated c3p_25kg --plant mujoco', 'identify.png'),
         Entry('Campaign over model uncertainty', 'campaign.png', 'c3p campaign --draws 30',
               'campaign.png'),
     ),

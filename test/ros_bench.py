@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A place where nodes of the suite run inside a test, and a node that talks to them."""
 
+import gc
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from pathlib import Path
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
@@ -31,6 +33,16 @@ CHAIN = tuple(map(nodes.node_class, nodes.CHAIN))
 STEP = 0.005
 
 
+def participants():
+    """Return how many participants of Fast DDS live in this process, by a thread that each has."""
+    count = 0
+    for task in Path('/proc/self/task').glob('*/comm'):
+        # threads end meanwhile
+        with suppress(OSError):
+            count += task.read_text().startswith('dds.ev')
+    return count
+
+
 class Bench:
     """
     Nodes, one executor and a talker in a ROS context of their own.
@@ -45,13 +57,15 @@ class Bench:
         self.time, self._installed = clock or VirtualTime(), ExitStack()
         self._installed.enter_context(self.time.installed())
         self.time.serve = self.serve
-        self.threads = set(threading.enumerate())
+        self.threads, self.participants = set(threading.enumerate()), participants()
         self.context = rclpy.Context()
         rclpy.init(context=self.context)
         self.executor = BenchExecutor(context=self.context)
         self.talker = rclpy.create_node('talker', context=self.context)
         self.executor.add_node(self.talker)
         self.nodes, self._publishers, self.removed = {}, {}, False
+        # in whose place another one of the same name has come
+        self._replaced = []
         self.health = {}
         self.said = {}
         self.talker.create_subscription(DiagnosticArray, '/diagnostics', self._on_health, 100)
@@ -69,7 +83,10 @@ class Bench:
             parameters = {'start_silence': 0.2, **parameters}
         node = factory(context=self.context, parameter_overrides=[
             Parameter(name, value=value) for name, value in parameters.items()])
-        self.nodes[node.get_name()] = node
+        name = node.get_name()
+        if name in self.nodes:
+            self._replaced.append(self.nodes[name])
+        self.nodes[name] = node
         self.executor.add_node(node)
         return node
 
@@ -88,7 +105,10 @@ class Bench:
 
     def remove(self, name):
         """End one node."""
-        node, self.removed = self.nodes.pop(name), True
+        self._end(self.nodes.pop(name))
+
+    def _end(self, node):
+        self.removed = True
         self.executor.remove_node(node)
         node.destroy_node()
 
@@ -264,9 +284,11 @@ class Bench:
         return stamp.sec + 1e-9 * stamp.nanosec
 
     def close(self):
-        """End everything; fails if a thread stays."""
+        """End everything; fails if a thread stays, or what the next robot would hear."""
         for name in list(self.nodes):
             self.remove(name)
+        while self._replaced:
+            self._end(self._replaced.pop())
         self.executor.remove_node(self.talker)
         self.talker.destroy_node()
         self.executor.shutdown(timeout_sec=1.0)
@@ -274,3 +296,7 @@ class Bench:
         self._installed.close()
         left = set(threading.enumerate()) - self.threads
         assert not left, f'threads are left: {left}'
+        if participants() > self.participants:
+            # nodes whose constructor failed, in the trace of its error
+            gc.collect()
+        assert participants() <= self.participants, 'a node is left'

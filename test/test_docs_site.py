@@ -155,3 +155,11 @@ def test_every_command_in_the_pages_can_be_typed(path):
             parser.parse_args(words)
         except SystemExit:
             pytest.fail(f'c3p {shlex.join(words)} is refused')
+
+
+def test_the_gallery_is_what_its_script_writes():
+    path = ROOT / 'scripts/write_gallery.py'
+    spec = importlib.util.spec_from_file_location('write_gallery', path)
+    gallery = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(gallery)
+    assert (DOCS / 'gallery.md').read_text('utf-8') == gallery.page()

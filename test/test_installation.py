@@ -34,7 +34,7 @@ PROVIDED = {
 
 # imported only where installed; extras of setup.py bring them
 OPTIONAL = {'mujoco', 'rerun', 'foxglove', 'yourdfpy', 'trimesh',
-            'pinocchio', 'casadi', 'cv2', 'PIL', 'mcap', 'imageio', 'dask', 'joblib', 'setuptools',
+            'pinocchio', 'casadi', 'cv2', 'PIL', 'mcap', 'imageio', 'dask', 'setuptools',
             'llvmlite', 'pandas', 'pyarrow', 'cma', 'nav2_msgs',
             # of ros2cli, for completion
             'argcomplete'}

@@ -292,7 +292,7 @@ def _errors(axes: Axes, log: RunLog, metrics: Mapping[str, Any], start: float) -
         axes.axvline(metrics['time_s'], color=style.GOAL, linewidth=0.9, linestyle=':')
     style.dress(axes, '(g) distance to the goal and from the line', style.TIME,
                 'error [m], [rad]' if turning else 'error [m]')
-    axes.set_ylim(LEAST_DISTANCE, max(axes.get_ylim()[1], 10 * LEAST_DISTANCE))
+    style.clip_below(axes, LEAST_DISTANCE)
     style.headroom(axes, above=0.3)
     style.only_decades(axes)
     style.legend(axes, loc='upper right', ncols=2)

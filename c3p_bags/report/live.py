@@ -27,6 +27,7 @@ from c3p_bags.report.palette import INK, MUTED, RULE
 from c3p_bags.report.path import outline
 from c3p_bags.report.run import Run
 from c3p_bags.report.sheet import TIMED, samples_of
+from c3p_bags.report.style import AtMost
 from c3p_bags.report.web import caster_dash, robot_geometry
 from c3p_bags.runs.metrics import pose_at
 from c3p_description.model import Array
@@ -193,7 +194,9 @@ def panel(axes: Axes, store: dict[str, int], texts: list[str]) -> dict[str, Any]
     low, high = axes.get_ylim()
     return {'run': int(str(axes.get_label()).removeprefix(TIMED)),
             'label': axes.get_ylabel().replace('\n', ' '), 'log': log,
-            'y': [float(low), float(high)], 'rows': rows, 'lines': lines, 'levels': levels,
+            'y': [float(low), float(high)],
+            'floor': formatter.low if isinstance(formatter, AtMost) else None,
+            'rows': rows, 'lines': lines, 'levels': levels,
             'boxes': _boxes(axes), 'texts': _texts(axes),
             'height': max(round(INCH * height), LEAST_HEIGHT)}
 

@@ -136,7 +136,7 @@ def draw_errors(axes: Axes, run: Run) -> None:
         style.absent(axes, 'neither a goal nor ground truth in this bag')
         axes.set_yscale('linear')
         return
-    axes.set_ylim(bottom=LEAST_ERROR)
+    style.clip_below(axes, LEAST_ERROR)
     legend(axes)
 
 

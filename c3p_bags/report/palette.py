@@ -27,13 +27,18 @@ def caster_dash(index: int) -> object:
     return DASHES[index % len(DASHES)]
 
 
+def marker(index: int) -> str:
+    """Return the marker of a caster, counted from 0."""
+    return MARKERS[index % len(MARKERS)]
+
+
 def caster_marks(index: int) -> dict[str, Any]:
     """
     Return colour and sparse markers of a caster, counted from 0, for lines too dense for dashes.
 
     Markers of different casters are apart along the line.
     """
-    return {'color': caster_colour(index), 'marker': MARKERS[index % len(MARKERS)],
+    return {'color': caster_colour(index), 'marker': marker(index),
             'markersize': 3.2, 'markerfacecolor': 'white', 'markeredgewidth': 0.8,
             'markevery': (0.02 + 0.03 * index, 0.2)}
 

@@ -80,7 +80,8 @@ def draw_evidence(axes: Axes, run: Run) -> None:
     line(axes, run.slip.time, part, peaks, color=INK, linewidth=0.9, label='evidence χ²')
     axes.axhline(1.0, color=style.ALERT, linewidth=1.0, linestyle=(0, (4, 2)),
                  label='alarm: chance of 1 in 10⁶ without slip')
-    axes.set_ylim(LEAST_EVIDENCE, max(3.0 * float(part.max()), 10.0))
+    axes.set_ylim(top=max(3.0 * float(part.max()), 10.0))
+    style.clip_below(axes, LEAST_EVIDENCE)
     legend(axes)
 
 

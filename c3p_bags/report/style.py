@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,9 +12,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
-from matplotlib.ticker import MaxNLocator, NullLocator
+from matplotlib.ticker import LogFormatterSciNotation, MaxNLocator, NullLocator
 from mpl_toolkits.axes_grid1 import make_axes_locatable
 from numpy.typing import ArrayLike
 
@@ -23,6 +25,7 @@ from c3p_bags.report.palette import (  # noqa: F401
     GOAL,
     GREY,
     INK,
+    MARKERS,
     MUTED,
     REFERENCE,
     RULE,
@@ -31,6 +34,7 @@ from c3p_bags.report.palette import (  # noqa: F401
     caster_colour,
     caster_dash,
     caster_marks,
+    marker,
 )
 from c3p_description.model import Array
 
@@ -45,6 +49,10 @@ SAMPLES = 4000
 
 # resolution of PNG files, pixels per inch
 DPI = 300
+
+# hatches of bars beside each other, and what a line without markers has
+HATCHES = ('', '////', '...', 'xxx')
+NO_MARKER = ('None', '', None, '|')
 
 # compression of PNG files: a tenth larger, in a third of the time
 FAST = {'compress_level': 3}
@@ -133,6 +141,38 @@ def only_decades(axes: Axes) -> None:
         axes.yaxis.set_minor_locator(NullLocator())
 
 
+class AtMost(LogFormatterSciNotation):
+    """Numbers of a logarithmic axis whose lowest one stands for all values below it, too."""
+
+    def __init__(self, low: float) -> None:
+        """Mark the number `low`."""
+        super().__init__()
+        self.low = low
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """Return the text of a number; `pos` is that of the tick."""
+        text = str(super().__call__(x, pos))
+        # limits of an axis are exact to a rounding error only
+        return text.replace('{', r'{\leq ', 1) if x <= 1.001 * self.low else text
+
+
+def clip_below(axes: Axes, low: float) -> None:
+    """
+    End a logarithmic y axis at `low`, a power of ten.
+
+    Lines below are drawn there, and the lowest number gets a ≤ where there are any.
+    """
+    clipped = False
+    for line in axes.lines:
+        value = np.asarray(line.get_ydata(), float)
+        if len(value) > 2 and np.any(value <= low):
+            clipped = True
+            line.set_ydata(np.where(value < low, low, value))
+    axes.set_ylim(low, max(axes.get_ylim()[1], 10.0 * low))
+    if clipped:
+        axes.yaxis.set_major_formatter(AtMost(low))
+
+
 def headroom(axes: Axes, above: float = 0.0, below: float = 0.0) -> None:
     """Extend the y range by fractions of itself, so that a legend fits beside the lines."""
     low, high = axes.transScale.transform([(1.0, y) for y in axes.get_ylim()])[:, 1]
@@ -148,24 +188,38 @@ def thin(*arrays: ArrayLike) -> list[Array]:
 
 def tell_apart(axes: Axes) -> None:
     """
-    Give solid lines that differ in colour alone dashes, in the order of their labels.
+    Give what differs in colour alone dashes, markers or hatches, in the order of the labels.
 
-    Lines without a label follow the labelled one of their colour; other widths, dashes and markers
-    are differences already.
+    Lines with markers get other markers, solid ones dashes, bars hatches. Lines without a label
+    follow the labelled one of their colour; other widths, dashes and markers are differences
+    already.
     """
-    plain = [line for line in axes.lines if line.get_linestyle() == '-'
-             and line.get_marker() in ('None', '', None)]
-    seen: dict[tuple[float, str], int] = {}
-    for line in plain:
+    seen: dict[tuple[Any, str], int] = {}
+    # widths are alike up to a factor of about 1.5
+    alike = [(line, (round(math.log2(max(float(line.get_linewidth()), 0.1))),
+                     line.get_linestyle(), line.get_marker())) for line in axes.lines]
+    for line, kind in alike:
         if not str(line.get_label()).startswith('_'):
-            width = round(float(line.get_linewidth()), 1)
-            key = width, to_hex(line.get_color())
-            seen.setdefault(key, sum(other == width for other, _ in seen))
-    for line in plain:
-        order = seen.get((round(float(line.get_linewidth()), 1), to_hex(line.get_color())), 0)
-        if order:
+            key = kind, to_hex(line.get_color())
+            seen.setdefault(key, sum(other == kind for other, _ in seen))
+    for line, kind in alike:
+        order = seen.get((kind, to_hex(line.get_color())), 0)
+        if order and kind[2] not in NO_MARKER:
+            # a dot is not told from a disc
+            others = [m for m in MARKERS if m != str(kind[2]).replace('.', 'o')]
+            line.set_marker(others[(order - 1) % len(others)])
+        elif order and kind[1] == '-':
             dash: Any = caster_dash(order)
             line.set_linestyle(dash)
+    bars: dict[str, int] = {}
+    for container in axes.containers:
+        for bar in container if isinstance(container, BarContainer) else ():
+            colour = to_hex(bar.get_facecolor())
+            if not str(container.get_label()).startswith('_'):
+                bars.setdefault(colour, len(bars))
+            if bars.get(colour):
+                bar.set_hatch(HATCHES[bars[colour] % len(HATCHES)])
+                bar.set_edgecolor('white')
 
 
 def legend(axes: Axes, **options: Any) -> None:

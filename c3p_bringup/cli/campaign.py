@@ -67,7 +67,7 @@ def add_campaign(commands: Any) -> None:
     _add_computing(command)
     command.add_argument('--least-reached', type=fraction, default=LEAST_REACHED, metavar='P',
                          help='fraction that must reach for exit code 0 (default: %(default)s)')
-    add_results(command, 'out/campaign', 'result file and pictures')
+    add_results(command, 'out/campaign', 'results and pictures')
     command.set_defaults(run=run)
 
 
@@ -113,22 +113,24 @@ def _add_computing(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group('workers')
     add_workers(group)
     group.add_argument('--resume', action=argparse.BooleanOptionalAction, default=True,
-                       help='continue the result file of the same campaign in DIR, or begin '
+                       help='continue the result of the same campaign in DIR, or begin '
                             'afresh (default: --resume)')
     group.add_argument('--only', type=int, metavar='INDEX',
-                       help='drive this one draw and draw its page; the result file stays as it '
-                            'is')
+                       help='drive this one draw and draw its page; the result stays as it is')
 
 
 def add_workers(group: Any) -> None:
     """Add the options of the worker processes to a group of a parser."""
     group.add_argument('--jobs', type=int, default=-1, metavar='N',
                        help='worker processes; -1: one per core (default: %(default)s)')
-    group.add_argument('--backend', choices=('loky', 'dask'), default='loky',
+    group.add_argument('--backend', choices=('local', 'dask'), default='local',
                        help='processes of this computer, or a Dask cluster (default: %(default)s)')
     group.add_argument('--scheduler', default='', metavar='ADDRESS',
                        help='address of a running Dask cluster, such as tcp://host:8786 '
                             '(default: a local cluster is started)')
+    group.add_argument('--block', type=count, default=1, metavar='N',
+                       help='drives that a worker receives at once; 10 to 100 for hundreds of '
+                            'cores (default: %(default)s)')
 
 
 def _of(spec: CampaignSpec, name: str) -> Any:
@@ -171,14 +173,15 @@ def run(arguments: argparse.Namespace) -> int:
     from c3p_experiments.campaigns.campaign import command, run_campaign
     from c3p_experiments.campaigns.page import campaign_page
     from c3p_experiments.campaigns.summary import summarise, text
-    from c3p_experiments.campaigns.workers import Workers
+    from c3p_simulation.parallel.workers import Workers
 
     with tqdm(total=arguments.draws, unit='draw', file=sys.stderr, disable=None) as bar:
-        def progress(done: list[dict[str, Any]]) -> None:
-            bar.n = len(done)
-            bar.set_postfix_str(f'{sum(bool(row["reached"]) for row in done)} reached')
+        def progress(done: int, reached: int) -> None:
+            bar.n = done
+            bar.set_postfix_str(f'{reached} reached', refresh=False)
+            bar.update(0)
 
-        workers = Workers(arguments.jobs, arguments.backend, arguments.scheduler)
+        workers = Workers(arguments.jobs, arguments.backend, arguments.scheduler, arguments.block)
         try:
             result = run_campaign(spec, arguments.draws, arguments.out, workers, arguments.resume,
                                   progress)
@@ -187,8 +190,9 @@ def run(arguments: argparse.Namespace) -> int:
             print(f'c3p campaign: interrupted; what is done is in {arguments.out}, and the same '
                   'command goes on', file=sys.stderr)
             return INTERRUPTED
-    summary = summarise(result.rows, result.parameters)
-    pictures = campaign_page(spec, result.rows, summary, arguments.out / 'campaign')
+    table = result.table
+    summary = summarise(table, result.parameters)
+    pictures = campaign_page(spec, table, summary, arguments.out / 'campaign')
     for worst in summary['worst'].values():
         for entry in worst:
             entry['command'] = command(spec, entry['index'])

@@ -18,6 +18,7 @@ from c3p_experiments.page_curves import save_page
 
 NAMES = {LOCKED: 'camber locked', CAMBER: 'camber on springs', AXLE: 'variable axle'}
 COLOURS = {LOCKED: style.REFERENCE, CAMBER: style.CASTERS[0], AXLE: style.CASTERS[2]}
+MARKS = {LOCKED: 'o', CAMBER: 's', AXLE: '^'}
 TIME = 'time [s]'
 # seconds over which a power is averaged for the eye
 WINDOW = 0.25
@@ -88,7 +89,8 @@ def _more(axes: Axes, found: Mapping[Any, Any], ground: str, tyre: str, title: s
                           if t.ground == ground and t.form == form and t.control == control
                           and t.tyre == tyre)
             part = 100 * (np.arange(len(more)) + 1) / max(1, len(more))
-            axes.plot(more, part, dash, marker='.', color=COLOURS[form], linewidth=style.LINE,
+            axes.plot(more, part, dash, marker=MARKS[form], markersize=3,
+                      color=COLOURS[form], linewidth=style.LINE,
                       label=NAMES[form] if dash == '-' else None)
     axes.axvline(0.0, color=style.GREY, linewidth=0.8)
     style.dress(axes, title, 'more drive power [%]', 'seeds up to [%]')
@@ -120,7 +122,8 @@ def _slip(axes: Axes, found: Mapping[Any, Any]) -> None:
                           if t.ground == 'random' and t.form == form and t.tyre == tyre
                           and t.control == 'equal rates')
             part = 100 * (np.arange(len(slip)) + 1) / max(1, len(slip))
-            axes.plot(slip, part, dash, marker='.', color=COLOURS[form], linewidth=style.LINE,
+            axes.plot(slip, part, dash, marker=MARKS[form], markersize=3,
+                      color=COLOURS[form], linewidth=style.LINE,
                       label=NAMES[form] if dash == '-' else None)
     axes.set_xscale('log')
     style.dress(axes, '(e) lost by slip, random; dotted: hard tyres', 'power [mW]',

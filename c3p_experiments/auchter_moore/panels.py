@@ -126,8 +126,8 @@ def errors(axes: Axes, drives: Sequence[Any], letter: str) -> None:
         ('slip of material [m/s]', run.time, floor(run.material_slip.max(axis=1)),
          style.caster_colour(2), '-')])
     axes.set_yscale('log')
-    low, high = axes.get_ylim()
-    axes.set_ylim(max(low, LEAST_ERROR), high)
+    if axes.get_ylim()[0] < LEAST_ERROR:
+        style.clip_below(axes, LEAST_ERROR)
     style.headroom(axes, above=0.3)
     style.legend(axes, ncols=2, loc='upper center')
 

@@ -21,17 +21,20 @@ import numpy as np
 
 from c3p_description.reading.loader import load_casters
 from c3p_experiments.campaigns.draw import DrawnBench, experiment_of, run_draw
+from c3p_experiments.campaigns.result_files import read
 from c3p_experiments.campaigns.spec import CampaignSpec, draw
-from c3p_experiments.campaigns.store import ResultFile
-from c3p_experiments.campaigns.workers import Workers, computing
+from c3p_experiments.campaigns.store import ResultSet
+from c3p_experiments.campaigns.table import Table
 from c3p_simulation.contact_plant.mujoco_plant import shape_of
+from c3p_simulation.parallel.workers import Workers, computing
 
 # sources that a draw depends on; changes elsewhere leave stored rows valid
 PACKAGES = ('c3p_description', 'c3p_kinematics', 'c3p_dynamics', 'c3p_controller',
             'c3p_simulation/plants', 'c3p_simulation/contact_plant', 'c3p_experiments/loop',
             'c3p_experiments/el_shenawy', 'c3p_experiments/campaigns', 'c3p_bags/runs')
 UNUSED = ('*_node.py', 'el_shenawy/pa*.py', 'campaigns/campaign.py', 'campaigns/page.py',
-          'campaigns/store.py', 'campaigns/summary.py', 'campaigns/workers.py')
+          'campaigns/result_files.py', 'campaigns/store.py', 'campaigns/summary.py',
+          'campaigns/table.py')
 LIBRARIES = ('numpy', 'numba', 'mujoco')
 
 
@@ -42,27 +45,38 @@ class CampaignResult(NamedTuple):
     Attributes
     ----------
     path : Path
-        The result file.
-    rows : list of dict
-        Sorted by index.
+        Directory with the parts of the result.
+    draws : int
+        Number of draws of the campaign; the result may hold more.
     parameters : tuple of str
         Columns of the drawn quantities.
     computed : int
-        Number of draws that were not in the file.
+        Number of draws that the result did not hold before.
     """
 
     path: Path
-    rows: list[dict[str, Any]]
+    draws: int
     parameters: tuple[str, ...]
     computed: int
 
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """All rows, by index; a large campaign is read by its `table`."""
+        return [row for row in read(self.path)[1] if row['index'] < self.draws]
+
+    @property
+    def table(self) -> Table:
+        """Numbers of all draws by columns."""
+        return Table.load(self.path, self.draws)
+
 
 def run_campaign(spec: CampaignSpec, draws: int, folder: Path, workers: Workers | None = None,
-                 resume: bool = True,
-                 progress: Callable[[list[dict[str, Any]]], None] | None = None
+                 resume: bool = True, progress: Callable[[int, int], None] | None = None
                  ) -> CampaignResult:
     """
-    Compute the draws 0 to `draws` − 1 that are missing in the result file of `folder`.
+    Compute the draws 0 to `draws` − 1 that are missing in the result of `folder`.
+
+    The memory holds the rows of the parts in progress alone.
 
     Parameters
     ----------
@@ -73,7 +87,8 @@ def run_campaign(spec: CampaignSpec, draws: int, folder: Path, workers: Workers 
     resume : bool
         False starts afresh.
     progress : callable, optional
-        Takes all rows so far, at the start and after each draw.
+        Takes the number of draws so far and how many reached the goal, at the start and after each
+        draw.
 
     Raises
     ------
@@ -83,20 +98,27 @@ def run_campaign(spec: CampaignSpec, draws: int, folder: Path, workers: Workers 
     if draws < 1:
         raise ValueError(f'draws = {draws}: must be 1 or more')
     parameters = check(spec)
-    with ResultFile(folder, identity(spec), resume) as file:
-        missing = [index for index in range(draws) if index not in file.rows]
-        rows = {index: row for index, row in file.rows.items() if index < draws}
+    with ResultSet(folder, identity(spec), resume) as results:
+        missing = [index for index in range(draws) if index not in results.done]
+        done = draws - len(missing)
+        reached = sum(good for index, good in results.done.items() if index < draws)
         if progress is not None:
-            progress(list(rows.values()))
+            progress(done, reached)
         if missing:
             with computing(workers or Workers()) as compute:
-                for row in compute(run_draw, ((spec, index) for index in missing)):
-                    file.add(row)
-                    rows[row['index']] = row
+                for row in compute(run_draw, ((spec, index) for index in missing), _lost):
+                    results.add(row)
+                    done, reached = done + 1, reached + bool(row['reached'])
                     if progress is not None:
-                        progress(list(rows.values()))
-    return CampaignResult(file.path, [rows[index] for index in sorted(rows)], parameters,
-                          len(missing))
+                        progress(done, reached)
+    return CampaignResult(results.path, draws, parameters, len(missing))
+
+
+def _lost(given: tuple[Any, ...], reason: str) -> dict[str, Any]:
+    """Return the row of a draw that ends each worker that computes it."""
+    spec, index = given
+    return {'index': index, **draw(spec, index).parameters(), 'reached': False,
+            'elapsed_s': None, 'failure': reason}
 
 
 def check(spec: CampaignSpec) -> tuple[str, ...]:

@@ -16,9 +16,8 @@ from matplotlib.ticker import PercentFormatter
 
 from c3p_bags.report import style
 from c3p_experiments.campaigns.spec import CampaignSpec
-from c3p_experiments.campaigns.summary import EFFECTS, LEAST_DRAWS, OUTCOMES, column
-
-Row = Mapping[str, Any]
+from c3p_experiments.campaigns.summary import EFFECTS, LEAST_DRAWS, OUTCOMES
+from c3p_experiments.campaigns.table import Table
 
 # panels of distributions: title, outcomes with the names of their lines
 DISTRIBUTIONS = (
@@ -46,10 +45,10 @@ SCATTERS = (('(h)', 'ground_truth_path_error_max_m'), ('(i)', 'align_time_s'))
 COLOURS = (style.SENSED, style.TRUE)
 
 
-def campaign_page(spec: CampaignSpec, rows: Sequence[Row], summary: Mapping[str, Any],
+def campaign_page(spec: CampaignSpec, table: Table, summary: Mapping[str, Any],
                   path: str | Path) -> list[Path]:
     """
-    Draw the page of `rows` with their `summary` by `summarise`; write PNG and PDF beside `path`.
+    Draw the page of `table` with its `summary` by `summarise`; write PNG and PDF beside `path`.
 
     `spec` is the specification of the campaign. Returns the two files.
     """
@@ -57,14 +56,14 @@ def campaign_page(spec: CampaignSpec, rows: Sequence[Row], summary: Mapping[str,
     page, grid = _page(spec, summary, rows=2 if few else 3)
     panels = [page.add_subplot(grid[k // 3, k % 3]) for k in range(6 if few else 9)]
     for axes, (title, outcomes) in zip(panels[:5], DISTRIBUTIONS, strict=True):
-        _distribution(axes, rows, title, outcomes)
+        _distribution(axes, table, title, outcomes)
     if few:
-        _without_correlations(panels[5], len(rows))
+        _without_correlations(panels[5], len(table))
         return style.save(page, path)
     for axes, (title, effect) in zip(panels[5:7], CORRELATIONS, strict=True):
         _correlation(axes, title, effect, summary)
     for axes, (letter, effect) in zip(panels[7:], SCATTERS, strict=True):
-        _scatter(axes, letter, effect, rows, summary)
+        _scatter(axes, letter, effect, table, summary)
     return style.save(page, path)
 
 
@@ -91,17 +90,17 @@ def _without_correlations(axes: Axes, draws: int) -> None:
     style.absent(axes, f'correlations with the drawn parameters:\n{why}')
 
 
-def _distribution(axes: Axes, rows: Sequence[Row], title: str,
+def _distribution(axes: Axes, table: Table, title: str,
                   outcomes: Sequence[tuple[str, str]]) -> None:
     """Draw cumulative distributions over all draws; missing values keep them below 100 %."""
     unit, drawn = '', False
     for (name, label), colour in zip(outcomes, COLOURS, strict=False):
         _, scale, unit = OUTCOMES[name]
-        values = np.sort(scale * column(rows, name))
+        values = np.sort(scale * table.column(name))
         values = values[np.isfinite(values)]
         if not len(values):
             continue
-        fraction = np.arange(1, len(values) + 1) / len(rows)
+        fraction = np.arange(1, len(values) + 1) / len(table)
         axes.step(np.append(values[:1], values), np.append(0.0, fraction), where='post',
                   color=colour, linewidth=1.4, label=label or None)
         drawn = True
@@ -135,7 +134,7 @@ def _correlation(axes: Axes, title: str, effect: str, summary: Mapping[str, Any]
     axes.set_xlim(-edge, edge)
 
 
-def _scatter(axes: Axes, letter: str, effect: str, rows: Sequence[Row],
+def _scatter(axes: Axes, letter: str, effect: str, table: Table,
              summary: Mapping[str, Any]) -> None:
     title, scale, unit = OUTCOMES[effect]
     found = summary['correlations'][effect]
@@ -144,8 +143,8 @@ def _scatter(axes: Axes, letter: str, effect: str, rows: Sequence[Row],
         style.dress(axes, f'{letter} {title}', '', '')
         style.absent(axes, 'too few draws')
         return
-    x, y = column(rows, cause), scale * column(rows, effect)
-    reached = np.array([bool(row['reached']) for row in rows])
+    x, y = table.column(cause), scale * table.column(effect)
+    reached = table.column('reached') > 0.0
     axes.plot(x[reached], y[reached], 'o', markersize=3.2, alpha=0.7, color=style.SENSED,
               markeredgewidth=0)
     if not reached.all():

@@ -1,26 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Result file of a campaign, complete at any time and resumable.
+Results of a campaign as a partitioned data set, complete at any time and resumable.
 
-Parquet where pyarrow is installed, CSV otherwise; an existing file keeps its format. It holds the
-identity of its campaign: Parquet in the metadata ``c3p_campaign``, CSV in a first line that begins
-with ``#``. Each save writes a temporary file and renames it: an interruption leaves the last save.
+A directory ``campaign.parquet`` where pyarrow is installed, else ``campaign.csv``; an existing
+one keeps its format. Part k holds the draws k·PART to (k + 1)·PART − 1. A part is saved at
+intervals while its draws are computed, and is neither in memory nor written again afterwards.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import os
+import shutil
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from c3p_experiments.campaigns.result_files import (
+    Row,
+    StoreError,
+    align,
+    have_parquet,
+    parts_of,
+    read,
+    write,
+)
+
 NAME = 'campaign'
-KEY = b'c3p_campaign'
+
+# draws of a part
+PART = 1000
 
 # shortest interval of saves, s, and largest fraction of the time that they take
 INTERVAL, FRACTION = 0.5, 0.05
@@ -28,203 +38,129 @@ INTERVAL, FRACTION = 0.5, 0.05
 # number of differences between two campaigns that an error lists
 LISTED = 3
 
-# columns that are text, even where a cell looks like a number or is empty
-TEXTS = ('failure',)
 
-Row = dict[str, Any]
-
-
-class StoreError(ValueError):
-    """A result file cannot be used; the text names the file and the remedy."""
-
-
-def have_parquet() -> bool:
-    """Return whether Parquet can be read and written."""
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
-class ResultFile:
+class ResultSet:
     """
-    Rows by index, saved at intervals and at the end of the context.
+    Rows of a campaign in parts, saved at intervals and at the end of the context.
 
     Parameters
     ----------
     folder : Path
         Created where it is missing.
     identity : mapping
-        Of the campaign, for JSON. A file with another identity is rejected.
+        Of the campaign, for JSON. Parts with another identity are rejected.
     resume : bool
-        Continue an existing file; False starts afresh.
+        Continue an existing data set; False starts afresh.
 
     Attributes
     ----------
     path : Path
-    rows : dict
-        By index.
+        Directory of the parts.
+    done : dict
+        Whether the goal was reached, by the index of each row.
+    open : dict
+        Rows of the parts in progress, by the number of the part and the index.
 
     Raises
     ------
     StoreError
-        The file belongs to another campaign, is unreadable, or is locked by another process.
+        The data set belongs to another campaign, is unreadable, or is locked by another process.
     """
 
     def __init__(self, folder: Path, identity: Mapping[str, Any], resume: bool = True) -> None:
-        """Lock the folder and read an existing file."""
+        """Lock the folder and read the indices of existing parts."""
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = _lock(folder / f'.{NAME}.lock')
-        self._identity = json.loads(json.dumps(identity))
-        self.rows: dict[int, Row] = {}
+        self._identity = json.loads(json.dumps({**identity, 'part': PART}))
+        self.done: dict[int, bool] = {}
+        self.open: dict[int, dict[int, Row]] = {}
+        self._changed: set[int] = set()
         try:
             self.path = self._begin(folder, resume)
         except BaseException:
             self._lock.close()
             raise
-        self._saved, self._took, self._new = time.monotonic(), 0.0, False
+        self._saved, self._took = time.monotonic(), 0.0
 
     def _begin(self, folder: Path, resume: bool) -> Path:
-        """Return the path of the file; read or remove existing files."""
+        """Return the path of the data set; read or remove existing ones."""
         kinds = {suffix: folder / f'{NAME}.{suffix}' for suffix in ('parquet', 'csv')}
         present = [path for path in kinds.values() if path.exists()]
         if len(present) == 2 and resume:
-            raise StoreError(f'{present[0]} and {present[1]}: a campaign has one result file; '
+            raise StoreError(f'{present[0]} and {present[1]}: a campaign has one result; '
                              'move one of them away')
-        if present and resume:
-            self._resume(present[0])
-            return present[0]
-        for path in present:
-            path.unlink()
-        return kinds['parquet' if have_parquet() else 'csv']
+        if not resume:
+            for path in present:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            present = []
+        if present and not present[0].is_dir():
+            raise StoreError(f'{present[0]} cannot be read as a result: it is a file, not a '
+                             'directory of parts; move it away, or --no-resume to begin afresh')
+        path = present[0] if present else kinds['parquet' if have_parquet() else 'csv']
+        for part in parts_of(path) if present else ():
+            self._resume(part)
+        return path
 
-    def _resume(self, path: Path) -> None:
-        identity, rows = read(path)
+    def _resume(self, part: Path) -> None:
+        identity, rows = read(part, ['index', 'reached'])
         if identity != self._identity:
             other = [f'{name} was {_short(identity.get(name))}, is {_short(value)}'
                      for name, value in self._identity.items() if identity.get(name) != value]
             more = f'; and {len(other) - LISTED} more' if len(other) > LISTED else ''
-            raise StoreError(f'{path} belongs to another campaign '
+            raise StoreError(f'{part} belongs to another campaign '
                              f'({"; ".join(other[:LISTED])}{more}); '
                              'choose another --out, or --no-resume to begin afresh')
-        self.rows = {row['index']: row for row in rows}
+        self.done |= {row['index']: bool(row['reached']) for row in rows}
+
+    def place(self, number: int) -> Path:
+        """Return the path of part `number`."""
+        return self.path / f'part-{number:05}{self.path.suffix}'
 
     def add(self, row: Row) -> None:
-        """Add a row; save when the interval has passed."""
-        self.rows[row['index']] = row
-        self._new = True
+        """Add a row; save when its part is complete, or the interval has passed."""
+        number = row['index'] // PART
+        if number not in self.open:
+            known = self.place(number)
+            self.open[number] = ({old['index']: old for old in read(known)[1]}
+                                 if known.exists() else {})
+        self.open[number][row['index']] = row
+        self.done[row['index']] = bool(row['reached'])
+        self._changed.add(number)
+        if len(self.open[number]) == PART:
+            self._write([number])
+            del self.open[number]
         wait = max(INTERVAL, self._took / FRACTION)
         if time.monotonic() - self._saved >= wait:
             self.save()
 
     def save(self) -> None:
-        """Write the file."""
+        """Write all parts that changed."""
         started = time.monotonic()
-        write(self.path, self._identity, [self.rows[i] for i in sorted(self.rows)])
-        self._saved, self._new = time.monotonic(), False
+        self._write(sorted(self._changed))
+        self._saved = time.monotonic()
         self._took = self._saved - started
 
-    def __enter__(self) -> ResultFile:
-        """Return the file."""
+    def _write(self, numbers: Iterable[int]) -> None:
+        self.path.mkdir(exist_ok=True)
+        for number in numbers:
+            rows = self.open[number]
+            write(self.place(number), self._identity, [rows[i] for i in sorted(rows)])
+            self._changed.discard(number)
+
+    def __enter__(self) -> ResultSet:
+        """Return the data set."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  trace: TracebackType | None) -> None:
-        """Save unsaved rows and release the lock."""
+        """Save unsaved rows, give all parts the same columns and release the lock."""
         try:
-            if self._new:
+            if self._changed:
                 self.save()
+            if error is None and self.path.exists():
+                align(parts_of(self.path))
         finally:
             self._lock.close()
-
-
-def write(path: Path, identity: Mapping[str, Any], rows: Iterable[Row]) -> None:
-    """Write `rows` to a ``.parquet`` or ``.csv`` file atomically; missing keys are empty cells."""
-    rows = list(rows)
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    head = json.dumps(identity)
-    content = (_parquet(head, names, rows) if path.suffix == '.parquet'
-               else _csv(head, names, rows))
-    beside = path.with_name(f'{path.name}.part')
-    with open(beside, 'wb') as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)
-
-
-def read(path: Path) -> tuple[dict[str, Any], list[Row]]:
-    """
-    Return identity and rows of a result file.
-
-    Raises
-    ------
-    StoreError
-        Not a result file, or pyarrow is missing.
-    """
-    try:
-        if path.suffix == '.parquet':
-            if not have_parquet():
-                raise StoreError(f'{path}: reading it needs pyarrow; install it with `pip install '
-                                 'pyarrow`, or choose another --out')
-            import pyarrow.parquet as parquet
-
-            table = parquet.read_table(path)
-            return json.loads(table.schema.metadata[KEY]), table.to_pylist()
-        text = path.read_text(encoding='utf-8')
-        head, body = text.split('\n', 1)
-        rows = [{name: cell if name in TEXTS else _value(cell) for name, cell in row.items()}
-                for row in csv.DictReader(io.StringIO(body))]
-        return json.loads(head.removeprefix('# ')), rows
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, StoreError):
-            raise
-        raise StoreError(f'{path} cannot be read as a result file ({error}); move it away, or '
-                         '--no-resume to begin afresh') from error
-
-
-def _parquet(head: str, names: list[str], rows: list[Row]) -> bytes:
-    import pyarrow as pa
-    import pyarrow.parquet as parquet
-
-    table = pa.table({name: pa.array([row.get(name) for row in rows],
-                                     _arrow_type(pa, [row.get(name) for row in rows]))
-                      for name in names}).replace_schema_metadata({KEY: head.encode()})
-    stream = io.BytesIO()
-    parquet.write_table(table, stream)
-    return stream.getvalue()
-
-
-def _arrow_type(pa: Any, values: list[Any]) -> Any:
-    """Return the type of a column: the narrowest that fits, numbers without any value."""
-    present = [value for value in values if value is not None]
-    # bool is a subclass of int: try the narrowest type first
-    for kind, arrow in ((bool, pa.bool_()), (int, pa.int64()), (int | float, pa.float64())):
-        if present and all(isinstance(value, kind) for value in present):
-            return arrow
-    return pa.string() if present else pa.float64()
-
-
-def _csv(head: str, names: list[str], rows: list[Row]) -> bytes:
-    stream = io.StringIO()
-    stream.write(f'# {head}\n')
-    table = csv.DictWriter(stream, names, lineterminator='\n')
-    table.writeheader()
-    table.writerows(rows)
-    return stream.getvalue().encode()
-
-
-def _value(cell: str) -> Any:
-    """Return the value of a CSV cell."""
-    if cell in ('', 'True', 'False'):
-        return {'': None, 'True': True, 'False': False}[cell]
-    for kind in (int, float):
-        try:
-            return kind(cell)
-        except ValueError:
-            continue
-    return cell
 
 
 def _short(value: Any) -> str:

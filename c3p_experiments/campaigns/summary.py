@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest, spearmanr
 
-from c3p_description.model import Array
-
-Row = dict[str, Any]
+from c3p_experiments.campaigns.table import Table
 
 # outcomes with quantiles: label, factor from SI and unit
 OUTCOMES = {
@@ -44,20 +42,14 @@ LEAST_DRAWS = 8
 WORST = 5
 
 
-def column(rows: Sequence[Mapping[str, Any]], name: str, missing: float = math.nan) -> Array:
-    """Return a column of `rows` as numbers, `missing` for rows without it."""
-    values = [row.get(name) for row in rows]
-    return np.array([missing if value is None else float(value) for value in values])
-
-
-def quantiles(rows: Sequence[Row], name: str) -> dict[str, float | None] | None:
+def quantiles(table: Table, name: str) -> dict[str, float | None] | None:
     """
-    Return p50, p90, p99 and maximum of a column; None where no row has it.
+    Return p50, p90, p99 and maximum of the column `name` of `table`; None where no draw has it.
 
     Missing values count as infinite, so that failures do not improve a quantile; an infinite
     quantile is None. Quantiles are observed values (inverted CDF).
     """
-    values = column(rows, name, math.inf)
+    values = table.column(name, math.inf)
     if not np.isfinite(values).any():
         return None
     found = {level: float(np.quantile(values, part, method='inverted_cdf'))
@@ -65,21 +57,21 @@ def quantiles(rows: Sequence[Row], name: str) -> dict[str, float | None] | None:
     return {level: value if math.isfinite(value) else None for level, value in found.items()}
 
 
-def correlations(rows: Sequence[Row], parameters: Sequence[str], effect: str
-                 ) -> dict[str, float]:
+def correlations(table: Table, parameters: Sequence[str], effect: str) -> dict[str, float]:
     """
-    Return Spearman's ρ of each drawn parameter with an effect, strongest first.
+    Return Spearman's ρ of each drawn parameter of `table` with an effect, strongest first.
 
-    Constant `parameters` are omitted. Empty for fewer than LEAST_DRAWS rows with the `effect`, or
+    Constant `parameters` are omitted. Empty for fewer than LEAST_DRAWS draws with the `effect`, or
     a constant effect.
     """
-    whole = [row for row in rows if row.get(effect) is not None]
-    values = column(whole, effect)
-    if len(whole) < LEAST_DRAWS or np.ptp(values) == 0.0:
+    every = table.column(effect)
+    whole = np.isfinite(every)
+    values = every[whole]
+    if len(values) < LEAST_DRAWS or np.ptp(values) == 0.0:
         return {}
     found = {}
     for name in parameters:
-        cause = column(whole, name)
+        cause = table.column(name)[whole]
         if np.isfinite(cause).all() and np.ptp(cause) > 0.0:
             found[name] = float(spearmanr(cause, values).statistic)
     return dict(sorted(found.items(), key=lambda pair: -abs(pair[1])))
@@ -90,24 +82,26 @@ def chance(count: int) -> float:
     return 2.58 / math.sqrt(max(count - 1, 1))
 
 
-def worst(rows: Sequence[Row], name: str, count: int = WORST) -> list[Row]:
-    """Return the `count` worst rows: missed goals, then missing and largest values of `name`."""
-    return sorted(rows, key=lambda row: (bool(row['reached']), -_or(row.get(name), math.inf),
-                                         row['index']))[:count]
+def worst(table: Table, name: str, count: int = WORST) -> list[dict[str, Any]]:
+    """
+    Return index and value of the `count` worst draws of `table`.
+
+    Missed goals are worse than others, then missing and large values of `name`.
+    """
+    index, values = table.column('index'), table.column(name, math.inf)
+    order = np.lexsort((index, -values, table.column('reached') > 0.0))[:count]
+    return [{'index': int(index[k]), name: None if math.isinf(values[k]) else float(values[k])}
+            for k in order]
 
 
-def _or(value: float | None, otherwise: float) -> float:
-    return otherwise if value is None else value
-
-
-def summarise(rows: Sequence[Row], parameters: Sequence[str]) -> dict[str, Any]:
+def summarise(table: Table, parameters: Sequence[str]) -> dict[str, Any]:
     """
     Return the statistics of a campaign for JSON.
 
     Parameters
     ----------
-    rows : sequence of dict
-        At least one.
+    table : Table
+        At least one draw.
     parameters : sequence of str
         Names of the drawn quantities.
 
@@ -118,19 +112,18 @@ def summarise(rows: Sequence[Row], parameters: Sequence[str]) -> dict[str, Any]:
         ``reached_interval`` of 95 %, ``quantiles`` by outcome, ``correlations`` by effect and
         parameter, ``correlation_by_chance``, ``worst`` by effect, ``failures`` by index.
     """
-    count, reached = len(rows), sum(bool(row['reached']) for row in rows)
+    count, reached = len(table), int(np.sum(table.column('reached') > 0.0))
     interval = binomtest(reached, count).proportion_ci(0.95, 'exact')
-    found = {name: quantiles(rows, name) for name in OUTCOMES}
+    found = {name: quantiles(table, name) for name in OUTCOMES}
     return {
         'draws': count, 'reached': reached, 'reached_fraction': reached / count,
         'reached_interval': [float(interval.low), float(interval.high)],
         'quantiles': {name: value for name, value in found.items() if value is not None},
-        'correlations': {effect: correlations(rows, parameters, effect) for effect in EFFECTS},
+        'correlations': {effect: correlations(table, parameters, effect) for effect in EFFECTS},
         'correlation_by_chance': chance(count),
-        'worst': {effect: [{'index': row['index'], effect: row.get(effect)}
-                           for row in worst(rows, effect)]
-                  for effect in EFFECTS if any(row.get(effect) is not None for row in rows)},
-        'failures': {str(row['index']): row['failure'] for row in rows if row['failure']},
+        'worst': {effect: worst(table, effect) for effect in EFFECTS
+                  if np.isfinite(table.column(effect)).any()},
+        'failures': {str(index): reason for index, reason in table.failures.items()},
     }
 
 

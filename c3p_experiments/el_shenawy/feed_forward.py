@@ -37,6 +37,8 @@ CASES = (('example 1', (0.0, 0.0, 0.0), ('constrained', 'blocks')),
 
 # a run ends when its chains are this far apart, rad/s
 TORN = 1e3
+# least closure error that is drawn, rad/s
+LEAST_CLOSURE = 1e-12
 
 ROWS = tuple(
     row for k, (label, form) in enumerate((name, form) for name, _, forms in CASES
@@ -131,12 +133,12 @@ def _page(runs: list[Simulated], path: Path) -> list[Path]:
     panels = [sheet.add_subplot(grid[k // 3, k % 3]) for k in range(6)]
     exact = next(r for r in two if r.form == 'wheels')
     others = [r for r in two if r.form != 'wheels']
-    _joints(panels[0], '(a) steering angles, example 2', 'θ_s [°]', exact, others,
+    _joints(panels[0], '(a) steering angles, example 2', r'$\theta_s$ [°]', exact, others,
             lambda r: np.degrees(r.steering), (-60.0, 100.0))
     for axes, title, label, pick, limits in (
-            (panels[1], '(b) velocity along Y', 'V_y [mm/s]', lambda r: 1e3 * r.speed,
+            (panels[1], '(b) velocity along Y', '$V_y$ [mm/s]', lambda r: 1e3 * r.speed,
              (-5.0, 30.0)),
-            (panels[2], '(c) acceleration along Y', 'a_y [mm/s²]', lambda r: 1e3 * r.accel,
+            (panels[2], '(c) acceleration along Y', '$a_y$ [mm/s²]', lambda r: 1e3 * r.accel,
              (-6.0, 14.0))):
         wanted = np.array([[*reference(t)[0][1:2], *reference(t)[1][1:2]] for t in one.time])
         column = 0 if title.startswith('(b)') else 1
@@ -150,18 +152,19 @@ def _page(runs: list[Simulated], path: Path) -> list[Path]:
                       color=style.ALERT if run.form == 'blocks' else style.SENSED)
         axes.set_ylim(*limits)
         style.dress(axes, title, 'time [s]', label)
-        style.legend(axes, loc='lower right' if column == 0 else 'upper right')
-    _joints(panels[3], '(d) steering accelerations, example 2', 'α_s [rad/s²]', exact, others,
-            lambda r: r.steering_accel, (-0.25, 0.3))
-    _joints(panels[4], '(e) wheel accelerations, example 2', 'α_x [rad/s²]', exact, others,
-            lambda r: r.wheel_accel, (-0.1, 0.4))
+        style.legend(axes, loc='lower right' if column == 0 else 'lower left')
+    _joints(panels[3], '(d) steering accelerations, example 2', r'$\alpha_s$ [rad/s²]', exact,
+            others, lambda r: r.steering_accel, (-0.25, 0.3))
+    _joints(panels[4], '(e) wheel accelerations, example 2', r'$\alpha_x$ [rad/s²]', exact,
+            others, lambda r: r.wheel_accel, (-0.1, 0.4))
     axes = panels[5]
     for run, dash in zip(two, ('-', '-.', ':'), strict=True):
-        axes.semilogy(run.time, np.maximum(run.closure, 1e-12), linestyle=dash,
+        axes.semilogy(run.time, np.maximum(run.closure, LEAST_CLOSURE), linestyle=dash,
                       linewidth=style.LINE + 0.3, label=run.form,
                       color=style.ALERT if run.form == 'blocks' else style.SENSED)
+    style.clip_below(axes, LEAST_CLOSURE)
     style.dress(axes, '(f) closure error, example 2', 'time [s]', '|A q̇| [rad/s]')
-    style.legend(axes, loc='center right')
+    style.legend(axes, loc='lower right')
     for axes in panels:
         axes.set_xlim(0.0, END)
     return save_page(sheet, path)

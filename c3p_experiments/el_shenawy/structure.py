@@ -54,9 +54,9 @@ SIGNALS = (
     ((0.175, 0.62), (0.27, 0.62), r'$\dot p_r$'),
     ((0.41, 0.66), (0.495, 0.80), r'$\ddot p_r + \ddot e$   '),
     ((0.225, 0.33), (0.495, 0.33), r'$\dot p_r$'), ((0.645, 0.80), (0.72, 0.66), r'$\tau_D$'),
-    ((0.645, 0.40), (0.72, 0.58), r'   $\tau_K$'), ((0.84, 0.62), (0.89, 0.62), r'$\tau$'))
-BACK = (((0.98, 0.51), (0.98, 0.14)), ((0.98, 0.14), (0.04, 0.14)), ((0.04, 0.14), (0.04, 0.51)),
-        ((0.34, 0.14), (0.34, 0.51)))
+    ((0.645, 0.40), (0.72, 0.58), r'$\tau_K$      '), ((0.84, 0.62), (0.89, 0.62), r'$\tau$'))
+BACK = (((0.984, 0.52), (0.984, 0.14)), ((0.984, 0.14), (0.04, 0.14)),
+        ((0.04, 0.14), (0.04, 0.51)), ((0.34, 0.14), (0.34, 0.51)))
 FUSION = (
     ('direction of\nthe motion', r'$\delta$', 0.14, 0.78, 0.22),
     ('direction\ncommanded', r'$\beta$', 0.14, 0.30, 0.22),
@@ -87,7 +87,8 @@ def structure(out: Path, options: ModelOptions, progress: Any = lambda done: Non
     between = math.acos(ACTUAL @ REFERENCE / math.hypot(*ACTUAL) / math.hypot(*REFERENCE))
     metrics['reached'] = abs(psi - between) < 1e-12 and abs(printed + counter) < 1e-12
     sheet, grid = style.page(
-        TITLE, [f'|Ψ| {metrics["psi_deg"]:.1f}°', f'δ_er {metrics["delta_er_deg"]:.1f}°'],
+        TITLE, [f'|Ψ| {metrics["psi_deg"]:.1f}°',
+                rf'$\delta_{{er}}$ {metrics["delta_er_deg"]:.1f}°'],
         SOURCE, size=(16.0, 7.2), rows=2, columns=4, wspace=0.24)
     cells = [grid[0, :2], grid[0, 2:], *(grid[1, k] for k in range(4))]
     panels = [sheet.add_subplot(cell) for cell in cells]
@@ -133,10 +134,12 @@ def _velocities(axes: Axes, psi: float) -> None:
     """Draw both velocities and the angle between them."""
     style.dress(axes, '(c) Fig. 7: singularity indicator Ψ', 'Ẋ [m/s]', 'Ẏ [m/s]')
     axes.set_aspect('equal')
-    ends = ((ACTUAL, 'measured, δ', style.TRUE), (REFERENCE, 'reference, β', style.REFERENCE))
-    for velocity, label, colour in ends:
-        _arrow(axes, (0.0, 0.0), velocity[:2], colour, 2.0)
-        axes.plot([0.0, velocity[0]], [0.0, velocity[1]], color=colour, label=label)
+    ends = ((ACTUAL, 'measured, δ', style.TRUE, 2.0),
+            (REFERENCE, 'reference, β', style.REFERENCE, 1.0))
+    for velocity, label, colour, width in ends:
+        _arrow(axes, (0.0, 0.0), velocity[:2], colour, width)
+        axes.plot([0.0, velocity[0]], [0.0, velocity[1]], color=colour, label=label,
+                  linewidth=width)
     first, last = (math.degrees(math.atan2(v[1], v[0])) for v in (REFERENCE, ACTUAL))
     axes.add_patch(Arc((0.0, 0.0), 0.3, 0.3, theta1=first, theta2=last, color=style.INK))
     middle = math.radians((first + last) / 2)
@@ -149,17 +152,18 @@ def _velocities(axes: Axes, psi: float) -> None:
 
 def _line(axes: Axes, metrics: dict[str, Any]) -> None:
     """Draw the line to the goal, the error and the angle between them."""
-    style.dress(axes, '(d) Fig. 8: angle δ_er between line and error', 'X [m]', 'Y [m]')
+    style.dress(axes, r'(d) Fig. 8: angle $\delta_{er}$ between line and error', 'X [m]', 'Y [m]')
     axes.set_aspect('equal')
     axes.plot([0.0, GOAL[0]], [0.0, GOAL[1]], color=style.REFERENCE, linestyle='--',
               label='line from start to goal, ϑ')
-    axes.plot([PLACE[0], GOAL[0]], [PLACE[1], GOAL[1]], color=style.ALERT, label='error, δ_g')
+    axes.plot([PLACE[0], GOAL[0]], [PLACE[1], GOAL[1]], color=style.ALERT,
+              label=r'error, $\delta_g$')
     axes.plot(*PLACE, 'o', color=style.TRUE, label='robot')
     axes.plot(*GOAL, '*', color=style.GOAL, markersize=11, label='goal')
     first, last = (180.0 + math.degrees(math.atan2(v[1], v[0])) for v in (GOAL, GOAL - PLACE))
     axes.add_patch(Arc((GOAL[0], GOAL[1]), 2.4, 2.4, theta1=first, theta2=last, color=style.INK))
-    axes.text(2.1, 1.35, f'δ_er = {metrics["delta_er_deg"]:.1f}°', fontsize=style.LABEL,
-              ha='right', color=style.INK)
+    axes.text(2.1, 1.35, rf'$\delta_{{er}}$ = {metrics["delta_er_deg"]:.1f}°',
+              fontsize=style.LABEL, ha='right', color=style.INK)
     axes.set_xlim(-0.3, 4.6)
     axes.set_ylim(-0.5, 2.6)
     style.legend(axes, loc='upper left')
@@ -170,11 +174,12 @@ def _weights(axes: Axes) -> None:
     style.dress(axes, '(e) weights of (13)', '|Ψ| [°]', 'weight')
     angles = np.linspace(0.0, np.pi, 181)
     for power, width in zip(EXPONENTS, (0.9, 1.8), strict=True):
-        for options, dash, reading in ((FusionOptions(), '-', ''), (PRINTED, ':', ', printed')):
+        for options, dashes, reading in ((FusionOptions(), ('-', '--'), ''),
+                                         (PRINTED, (':', '-.'), ', printed')):
             both = np.array([fusion_weights(a, power, power, options) for a in angles])
             for k, (name, colour) in enumerate(((r'$\tau_D$', style.SENSED),
                                                 (r'$\tau_K$', style.TRUE))):
-                axes.plot(np.degrees(angles), both[:, k], color=colour, linestyle=dash,
+                axes.plot(np.degrees(angles), both[:, k], color=colour, linestyle=dashes[k],
                           linewidth=width, label=f'{name}, λ = {power:g}{reading}')
     axes.set_ylim(-2.4, 2.2)
     style.legend(axes, loc='lower left', ncol=2)

@@ -122,13 +122,14 @@ def _draw(record: Record, metrics: dict[str, Any], path: Path) -> list[Path]:
     joints = joints_of(record.q)
     for k in range(LINKS + 1):
         heights.plot(*style.thin(record.time, joints[:, k, 1]), color=style.CASTERS[k],
-                     linewidth=0.9, label='foot' if k == 0 else f'joint {k}')
+                     linewidth=0.9, linestyle=style.caster_dash(k),
+                     label='foot' if k == 0 else f'joint {k}')
     style.legend(heights, ncols=2)
     wall = page.add_subplot(grid[1, 2])
     style.dress(wall, '(d) distance from the wall', TIME, 'distance [m]')
     for k in range(1, LINKS + 1):
         wall.plot(*style.thin(record.time, WALL - joints[:, k, 0]), color=style.CASTERS[k],
-                  linewidth=0.9, label=f'joint {k}')
+                  linewidth=0.9, linestyle=style.caster_dash(k), label=f'joint {k}')
     style.legend(wall, ncols=2)
     forces = page.add_subplot(grid[2, 0])
     style.dress(forces, '(e) contact forces', TIME, r'$\lambda$ [N]')

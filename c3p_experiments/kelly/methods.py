@@ -114,7 +114,8 @@ def _page(metrics: dict[str, Any], sizes: tuple[int, ...], out: Path) -> list[Pa
         axes.minorticks_off()
     style.legend(left, loc='upper left')
     right.axis('off')
-    right.set_title('(c) multiplications, additions, time', fontsize=9, loc='left')
+    right.set_title('(c) multiplications, additions, time', fontsize=style.TITLE, loc='left',
+                    fontweight='bold', color=style.INK)
     cells, shown = [], [n for n in TABLE if n in sizes]
     for name, method in METHODS.items():
         row = metrics['methods'][name]
@@ -127,7 +128,7 @@ def _page(metrics: dict[str, Any], sizes: tuple[int, ...], out: Path) -> list[Pa
                           f'{1e6 * row["time_s"][k]:.2f}',
                           '' if quoted is None else f'{quoted[0]} + {quoted[1]}'])
     table = right.table(cells, colLabels=['method', 'n', 'counted', 'µs', 'in print'],
-                        colWidths=[0.42, 0.07, 0.2, 0.12, 0.2], loc='upper center',
+                        colWidths=[0.36, 0.08, 0.25, 0.12, 0.2], loc='upper center',
                         cellLoc='left')
     table.auto_set_font_size(False)
     table.set_fontsize(6.5)

@@ -91,16 +91,17 @@ def _errors(axes: Axes, done: Study) -> None:
     # one shade per tolerance
     shades = ScalarMappable(LogNorm(PAPER_TOLERANCES[-1] / 30, PAPER_TOLERANCES[0] * 30),
                             'viridis')
-    for tolerance in PAPER_TOLERANCES:
+    for k, tolerance in enumerate(PAPER_TOLERANCES):
         for runs, dashes in ((done.exact, '-'), (done.tabulated, ':')):
             run = runs[tolerance]
             axes.plot(run.time[1:], np.abs(run.error[1:]).max(axis=1), dashes,
                       color=shades.to_rgba(np.asarray(tolerance)), linewidth=style.LINE,
+                      marker=style.marker(k), markersize=2.5, markevery=(2 * k, 12),
                       label=f'{tolerance:.0e}' if dashes == '-' else None)
     axes.set_yscale('log')
     axes.plot([], [], ':', color=style.GREY, label=f'table, {done.tables[1].spacing:g} s')
     style.dress(axes, '(g) Fig. 5: error of the joint angles', TIME, 'largest |error| [rad]')
-    axes.set_ylim(1e-9, None)
+    style.clip_below(axes, 1e-9)
     style.legend(axes, loc='lower right', ncols=3, title='exact torque, tolerance',
                  title_fontsize=style.SMALL)
 

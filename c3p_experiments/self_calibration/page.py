@@ -47,10 +47,11 @@ def calibration_page(outcome: Outcome, bench: Bench, experiment: Experiment, pat
 
 def _ends(axes: Axes, draws: list[Draw], driven: list[Draw], field: str, title: str) -> None:
     for k, (colour, label) in enumerate(((BEFORE, 'before'), (AFTER, 'after'))):
-        for some, marker in ((draws, '.'), (driven, 's')):
+        for some, marker in ((draws, 'o'), (driven, 's')):
             ends = 100 * np.array([getattr(d, field)[k].end for d in some]).reshape(-1, 2)
-            axes.plot(ends[:, 0], ends[:, 1], marker, color=colour, markersize=4,
-                      label=label if marker == '.' else None)
+            axes.plot(ends[:, 0], ends[:, 1], color=colour, label=label if marker == 'o' else None,
+                      marker=marker, markersize=(3.2 if k else 2.6) + (marker == 's'),
+                      fillstyle='full' if k else 'none', linestyle='none')
     style.dress(axes, title, 'error along X [cm]', 'error along Y [cm]')
     axes.set_aspect('equal', adjustable='datalim')
     style.legend(axes)

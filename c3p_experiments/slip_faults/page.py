@@ -18,8 +18,10 @@ from c3p_experiments.slip_faults.scoring import LABELS, Case
 
 BEFORE, AFTER = style.REFERENCE, style.SENSED
 
-# least rate of false alarms that is drawn, 1/h, for none; time for never, s
-NONE, NEVER = 0.3, 4.0
+# least rate of false alarms that is drawn, 1/h, for none; least time, and that for never, s
+NONE, AT_ONCE, NEVER = 0.3, 1e-3, 4.0
+# least error of the pose that is drawn, cm
+LEAST = 1e-2
 
 
 def faults_page(outcome: Outcome, bench: Bench, experiment: Experiment, path: Path) -> list[Path]:
@@ -52,8 +54,9 @@ def _curves(axes: Axes, metrics: dict) -> None:
                   markersize=4)
         axes.plot(rate[at], found[at], 'o', color=colour, markersize=9, fillstyle='none')
     axes.set_xscale('log')
+    axes.set_xticks([NONE, 1.0, 10.0, 100.0], ['none', '1', '10', '100'])
     style.dress(axes, f'(a) found within {1e3 * SOON:.0f} ms; circle: limit in use',
-                f'false alarms [1/h] ({NONE:g}: none)', 'faults found [%]')
+                'false alarms [1/h]', 'faults found [%]')
     style.legend(axes)
 
 
@@ -63,14 +66,20 @@ def _times(axes: Axes, cases: Sequence[Case]) -> None:
         mine = [case for case in cases if case.kind == kind]
         for shift, colour, field in ((-0.15, AFTER, 'found'), (0.15, BEFORE, 'named_after')):
             times = np.minimum([getattr(case, field) for case in mine], NEVER)
-            axes.plot(np.maximum(times, 1e-3), np.full(len(mine), row + shift), '|', color=colour,
-                      alpha=0.6, label=('found' if field == 'found' else 'named')
+            above = field == 'found'
+            axes.plot(np.maximum(times, AT_ONCE), np.full(len(mine), row + shift), '|',
+                      color=colour, alpha=0.6, markersize=6 if above else 4,
+                      label=('found (above)' if above else 'named (below)')
                       if row == 0 else None)
     axes.axvline(SOON, color=style.GREY, linewidth=0.8)
     axes.set_xscale('log')
+    axes.set_xticks([AT_ONCE, 0.01, 0.1, 1.0, NEVER],
+                    [rf'$\leq${AT_ONCE:g}', '0.01', '0.1', '1', 'never'])
     axes.invert_yaxis()
-    style.dress(axes, f'(b) time until found and named; {NEVER:g} s: never', 'time [s]', '')
-    axes.set_yticks(range(len(kinds)), kinds, fontsize=7)
+    style.dress(axes, '(b) time until found and named', 'time [s]', '')
+    # in two lines, within the gap between the panels
+    axes.set_yticks(range(len(kinds)), [kind.replace(' encoder ', '\n') for kind in kinds],
+                    fontsize=7)
     style.legend(axes)
 
 
@@ -100,10 +109,11 @@ def _pose(axes: Axes, drifted: Drifted) -> None:
     for values, colour, label in ((drifted.before, BEFORE, 'without fault monitor'),
                                   (drifted.after, AFTER, 'without the wrong caster')):
         for row, error in enumerate(values):
-            axes.plot(drifted.time, np.maximum(100.0 * error, 1e-2), color=colour,
+            axes.plot(drifted.time, np.maximum(100.0 * error, LEAST), color=colour,
                       label=label if row == 0 else None, linewidth=0.7, alpha=0.7)
     axes.axvspan(0.0, 2.0, color=style.GREY, alpha=0.2, linewidth=0)
     axes.set_yscale('log')
     style.dress(axes, '(d) odometry while a steering encoder drifts, 2 rad/s for 2 s',
                 'time [s]', 'error of position [cm]')
+    style.clip_below(axes, LEAST)
     style.legend(axes)

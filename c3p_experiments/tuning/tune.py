@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from c3p_description.model import Array
-from c3p_experiments.campaigns.workers import INSTALL, Compute, Workers, WorkersError, computing
 from c3p_experiments.tuning.objective import Judgement, Scenarios, judge, together
 from c3p_experiments.tuning.parameters import Tunable, Values
+from c3p_simulation.parallel.workers import INSTALL, Compute, Workers, WorkersError, computing
 
 # initial standard deviation of the search, as a fraction of each range: small, because ranges span
 # two decades and good gains are near each other
@@ -102,7 +102,7 @@ def tune(scenarios: Scenarios, tunables: Sequence[Tunable], *, evaluations: int,
     ValueError
         Too few evaluations or scenarios, no parameters, or a start whose drives all raise.
     WorkersError
-        pycma or joblib is missing.
+        pycma is missing, or a drive ends every worker.
     """
     for name, value in (('evaluations', evaluations), ('scenarios', count),
                         ('parameters', len(tunables))):

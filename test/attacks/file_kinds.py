@@ -16,8 +16,8 @@ from c3p_description.reading.files import share_file
 from c3p_description.reading.loader import load, robot_description
 from c3p_dynamics.trees import TreeError
 from c3p_dynamics.trees.reading.urdf import tree_from_urdf
-from c3p_experiments.campaigns.store import StoreError
-from c3p_experiments.campaigns.store import read as read_results
+from c3p_experiments.campaigns.result_files import StoreError
+from c3p_experiments.campaigns.result_files import read as read_results
 from c3p_experiments.tuning.files import read_parameters
 from c3p_hardware.settings import SettingsError
 from c3p_hardware.tools.parameter_file import hardware_values, merged

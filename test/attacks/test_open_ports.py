@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from c3p_experiments.campaigns.workers import Workers, _dask
+from c3p_simulation.parallel.workers import Workers, _dask
 
 ROOT = Path(__file__).parents[2]
 LOOPBACK_ONLY = ROOT / 'config/security/loopback_only.xml'

@@ -30,12 +30,13 @@ const Plots = (() => {
     return whole.length > 1 ? whole : all([1, 2, 5]);
   }
 
-  /* panel: label, log, y [low, high], full() time limits, series [{label, colour, dash, width,
+  /* panel: label, log, floor (it stands for all values below it), y [low, high], full() time limits, series [{label, colour, dash, width,
      step, points}], under(u) and over(u) drawn below and above the lines */
   function options(panel, width, on) {
     const axis = {stroke: () => css("muted"), grid: {stroke: () => css("rule"), width: 1},
                   ticks: {show: false}, font: "12px system-ui,sans-serif",
                   labelFont: "12px system-ui,sans-serif"};
+    const number = v => (panel.floor && v <= 1.001 * panel.floor ? "≤ " : "") + shown(v);
     return {
       width, height: panel.height || 170, padding: [10, 8, 0, 0],
       scales: {
@@ -57,7 +58,7 @@ const Plots = (() => {
       axes: [{...axis, size: panel.last ? 42 : 26, label: panel.last ? panel.last : null,
               labelSize: 16},
              {...axis, size: panel.room || 56, values: panel.ticks
-               || ((u, splits) => splits.map(v => v == null ? "" : shown(v))),
+               || ((u, splits) => splits.map(v => v == null ? "" : number(v))),
               splits: panel.rows ? () => panel.rows : panel.log ? decades : undefined}],
       cursor: {drag: {x: on.zoom !== false, y: false}, points: {size: 6},
                y: false, focus: {prox: 16}, ...(panel.nearest ? {dataIdx: panel.nearest} : {}),
@@ -69,7 +70,7 @@ const Plots = (() => {
       series: [{label: "time", value: (u, v) => v == null ? "" : v.toFixed(2) + " s"},
                ...panel.series.map(s => ({
                  label: s.label || "other", stroke: () => paint(s.colour), width: s.points ? 0 : s.width,
-                 dash: s.dash, spanGaps: true, value: (u, v) => shown(v),
+                 dash: s.dash, spanGaps: true, value: (u, v) => v == null ? shown(v) : number(v),
                  paths: s.points ? () => null : s.step ? uPlot.paths.stepped({align: s.step})
                    : undefined,
                  points: s.points ? {show: true, size: 6, width: 1.5} : {show: false}}))],

@@ -90,7 +90,7 @@
       place.append(box);
       const {data, lines} = dataOf(panel);
       const plot = Plots.add(box, {
-        label: panel.label || place.dataset.of, log: panel.log, y: panel.y, free: !rows,
+        label: panel.label || place.dataset.of, log: panel.log, floor: panel.floor, y: panel.y, free: !rows,
         height: panel.height + (rows ? 10 : 0), full, series: lines,
         rows: rows && rows.map(row => row[0]), room: rows ? Math.max(60, 12 + 6.6 * Math.max(...rows.map(r => r[1].length)))
           : 60, nearest,

@@ -50,8 +50,10 @@ FORBIDDEN = ('Traceback (most recent call last)', 'Exception ignored', 'panicked
              'terminate called', 'Segmentation fault', 'RUST_BACKTRACE', 'core dumped',
              'Fatal Python error')
 CODES = (0, 1, 2, 130)
-# a call that has not ended by itself within this time is stopped, s
+# a call that has not ended by itself within this time is interrupted, s
 LIMIT = 60.0
+# the same of commands that run until they are interrupted, s
+ENDLESS, SOON = ('dashboard', 'teleop'), 10.0
 # time to end after Ctrl-C, s
 ENDING = 30.0
 MOMENTS = (0.2, 1.0, 5.0)
@@ -137,6 +139,9 @@ class Call:
                     pass
         pid, status = os.waitpid(self.pid, os.WNOHANG)
         limit = LIMIT
+        until = SOON if self.case.command in ENDLESS else LIMIT
+        if self.interrupt is None and passed > until and not self.case.refused:
+            self.interrupt = until
         if self.interrupt is not None:
             limit = abs(self.interrupt) + ENDING
             if passed > self.interrupt > 0:
@@ -209,7 +214,7 @@ def faults(case: Case, ended: Ended, interrupted: bool = False) -> list[str]:
     lines = [line for line in ended.errors.splitlines()
              if line.strip() and not line.startswith('[INFO] [')]
     if ended.code is None:
-        return [*found, 'hangs' if case.refused or interrupted else 'long']
+        return [*found, 'hangs']
     if interrupted and ended.code in (-signal.SIGINT, 1) and 'c3p_bringup' not in ended.errors:
         # the interpreter itself was starting, which ends by the signal or says so
         return ['interpreter'] if found else []
@@ -262,6 +267,8 @@ def main() -> int:
     options.add_argument('--jobs', type=int, default=2)
     options.add_argument('--log', type=Path, help='every call as a line of JSON')
     given = options.parse_args()
+    # a shell starts jobs in the background with Ctrl-C ignored, which the calls would inherit
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     missing = set(leaves()) - set(QUICK)
     assert not missing, f'{missing}: need arguments in QUICK of sweep_cases.py'
     # not TemporaryDirectory: the end of each forked process would remove it
@@ -311,7 +318,7 @@ def sweep(given: Any, folder: Path) -> int:
                     continue
                 running.remove((kind, call))
                 case = call.case
-                found = faults(case, ended, kind == 'interrupt')
+                found = faults(case, ended, call.interrupt is not None)
                 if found == ['interpreter']:
                     counted['interrupted before the first line of ours'] += 1
                     found = []

@@ -102,7 +102,6 @@ def test_a_parameter_file_that_is_none_is_told_by_name(text, says, tmp_path, cap
     ('rclpy', ['drive', '1', '0', '0'], 'pip install c3p[jazzy]'),
     ('mujoco', [*EXPERIMENT, '--plant', 'mujoco'], 'pip install c3p[sim]'),
     ('mujoco', ['campaign'], 'pip install c3p[sim]'),
-    ('joblib', CAMPAIGN, 'pip install c3p[campaign]'),
     ('dask', [*CAMPAIGN, '--backend', 'dask'], 'pip install c3p[campaign]'),
 ])
 def test_what_is_not_installed_is_told_with_how_to_have_it(module, arguments, remedy, tmp_path,

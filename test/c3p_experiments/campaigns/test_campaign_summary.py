@@ -16,12 +16,13 @@ from c3p_experiments.campaigns.summary import (
     text,
     worst,
 )
+from c3p_experiments.campaigns.table import Table
 
 RANDOM = np.random.default_rng(4)
 
 
 def rows_of(count, missed=()):
-    """Return rows in which the final error grows with the latency and with nothing else."""
+    """Return draws in which the final error grows with the latency and with nothing else."""
     rows = []
     for index, (latency, mass) in enumerate(RANDOM.uniform(size=(count, 2))):
         row = {'index': index, 'latency_s': latency, 'platform_mass_kg': mass, 'friction': None,
@@ -31,21 +32,26 @@ def rows_of(count, missed=()):
         else:
             row |= {effect: float(np.exp(latency)) for effect in EFFECTS}
         rows.append(row)
-    return rows
+    return Table.of(rows)
+
+
+def column(values):
+    """Return a table with the column x."""
+    return Table.of({'index': i, 'x': value} for i, value in enumerate(values))
 
 
 PARAMETERS = ('latency_s', 'platform_mass_kg', 'friction', 'wheel_counts')
 
 
 def test_quantiles_are_values_that_occurred():
-    rows = [{'x': float(value)} for value in RANDOM.permutation(200)]
-    assert quantiles(rows, 'x') == {'p50': 99.0, 'p90': 179.0, 'p99': 197.0, 'max': 199.0}
+    table = column(RANDOM.permutation(200))
+    assert quantiles(table, 'x') == {'p50': 99.0, 'p90': 179.0, 'p99': 197.0, 'max': 199.0}
 
 
 def test_a_drive_without_a_value_counts_as_worst():
-    rows = [{'x': float(value)} for value in range(95)] + 5 * [{'x': None}]
-    assert quantiles(rows, 'x') == {'p50': 49.0, 'p90': 89.0, 'p99': None, 'max': None}
-    assert quantiles(5 * [{'x': None}], 'x') is None and quantiles([{}], 'x') is None
+    table = column([*range(95), *5 * [None]])
+    assert quantiles(table, 'x') == {'p50': 49.0, 'p90': 89.0, 'p99': None, 'max': None}
+    assert quantiles(column(5 * [None]), 'x') is None and quantiles(column([1.0]), 'y') is None
 
 
 def test_correlations_are_of_ranks_and_the_strongest_comes_first():
@@ -57,17 +63,17 @@ def test_correlations_are_of_ranks_and_the_strongest_comes_first():
 
 
 def test_rank_correlation_by_its_definition():
-    rows = [{'a': float(a), 'b': float(b)} for a, b in RANDOM.normal(size=(40, 2)) @ [[1, .7],
-                                                                                     [0, .7]]]
+    rows = [{'index': 0, 'a': float(a), 'b': float(b)}
+            for a, b in RANDOM.normal(size=(40, 2)) @ [[1, .7], [0, .7]]]
     ranks = [np.argsort(np.argsort([row[name] for row in rows])) for name in 'ab']
     # without ties: 1 − 6 Σd²/(N (N² − 1))
     expected = 1 - 6 * np.sum((ranks[0] - ranks[1])**2) / (40 * (40**2 - 1))
-    assert correlations(rows, ['a'], 'b')['a'] == pytest.approx(expected, abs=1e-12)
+    assert correlations(Table.of(rows), ['a'], 'b')['a'] == pytest.approx(expected, abs=1e-12)
 
 
 def test_too_few_draws_or_no_variation_have_no_correlation():
     assert correlations(rows_of(5), PARAMETERS, 'final_error_m') == {}
-    same = [{'a': float(i), 'b': 1.0} for i in range(20)]
+    same = Table.of({'index': i, 'a': float(i), 'b': 1.0} for i in range(20))
     assert correlations(same, ['a'], 'b') == {}
 
 
@@ -80,10 +86,10 @@ def test_one_in_a_hundred_exceeds_chance():
 
 
 def test_the_worst_are_those_that_missed_and_then_the_largest():
-    rows = rows_of(20, missed=(4,))
-    found = worst(rows, 'final_error_m', 3)
-    assert found[0]['index'] == 4
-    values = sorted((row['final_error_m'] for row in rows if row['reached']), reverse=True)
+    table = rows_of(20, missed=(4,))
+    found = worst(table, 'final_error_m', 3)
+    assert found[0] == {'index': 4, 'final_error_m': None}
+    values = sorted(table.column('final_error_m', 0.0), reverse=True)
     assert [row['final_error_m'] for row in found[1:]] == values[:2]
 
 
