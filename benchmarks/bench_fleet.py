@@ -40,6 +40,8 @@ START, DISCOVERY = 300.0, 30.0
 SETTLE = 1.0
 # longest wait for figures, s
 PATIENCE = 60.0
+# longest wait for the end of a process, s
+END = 5.0
 # robots × rate that are measured at most: no computer of a few cores runs more, Hz
 MOST = 2000.0
 # what is reported: title, unit
@@ -145,9 +147,12 @@ class Process:
         self._process.stdin.flush()
 
     def end(self) -> None:
-        """Kill the process."""
-        self._process.kill()
-        self._process.wait()
+        """Let the process end, which removes its shared memory; kill it if it does not."""
+        try:
+            self._process.wait(END)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
 
 def run(arrangement: str, robots: int, rate: float, seconds: float, domain: int
