@@ -35,9 +35,10 @@ install_venv_package() {
     $apt update -qq && $apt install -y -qq python3-venv > /dev/null
 }
 
-# set_up EXTRAS: make .venv, or bring it up to date, with the project and these extras
+# set_up EXTRAS [compile]: make .venv, or bring it up to date, with the project and these extras;
+# compile: meanwhile compile the kernels of a drive
 set_up() {
-    local python stamp
+    local python stamp compiling=
     python=$(find_python)
     if [ ! -x .venv/bin/python ]; then
         "$python" -m venv .venv 2> /dev/null || {
@@ -51,8 +52,24 @@ set_up() {
     if ! grep -qxF "$stamp $1" .venv/c3p_stamp 2> /dev/null; then
         echo 'installing into .venv (about a minute)'
         # bytecode is made when a module is imported: most never are
-        .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
-            --editable ".[$1]"
+        local install=(.venv/bin/python -m pip install --quiet --disable-pip-version-check
+            --no-compile)
+        if [ "${2:-}" = compile ]; then
+            # one core compiles with what this needs, while the other installs the rest
+            "${install[@]}" numpy scipy numba PyYAML
+            PYTHONPATH=. .venv/bin/python -c "if True:
+                from c3p_experiments.loop.conditions import Bench, Conditions
+                Bench(Conditions(), 'c3p')" > /dev/null 2>&1 &
+            compiling=$!
+            # shellcheck disable=SC2064 # of this process
+            trap "kill $compiling 2> /dev/null || true" EXIT
+        fi
+        "${install[@]}" --editable ".[$1]"
+        if [ -n "$compiling" ]; then
+            # without it the drive compiles
+            wait "$compiling" || true
+            trap - EXIT
+        fi
         # one line for each set of extras of this version
         grep -F "$stamp" .venv/c3p_stamp 2> /dev/null > .venv/c3p_stamp.new || true
         echo "$stamp $1" >> .venv/c3p_stamp.new

@@ -62,8 +62,8 @@ GALLERY = {
     'A robot of your own': (
         Entry('Check of a URDF', 'robot_check.png',
               'c3p robot docs/tutorials/cart.urdf.xacro'),
-        Entry('Calibration from a drive', 'calibrate.png', 'c3p calibrate --drive --plant mujoco',
-              'calibrate.png'),
+        Entry('Calibration from a drive', 'calibrate.png',
+              'c3p calibrate --drive --simulated ROBOT --plant mujoco'),
         Entry('Identification from a drive', 'identify.png',
               'c3p identify --excite --simulated c3p_25kg --plant mujoco', 'identify.png'),
         Entry('Campaign over model uncertainty', 'campaign.png', 'c3p campaign --draws 30',
@@ -127,7 +127,8 @@ def page() -> str:
     """Return the page."""
     text = ['# Gallery', '', 'Each experiment with one picture, and the command that draws it. '
             '`BAG` is the folder of a bag,', 'for example `out/drive/bag` after '
-            '`c3p drive 2 1 0.6 --plant mujoco --bag`.', '']
+            '`c3p drive 2 1 0.6 --plant mujoco --bag`; `ROBOT` is a robot file that differs from',
+            'the description.', '']
     for title, entries in GALLERY.items():
         text += [f'## {title}', '', '| | |', '|---|---|']
         text += [f'| {cell(a)} | {cell(b)} |'

@@ -128,7 +128,8 @@ class PlayerNode(Node):
                           if n != self.get_fully_qualified_name()]
                   for topic, p in self._publishers_of.items() if topic not in SHARED}
         if found := {topic: names for topic, names in others.items() if names}:
-            raise BagError(f'topics with other publishers: {found}. Stop these nodes, choose '
+            text = ', '.join(f'{topic} ({", ".join(names)})' for topic, names in found.items())
+            raise BagError(f'topics with other publishers: {text}. Stop these nodes, choose '
                            'other topics or another ROS_DOMAIN_ID, or play with force')
 
     def _messages(self) -> Iterator[RawMessage]:

@@ -15,7 +15,7 @@ from matplotlib.colors import to_hex
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
-from matplotlib.ticker import LogFormatterSciNotation, MaxNLocator, NullLocator
+from matplotlib.ticker import LogFormatterSciNotation, LogLocator, MaxNLocator, NullLocator
 from mpl_toolkits.axes_grid1 import make_axes_locatable
 from numpy.typing import ArrayLike
 
@@ -156,6 +156,16 @@ class AtMost(LogFormatterSciNotation):
         return text.replace('{', r'{\leq ', 1) if x <= 1.001 * self.low else text
 
 
+class FromLow(LogLocator):
+    """At most six powers of ten, the lowest limit among them."""
+
+    def tick_values(self, vmin: float, vmax: float) -> list[float]:
+        """Return the numbers between two limits."""
+        decades = math.log10(vmax / vmin)
+        step = max(1, math.ceil(decades / 6.0))
+        return [vmin * 10.0**power for power in range(0, math.floor(decades + 0.01) + 1, step)]
+
+
 def clip_below(axes: Axes, low: float) -> None:
     """
     End a logarithmic y axis at `low`, a power of ten.
@@ -171,6 +181,7 @@ def clip_below(axes: Axes, low: float) -> None:
     axes.set_ylim(low, max(axes.get_ylim()[1], 10.0 * low))
     if clipped:
         axes.yaxis.set_major_formatter(AtMost(low))
+        axes.yaxis.set_major_locator(FromLow())
 
 
 def headroom(axes: Axes, above: float = 0.0, below: float = 0.0) -> None:

@@ -74,8 +74,8 @@ def recorded_settings(bag: Bag, space: str, changes: Mapping[str, Any] | None = 
     changes = changes or {}
     names = [*PARAMETERS, *DESCRIPTION]
     if unknown := set(changes) - set(names):
-        raise BagError(f'{sorted(unknown)}: not parameters of the odometry; these are '
-                       f'{sorted(names)}')
+        raise BagError(f'{", ".join(sorted(unknown))}: not a parameter of the odometry; known are '
+                       f'{", ".join(sorted(names))}')
     recorded = bag.parameters.get(f'{space}/{NODE}', {})
     values = {**{name: recorded[name] for name in names if name in recorded}, **changes}
     try:

@@ -58,7 +58,7 @@ def steering(axes: Axes, run: Run, robot: CasterRobot, letter: str) -> None:
         axes.annotate(f'aligned {aligned:.2f} s', (aligned, 0.97), xytext=(4, 0),
                       xycoords=('data', 'axes fraction'), textcoords='offset points',
                       fontsize=style.SMALL, va='top')
-    axes.yaxis.set_major_locator(MaxNLocator(7, steps=[1, 4.5, 9, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 1.5, 3, 4.5, 9, 10]))
     # four entries in a row are wider than the panel, and would cover its numbers
     style.headroom(axes, above=0.12, below=0.4)
     style.legend(axes, ncols=(robot.count + 2) // 2, loc='lower right')

@@ -235,7 +235,8 @@ def draw_version(page: Any, grid: Any, row: int, name: str, plan: Berth, record:
         joints.plot(*style.thin(record.time, record.q[:, plan.arm.start + k]),
                     color=style.CASTERS[k], linewidth=style.LINE,
                     label=plan.tree.names[plan.arm.start + k])
-    style.legend(joints, fontsize=5.5)
+    style.headroom(joints, above=0.4)
+    style.legend(joints, fontsize=5.5, loc='upper center', ncols=2)
     for one in (force, joints):
         marks(one, instants)
 

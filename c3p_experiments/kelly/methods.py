@@ -113,6 +113,7 @@ def _page(metrics: dict[str, Any], sizes: tuple[int, ...], out: Path) -> list[Pa
         axes.set_xticks(sizes, [str(n) for n in sizes])
         axes.minorticks_off()
     style.legend(left, loc='upper left')
+    style.tell_apart(middle)
     right.axis('off')
     right.set_title('(c) multiplications, additions, time', fontsize=style.TITLE, loc='left',
                     fontweight='bold', color=style.INK)

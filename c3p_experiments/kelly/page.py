@@ -48,7 +48,8 @@ def energies(axes: Axes, letter: str, title: str, record: Record,
             ('− lost in impacts', -record.loss, style.ALERT, 1.3)):
         if np.any(value):
             axes.plot(*style.thin(time, value), color=colour, linewidth=width, label=name)
-    style.legend(axes)
+    style.headroom(axes, above=0.35)
+    style.legend(axes, loc='upper right', ncols=2)
 
 
 def stairs(axes: Axes, letter: str, records: Mapping[str, Record], title: str = 'lost in impacts'

@@ -123,6 +123,6 @@ def _floors(axes: Axes, done: Study) -> None:
               ha='center', va='center')
     axes.set_xlim(TOLERANCES[-1] / 3, 0.3)
     axes.set_ylim(1e-10, 10.0)
-    style.dress(axes, '(h) why the error did not fall', 'tolerance of the integrator',
+    style.dress(axes, '(h) largest error over the tolerance', 'tolerance of the integrator',
                 'largest |error| [rad]')
     style.legend(axes, loc='lower right')

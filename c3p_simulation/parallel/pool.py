@@ -2,8 +2,8 @@
 """
 Processes of this computer that compute tasks; a process that is lost costs no result.
 
-Each process holds one task. If it ends, by a signal or because memory runs out, its task is known and
-goes to a new process.
+Each process holds one task. If it ends, by a signal or because memory runs out, its task is known
+and goes to a new process.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing import Pipe
 from multiprocessing.connection import wait
 from typing import Any, NamedTuple, cast
@@ -51,6 +52,21 @@ class Lost(NamedTuple):
     reason: str
 
 
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """
+    Start processes that Ctrl-C does not reach: their parent ends them.
+
+    A terminal interrupts all processes, and one that is importing would write where it was. The
+    mask of signals is inherited; a Ctrl-C meanwhile reaches this process at the end.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class Process:
     """A process and the task that it computes; `task` is None while it waits for one."""
 
@@ -59,7 +75,7 @@ class Process:
         self.pipe, theirs = Pipe()
         # names of modules mean the same there
         path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
-        with theirs:
+        with theirs, uninterrupted():
             self._process = subprocess.Popen(
                 [sys.executable, '-c', START.format(theirs.fileno())],
                 pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=2,

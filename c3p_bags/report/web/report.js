@@ -82,10 +82,11 @@
       const named = panel.levels.filter(level => level[2]).map(level => `dashes: ${level[2]}`);
       /* the second of two columns has no label in the picture */
       panel.label = panel.label || panels[k - panel.run].label;
-      const run = runs.length > 1 ? "AB"[panel.run] + ": " : "";
+      const run = runs.length > 1 ? ["AB"[panel.run]] : [];
       box.className = "plot";
       const title = document.createElement("h4");
-      title.textContent = run + [panel.label, ...named].filter(Boolean).join("; ");
+      title.textContent = [...run, [panel.label, ...named].filter(Boolean).join("; ")]
+        .filter(Boolean).join(": ");
       if (title.textContent) box.append(title);
       place.append(box);
       const {data, lines} = dataOf(panel);

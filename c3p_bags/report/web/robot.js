@@ -107,11 +107,14 @@ const Robot = (() => {
     const y0 = view.y - height / 2 / view.scale, y1 = view.y + height / 2 / view.scale;
     for (let k = Math.ceil(x0 / step); k * step < x1; k++) {
       p.line([[k * step, y0], [k * step, y1]], css("rule"), 1);
-      p.text([k * step, y0], (k * step).toFixed(digits), css("muted"), 3, -4);
+      /* not across the edge, nor over the numbers of the other axis */
+      if ((x1 - k * step) * view.scale > 34)
+        p.text([k * step, y0], (k * step).toFixed(digits), css("muted"), 3, -4);
     }
     for (let k = Math.ceil(y0 / step); k * step < y1; k++) {
       p.line([[x0, k * step], [x1, k * step]], css("rule"), 1);
-      p.text([x0, k * step], (k * step).toFixed(digits) + " m", css("muted"), 3, -3);
+      if ((k * step - y0) * view.scale > 16)
+        p.text([x0, k * step], (k * step).toFixed(digits) + " m", css("muted"), 3, -3);
     }
   }
 

@@ -134,7 +134,7 @@ def test_other_parameters_give_another_odometry_and_are_told(tmp_path):
     path = bag(tmp_path / 'bag')
     found = opened(recompute_bag, path, changes={'rate_noise_std': 0.1})
     assert found.changed and found.agreement.position == 0.0 and found.agreement.covariance > 0.0
-    with pytest.raises(BagError, match=r"\['gain'\]: not parameters of the odometry"):
+    with pytest.raises(BagError, match='gain: not a parameter of the odometry'):
         opened(recompute_bag, path, changes={'gain': 1})
 
 

@@ -24,6 +24,11 @@ def failing(index):
     return index
 
 
+def blocked(_index):
+    """Return whether this process cannot be interrupted."""
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
 class Odd(Exception):
     """An exception that cannot be made again from its text."""
 

@@ -2,10 +2,11 @@
 """Workers that are killed in the midst: another one computes their tasks, and none is lost."""
 
 import os
+import signal
 import time
 
 import pytest
-from parallel_tasks import failing, killed, odd
+from parallel_tasks import blocked, failing, killed, odd
 
 from c3p_simulation.parallel.pool import Pool, PoolError
 from c3p_simulation.parallel.workers import ATTEMPTS, Task, Workers, WorkersError, computing
@@ -24,6 +25,12 @@ def test_a_killed_worker_costs_no_result(block, tmp_path):
     assert sorted(found)[:10] == sorted({(i, i**2, pid) for i, _, pid in found})
     assert sorted(i for i, *_ in found) == list(range(10))
     assert len(list(tmp_path.iterdir())) == ATTEMPTS - 1
+
+
+def test_ctrl_c_reaches_the_parent_and_not_its_workers():
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    assert all(compute(Workers(jobs=2), blocked, [(index,) for index in range(4)]))
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before
 
 
 def test_what_ends_each_worker_is_reported_with_its_reason(tmp_path):
@@ -53,8 +60,8 @@ def test_errors_of_tasks_are_raised_as_they_are_with_their_trace():
 
 
 def test_workers_that_cannot_start_are_one_error(monkeypatch):
-    monkeypatch.setattr('sys.path', [''])
-    monkeypatch.chdir('/')
+    # without what they import, wherever the suite is installed
+    monkeypatch.setattr('c3p_simulation.parallel.pool.START', 'import none_of_this_name  # {}')
     with pytest.raises(PoolError, match='cannot start'):
         compute(Workers(jobs=2), failing, [(0,), (1,)])
 
